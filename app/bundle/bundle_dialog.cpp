@@ -41,10 +41,12 @@ BundleDialog::BundleDialog(const QString& title, const QString& explanation, con
     setMinimumWidth(kBundleWidth);
     auto* words = new QLabel(explanation, this);
     words->setWordWrap(true);
+    words->setTextFormat(Qt::PlainText); // it has names that somebody else may have given
     words->setProperty("role", QStringLiteral("muted"));
     m_place->setObjectName(QStringLiteral("bundlePlace"));
     m_told->setObjectName(QStringLiteral("bundleTold"));
     m_told->setWordWrap(true);
+    m_told->setTextFormat(Qt::PlainText);
     m_progress->setObjectName(QStringLiteral("bundleProgress"));
     m_progress->setAccessibleName(tr("Progress"));
     m_progress->setRange(0, kWholeBar);

@@ -65,6 +65,7 @@ TakeAlongDialog::TakeAlongDialog(std::filesystem::path source, const QString& na
     addPlace(tr("File"), proposal);
     for (QComboBox* box : {m_checkpoints, m_data}) {
         connect(box, &QComboBox::currentIndexChanged, this, &TakeAlongDialog::weigh);
+        connect(&work(), &BundleWork::failed, box, [box] { box->setEnabled(true); });
     }
     weigh();
 }
@@ -78,6 +79,7 @@ engine::PackRequest TakeAlongDialog::request() const
 void TakeAlongDialog::weigh()
 {
     tell(tr("Weighing …"));
+    setReady(false);
     inBackground(
         *QThreadPool::globalInstance(), this, [asked = request()] { return engine::weighBundle(asked); },
         [this, number = ++m_weighed](const Result<engine::PackedBundle>& weighed) {
@@ -101,6 +103,9 @@ QString TakeAlongDialog::askForPlace()
 
 void TakeAlongDialog::begin()
 {
+    for (QComboBox* box : {m_checkpoints, m_data}) {
+        box->setEnabled(false); // what is packed is what was chosen when it began
+    }
     work().pack(request(), place());
 }
 

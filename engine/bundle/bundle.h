@@ -86,7 +86,7 @@ struct PackedBundle {
 enum class RunArrival {
     New,     ///< there was none of its name
     GoneOn,  ///< the same run, trained further: the one that was there lies in the trash beside it
-    Renamed, ///< another run has its name
+    Renamed, ///< another run has its name; or the same, with checkpoints that this one would send to the trash
     Known,   ///< the same run is there, as far or further: it was left
 };
 struct ArrivedRun {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/bundle/data_paths.h"
 
+#include "engine/data/text_codec.h"
 #include "engine/data/text_files.h"
 #include "engine/data/token_files.h"
 
@@ -40,16 +41,16 @@ struct Collector {
     void operator()(projects::BooleanPolynomial&) const {}
 
 private:
-    void add(std::string& path, std::span<const std::string_view> endings, PathUse use = PathUse::Data) const
+    void add(std::string& path, std::span<const std::string_view> endings) const
     {
         if (!path.empty()) {
-            paths.push_back({&path, endings, use});
+            paths.push_back({&path, endings});
         }
     }
     void add(projects::Tokeniser& tokeniser) const
     {
-        if (projects::hasModel(tokeniser.kind)) {
-            add(tokeniser.model, {}, PathUse::Tokeniser);
+        if (projects::hasModel(tokeniser.kind) && !tokeniser.model.empty()) {
+            paths.push_back({&tokeniser.model, {}, &tokeniser});
         }
     }
 };
@@ -61,6 +62,18 @@ std::vector<DataPath> dataPathsOf(projects::Project& project)
     std::vector<DataPath> paths;
     std::visit(Collector{paths}, project.data.source);
     return paths;
+}
+
+std::vector<std::string> namesOf(const DataPath& path, const std::filesystem::path& projectDirectory)
+{
+    if (path.tokeniser == nullptr) {
+        return {*path.path};
+    }
+    std::vector<std::string> names;
+    for (const std::filesystem::path& file : tokeniserFiles(*path.tokeniser, projectDirectory)) {
+        names.push_back(file.string());
+    }
+    return names;
 }
 
 } // namespace residua::engine

@@ -173,9 +173,8 @@ Status extractFiles(ArchiveReader& reader, const fs::path& file, const BundleCon
     if (!more) {
         return more.error();
     }
-    return *more
-               ? Status(Error{file.string(), "holds \"" + (*more)->path.substr(0, 100) + "\", which its list has not"})
-               : Status(Done{});
+    return *more ? Status(Error{file.string(), "holds " + shown((*more)->path) + ", which its list has not"})
+                 : Status(Done{});
 }
 
 Status checkRoom(const BundleContents& contents, const fs::path& folder)

@@ -3,9 +3,11 @@
 
 #include "engine/api/run_paths.h"
 #include "engine/bundle/data_paths.h"
+#include "engine/bundle/moves.h"
+#include "engine/bundle/places.h"
 #include "engine/data/fingerprint.h"
+#include "engine/data/text_codec.h"
 #include "engine/results/run_reader.h"
-#include "engine/results/run_upkeep.h"
 #include "engine/runs/run_files.h"
 #include "projects/base/whole_file.h"
 #include "projects/file/json.h"
@@ -64,7 +66,9 @@ RunArrival arrivalOf(const fs::path& run, const fs::path& place, std::int64_t& s
     if (known && known->step >= info->step) {
         return RunArrival::Known;
     }
-    return isRunLocked(place) ? RunArrival::Renamed : RunArrival::GoneOn;
+    // Checkpoints that nothing takes the place of do not go to the trash.
+    const bool losesCheckpoints = arriving->checkpoints().empty() && !there->checkpoints().empty();
+    return losesCheckpoints || isRunLocked(place) ? RunArrival::Renamed : RunArrival::GoneOn;
 }
 
 fs::path freeNameFor(const fs::path& place)
@@ -77,22 +81,31 @@ fs::path freeNameFor(const fs::path& place)
     return free;
 }
 
-Status moveTo(const fs::path& from, const fs::path& to)
+bool isSameContent(const DataPart& a, const DataPart& b)
 {
-    std::error_code code;
-    fs::create_directories(to.parent_path(), code);
-    if (!code) {
-        fs::rename(from, to, code);
-    }
-    if (code) {
-        return systemError(to, "cannot be put there", code.value());
-    }
-    return syncDirectory(to.parent_path());
+    return a.files == b.files && a.bytes == b.bytes && a.content == b.content;
+}
+
+/// What lies beside a tokeniser's model and is read with it; the end where there is none.
+template <class Parts>
+auto beside(Parts& parts, const std::string& model)
+{
+    return std::ranges::find(parts, tokeniserSettings(model).string(), &DataPart::name);
+}
+
+/// Whether what lies beside both models is the same, or nothing.
+bool isSameBeside(const DataFingerprint& a, const std::string& aModel, const DataFingerprint& b,
+                  const std::string& bModel)
+{
+    const auto first = beside(a, aModel);
+    const auto second = beside(b, bModel);
+    return first == a.end() || second == b.end() ? first == a.end() && second == b.end()
+                                                 : isSameContent(*first, *second);
 }
 
 /// Data that the project has are named by the run as the project names them, wherever the bundle had put them.
 /// `needed`: gets the names of the run's others.
-Status settleData(const fs::path& run, const DataFingerprint& home, std::set<std::string>& needed)
+Status settleData(const fs::path& run, const DataFingerprint& known, std::set<std::string>& needed)
 {
     auto file = readRunFile(run);
     const fs::path frozen = run / kFrozenProject / projects::kProjectFile;
@@ -106,13 +119,20 @@ Status settleData(const fs::path& run, const DataFingerprint& home, std::set<std
         DataFingerprint none;
         DataFingerprint& parts = file->data ? *file->data : none;
         const auto part = std::ranges::find(parts, *path.path, &DataPart::name);
-        const auto same = std::ranges::find_if(home, [&](const DataPart& known) {
-            return part != parts.end() && known.files == part->files && known.bytes == part->bytes &&
-                   known.content == part->content;
+        const auto same = std::ranges::find_if(known, [&](const DataPart& other) {
+            return part != parts.end() && isSameContent(other, *part) &&
+                   (path.tokeniser == nullptr || isSameBeside(known, other.name, parts, part->name));
         });
-        if (same == home.end()) {
+        const auto besideIt = path.tokeniser != nullptr ? beside(parts, *path.path) : parts.end();
+        if (same == known.end()) {
             needed.insert(*path.path);
+            if (besideIt != parts.end()) {
+                needed.insert(besideIt->name);
+            }
         } else if (same->name != part->name) {
+            if (besideIt != parts.end()) {
+                besideIt->name = tokeniserSettings(same->name).string();
+            }
             *path.path = part->name = same->name;
             changed = true;
         }
@@ -124,63 +144,79 @@ Status settleData(const fs::path& run, const DataFingerprint& home, std::set<std
     return written ? writeRunFile(run, *file) : written;
 }
 
-Status joinRun(const fs::path& run, const fs::path& place, UnpackedBundle& result)
+Status joinRun(const fs::path& run, const fs::path& place, Moves& moves, UnpackedBundle& result)
 {
     ArrivedRun arrived{place, RunArrival::New, 0};
     arrived.arrival = arrivalOf(run, place, arrived.step);
     if (arrived.arrival == RunArrival::Renamed) {
         arrived.directory = freeNameFor(place);
     }
-    if (arrived.arrival != RunArrival::GoneOn) {
-        result.runs.push_back(arrived);
-        return arrived.arrival == RunArrival::Known ? Status(Done{}) : moveTo(run, arrived.directory);
+    if (arrived.arrival == RunArrival::GoneOn) {
+        const auto trashed = moves.trash(place);
+        if (!trashed) {
+            return trashed.error();
+        }
+        result.notes.push_back("what was known of run " + place.filename().string() + " lies in " + trashed->string());
     }
-    const auto trashed = trashRun(place);
-    if (!trashed) {
-        return trashed.error();
-    }
-    if (const Status moved = moveTo(run, place); !moved) {
-        const auto back = restoreRun(*trashed);
-        return back ? moved : back.error();
-    }
-    result.notes.push_back("what was known of run " + place.filename().string() + " lies in " + trashed->string());
     result.runs.push_back(arrived);
-    return Done{};
+    return arrived.arrival == RunArrival::Known ? Status(Done{}) : moves.move(run, arrived.directory);
 }
 
 /// Whether the file is one of those that the part of this name consists of.
 bool belongsTo(const BundledPart& part, const std::string& path)
 {
-    const std::string place = fs::path(part.name).lexically_normal().generic_string();
+    const std::string place = withoutSlash(part.name).generic_string();
     return part.inside && (path == place || path.starts_with(place + "/"));
+}
+
+/// Whether a file at this place of the project would lie in its folder, and not beyond a link.
+bool isWithin(const fs::path& project, const fs::path& place)
+{
+    std::error_code ignored;
+    const fs::path parent = fs::weakly_canonical(place.parent_path(), ignored);
+    return placeWithin(fs::weakly_canonical(project, ignored), parent).has_value();
 }
 
 /// Files of data that runs need and the project has not; those that it has stay.
 Status addData(const BundleContents& contents, const fs::path& folder, const std::set<std::string>& needed,
-               UnpackedBundle& result)
+               Moves& moves, UnpackedBundle& result)
 {
-    for (const BundledFile& file : contents.files) {
-        const bool isData = std::ranges::any_of(contents.data, [&](const BundledPart& part) {
-            return needed.contains(part.name) && belongsTo(part, file.path);
-        });
-        std::error_code ignored;
-        const fs::path place = result.project / file.path;
-        if (!isData || fs::exists(fs::symlink_status(place, ignored))) {
-            continue;
+    for (const BundledPart& part : contents.data) {
+        std::int64_t files = 0;
+        std::int64_t bytes = 0;
+        bool isBeyondLink = false;
+        for (const BundledFile& file : contents.files) {
+            std::error_code ignored;
+            const fs::path place = result.project / file.path;
+            if (!needed.contains(part.name) || !belongsTo(part, file.path) ||
+                fs::exists(fs::symlink_status(place, ignored))) {
+                continue;
+            }
+            if (!isWithin(result.project, place)) {
+                isBeyondLink = true;
+                continue;
+            }
+            if (const Status moved = moves.move(folder / file.path, place); !moved) {
+                return moved;
+            }
+            ++files;
+            bytes += file.bytes;
         }
-        // Not through a link that leads out of the project.
-        const fs::path parent = fs::weakly_canonical(place.parent_path(), ignored);
-        const fs::path project = fs::weakly_canonical(result.project, ignored);
-        if (const fs::path within = parent.lexically_relative(project); within.empty() || *within.begin() == "..") {
-            result.notes.push_back("the data of " + file.path + " are not put there: a link leads elsewhere");
-            continue;
+        if (isBeyondLink) {
+            result.notes.push_back("the data " + part.name + " are not all put there: a link leads elsewhere");
         }
-        if (const Status moved = moveTo(folder / file.path, place); !moved) {
-            return moved;
+        if (files > 0) {
+            result.notes.push_back("the data " + part.name + " were not all here: " + std::to_string(files) +
+                                   (files == 1 ? " file of " : " files of ") + std::to_string(bytes) +
+                                   " bytes from the bundle");
         }
-        result.notes.push_back("the data of " + file.path + " were not here, and are taken from the bundle");
     }
     return Done{};
+}
+
+Error ofRun(const std::string& run, const Error& error)
+{
+    return {"run " + run, error.text()};
 }
 
 } // namespace
@@ -215,24 +251,32 @@ Status checkUnpacked(const fs::path& file, const BundleContents& contents, const
     return Done{};
 }
 
-Status join(const BundleContents& contents, const fs::path& folder, UnpackedBundle& result)
+Status join(const BundleContents& contents, const fs::path& folder, const BundleWatch& watch, UnpackedBundle& result)
 {
     const auto project = projects::loadProject(result.project);
-    const auto data = project ? fingerprintOf(project->project, result.project) : Result<DataFingerprint>(Error{});
-    const DataFingerprint home = data ? *data : DataFingerprint();
+    const auto data =
+        project ? fingerprintOf(project->project, result.project, watch) : Result<DataFingerprint>(Error{});
+    if (watch && !watch(1)) {
+        return Error{"", "given up: nothing is unpacked"};
+    }
+    Moves moves;
     std::set<std::string> needed;
     for (const std::string& run : contents.runs) {
-        std::set<std::string> ofRun;
-        Status joined = settleData(folder / run, home, ofRun);
-        joined = joined ? joinRun(folder / run, result.project / run, result) : joined;
+        std::set<std::string> ofIt;
+        Status joined = settleData(folder / run, data ? *data : DataFingerprint(), ofIt);
+        joined = joined ? joinRun(folder / run, result.project / run, moves, result) : joined;
         if (!joined) {
-            return joined;
+            return ofRun(run, joined.error());
         }
         if (result.runs.back().arrival != RunArrival::Known) {
-            needed.insert(ofRun.begin(), ofRun.end());
+            needed.insert(ofIt.begin(), ofIt.end());
         }
     }
-    return addData(contents, folder, needed, result);
+    if (const Status added = addData(contents, folder, needed, moves, result); !added) {
+        return added;
+    }
+    moves.keep();
+    return Done{};
 }
 
 } // namespace residua::engine

@@ -15,7 +15,9 @@ namespace residua::engine {
 /// Refuses what is no project with runs of it: what was unpacked into `folder` is read as they are.
 [[nodiscard]] Status checkUnpacked(const std::filesystem::path& file, const BundleContents& contents,
                                    const std::filesystem::path& folder);
-/// Moves the runs, and the data that the project lacks, from `folder` into the project in result.project.
-[[nodiscard]] Status join(const BundleContents& contents, const std::filesystem::path& folder, UnpackedBundle& result);
+/// Moves the runs, and the data that the project lacks, from `folder` into the project in result.project: all of them,
+/// or on error none. `watch`, asked before anything is moved, may give it up.
+[[nodiscard]] Status join(const BundleContents& contents, const std::filesystem::path& folder, const BundleWatch& watch,
+                          UnpackedBundle& result);
 
 } // namespace residua::engine

@@ -22,15 +22,20 @@ constexpr std::size_t kLongestName = 255; ///< what file systems take
 constexpr std::int64_t kLargestChecksum = 0xffffffff;
 constexpr std::int64_t kMostBytes = 1'000'000'000'000'000;
 
-/// A path as a message can show it: what a terminal would act on is left out.
-std::string shown(const std::string& path)
+/// What a terminal may act on, in either of its two sets.
+bool isControl(char32_t character)
 {
-    constexpr std::size_t kShown = 100;
-    std::string text;
-    for (const char c : asUtf8(path.substr(0, kShown))) {
-        text += static_cast<unsigned char>(c) < ' ' || c == 127 ? '?' : c;
+    return character < 0x20 || (character >= 0x7f && character <= 0x9f);
+}
+
+bool isPrintable(const std::string& text)
+{
+    for (std::size_t at = 0; at < text.size();) {
+        if (isControl(nextCodePoint(text, at))) {
+            return false;
+        }
     }
-    return "\"" + text + (path.size() > kShown ? "…" : "") + "\"";
+    return true;
 }
 
 RecordJson jsonOf(const BundleContents& contents)
@@ -129,6 +134,25 @@ Status checkDistinct(const std::string& place, const std::vector<BundledFile>& f
     return Done{};
 }
 
+/// Each run in a folder of its own.
+Status checkRuns(const std::string& place, const std::vector<std::string>& runs)
+{
+    std::set<std::string> paths;
+    for (const std::string& run : runs) {
+        if (!paths.insert(run).second) {
+            return Error{place, "lists the run " + shown(run) + " twice"};
+        }
+    }
+    for (const std::string& run : runs) {
+        for (std::size_t slash = run.find('/'); slash != std::string::npos; slash = run.find('/', slash + 1)) {
+            if (const std::string outer = run.substr(0, slash); paths.contains(outer)) {
+                return Error{place, "lists the run " + shown(run) + " within the run " + shown(outer)};
+            }
+        }
+    }
+    return Done{};
+}
+
 Status checkPaths(const std::string& place, const BundleContents& contents)
 {
     std::int64_t total = 0;
@@ -148,9 +172,21 @@ Status checkPaths(const std::string& place, const BundleContents& contents)
             return Error{place, "has a run at " + shown(run) + ", expected one below runs/"};
         }
     }
+    if (const Status apart = checkRuns(place, contents.runs); !apart) {
+        return apart;
+    }
     const Status named = checkBundledPath(place, contents.folder);
     if (!named || contents.folder.find('/') != std::string::npos) {
         return Error{place, "names its folder " + shown(contents.folder) + ", expected a single plain name"};
+    }
+    for (const BundledPart& part : contents.data) {
+        if (!isPrintable(part.name)) {
+            return Error{place, "has data named " + shown(part.name) + ", expected a name without control characters"};
+        }
+    }
+    if (!isPrintable(contents.project)) {
+        return Error{place,
+                     "has a project named " + shown(contents.project) + ", expected a name without control characters"};
     }
     if (!contents.identity.empty() && !isIdentity(contents.identity)) {
         return Error{place, "its identity is " + shown(contents.identity) + ", expected 32 hexadecimal digits"};
@@ -159,6 +195,26 @@ Status checkPaths(const std::string& place, const BundleContents& contents)
 }
 
 } // namespace
+
+std::string printable(const std::string& text)
+{
+    std::string out;
+    const std::string valid = asUtf8(text);
+    for (std::size_t at = 0; at < valid.size();) {
+        const std::size_t begin = at;
+        out += isControl(nextCodePoint(valid, at)) ? "?" : valid.substr(begin, at - begin);
+    }
+    return out;
+}
+
+std::string shown(const std::string& text)
+{
+    constexpr std::size_t kShown = 100;
+    const std::string_view begin = std::string_view(text).substr(0, kShown);
+    const bool cut = text.size() > kShown;
+    return "\"" + printable(std::string(cut ? begin.substr(0, wholeCodePoints(begin)) : begin)) + (cut ? "…" : "") +
+           "\"";
+}
 
 std::int64_t BundleContents::bytes() const
 {
@@ -182,9 +238,7 @@ Status checkBundledPath(const std::string& place, const std::string& path)
     if (path.front() == '/') {
         return refused("which is absolute, and would be written outside of its folder");
     }
-    if (!isUtf8(path) || std::ranges::any_of(path, [](char c) {
-            return static_cast<unsigned char>(c) < ' ' || c == 127 || c == '\\';
-        })) {
+    if (!isUtf8(path) || !isPrintable(path) || path.find('\\') != std::string::npos) {
         return refused("which is no plain name: UTF-8 without control characters and backslashes is expected");
     }
     for (std::size_t begin = 0; begin <= path.size();) {

@@ -24,4 +24,9 @@ inline constexpr std::size_t kLongestManifest = std::size_t{16} << 20;
 /// take, with control characters, or not UTF-8. `place` is that of the error.
 [[nodiscard]] Status checkBundledPath(const std::string& place, const std::string& path);
 
+/// A stranger's text as a message or a terminal can show it: in UTF-8, with '?' for control characters.
+[[nodiscard]] std::string printable(const std::string& text);
+/// The same of its first 100 bytes, in quotes.
+[[nodiscard]] std::string shown(const std::string& text);
+
 } // namespace residua::engine

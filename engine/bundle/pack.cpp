@@ -114,11 +114,28 @@ private:
     std::vector<std::byte> m_buffer;
 };
 
+/// A bundle does not take the place of what it is packed from.
+Status checkOther(const PackingList& list, const fs::path& file)
+{
+    std::error_code code;
+    if (!fs::exists(file, code)) {
+        return Done{};
+    }
+    for (const ListedFile& listed : list.files) {
+        // What is packed as a text stands for a file of its place.
+        const fs::path source = listed.text ? list.project / listed.path : listed.source;
+        if (fs::equivalent(file, source, code)) {
+            return Error{file.string(), "is one of the files that are to be packed; expected the name of a bundle"};
+        }
+    }
+    return Done{};
+}
+
 } // namespace
 
 Result<PackedBundle> weighBundle(const PackRequest& request)
 {
-    auto list = packingList(request, Identity::Look);
+    auto list = packingList(request, Listing::ToWeigh);
     if (!list) {
         return list.error();
     }
@@ -136,9 +153,12 @@ Result<PackedBundle> pack(const PackRequest& request, const fs::path& file, cons
     if (fs::exists(there) && !fs::is_regular_file(there)) {
         return Error{file.string(), "is no plain file, expected the name of a bundle to write"};
     }
-    const auto list = packingList(request, Identity::Ensure);
+    const auto list = packingList(request, Listing::ToPack);
     if (!list) {
         return list.error();
+    }
+    if (const Status other = checkOther(*list, file); !other) {
+        return other.error();
     }
     const fs::path temporary = temporaryBeside(file);
     auto packed = Packer(*list, watch).write(temporary);

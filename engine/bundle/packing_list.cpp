@@ -5,6 +5,7 @@
 #include "engine/bundle/data_paths.h"
 #include "engine/bundle/joining.h"
 #include "engine/bundle/manifest.h"
+#include "engine/bundle/places.h"
 #include "engine/bundle/project_identity.h"
 #include "engine/data/text_files.h"
 #include "engine/results/run_reader.h"
@@ -29,12 +30,11 @@ namespace fs = std::filesystem;
 
 constexpr const char* kDataFolder = "data";
 
-/// Below `folder`, or nothing where it lies elsewhere.
-std::optional<std::string> placeWithin(const fs::path& folder, const fs::path& path)
+/// Below `folder`, but not the folder itself.
+std::optional<std::string> placeBelow(const fs::path& folder, const fs::path& path)
 {
-    const fs::path within = path.lexically_normal().lexically_relative(folder);
-    const bool inside = !within.empty() && *within.begin() != ".." && within != ".";
-    return inside ? std::optional(within.generic_string()) : std::nullopt;
+    const auto within = placeWithin(folder, path);
+    return within && *within != "." ? std::optional(within->generic_string()) : std::nullopt;
 }
 
 /// Left behind: what belongs to a process, and what one left that died while it wrote.
@@ -46,16 +46,19 @@ bool isOfAProcess(const std::string& name)
 
 class Lister {
 public:
-    Lister(const PackRequest& request, PackingList& list) : m_request(request), m_list(list) {}
+    Lister(const PackRequest& request, Listing listing, PackingList& list)
+        : m_request(request), m_listing(listing), m_list(list)
+    {
+    }
 
     /// `runs`: their directories. `only`: the one that was named; empty where a project was.
-    Status add(const fs::path& directory, const std::vector<fs::path>& runs, const fs::path& only, Identity identity)
+    Status add(const fs::path& directory, const std::vector<fs::path>& runs, const fs::path& only)
     {
         m_list.project = directory;
         if (const Status added = addProject(only); !added) {
             return added;
         }
-        if (const Status added = addIdentity(identity); !added) {
+        if (const Status added = addIdentity(); !added) {
             return added;
         }
         for (const fs::path& run : runs) {
@@ -86,7 +89,7 @@ private:
         if (!project) {
             return project.error();
         }
-        m_list.contents.project = project->name;
+        m_list.contents.project = printable(project->name);
         m_list.contents.folder = directory.filename().string();
         if (m_list.contents.folder.empty() || !checkBundledPath("", m_list.contents.folder)) {
             m_list.contents.folder = "project";
@@ -103,12 +106,12 @@ private:
         return Done{};
     }
 
-    Status addIdentity(Identity identity)
+    Status addIdentity()
     {
         std::string known = identityOf(m_list.project);
         std::error_code ignored;
         const bool isProject = fs::exists(m_list.project / projects::kProjectFile, ignored);
-        if (known.empty() && isProject && identity == Identity::Ensure) {
+        if (known.empty() && isProject && m_listing == Listing::ToPack) {
             auto ensured = ensureIdentity(m_list.project);
             if (ensured) {
                 known = std::move(*ensured);
@@ -131,16 +134,25 @@ private:
         for (const DataPath& path : dataPathsOf(project)) {
             const std::string before = *path.path;
             const auto files = filesAt(m_list.project / before, path.endings);
-            const bool wanted = path.use == PathUse::Tokeniser || m_request.data == BundledData::Files;
+            const bool wanted = path.tokeniser != nullptr || m_request.data == BundledData::Files;
             if (!files || files->empty()) {
                 const std::string why = files ? "there are no such files" : files.error().text();
                 if (wanted && named == Named::Yes) {
-                    return Error{"data · " + before, why + "; without the data: pack with their fingerprint alone"};
+                    return Error{"data · " + before,
+                                 why + (path.tokeniser != nullptr
+                                            ? "; a tokeniser always comes along: put it there, or name another"
+                                            : "; without the data: pack with their fingerprint alone")};
                 }
                 if (wanted) {
                     m_list.notes.push_back("the data of a run are not taken along: " + why);
                 }
                 addPart({before, 0, 0, false});
+                continue;
+            }
+            if (path.tokeniser != nullptr) {
+                if (const Status added = addTokeniser(path, renamed); !added) {
+                    return added;
+                }
                 continue;
             }
             BundledPart part{before, static_cast<std::int64_t>(files->size()), 0, wanted};
@@ -165,8 +177,34 @@ private:
         return Done{};
     }
 
+    /// A model, and what is read beside it, as parts of their own. What lies elsewhere goes into a folder of data/, so
+    /// that those of two models do not meet.
+    Status addTokeniser(const DataPath& path, std::map<std::string, std::string>& renamed)
+    {
+        const fs::path model = withoutSlash(m_list.project / *path.path);
+        const auto within = placeBelow(m_list.project, model);
+        const fs::path folder = within ? fs::path(*within).parent_path() : fs::path(placeOf(model.parent_path()));
+        for (const std::string& before : namesOf(path, m_list.project)) {
+            const fs::path source = m_list.project / before;
+            const std::string place = (folder / source.filename()).generic_string();
+            BundledPart part{place, 1, 0, true};
+            if (const Status added = addFiles(place, source, {source}, part); !added) {
+                return added;
+            }
+            if (fs::path(before).lexically_normal() != place) {
+                renamed[before] = place;
+            }
+            addPart(std::move(part));
+        }
+        if (const auto other = renamed.find(*path.path); other != renamed.end()) {
+            *path.path = other->second;
+        }
+        return Done{};
+    }
+
     void addPart(BundledPart part)
     {
+        part.name = printable(part.name); // one with control characters cannot be in the bundle
         const auto same = [&](const BundledPart& known) { return known.name == part.name; };
         if (std::ranges::none_of(m_list.contents.data, same)) {
             m_list.contents.data.push_back(std::move(part));
@@ -176,19 +214,19 @@ private:
     /// Where in the bundle a path of the project goes; the same for the same files.
     std::string placeOf(const fs::path& path)
     {
-        const fs::path source = (m_list.project / path).lexically_normal();
-        if (const auto within = placeWithin(m_list.project, source)) {
+        const fs::path source = withoutSlash(m_list.project / path);
+        if (const auto within = placeBelow(m_list.project, source)) {
             return *within;
         }
         const auto known = m_places.find(source);
         if (known != m_places.end()) {
             return known->second;
         }
-        const fs::path name = source.has_filename() ? source.filename() : source.parent_path().filename();
-        std::string place = std::string(kDataFolder) + "/" + name.string();
+        const std::string name = source.has_filename() ? source.filename().string() : kDataFolder;
+        std::string place = std::string(kDataFolder) + "/" + name;
         std::error_code ignored;
         for (int number = 2; m_taken.contains(place) || fs::exists(m_list.project / place, ignored); ++number) {
-            place = std::string(kDataFolder) + "/" + std::to_string(number) + "-" + name.string();
+            place = std::string(kDataFolder) + "/" + std::to_string(number) + "-" + name;
         }
         m_taken.insert(place);
         m_places[source] = place;
@@ -213,7 +251,8 @@ private:
     Status addRun(const fs::path& run, Named named)
     {
         const std::string shown = run.filename().string();
-        auto held = lockRun(run);
+        // Who merely weighs takes no lock: it would keep others, and this process too, from packing meanwhile.
+        auto held = m_listing == Listing::ToPack ? lockRun(run) : Result<FileDescriptor>(Error{});
         if (!held && isRunLocked(run)) {
             if (named == Named::Yes) {
                 return Error{run.string(), "is being trained: stop it first, then pack it"};
@@ -221,7 +260,7 @@ private:
             m_list.notes.push_back("run " + shown + " is being trained and is left out: stop it first");
             return Done{};
         }
-        if (held) { // else its folder cannot be written, by nobody
+        if (held) { // it is not where the folder cannot be written: nobody else can write the run either
             m_list.held.push_back(std::move(*held));
         }
         auto file = readRunFile(run);
@@ -250,7 +289,7 @@ private:
     /// Below the project's folder.
     std::string runPlace(const fs::path& run)
     {
-        const auto within = placeWithin(m_list.project / projects::kRunsFolder, run);
+        const auto within = placeBelow(m_list.project / projects::kRunsFolder, run);
         return std::string(projects::kRunsFolder) + "/" + (within ? *within : run.filename().string());
     }
 
@@ -286,6 +325,8 @@ private:
                 if (other || below == kFrozenProject || isOfAProcess(path.filename().string())) {
                     entry.disable_recursion_pending();
                 }
+            } else if (path.extension() == kBundleSuffix) {
+                m_list.notes.push_back("the bundle " + path.string() + " is left out");
             } else if (fs::is_regular_file(status) && below != kRunFile && !isOfAProcess(path.filename().string())) {
                 if (const Status added = addFile(place + "/" + below.generic_string(), path); !added) {
                     return added;
@@ -341,33 +382,27 @@ private:
     }
 
     const PackRequest& m_request;
+    Listing m_listing;
     PackingList& m_list;
     std::set<std::string> m_paths;
     std::set<std::string> m_taken;
     std::map<fs::path, std::string> m_places; ///< of what lies outside the project's folder
 };
 
-fs::path withoutSlash(const fs::path& given)
-{
-    std::error_code code;
-    const fs::path path = fs::weakly_canonical(fs::absolute(given, code), code);
-    return path.has_filename() ? path : path.parent_path();
-}
-
 } // namespace
 
-Result<PackingList> packingList(const PackRequest& request, Identity identity)
+Result<PackingList> packingList(const PackRequest& request, Listing listing)
 {
     PackingList list;
-    Lister lister(request, list);
-    fs::path source = withoutSlash(request.source);
+    Lister lister(request, listing, list);
     std::error_code ignored;
+    fs::path source = withoutSlash(fs::weakly_canonical(fs::absolute(request.source, ignored), ignored));
     if (fs::exists(source / kRunFile, ignored)) {
         const auto project = projectDirectoryOf(source);
         if (!project) {
             return project.error();
         }
-        const Status added = lister.add(*project, {source}, source, identity);
+        const Status added = lister.add(*project, {source}, source);
         return added ? Result<PackingList>(std::move(list)) : Result<PackingList>(added.error());
     }
     if (source.filename() == projects::kProjectFile) {
@@ -381,7 +416,7 @@ Result<PackingList> packingList(const PackRequest& request, Identity identity)
     for (const RunInfo& run : listRuns(source / projects::kRunsFolder)) {
         runs.emplace_back(run.directory);
     }
-    const Status added = lister.add(source, runs, {}, identity);
+    const Status added = lister.add(source, runs, {});
     return added ? Result<PackingList>(std::move(list)) : Result<PackingList>(added.error());
 }
 

@@ -21,7 +21,7 @@ struct ListedFile {
     std::int64_t bytes = 0;
 };
 
-/// What a bundle is made from. While it lives nobody begins to write the runs.
+/// What a bundle is made from. While one lives that is to be packed, nobody begins to write the runs.
 struct PackingList {
     BundleContents contents;       ///< but its files
     std::filesystem::path project; ///< its folder
@@ -30,9 +30,9 @@ struct PackingList {
     std::vector<std::string> notes;
 };
 
-/// Whether a project without an identity is given one.
-enum class Identity { Ensure, Look };
+/// ToPack gives a project without an identity one, and holds the locks of the runs; ToWeigh writes and locks nothing.
+enum class Listing { ToPack, ToWeigh };
 
-[[nodiscard]] Result<PackingList> packingList(const PackRequest& request, Identity identity);
+[[nodiscard]] Result<PackingList> packingList(const PackRequest& request, Listing listing);
 
 } // namespace residua::engine

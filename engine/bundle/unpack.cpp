@@ -3,19 +3,22 @@
 #include "engine/bundle/bundle.h"
 #include "engine/bundle/extract.h"
 #include "engine/bundle/joining.h"
+#include "engine/bundle/moves.h"
 #include "engine/bundle/project_identity.h"
 #include "engine/data/fingerprint.h"
 #include "engine/results/run_reader.h"
 #include "engine/runs/run_files.h"
 #include "projects/file/store.h"
 
+#include <algorithm>
 #include <cerrno>
-#include <cstdlib>
+#include <cstdint>
+#include <deque>
 #include <string>
 #include <system_error>
 #include <utility>
 
-#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace residua::engine {
@@ -28,16 +31,17 @@ class TemporaryFolder {
 public:
     static Result<TemporaryFolder> beside(const fs::path& place)
     {
-        std::string name = (place.parent_path() / ("." + place.filename().string() + ".unpack-XXXXXX")).string();
-        if (::mkdtemp(name.data()) == nullptr) {
-            return systemError(place.parent_path(), "cannot be written", errno);
+        // Not by mkdtemp, whose folder is closed to others whatever the umask says.
+        const std::string name = "." + place.filename().string() + ".unpack-" + std::to_string(::getpid()) + "-";
+        for (int number = 0;; ++number) {
+            const fs::path path = place.parent_path() / (name + std::to_string(number));
+            if (::mkdir(path.c_str(), 0777) == 0) {
+                return TemporaryFolder(path);
+            }
+            if (errno != EEXIST) {
+                return systemError(place.parent_path(), "cannot be written", errno);
+            }
         }
-        // As any new folder: mkdtemp's is closed to others.
-        std::error_code ignored;
-        fs::permissions(name,
-                        fs::perms::group_read | fs::perms::group_exec | fs::perms::others_read | fs::perms::others_exec,
-                        fs::perm_options::add, ignored);
-        return TemporaryFolder(name);
     }
     TemporaryFolder(TemporaryFolder&& other) noexcept : m_path(std::exchange(other.m_path, {})) {}
     TemporaryFolder& operator=(TemporaryFolder&&) = delete;
@@ -74,7 +78,7 @@ Result<bool> isJoining(const BundleContents& contents, const fs::path& place)
     if (!fs::exists(status)) {
         return false;
     }
-    const std::string other = "; name a new folder with -o";
+    const std::string other = "; name a new folder";
     if (!fs::exists(place / projects::kProjectFile, code)) {
         return Error{place.string(), "is there already, and is no project" + other};
     }
@@ -84,42 +88,67 @@ Result<bool> isJoining(const BundleContents& contents, const fs::path& place)
     return true;
 }
 
-/// Puts `from` at `to`, where nothing is.
-Status place(const fs::path& from, const fs::path& to)
-{
-    if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) != 0) {
-        std::error_code code;
-        const bool unknown = errno == EINVAL || errno == ENOSYS; // to this file system
-        if (!unknown || fs::exists(fs::symlink_status(to, code))) {
-            return systemError(to, "cannot be put there", errno);
-        }
-        fs::rename(from, to, code);
-        if (code) {
-            return systemError(to, "cannot be put there", code.value());
-        }
-    }
-    return syncDirectory(to.parent_path());
-}
+/// What the data of projects are now, each read once.
+class Fingerprints {
+public:
+    Fingerprints(const fs::path& directory, const BundleWatch& watch) : m_directory(directory), m_watch(watch) {}
 
-/// Says where the data of the runs are not those that they were trained on, or are not there.
-void tellData(const BundleContents& contents, UnpackedBundle& result)
+    const Result<DataFingerprint>& of(const projects::Project& project)
+    {
+        const auto same = [&](const Known& known) {
+            return known.data == project.data && known.seed == project.seeds.data;
+        };
+        const auto known = std::ranges::find_if(m_known, same);
+        if (known != m_known.end()) {
+            return known->fingerprint;
+        }
+        m_known.push_back({project.data, project.seeds.data, fingerprintOf(project, m_directory, m_watch)});
+        return m_known.back().fingerprint;
+    }
+
+private:
+    struct Known {
+        projects::DataSource data;
+        std::int64_t seed = 0;
+        Result<DataFingerprint> fingerprint;
+    };
+    const fs::path& m_directory;
+    const BundleWatch& m_watch;
+    std::deque<Known> m_known;
+};
+
+/// Says what of the data a new project lacks.
+void tellLacking(const BundleContents& contents, UnpackedBundle& result)
 {
     for (const BundledPart& part : contents.data) {
         std::error_code ignored;
-        if (result.joined) {
-            break; // the project has its own
+        const fs::path place = (result.project / part.name).lexically_normal();
+        if (fs::exists(place, ignored)) {
+            continue;
         }
-        if (const fs::path place = (result.project / part.name).lexically_normal(); !fs::exists(place, ignored)) {
+        if (part.files == 0) {
+            result.notes.push_back("the data were not there when the bundle was packed: put them at " + place.string());
+        } else {
             result.notes.push_back("the data are not in the bundle: put " + std::to_string(part.files) +
                                    (part.files == 1 ? " file of " : " files of ") + std::to_string(part.bytes) +
                                    " bytes at " + place.string());
         }
     }
+}
+
+/// Says where the data of the runs are not those that they were trained on.
+void tellOtherData(const BundleWatch& watch, UnpackedBundle& result)
+{
+    Fingerprints fingerprints(result.project, watch);
     for (const ArrivedRun& run : result.runs) {
+        if (watch && !watch(1)) {
+            result.notes.push_back("whether the data are those that the runs were trained on was not looked at");
+            return;
+        }
         const auto file = readRunFile(run.directory);
         const auto reader = RunReader::open(run.directory);
         const auto project = reader ? reader->project() : Result<projects::Project>(reader.error());
-        const auto now = project ? fingerprintOf(*project, result.project) : Result<DataFingerprint>(project.error());
+        const auto now = project ? fingerprints.of(*project) : Result<DataFingerprint>(project.error());
         if (!now && result.joined) {
             result.notes.push_back("the data of run " + run.directory.filename().string() +
                                    " are not here: " + now.error().text());
@@ -132,6 +161,12 @@ void tellData(const BundleContents& contents, UnpackedBundle& result)
                                    " was trained on other data: " + difference->text());
         }
     }
+}
+
+/// What looks at data says no shares that are of use here: all but that was done.
+BundleWatch atTheEnd(const BundleWatch& watch)
+{
+    return watch ? BundleWatch([&watch](double) { return watch(1); }) : BundleWatch();
 }
 
 } // namespace
@@ -170,33 +205,38 @@ Result<UnpackedBundle> unpack(const fs::path& file, const fs::path& folder, cons
         return joined.error();
     }
     UnpackedBundle result{*target, *joined, {}, {}};
-    std::error_code code;
-    fs::create_directories(target->parent_path(), code);
-    if (code) {
-        return systemError(target->parent_path(), "cannot be made", code.value());
+    MadeFolders above;
+    if (const Status made = above.make(target->parent_path()); !made) {
+        return made.error();
     }
+    std::error_code code;
     // Where runs/ is a link to another disk, on that disk.
     const fs::path neighbour = *joined ? fs::weakly_canonical(*target / projects::kRunsFolder, code) : *target;
     const auto temporary = TemporaryFolder::beside(code ? *target : neighbour);
     if (!temporary) {
         return temporary.error();
     }
+    const BundleWatch last = atTheEnd(watch);
     Status done = checkRoom(*contents, temporary->path());
     done = done ? extractFiles(*reader, file, *contents, temporary->path(), watch) : done;
     done = done ? checkUnpacked(file, *contents, temporary->path()) : done;
     if (done && *joined) {
-        done = join(*contents, temporary->path(), result);
+        done = join(*contents, temporary->path(), last, result);
     } else if (done) {
         for (const std::string& run : contents->runs) {
             const auto info = readRunFile(temporary->path() / run);
             result.runs.push_back({*target / run, RunArrival::New, info ? info->info.step : 0});
         }
-        done = place(temporary->path(), *target);
+        done = putAt(temporary->path(), *target);
     }
     if (!done) {
         return done.error();
     }
-    tellData(*contents, result);
+    above.keep();
+    if (!result.joined) { // else the project has its own
+        tellLacking(*contents, result);
+    }
+    tellOtherData(last, result);
     return result;
 }
 

@@ -164,11 +164,9 @@ public:
 
     Status add(const projects::Tokeniser& tokeniser)
     {
-        Status added = projects::hasModel(tokeniser.kind) ? add(tokeniser.model, {}) : Status(Done{});
-        if (added && tokeniser.kind == projects::TokeniserKind::TokenizerJson) {
-            const fs::path beside = tokeniserSettings(tokeniser.model);
-            std::error_code ignored;
-            return fs::exists(m_directory / beside, ignored) ? add(beside.string(), {}) : added;
+        Status added = Done{};
+        for (const fs::path& file : tokeniserFiles(tokeniser, m_directory)) {
+            added = added ? add(file.string(), {}) : added;
         }
         return added;
     }

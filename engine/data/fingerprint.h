@@ -16,7 +16,7 @@ namespace residua::engine {
 ///   names below the folder, their sizes and their content. Where they have more than 256 MiB together, the hash takes
 ///   256 blocks of 1 MiB at equal distances of the files one after another, the first and the last block included: a
 ///   change elsewhere that keeps all sizes is not seen.
-/// - the same of the tokeniser's model;
+/// - the same of each of the tokeniser's files (tokeniserFiles);
 /// - of a generator, its parameters, the fractions and the seed.
 /// Reads the files, and maps none. An error where one cannot be read. Any thread; `watch` may give it up.
 [[nodiscard]] Result<DataFingerprint> fingerprintOf(const projects::Project& project,

@@ -116,7 +116,7 @@ std::string flawIn(std::string_view model)
     if (!whole || !anyPiece) {
         return whole ? "it has no pieces" : "it is cut off, damaged, or another kind of file";
     }
-    return mapsHold ? "" : "its table of characters points outside of itself (damaged)";
+    return mapsHold ? "" : "its table of characters points outside of itself, or to what is no text (damaged)";
 }
 
 } // namespace

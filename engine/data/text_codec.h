@@ -42,6 +42,10 @@ public:
 [[nodiscard]] Result<std::unique_ptr<TextCodec>> tokenizerJsonCodec(const std::filesystem::path& file);
 /// The file beside a tokenizer.json that names its tokens for special uses; it need not be there.
 [[nodiscard]] std::filesystem::path tokeniserSettings(const std::filesystem::path& file);
+/// The files that a tokeniser of a project is read from, by the names that the project has for them: its model, and
+/// what lies beside that where it is there. None for a tokeniser without a model.
+[[nodiscard]] std::vector<std::filesystem::path> tokeniserFiles(const projects::Tokeniser& tokeniser,
+                                                                const std::filesystem::path& projectDirectory);
 /// Words separated by white space, each a token: a generated language.
 [[nodiscard]] std::unique_ptr<TextCodec> wordCodec(std::vector<std::string> words);
 /// Ids as decimal numbers: token files, whose tokeniser is not known.

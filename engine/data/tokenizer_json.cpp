@@ -61,6 +61,20 @@ fs::path tokeniserSettings(const fs::path& file)
     return file.parent_path() / kSettings;
 }
 
+std::vector<fs::path> tokeniserFiles(const projects::Tokeniser& tokeniser, const fs::path& projectDirectory)
+{
+    if (!projects::hasModel(tokeniser.kind)) {
+        return {};
+    }
+    std::vector<fs::path> files{tokeniser.model};
+    const fs::path settings = tokeniserSettings(tokeniser.model);
+    std::error_code ignored;
+    if (tokeniser.kind == projects::TokeniserKind::TokenizerJson && fs::exists(projectDirectory / settings, ignored)) {
+        files.push_back(settings);
+    }
+    return files;
+}
+
 Result<std::unique_ptr<TextCodec>> tokenizerJsonCodec(const fs::path& file)
 {
     const auto bytes = readFile(file, kLargest);

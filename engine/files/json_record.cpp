@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/files/json_record.h"
 
+#include "projects/base/utf8.h"
+
 #include <limits>
 
 namespace residua::engine {
@@ -50,13 +52,14 @@ Result<RecordJson> parseRecord(const std::filesystem::path& path, std::string_vi
         return Error{path.string(),
                      "has " + std::to_string(text.size()) + " bytes, expected at most " + std::to_string(longest)};
     }
-    if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
-        return Error{path.string(), "is UTF-16, expected UTF-8: save it as UTF-8"};
+    const auto plain = utf8Text(text);
+    if (!plain) {
+        return Error{path.string(), plain.error().message};
     }
     if (nestsDeeperThan(text, kDeepest)) {
         return Error{path.string(), "is nested deeper than " + std::to_string(kDeepest) + " levels"};
     }
-    RecordJson json = RecordJson::parse(text.begin(), text.end(), nullptr, false); // passes over a mark of UTF-8
+    RecordJson json = RecordJson::parse(plain->begin(), plain->end(), nullptr, false);
     if (!json.is_object()) {
         return Error{path.string(), text.empty()          ? "is empty, expected a JSON object"
                                     : json.is_discarded() ? "is not JSON (damaged or cut off?), expected an object"

@@ -21,10 +21,10 @@ constexpr int kDeepestIndex = 8;
 bool leadsIntoCache(const fs::path& folder, const fs::path& link)
 {
     std::error_code code;
-    const fs::path home = fs::canonical(folder, code);
+    const fs::path snapshot = fs::canonical(folder, code);
     const fs::path target = code ? fs::path() : fs::canonical(link, code);
-    return !code && home.parent_path().filename() == "snapshots" &&
-           target.parent_path() == home.parent_path().parent_path() / "blobs";
+    return !code && snapshot.parent_path().filename() == "snapshots" &&
+           target.parent_path() == snapshot.parent_path().parent_path() / "blobs";
 }
 
 /// A name in the folder itself, with nothing that leads out of it.
@@ -141,19 +141,18 @@ Status TensorFiles::add(const fs::path& path, const std::vector<std::string>* wa
     if (!header) {
         return header.error();
     }
-    for (const std::string& name : wanted != nullptr ? *wanted : std::vector<std::string>()) {
-        if (!header->tensors.contains(name)) {
-            return Error{path.string() + " · tensor " + name, "is missing, and the index says it is in this file"};
-        }
-    }
     const std::size_t number = m_files.size();
-    if (wanted != nullptr) {
-        for (const std::string& name : *wanted) {
-            m_tensors[name] = {number, std::move(header->tensors.at(name))};
-        }
-    } else {
+    if (wanted == nullptr) {
         for (auto& [name, place] : header->tensors) {
             m_tensors[name] = {number, std::move(place)};
+        }
+    } else {
+        for (const std::string& name : *wanted) {
+            const auto found = header->tensors.find(name);
+            if (found == header->tensors.end()) {
+                return Error{path.string() + " · tensor " + name, "is missing, and the index says it is in this file"};
+            }
+            m_tensors[name] = {number, std::move(found->second)};
         }
     }
     file->release();

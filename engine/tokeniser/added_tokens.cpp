@@ -12,11 +12,7 @@ namespace {
 /// Where the character before `end` begins.
 std::size_t before(std::string_view text, std::size_t end)
 {
-    std::size_t at = end - 1;
-    while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80) {
-        --at;
-    }
-    return at;
+    return lastCodePoint(text.substr(0, end));
 }
 
 char32_t characterAt(std::string_view text, std::size_t at)
@@ -126,14 +122,29 @@ void AddedTokens::read(const Part& file, const TokenTable& table, const Normalis
                 return;
             }
         }
-        const std::uint32_t key = token.id;
-        m_tokens.insert_or_assign(key, std::move(token));
+        if (!keep(std::move(token), table, part)) {
+            return;
+        }
     }
     for (const auto& [id, token] : m_tokens) {
         if (!token.decoded.empty()) {
             (token.normalised ? m_normalised : m_raw).add(token.decoded, &token);
         }
     }
+}
+
+bool AddedTokens::keep(AddedToken token, const TokenTable& table, const Part& part)
+{
+    const AddedToken* const added = find(token.id);
+    const std::string* const other = added != nullptr ? &added->content : table.token(token.id);
+    if (other != nullptr && *other != token.content) {
+        part.part("id").fail("is " + std::to_string(token.id) + " for \"" + token.content + "\", which \"" + *other +
+                             "\" has already; expected an id of its own");
+        return false;
+    }
+    const std::uint32_t key = token.id;
+    m_tokens.insert_or_assign(key, std::move(token)); // of a token that is there twice the last entry counts
+    return true;
 }
 
 const AddedToken* AddedTokens::find(std::uint32_t id) const

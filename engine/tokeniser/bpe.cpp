@@ -137,8 +137,8 @@ public:
             if (id != kNoToken) {
                 flush();
                 word.add(id);
-            } else if (m_hasBytes) {
-                addBytes(word, text, begin == 0, at == piece.size());
+            } else if (addBytes(word, text, begin == 0, at == piece.size())) {
+                // what is unknown still waits, and comes behind the bytes: as `tokenizers` has it
             } else if (m_unknown) {
                 if (!m_fuseUnknown) {
                     flush();
@@ -181,7 +181,7 @@ private:
     /// Whether what becomes of the character does not depend on what becomes of those beside it.
     bool standsAlone(char32_t character) const
     {
-        return characterId(character) != kNoToken || (m_hasBytes && !m_joinsBytes);
+        return characterId(character) != kNoToken || (m_hasAllBytes && !m_joinsBytes);
     }
 
     std::uint32_t characterId(char32_t character) const
@@ -203,22 +203,30 @@ private:
         return m_table.id((before ? m_prefix : "") + std::string(text) + (behind ? m_suffix : "")).value_or(kNoToken);
     }
 
-    void addBytes(Word& word, std::string_view text, bool first, bool last) const
+    /// The tokens of a character's bytes, where it has one for each.
+    bool addBytes(Word& word, std::string_view text, bool first, bool last) const
     {
-        const std::string whole = (first ? "" : m_prefix) + std::string(text) + (last ? m_suffix : "");
-        for (const char byte : whole) {
-            word.add(m_bytes[static_cast<unsigned char>(byte)]);
+        if (!m_bytesInstead) {
+            return false;
         }
+        const std::string whole = (first ? "" : m_prefix) + std::string(text) + (last ? m_suffix : "");
+        const auto idOfByte = [&](char byte) { return m_bytes[static_cast<unsigned char>(byte)]; };
+        if (std::ranges::find(whole, kNoToken, idOfByte) != whole.end()) {
+            return false;
+        }
+        for (const char byte : whole) {
+            word.add(idOfByte(byte));
+        }
+        return true;
     }
 
     void readBytes(bool wanted)
     {
-        m_hasBytes = wanted;
-        for (std::size_t byte = 0; byte < m_bytes.size() && m_hasBytes; ++byte) {
-            const auto id = m_table.byteId(static_cast<unsigned char>(byte));
-            m_hasBytes = id.has_value();
-            m_bytes[byte] = id.value_or(kNoToken);
+        m_bytesInstead = wanted;
+        for (std::size_t byte = 0; byte < m_bytes.size(); ++byte) {
+            m_bytes[byte] = m_table.byteId(static_cast<unsigned char>(byte)).value_or(kNoToken);
         }
+        m_hasAllBytes = wanted && std::ranges::find(m_bytes, kNoToken) == m_bytes.end();
     }
 
     void readCharacters()
@@ -291,7 +299,7 @@ private:
 
     bool isByteToken(const std::string& token) const
     {
-        return m_hasBytes && token.size() == 6 && token.starts_with("<0x");
+        return m_bytesInstead && token.size() == 6 && token.starts_with("<0x");
     }
     static char32_t firstOf(const std::string& token)
     {
@@ -300,17 +308,15 @@ private:
     }
     static char32_t lastOf(const std::string& token)
     {
-        std::size_t at = token.size() - 1;
-        while (at > 0 && (static_cast<unsigned char>(token[at]) & 0xc0) == 0x80) {
-            --at;
-        }
+        std::size_t at = lastCodePoint(token);
         return nextCodePoint(token, at);
     }
 
     std::vector<std::uint32_t> m_frequent; ///< ids of the tokens that are one character
     std::unordered_map<char32_t, std::uint32_t> m_others;
     std::array<std::uint32_t, 256> m_bytes{};
-    bool m_hasBytes = false;
+    bool m_bytesInstead = false; ///< of a character without a token
+    bool m_hasAllBytes = false;  ///< so that no character is unknown
     std::optional<std::uint32_t> m_unknown;
     bool m_fuseUnknown = false;
     bool m_wholeFirst = false;

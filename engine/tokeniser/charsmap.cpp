@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/tokeniser/charsmap.h"
 
+#include "projects/base/utf8.h"
+
 #include <cstdint>
 #include <cstring>
 
@@ -26,6 +28,16 @@ bool endsSequence(std::uint32_t unit)
     return (unit & 0x100) != 0;
 }
 
+bool isValue(std::uint32_t unit)
+{
+    return unit >> 31 != 0;
+}
+
+std::size_t valueOf(std::uint32_t unit)
+{
+    return unit & 0x7fffffff;
+}
+
 } // namespace
 
 bool isSoundCharsmap(std::string_view map)
@@ -38,18 +50,26 @@ bool isSoundCharsmap(std::string_view map)
         return false;
     }
     const std::string_view trie = map.substr(kUnit, trieBytes);
-    const std::size_t replacements = map.size() - kUnit - trieBytes;
+    const std::string_view replacements = map.substr(kUnit + trieBytes);
     const std::size_t units = trieBytes / kUnit;
+    // Every walk begins with unit 0, whatever it holds.
+    if (isValue(wordAt(trie, 0)) || !isUtf8(replacements)) {
+        return false;
+    }
     for (std::size_t i = 0; i < units; ++i) {
         const std::uint32_t unit = wordAt(trie, i);
-        if (unit >> 31 != 0) {
+        if (isValue(unit)) {
             continue;
         }
         const std::size_t children = childrenOf(i, unit);
         if ((children | 0xff) >= units) {
             return false;
         }
-        if (endsSequence(unit) && (wordAt(trie, children) & 0x7fffffff) >= replacements) {
+        if (!endsSequence(unit)) {
+            continue;
+        }
+        const std::size_t begin = valueOf(wordAt(trie, children));
+        if (begin >= replacements.size() || !beginsCodePoint(replacements[begin])) {
             return false;
         }
     }
@@ -74,7 +94,7 @@ std::optional<std::string_view> replacementIn(std::string_view map, std::string_
         }
         node = childrenOf(node, unit);
         if (endsSequence(unit)) {
-            const std::string_view found = replacements.substr(wordAt(trie, node) & 0x7fffffff);
+            const std::string_view found = replacements.substr(valueOf(wordAt(trie, node)));
             return found.substr(0, found.find('\0'));
         }
     }

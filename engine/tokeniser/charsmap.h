@@ -11,7 +11,7 @@ namespace residua::engine {
 /// trie, and the replacements, each ended by a zero. A unit of the trie has its label in bits 0 to 7, whether it ends a
 /// sequence in bit 8, and in bits 9 to 30 how far its children are; bit 31 marks a unit that holds a value.
 
-/// Whether no walk leaves the table, which may be empty.
+/// Whether no walk leaves the table, which may be empty, and each ends at a replacement of whole characters in UTF-8.
 [[nodiscard]] bool isSoundCharsmap(std::string_view map);
 /// The replacement of the shortest sequence of the table that `text` begins with. Precondition: a sound table.
 [[nodiscard]] std::optional<std::string_view> replacementIn(std::string_view map, std::string_view text);

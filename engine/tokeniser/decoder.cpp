@@ -2,6 +2,7 @@
 #include "engine/tokeniser/decoder.h"
 
 #include "engine/tokeniser/byte_level.h"
+#include "engine/tokeniser/metaspace.h"
 #include "projects/base/utf8.h"
 
 #include <algorithm>
@@ -109,10 +110,9 @@ DecoderPtr makeFuseDecoder(const Part&)
 
 DecoderPtr makeMetaspaceDecoder(const Part& part)
 {
-    const std::string mark = part.character("replacement", "\u2581");
-    const std::string scheme = part.text("prepend_scheme", part.flag("add_prefix_space", true) ? "always" : "never");
-    const bool drops = scheme != "never";
-    return tokenChange([=](Tokens& tokens) {
+    const Metaspace metaspace = readMetaspace(part);
+    const bool drops = metaspace.before != Metaspace::Before::Never;
+    return tokenChange([mark = metaspace.mark, drops](Tokens& tokens) {
         for (std::string& token : tokens) {
             replaceAll(token, mark, &token == tokens.data() && drops ? "" : " ");
         }
@@ -161,18 +161,9 @@ DecoderPtr makeReplaceDecoder(const Part& part)
 {
     return tokenChange([pattern = part.pattern("pattern"), content = part.text("content", "")](Tokens& tokens) {
         for (std::string& token : tokens) {
-            std::vector<Span> found;
-            if (!isUtf8(token) || !pattern.find(token, {0, token.size()}, found)) {
-                continue;
+            if (isUtf8(token)) {
+                static_cast<void>(pattern.replace(token, content)); // a token in which it cannot be found stays
             }
-            std::string result;
-            std::size_t done = 0;
-            for (const Span match : found) {
-                result.append(token, done, match.begin - done);
-                result += content;
-                done = match.end;
-            }
-            token = result.append(token, done);
         }
     });
 }

@@ -18,7 +18,7 @@
 namespace residua::engine {
 namespace {
 
-/// Word caches that threads lend and give back.
+/// Word caches that threads borrow and give back.
 class CachePool {
 public:
     std::unique_ptr<WordCache> take()

@@ -132,10 +132,7 @@ void stripText(std::string& text, bool left, bool right)
     }
     std::size_t end = text.size();
     while (right && end > begin) {
-        std::size_t last = end - 1;
-        while (last > begin && (static_cast<unsigned char>(text[last]) & 0xc0) == 0x80) {
-            --last;
-        }
+        const std::size_t last = lastCodePoint(std::string_view(text).substr(0, end));
         std::size_t at = last;
         if (!isWhiteSpace(nextCodePoint(text, at))) {
             break;
@@ -207,24 +204,7 @@ public:
         : m_pattern(std::move(pattern)), m_content(std::move(content))
     {
     }
-    Status apply(std::string& text, TextStart) const override
-    {
-        std::vector<Span> found;
-        if (Status status = m_pattern.find(text, {0, text.size()}, found); !status || found.empty()) {
-            return status;
-        }
-        std::string result;
-        result.reserve(text.size() + found.size() * m_content.size());
-        std::size_t done = 0;
-        for (const Span match : found) {
-            result.append(text, done, match.begin - done);
-            result += m_content;
-            done = match.end;
-        }
-        result.append(text, done);
-        text = std::move(result);
-        return Done{};
-    }
+    Status apply(std::string& text, TextStart) const override { return m_pattern.replace(text, m_content); }
 
 private:
     Pattern m_pattern;

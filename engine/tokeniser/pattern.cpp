@@ -155,4 +155,22 @@ Status Pattern::find(std::string_view text, const std::vector<Span>& parts, std:
     return Done{};
 }
 
+Status Pattern::replace(std::string& text, const std::string& content) const
+{
+    std::vector<Span> found;
+    if (Status status = find(text, {0, text.size()}, found); !status || found.empty()) {
+        return status;
+    }
+    std::string result;
+    result.reserve(text.size() + found.size() * content.size());
+    std::size_t done = 0;
+    for (const Span match : found) {
+        result.append(text, done, match.begin - done);
+        result += content;
+        done = match.end;
+    }
+    text = result.append(text, done);
+    return Done{};
+}
+
 } // namespace residua::engine

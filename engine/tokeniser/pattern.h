@@ -34,6 +34,9 @@ public:
     [[nodiscard]] Status find(std::string_view text, const std::vector<Span>& parts, std::vector<Span>& found,
                               std::vector<std::size_t>& ends) const;
 
+    /// Puts `content` in the place of each occurrence in `text`, which is valid UTF-8. On error `text` stays.
+    [[nodiscard]] Status replace(std::string& text, const std::string& content) const;
+
 private:
     struct Compiled;
     std::string m_text;                         ///< what is looked for, or the expression

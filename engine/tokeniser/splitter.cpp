@@ -3,6 +3,7 @@
 
 #include "engine/tokeniser/byte_level.h"
 #include "engine/tokeniser/cutting.h"
+#include "engine/tokeniser/metaspace.h"
 #include "engine/tokeniser/unicode.h"
 #include "projects/base/utf8.h"
 
@@ -233,7 +234,7 @@ void rewriteSpans(Pieces& pieces, const Put& put)
     pieces.text = std::move(text);
 }
 
-/// GPT-2's.
+/// The expression that GPT-2 cuts text by.
 constexpr std::string_view kBytePieces =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 
@@ -279,13 +280,14 @@ SplitterPtr makeByteLevelSplitter(const Part& part)
     return std::make_unique<ByteLevelSplitter>(std::move(pattern), part.flag("add_prefix_space", true));
 }
 
-enum class Before { Never, First, Always };
-
 /// Spaces become a visible character, with which each piece begins.
 class MetaspaceSplitter : public Splitter {
 public:
-    MetaspaceSplitter(std::string mark, Before before, bool splits)
-        : m_mark(std::move(mark)), m_pattern(Pattern::literal(m_mark)), m_before(before), m_splits(splits)
+    MetaspaceSplitter(Metaspace metaspace, bool splits)
+        : m_mark(std::move(metaspace.mark)),
+          m_pattern(Pattern::literal(m_mark)),
+          m_before(metaspace.before),
+          m_splits(splits)
     {
     }
     Status apply(Pieces& pieces) const override
@@ -293,7 +295,8 @@ public:
         rewriteSpans(pieces, [&](std::string& text, Span span, bool open) {
             const std::string_view piece = span.of(pieces.text);
             const bool first = pieces.isFirst && span.begin == 0;
-            const bool wanted = m_before == Before::Always || (m_before == Before::First && first);
+            const bool wanted =
+                m_before == Metaspace::Before::Always || (m_before == Metaspace::Before::First && first);
             text += wanted && open && !piece.starts_with(' ') && !piece.starts_with(m_mark) ? m_mark : "";
             for (const char byte : piece) {
                 if (byte == ' ') {
@@ -309,19 +312,13 @@ public:
 private:
     std::string m_mark;
     Pattern m_pattern;
-    Before m_before;
+    Metaspace::Before m_before;
     bool m_splits;
 };
 
 SplitterPtr makeMetaspaceSplitter(const Part& part)
 {
-    const std::string scheme = part.text("prepend_scheme", part.flag("add_prefix_space", true) ? "always" : "never");
-    const Before before = scheme == "first" ? Before::First : scheme == "never" ? Before::Never : Before::Always;
-    if (before == Before::Always && scheme != "always") {
-        part.part("prepend_scheme").fail("\"" + scheme + "\" is unknown, expected always, first or never");
-    }
-    return std::make_unique<MetaspaceSplitter>(part.character("replacement", "\u2581"), before,
-                                               part.flag("split", true));
+    return std::make_unique<MetaspaceSplitter>(readMetaspace(part), part.flag("split", true));
 }
 
 class FixedLength : public Splitter {

@@ -12,8 +12,8 @@ using ModelPtr = std::unique_ptr<TokenModel>;
 constexpr Maker<ModelPtr> kModels[] = {
     {"BPE", &makeBpe}, {"Unigram", &makeUnigram}, {"WordPiece", &makeWordPiece}, {"WordLevel", &makeWordLevel}};
 
-/// Files of earlier versions do not say what their model is.
-ModelPtr makeUntold(const Part& part)
+/// Of a file of an earlier version, which does not name the type of its model: by the fields that only one type has.
+ModelPtr makeByFields(const Part& part)
 {
     if (part.has("merges")) {
         return makeBpe(part);
@@ -96,7 +96,7 @@ std::optional<std::uint32_t> readUnknown(const Part& model, const TokenTable& ta
 
 std::unique_ptr<TokenModel> makeTokenModel(const Part& part)
 {
-    return part.has("type") ? madeBy(kModels, part) : makeUntold(part);
+    return part.has("type") ? madeBy(kModels, part) : makeByFields(part);
 }
 
 } // namespace residua::engine

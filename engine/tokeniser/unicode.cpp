@@ -39,8 +39,7 @@ const icu::Normalizer2& normaliserOf(NormalForm form)
     return *found;
 }
 
-/// Whether Unicode 8 had it.
-bool isOfOld(char32_t character)
+bool isInUnicode8(char32_t character)
 {
     constexpr std::uint8_t kVersion = 8;
     UVersionInfo age{};
@@ -74,7 +73,7 @@ bool isPunctuation(char32_t character)
     }
     constexpr char32_t kChi = 0x166d; // these two were punctuation then
     constexpr char32_t kSandhiMark = 0x111c9;
-    return (isIn(character, U_GC_P_MASK) && isOfOld(character)) || character == kChi || character == kSandhiMark;
+    return (isIn(character, U_GC_P_MASK) && isInUnicode8(character)) || character == kChi || character == kSandhiMark;
 }
 
 bool isNumeric(char32_t character)
@@ -89,12 +88,12 @@ bool isMark(char32_t character)
 
 bool isNonspacingMark(char32_t character)
 {
-    return isIn(character, U_GC_MN_MASK) && isOfOld(character);
+    return isIn(character, U_GC_MN_MASK) && isInUnicode8(character);
 }
 
 bool isControlLike(char32_t character)
 {
-    return isIn(character, U_GC_CC_MASK | U_GC_CF_MASK | U_GC_CO_MASK | U_GC_CS_MASK) && isOfOld(character);
+    return isIn(character, U_GC_CC_MASK | U_GC_CF_MASK | U_GC_CO_MASK | U_GC_CS_MASK) && isInUnicode8(character);
 }
 
 std::string normalised(std::string_view text, NormalForm form)

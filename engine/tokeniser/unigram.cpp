@@ -140,7 +140,7 @@ private:
         }
     }
 
-    /// All tokens that begin there; where none is the character alone, it is unknown.
+    /// All tokens that begin there; where none is the character alone, it is unknown. False where no token says so.
     bool extend(std::string_view piece, std::size_t begin, std::size_t next, std::vector<Node>& ends) const
     {
         const double sofar = ends[begin].score;
@@ -156,10 +156,15 @@ private:
                 single = single || end == next;
             }
         }
-        if (!single && m_unknown != kNoPiece) {
-            improve(ends[next], m_unknownScore + sofar, begin, m_unknown);
+        if (single) {
+            return true;
         }
-        return single || m_unknown != kNoPiece;
+        const double score = m_unknownScore + sofar;
+        if (m_unknown == kNoPiece) { // no need of one where a better row already ends there
+            return ends[next].begin != kNowhere && score <= ends[next].score;
+        }
+        improve(ends[next], score, begin, m_unknown);
+        return true;
     }
 
     /// Tokens from the first to the last; unknown characters side by side are one.

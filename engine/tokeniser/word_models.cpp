@@ -8,11 +8,6 @@
 namespace residua::engine {
 namespace {
 
-bool beginsCharacter(char byte)
-{
-    return (static_cast<unsigned char>(byte) & 0xc0) != 0x80;
-}
-
 std::uint32_t requiredUnknown(const Part& part, const TokenTable& table, const char* otherwise)
 {
     const std::string token = part.text("unk_token", otherwise);
@@ -38,7 +33,7 @@ public:
     Status encode(std::string_view piece, std::vector<std::uint32_t>& ids) const override
     {
         const std::size_t before = ids.size();
-        bool known = std::ranges::count_if(piece, &beginsCharacter) <= m_most;
+        bool known = std::ranges::count_if(piece, &beginsCodePoint) <= m_most;
         for (std::size_t begin = 0; known && begin < piece.size();) {
             const std::size_t end = longest(piece, begin, ids);
             known = end > begin;
@@ -59,7 +54,7 @@ private:
         const std::size_t added = text.size();
         text += piece.substr(begin, m_longest);
         for (std::size_t size = text.size(); size > added; --size) {
-            if (begin + size - added < piece.size() && !beginsCharacter(piece[begin + size - added])) {
+            if (begin + size - added < piece.size() && !beginsCodePoint(piece[begin + size - added])) {
                 continue;
             }
             if (const auto id = m_table.id(std::string_view(text).substr(0, size))) {

@@ -94,14 +94,23 @@ std::size_t wholeCodePoints(std::string_view text)
 {
     constexpr std::size_t kLongest = 4;
     for (std::size_t back = 1; back < kLongest && back <= text.size(); ++back) {
-        const unsigned byte = byteAt(text, text.size() - back);
-        if ((byte & 0xc0) == 0x80) {
-            continue; // its lead is further back
+        if (!beginsCodePoint(text[text.size() - back])) {
+            continue;
         }
+        const unsigned byte = byteAt(text, text.size() - back);
         const std::size_t length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
         return length > back ? text.size() - back : text.size();
     }
     return text.size();
+}
+
+std::size_t lastCodePoint(std::string_view text)
+{
+    std::size_t at = text.size() - 1;
+    while (at > 0 && !beginsCodePoint(text[at])) {
+        --at;
+    }
+    return at;
 }
 
 char32_t nextCodePoint(std::string_view text, std::size_t& at)

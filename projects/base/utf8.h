@@ -27,6 +27,13 @@ inline constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 /// The bytes of `text` before a code point that its end cuts off.
 [[nodiscard]] std::size_t wholeCodePoints(std::string_view text);
 
+/// Whether a character of valid text begins with the byte.
+[[nodiscard]] constexpr bool beginsCodePoint(char byte)
+{
+    return (static_cast<unsigned char>(byte) & 0xc0) != 0x80;
+}
+/// Where the last code point begins. Precondition: valid text, not empty.
+[[nodiscard]] std::size_t lastCodePoint(std::string_view text);
 /// The code point at `at`, which moves past it. Precondition: valid text, at < size.
 [[nodiscard]] char32_t nextCodePoint(std::string_view text, std::size_t& at);
 void appendUtf8(std::string& text, char32_t codePoint);

@@ -49,12 +49,17 @@ private slots:
         QVERIFY(take);
         auto* told = take->findChild<QLabel*>(QStringLiteral("bundleTold"));
         QTRY_VERIFY_WITH_TIMEOUT(told->text().contains("Runs: 1, checkpoints: 1"), kPatience);
-        take->findChild<QComboBox*>(QStringLiteral("bundleCheckpoints"))->setCurrentIndex(1); // all
+        auto* checkpoints = take->findChild<QComboBox*>(QStringLiteral("bundleCheckpoints"));
+        auto* go = take->findChild<QPushButton*>(QStringLiteral("bundleGo"));
+        QVERIFY(go->isEnabled());
+        checkpoints->setCurrentIndex(1); // all
+        QVERIFY(!go->isEnabled());       // until it is weighed
         QTRY_VERIFY_WITH_TIMEOUT(told->text().contains("Runs: 1, checkpoints: 2"), kPatience);
         const std::filesystem::path file = folder("taken.residua");
         take->findChild<QLineEdit*>(QStringLiteral("bundlePlace"))->setText(QString::fromStdString(file.string()));
         QSignalSpy packed(take, &BundleDialog::packed);
         press(*take);
+        QVERIFY(!checkpoints->isEnabled());
         QTRY_COMPARE_WITH_TIMEOUT(packed.count(), 1, kPatience);
         QCOMPARE(engine::readBundle(file)->checkpoints, std::int64_t{2});
 

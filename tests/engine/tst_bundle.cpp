@@ -2,122 +2,27 @@
 #include "engine/api/run_paths.h"
 #include "engine/bundle/bundle.h"
 #include "engine/bundle/data_paths.h"
-#include "engine/bundle/manifest.h"
 #include "engine/bundle/project_identity.h"
 #include "engine/data/fingerprint.h"
-#include "engine/files/crc32c.h"
 #include "engine/results/run_reader.h"
-#include "engine/runs/checkpoint.h"
 #include "engine/runs/run_files.h"
 #include "engine/runs/run_writer.h"
 #include "projects/file/store.h"
-#include "tests/engine/run_files_harness.h"
+#include "tests/engine/bundle_harness.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
-
-#include <archive.h>
-#include <archive_entry.h>
-
-#include <set>
 
 using namespace residua;
 using namespace residua::engine;
 using namespace residua::tests;
 namespace fs = std::filesystem;
 
-namespace {
-
-/// One entry of a bundle that somebody else has made.
-struct Forged {
-    std::string path;
-    std::string content;
-    mode_t type = AE_IFREG;
-    std::string link = {};
-};
-
-void forge(const fs::path& file, const std::vector<Forged>& entries)
-{
-    archive* const handle = archive_write_new();
-    archive_write_set_format_pax(handle);
-    archive_write_add_filter_zstd(handle);
-    archive_write_open_filename(handle, file.c_str());
-    for (const Forged& forged : entries) {
-        archive_entry* const entry = archive_entry_new();
-        archive_entry_set_pathname(entry, forged.path.c_str());
-        archive_entry_set_filetype(entry, forged.type);
-        archive_entry_set_perm(entry, 0644);
-        archive_entry_set_size(entry, static_cast<la_int64_t>(forged.content.size()));
-        if (forged.type == AE_IFLNK) {
-            archive_entry_set_symlink(entry, forged.link.c_str());
-        } else if (!forged.link.empty()) {
-            archive_entry_set_hardlink(entry, forged.link.c_str());
-        }
-        archive_write_header(handle, entry);
-        archive_write_data(handle, forged.content.data(), forged.content.size());
-        archive_entry_free(entry);
-    }
-    archive_write_close(handle);
-    archive_free(handle);
-}
-
-BundledFile listed(const std::string& path, const std::string& content)
-{
-    return {path, static_cast<std::int64_t>(content.size()), crc32c(asBytes(content))};
-}
-
-/// A bundle whose list has these files, and which holds `entries`.
-void forge(const fs::path& file, const std::vector<BundledFile>& files, std::vector<Forged> entries)
-{
-    BundleContents contents;
-    contents.project = "forged";
-    contents.folder = "forged";
-    contents.files = files;
-    entries.insert(entries.begin(), Forged{kManifest, manifestText(contents)});
-    forge(file, entries);
-}
-
-std::set<std::string> below(const fs::path& folder)
-{
-    std::set<std::string> paths;
-    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-        paths.insert(entry.path().lexically_relative(folder).string());
-    }
-    return paths;
-}
-
-std::string noteWith(const std::vector<std::string>& notes, const std::string& part)
-{
-    for (const std::string& note : notes) {
-        if (isIn(note, part)) {
-            return note;
-        }
-    }
-    return {};
-}
-
-} // namespace
-
-class TestBundle : public QObject {
+class TestBundle : public BundleHarness {
     Q_OBJECT
 
 private slots:
-    /// A project on a text outside its folder, with a run of 20 steps, checkpoints at 10 (the best) and 20.
-    void init()
-    {
-        m_folder = std::make_unique<QTemporaryDir>();
-        m_root = fs::canonical(m_folder->path().toStdString());
-        m_home = m_root / "home" / "my project";
-        m_away = m_root / "away";
-        fs::create_directories(m_away);
-        write(m_root / "corpora" / "größe.txt", std::string(300'000, 'a') + "the end");
-        projects::Project project;
-        project.name = "Mine";
-        project.data.source = projects::TextData{(m_root / "corpora" / "größe.txt").string(), {}};
-        QVERIFY(projects::saveProject(m_home, {project, {}}).ok());
-        addRun(m_home, "first", 20);
-        m_file = m_root / "mine.residua";
-    }
+    void init() { makeProject(); }
 
     void aProjectComesThroughWhole()
     {
@@ -255,7 +160,7 @@ private slots:
         for (const fs::path& place : {m_away / "other", m_away, m_file}) {
             const auto refused = unpack(m_file, place);
             QVERIFY(!refused.ok());
-            QVERIFY2(isIn(refused.error().text(), "name a new folder with -o"), refused.error().text().c_str());
+            QVERIFY2(isIn(refused.error().text(), "name a new folder"), refused.error().text().c_str());
         }
         QCOMPARE(below(m_away), before);
     }
@@ -329,18 +234,24 @@ private slots:
     void strangePathsAreRefused_data()
     {
         QTest::addColumn<std::string>("path");
-        for (const char* path : {"/etc/passwd", "../out", "a/../../out", "a//b", "./a", "a/.", "", "a\nb", "a\\b", "..",
-                                 "a/", "\xff\xfe"}) {
-            QTest::newRow(path) << std::string(path);
+        QTest::addColumn<std::string>("message");
+        for (const char* path :
+             {"/etc/passwd", "../out", "a/../../out", "a//b", "./a", "a/.", "", "a\nb", "a\\b", "..", "a/",
+              "a\xc2\x9b"
+              "b"}) {
+            QTest::newRow(path) << std::string(path) << std::string("holds the path");
         }
-        QTest::newRow("a long name") << std::string(300, 'x');
-        QTest::newRow("a long path") << std::string(3000, '/');
+        // A list has it as U+FFFD, which is no name of that file.
+        QTest::newRow("no UTF-8") << std::string("\xff\xfe") << std::string("has another entry");
+        QTest::newRow("a long name") << std::string(300, 'x') << std::string("expected names of at most 255 bytes");
+        QTest::newRow("a long path") << std::string(3000, '/') << std::string("longer than any that is unpacked");
     }
     void strangePathsAreRefused()
     {
         QFETCH(std::string, path);
+        QFETCH(std::string, message);
         forge(m_file, {listed(path, "x")}, {{path, "x"}});
-        refuses("");
+        refuses(message);
     }
 
     void otherKindsOfEntriesAreRefused()
@@ -410,17 +321,23 @@ private slots:
         write(m_root / "d" / "j.jsonl", "{\"text\": \"x\"}\n");
         write(m_root / "d" / "b.bin", "bytes");
         write(m_root / "d" / "m.model", "model");
+        write(m_root / "d" / "t" / "tokenizer.json", "{}");
+        write(m_root / "d" / "t" / "tokenizer_config.json", "{}");
         const projects::Tokeniser pieces{projects::TokeniserKind::SentencePiece, "m.model", 10};
+        const projects::Tokeniser words{projects::TokeniserKind::TokenizerJson, "t/tokenizer.json", 10};
         const std::vector<projects::Source> sources{
-            projects::TextData{"t.txt", pieces}, projects::JsonLinesData{"j.jsonl", "text", pieces},
+            projects::TextData{"t.txt", pieces},
+            projects::JsonLinesData{"j.jsonl", "text", pieces},
             projects::MixtureData{{{"t.txt"}, {"j.jsonl", "text", 2}, {"t.txt"}}, pieces},
-            projects::TokenFileData{"b.bin", "b.bin", projects::TokenWidth::Uint16, 10}, projects::SyntheticLanguage{}};
+            projects::TextData{"t.txt", words},
+            projects::TokenFileData{"b.bin", "b.bin", projects::TokenWidth::Uint16, 10},
+            projects::SyntheticLanguage{}};
         for (const projects::Source& source : sources) {
             projects::Project project;
             project.data.source = source;
             std::vector<std::string> known;
             for (const DataPath& path : dataPathsOf(project)) {
-                known.push_back(*path.path);
+                std::ranges::copy(namesOf(path, m_root / "d"), std::back_inserter(known));
             }
             std::vector<std::string> fingerprinted;
             const auto fingerprint = fingerprintOf(project, m_root / "d");
@@ -433,56 +350,6 @@ private slots:
             QCOMPARE(known, fingerprinted);
         }
     }
-
-private:
-    void addRun(const fs::path& project, const std::string& name, std::int64_t steps, const std::string& created = {})
-    {
-        const auto document = projects::loadProject(project);
-        QVERIFY(document.ok());
-        RunInfo info;
-        info.name = name;
-        info.created = created;
-        info.device = "cpu";
-        info.steps = 100;
-        const auto data = fingerprintOf(document->project, project);
-        QVERIFY(data.ok());
-        QVERIFY(RunWriter::create(project / "runs" / name, info, document->project, project, *data).ok());
-        train(project / "runs" / name, 1, steps);
-    }
-
-    static void train(const fs::path& run, std::int64_t first, std::int64_t last)
-    {
-        auto writer = RunWriter::reopen(run, first - 1);
-        QVERIFY2(writer.ok(), writer ? "" : writer.error().text().c_str());
-        RunInfo info = writer->info();
-        for (std::int64_t step = first; step <= last; ++step) {
-            const auto x = static_cast<double>(step);
-            writer->step({step, 10 / x, 1e-3, 1, step * 8, x});
-            if (step % 10 == 0) {
-                QVERIFY(writeCheckpoint(run, {step, step * 8, x, 0, {}, x}, {}, {}, {}).ok());
-            }
-        }
-        info.step = last;
-        info.status = RunStatus::Stopped;
-        QVERIFY(writer->flush().ok());
-        QVERIFY(writer->update(info).ok());
-    }
-
-    /// Neither the target nor anything beside it is written.
-    void refuses(const std::string& why)
-    {
-        const auto before = below(m_root);
-        const auto unpacked = unpack(m_file, m_away / "target");
-        QVERIFY(!unpacked.ok());
-        QVERIFY2(isIn(unpacked.error().text(), why), unpacked.error().text().c_str());
-        QCOMPARE(below(m_root), before);
-    }
-
-    std::unique_ptr<QTemporaryDir> m_folder;
-    fs::path m_root;
-    fs::path m_home; ///< the project
-    fs::path m_away; ///< another machine
-    fs::path m_file; ///< the bundle
 };
 
 RESIDUA_TEST(TestBundle)

@@ -112,7 +112,19 @@ private slots:
         QVERIFY(!dataset);
         QCOMPARE(dataset.error().text(), "[" + (m_folder / "bad.model").string() +
                                              "] is not a readable SentencePiece model: its table of characters points "
-                                             "outside of itself (damaged)");
+                                             "outside of itself, or to what is no text (damaged)");
+    }
+
+    /// One unit alone, whose distance to its children is that of 2 GiB.
+    void aTableWhoseFirstUnitPointsOutside()
+    {
+        const std::string table("\x04\0\0\0\0\x02\0\x80\0", 9);
+        writeAll(m_folder / "bad.model", std::string("\x0a\x03\x0a\x01\x61\x1a\x0b\x12\x09") + table);
+        writeAll(m_folder / "t.txt", std::string(1000, 'a'));
+        const auto dataset = open(projects::TextData{"t.txt", {TokeniserKind::SentencePiece, "bad.model", 60}});
+        QVERIFY(!dataset);
+        QVERIFY2(dataset.error().text().find("its table of characters points outside of itself") != std::string::npos,
+                 dataset.error().text().c_str());
     }
 
     void whatTheLibraryRefusesIsSaidInOurWords()

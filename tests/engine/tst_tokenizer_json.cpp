@@ -3,6 +3,7 @@
 // ones.
 #include "dataset_harness.h"
 #include "engine/tokeniser/json_tokeniser.h"
+#include "tests/engine/tokenizer_files.h"
 #include "tests/support/test_program.h"
 
 #include <nlohmann/json.hpp>
@@ -20,28 +21,6 @@ using projects::TokeniserKind;
 using Ids = std::vector<std::uint32_t>;
 
 namespace {
-
-/// As many tokens as given, with the ids 0, 1, …
-json vocabularyOf(const std::vector<std::string>& tokens)
-{
-    json vocabulary = json::object();
-    for (std::size_t id = 0; id < tokens.size(); ++id) {
-        vocabulary[tokens[id]] = id;
-    }
-    return vocabulary;
-}
-
-json fileOf(const json& model)
-{
-    return {{"version", "1.0"}, {"model", model}};
-}
-
-json addedToken(int id, const std::string& content, const json& changes = json::object())
-{
-    json token{{"id", id}, {"content", content}, {"special", true}, {"normalized", false}};
-    token.update(changes);
-    return token;
-}
 
 /// The bytes of "low lower é" and what is merged of them.
 json byteLevelFile()

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/bundle/moves.h"
+
+#include "engine/results/run_upkeep.h"
+#include "projects/base/files.h"
+
+#include <cerrno>
+#include <ranges>
+#include <string>
+#include <system_error>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace residua::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+Error cannotBePut(const fs::path& to, int code)
+{
+    return systemError(to, "cannot be put there", code);
+}
+
+/// 0, or what is wrong. Nothing that is there is replaced.
+int renameTo(const fs::path& from, const fs::path& to)
+{
+    if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) {
+        return 0;
+    }
+    const int code = errno;
+    std::error_code other;
+    const bool unknown = code == EINVAL || code == ENOSYS; // to this file system
+    if (!unknown || fs::exists(fs::symlink_status(to, other))) {
+        return code;
+    }
+    fs::rename(from, to, other);
+    return other.value();
+}
+
+Status bringToDisk(const fs::path& path)
+{
+    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    return file.isOpen() && ::fsync(file.get()) == 0 ? Status(Done{}) : Status(cannotBePut(path, errno));
+}
+
+/// Copies a file, or a folder with all that is in it, and returns once it is on the disk.
+Status copyTo(const fs::path& from, const fs::path& to)
+{
+    std::error_code code;
+    fs::copy(from, to, fs::copy_options::recursive | fs::copy_options::copy_symlinks, code);
+    if (code) {
+        return cannotBePut(to, code.value());
+    }
+    if (!fs::is_directory(to, code)) {
+        return bringToDisk(to);
+    }
+    for (const auto& entry : fs::recursive_directory_iterator(to, code)) {
+        if (Status kept = entry.is_directory(code) ? syncDirectory(entry.path()) : bringToDisk(entry.path()); !kept) {
+            return kept;
+        }
+    }
+    return code ? Status(cannotBePut(to, code.value())) : syncDirectory(to);
+}
+
+/// By way of a copy beside its place, so that nobody sees half of it there.
+Status copyAcross(const fs::path& from, const fs::path& to)
+{
+    const fs::path copy = to.parent_path() / ("." + to.filename().string() + ".tmp-" + std::to_string(::getpid()));
+    std::error_code ignored;
+    fs::remove_all(copy, ignored);
+    Status put = copyTo(from, copy);
+    if (put) {
+        const int code = renameTo(copy, to);
+        put = code == 0 ? Status(Done{}) : Status(cannotBePut(to, code));
+    }
+    fs::remove_all(put ? from : copy, ignored);
+    return put;
+}
+
+} // namespace
+
+Status putAt(const fs::path& from, const fs::path& to)
+{
+    const int code = renameTo(from, to);
+    if (code != 0 && code != EXDEV) {
+        return cannotBePut(to, code);
+    }
+    const Status put = code == EXDEV ? copyAcross(from, to) : Status(Done{});
+    return put ? syncDirectory(to.parent_path()) : put;
+}
+
+MadeFolders::~MadeFolders()
+{
+    for (const fs::path& folder : m_made | std::views::reverse) {
+        std::error_code ignored;
+        fs::remove(folder, ignored);
+    }
+}
+
+Status MadeFolders::make(const fs::path& folder)
+{
+    std::error_code code;
+    if (folder.empty() || fs::is_directory(folder, code)) {
+        return Done{};
+    }
+    if (folder.has_parent_path() && folder.parent_path() != folder) {
+        if (Status above = make(folder.parent_path()); !above) {
+            return above;
+        }
+    }
+    if (fs::create_directory(folder, code)) {
+        m_made.push_back(folder);
+    }
+    return code ? Status(systemError(folder, "cannot be made", code.value())) : Status(Done{});
+}
+
+Moves::~Moves()
+{
+    for (const auto& [from, to] : m_done | std::views::reverse) {
+        static_cast<void>(putAt(to, from)); // the error that led here is the one to be told
+    }
+    for (const fs::path& run : m_trashed) {
+        std::error_code ignored;
+        fs::remove(run.parent_path(), ignored); // the trash, where nothing else is in it
+    }
+}
+
+Status Moves::move(const fs::path& from, const fs::path& to)
+{
+    Status moved = m_folders.make(to.parent_path());
+    moved = moved ? putAt(from, to) : moved;
+    if (moved) {
+        m_done.emplace_back(from, to);
+    }
+    return moved;
+}
+
+Result<fs::path> Moves::trash(const fs::path& run)
+{
+    auto trashed = trashRun(run);
+    if (trashed) {
+        m_done.emplace_back(run, *trashed);
+        m_trashed.push_back(*trashed);
+    }
+    return trashed;
+}
+
+void Moves::keep()
+{
+    m_done.clear();
+    m_trashed.clear();
+    m_folders.keep();
+}
+
+} // namespace residua::engine
