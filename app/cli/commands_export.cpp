@@ -76,12 +76,8 @@ Exit runExport(const Arguments& arguments, const Console& console)
     }
     const std::optional<engine::Event> answer = ask(request, Computing::from(arguments).threads);
     const auto* const ready = answer ? std::get_if<engine::ExportReady>(&*answer) : nullptr;
-    if (!answer) {
-        return console.fail(Exit::Quit, {"", "interrupted: nothing is written"});
-    }
     if (ready == nullptr) {
-        const auto* const failed = std::get_if<engine::QueryFailed>(&*answer);
-        return console.fail(Exit::RunFailed, failed != nullptr ? failed->error : Error{"engine", "unexpected answer"});
+        return unanswered(answer, console, "nothing is written");
     }
     remarkNotes(ready->notes, console);
     const std::string left =
@@ -113,7 +109,7 @@ std::vector<Command> exportCommands()
           {{"to", OptionKind::Text, "FORMAT", formatHelp()},
            {"output", OptionKind::Text, "FOLDER", "the new folder, which must not exist", "o"},
            {"type", OptionKind::Text, "TYPE",
-            "huggingface: F32, F16 or BF16 (default: as imported where nothing is lost, else F32)"},
+            "huggingface: " + engine::weightTypeNames() + " (default: as imported where nothing is lost, else F32)"},
            {"from", OptionKind::Integer, "STEP", "the checkpoint of this step (default: the last)", {}, 0},
            projectOption(),
            otherDataOption(),
