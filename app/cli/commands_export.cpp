@@ -75,12 +75,8 @@ Exit runExport(const Arguments& arguments, const Console& console)
     }
     const std::optional<engine::Event> answer = ask(request, Computing::from(arguments).threads);
     const auto* const ready = answer ? std::get_if<engine::ExportReady>(&*answer) : nullptr;
-    if (!answer) {
-        return console.fail(Exit::Quit, {"", "interrupted: nothing is written"});
-    }
     if (ready == nullptr) {
-        const auto* const failed = std::get_if<engine::QueryFailed>(&*answer);
-        return console.fail(Exit::RunFailed, failed != nullptr ? failed->error : Error{"engine", "unexpected answer"});
+        return unanswered(answer, console, "nothing is written");
     }
     remarkNotes(ready->notes, console);
     const std::string left =
@@ -114,7 +110,8 @@ std::vector<Command> exportCommands()
            {.name = "type",
             .kind = OptionKind::Text,
             .value = "TYPE",
-            .help = "huggingface: F32, F16 or BF16 (default: as imported where nothing is lost, else F32)",
+            .help =
+                "huggingface: " + engine::weightTypeNames() + " (default: as imported where nothing is lost, else F32)",
             .choices = {"F32", "F16", "BF16"}},
            {"from", OptionKind::Integer, "STEP", "the checkpoint of this step (default: the last)", {}, 0},
            projectOption(),

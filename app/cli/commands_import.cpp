@@ -51,6 +51,19 @@ void showWeights(const engine::LoadWeightsReady& ready, const Console& console)
     console.value({{"run", ready.runDirectory.string()}, {"parameters", list}, {"unused", ready.unused}});
 }
 
+/// Says meanwhile how far it is.
+std::optional<engine::Event> askForWeights(const engine::Command& request, const Arguments& arguments,
+                                           const Console& console)
+{
+    std::optional<engine::Event> answer =
+        ask(request, Computing::from(arguments).threads, [&console](const engine::Event& news) {
+            const double share = std::get<engine::ImportProgress>(news).share;
+            console.status("read " + std::to_string(static_cast<int>(100 * share)) + " % of the weights");
+        });
+    console.status("");
+    return answer;
+}
+
 /// The tensors of one file onto a project.
 Exit runOnto(const Arguments& arguments, const Console& console)
 {
@@ -75,10 +88,10 @@ Exit runOnto(const Arguments& arguments, const Console& console)
         }
         request.runDirectory = *run;
     }
-    const std::optional<engine::Event> answer = ask(request, Computing::from(arguments).threads);
+    const std::optional<engine::Event> answer = askForWeights(request, arguments, console);
     const auto* const ready = answer ? std::get_if<engine::LoadWeightsReady>(&*answer) : nullptr;
     if (ready == nullptr) {
-        return unanswered(answer, console);
+        return unanswered(answer, console, "nothing is written");
     }
     showWeights(*ready, console);
     return Exit::Ok;
@@ -108,18 +121,10 @@ Exit runImport(const Arguments& arguments, const Console& console)
         }
         request.data = *data;
     }
-    const std::optional<engine::Event> answer =
-        ask(request, Computing::from(arguments).threads, [&console](const engine::Event& news) {
-            const double share = std::get<engine::ImportProgress>(news).share;
-            console.status("read " + std::to_string(static_cast<int>(100 * share)) + " % of the weights");
-        });
-    console.status("");
-    if (!answer) {
-        return console.fail(Exit::Quit, {"", "interrupted: nothing is written"});
-    }
-    const auto* const ready = std::get_if<engine::ImportReady>(&*answer);
+    const std::optional<engine::Event> answer = askForWeights(request, arguments, console);
+    const auto* const ready = answer ? std::get_if<engine::ImportReady>(&*answer) : nullptr;
     if (ready == nullptr) {
-        return unanswered(answer, console);
+        return unanswered(answer, console, "nothing is written");
     }
     showImport(*ready, console);
     return Exit::Ok;

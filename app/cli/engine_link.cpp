@@ -38,6 +38,19 @@ int millisecondsUntil(std::optional<EngineLink::Clock::time_point> until)
     return static_cast<int>(std::clamp<std::int64_t>(left, 0, std::numeric_limits<int>::max()));
 }
 
+engine::QueryTag tagOf(const engine::Command& question)
+{
+    return std::visit(
+        [](const auto& asked) {
+            if constexpr (requires { asked.tag; }) {
+                return asked.tag;
+            } else {
+                return engine::QueryTag{};
+            }
+        },
+        question);
+}
+
 } // namespace
 
 EngineLink::EngineLink(int threads)
@@ -120,20 +133,23 @@ std::optional<engine::Event> ask(const engine::Command& question, int threads,
 {
     EngineLink link(threads);
     link.post(question);
+    bool givenUp = false;
     while (true) {
         Heard heard = link.next();
         if (auto* const event = std::get_if<engine::Event>(&heard)) {
             const bool isPart = std::holds_alternative<engine::GapProgress>(*event) ||
                                 std::holds_alternative<engine::ImportProgress>(*event);
             if (!isPart) {
-                return std::move(*event);
+                const bool failed = std::holds_alternative<engine::QueryFailed>(*event);
+                return givenUp && failed ? std::nullopt : std::optional(std::move(*event));
             }
             if (news) {
                 news(*event);
             }
         }
-        if (const auto* const signal = std::get_if<Signal>(&heard); signal && *signal != Signal::Checkpoint) {
-            return std::nullopt;
+        const auto* const signal = std::get_if<Signal>(&heard);
+        if (signal && *signal != Signal::Checkpoint && !std::exchange(givenUp, true)) {
+            link.post(engine::GiveUp{tagOf(question)});
         }
     }
 }

@@ -53,8 +53,9 @@ private:
     std::unique_ptr<engine::Session> m_session;
 };
 
-/// Asks an engine of its own one question, and waits for the answer; nothing after an interrupt. `news` is given the
-/// events that are a part of the answer and not the end of it.
+/// Asks an engine of its own one question, and waits for the answer. An interrupt gives the question up: then there is
+/// nothing, unless the answer was ready before the engine heard of it. `news` is given the events that are a part of
+/// the answer and not the end of it.
 [[nodiscard]] std::optional<engine::Event> ask(const engine::Command& question, int threads = 0,
                                                const std::function<void(const engine::Event&)>& news = {});
 

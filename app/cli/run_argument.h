@@ -38,11 +38,12 @@ inline void remarkNotes(const std::vector<std::string>& notes, const Console& co
     }
 }
 
-/// What there is to say where a question got no answer of its own.
-inline Exit unanswered(const std::optional<engine::Event>& answer, const Console& console)
+/// What there is to say where a question got no answer of its own; `after` an interrupt.
+inline Exit unanswered(const std::optional<engine::Event>& answer, const Console& console,
+                       const std::string& after = "there is no answer")
 {
     if (!answer) {
-        return console.fail(Exit::Quit, {"", "interrupted: there is no answer"});
+        return console.fail(Exit::Quit, {"", "interrupted: " + after});
     }
     const auto* const failed = std::get_if<engine::QueryFailed>(&*answer);
     return console.fail(Exit::RunFailed, failed != nullptr ? failed->error : Error{"engine", "unexpected answer"});

@@ -310,7 +310,7 @@ void RunController::factorise(const GoOnRequest& request)
 
 void RunController::giveUpCopy()
 {
-    m_engine.giveUp(m_copy);
+    m_engine.giveUp(std::exchange(m_copy, {})); // what it still answers is of no later question
 }
 
 /// A copy that was made of a run, from its only checkpoint.

@@ -68,20 +68,19 @@ ImportDialog::ImportDialog(EngineBridge& engine, std::filesystem::path projects,
     connect(m_begin, &QPushButton::clicked, this, &ImportDialog::begin);
     connect(buttons, &QDialogButtonBox::rejected, this, &ImportDialog::reject);
     connect(&m_engine, &EngineBridge::importProgressed, this, [this](const engine::ImportProgress& event) {
-        if (asks(event.tag)) {
+        if (asks(event.tag) && !m_givenUp) {
             m_progress->setValue(static_cast<int>(kImportSteps * event.share));
         }
     });
     connect(&m_engine, &EngineBridge::importReady, this, [this](const engine::ImportReady& event) {
         if (asks(event.tag)) {
-            m_question.reset();
-            emit imported(event);
-            accept();
+            take(event);
         }
     });
     connect(&m_engine, &EngineBridge::queryFailed, this, [this](const engine::QueryFailed& event) {
         if (asks(event.tag)) {
-            end(QString::fromStdString(event.error.text()));
+            end(m_givenUp ? tr("The import was given up; nothing of it is left.")
+                          : QString::fromStdString(event.error.text()));
         }
     });
     update();
@@ -203,15 +202,30 @@ void ImportDialog::begin()
     request.projectDirectory = freeProjectFolder(m_projects, m_name->text().trimmed().toStdString());
     request.data = data();
     m_problem->hide();
+    m_progress->setRange(0, kImportSteps);
     m_progress->setValue(0);
     m_progress->show();
     m_question = m_engine.importModel(std::move(request));
     update();
 }
 
+/// What was given up too late is there, and is not opened.
+void ImportDialog::take(const engine::ImportReady& made)
+{
+    if (m_givenUp) {
+        end(tr("The import was complete before it could be given up: the project is %1.")
+                .arg(QDir::toNativeSeparators(QString::fromStdString(made.projectDirectory.string()))));
+        return;
+    }
+    m_question.reset();
+    emit imported(made);
+    accept();
+}
+
 void ImportDialog::end(const QString& problem)
 {
     m_question.reset();
+    m_givenUp = false;
     m_progress->hide();
     m_problem->setText(problem);
     m_problem->show();
@@ -224,9 +238,10 @@ void ImportDialog::reject()
         QDialog::reject();
         return;
     }
-    const engine::QueryTag asked = *m_question;
-    end(tr("The import was given up; nothing of it is left."));
-    m_engine.giveUp(asked);
+    if (!std::exchange(m_givenUp, true)) {
+        m_progress->setRange(0, 0); // until the engine has answered
+        m_engine.giveUp(*m_question);
+    }
 }
 
 } // namespace residua::app

@@ -20,8 +20,8 @@ namespace residua::app {
 class EngineBridge;
 
 /// Asks for the folder of a model that transformers has saved and for what the project is called, and has the engine
-/// make the project. While it does it shows how far it is; Cancel then gives it up, and nothing is left. Not modal. GUI
-/// thread.
+/// make the project. While it does it shows how far it is; Cancel then gives it up, and the dialog says whether that
+/// came in time, when nothing is left. Not modal. GUI thread.
 class ImportDialog : public QDialog {
     Q_OBJECT
 public:
@@ -48,6 +48,7 @@ private:
     void update();
     void begin();
     void end(const QString& problem);
+    void take(const engine::ImportReady& made);
     [[nodiscard]] std::optional<projects::Source> data() const;
     [[nodiscard]] bool asks(engine::QueryTag tag) const { return m_question == tag; }
 
@@ -62,6 +63,7 @@ private:
     QPushButton* m_begin = nullptr;
     bool m_named = false; ///< by the user: the folder's name is not proposed any more
     std::optional<engine::QueryTag> m_question;
+    bool m_givenUp = false; ///< the question; the engine has not answered yet
 };
 
 } // namespace residua::app

@@ -79,10 +79,7 @@ void RunCommands::connectExport()
 {
     connect(&m_workspace.view<RunsPanel>(), &RunsPanel::exportRequested, this, &RunCommands::askToExport);
     connect(&m_engine, &EngineBridge::exportReady, this, [this](const engine::ExportReady& ready) {
-        if (ready.tag != m_export) {
-            return;
-        }
-        if (m_exportDialog) {
+        if (ready.tag == m_export && m_exportDialog) {
             m_exportDialog->accept();
         }
         emit noted(tr("The network after step %1 is in %2")
@@ -114,7 +111,7 @@ void RunCommands::askToExport(const std::string& run)
                 request.projectDirectory = m_session.directory();
                 m_export = m_engine.exportNetwork(std::move(request));
             });
-            connect(m_exportDialog, &QDialog::rejected, this, [this] { m_engine.giveUp(m_export); });
+            connect(m_exportDialog, &QDialog::rejected, this, [this] { m_engine.giveUp(std::exchange(m_export, {})); });
             m_exportDialog->show();
         });
 }

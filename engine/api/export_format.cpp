@@ -2,6 +2,7 @@
 #include "engine/api/export_format.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace residua::engine {
 
@@ -29,6 +30,16 @@ std::optional<ExportFormat> exportFormatFrom(std::string_view key)
 {
     const auto found = std::ranges::find(exportFormats(), key, &ExportFormatInfo::key);
     return found != exportFormats().end() ? std::optional(found->format) : std::nullopt;
+}
+
+std::string weightTypeNames()
+{
+    std::string names;
+    for (const std::string_view& name : kWeightTypes) {
+        const bool last = &name == std::end(kWeightTypes) - 1;
+        names += (names.empty() ? "" : last ? " or " : ", ") + std::string(name);
+    }
+    return names;
 }
 
 } // namespace residua::engine

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace residua::engine {
@@ -28,5 +29,11 @@ struct ExportFormatInfo {
 [[nodiscard]] std::span<const ExportFormatInfo> exportFormats();
 [[nodiscard]] const ExportFormatInfo& infoOf(ExportFormat format);
 [[nodiscard]] std::optional<ExportFormat> exportFormatFrom(std::string_view key);
+
+/// The types that weights are kept in, by their names in a safetensors file: those that are read, and that an export
+/// can be asked for.
+inline constexpr std::string_view kWeightTypes[] = {"F32", "BF16", "F16", "F64"};
+/// "F32, BF16, F16 or F64".
+[[nodiscard]] std::string weightTypeNames();
 
 } // namespace residua::engine

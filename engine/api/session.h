@@ -138,7 +138,7 @@ struct ImportRequest {
 };
 /// Makes a run of `project` whose checkpoint of step 0 has the numbers of a safetensors file wherever a tensor has the
 /// name and the shape of a parameter: the name that it has here, or in the architecture of transformers that the
-/// network is. All others start as the document says. Refused where none fits.
+/// network is. All others start as the document says. Refused where none fits. ImportProgress tells how far it is.
 struct LoadWeightsRequest {
     QueryTag tag{};
     std::filesystem::path file;
@@ -152,7 +152,7 @@ struct LoadWeightsRequest {
 struct ExportRequest {
     QueryTag tag{};
     ExportFormat format = ExportFormat::PyTorch;
-    /// Of a HuggingFace model of one of the architectures: "F32", "F16" or "BF16". Empty: as the weights were imported,
+    /// Of a HuggingFace model of one of the architectures: one of kWeightTypes. Empty: as the weights were imported,
     /// where nothing is lost by that, else as the checkpoint has them.
     std::string type;
     std::filesystem::path runDirectory;
@@ -187,7 +187,8 @@ struct GapRequest {
     std::vector<projects::LowRankMethod> methods;  ///< one at least, each once
 };
 
-/// Gives a question up; a QueryFailed answers it. One that is answered already says nothing more.
+/// Gives a question up; a QueryFailed answers it, and of an import, an export or loaded weights nothing is there then.
+/// One that is answered already says nothing more.
 struct GiveUp {
     QueryTag tag{};
 };
@@ -288,7 +289,7 @@ struct FactoriseReady {
     std::int64_t batches = 0;
     std::vector<std::string> notes; ///< as SampleReady's, and of the fits
 };
-/// Some thirty times a second at most.
+/// Of an import, or of weights that are loaded onto a project. Some thirty times a second at most.
 struct ImportProgress {
     QueryTag tag{};
     double share = 0; ///< of the weights that are read
@@ -314,7 +315,7 @@ struct LoadWeightsReady {
         std::string message; ///< why not: shapes, or the nearest name among those that are left over
     };
     std::vector<Row> rows;           ///< in the network's order
-    std::vector<std::string> unused; ///< tensors of the file that are left over
+    std::vector<std::string> unused; ///< tensors of the file that are left over and say something
 };
 struct ExportReady {
     QueryTag tag{};

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/files/safetensors_header.h"
 
+#include "engine/api/export_format.h"
 #include "engine/files/json_record.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 #include <tuple>
 #include <utility>
@@ -202,6 +204,18 @@ std::int64_t bytesOf(StoredType type)
 const char* nameOf(StoredType type)
 {
     return entryOf(type).name;
+}
+
+bool isWeightType(StoredType type)
+{
+    return std::ranges::find(kWeightTypes, std::string_view(nameOf(type))) != std::end(kWeightTypes);
+}
+
+std::optional<StoredType> weightTypeFrom(std::string_view name)
+{
+    const auto* const found = std::ranges::find_if(
+        kTypes, [name](const TypeName& entry) { return entry.name == name && isWeightType(entry.type); });
+    return found == kTypes.end() ? std::nullopt : std::optional(found->type);
 }
 
 std::string shapeText(const std::vector<std::int64_t>& shape)

@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace residua::engine {
@@ -19,6 +20,10 @@ inline constexpr const char* kMetadataKey = "__metadata__";
 
 /// The name of an element type in a header: "BF16".
 [[nodiscard]] const char* nameOf(StoredType type);
+/// Whether weights are kept in it (kWeightTypes in engine/api/export_format.h).
+[[nodiscard]] bool isWeightType(StoredType type);
+/// The one of them with this name.
+[[nodiscard]] std::optional<StoredType> weightTypeFrom(std::string_view name);
 /// "[2, 3]".
 [[nodiscard]] std::string shapeText(const std::vector<std::int64_t>& shape);
 /// Bytes that a tensor takes; nothing where a size is negative or the product too large for any file.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/runs/import_record.h"
 
+#include "engine/api/export_format.h"
 #include "engine/files/json_record.h"
 #include "engine/files/safetensors_header.h"
 #include "projects/base/whole_file.h"
@@ -13,14 +14,13 @@ namespace {
 
 constexpr const char* kImportFile = "import.json";
 constexpr std::size_t kLongestImport = std::size_t{1} << 24; ///< a config.json and some hundred thousand names
-constexpr StoredType kWeightTypes[] = {StoredType::F32, StoredType::Bf16, StoredType::F16, StoredType::F64};
 
 StoredType weightType(RecordFields& fields, const char* key, const std::string& name)
 {
     if (const std::optional<StoredType> type = weightTypeFrom(name)) {
         return *type;
     }
-    fields.fail(key, "is \"" + name + "\", expected F32, BF16, F16 or F64");
+    fields.fail(key, "is \"" + name + "\", expected " + weightTypeNames());
     return StoredType::F32;
 }
 
@@ -43,16 +43,6 @@ Result<ImportRecord> importFrom(const RecordJson& json, const std::filesystem::p
 }
 
 } // namespace
-
-std::optional<StoredType> weightTypeFrom(std::string_view name)
-{
-    for (const StoredType type : kWeightTypes) {
-        if (name == nameOf(type)) {
-            return type;
-        }
-    }
-    return std::nullopt;
-}
 
 Status writeImport(const std::filesystem::path& runDirectory, const ImportRecord& record)
 {

@@ -8,7 +8,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 
 namespace residua::engine {
 
@@ -20,8 +19,6 @@ struct ImportRecord {
     StoredType type = StoredType::F32;       ///< of most of its tensors
     std::map<std::string, StoredType> types; ///< of those that have another
 };
-/// "BF16" and the like; nothing for what no weights are kept in.
-[[nodiscard]] std::optional<StoredType> weightTypeFrom(std::string_view name);
 /// Nothing where the run has none. An error where it is damaged.
 [[nodiscard]] Result<std::optional<ImportRecord>> readImport(const std::filesystem::path& runDirectory);
 [[nodiscard]] Status writeImport(const std::filesystem::path& runDirectory, const ImportRecord& record);

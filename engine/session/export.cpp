@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A checkpoint as PyTorch code, with what the engine computes on a few examples beside it, as what is made of that
 // code, or as a model of transformers.
+#include "engine/files/safetensors_header.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/import_record.h"
 #include "engine/session/model_data.h"
@@ -28,86 +29,168 @@ constexpr std::int64_t kRecordedTokens = 32; ///< of each
 class ExportQuery final : public Query {
 public:
     explicit ExportQuery(ExportRequest request) : m_request(std::move(request)) {}
-    ~ExportQuery() override { m_graph.reset(); } // it writes where m_making removes
     QueryTag tag() const override { return m_request.tag; }
     bool waits() const override { return m_graph.has_value(); }
 
 private:
+    using Stage = Status (ExportQuery::*)();
+
+    /// Nothing is at its place before the last stage, so that what is given up before leaves nothing.
     std::optional<Event> work() override
     {
+        constexpr Stage kStages[] = {&ExportQuery::open,  &ExportQuery::choose,    &ExportQuery::compile,
+                                     &ExportQuery::write, &ExportQuery::makeGraph, &ExportQuery::keep};
+        if (const Status done = (this->*kStages[m_stage])(); !done) {
+            return QueryFailed{m_request.tag, done.error()};
+        }
         if (m_graph) {
-            return takeGraph();
+            return std::nullopt; // until it has ended
         }
-        if (m_request.format == ExportFormat::Onnx) {
-            const Status begun = beginGraph();
-            return begun ? std::nullopt : std::optional(Event(failed(begun.error())));
-        }
-        Result<ExportReady> ready = write(m_request.folder);
-        return ready ? Event(std::move(*ready)) : Event(failed(ready.error()));
+        return ++m_stage == std::size(kStages) ? std::optional<Event>(std::move(m_ready)) : std::nullopt;
     }
 
-    [[nodiscard]] QueryFailed failed(const Error& error) const { return QueryFailed{m_request.tag, error}; }
-
-    /// Code and graph come together in a folder of their own, until all is there.
-    Status beginGraph()
+    Status open()
     {
         Result<NewFolder> making = NewFolder::begin(m_request.folder);
         if (!making) {
             return making.error();
         }
         m_making.emplace(std::move(*making));
-        Result<ExportReady> ready = write(m_making->path());
-        if (!ready) {
-            return ready.error();
-        }
-        m_ready = std::move(*ready);
-        Result<OnnxGraph> graph = OnnxGraph::begin(m_making->path());
-        if (!graph) {
-            return graph.error();
-        }
-        m_graph.emplace(std::move(*graph));
-        return Done{};
-    }
-
-    std::optional<Event> takeGraph()
-    {
-        const std::optional<Status> ended = m_graph->ended();
-        if (!ended) {
-            return std::nullopt;
-        }
-        const Status kept = *ended ? m_making->keep() : *ended;
-        return kept ? Event(std::move(m_ready)) : Event(failed(kept.error()));
-    }
-
-    Result<ExportReady> write(const std::filesystem::path& into)
-    {
         Result<OpenedCheckpoint> opened =
             openCheckpoint({m_request.runDirectory, m_request.projectDirectory, m_request.otherData}, m_request.step);
         if (!opened) {
             return opened.error();
         }
-        const Result<projects::SoundProject> sound = projects::soundProject(opened->run.project);
+        m_opened.emplace(std::move(*opened));
+        Result<projects::SoundProject> sound = projects::soundProject(m_opened->run.project);
         if (!sound) {
             return sound.error();
         }
+        m_sound.emplace(std::move(*sound));
+        return Done{};
+    }
+
+    /// Of transformers' models, whether it is one of its own.
+    Status choose()
+    {
         if (m_request.format != ExportFormat::HuggingFace) {
-            return writeCode(*opened, *sound, PlainPyTorch{}, into);
+            return Done{};
         }
-        if (!projects::isLanguage((*sound)->data)) {
+        if (!projects::isLanguage((*m_sound)->data)) {
             return Error{"data", "the run is no language model, and transformers has models of language; expected "
                                  "--to pytorch"};
         }
-        const std::vector<std::filesystem::path> companions =
-            tokeniserFiles((*sound)->data.source, opened->run.projectDirectory);
-        const Result<projects::FoundDecoder> found = decoderIn(*opened, *sound);
-        if (found) {
-            return writeModel(*opened, *sound, *found, companions);
+        m_type = weightTypeFrom(m_request.type);
+        if (!m_type && !m_request.type.empty()) {
+            return Error{"type", "got \"" + m_request.type + "\", expected " + weightTypeNames()};
         }
-        if (!m_request.type.empty()) {
+        std::vector<std::filesystem::path> companions =
+            tokeniserFiles((*m_sound)->data.source, m_opened->run.projectDirectory);
+        Result<projects::FoundDecoder> found = decoderIn(*m_opened, *m_sound);
+        if (found) {
+            m_model.emplace(Model{std::move(*found), std::move(companions)});
+            return Done{};
+        }
+        if (m_type) {
             return Error{"type", "a model with code of its own keeps the checkpoint's type: " + found.error().text()};
         }
-        return writeCode(*opened, *sound, CustomModel{found.error().message, companions}, into);
+        m_use = CustomModel{found.error().message, std::move(companions)};
+        return Done{};
     }
+
+    /// The network and the examples whose outputs are recorded beside code.
+    Status compile()
+    {
+        if (m_model) {
+            return Done{};
+        }
+        projects::Project project = m_opened->run.project;
+        if (project.training.precision == projects::Precision::Bf16) {
+            project.training.precision = projects::Precision::Fp32; // as its parameters are
+        }
+        Result<std::unique_ptr<CompiledNetwork>> network =
+            CompiledNetwork::compile(project, m_opened->dataset->schema(), "cpu");
+        if (!network) {
+            return network.error();
+        }
+        m_network = std::move(*network);
+        if (Status loaded = loadParameters(m_opened->checkpoint.model.tensors(), m_network->parameters()); !loaded) {
+            return loaded;
+        }
+        Result<DeviceBatch> sample = sampleOf(*m_opened->dataset, project, m_batch);
+        if (!sample) {
+            return sample.error();
+        }
+        m_sample = std::move(*sample);
+        return Done{};
+    }
+
+    Status write()
+    {
+        m_ready.tag = m_request.tag;
+        m_ready.folder = m_request.folder;
+        m_ready.step = m_opened->checkpoint.state.step;
+        m_ready.notes = m_opened->run.notes;
+        return m_model ? writeModel() : writeCode();
+    }
+
+    Status writeModel()
+    {
+        Result<std::optional<ImportRecord>> imported = readImport(m_request.runDirectory);
+        if (!imported) {
+            return imported.error();
+        }
+        Result<HuggingFaceFolder> folder = writeHuggingFaceFolder(
+            m_making->path(), {*m_sound, m_model->found, m_opened->checkpoint.model.tensors(), std::move(*imported),
+                               m_type, exportedRun(), m_model->companions});
+        if (!folder) {
+            return folder.error();
+        }
+        m_ready.architecture = folder->architecture;
+        m_ready.layers = m_model->found.decoder.layers;
+        m_ready.parameters = folder->parameters;
+        m_ready.notes.insert(m_ready.notes.end(), folder->notes.begin(), folder->notes.end());
+        return Done{};
+    }
+
+    Status writeCode()
+    {
+        m_ready.ownCode = std::holds_alternative<CustomModel>(m_use);
+        m_ready.architecture = m_ready.ownCode ? projects::kOwnArchitecture : "";
+        const Result<PyTorchFolder> folder =
+            writePyTorchFolder(m_making->path(), {*m_sound, *m_network, m_sample, exportedRun(), std::move(m_use)});
+        if (!folder) {
+            return folder.error();
+        }
+        m_ready.layers = folder->layers;
+        m_ready.parameters = folder->parameters;
+        m_ready.leftOut = folder->leftOut;
+        return Done{};
+    }
+
+    /// Begins it, and later looks whether it has ended.
+    Status makeGraph()
+    {
+        if (m_request.format != ExportFormat::Onnx) {
+            return Done{};
+        }
+        if (!m_graph) {
+            Result<OnnxGraph> graph = OnnxGraph::begin(m_making->path());
+            if (!graph) {
+                return graph.error();
+            }
+            m_graph.emplace(std::move(*graph));
+            return Done{};
+        }
+        std::optional<Status> ended = m_graph->ended();
+        if (!ended) {
+            return Done{};
+        }
+        m_graph.reset();
+        return *ended;
+    }
+
+    Status keep() { return m_making->keep(); }
 
     /// Of a network that is there as a whole.
     static Result<projects::FoundDecoder> decoderIn(const OpenedCheckpoint& opened, const projects::SoundProject& sound)
@@ -121,80 +204,10 @@ private:
         return projects::decoderOf(sound);
     }
 
-    [[nodiscard]] projects::ExportedRun exportedRun(const OpenedCheckpoint& opened) const
+    [[nodiscard]] projects::ExportedRun exportedRun() const
     {
         const std::string name = std::filesystem::path(m_request.runDirectory).filename().string();
-        return {name, opened.checkpoint.state.step, opened.run.info.steps, 0, 0};
-    }
-
-    Result<ExportReady> writeModel(const OpenedCheckpoint& opened, const projects::SoundProject& sound,
-                                   const projects::FoundDecoder& found,
-                                   const std::vector<std::filesystem::path>& companions)
-    {
-        Result<std::optional<ImportRecord>> imported = readImport(m_request.runDirectory);
-        if (!imported) {
-            return imported.error();
-        }
-        const std::optional<StoredType> type = weightTypeFrom(m_request.type);
-        if (!type && !m_request.type.empty()) {
-            return Error{"type", "got \"" + m_request.type + "\", expected F32, F16 or BF16"};
-        }
-        Result<HuggingFaceFolder> folder =
-            writeHuggingFaceFolder(m_request.folder, {sound, found, opened.checkpoint.model.tensors(),
-                                                      std::move(*imported), type, exportedRun(opened), companions});
-        if (!folder) {
-            return folder.error();
-        }
-        std::vector<std::string> notes = opened.run.notes;
-        notes.insert(notes.end(), folder->notes.begin(), folder->notes.end());
-        return ExportReady{m_request.tag,
-                           folder->architecture,
-                           m_request.folder,
-                           opened.checkpoint.state.step,
-                           found.decoder.layers,
-                           folder->parameters,
-                           0,
-                           std::move(notes),
-                           false};
-    }
-
-    Result<ExportReady> writeCode(const OpenedCheckpoint& opened, const projects::SoundProject& sound,
-                                  std::variant<PlainPyTorch, CustomModel> use, const std::filesystem::path& into)
-    {
-        projects::Project project = opened.run.project;
-        if (project.training.precision == projects::Precision::Bf16) {
-            project.training.precision = projects::Precision::Fp32; // as its parameters are
-        }
-        const Dataset& dataset = *opened.dataset;
-        const Result<std::unique_ptr<CompiledNetwork>> network =
-            CompiledNetwork::compile(project, dataset.schema(), "cpu");
-        if (!network) {
-            return network.error();
-        }
-        if (const Status loaded = loadParameters(opened.checkpoint.model.tensors(), (*network)->parameters());
-            !loaded) {
-            return loaded.error();
-        }
-        Batch batch;
-        const Result<DeviceBatch> sample = sampleOf(dataset, project, batch);
-        if (!sample) {
-            return sample.error();
-        }
-        const bool custom = std::holds_alternative<CustomModel>(use);
-        const Result<PyTorchFolder> folder =
-            writePyTorchFolder(into, {sound, **network, *sample, exportedRun(opened), std::move(use)});
-        if (!folder) {
-            return folder.error();
-        }
-        return ExportReady{m_request.tag,
-                           custom ? projects::kOwnArchitecture : "",
-                           m_request.folder,
-                           opened.checkpoint.state.step,
-                           folder->layers,
-                           folder->parameters,
-                           folder->leftOut,
-                           opened.run.notes,
-                           custom};
+        return {name, m_opened->checkpoint.state.step, m_opened->run.info.steps, 0, 0};
     }
 
     /// A few examples of the validation split, or of the training split where there is no other.
@@ -216,10 +229,25 @@ private:
         return sample;
     }
 
+    /// A network that is one of transformers' own.
+    struct Model {
+        projects::FoundDecoder found;
+        std::vector<std::filesystem::path> companions;
+    };
+
     ExportRequest m_request;
-    std::optional<NewFolder> m_making; ///< where an ONNX graph and its code come together
     ExportReady m_ready;
-    std::optional<OnnxGraph> m_graph; ///< that is being made
+    std::size_t m_stage = 0;
+    std::optional<NewFolder> m_making;
+    std::optional<OpenedCheckpoint> m_opened;
+    std::optional<projects::SoundProject> m_sound;
+    std::optional<StoredType> m_type; ///< that was asked for
+    std::optional<Model> m_model;     ///< else it becomes code
+    std::variant<PlainPyTorch, CustomModel> m_use = PlainPyTorch{};
+    std::unique_ptr<CompiledNetwork> m_network;
+    Batch m_batch; ///< whose memory the sample may view
+    DeviceBatch m_sample;
+    std::optional<OnnxGraph> m_graph; ///< that is being made; goes before m_making, where it writes
 };
 
 } // namespace

@@ -8,6 +8,7 @@
 #include "engine/session/model_data.h"
 #include "engine/session/queries.h"
 #include "engine/session/run_use.h"
+#include "engine/session/weight_reading.h"
 #include "engine/train/trainer.h"
 #include "engine/transfer/file_tensors.h"
 #include "engine/transfer/new_folder.h"
@@ -15,7 +16,6 @@
 #include "projects/file/store.h"
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <utility>
 
@@ -25,7 +25,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kRunName = "imported";
-constexpr std::chrono::milliseconds kNews{34};
 
 class ImportQuery final : public Query {
 public:
@@ -34,25 +33,23 @@ public:
 
     std::optional<Event> takeNews() override
     {
-        const auto now = std::chrono::steady_clock::now();
-        if (m_bytes == 0 || now < m_nextNews) {
-            return std::nullopt;
-        }
-        m_nextNews = now + kNews;
-        return ImportProgress{m_request.tag, static_cast<double>(m_read) / static_cast<double>(m_bytes)};
+        const std::optional<double> share = m_reading ? m_reading->takeShare() : std::nullopt;
+        return share ? std::optional<Event>(ImportProgress{m_request.tag, *share}) : std::nullopt;
     }
 
 private:
     using Stage = Status (ImportQuery::*)();
 
+    /// Nothing is at its place before the last stage, so that what is given up before leaves nothing.
     std::optional<Event> work() override
     {
         constexpr Stage kStages[] = {&ImportQuery::readConfig, &ImportQuery::makeProject, &ImportQuery::compile,
-                                     &ImportQuery::readTensor, &ImportQuery::write};
+                                     &ImportQuery::readTensor, &ImportQuery::identify,    &ImportQuery::writeRun,
+                                     &ImportQuery::keep};
         if (const Status done = (this->*kStages[m_stage])(); !done) {
             return QueryFailed{m_request.tag, done.error()};
         }
-        if (kStages[m_stage] == &ImportQuery::readTensor && m_next < m_transfers.size()) {
+        if (kStages[m_stage] == &ImportQuery::readTensor && !m_reading->atEnd()) {
             return std::nullopt;
         }
         return ++m_stage == std::size(kStages) ? std::optional<Event>(m_ready) : std::nullopt;
@@ -126,18 +123,17 @@ private:
         if (!transfers) {
             return transfers.error();
         }
-        m_transfers = std::move(*transfers);
         std::map<StoredType, std::int64_t> counts;
-        for (const TensorTransfer& each : m_transfers) {
-            m_bytes += static_cast<std::int64_t>(each.stored.place.bytes);
+        for (const TensorTransfer& each : *transfers) {
             ++counts[each.stored.place.type];
         }
         m_record.type = std::ranges::max_element(counts, {}, [](const auto& count) { return count.second; })->first;
-        for (const TensorTransfer& each : m_transfers) {
+        for (const TensorTransfer& each : *transfers) {
             if (each.stored.place.type != m_record.type) {
                 m_record.types[each.tensor.name] = each.stored.place.type;
             }
         }
+        m_reading.emplace(*m_files, std::move(*transfers));
         noteTypes();
         return Done{};
     }
@@ -153,37 +149,37 @@ private:
         }
     }
 
-    Status readTensor()
-    {
-        const TensorTransfer& next = m_transfers[m_next++];
-        m_read += static_cast<std::int64_t>(next.stored.place.bytes);
-        return transfer(*m_files, next);
-    }
+    Status readTensor() { return m_reading->readNext(); }
 
-    Status write()
+    Status identify()
     {
-        const projects::Project& project = m_document.project;
-        Result<DataFingerprint> data = fingerprintOf(project, m_folder->path());
+        Result<DataFingerprint> data = fingerprintOf(m_document.project, m_folder->path());
         if (!data) {
             return data.error();
         }
+        m_data = std::move(*data);
+        return Done{};
+    }
+
+    Status writeRun()
+    {
+        const projects::Project& project = m_document.project;
         RunInfo info;
         info.name = project.name;
         info.device = "cpu";
         info.steps = project.training.steps;
         const fs::path run = m_folder->path() / projects::kRunsFolder / kRunName;
-        {
-            Result<RunWriter> writer = RunWriter::create(run, info, project, m_folder->path(), std::move(*data));
-            if (!writer) {
-                return writer.error();
-            }
-            writer->event({0, RunEventKind::Imported, m_decoder.kind + " from " + m_record.source});
-            Status written = writeImport(run, m_record);
-            written = written ? writeFirstCheckpoint(*writer, *m_network) : written;
-            if (!written) {
-                return written;
-            }
+        Result<RunWriter> writer = RunWriter::create(run, info, project, m_folder->path(), std::move(m_data));
+        if (!writer) {
+            return writer.error();
         }
+        writer->event({0, RunEventKind::Imported, m_decoder.kind + " from " + m_record.source});
+        const Status written = writeImport(run, m_record);
+        return written ? writeFirstCheckpoint(*writer, *m_network) : written;
+    }
+
+    Status keep()
+    {
         m_ready.projectDirectory = m_request.projectDirectory;
         m_ready.runDirectory = m_request.projectDirectory / projects::kRunsFolder / kRunName;
         m_ready.architecture = m_decoder.kind;
@@ -204,11 +200,8 @@ private:
     std::optional<NewFolder> m_folder;
     projects::Document m_document;
     std::unique_ptr<CompiledNetwork> m_network;
-    std::vector<TensorTransfer> m_transfers;
-    std::size_t m_next = 0;
-    std::int64_t m_bytes = 0;
-    std::int64_t m_read = 0;
-    std::chrono::steady_clock::time_point m_nextNews;
+    std::optional<WeightReading> m_reading;
+    DataFingerprint m_data;
 };
 
 } // namespace

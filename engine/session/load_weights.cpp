@@ -5,6 +5,7 @@
 #include "engine/session/first_checkpoint.h"
 #include "engine/session/queries.h"
 #include "engine/session/run_use.h"
+#include "engine/session/weight_reading.h"
 #include "engine/train/trainer.h"
 #include "engine/transfer/file_tensors.h"
 #include "projects/base/text.h"
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 #include <utility>
 
 namespace residua::engine {
@@ -27,15 +29,29 @@ public:
     }
     QueryTag tag() const override { return m_request.tag; }
 
+    std::optional<Event> takeNews() override
+    {
+        const std::optional<double> share = m_reading ? m_reading->takeShare() : std::nullopt;
+        return share ? std::optional<Event>(ImportProgress{m_request.tag, *share}) : std::nullopt;
+    }
+
 private:
+    using Stage = Status (LoadWeightsQuery::*)();
+
+    /// Nothing is written before the last stage, which writes all: what is given up before leaves nothing.
     std::optional<Event> work() override
     {
-        for (const auto stage : {&LoadWeightsQuery::open, &LoadWeightsQuery::fit, &LoadWeightsQuery::write}) {
-            if (const Status done = (this->*stage)(); !done) {
-                return QueryFailed{m_request.tag, done.error()};
-            }
+        constexpr Stage kStages[] = {&LoadWeightsQuery::open,       &LoadWeightsQuery::fit,
+                                     &LoadWeightsQuery::tell,       &LoadWeightsQuery::initialise,
+                                     &LoadWeightsQuery::readTensor, &LoadWeightsQuery::identify,
+                                     &LoadWeightsQuery::write};
+        if (const Status done = (this->*kStages[m_stage])(); !done) {
+            return QueryFailed{m_request.tag, done.error()};
         }
-        return m_ready;
+        if (kStages[m_stage] == &LoadWeightsQuery::readTensor && !m_reading->atEnd()) {
+            return std::nullopt;
+        }
+        return ++m_stage == std::size(kStages) ? std::optional<Event>(m_ready) : std::nullopt;
     }
 
     Status open()
@@ -76,6 +92,7 @@ private:
             }
             take(fitOf(*m_files, std::move(tensors), parameters,
                        std::string(projects::findDecoderKind(found->decoder.kind)->prefix)));
+            m_decoder = found->decoder;
         }
         if (m_transfers.empty()) {
             const std::string first = m_files->tensors().empty() ? "none" : m_files->tensors().begin()->first;
@@ -83,7 +100,6 @@ private:
                                                   "the first of the file is " +
                                                       first + ", the first of the network " + parameters.front().name};
         }
-        tell(parameters);
         return Done{};
     }
 
@@ -98,52 +114,66 @@ private:
         }
         for (const TensorFit::Contradiction& each : fit.contradictions) {
             for (const std::string& parameter : each.tensor.parameters) {
-                m_rows.try_emplace(parameter, LoadWeightsReady::Row{parameter, each.tensor.name, false, each.what});
+                m_rows.try_emplace(parameter, LoadWeightsReady::Row{parameter, each.name, false, each.what});
             }
-            m_used.insert(each.tensor.name);
+            m_used.insert(each.name);
         }
     }
 
-    void tell(const std::vector<NamedParameter>& parameters)
+    /// What became of each parameter. Distances of texts take their time: the nearest of the first names are looked
+    /// for, and for the first parameters.
+    Status tell()
     {
+        constexpr std::size_t kMostCompared = 512;
+        constexpr std::size_t kMostGuesses = 32;
         for (const auto& [name, tensor] : m_files->tensors()) {
-            if (!m_used.contains(name)) {
+            if (!m_used.contains(name) && !(m_decoder && projects::isRedundant(*m_decoder, name))) {
                 m_ready.unused.push_back(name);
             }
         }
-        for (const NamedParameter& parameter : parameters) {
+        const std::span<const std::string> compared(m_ready.unused.data(),
+                                                    std::min(m_ready.unused.size(), kMostCompared));
+        std::size_t guesses = 0;
+        for (const NamedParameter& parameter : m_parts->network->parameters()) {
             const auto known = m_rows.find(parameter.name);
             if (known != m_rows.end()) {
                 m_ready.rows.push_back(known->second);
                 continue;
             }
-            const std::string_view meant = nearest(parameter.name, m_ready.unused);
+            const std::string_view meant =
+                guesses++ < kMostGuesses ? nearest(parameter.name, compared) : std::string_view();
             m_ready.rows.push_back({parameter.name, "", false,
                                     meant.empty()
                                         ? "the file has no such tensor"
                                         : "the file has no such tensor; the nearest is " + std::string(meant)});
         }
+        return Done{};
     }
 
-    Status write()
+    Status initialise()
     {
-        const Status started = m_parts->network->initialise({}, [this](const std::string& name) {
+        m_reading.emplace(*m_files, std::move(m_transfers));
+        return m_parts->network->initialise({}, [this](const std::string& name) {
             const auto row = m_rows.find(name);
             return row == m_rows.end() || !row->second.fits;
         });
-        if (!started) {
-            return started;
-        }
-        for (const TensorTransfer& each : m_transfers) {
-            if (Status read = transfer(*m_files, each); !read) {
-                return read;
-            }
-        }
+    }
+
+    Status readTensor() { return m_reading->readNext(); }
+
+    Status identify()
+    {
         Result<DataFingerprint> data = fingerprintOf(m_request.project, m_request.projectDirectory);
         if (!data) {
             return data.error();
         }
-        Result<RunWriter> writer = newRun(std::move(*data));
+        m_data = std::move(*data);
+        return Done{};
+    }
+
+    Status write()
+    {
+        Result<RunWriter> writer = newRun(std::move(m_data));
         if (!writer) {
             return writer.error();
         }
@@ -172,11 +202,15 @@ private:
 
     LoadWeightsRequest m_request;
     LoadWeightsReady m_ready;
+    std::size_t m_stage = 0;
+    std::optional<projects::Decoder> m_decoder; ///< that the network is, where it is one
     std::optional<TensorFiles> m_files;
     std::optional<TrainerParts> m_parts;
     std::vector<TensorTransfer> m_transfers;
     std::map<std::string, LoadWeightsReady::Row> m_rows; ///< of the parameters that a tensor of the file is meant for
     std::set<std::string> m_used;
+    std::optional<WeightReading> m_reading;
+    DataFingerprint m_data;
 };
 
 } // namespace

@@ -19,13 +19,8 @@ constexpr const char* kStandInTokens = "tokens.bin";
 /// Windows in what stands for data: the validation split is a tenth.
 constexpr std::int64_t kWindows = 16;
 
-/// A tokeniser's file by what it is called in a model's folder; the first that is there is taken.
-struct TokeniserFile {
-    const char* name;
-    projects::TokeniserKind kind;
-};
-constexpr TokeniserFile kTokenisers[] = {{"tokenizer.json", projects::TokeniserKind::TokenizerJson},
-                                         {"tokenizer.model", projects::TokeniserKind::SentencePiece}};
+/// What a tokeniser's file is called in a model's folder; the first that can be read is taken.
+constexpr const char* kTokenisers[] = {"tokenizer.json", "tokenizer.model"};
 
 /// What transformers keeps beside it: which tokens begin and end a text, and the like.
 constexpr const char* kBeside[] = {"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
@@ -48,7 +43,7 @@ std::string standInText(std::int64_t tokens)
 template <class Id>
 std::string standInTokens(std::int64_t tokens, std::int64_t vocabulary)
 {
-    constexpr std::int64_t kStride = 7919; // a prime: all tokens come, not in order
+    constexpr std::int64_t kStride = 7919; // neighbours in the file are far apart in a vocabulary
     std::string bytes;
     for (std::int64_t i = 0; i < tokens; ++i) {
         auto id = static_cast<Id>(i * kStride % vocabulary);
@@ -60,9 +55,9 @@ std::string standInTokens(std::int64_t tokens, std::int64_t vocabulary)
 }
 
 /// The files of a tokeniser, where the folder has it: its own and those beside it.
-Result<std::vector<fs::path>> filesOf(const TokeniserFile& tokeniser, const fs::path& folder)
+Result<std::vector<fs::path>> filesOf(const char* tokeniser, const fs::path& folder)
 {
-    const Result<fs::path> path = fileOf(folder, tokeniser.name);
+    const Result<fs::path> path = fileOf(folder, tokeniser);
     if (!path) {
         return path.error();
     }
@@ -84,8 +79,8 @@ Result<std::vector<fs::path>> filesOf(const TokeniserFile& tokeniser, const fs::
 Result<std::optional<projects::Tokeniser>> copiedTokeniser(const fs::path& folder, const fs::path& project,
                                                            std::int64_t vocabulary, std::vector<std::string>& notes)
 {
-    for (const TokeniserFile& each : kTokenisers) {
-        const Result<std::vector<fs::path>> files = filesOf(each, folder);
+    for (const char* const name : kTokenisers) {
+        const Result<std::vector<fs::path>> files = filesOf(name, folder);
         if (!files) {
             return files.error();
         }
@@ -94,7 +89,7 @@ Result<std::optional<projects::Tokeniser>> copiedTokeniser(const fs::path& folde
         }
         const Result<projects::Tokeniser> read = tokeniserAt(files->front());
         if (!read || read->vocabulary > vocabulary) {
-            notes.push_back(read ? std::string(each.name) + " has " + std::to_string(read->vocabulary) +
+            notes.push_back(read ? std::string(name) + " has " + std::to_string(read->vocabulary) +
                                        " tokens, the model " + std::to_string(vocabulary) + ": it is left out"
                                  : "the tokeniser is left out: " + read.error().text());
             continue;
@@ -104,8 +99,7 @@ Result<std::optional<projects::Tokeniser>> copiedTokeniser(const fs::path& folde
         if (const Status copied = copyInto(project / kTokeniserFolder, *files); !copied) {
             return copied.error();
         }
-        return std::optional(
-            projects::Tokeniser{each.kind, std::string(kTokeniserFolder) + "/" + each.name, vocabulary});
+        return std::optional(projects::Tokeniser{read->kind, std::string(kTokeniserFolder) + "/" + name, vocabulary});
     }
     return std::optional<projects::Tokeniser>();
 }
@@ -175,13 +169,17 @@ Result<ModelData> modelData(const fs::path& folder, const fs::path& project,
 {
     const bool ready = data && std::holds_alternative<projects::TokenFileData>(*data);
     std::vector<std::string> notes;
-    const auto tokeniser = ready ? Result<std::optional<projects::Tokeniser>>(std::optional<projects::Tokeniser>())
-                                 : copiedTokeniser(folder, project, vocabulary, notes);
+    const auto tokeniser = copiedTokeniser(folder, project, vocabulary, notes);
     if (!tokeniser) {
         return tokeniser.error();
     }
+    const bool tokenises = *tokeniser && !ready;
+    if (*tokeniser && ready) {
+        notes.push_back((*tokeniser)->model + " is the model's tokeniser; ready-made tokens take none, so prompts are "
+                                              "ids of tokens until a text takes their place");
+    }
     Result<ModelData> made =
-        *tokeniser ? textData(project, data, **tokeniser, length) : tokenData(project, data, vocabulary, length);
+        tokenises ? textData(project, data, **tokeniser, length) : tokenData(project, data, vocabulary, length);
     if (made) {
         made->notes.insert(made->notes.begin(), notes.begin(), notes.end());
     }
@@ -204,9 +202,7 @@ std::vector<fs::path> tokeniserFiles(const projects::Source& source, const fs::p
         return files;
     }
     const fs::path model = projectDirectory / tokeniser->model;
-    const bool known = std::ranges::any_of(kTokenisers, [&](const TokeniserFile& each) {
-        return each.kind == tokeniser->kind && model.filename() == each.name;
-    });
+    const bool known = std::ranges::any_of(kTokenisers, [&](const char* name) { return model.filename() == name; });
     std::error_code code;
     if (known && fs::is_regular_file(model, code)) {
         files.push_back(model);

@@ -19,7 +19,8 @@ struct ModelData {
 };
 /// Copies the tokeniser of the model's `folder` into `project`, and gives the source of `data` with it; without data, a
 /// text of a few lines in `project` that stands for it, long enough for windows of `length` tokens. A model without a
-/// tokeniser that is read has token files: `data` must be one.
+/// tokeniser that is read has token files: `data` must be one. Ready-made tokens take no tokeniser, which is copied all
+/// the same.
 [[nodiscard]] Result<ModelData> modelData(const std::filesystem::path& folder, const std::filesystem::path& project,
                                           const std::optional<projects::Source>& data, std::int64_t vocabulary,
                                           std::int64_t length);

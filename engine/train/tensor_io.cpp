@@ -65,6 +65,17 @@ void HostTensors::add(const std::string& name, const at::Tensor& tensor)
     m_memory.push_back(host);
 }
 
+at::ScalarType scalarTypeOf(StoredType type)
+{
+    return typeOf(type).scalar;
+}
+
+std::optional<StoredType> storedTypeOf(at::ScalarType type)
+{
+    const TypePair* const found = typeOf(type);
+    return found == nullptr ? std::nullopt : std::optional(found->stored);
+}
+
 HostTensors hostTensors(const std::vector<NamedParameter>& parameters)
 {
     HostTensors tensors;

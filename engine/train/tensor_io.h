@@ -8,6 +8,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,10 @@ private:
 };
 
 [[nodiscard]] HostTensors hostTensors(const std::vector<NamedParameter>& parameters);
+
+[[nodiscard]] at::ScalarType scalarTypeOf(StoredType type);
+/// How a tensor of this type is stored; nothing where none is.
+[[nodiscard]] std::optional<StoredType> storedTypeOf(at::ScalarType type);
 
 /// The stored numbers where they lie, which must outlive the tensor; they must not be written to.
 [[nodiscard]] at::Tensor viewOf(const StoredTensor& stored);

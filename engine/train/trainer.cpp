@@ -111,7 +111,8 @@ Status Trainer::restore(const LoadedCheckpoint& checkpoint)
     }
     // Weights from elsewhere come without any before the first step; later they are those of another optimiser.
     if (checkpoint.optimiser.tensors().empty() && checkpoint.state.step > 0 && !m_optimiser->state().stored().empty()) {
-        return Error{"checkpoint · optimiser", "holds no moments, expected those of the run's optimiser"};
+        return Error{"checkpoint · optimiser", "holds no moments, expected those of the run's optimiser: go on from an "
+                                               "earlier checkpoint"};
     }
     if (Status loaded = m_optimiser->load(checkpoint.optimiser.tensors()); !loaded) {
         return loaded;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/transfer/file_tensors.h"
 
+#include "engine/api/export_format.h"
 #include "engine/train/tensor_io.h"
 #include "projects/base/text.h"
 
@@ -43,11 +44,6 @@ std::vector<std::int64_t> shapeInFile(const FileTensor& tensor, const std::vecto
         std::swap(shape.front(), shape.back());
     }
     return shape;
-}
-
-bool holdsNumbers(StoredType type)
-{
-    return type == StoredType::F32 || type == StoredType::Bf16 || type == StoredType::F16 || type == StoredType::F64;
 }
 
 class TensorFinder {
@@ -99,10 +95,11 @@ private:
         const std::vector<std::int64_t> expected = shapeInFile(tensor, parameters);
         if (place.shape != expected) {
             m_fit.contradictions.push_back(
-                {std::move(tensor), "got " + shapeText(place.shape) + ", expected " + shapeText(expected)});
-        } else if (!holdsNumbers(place.type)) {
+                {std::move(tensor), name, "got " + shapeText(place.shape) + ", expected " + shapeText(expected)});
+        } else if (!isWeightType(place.type)) {
             m_fit.contradictions.push_back(
-                {std::move(tensor), std::string("got ") + nameOf(place.type) + ", expected F32, F16, BF16 or F64"});
+                {std::move(tensor), name,
+                 std::string("got ") + nameOf(place.type) + ", expected " + weightTypeNames()});
         } else {
             m_fit.transfers.push_back({std::move(tensor), name, std::move(parameters), stored->second});
         }
@@ -114,12 +111,6 @@ private:
     std::set<std::string> m_used;
     TensorFit m_fit;
 };
-
-/// A tied head is the table, whether it is stored a second time or not.
-bool isTiedHead(const projects::Decoder& decoder, const std::string& name)
-{
-    return decoder.tied && (name == "lm_head.weight" || name == "embed_out.weight");
-}
 
 /// The rows of each parameter, wherever they lie in `whole`, which is not transposed any more.
 std::vector<at::Tensor> rowsOf(const FileTensor& tensor, const at::Tensor& whole,
@@ -151,7 +142,7 @@ Result<std::vector<TensorTransfer>> transfersOf(const TensorFiles& files, const 
     TensorFit fit = fitOf(files, projects::fileTensorsOf(decoder), parameters, prefix);
     std::vector<std::string> contradictions;
     for (const TensorFit::Contradiction& each : fit.contradictions) {
-        contradictions.push_back(each.tensor.name + " " + each.what);
+        contradictions.push_back(each.name + " " + each.what);
     }
     std::vector<std::string> missing;
     for (const FileTensor& tensor : fit.missing) {
@@ -159,8 +150,9 @@ Result<std::vector<TensorTransfer>> transfersOf(const TensorFiles& files, const 
     }
     std::vector<std::string> unused;
     for (const std::string& name : fit.unused) {
-        if (!projects::isDerived(name) && !isTiedHead(decoder, name)) {
-            const std::string_view meant = nearest(name, missing);
+        if (!projects::isRedundant(decoder, name)) {
+            const bool told = unused.size() < kMostNamed; // a distance of texts takes its time
+            const std::string_view meant = told ? nearest(name, missing) : std::string_view();
             unused.push_back(meant.empty() ? name
                                            : name + " (the nearest that is missing: " + std::string(meant) + ")");
         }

@@ -29,6 +29,7 @@ struct TensorFit {
     /// A tensor that is there and does not fit: "got [2, 3], expected [3, 2]".
     struct Contradiction {
         projects::FileTensor tensor;
+        std::string name; ///< in the files
         std::string what;
     };
     std::vector<Contradiction> contradictions;

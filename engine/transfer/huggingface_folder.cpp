@@ -12,6 +12,7 @@
 #include <ATen/ops/equal.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace residua::engine {
@@ -19,19 +20,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct TypeWords {
-    StoredType type;
-    at::ScalarType scalar;
-    const char* word; ///< in config.json
-};
-constexpr TypeWords kTypes[] = {{StoredType::F32, at::kFloat, "float32"},
-                                {StoredType::Bf16, at::kBFloat16, "bfloat16"},
-                                {StoredType::F16, at::kHalf, "float16"},
-                                {StoredType::F64, at::kDouble, "float64"}};
-
-const TypeWords& wordsOf(StoredType type)
+/// A type in config.json.
+const char* configWordOf(StoredType type)
 {
-    return *std::ranges::find(kTypes, type, &TypeWords::type);
+    switch (type) {
+    case StoredType::Bf16:
+        return "bfloat16";
+    case StoredType::F16:
+        return "float16";
+    case StoredType::F64:
+        return "float64";
+    default:
+        return "float32";
+    }
 }
 
 class HuggingFaceWriter {
@@ -40,20 +41,13 @@ public:
 
     Result<HuggingFaceFolder> write(const fs::path& folder)
     {
-        Result<NewFolder> place = NewFolder::begin(folder);
-        if (!place) {
-            return place.error();
-        }
         for (const auto stage : {&HuggingFaceWriter::pack, &HuggingFaceWriter::chooseTypes}) {
             if (const Status done = (this->*stage)(); !done) {
                 return done.error();
             }
         }
-        if (const Status written = writeFiles(place->path()); !written) {
+        if (const Status written = writeFiles(folder); !written) {
             return written.error();
-        }
-        if (const Status kept = place->keep(); !kept) {
-            return kept.error();
         }
         m_folder.architecture = m_source.found.decoder.kind;
         m_folder.parameters = m_source.run.parameters;
@@ -65,27 +59,44 @@ private:
     /// The file's tensors in the checkpoint's own type; what is as it lies there is not copied.
     Status pack()
     {
-        std::size_t taken = 0;
+        std::set<std::string> taken;
         for (const projects::FileTensor& tensor : projects::fileTensorsOf(m_source.found.decoder)) {
             std::vector<at::Tensor> parameters;
-            for (const std::string& own : tensor.parameters) {
-                const auto stored = m_source.weights.find(m_source.found.parameter(own));
+            std::vector<std::string> names;
+            for (const std::string& parameter : tensor.parameters) {
+                const auto stored = m_source.weights.find(m_source.found.parameter(parameter));
                 if (stored != m_source.weights.end()) {
                     parameters.push_back(viewOf(stored->second));
+                    names.push_back(stored->first);
                 }
             }
             if (parameters.size() != tensor.parameters.size()) {
                 continue;
             }
-            taken += parameters.size();
+            taken.insert(names.begin(), names.end());
             m_tensors.emplace_back(tensor.name, packed(tensor, parameters));
             m_source.run.parameters += m_tensors.back().second.numel();
         }
-        if (taken != m_source.weights.size()) {
-            return Error{"export", "the model takes " + std::to_string(taken) + " of the checkpoint's " +
-                                       std::to_string(m_source.weights.size()) + " tensors"};
+        return leftOut(taken);
+    }
+
+    /// Refuses to leave out what the checkpoint has.
+    [[nodiscard]] Status leftOut(const std::set<std::string>& taken) const
+    {
+        constexpr std::size_t kMostListed = 6;
+        std::string names;
+        std::size_t count = 0;
+        for (const auto& [name, tensor] : m_source.weights) {
+            if (!taken.contains(name) && ++count <= kMostListed) {
+                names += (count == 1 ? "" : ", ") + name;
+            }
         }
-        return Done{};
+        return count == 0
+                   ? Status(Done{})
+                   : Error{"checkpoint", "of its " + std::to_string(m_source.weights.size()) + " tensors " +
+                                             std::to_string(count) + " have no place in a " +
+                                             m_source.found.decoder.kind + ": " + names +
+                                             (count > kMostListed ? ", …" : "") + "; --to pytorch exports all of them"};
     }
 
     [[nodiscard]] StoredType recordedType(const std::string& tensor) const
@@ -96,13 +107,13 @@ private:
 
     Status chooseTypes()
     {
-        const StoredType kept = storedTypeOf(m_tensors.front().second);
+        const StoredType kept = *storedTypeOf(m_tensors.front().second.scalar_type());
         m_type = m_source.type.value_or(kept);
         const bool asImported = !m_source.type && m_source.imported && m_source.imported->type != StoredType::F64;
         if (asImported && losesNothing()) {
             m_type = m_source.imported->type;
             for (auto& [name, tensor] : m_tensors) {
-                tensor = tensor.to(wordsOf(recordedType(name)).scalar);
+                tensor = tensor.to(scalarTypeOf(recordedType(name)));
             }
             return Done{};
         }
@@ -113,7 +124,7 @@ private:
                                      nameOf(m_source.imported->type) + " that was imported; --type rounds them");
         }
         for (auto& [name, tensor] : m_tensors) {
-            tensor = tensor.to(wordsOf(m_type).scalar);
+            tensor = tensor.to(scalarTypeOf(m_type));
         }
         return Done{};
     }
@@ -122,14 +133,9 @@ private:
     {
         return std::ranges::all_of(m_tensors, [this](const auto& named) {
             const at::Tensor& tensor = named.second;
-            const at::ScalarType type = wordsOf(recordedType(named.first)).scalar;
+            const at::ScalarType type = scalarTypeOf(recordedType(named.first));
             return type == tensor.scalar_type() || at::equal(tensor.to(type).to(tensor.scalar_type()), tensor);
         });
-    }
-
-    static StoredType storedTypeOf(const at::Tensor& tensor)
-    {
-        return std::ranges::find(kTypes, tensor.scalar_type(), &TypeWords::scalar)->type;
     }
 
     Status writeFiles(const fs::path& folder)
@@ -140,7 +146,7 @@ private:
         }
         Status done = writeSafetensors(folder / "model.safetensors", tensors.stored(), {{"format", "pt"}});
         const std::string original = m_source.imported ? m_source.imported->config : std::string();
-        const std::string config = projects::configOf(m_source.found.decoder, original, wordsOf(m_type).word);
+        const std::string config = projects::configOf(m_source.found.decoder, original, configWordOf(m_type));
         done = done ? writeFileAtomically(folder / "config.json", config) : done;
         done = done ? writeFileAtomically(folder / "README.md", readme()) : done;
         return done ? copyInto(folder, m_source.companions) : done;
@@ -148,7 +154,7 @@ private:
 
     [[nodiscard]] std::string readme() const
     {
-        return projects::modelReadme(m_source.project, m_source.found.decoder, m_source.run, wordsOf(m_type).word,
+        return projects::modelReadme(m_source.project, m_source.found.decoder, m_source.run, configWordOf(m_type),
                                      !m_source.companions.empty());
     }
 

@@ -36,7 +36,7 @@ struct HuggingFaceFolder {
 
 /// Writes config.json, model.safetensors, README.md and the companions: what AutoModelForCausalLM loads without code of
 /// its own. Weights that were imported are written in the type that they had where nothing is lost by it, and else, as
-/// others, in the checkpoint's. The folder must not exist, or be empty; on error nothing of it remains.
+/// others, in the checkpoint's. `folder` is there and empty; on error it may have some of it (NewFolder).
 [[nodiscard]] Result<HuggingFaceFolder> writeHuggingFaceFolder(const std::filesystem::path& folder,
                                                                HuggingFaceSource source);
 

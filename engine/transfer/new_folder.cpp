@@ -23,24 +23,16 @@ Result<NewFolder> NewFolder::begin(const fs::path& folder)
     if (!free) {
         return Error{folder.string(), "exists, expected a folder that does not, or an empty one"};
     }
-    const fs::path parent = folder.has_parent_path() ? folder.parent_path() : fs::path(".");
-    code.clear();
-    fs::create_directories(parent, code);
-    if (code) {
-        return systemError(parent, "cannot be made", code.value());
-    }
-    const fs::path scratch = parent / ("." + folder.filename().string() + "." + std::to_string(::getpid()));
-    fs::create_directory(scratch, code);
-    if (code) {
-        return systemError(scratch, "cannot be made", code.value());
-    }
-    return NewFolder(folder, scratch);
+    NewFolder made(folder.has_filename() ? folder : folder.parent_path()); // "name/" is "name"
+    Status begun = made.makeParents();
+    begun = begun ? made.makeScratch() : begun;
+    return begun ? Result<NewFolder>(std::move(made)) : begun.error();
 }
 
-NewFolder::NewFolder(fs::path folder, fs::path scratch) : m_folder(std::move(folder)), m_scratch(std::move(scratch)) {}
-
 NewFolder::NewFolder(NewFolder&& other) noexcept
-    : m_folder(std::move(other.m_folder)), m_scratch(std::exchange(other.m_scratch, {}))
+    : m_folder(std::move(other.m_folder)),
+      m_scratch(std::exchange(other.m_scratch, {})),
+      m_made(std::exchange(other.m_made, {}))
 {
 }
 
@@ -50,6 +42,49 @@ NewFolder::~NewFolder()
     if (!m_scratch.empty()) {
         fs::remove_all(m_scratch, ignored);
     }
+    for (auto parent = m_made.rbegin(); parent != m_made.rend(); ++parent) {
+        fs::remove(*parent, ignored); // where nothing else has come into it
+    }
+}
+
+fs::path NewFolder::parent() const
+{
+    return m_folder.has_parent_path() ? m_folder.parent_path() : fs::path(".");
+}
+
+Status NewFolder::makeParents()
+{
+    fs::path above;
+    for (const fs::path& name : parent()) {
+        above /= name;
+        std::error_code code;
+        if (fs::create_directory(above, code)) {
+            m_made.push_back(above);
+        } else if (code && !fs::is_directory(above)) {
+            return systemError(above, "cannot be made", code.value());
+        }
+    }
+    return Done{};
+}
+
+/// One that nobody else has: what another process of this number left behind stays, be it a folder or a link to one.
+Status NewFolder::makeScratch()
+{
+    constexpr int kTries = 1000;
+    const std::string name = "." + m_folder.filename().string() + "." + std::to_string(::getpid());
+    for (int number = 1; number <= kTries; ++number) {
+        const fs::path scratch = parent() / (number == 1 ? name : name + "-" + std::to_string(number));
+        std::error_code code;
+        if (fs::create_directory(scratch, code)) {
+            m_scratch = scratch;
+            return Done{};
+        }
+        if (code && code != std::errc::file_exists) {
+            return systemError(scratch, "cannot be made", code.value());
+        }
+    }
+    return Error{(parent() / name).string(), "exists, and so do the next " + std::to_string(kTries) +
+                                                 ", which were left behind: expected a name that is free; remove them"};
 }
 
 Status NewFolder::keep()
@@ -60,7 +95,8 @@ Status NewFolder::keep()
         return systemError(m_folder, "cannot be written", code.value());
     }
     m_scratch.clear();
-    return syncDirectory(m_folder.has_parent_path() ? m_folder.parent_path() : fs::path("."));
+    m_made.clear();
+    return syncDirectory(parent());
 }
 
 Status copyInto(const fs::path& folder, const std::vector<fs::path>& files)

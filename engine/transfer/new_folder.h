@@ -4,11 +4,13 @@
 #include "projects/base/result.h"
 
 #include <filesystem>
+#include <utility>
 #include <vector>
 
 namespace residua::engine {
 
-/// A folder that comes to be as a whole: it is filled beside its place and then renamed. What was not kept is removed.
+/// A folder that comes to be as a whole: it is filled beside its place and then renamed. What was not kept is removed,
+/// with the parents that were made for it.
 class NewFolder {
 public:
     /// Refused where `folder` exists and is not an empty folder. Its parents are made.
@@ -23,10 +25,14 @@ public:
     [[nodiscard]] Status keep();
 
 private:
-    NewFolder(std::filesystem::path folder, std::filesystem::path scratch);
+    explicit NewFolder(std::filesystem::path folder) : m_folder(std::move(folder)) {}
+    [[nodiscard]] Status makeParents();
+    [[nodiscard]] Status makeScratch();
+    [[nodiscard]] std::filesystem::path parent() const;
 
     std::filesystem::path m_folder;
-    std::filesystem::path m_scratch; ///< empty: nothing is to be removed
+    std::filesystem::path m_scratch;           ///< empty: nothing is to be removed
+    std::vector<std::filesystem::path> m_made; ///< parents that were not there, the innermost last
 };
 
 /// Copies files into a folder under their names.

@@ -45,7 +45,7 @@ public:
 
     Result<PyTorchFolder> write()
     {
-        for (const auto stage : {&FolderWriter::makeCode, &FolderWriter::gather, &FolderWriter::writeAll}) {
+        for (const auto stage : {&FolderWriter::makeCode, &FolderWriter::gather, &FolderWriter::writeFiles}) {
             if (const Status done = (this->*stage)(); !done) {
                 return done.error();
             }
@@ -107,33 +107,23 @@ private:
         return Done{};
     }
 
-    Status writeAll()
-    {
-        Result<NewFolder> folder = NewFolder::begin(m_folder);
-        if (!folder) {
-            return folder.error();
-        }
-        const Status written = writeFiles(folder->path());
-        return written ? folder->keep() : written;
-    }
-
-    Status writeFiles(const fs::path& folder)
+    Status writeFiles()
     {
         const std::map<std::string, std::string> metadata{{"format", "pt"}};
         const auto* const custom = std::get_if<CustomModel>(&m_source.use);
         const char* const weights = custom == nullptr ? kWeightsFile : kCustomWeightsFile;
-        if (Status done = writeSafetensors(folder / weights, m_weights.stored(), metadata); !done) {
+        if (Status done = writeSafetensors(m_folder / weights, m_weights.stored(), metadata); !done) {
             return done;
         }
-        if (Status done = writeSafetensors(folder / "recorded.safetensors", m_recorded.stored(), metadata); !done) {
+        if (Status done = writeSafetensors(m_folder / "recorded.safetensors", m_recorded.stored(), metadata); !done) {
             return done;
         }
         for (const auto& [name, text] : custom == nullptr ? texts() : textsOf(*custom)) {
-            if (Status done = writeFileAtomically(folder / name, text); !done) {
+            if (Status done = writeFileAtomically(m_folder / name, text); !done) {
                 return done;
             }
         }
-        return custom == nullptr ? Status(Done{}) : copyInto(folder, custom->companions);
+        return custom == nullptr ? Status(Done{}) : copyInto(m_folder, custom->companions);
     }
 
     [[nodiscard]] std::map<std::string, std::string> texts() const

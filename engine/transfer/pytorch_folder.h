@@ -39,10 +39,10 @@ struct PyTorchFolder {
 };
 
 /// Writes the folder: model.py, weights.safetensors, config.json, recorded.safetensors (the sample with the output, the
-/// loss and the norm of each parameter's gradient, in evaluation), check.py and README.md. It must not exist; on error
-/// nothing of it remains. Refused, by name, where a part of the network has no counterpart. Gradients of the network's
-/// parameters are overwritten. A custom model's weights are in model.safetensors, and beside model.py are what
-/// transformers needs and the companions.
+/// loss and the norm of each parameter's gradient, in evaluation), check.py and README.md. It is there and empty; on
+/// error it may have some of it (NewFolder). Refused, by name and with nothing written, where a part of the network has
+/// no counterpart. Gradients of the network's parameters are overwritten. A custom model's weights are in
+/// model.safetensors, and beside model.py are what transformers needs and the companions.
 [[nodiscard]] Result<PyTorchFolder> writePyTorchFolder(const std::filesystem::path& folder, PyTorchSource source);
 
 } // namespace residua::engine

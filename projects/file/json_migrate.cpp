@@ -307,29 +307,56 @@ void nameFlagsOfAttention(JsonValue& tree)
     }
 }
 
+/// Names the flags of attention nodes of `tree` in what a sweep puts at `pointer`, be it one of them or a part with
+/// some. A part that says its kind is a whole node: nameFlagsOfAttention() has seen to it. Whether there was any.
+bool nameSweptFlags(JsonValue& tree, const std::string& pointer, JsonValue& value)
+{
+    bool named = false;
+    if (auto* const members = std::get_if<JsonObject>(&value.data); members && !findMember(value, kKindKey)) {
+        for (JsonMember& member : *members) {
+            named = nameSweptFlags(tree, pointer + "/" + pointerToken(member.key), member.value) || named;
+        }
+    }
+    for (const FlagOfAttention& flag : kFlagsOfAttention) {
+        const std::string end = "/params/" + std::string(flag.param);
+        if (!std::holds_alternative<bool>(value.data) || !pointer.ends_with(end)) {
+            continue;
+        }
+        const Result<JsonValue*> node = valueAt(tree, std::string_view(pointer).substr(0, pointer.size() - end.size()));
+        if (node && isText(*node, kKindKey, "attention")) {
+            nameFlag(value, flag);
+            named = true;
+        }
+    }
+    return named;
+}
+
 /// A sweep over such a flag goes over the choice.
 void sweepChoices(JsonValue& tree, JsonValue& axis)
 {
     const JsonValue* const field = findMember(axis, "field");
     const auto* const pointer = field == nullptr ? nullptr : std::get_if<std::string>(&field->data);
-    for (const FlagOfAttention& flag : kFlagsOfAttention) {
-        const std::string end = "/params/" + std::string(flag.param);
-        if (pointer == nullptr || !pointer->ends_with(end)) {
-            continue;
-        }
-        const Result<JsonValue*> node =
-            valueAt(tree, std::string_view(*pointer).substr(0, pointer->size() - end.size()));
-        if (!node || !isText(*node, kKindKey, "attention")) {
-            continue;
-        }
-        forEachIn(findMember(axis, "values"), [&](JsonValue& value) {
-            JsonValue* const given = findMember(value, "value");
-            if (given != nullptr && std::holds_alternative<bool>(given->data)) {
-                spellOut(value, "label", toTree(lineOf(*given))); // what the tables have called it
-                nameFlag(*findMember(value, "value"), flag);
-            }
-        });
+    if (pointer == nullptr) {
+        return;
     }
+    forEachIn(findMember(axis, "values"), [&](JsonValue& value) {
+        JsonValue* const given = findMember(value, "value");
+        if (given == nullptr) {
+            return;
+        }
+        const std::string label = lineOf(*given); // what the tables have called it
+        bool named = false;
+        if (*pointer != kSeveralFields) {
+            named = nameSweptFlags(tree, *pointer, *given);
+        } else if (auto* const fields = std::get_if<JsonObject>(&given->data)) {
+            for (JsonMember& member : *fields) {
+                named = nameSweptFlags(tree, member.key, member.value) || named;
+            }
+        }
+        if (named) {
+            spellOut(value, "label", toTree(label));
+        }
+    });
 }
 
 /// Schema 5: biases and norms of an attention are a choice of which.

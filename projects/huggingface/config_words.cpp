@@ -13,6 +13,8 @@ constexpr ConfigWords neoxWords()
 {
     ConfigWords words;
     words.epsilon = "layer_norm_eps";
+    words.ropeBase = "rotary_emb_base";
+    words.rotaryShare = "rotary_pct";
     return words;
 }
 constexpr ConfigWords kNeoxWords = neoxWords();
@@ -26,8 +28,8 @@ constexpr ConfigWords kGpt2Words{.layers = "n_layer",
                                  .activation = "activation_function"};
 
 struct Activation {
-    std::string_view there;
-    std::string_view here;
+    std::string_view word;     ///< in a config.json
+    std::string_view function; ///< of an activation node
 };
 // Of several words for one function the first is written.
 constexpr std::array kActivations{Activation{"gelu_new", "gelu_tanh"},  Activation{"gelu_pytorch_tanh", "gelu_tanh"},
@@ -36,46 +38,53 @@ constexpr std::array kActivations{Activation{"gelu_new", "gelu_tanh"},  Activati
                                   Activation{"swish", "silu"},          Activation{"tanh", "tanh"},
                                   Activation{"sigmoid", "sigmoid"}};
 
-constexpr std::string_view kSilentKeys[] = {"_attn_implementation",
-                                            "_attn_implementation_autoset",
-                                            "_name_or_path",
-                                            "architectures",
-                                            "bad_words_ids",
-                                            "begin_suppress_tokens",
-                                            "bos_token_id",
-                                            "chunk_size_feed_forward",
-                                            "classifier_dropout",
-                                            "decoder_start_token_id",
-                                            "dtype",
-                                            "eos_token_id",
-                                            "finetuning_task",
-                                            "gradient_checkpointing",
-                                            "id2label",
-                                            "initializer_range",
-                                            "is_decoder",
-                                            "label2id",
-                                            "n_ctx",
-                                            "output_attentions",
-                                            "output_hidden_states",
-                                            "output_scores",
-                                            "pad_token_id",
-                                            "prefix",
-                                            "pretraining_tp",
-                                            "problem_type",
-                                            "reorder_and_upcast_attn",
-                                            "return_dict",
-                                            "return_dict_in_generate",
-                                            "sep_token_id",
-                                            "summary_activation",
-                                            "summary_first_dropout",
-                                            "summary_proj_to_labels",
-                                            "summary_type",
-                                            "summary_use_proj",
-                                            "task_specific_params",
-                                            "torch_dtype",
-                                            "torchscript",
-                                            "transformers_version",
-                                            "use_cache"};
+struct Scaling {
+    RopeScaling scaling;
+    std::string_view word;
+};
+constexpr std::array kScalings{Scaling{RopeScaling::None, "default"}, Scaling{RopeScaling::Linear, "linear"},
+                               Scaling{RopeScaling::Llama3, "llama3"}};
+
+constexpr std::string_view kIrrelevantKeys[] = {"_attn_implementation",
+                                                "_attn_implementation_autoset",
+                                                "_name_or_path",
+                                                "architectures",
+                                                "bad_words_ids",
+                                                "begin_suppress_tokens",
+                                                "bos_token_id",
+                                                "chunk_size_feed_forward",
+                                                "classifier_dropout",
+                                                "decoder_start_token_id",
+                                                "dtype",
+                                                "eos_token_id",
+                                                "finetuning_task",
+                                                "gradient_checkpointing",
+                                                "id2label",
+                                                "initializer_range",
+                                                "is_decoder",
+                                                "label2id",
+                                                "n_ctx",
+                                                "output_attentions",
+                                                "output_hidden_states",
+                                                "output_scores",
+                                                "pad_token_id",
+                                                "prefix",
+                                                "pretraining_tp",
+                                                "problem_type",
+                                                "reorder_and_upcast_attn",
+                                                "return_dict",
+                                                "return_dict_in_generate",
+                                                "sep_token_id",
+                                                "summary_activation",
+                                                "summary_first_dropout",
+                                                "summary_proj_to_labels",
+                                                "summary_type",
+                                                "summary_use_proj",
+                                                "task_specific_params",
+                                                "torch_dtype",
+                                                "torchscript",
+                                                "transformers_version",
+                                                "use_cache"};
 
 } // namespace
 
@@ -84,30 +93,41 @@ const ConfigWords& wordsOf(const DecoderKind& kind)
     return kind.learnedPositions ? kGpt2Words : kind.layerNorm ? kNeoxWords : kRmsWords;
 }
 
-std::string_view activationHere(std::string_view word)
+std::string_view functionOfConfigWord(std::string_view word)
 {
-    const auto* const found = std::ranges::find(kActivations, word, &Activation::there);
-    return found == kActivations.end() ? std::string_view() : found->here;
+    const auto* const found = std::ranges::find(kActivations, word, &Activation::word);
+    return found == kActivations.end() ? std::string_view() : found->function;
 }
 
-std::string_view activationThere(std::string_view function)
+std::string_view configWordOf(std::string_view function)
 {
-    const auto* const found = std::ranges::find(kActivations, function, &Activation::here);
-    return found == kActivations.end() ? std::string_view() : found->there;
+    const auto* const found = std::ranges::find(kActivations, function, &Activation::function);
+    return found == kActivations.end() ? std::string_view() : found->word;
 }
 
-std::string activationsThere()
+std::string activationWords()
 {
     std::string words;
     for (const Activation& activation : kActivations) {
-        words += (words.empty() ? "" : ", ") + std::string(activation.there);
+        words += (words.empty() ? "" : ", ") + std::string(activation.word);
     }
     return words;
 }
 
-bool saysNothing(std::string_view key)
+std::string_view configWordOf(RopeScaling scaling)
 {
-    return std::ranges::binary_search(kSilentKeys, key);
+    return std::ranges::find(kScalings, scaling, &Scaling::scaling)->word;
+}
+
+std::optional<RopeScaling> scalingOfConfigWord(std::string_view word)
+{
+    const auto* const found = std::ranges::find(kScalings, word, &Scaling::word);
+    return found == kScalings.end() ? std::nullopt : std::optional(found->scaling);
+}
+
+bool isIrrelevant(std::string_view key)
+{
+    return std::ranges::binary_search(kIrrelevantKeys, key);
 }
 
 } // namespace residua::projects

@@ -4,6 +4,7 @@
 #include "projects/base/result.h"
 #include "projects/check/sound_project.h"
 #include "projects/model/project.h"
+#include "projects/nodes/attention_options.h"
 
 #include <cstdint>
 #include <map>
@@ -16,19 +17,44 @@
 /// here, and the names of its tensors. One table of architectures serves import and export.
 namespace residua::projects {
 
-/// What all models of an architecture have in common.
+/// Which layers of an architecture may have a window.
+enum class WindowedLayers {
+    None,
+    All,
+    Later, ///< all from a layer of the config's choice on, "max_window_layers"
+};
+
+/// What all models of an architecture have in common, and what a config.json may choose.
 struct DecoderKind {
-    std::string_view name;            ///< "model_type" in config.json
-    std::string_view className;       ///< in "architectures"
-    std::string_view prefix;          ///< of all tensors but the head's; files of the body alone lack it
-    bool layerNorm = false;           ///< with bias; else RMS norms
-    bool normsAfter = false;          ///< norms of what attention and FFN make, not of what they read
-    bool gated = true;                ///< SwiGLU; else up, activation, down
-    bool learnedPositions = false;    ///< in the stem; else rotary ones
-    std::string_view qkNorm = "none"; ///< an attention node's qk_norm
-    std::string_view activation;      ///< in transformers' word, where config.json names none
-    double epsilon = 1e-6;            ///< likewise
-    bool tied = false;                ///< likewise
+    std::string_view name;         ///< "model_type" in config.json
+    std::string_view className;    ///< in "architectures"
+    std::string_view prefix;       ///< of all tensors but the head's; files of the body alone lack it
+    bool layerNorm = false;        ///< with bias; else RMS norms
+    bool normsAfter = false;       ///< norms of what attention and FFN make, not of what they read
+    bool gated = true;             ///< SwiGLU; else up, activation, down
+    bool learnedPositions = false; ///< in the stem; else rotary ones
+    QkNorm qkNorm = QkNorm::None;
+
+    // What a config.json may choose; what it does not choose is as said.
+    bool choosesAttentionBias = false; ///< "attention_bias": all or none
+    AttentionBias attentionBias = AttentionBias::None;
+    bool choosesFfnBias = false; ///< "mlp_bias"
+    bool ffnBias = false;
+    bool choosesParallel = false; ///< "use_parallel_residual"
+    bool choosesHeads = true;     ///< "num_key_value_heads" and "head_dim"
+    bool choosesRotaryShare = false;
+    WindowedLayers windowed = WindowedLayers::None;
+
+    // What transformers takes where the key is missing.
+    std::string_view activation; ///< in its word
+    double epsilon = 1e-6;
+    bool tied = false;
+    std::int64_t positions = 2048;
+    std::int64_t kvHeads = 0; ///< 0: as many as heads
+    std::int64_t headDim = 0; ///< 0: the width over the heads
+    double rotaryShare = 1;
+    std::int64_t window = 4096;   ///< where there is one
+    std::int64_t fullLayers = 28; ///< WindowedLayers::Later: those before the first window
 };
 /// gpt2, llama, mistral, qwen2, qwen3, gpt_neox, olmo2.
 [[nodiscard]] std::span<const DecoderKind> decoderKinds();
@@ -49,18 +75,13 @@ struct Decoder {
     std::string activation = "silu"; ///< an activation node's function
     double epsilon = 1e-6;
     bool tied = false;
-    std::string bias = "none"; ///< an attention node's bias
+    AttentionBias attentionBias = AttentionBias::None;
     bool ffnBias = false;
-    bool parallel = false; ///< attention and FFN both read the layer's input
-    double ropeBase = 10000;
-    double rotaryShare = 1;
-    std::string ropeScaling = "none"; ///< an attention node's rope_scaling, with its numbers
-    double ropeFactor = 1;
-    double ropeLow = 1;
-    double ropeHigh = 4;
-    std::int64_t ropeOriginal = 8192;
-    std::int64_t window = 0; ///< tokens that one sees; 0: all
-    std::int64_t seeAll = 0; ///< so many first layers have no window
+    bool parallel = false;       ///< attention and FFN both read the layer's input
+    double rotaryShare = 1;      ///< of a head's features
+    RotaryPositions rotary;      ///< the share in features; with learned positions none rotates
+    std::int64_t window = 0;     ///< tokens that one sees; 0: all
+    std::int64_t fullLayers = 0; ///< so many first layers have no window
 
     bool operator==(const Decoder&) const = default;
 };
@@ -74,7 +95,7 @@ struct ReadDecoder {
 /// here.
 [[nodiscard]] Result<ReadDecoder> readDecoder(std::string_view config, const std::string& place);
 /// A config.json that says the same. `original`, the one that the model came with or empty, gives what this program
-/// knows nothing of: the tokens that begin and end a text, and the like. `dtype` is "float32", "float16" or "bfloat16".
+/// knows nothing of: the tokens that begin and end a text, and the like. `dtype` is "float32", "bfloat16" and the like.
 [[nodiscard]] std::string configOf(const Decoder& decoder, std::string_view original, const std::string& dtype);
 
 /// The network: a stack of one block, or of two where only later layers have a window.
@@ -89,7 +110,7 @@ struct FoundDecoder {
     std::map<std::string, std::string> names;
 
     /// The project's name of a parameter of networkOf(decoder).
-    [[nodiscard]] std::string parameter(const std::string& own) const;
+    [[nodiscard]] std::string parameter(const std::string& ofDecoder) const;
 };
 /// Refused with what keeps the project's network from being any. What acts in training alone, dropout say, does not.
 [[nodiscard]] Result<FoundDecoder> decoderOf(const SoundProject& project);
@@ -105,7 +126,8 @@ struct FileTensor {
 };
 /// Every tensor that such a model may have; those whose parameters the network lacks are not in the file either.
 [[nodiscard]] std::vector<FileTensor> fileTensorsOf(const Decoder& decoder);
-/// Whether a tensor of this name says nothing that the config does not: masks and frequencies that older files hold.
-[[nodiscard]] bool isDerived(std::string_view tensor);
+/// Whether a tensor of this name says nothing that the config and the other tensors do not: masks and frequencies that
+/// older files hold, and a tied head that is stored a second time.
+[[nodiscard]] bool isRedundant(const Decoder& decoder, std::string_view tensor);
 
 } // namespace residua::projects

@@ -17,32 +17,45 @@ constexpr DecoderKind rmsKind(std::string_view name, std::string_view className)
     return kind;
 }
 
-constexpr DecoderKind layerNormKind(std::string_view name, std::string_view className, std::string_view prefix,
-                                    std::string_view activation)
+constexpr DecoderKind llama()
 {
-    DecoderKind kind;
-    kind.name = name;
-    kind.className = className;
-    kind.prefix = prefix;
-    kind.layerNorm = true;
-    kind.gated = false;
-    kind.activation = activation;
-    kind.epsilon = 1e-5;
+    DecoderKind kind = rmsKind("llama", "LlamaForCausalLM");
+    kind.choosesAttentionBias = true;
+    kind.choosesFfnBias = true;
     return kind;
 }
 
-constexpr DecoderKind gpt2()
+constexpr DecoderKind mistral()
 {
-    DecoderKind kind = layerNormKind("gpt2", "GPT2LMHeadModel", "transformer.", "gelu_new");
-    kind.learnedPositions = true;
-    kind.tied = true;
+    DecoderKind kind = rmsKind("mistral", "MistralForCausalLM");
+    kind.windowed = WindowedLayers::All;
+    kind.positions = 131072;
+    kind.kvHeads = 8;
+    return kind;
+}
+
+constexpr DecoderKind qwen(std::string_view name, std::string_view className)
+{
+    DecoderKind kind = rmsKind(name, className);
+    kind.windowed = WindowedLayers::Later;
+    kind.positions = 32768;
+    kind.kvHeads = 32;
+    return kind;
+}
+
+constexpr DecoderKind qwen2()
+{
+    DecoderKind kind = qwen("qwen2", "Qwen2ForCausalLM");
+    kind.attentionBias = AttentionBias::Qkv;
     return kind;
 }
 
 constexpr DecoderKind qwen3()
 {
-    DecoderKind kind = rmsKind("qwen3", "Qwen3ForCausalLM");
-    kind.qkNorm = "head";
+    DecoderKind kind = qwen("qwen3", "Qwen3ForCausalLM");
+    kind.qkNorm = QkNorm::Head;
+    kind.choosesAttentionBias = true;
+    kind.headDim = 128;
     return kind;
 }
 
@@ -50,19 +63,50 @@ constexpr DecoderKind olmo2()
 {
     DecoderKind kind = rmsKind("olmo2", "Olmo2ForCausalLM");
     kind.normsAfter = true;
-    kind.qkNorm = "all";
+    kind.qkNorm = QkNorm::AllHeads;
+    kind.choosesAttentionBias = true;
     kind.epsilon = 1e-5;
     return kind;
 }
 
+constexpr DecoderKind layerNormKind(std::string_view name, std::string_view className, std::string_view prefix)
+{
+    DecoderKind kind;
+    kind.name = name;
+    kind.className = className;
+    kind.prefix = prefix;
+    kind.layerNorm = true;
+    kind.gated = false;
+    kind.attentionBias = AttentionBias::All;
+    kind.ffnBias = true;
+    kind.choosesHeads = false;
+    kind.epsilon = 1e-5;
+    return kind;
+}
+
+constexpr DecoderKind gptNeox()
+{
+    DecoderKind kind = layerNormKind("gpt_neox", "GPTNeoXForCausalLM", "gpt_neox.");
+    kind.choosesAttentionBias = true;
+    kind.choosesParallel = true;
+    kind.choosesRotaryShare = true;
+    kind.rotaryShare = 0.25;
+    kind.activation = "gelu";
+    return kind;
+}
+
+constexpr DecoderKind gpt2()
+{
+    DecoderKind kind = layerNormKind("gpt2", "GPT2LMHeadModel", "transformer.");
+    kind.learnedPositions = true;
+    kind.activation = "gelu_new";
+    kind.tied = true;
+    kind.positions = 1024;
+    return kind;
+}
+
 // Where two are the same network, the first is what an export is called.
-constexpr std::array kKinds{rmsKind("llama", "LlamaForCausalLM"),
-                            rmsKind("mistral", "MistralForCausalLM"),
-                            rmsKind("qwen2", "Qwen2ForCausalLM"),
-                            qwen3(),
-                            olmo2(),
-                            layerNormKind("gpt_neox", "GPTNeoXForCausalLM", "gpt_neox.", "gelu"),
-                            gpt2()};
+constexpr std::array kKinds{llama(), mistral(), qwen2(), qwen3(), olmo2(), gptNeox(), gpt2()};
 
 /// Parameters of ours by the file's name for them; a layer's without "layers.<number>.". The file's weight and bias are
 /// our weight and bias.
@@ -177,11 +221,13 @@ std::vector<FileTensor> fileTensorsOf(const Decoder& decoder)
     return tensors;
 }
 
-bool isDerived(std::string_view tensor)
+bool isRedundant(const Decoder& decoder, std::string_view tensor)
 {
     constexpr std::string_view kEnds[] = {".attn.bias", ".attn.masked_bias", ".attention.bias",
                                           ".attention.masked_bias", ".rotary_emb.inv_freq"};
-    return std::ranges::any_of(kEnds, [&](std::string_view end) { return tensor.ends_with(end); });
+    const std::string head = std::string(tableOf(*findDecoderKind(decoder.kind)).head) + ".weight";
+    return (decoder.tied && tensor == head) ||
+           std::ranges::any_of(kEnds, [&](std::string_view end) { return tensor.ends_with(end); });
 }
 
 } // namespace residua::projects

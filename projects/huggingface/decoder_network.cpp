@@ -31,28 +31,15 @@ Params differing(const std::string& kind, const Params& params)
 
 Params attentionParams(const Decoder& decoder, const DecoderKind& kind, std::int64_t window)
 {
-    Params params = {{"heads", decoder.heads},
-                     {"kv_heads", decoder.kvHeads == decoder.heads ? std::int64_t{0} : decoder.kvHeads},
-                     {"head_dim", decoder.headDim * decoder.heads == decoder.width ? std::int64_t{0} : decoder.headDim},
-                     {"rope", !kind.learnedPositions},
-                     {"bias", decoder.bias},
-                     {"qk_norm", text(kind.qkNorm)},
-                     {"window", window}};
-    if (kind.qkNorm != "none") {
+    Params params = rotaryParams(decoder.rotary, decoder.rotaryShare);
+    params["heads"] = decoder.heads;
+    params["kv_heads"] = decoder.kvHeads == decoder.heads ? std::int64_t{0} : decoder.kvHeads;
+    params["head_dim"] = decoder.headDim * decoder.heads == decoder.width ? std::int64_t{0} : decoder.headDim;
+    params[kBiasParam] = text(wordOf(decoder.attentionBias));
+    params[kQkNormParam] = text(wordOf(kind.qkNorm));
+    params[kWindowParam] = window;
+    if (kind.qkNorm != QkNorm::None) {
         params["norm_eps"] = decoder.epsilon;
-    }
-    if (!kind.learnedPositions) {
-        params["rope_base"] = decoder.ropeBase;
-        params["rotary_share"] = decoder.rotaryShare;
-        params["rope_scaling"] = decoder.ropeScaling;
-    }
-    if (decoder.ropeScaling != "none") {
-        params["rope_factor"] = decoder.ropeFactor;
-    }
-    if (decoder.ropeScaling == "llama3") {
-        params["rope_low_frequency"] = decoder.ropeLow;
-        params["rope_high_frequency"] = decoder.ropeHigh;
-        params["rope_original_length"] = decoder.ropeOriginal;
     }
     return differing("attention", params);
 }
@@ -169,15 +156,15 @@ Network networkOf(const Decoder& decoder)
     network.stem = stemOf(decoder, kind);
     network.head = headOf(decoder, kind);
     network.tieHead = decoder.tied;
-    const std::int64_t seeAll = decoder.window > 0 ? std::min(decoder.seeAll, decoder.layers) : decoder.layers;
-    if (seeAll > 0) {
+    const std::int64_t fullLayers = decoder.window > 0 ? std::min(decoder.fullLayers, decoder.layers) : decoder.layers;
+    if (fullLayers > 0) {
         network.blocks.push_back({decoder.kind, "", BlockWriter(decoder, kind).write(0)});
-        network.stack.push_back({decoder.kind, seeAll});
+        network.stack.push_back({decoder.kind, fullLayers});
     }
-    if (seeAll < decoder.layers) {
-        const std::string name = decoder.kind + (seeAll > 0 ? "-window" : "");
+    if (fullLayers < decoder.layers) {
+        const std::string name = decoder.kind + (fullLayers > 0 ? "-window" : "");
         network.blocks.push_back({name, "", BlockWriter(decoder, kind).write(decoder.window)});
-        network.stack.push_back({name, decoder.layers - seeAll});
+        network.stack.push_back({name, decoder.layers - fullLayers});
     }
     return network;
 }

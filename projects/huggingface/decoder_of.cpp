@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Which decoder a project's network is: its numbers are read from the nodes, and the network that each architecture
 // makes of them is compared with the project's, node by node from the output back.
+#include "projects/huggingface/config_words.h"
 #include "projects/huggingface/decoder.h"
 #include "projects/nodes/resolved_graph.h"
 
@@ -14,27 +15,31 @@ namespace residua::projects {
 namespace {
 
 /// What decides how a network is trained, and not what it computes.
-const std::set<std::string> kOfTraining{"dropout", "start", "features", "features_start"};
+const std::set<std::string> kOfTraining{"dropout", "start"};
 /// Sizes of heads, which can be said in several ways.
 const std::set<std::string> kOfHeads{"kv_heads", "head_dim"};
 
-/// The names of nodes of the decoder's own graph, each with that of the node that does the same in the project.
+/// The names of nodes of the candidate's graph, each with that of the node that does the same in the project.
 using Names = std::map<std::string, std::string>;
 
+/// Compares the graph that an architecture would make with the project's, each node with one of its own.
 class GraphMatch {
 public:
-    GraphMatch(const Graph& own, const ResolvedGraph& ownResolved, const Graph& theirs,
-               const ResolvedGraph& theirsResolved)
-        : m_own(own), m_ownResolved(ownResolved), m_theirs(theirs), m_theirsResolved(theirsResolved)
+    GraphMatch(const Graph& candidate, const ResolvedGraph& candidateResolved, const Graph& project,
+               const ResolvedGraph& projectResolved)
+        : m_candidate(candidate),
+          m_candidateResolved(candidateResolved),
+          m_project(project),
+          m_projectResolved(projectResolved)
     {
     }
 
     /// Nothing where they compute different things.
     std::optional<Names> run()
     {
-        const ResolvedNode* const own = outputOf(m_own, m_ownResolved);
-        const ResolvedNode* const theirs = outputOf(m_theirs, m_theirsResolved);
-        return own && theirs && same(*own, *theirs) ? std::optional(m_names) : std::nullopt;
+        const ResolvedNode* const candidate = outputOf(m_candidate, m_candidateResolved);
+        const ResolvedNode* const project = outputOf(m_project, m_projectResolved);
+        return candidate && project && same(*candidate, *project) ? std::optional(m_names) : std::nullopt;
     }
 
 private:
@@ -64,56 +69,57 @@ private:
         return feed;
     }
 
-    static bool sameParams(const ResolvedNode& own, const ResolvedNode& theirs)
+    /// Those that the candidate's settings give a meaning.
+    [[nodiscard]] bool sameParams(const ResolvedNode& candidate, const ResolvedNode& project) const
     {
-        const bool attends = own.kind->traits.role == NodeRole::Attention;
-        if (attends && !sameHeads(own, theirs)) {
-            return false;
-        }
-        return own.params.size() == theirs.params.size() && std::ranges::all_of(own.params, [&](const auto& param) {
-                   const auto found = theirs.params.find(param.first);
-                   return found != theirs.params.end() &&
-                          (kOfTraining.contains(param.first) || (attends && kOfHeads.contains(param.first)) ||
-                           found->second == param.second);
+        const bool attends = candidate.kind->traits.role == NodeRole::Attention;
+        const Node& node = *m_candidate.find(candidate.id);
+        return (!attends || sameHeads(candidate, project)) &&
+               std::ranges::all_of(candidate.kind->params, [&](const ParamSpec& spec) {
+                   return kOfTraining.contains(spec.name) || (attends && kOfHeads.contains(spec.name)) ||
+                          !appliesTo(spec, node) || candidate.params.at(spec.name) == project.params.at(spec.name);
                });
     }
 
-    static bool sameHeads(const ResolvedNode& own, const ResolvedNode& theirs)
+    static bool sameHeads(const ResolvedNode& candidate, const ResolvedNode& project)
     {
-        const AttentionSizes mine = attentionSizesOf(own.params, own.in.front().features());
-        const AttentionSizes other = attentionSizesOf(theirs.params, theirs.in.front().features());
-        return mine.kvHeads == other.kvHeads && mine.headDim == other.headDim;
+        const AttentionSizes one = attentionSizesOf(candidate.params, candidate.in.front().features());
+        const AttentionSizes other = attentionSizesOf(project.params, project.in.front().features());
+        return one.kvHeads == other.kvHeads && one.headDim == other.headDim;
     }
 
-    bool same(const ResolvedNode& own, const ResolvedNode& theirs)
+    bool same(const ResolvedNode& candidate, const ResolvedNode& project)
     {
-        const std::string& name = m_own.find(own.id)->name;
-        const std::string& theirName = m_theirs.find(theirs.id)->name;
+        const std::string& name = m_candidate.find(candidate.id)->name;
+        const std::string& other = m_project.find(project.id)->name;
         if (const auto known = m_names.find(name); known != m_names.end()) {
-            return known->second == theirName;
+            return known->second == other;
         }
-        if (own.kind != theirs.kind || own.feeds.size() != theirs.feeds.size() || !sameParams(own, theirs)) {
+        const bool taken = std::ranges::any_of(m_names, [&](const auto& pair) { return pair.second == other; });
+        if (taken || candidate.kind != project.kind || candidate.feeds.size() != project.feeds.size() ||
+            !sameParams(candidate, project)) {
             return false;
         }
-        m_names[name] = theirName;
-        std::vector<std::size_t> order(own.feeds.size());
+        m_names[name] = other;
+        std::vector<std::size_t> order(candidate.feeds.size());
         for (std::size_t i = 0; i < order.size(); ++i) {
             order[i] = i;
         }
-        if (sameFeeds(own, theirs, order)) {
+        if (sameFeeds(candidate, project, order)) {
             return true;
         }
         std::ranges::reverse(order); // a sum of two is the same either way
-        return own.kind->traits.role == NodeRole::Sum && order.size() == 2 && sameFeeds(own, theirs, order);
+        return candidate.kind->traits.role == NodeRole::Sum && order.size() == 2 &&
+               sameFeeds(candidate, project, order);
     }
 
-    bool sameFeeds(const ResolvedNode& own, const ResolvedNode& theirs, const std::vector<std::size_t>& order)
+    bool sameFeeds(const ResolvedNode& candidate, const ResolvedNode& project, const std::vector<std::size_t>& order)
     {
         const Names before = m_names;
         for (std::size_t i = 0; i < order.size(); ++i) {
-            const ResolvedNode* const mine = feedOf(m_ownResolved, own, i);
-            const ResolvedNode* const other = feedOf(m_theirsResolved, theirs, order[i]);
-            if (!mine || !other || !same(*mine, *other)) {
+            const ResolvedNode* const one = feedOf(m_candidateResolved, candidate, i);
+            const ResolvedNode* const other = feedOf(m_projectResolved, project, order[i]);
+            if (!one || !other || !same(*one, *other)) {
                 m_names = before;
                 return false;
             }
@@ -121,10 +127,10 @@ private:
         return true;
     }
 
-    const Graph& m_own;
-    const ResolvedGraph& m_ownResolved;
-    const Graph& m_theirs;
-    const ResolvedGraph& m_theirsResolved;
+    const Graph& m_candidate;
+    const ResolvedGraph& m_candidateResolved;
+    const Graph& m_project;
+    const ResolvedGraph& m_projectResolved;
     Names m_names;
 };
 
@@ -144,13 +150,6 @@ const ResolvedNode* linearBefore(const ResolvedGraph& graph, std::string_view ki
     }
     const auto feed = std::ranges::find(graph.nodes, reader->feeds[0].node, &ResolvedNode::id);
     return feed != graph.nodes.end() && feed->kind->key == "linear" ? &*feed : nullptr;
-}
-
-double realOr(const ParamMap& params, const char* name, double otherwise)
-{
-    const auto found = params.find(name);
-    const auto* const value = found == params.end() ? nullptr : std::get_if<double>(&found->second);
-    return value == nullptr ? otherwise : *value;
 }
 
 /// The numbers that the project's nodes have; whether they make a decoder shows when its network is compared.
@@ -186,7 +185,7 @@ private:
         const ResolvedNode* const up = linearBefore(m_blocks.front(), kind.gated ? "swiglu" : "activation");
         const ParamMap* const norm = paramsOf(m_head, kind.layerNorm ? "layer_norm" : "rms_norm");
         const ParamMap* const positions = paramsOf(m_stem, "position_embedding");
-        if (!attention || !up || !norm || (parallel && kind.name != "gpt_neox")) {
+        if (!attention || !up || !norm || (parallel && !kind.choosesParallel)) {
             return std::nullopt;
         }
         Decoder decoder;
@@ -213,58 +212,51 @@ private:
 
     void readAttention(Decoder& decoder, const ParamMap& attention) const
     {
-        decoder.bias = paramText(attention, "bias");
-        decoder.ropeBase = paramDouble(attention, "rope_base");
-        decoder.rotaryShare = paramDouble(attention, "rotary_share");
-        decoder.ropeScaling = paramText(attention, "rope_scaling");
-        decoder.ropeFactor = realOr(attention, "rope_factor", 1);
-        decoder.ropeLow = realOr(attention, "rope_low_frequency", 1);
-        decoder.ropeHigh = realOr(attention, "rope_high_frequency", 4);
-        decoder.ropeOriginal = paramInt(attention, "rope_original_length");
-        decoder.window = paramInt(attention, "window");
+        decoder.attentionBias = attentionBiasOf(attention);
+        decoder.rotary = rotaryOf(attention, decoder.headDim);
+        decoder.rotaryShare = decoder.rotary.features > 0 ? paramDouble(attention, kRotaryShareParam) : 1;
+        decoder.window = paramInt(attention, kWindowParam);
         for (std::size_t i = 1; i < m_blocks.size() && decoder.window == 0; ++i) {
-            decoder.seeAll += m_project.network.stack[i - 1].repeat;
+            decoder.fullLayers += m_project.network.stack[i - 1].repeat;
             const ParamMap* const later = paramsOf(m_blocks[i], "attention");
-            decoder.window = later ? paramInt(*later, "window") : 0;
+            decoder.window = later ? paramInt(*later, kWindowParam) : 0;
         }
-        decoder.seeAll = decoder.window > 0 ? decoder.seeAll : 0;
+        decoder.fullLayers = decoder.window > 0 ? decoder.fullLayers : 0;
     }
 
     /// What a config.json of the kind can say.
     static bool fits(const Decoder& decoder, const DecoderKind& kind)
     {
-        const std::string_view name = kind.name;
-        const bool biased = name == "llama" || name == "qwen3" || name == "olmo2" || name == "gpt_neox";
-        const std::string_view bias = name == "qwen2" ? "qkv" : name == "gpt2" ? "all" : "none";
-        const bool biasFits = decoder.bias == bias || (biased && decoder.bias == "all");
-        const bool ffnFits = name == "llama" || decoder.ffnBias == kind.layerNorm;
-        const bool windowed = name == "mistral" || name == "qwen2" || name == "qwen3";
-        const bool windowFits = decoder.window == 0 || (windowed && (decoder.seeAll == 0 || name != "mistral"));
-        const bool headsFit =
-            !kind.layerNorm || (decoder.kvHeads == decoder.heads && decoder.headDim * decoder.heads == decoder.width);
-        const bool shareFits = decoder.rotaryShare == 1 || name == "gpt_neox";
-        return biasFits && ffnFits && windowFits && headsFit && shareFits;
+        const bool choosesBias = kind.choosesAttentionBias && decoder.attentionBias != AttentionBias::Qkv;
+        const bool windows =
+            kind.windowed == WindowedLayers::Later || (kind.windowed == WindowedLayers::All && decoder.fullLayers == 0);
+        const bool evenHeads = decoder.kvHeads == decoder.heads && decoder.headDim * decoder.heads == decoder.width;
+        return (choosesBias || decoder.attentionBias == kind.attentionBias) &&
+               (kind.choosesFfnBias || decoder.ffnBias == kind.ffnBias) && (windows || decoder.window == 0) &&
+               (kind.choosesHeads || evenHeads) && (kind.choosesRotaryShare || decoder.rotaryShare == 1) &&
+               kind.learnedPositions == (decoder.rotary.features == 0) &&
+               (kind.gated || !configWordOf(decoder.activation).empty());
     }
 
-    /// By parameters' prefixes of the decoder's own network: the project's.
+    /// By parameters' prefixes of the candidate's network: the project's.
     std::optional<Names> match(const Decoder& decoder) const
     {
-        Project own = projectOf(decoder, "", m_project.data.source);
-        own.training.sequenceLength = m_project.training.sequenceLength;
-        if (own.network.depth() != m_project.network.depth()) {
+        Project candidate = projectOf(decoder, "", m_project.data.source);
+        candidate.training.sequenceLength = m_project.training.sequenceLength;
+        if (candidate.network.depth() != m_project.network.depth()) {
             return std::nullopt;
         }
         Names all;
-        if (!matchGraph(own, GraphRef::stem(), m_stem, GraphRef::stem(), "stem.", all) ||
-            !matchGraph(own, GraphRef::head(), m_head, GraphRef::head(), "head.", all)) {
+        if (!matchGraph(candidate, GraphRef::stem(), m_stem, GraphRef::stem(), "stem.", all) ||
+            !matchGraph(candidate, GraphRef::head(), m_head, GraphRef::head(), "head.", all)) {
             return std::nullopt;
         }
         std::int64_t layer = 0;
         for (std::size_t i = 0; i < m_blocks.size(); ++i) {
             const StackSegment& segment = m_project.network.stack[i];
             for (std::int64_t n = 0; n < segment.repeat; ++n) {
-                const GraphRef mine = GraphRef::block(own.network.blockOfLayer(++layer)->name);
-                if (!matchGraph(own, mine, m_blocks[i], GraphRef::block(segment.block),
+                const GraphRef block = GraphRef::block(candidate.network.blockOfLayer(++layer)->name);
+                if (!matchGraph(candidate, block, m_blocks[i], GraphRef::block(segment.block),
                                 "layers." + std::to_string(layer) + ".", all)) {
                     return std::nullopt;
                 }
@@ -273,17 +265,19 @@ private:
         return all;
     }
 
-    bool matchGraph(const Project& own, const GraphRef& mine, const ResolvedGraph& resolved, const GraphRef& theirs,
-                    const std::string& prefix, Names& all) const
+    /// `resolved` is the graph `ofProject` of the project.
+    bool matchGraph(const Project& candidate, const GraphRef& graph, const ResolvedGraph& resolved,
+                    const GraphRef& ofProject, const std::string& prefix, Names& all) const
     {
-        const ResolvedGraph ownResolved = resolveGraph(own, mine);
+        const ResolvedGraph candidateResolved = resolveGraph(candidate, graph);
         const auto names =
-            GraphMatch(*findGraph(own, mine), ownResolved, *findGraph(m_project, theirs), resolved).run();
+            GraphMatch(*findGraph(candidate, graph), candidateResolved, *findGraph(m_project, ofProject), resolved)
+                .run();
         if (!names) {
             return false;
         }
-        for (const auto& [ours, name] : *names) {
-            all[prefix + ours] = prefix + name;
+        for (const auto& [ofCandidate, name] : *names) {
+            all[prefix + ofCandidate] = prefix + name;
         }
         return true;
     }
@@ -308,13 +302,14 @@ Result<FoundDecoder> decoderOf(const SoundProject& project)
     return DecoderFinder(*project).find();
 }
 
-std::string FoundDecoder::parameter(const std::string& own) const
+std::string FoundDecoder::parameter(const std::string& ofDecoder) const
 {
     // "layers.3.attention" of "layers.3.attention.q.weight"; "stem.embedding" of "stem.embedding.weight"
-    const std::size_t inside = own.starts_with("layers.") ? own.find('.', own.find('.') + 1) : own.find('.');
-    const std::size_t end = own.find('.', inside + 1);
-    const auto found = names.find(own.substr(0, end));
-    return found == names.end() ? own : found->second + own.substr(end);
+    const std::size_t inside =
+        ofDecoder.starts_with("layers.") ? ofDecoder.find('.', ofDecoder.find('.') + 1) : ofDecoder.find('.');
+    const std::size_t end = ofDecoder.find('.', inside + 1);
+    const auto found = names.find(ofDecoder.substr(0, end));
+    return found == names.end() ? ofDecoder : found->second + ofDecoder.substr(end);
 }
 
 } // namespace residua::projects

@@ -22,6 +22,9 @@ class Keys {
 public:
     Keys(const JsonValue& object, std::string place) : m_object(object), m_place(std::move(place)) {}
 
+    /// Whether the key is there, be it null.
+    [[nodiscard]] bool names(std::string_view key) const { return findMember(m_object, key) != nullptr; }
+
     /// nullptr where it is missing or null.
     const JsonValue* find(std::string_view key)
     {
@@ -37,7 +40,7 @@ public:
         }
     }
 
-    /// At least 1.
+    /// At least 1. `otherwise` where it is missing or null.
     std::int64_t size(std::string_view key, std::optional<std::int64_t> otherwise = std::nullopt)
     {
         const JsonValue* const value = find(key);
@@ -55,11 +58,14 @@ public:
         return *number;
     }
 
-    double real(std::string_view key, double otherwise)
+    double real(std::string_view key, std::optional<double> otherwise = std::nullopt)
     {
         const JsonValue* const value = find(key);
         if (value == nullptr) {
-            return otherwise;
+            if (!otherwise) {
+                fail(key, "is missing, expected a number");
+            }
+            return otherwise.value_or(1);
         }
         if (const auto* const whole = std::get_if<std::int64_t>(&value->data)) {
             return static_cast<double>(*whole);
@@ -68,7 +74,7 @@ public:
         if (number == nullptr) {
             fail(key, "got " + shown(*value) + ", expected a number");
         }
-        return number == nullptr ? otherwise : *number;
+        return number == nullptr ? otherwise.value_or(1) : *number;
     }
 
     bool flag(std::string_view key, bool otherwise)
@@ -160,7 +166,7 @@ public:
         readRope();
         readFfn();
         m_decoder.tied = m_keys.flag("tie_word_embeddings", m_kind.tied);
-        m_decoder.parallel = m_kind.name == "gpt_neox" && m_keys.flag("use_parallel_residual", true);
+        m_decoder.parallel = m_kind.choosesParallel && m_keys.flag("use_parallel_residual", true);
         refuseOthers();
         noteTheRest();
         if (m_keys.error()) {
@@ -181,15 +187,25 @@ private:
         m_decoder.width = m_keys.size(words.width);
         m_decoder.heads = m_keys.size(words.heads);
         m_decoder.vocabulary = m_keys.size("vocab_size");
-        m_decoder.positions = m_keys.size(words.positions, 2048);
+        m_decoder.positions = m_keys.size(words.positions, m_kind.positions);
         m_decoder.epsilon = m_keys.real(words.epsilon, m_kind.epsilon);
-        const bool grouped = !m_kind.layerNorm;
-        m_decoder.kvHeads = grouped ? m_keys.size("num_key_value_heads", defaultKvHeads()) : m_decoder.heads;
+        readHeads();
+    }
+
+    void readHeads()
+    {
         const std::int64_t even = m_decoder.width / m_decoder.heads;
-        m_decoder.headDim = grouped ? m_keys.size("head_dim", m_kind.name == "qwen3" ? 128 : even) : even;
+        m_decoder.kvHeads = m_decoder.heads;
+        m_decoder.headDim = even;
+        if (m_kind.choosesHeads) {
+            m_decoder.kvHeads =
+                m_keys.size("num_key_value_heads", whereUnsaid("num_key_value_heads", m_kind.kvHeads, m_decoder.heads));
+            m_decoder.headDim = m_keys.size("head_dim", whereUnsaid("head_dim", m_kind.headDim, even));
+        }
         if (m_decoder.headDim == even && m_decoder.width % m_decoder.heads != 0) {
-            m_keys.fail(words.width, "got " + std::to_string(m_decoder.width) + ", expected a multiple of the " +
-                                         std::to_string(m_decoder.heads) + " heads");
+            m_keys.fail(wordsOf(m_kind).width, "got " + std::to_string(m_decoder.width) +
+                                                   ", expected a multiple of the " + std::to_string(m_decoder.heads) +
+                                                   " heads");
         }
         if (m_decoder.heads % m_decoder.kvHeads != 0) {
             m_keys.fail("num_key_value_heads", "got " + std::to_string(m_decoder.kvHeads) + ", expected a divisor of " +
@@ -197,40 +213,42 @@ private:
         }
     }
 
-    /// What transformers takes where the key is missing.
-    [[nodiscard]] std::int64_t defaultKvHeads() const { return m_kind.name == "mistral" ? 8 : m_decoder.heads; }
+    /// What transformers takes: the architecture's own number, 0 for none, where the key is missing, and what follows
+    /// from the other sizes where it is null.
+    [[nodiscard]] std::int64_t whereUnsaid(std::string_view key, std::int64_t missing, std::int64_t follows) const
+    {
+        return m_keys.names(key) || missing == 0 ? follows : missing;
+    }
 
     void readAttention()
     {
-        if (m_kind.learnedPositions) {
-            m_decoder.bias = "all";
-        } else if (m_kind.name == "qwen2") {
-            m_decoder.bias = "qkv";
-        } else if (m_kind.name != "mistral") {
-            m_decoder.bias = m_keys.flag("attention_bias", m_kind.layerNorm) ? "all" : "none";
+        m_decoder.attentionBias = m_kind.attentionBias;
+        if (m_kind.choosesAttentionBias) {
+            const bool all = m_keys.flag("attention_bias", m_kind.attentionBias == AttentionBias::All);
+            m_decoder.attentionBias = all ? AttentionBias::All : AttentionBias::None;
         }
     }
 
     void readWindow()
     {
-        const bool may = m_kind.name == "qwen2" || m_kind.name == "qwen3";
-        const bool uses = m_kind.name == "mistral" || (may && m_keys.flag("use_sliding_window", false));
-        if (!uses) {
-            (void)m_keys.find("sliding_window");
-        } else if (m_keys.find("sliding_window") != nullptr) {
-            m_decoder.window = m_keys.size("sliding_window");
+        const bool later = m_kind.windowed == WindowedLayers::Later;
+        const bool uses = m_kind.windowed == WindowedLayers::All || (later && m_keys.flag("use_sliding_window", false));
+        const bool said = m_keys.find("sliding_window") != nullptr;
+        if (uses && (said || !m_keys.names("sliding_window"))) { // null: none
+            m_decoder.window = m_keys.size("sliding_window", m_kind.window);
         }
-        if (may) {
-            const std::int64_t first = m_keys.find("max_window_layers") == nullptr ? 28 : sizeOrZero();
-            m_decoder.seeAll = m_decoder.window > 0 ? first : 0;
+        if (later) {
+            const std::int64_t first =
+                m_keys.find("max_window_layers") == nullptr ? m_kind.fullLayers : sizeOrZero("max_window_layers");
+            m_decoder.fullLayers = m_decoder.window > 0 ? first : 0;
             checkLayerTypes();
         }
     }
 
-    std::int64_t sizeOrZero()
+    std::int64_t sizeOrZero(std::string_view key)
     {
-        const auto* const number = std::get_if<std::int64_t>(&m_keys.find("max_window_layers")->data);
-        return number != nullptr && *number == 0 ? 0 : m_keys.size("max_window_layers");
+        const auto* const number = std::get_if<std::int64_t>(&m_keys.find(key)->data);
+        return number != nullptr && *number == 0 ? 0 : m_keys.size(key);
     }
 
     /// All see everything up to one layer, and a window from there on.
@@ -244,7 +262,7 @@ private:
         std::int64_t layer = 0;
         for (const JsonValue& entry : *list) {
             const auto* const type = std::get_if<std::string>(&entry.data);
-            const bool windowed = m_decoder.window > 0 && layer >= m_decoder.seeAll;
+            const bool windowed = m_decoder.window > 0 && layer >= m_decoder.fullLayers;
             const char* const expected = windowed ? "sliding_attention" : "full_attention";
             ++layer;
             if (layer <= m_decoder.layers && (type == nullptr || *type != expected)) {
@@ -263,39 +281,48 @@ private:
         // Version 5 of transformers keeps all in one object, earlier ones in three places.
         Keys newer = m_keys.object("rope_parameters");
         Keys scaling = m_keys.object("rope_scaling");
-        const bool neox = m_kind.name == "gpt_neox";
-        const double base = m_keys.real(neox ? "rotary_emb_base" : "rope_theta", 10000);
-        m_decoder.ropeBase = newer.real("rope_theta", m_keys.real("rope_theta", base));
-        const double share = m_keys.real(neox ? "rotary_pct" : "partial_rotary_factor", neox ? 0.25 : 1);
-        m_decoder.rotaryShare = newer.real("partial_rotary_factor", share);
-        if (!neox && m_decoder.rotaryShare != 1) {
-            m_keys.fail("partial_rotary_factor",
+        const ConfigWords& words = wordsOf(m_kind);
+        const double base = m_keys.real(words.ropeBase, m_keys.real(kNewerRopeBase, RotaryPositions().base));
+        m_decoder.rotary.base = newer.real(kNewerRopeBase, base);
+        const double share = m_keys.real(words.rotaryShare, m_kind.rotaryShare);
+        m_decoder.rotaryShare = newer.real(kNewerRotaryShare, share);
+        if (!m_kind.choosesRotaryShare && m_decoder.rotaryShare != 1) {
+            m_keys.fail(words.rotaryShare,
                         "is " + numberText(m_decoder.rotaryShare) + ", expected 1 in a " + m_decoder.kind);
         }
+        if (!(m_decoder.rotaryShare > 0 && m_decoder.rotaryShare <= 1)) {
+            m_keys.fail(words.rotaryShare, "is " + numberText(m_decoder.rotaryShare) + ", expected a share up to 1");
+            return;
+        }
+        m_decoder.rotary.features = rotatingFeatures(m_decoder.rotaryShare, m_decoder.headDim);
+        if (m_decoder.rotary.features == 0) {
+            m_keys.fail(words.rotaryShare, "is " + numberText(m_decoder.rotaryShare) + ", by which none of the " +
+                                               std::to_string(m_decoder.headDim) + " features of a head rotates");
+        }
         const bool older = scaling.find("rope_type") != nullptr || scaling.find("type") != nullptr;
-        Keys& in = older ? scaling : newer;
-        readScaling(in);
+        readScaling(older ? scaling : newer);
         m_keys.take(newer);
         m_keys.take(scaling);
     }
 
     void readScaling(Keys& keys)
     {
-        const std::string older = keys.text("type", "default");
+        const std::string older = keys.text("type", configWordOf(RopeScaling::None));
         const std::string type = keys.text("rope_type", older);
-        if (type == "default") {
-            return;
-        }
-        if (type != "linear" && type != "llama3") {
+        const std::optional<RopeScaling> scaling = scalingOfConfigWord(type);
+        if (!scaling) {
             keys.fail("rope_type", "\"" + type + "\" is not supported; expected default, linear or llama3");
             return;
         }
-        m_decoder.ropeScaling = type;
-        m_decoder.ropeFactor = keys.real("factor", 1);
-        if (type == "llama3") {
-            m_decoder.ropeLow = keys.real("low_freq_factor", 1);
-            m_decoder.ropeHigh = keys.real("high_freq_factor", 4);
-            m_decoder.ropeOriginal = keys.size("original_max_position_embeddings");
+        RotaryPositions& rotary = m_decoder.rotary;
+        rotary.scaling = *scaling;
+        if (rotary.scaling != RopeScaling::None) {
+            rotary.factor = keys.real("factor");
+        }
+        if (rotary.scaling == RopeScaling::Llama3) {
+            rotary.low = keys.real("low_freq_factor");
+            rotary.high = keys.real("high_freq_factor");
+            rotary.original = keys.size("original_max_position_embeddings");
         }
     }
 
@@ -303,15 +330,15 @@ private:
     {
         const ConfigWords& words = wordsOf(m_kind);
         const std::string given = m_keys.text(words.activation, m_kind.activation);
-        const std::string_view known = activationHere(given);
-        if (known.empty() || (m_kind.gated && known != "silu")) {
-            m_keys.fail(words.activation,
-                        "\"" + given + "\" is not supported; expected " + (m_kind.gated ? "silu" : activationsThere()));
+        const std::string_view known = functionOfConfigWord(given);
+        if (known.empty() || (m_kind.gated && known != functionOfConfigWord(m_kind.activation))) {
+            m_keys.fail(words.activation, "\"" + given + "\" is not supported; expected " +
+                                              (m_kind.gated ? std::string(m_kind.activation) : activationWords()));
         }
         m_decoder.activation = known;
         const bool fourfold = m_kind.learnedPositions; // n_inner may be null
         m_decoder.hidden = m_keys.size(words.hidden, fourfold ? std::optional(4 * m_decoder.width) : std::nullopt);
-        m_decoder.ffnBias = m_kind.layerNorm || (m_kind.name == "llama" && m_keys.flag("mlp_bias", false));
+        m_decoder.ffnBias = m_kind.choosesFfnBias ? m_keys.flag("mlp_bias", m_kind.ffnBias) : m_kind.ffnBias;
     }
 
     void refuseOthers()
@@ -345,7 +372,7 @@ private:
         }
         std::string others;
         for (const std::string& key : m_keys.unread()) {
-            if (!saysNothing(key)) {
+            if (!isIrrelevant(key)) {
                 others += (others.empty() ? "" : ", ") + key;
             }
         }

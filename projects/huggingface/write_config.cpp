@@ -47,8 +47,8 @@ public:
 private:
     void set(std::string_view key, JsonValue value)
     {
-        if (JsonValue* const there = findMember(m_config, key)) {
-            *there = std::move(value);
+        if (JsonValue* const present = findMember(m_config, key)) {
+            *present = std::move(value);
         } else {
             std::get<JsonObject>(m_config.data).push_back({std::string(key), std::move(value)});
         }
@@ -68,9 +68,10 @@ private:
         set(words.width, tree(m_decoder.width));
         set(words.layers, tree(m_decoder.layers));
         set(words.heads, tree(m_decoder.heads));
-        if (!m_kind.layerNorm) {
+        if (m_kind.choosesHeads) {
             set("num_key_value_heads", tree(m_decoder.kvHeads));
-            if (m_kind.name == "qwen3" || m_decoder.headDim * m_decoder.heads != m_decoder.width) {
+            const bool said = findMember(m_config, "head_dim") != nullptr;
+            if (said || m_kind.headDim != 0 || m_decoder.headDim * m_decoder.heads != m_decoder.width) {
                 set("head_dim", tree(m_decoder.headDim));
             }
         }
@@ -81,56 +82,60 @@ private:
             propose(words.positions, tree(m_decoder.positions)); // no tensor has this size
         }
         set(words.epsilon, tree(m_decoder.epsilon));
-        set(words.activation, tree(m_kind.gated ? std::string_view("silu") : activationThere(m_decoder.activation)));
+        set(words.activation, tree(m_kind.gated ? m_kind.activation : configWordOf(m_decoder.activation)));
         set("tie_word_embeddings", tree(m_decoder.tied));
     }
 
+    /// Version 5 of transformers reads rope_parameters, earlier ones the places beside it. A scaling's name is "type"
+    /// in all versions that know linear ones, "rope_type" since 4.43, the first that knows those of Llama 3.1.
     void writeRope()
     {
-        const bool neox = m_kind.name == "gpt_neox";
-        JsonObject newer{{"rope_theta", tree(m_decoder.ropeBase)}, {"rope_type", tree(std::string_view("default"))}};
-        if (m_decoder.ropeScaling == "none") {
+        const RotaryPositions& rotary = m_decoder.rotary;
+        JsonObject newer{{kNewerRopeBase, tree(rotary.base)}, {"rope_type", tree(configWordOf(rotary.scaling))}};
+        if (rotary.scaling == RopeScaling::None) {
             takeMember(m_config, "rope_scaling");
         } else {
-            newer[1].value = tree(std::string_view(m_decoder.ropeScaling));
-            newer.push_back({"factor", tree(m_decoder.ropeFactor)});
-            if (m_decoder.ropeScaling == "llama3") {
-                newer.push_back({"low_freq_factor", tree(m_decoder.ropeLow)});
-                newer.push_back({"high_freq_factor", tree(m_decoder.ropeHigh)});
-                newer.push_back({"original_max_position_embeddings", tree(m_decoder.ropeOriginal)});
+            JsonObject numbers{{"factor", tree(rotary.factor)}};
+            const bool llama3 = rotary.scaling == RopeScaling::Llama3;
+            if (llama3) {
+                numbers.push_back({"low_freq_factor", tree(rotary.low)});
+                numbers.push_back({"high_freq_factor", tree(rotary.high)});
+                numbers.push_back({"original_max_position_embeddings", tree(rotary.original)});
             }
-            set("rope_scaling", tree(JsonObject(newer.begin() + 1, newer.end())));
+            newer.insert(newer.end(), numbers.begin(), numbers.end());
+            numbers.insert(numbers.begin(),
+                           JsonMember{llama3 ? "rope_type" : "type", tree(configWordOf(rotary.scaling))});
+            set("rope_scaling", tree(std::move(numbers)));
         }
-        set(neox ? "rotary_emb_base" : "rope_theta", tree(m_decoder.ropeBase));
-        if (neox) {
-            set("rotary_pct", tree(m_decoder.rotaryShare));
-            newer.push_back({"partial_rotary_factor", tree(m_decoder.rotaryShare)});
+        set(wordsOf(m_kind).ropeBase, tree(rotary.base));
+        if (m_kind.choosesRotaryShare) {
+            set(wordsOf(m_kind).rotaryShare, tree(m_decoder.rotaryShare));
+            newer.push_back({kNewerRotaryShare, tree(m_decoder.rotaryShare)});
         }
         set("rope_parameters", tree(std::move(newer)));
     }
 
     void writeOptions()
     {
-        const std::string_view name = m_kind.name;
-        if (name == "llama" || name == "qwen3" || name == "olmo2" || name == "gpt_neox") {
-            set("attention_bias", tree(m_decoder.bias == "all"));
+        if (m_kind.choosesAttentionBias) {
+            set("attention_bias", tree(m_decoder.attentionBias == AttentionBias::All));
         }
-        if (name == "llama") {
+        if (m_kind.choosesFfnBias) {
             set("mlp_bias", tree(m_decoder.ffnBias));
         }
-        if (name == "gpt_neox") {
+        if (m_kind.choosesParallel) {
             set("use_parallel_residual", tree(m_decoder.parallel));
         }
         const JsonValue window = m_decoder.window > 0 ? tree(m_decoder.window) : tree(nullptr);
-        if (name == "mistral") {
+        if (m_kind.windowed == WindowedLayers::All) {
             set("sliding_window", window);
         }
-        if (name == "qwen2" || name == "qwen3") {
+        if (m_kind.windowed == WindowedLayers::Later) {
             takeMember(m_config, "layer_types"); // follows from the others
             set("use_sliding_window", tree(m_decoder.window > 0));
             if (m_decoder.window > 0) {
                 set("sliding_window", window);
-                set("max_window_layers", tree(m_decoder.seeAll));
+                set("max_window_layers", tree(m_decoder.fullLayers));
             }
         }
     }

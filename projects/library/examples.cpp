@@ -135,7 +135,7 @@ SweepAxis scheduleAxis(const std::vector<std::pair<std::string, std::string>>& s
 /// head.
 SweepAxis equalFlopAxis(const Project& project, const std::vector<std::pair<std::string, std::string>>& schedules)
 {
-    SweepAxis axis{"/", "method", {}};
+    SweepAxis axis{kSeveralFields, "method", {}};
     const std::int64_t depth = project.network.depth();
     const std::int64_t planned = project.training.steps;
     const double wanted = averageLength(project.schedule, depth, planned) * static_cast<double>(planned);
@@ -311,7 +311,7 @@ SweepAxis figureTwoAxis(const std::string& fields, std::int64_t steps)
         {"PLD", "pld 0.6", steps},
         {"stacking", "stacking 8-12-16-20 average 16", steps},
     };
-    SweepAxis axis{"/", "method", {}};
+    SweepAxis axis{kSeveralFields, "method", {}};
     for (const auto& [label, schedule, count] : members) {
         axis.values.push_back({label,
                                {"{" + fields + "\"/training/steps\": " + std::to_string(count) + ", \"/schedule\": \"" +
@@ -417,7 +417,7 @@ Project wideRelu()
     project.training.optimiser = AdamW{.weightDecay = 0.0};
     project.training.learningRate = {2e-3, 50, RateCurve::Cosine, 0.1};
     // Figure 2 of NLRA: LFAI-WS, stopped after so many epochs, and what the network then learns.
-    SweepAxis epochs{"/", "epochs of LFAI-WS", {}};
+    SweepAxis epochs{kSeveralFields, "epochs of LFAI-WS", {}};
     for (const char* const count : {"0", "1", "2", "6"}) {
         epochs.values.push_back({count,
                                  {R"({"/initialisation/low_rank": "lfai_ws", "/initialisation/low_rank_epochs": )" +

@@ -27,6 +27,9 @@ struct SweepValue {
     bool operator==(const SweepValue&) const = default;
 };
 
+/// An axis' field over several at once: its values are objects of fields by their pointers.
+inline constexpr const char* kSeveralFields = "/";
+
 /// A field of the document and the values it takes.
 struct SweepAxis {
     /// JSON pointer: "/training/learning_rate/peak", "/network/stack/0/repeat", "/topology/wiring/temperature",

@@ -3,10 +3,31 @@
 
 namespace residua::projects {
 
+AttentionBias attentionBiasOf(const ParamMap& attention)
+{
+    const std::string& name = paramText(attention, kBiasParam);
+    return name == kQkvBias ? AttentionBias::Qkv : name == kAllBiases ? AttentionBias::All : AttentionBias::None;
+}
+
+const char* wordOf(AttentionBias bias)
+{
+    return bias == AttentionBias::Qkv ? kQkvBias : bias == AttentionBias::All ? kAllBiases : kNoBias;
+}
+
 QkNorm qkNormOf(const ParamMap& attention)
 {
     const std::string& name = paramText(attention, kQkNormParam);
     return name == kHeadNorm ? QkNorm::Head : name == kAllHeadsNorm ? QkNorm::AllHeads : QkNorm::None;
+}
+
+const char* wordOf(QkNorm norm)
+{
+    return norm == QkNorm::Head ? kHeadNorm : norm == QkNorm::AllHeads ? kAllHeadsNorm : kNoQkNorm;
+}
+
+std::int64_t rotatingFeatures(double share, std::int64_t headDim)
+{
+    return static_cast<std::int64_t>(share * static_cast<double>(headDim)); // cut off, as released models do
 }
 
 RotaryPositions rotaryOf(const ParamMap& attention, std::int64_t headDim)
@@ -15,23 +36,40 @@ RotaryPositions rotaryOf(const ParamMap& attention, std::int64_t headDim)
     if (!paramBool(attention, kRopeParam)) {
         return positions;
     }
-    // Cut off, as released models with such a share do.
-    const double share = paramDouble(attention, "rotary_share");
-    positions.features = static_cast<std::int64_t>(share * static_cast<double>(headDim));
-    positions.base = paramDouble(attention, "rope_base");
+    positions.features = rotatingFeatures(paramDouble(attention, kRotaryShareParam), headDim);
+    positions.base = paramDouble(attention, kRopeBaseParam);
     const std::string& scaling = paramText(attention, kRopeScalingParam);
     if (scaling != kNoScaling) {
-        positions.factor = paramDouble(attention, "rope_factor");
+        positions.factor = paramDouble(attention, kRopeFactorParam);
     }
     if (scaling == kLinearScaling) {
         positions.scaling = RopeScaling::Linear;
     } else if (scaling == kLlama3Scaling) {
         positions.scaling = RopeScaling::Llama3;
-        positions.low = paramDouble(attention, "rope_low_frequency");
-        positions.high = paramDouble(attention, "rope_high_frequency");
-        positions.original = paramInt(attention, "rope_original_length");
+        positions.low = paramDouble(attention, kRopeLowParam);
+        positions.high = paramDouble(attention, kRopeHighParam);
+        positions.original = paramInt(attention, kRopeOriginalParam);
     }
     return positions;
+}
+
+ParamMap rotaryParams(const RotaryPositions& positions, double share)
+{
+    if (positions.features == 0) {
+        return {{kRopeParam, false}};
+    }
+    ParamMap params = {{kRopeParam, true}, {kRopeBaseParam, positions.base}, {kRotaryShareParam, share}};
+    if (positions.scaling != RopeScaling::None) {
+        const bool linear = positions.scaling == RopeScaling::Linear;
+        params[kRopeScalingParam] = std::string(linear ? kLinearScaling : kLlama3Scaling);
+        params[kRopeFactorParam] = positions.factor;
+    }
+    if (positions.scaling == RopeScaling::Llama3) {
+        params[kRopeLowParam] = positions.low;
+        params[kRopeHighParam] = positions.high;
+        params[kRopeOriginalParam] = positions.original;
+    }
+    return params;
 }
 
 double keysSeen(const ParamMap& attention, std::int64_t context)

@@ -28,7 +28,7 @@ ParamSpec choiceParam(std::string name, std::string title, const char* value, st
             .choices = std::move(choices)};
 }
 
-/// `spec`, which means something only where others say so.
+/// `spec` with the values of other parameters under which it means something.
 ParamSpec onlyWhere(ParamSpec spec, std::vector<ParamCondition> where)
 {
     spec.where = std::move(where);
@@ -199,19 +199,20 @@ ShapeRuleResult meanPoolShape(const ParamMap&, Shapes in)
 }
 
 /// Of the positions that rotate queries and keys.
-std::vector<ParamSpec> rotaryParams()
+std::vector<ParamSpec> rotarySpecs()
 {
     const std::vector<ParamCondition> rotates = {{kRopeParam, {true}}};
     const auto under = [](std::vector<ParamValue> scalings) {
         return std::vector<ParamCondition>{{kRopeParam, {true}}, {kRopeScalingParam, std::move(scalings)}};
     };
+    const RotaryPositions usual;
     const std::string linear = kLinearScaling;
     const std::string llama3 = kLlama3Scaling;
     return {
         flagParam(kRopeParam, "Rotary positions", true, "Rotates queries and keys by their position (LLaMA)."),
-        onlyWhere(realParam("rope_base", "Rotary base", 10000.0, "10000 in the LLaMA runs of ANCRe.", 1.0, 1e9),
+        onlyWhere(realParam(kRopeBaseParam, "Rotary base", usual.base, "10000 in the LLaMA runs of ANCRe.", 1.0, 1e9),
                   rotates),
-        onlyWhere(realParam("rotary_share", "Rotating share", 1.0,
+        onlyWhere(realParam(kRotaryShareParam, "Rotating share", 1.0,
                             "Share of a head's features that rotate, the first of them: 0.25 in Pythia.", 1e-6, 1.0),
                   rotates),
         onlyWhere(choiceParam(kRopeScalingParam, "Rotary scaling", kNoScaling,
@@ -219,17 +220,18 @@ std::vector<ParamSpec> rotaryParams()
                               "Slows rotation for longer sequences: at all frequencies alike, or at low ones "
                               "(Llama 3.1)."),
                   rotates),
-        onlyWhere(realParam("rope_factor", "Rotary factor", 8.0, "How many times slower: 8 in Llama 3.1.", 1.0, 1e6),
+        onlyWhere(realParam(kRopeFactorParam, "Rotary factor", usual.factor, "How many times slower: 8 in Llama 3.1.",
+                            1.0, 1e6),
                   under({linear, llama3})),
-        onlyWhere(realParam("rope_low_frequency", "Low frequency", 1.0,
+        onlyWhere(realParam(kRopeLowParam, "Low frequency", usual.low,
                             "Turns within the original length below which the factor counts in full: 1 in Llama 3.1.",
                             1e-6, 1e6),
                   under({llama3})),
-        onlyWhere(realParam("rope_high_frequency", "High frequency", 4.0,
+        onlyWhere(realParam(kRopeHighParam, "High frequency", usual.high,
                             "Turns within the original length above which nothing is slowed: 4 in Llama 3.1.", 1e-6,
                             1e6),
                   under({llama3})),
-        onlyWhere(integerParam("rope_original_length", "Original length", std::int64_t{8192}, "tokens",
+        onlyWhere(integerParam(kRopeOriginalParam, "Original length", usual.original, "tokens",
                                "Sequence length of the training before the scaling: 8192 in Llama 3.1."),
                   under({llama3})),
     };
@@ -252,7 +254,7 @@ std::vector<ParamSpec> attentionParams()
                                "Most tokens that one sees, itself among them; 0: no bound. 4096 in Mistral 7B.", 0),
                   {{"causal", {true}}, bySoftmax.front()}),
     };
-    std::ranges::move(rotaryParams(), std::back_inserter(params));
+    std::ranges::move(rotarySpecs(), std::back_inserter(params));
     std::vector<ParamSpec> rest = {
         choiceParam(kQkNormParam, "Query and key norm", kNoQkNorm, {kNoQkNorm, kHeadNorm, kAllHeadsNorm},
                     "An RMS norm of queries and keys: over each head's features (Qwen3), or over all heads' (OLMo 2)."),

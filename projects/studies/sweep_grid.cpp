@@ -24,7 +24,6 @@ namespace {
 
 constexpr const char* kTopology = "/topology";
 constexpr const char* kSchedule = "/schedule";
-constexpr const char* kSeveral = "/";            // an object of fields by their pointers
 constexpr const char* kShortcutsPreset = "none"; // what a set of shortcuts is a change of
 
 /// The field that was meant by what is no pointer: the one of that key, or of the nearest pointer.
@@ -304,7 +303,7 @@ Result<Project> withField(const Project& project, const std::string& pointer, co
             return *std::move(changed);
         }
     }
-    if (const auto* fields = std::get_if<JsonObject>(&fresh.data); fields != nullptr && pointer == kSeveral) {
+    if (const auto* fields = std::get_if<JsonObject>(&fresh.data); fields != nullptr && pointer == kSeveralFields) {
         std::vector<FieldToSet> all;
         for (const JsonMember& field : *fields) {
             all.push_back({field.key, FieldValue{lineOf(field.value)}, ""});

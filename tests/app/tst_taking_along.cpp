@@ -27,6 +27,23 @@
 using namespace residua;
 using namespace residua::app;
 
+namespace {
+
+/// How often what it watches was shown.
+class Shows : public QObject {
+public:
+    int count = 0;
+
+private:
+    bool eventFilter(QObject* watched, QEvent* event) override
+    {
+        count += event->type() == QEvent::Show ? 1 : 0;
+        return QObject::eventFilter(watched, event);
+    }
+};
+
+} // namespace
+
 class TestTakingAlong : public WindowHarness {
     Q_OBJECT
 
@@ -126,6 +143,38 @@ private slots:
         QFile config(proposed + QStringLiteral("/config.json"));
         QVERIFY(config.open(QIODevice::ReadOnly));
         QVERIFY(config.readAll().contains("\"step\": 2"));
+    }
+
+    /// One that is given up, by asking for another, says nothing more: not in the dialog of that other.
+    void anExportThatIsGivenUpIsForgotten()
+    {
+        train();
+        chooseFirst();
+        const std::filesystem::path python = folder("slow");
+        QFile script(QString::fromStdString(python.string()));
+        QVERIFY(script.open(QIODevice::WriteOnly) && script.write("#!/bin/sh\nexec sleep 1000\n") > 0);
+        QVERIFY(script.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner));
+        script.close();
+        qputenv("RESIDUA_PYTHON", python.c_str());
+        m_window->findChild<QAction*>(QStringLiteral("run:export"))->trigger();
+        QPointer<ExportDialog> first = opened<ExportDialog>();
+        QVERIFY(first);
+        auto* format = first->findChild<QComboBox*>(QStringLiteral("exportFormat"));
+        format->setCurrentIndex(format->findData(static_cast<int>(engine::ExportFormat::Onnx)));
+        first->findChild<QPushButton*>(QStringLiteral("exportGo"))->click();
+        m_window->findChild<QAction*>(QStringLiteral("run:export"))->trigger();
+        QTRY_VERIFY_WITH_TIMEOUT(!first, kPatience);
+        qunsetenv("RESIDUA_PYTHON");
+
+        QPointer<ExportDialog> second = opened<ExportDialog>();
+        QVERIFY(second);
+        Shows shows;
+        second->findChild<QLabel*>(QStringLiteral("exportReason"))->installEventFilter(&shows);
+        const QString place = second->findChild<QLineEdit*>(QStringLiteral("exportFolder"))->text();
+        second->findChild<QPushButton*>(QStringLiteral("exportGo"))->click();
+        QTRY_VERIFY_WITH_TIMEOUT(!second || !second->isVisible(), kPatience);
+        QVERIFY(QFile::exists(place + QStringLiteral("/config.json")));
+        QCOMPARE(shows.count, 0);
     }
 
     /// As a terminal would: by an engine of its own that this window knows nothing of.

@@ -340,6 +340,32 @@ private slots:
                               "checkpoint: event path step", "ended: event reason status step"}));
     }
 
+    /// While a Python that never ends makes the graph.
+    void anInterruptedExportLeavesNothing()
+    {
+        const QString run = path("to-export");
+        QCOMPARE(runProcess({"train", path("tiny"), "--run", run, "--steps", "1"}).code, 0);
+        QFile script(path("python"));
+        QVERIFY(script.open(QIODevice::WriteOnly) && script.write("#!/bin/sh\nexec sleep 1000\n") > 0);
+        QVERIFY(script.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner));
+        script.close();
+        QVERIFY(QDir(m_folder.path()).mkdir("graphs"));
+        QProcess process;
+        QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+        environment.insert("RESIDUA_PYTHON", script.fileName());
+        process.setProcessEnvironment(environment);
+        process.start(RESIDUA_CLI, {"export", run, "--to", "onnx", "-o", path("graphs/new/onnx")});
+        const auto isBeingMade = [&] {
+            return !QDir(path("graphs/new")).entryList(QDir::Dirs | QDir::Hidden | QDir::NoDotAndDotDot).isEmpty();
+        };
+        QVERIFY(QTest::qWaitFor(isBeingMade, kTimeout));
+        QCOMPARE(::kill(static_cast<pid_t>(process.processId()), SIGINT), 0);
+        const Ran ran = ended(process);
+        QVERIFY2(ran.code == 131, qPrintable(ran.errors));
+        QVERIFY2(ran.errors.contains("interrupted: nothing is written"), qPrintable(ran.errors));
+        QVERIFY(QDir(path("graphs")).isEmpty(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot));
+    }
+
     void threadsAreAsManyAsAskedFor()
     {
         const auto threads = [&](const QString& count) {

@@ -57,9 +57,16 @@ QString faultOf(const fs::path& run, const QJsonObject& expected)
     const at::NoGradGuard noGrad;
     const at::Tensor input = at::tensor(tokens).unsqueeze(0);
     const at::Tensor logits = (*network)->forward(input, passAfter(0)).select(0, 0).to(at::kDouble).contiguous();
+    const QJsonArray rows = expected["logits"].toArray();
+    if (tokens.empty() || rows.size() != logits.size(0)) {
+        return QString("the case has %1 tokens and %2 rows of logits").arg(tokens.size()).arg(rows.size());
+    }
     double away = 0;
-    for (qsizetype i = 0; i < expected["logits"].toArray().size(); ++i) {
-        const QJsonArray row = expected["logits"].toArray()[i].toArray();
+    for (qsizetype i = 0; i < rows.size(); ++i) {
+        const QJsonArray row = rows[i].toArray();
+        if (row.size() != logits.size(1)) {
+            return QString("row %1 of the case has %2 logits, expected %3").arg(i).arg(row.size()).arg(logits.size(1));
+        }
         for (qsizetype j = 0; j < row.size(); ++j) {
             away = std::max(away, std::abs(logits[i][j].item<double>() - row[j].toDouble()));
         }
@@ -68,6 +75,9 @@ QString faultOf(const fs::path& run, const QJsonObject& expected)
         return QString("logits differ by %1").arg(away);
     }
     const QJsonArray greedy = expected["greedy"].toArray();
+    if (greedy.isEmpty()) {
+        return "the case has no continuation";
+    }
     SampleRequest request;
     request.runDirectory = run;
     request.prompt = prompt;

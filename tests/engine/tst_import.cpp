@@ -4,6 +4,7 @@
 #include "model_folder.h"
 
 #include "engine/files/safetensors.h"
+#include "engine/session/queries.h"
 #include "engine/session/run_use.h"
 #include "projects/file/store.h"
 #include "tests/support/test_program.h"
@@ -214,6 +215,70 @@ private Q_SLOTS:
         QVERIFY(!fs::exists(at("none")));
     }
 
+    /// By the name that the file has, be it without the architecture's prefix; and what an import leaves out is not
+    /// left over.
+    void namesWhatTheFileHas()
+    {
+        tests::ModelFolder model(m_cases["gpt2"].toObject());
+        std::map<std::string, std::vector<std::int64_t>> shapes;
+        for (const auto& [name, shape] : model.shapes) {
+            shapes[name.substr(std::string("transformer.").size())] = shape;
+        }
+        model.shapes = shapes;
+        model.shapes["h.0.attn.bias"] = {1, 1, 4, 4};
+        model.shapes["lm_head.weight"] = shapes.at("wte.weight");
+        model.write(at("model"));
+        const auto ready = imported(at("model"), at("project"));
+        QVERIFY2(ready.ok(), ready ? "" : ready.error().text().c_str());
+
+        model.shapes["ln_f.weight"] = {5};
+        model.write(at("model"));
+        LoadWeightsRequest request;
+        request.file = at("model") / "model.safetensors";
+        request.project = projects::loadProject(at("project"))->project;
+        request.projectDirectory = at("project");
+        request.runDirectory = at("run");
+        const auto onto = answerTo<LoadWeightsReady>(request);
+        QVERIFY2(onto.ok(), onto ? "" : onto.error().text().c_str());
+        QCOMPARE(onto->unused, std::vector<std::string>());
+        const auto row = std::ranges::find(onto->rows, "head.norm.weight", &LoadWeightsReady::Row::parameter);
+        QVERIFY(row != onto->rows.end() && !row->fits);
+        QCOMPARE(row->tensor, std::string("ln_f.weight"));
+        fs::remove_all(at("project"));
+        const auto refused = imported(at("model"), at("project"));
+        QVERIFY(!refused.ok());
+        QVERIFY2(refused.error().message.find("config.json says: ln_f.weight got [5]") != std::string::npos,
+                 refused.error().message.c_str());
+    }
+
+    /// In pieces, so that a run beside it goes on; and nothing before the last of them, so that it can be given up.
+    void isThereAtTheEndAlone()
+    {
+        tests::ModelFolder(m_cases["llama"].toObject()).write(at("model"));
+        ImportRequest import;
+        import.folder = at("model");
+        import.projectDirectory = at("new") / "project";
+        const auto tensors = static_cast<int>(tensorsIn(at("model")).size());
+        givesUp(import, at("new"), tensors + 4);
+        const auto ready = imported(at("model"), at("project"));
+        QVERIFY2(ready.ok(), ready ? "" : ready.error().text().c_str());
+
+        LoadWeightsRequest onto;
+        onto.file = at("model") / "model.safetensors";
+        onto.project = projects::loadProject(at("project"))->project;
+        onto.projectDirectory = at("project");
+        onto.runDirectory = at("run");
+        givesUp(onto, at("run"), tensors + 4);
+
+        ExportRequest out;
+        out.runDirectory = ready->runDirectory;
+        out.folder = at("out") / "folder";
+        for (const ExportFormat format : {ExportFormat::HuggingFace, ExportFormat::PyTorch}) {
+            out.format = format;
+            givesUp(out, at("out"), 4);
+        }
+    }
+
     void refuses_data()
     {
         QTest::addColumn<QString>("name");
@@ -335,6 +400,28 @@ private:
         test += QTest::currentDataTag() == nullptr ? "" : std::string(" ") + QTest::currentDataTag();
         std::ranges::replace(test, '/', ' ');
         return fs::path(m_folder.path().toStdString()) / test / name;
+    }
+
+    /// Ends the question after each number of pieces: nothing of `made` is there. Then goes through with it.
+    template <class Request>
+    static void givesUp(const Request& request, const fs::path& made, int leastPieces)
+    {
+        int pieces = 0;
+        for (bool answered = false; !answered; ++pieces) {
+            std::unique_ptr<Query> query = Query::make(request);
+            for (int i = 0; i < pieces; ++i) {
+                const std::optional<Event> early = query->advance();
+                QVERIFY(!early);
+            }
+            const std::optional<Event> last = query->advance();
+            answered = last.has_value();
+            const auto* const failed = answered ? std::get_if<QueryFailed>(&*last) : nullptr;
+            QVERIFY2(failed == nullptr, failed == nullptr ? "" : failed->error.text().c_str());
+            query.reset();
+            QCOMPARE(fs::exists(made), answered);
+        }
+        QVERIFY2(pieces >= leastPieces, std::to_string(pieces).c_str());
+        fs::remove_all(made);
     }
 
     void fails(const QString& message)

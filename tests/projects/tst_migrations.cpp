@@ -211,6 +211,35 @@ private Q_SLOTS:
         QVERIFY(now->network.stem.nodes[0].params.at("bias") == ParamValue(true)); // for the node's own check
     }
 
+    /// A sweep may set several fields at once, or a part of a node.
+    void schemaFourSweptFlagsAmongOthers()
+    {
+        const std::string node = "/network/stem/nodes/0";
+        const auto read =
+            projectFromJson(R"({"schema": 4, "network": {"stem": {"nodes": [
+            {"id": 1, "kind": "attention", "name": "a"}, {"id": 2, "kind": "linear", "name": "b"}], "wires": []}},
+            "sweeps": [{"name": "s", "axes": [{"field": "/", "values": [
+                {"value": {")" +
+                            node + R"(/params/bias": true, "/network/stem/nodes/1/params/bias": true}},
+                {"label": "whole", "value": {")" +
+                            node + R"(": {"params": {"qk_norm": false}}}},
+                {"value": {"/network/stem/nodes/1/params": {"bias": true}}}]},
+            {"field": ")" + node +
+                            R"(/params", "values": [{"value": {"bias": false, "qk_norm": true, "heads": 2}}]}]}]})");
+        QVERIFY2(read.ok(), read ? "" : read.error().text().c_str());
+        const auto value = [&](std::size_t axis, std::size_t index) {
+            return QString::fromStdString(read->sweeps.front().axes[axis].values[index].value.json).remove(' ');
+        };
+        const QString first = QString::fromStdString(node);
+        QCOMPARE(value(0, 0), "{\"" + first + "/params/bias\":\"all\",\"/network/stem/nodes/1/params/bias\":true}");
+        QCOMPARE(value(0, 1), "{\"" + first + "\":{\"params\":{\"qk_norm\":\"none\"}}}");
+        QCOMPARE(value(0, 2), QString("{\"/network/stem/nodes/1/params\":{\"bias\":true}}"));
+        QCOMPARE(value(1, 0), QString("{\"bias\":\"none\",\"qk_norm\":\"head\",\"heads\":2}"));
+        QCOMPARE(labelOf(read->sweeps.front().axes[0].values[1]), std::string("whole"));
+        QVERIFY(labelOf(read->sweeps.front().axes[1].values[0]).find("true") != std::string::npos);
+        QVERIFY(read->sweeps.front().axes[0].values[2].label.empty());
+    }
+
     void schemaZeroErrorsNameThePlace()
     {
         const auto error = [](const char* body) {

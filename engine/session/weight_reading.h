@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/transfer/file_tensors.h"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace residua::engine {
+
+/// Reads weights one tensor after another, and tells how far it is. Engine thread.
+class WeightReading {
+public:
+    /// `files` outlives it.
+    WeightReading(const TensorFiles& files, std::vector<TensorTransfer> transfers);
+
+    [[nodiscard]] bool atEnd() const { return m_next == m_transfers.size(); }
+    /// One tensor; none at the end.
+    [[nodiscard]] Status readNext();
+    /// The share of the bytes that is read, some thirty times a second at most.
+    [[nodiscard]] std::optional<double> takeShare();
+
+private:
+    const TensorFiles& m_files;
+    std::vector<TensorTransfer> m_transfers;
+    std::size_t m_next = 0;
+    std::uint64_t m_bytes = 0;
+    std::uint64_t m_read = 0;
+    std::chrono::steady_clock::time_point m_nextNews;
+};
+
+} // namespace residua::engine

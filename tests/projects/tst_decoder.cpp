@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Language models of transformers as networks of this program, and networks as those.
+#include "projects/base/json_tree.h"
+#include "projects/huggingface/decoder.h"
+#include "tests/support/test_program.h"
+
+#include <QtTest>
+
+#include <algorithm>
+#include <functional>
+
+using namespace residua;
+using namespace residua::projects;
+
+namespace {
+
+Decoder smallDecoder(std::string_view kindName)
+{
+    const DecoderKind& kind = *findDecoderKind(kindName);
+    Decoder decoder;
+    decoder.kind = kindName;
+    decoder.layers = 3;
+    decoder.width = 16;
+    decoder.heads = 4;
+    decoder.kvHeads = kind.choosesHeads ? 2 : 4;
+    decoder.headDim = 4;
+    decoder.hidden = 24;
+    decoder.vocabulary = 40;
+    decoder.positions = 32;
+    decoder.activation = kind.gated ? "silu" : "gelu_tanh";
+    decoder.epsilon = 1e-5;
+    decoder.attentionBias = kind.attentionBias;
+    decoder.ffnBias = kind.ffnBias;
+    decoder.window = kind.windowed == WindowedLayers::All ? 7 : 0; // else it is the network of another
+    decoder.rotaryShare = kind.choosesRotaryShare ? 0.5 : 1;
+    decoder.rotary.features = kind.learnedPositions ? 0 : kind.choosesRotaryShare ? 2 : 4;
+    return decoder;
+}
+
+Decoder llama3()
+{
+    Decoder decoder = smallDecoder("llama");
+    decoder.headDim = 6;
+    decoder.attentionBias = AttentionBias::All;
+    decoder.ffnBias = true;
+    decoder.tied = true;
+    decoder.rotary = {
+        .features = 6, .base = 5e5, .scaling = RopeScaling::Llama3, .factor = 4, .low = 2, .high = 3, .original = 16};
+    return decoder;
+}
+
+Decoder windowAbove()
+{
+    Decoder decoder = smallDecoder("qwen3");
+    decoder.window = 5;
+    decoder.fullLayers = 1;
+    return decoder;
+}
+
+Decoder parallelNeox()
+{
+    Decoder decoder = smallDecoder("gpt_neox");
+    decoder.parallel = true;
+    return decoder;
+}
+
+Project projectOfDecoder(const Decoder& decoder)
+{
+    Project project =
+        projectOf(decoder, "model", TokenFileData{"tokens.bin", {}, TokenWidth::Uint16, decoder.vocabulary});
+    project.training.sequenceLength = decoder.positions; // which has no key of its own where positions rotate
+    return project;
+}
+
+Result<FoundDecoder> decoderIn(const Project& project)
+{
+    const Result<SoundProject> sound = soundProject(project);
+    return sound ? decoderOf(*sound) : Result<FoundDecoder>(sound.error());
+}
+
+Graph& firstBlock(Project& project)
+{
+    return project.network.blocks.front().graph;
+}
+
+Node& namedNode(Graph& graph, const std::string& name)
+{
+    return *std::ranges::find(graph.nodes, name, &Node::name);
+}
+
+Wire& wireTo(Graph& graph, const std::string& node, const std::string& port)
+{
+    const NodeId id = namedNode(graph, node).id;
+    return *std::ranges::find_if(graph.wires,
+                                 [&](const Wire& wire) { return wire.to.node == id && wire.to.port == port; });
+}
+
+/// A dropout between a node and what it reads.
+void addDropout(Graph& graph, const std::string& node, const std::string& port)
+{
+    const NodeId id = graph.nextId();
+    graph.nodes.push_back({id, "dropout", "dropout" + std::to_string(graph.nodes.size()), {}});
+    Wire& wire = wireTo(graph, node, port);
+    const PortRef reader = wire.to;
+    wire.to = {id, "in"};
+    graph.wires.push_back({{id, "out"}, reader});
+}
+
+using Alteration = std::function<void(Project&)>;
+
+QString foundText(const Result<FoundDecoder>& found)
+{
+    return found ? QString::fromStdString(found->decoder.kind) : QString::fromStdString(found.error().text());
+}
+
+Result<ReadDecoder> readText(const std::string& members)
+{
+    return readDecoder("{" + members + "}", "config.json");
+}
+
+constexpr const char* kSomeSizes = R"("vocab_size": 40, "hidden_size": 16, "num_hidden_layers": 2,
+    "num_attention_heads": 8, "intermediate_size": 24)";
+
+} // namespace
+
+class TestDecoder : public QObject {
+    Q_OBJECT
+
+private Q_SLOTS:
+    void comesBack_data()
+    {
+        QTest::addColumn<Decoder>("decoder");
+        for (const DecoderKind& kind : decoderKinds()) {
+            QTest::newRow(kind.name.data()) << smallDecoder(kind.name);
+        }
+        QTest::newRow("llama 3") << llama3();
+        QTest::newRow("window above") << windowAbove();
+        QTest::newRow("parallel") << parallelNeox();
+        Decoder linear = smallDecoder("mistral");
+        linear.rotary.scaling = RopeScaling::Linear;
+        linear.rotary.factor = 2;
+        QTest::newRow("linear") << linear;
+    }
+    /// From the network and from the config.json that are made of it.
+    void comesBack()
+    {
+        QFETCH(const Decoder, decoder);
+        const auto found = decoderIn(projectOfDecoder(decoder));
+        QVERIFY2(found.ok(), qPrintable(foundText(found)));
+        QVERIFY2(found->decoder == decoder, qPrintable(foundText(found)));
+        for (const auto& [own, name] : found->names) {
+            QCOMPARE(name, own);
+        }
+        const auto again = readDecoder(configOf(decoder, "", "float32"), "config.json");
+        QVERIFY2(again.ok(), again ? "" : again.error().text().c_str());
+        QVERIFY(again->decoder == decoder);
+        QVERIFY2(again->notes.empty(), again->notes.empty() ? "" : again->notes.front().c_str());
+    }
+
+    void isStillTheSame_data()
+    {
+        QTest::addColumn<Alteration>("change");
+        QTest::newRow("dropout") << Alteration([](Project& project) {
+            addDropout(firstBlock(project), "branch", "in1");
+            addDropout(firstBlock(project), "down", "in");
+            addDropout(project.network.stem, "output", "in");
+            namedNode(firstBlock(project), "attention").params["dropout"] = 0.1;
+        });
+        QTest::newRow("sums the other way round") << Alteration([](Project& project) {
+            for (const char* const sum : {"add_attention", "branch"}) {
+                std::swap(wireTo(firstBlock(project), sum, "in1").from, wireTo(firstBlock(project), sum, "in2").from);
+            }
+        });
+        // Left over from settings that were tried, or those of a preset.
+        QTest::newRow("numbers without effect") << Alteration([](Project& project) {
+            ParamMap& params = namedNode(firstBlock(project), "attention").params;
+            params["rope_factor"] = 3.0;
+            params["rope_low_frequency"] = 2.0;
+            params["rope_original_length"] = std::int64_t{100};
+            params["norm_eps"] = 0.1;
+            params["features"] = std::int64_t{7};
+        });
+        QTest::newRow("key-value heads by number") << Alteration(
+            [](Project& project) { namedNode(firstBlock(project), "attention").params["head_dim"] = std::int64_t{4}; });
+    }
+    void isStillTheSame()
+    {
+        QFETCH(const Alteration, change);
+        Project project = projectOfDecoder(smallDecoder("llama"));
+        change(project);
+        const auto found = decoderIn(project);
+        QVERIFY2(found.ok(), qPrintable(foundText(found)));
+        QCOMPARE(found->decoder.kind, std::string("llama"));
+        QVERIFY(found->decoder == smallDecoder("llama"));
+    }
+
+    void findsOtherNames()
+    {
+        Project project = projectOfDecoder(smallDecoder("gpt2"));
+        namedNode(firstBlock(project), "attention").name = "mixer";
+        namedNode(firstBlock(project), "norm_ffn").name = "norm_attention_2";
+        namedNode(project.network.stem, "positions").name = "places";
+        const auto found = decoderIn(project);
+        QVERIFY2(found.ok(), qPrintable(foundText(found)));
+        QCOMPARE(found->parameter("layers.3.attention.q.weight"), std::string("layers.3.mixer.q.weight"));
+        QCOMPARE(found->parameter("layers.1.norm_ffn.bias"), std::string("layers.1.norm_attention_2.bias"));
+        QCOMPARE(found->parameter("stem.positions.weight"), std::string("stem.places.weight"));
+    }
+
+    void isNone_data()
+    {
+        QTest::addColumn<Decoder>("decoder");
+        QTest::addColumn<Alteration>("change");
+        const auto row = [](const char* what, const Decoder& decoder, const Alteration& change) {
+            QTest::newRow(what) << decoder << change;
+        };
+        row("an activation without a word", parallelNeox(), [](Project& project) {
+            namedNode(firstBlock(project), "activation").params["function"] = std::string("identity");
+        });
+        // GPT-J: attention and FFN read one norm, where GPT-NeoX has two.
+        row("one norm for both", parallelNeox(), [](Project& project) {
+            Graph& block = firstBlock(project);
+            const NodeId shared = namedNode(block, "norm_attention").id;
+            const NodeId dropped = namedNode(block, "norm_ffn").id;
+            wireTo(block, "up", "in").from.node = shared;
+            std::erase_if(block.wires, [&](const Wire& wire) { return wire.to.node == dropped; });
+            std::erase_if(block.nodes, [&](const Node& node) { return node.id == dropped; });
+        });
+        row("no positions", parallelNeox(),
+            [](Project& project) { namedNode(firstBlock(project), "attention").params["rope"] = false; });
+        row("a bias of q, k and v alone", smallDecoder("llama"), [](Project& project) {
+            namedNode(firstBlock(project), "attention").params["bias"] = std::string("qkv");
+            namedNode(firstBlock(project), "attention").params["qk_norm"] = std::string("all");
+        });
+        row("every token sees all", smallDecoder("llama"),
+            [](Project& project) { namedNode(firstBlock(project), "attention").params["causal"] = false; });
+    }
+    void isNone()
+    {
+        QFETCH(const Decoder, decoder);
+        QFETCH(const Alteration, change);
+        Project project = projectOfDecoder(decoder);
+        QVERIFY(decoderIn(project).ok());
+        change(project);
+        const auto sound = soundProject(project);
+        QVERIFY2(sound.ok(), sound ? "" : sound.error().text().c_str());
+        const auto found = decoderOf(*sound);
+        QVERIFY2(!found.ok() && found.error().place == "network", qPrintable(foundText(found)));
+    }
+
+    /// As the package has them (version 5): of a key that is missing, and of one that is null.
+    void takesThePackagesDefaults()
+    {
+        const auto mistral = readText(std::string(R"("model_type": "mistral", )") + kSomeSizes);
+        QVERIFY2(mistral.ok(), mistral ? "" : mistral.error().text().c_str());
+        QCOMPARE(mistral->decoder.window, std::int64_t{4096});
+        QCOMPARE(mistral->decoder.positions, std::int64_t{131072});
+        QCOMPARE(mistral->decoder.kvHeads, std::int64_t{8});
+        const auto without =
+            readText(std::string(R"("model_type": "mistral", "sliding_window": null, "num_key_value_heads": null, )") +
+                     kSomeSizes);
+        QCOMPARE(without->decoder.window, std::int64_t{0});
+        QCOMPARE(without->decoder.kvHeads, std::int64_t{8}); // as many as heads
+
+        const auto qwen =
+            readText(std::string(R"("model_type": "qwen3", "use_sliding_window": true, "max_window_layers": 0,
+            "num_key_value_heads": null, )") +
+                     kSomeSizes);
+        QVERIFY2(qwen.ok(), qwen ? "" : qwen.error().text().c_str());
+        QCOMPARE(qwen->decoder.window, std::int64_t{4096});
+        QCOMPARE(qwen->decoder.headDim, std::int64_t{128});
+        QCOMPARE(qwen->decoder.positions, std::int64_t{32768});
+        const auto tooMany = readText(std::string(R"("model_type": "qwen2", )") + kSomeSizes);
+        QVERIFY(!tooMany.ok() && tooMany.error().message.starts_with("got 32, expected a divisor of 8 heads"));
+
+        const auto gpt2 =
+            readText(R"("model_type": "gpt2", "vocab_size": 40, "n_embd": 16, "n_layer": 2, "n_head": 2)");
+        QVERIFY2(gpt2.ok(), gpt2 ? "" : gpt2.error().text().c_str());
+        QCOMPARE(gpt2->decoder.positions, std::int64_t{1024});
+        const auto neox = readText(std::string(R"("model_type": "gpt_neox", "rotary_pct": 1, )") + kSomeSizes);
+        QCOMPARE(neox->decoder.positions, std::int64_t{2048});
+    }
+
+    /// Up to version 4.42 the package knew linear ones by "type" and nothing beside the factor.
+    void writesScalingsForOldVersions()
+    {
+        Decoder decoder = smallDecoder("llama");
+        decoder.rotary.scaling = RopeScaling::Linear;
+        const auto config = parseJson(configOf(decoder, "", "float32"));
+        const JsonValue* const scaling = findMember(*config, "rope_scaling");
+        QVERIFY(scaling != nullptr);
+        QCOMPARE(std::get<JsonObject>(scaling->data).size(), std::size_t{2});
+        QVERIFY(findMember(*scaling, "type") != nullptr && findMember(*scaling, "factor") != nullptr);
+    }
+
+    void refusesWhatIsNotSaid_data()
+    {
+        QTest::addColumn<QString>("members");
+        QTest::addColumn<QString>("message");
+        const auto row = [](const char* what, const char* members, const char* message) {
+            QTest::newRow(what) << QString(members) << QString(message);
+        };
+        row("no factor", R"("rotary_pct": 1, "rope_parameters": {"rope_type": "linear"}, )",
+            "factor] is missing, expected a number");
+        row("no low frequency", R"("rotary_pct": 1, "rope_scaling": {"rope_type": "llama3", "factor": 8}, )",
+            "low_freq_factor] is missing");
+        row("no feature rotates", R"("rotary_pct": 0.1, )", "by which none of the 2 features of a head rotates");
+        row("more than all rotate", R"("rotary_pct": 2, )", "expected a share up to 1");
+    }
+    void refusesWhatIsNotSaid()
+    {
+        QFETCH(const QString, members);
+        QFETCH(const QString, message);
+        const auto got = readText(R"("model_type": "gpt_neox", )" + members.toStdString() + kSomeSizes);
+        QVERIFY(!got.ok());
+        QVERIFY2(got.error().text().find(message.toStdString()) != std::string::npos, got.error().text().c_str());
+    }
+
+    void knowsWhatIsRedundant()
+    {
+        Decoder decoder = smallDecoder("gpt2");
+        decoder.tied = true;
+        QVERIFY(isRedundant(decoder, "transformer.h.0.attn.bias"));
+        QVERIFY(isRedundant(decoder, "lm_head.weight"));
+        QVERIFY(!isRedundant(decoder, "transformer.h.0.attn.c_attn.bias"));
+        decoder.tied = false;
+        QVERIFY(!isRedundant(decoder, "lm_head.weight"));
+        decoder = smallDecoder("gpt_neox");
+        decoder.tied = true;
+        QVERIFY(isRedundant(decoder, "embed_out.weight"));
+    }
+};
+
+RESIDUA_TEST_IN(QCoreApplication, TestDecoder)
+#include "tst_decoder.moc"
