@@ -42,6 +42,9 @@ public:
 [[nodiscard]] Result<std::unique_ptr<TextCodec>> tokenizerJsonCodec(const std::filesystem::path& file);
 /// The file beside a tokenizer.json that names its tokens for special uses; it need not be there.
 [[nodiscard]] std::filesystem::path tokeniserSettings(const std::filesystem::path& file);
+/// What that file would say for transformers: the class that reads any tokenizer.json, and the tokens that begin and
+/// end a document in tokenizerJsonCodec().
+[[nodiscard]] Result<std::string> settingsOf(const std::filesystem::path& tokenizerJson);
 /// Words separated by white space, each a token: a generated language.
 [[nodiscard]] std::unique_ptr<TextCodec> wordCodec(std::vector<std::string> words);
 /// Ids as decimal numbers: token files, whose tokeniser is not known.

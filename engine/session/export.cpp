@@ -96,16 +96,18 @@ private:
             return Error{"data", "the run is no language model, and transformers has models of language; expected "
                                  "--to pytorch"};
         }
-        const std::vector<std::filesystem::path> companions =
-            tokeniserFiles((*sound)->data.source, opened->run.projectDirectory);
+        const Result<Companions> companions = tokeniserCompanions((*sound)->data.source, opened->run.projectDirectory);
+        if (!companions) {
+            return companions.error();
+        }
         const Result<projects::FoundDecoder> found = decoderIn(*opened, *sound);
         if (found) {
-            return writeModel(*opened, *sound, *found, companions);
+            return writeModel(*opened, *sound, *found, *companions);
         }
         if (!m_request.type.empty()) {
             return Error{"type", "a model with code of its own keeps the checkpoint's type: " + found.error().text()};
         }
-        return writeCode(*opened, *sound, CustomModel{found.error().message, companions}, into);
+        return writeCode(*opened, *sound, CustomModel{found.error().message, *companions}, into);
     }
 
     /// Of a network that is there as a whole.
@@ -127,8 +129,7 @@ private:
     }
 
     Result<ExportReady> writeModel(const OpenedCheckpoint& opened, const projects::SoundProject& sound,
-                                   const projects::FoundDecoder& found,
-                                   const std::vector<std::filesystem::path>& companions)
+                                   const projects::FoundDecoder& found, const Companions& companions)
     {
         Result<std::optional<ImportRecord>> imported = readImport(m_request.runDirectory);
         if (!imported) {

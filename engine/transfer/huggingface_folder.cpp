@@ -143,13 +143,13 @@ private:
         const std::string config = projects::configOf(m_source.found.decoder, original, wordsOf(m_type).word);
         done = done ? writeFileAtomically(folder / "config.json", config) : done;
         done = done ? writeFileAtomically(folder / "README.md", readme()) : done;
-        return done ? copyInto(folder, m_source.companions) : done;
+        return done ? addCompanions(folder, m_source.companions) : done;
     }
 
     [[nodiscard]] std::string readme() const
     {
         return projects::modelReadme(m_source.project, m_source.found.decoder, m_source.run, wordsOf(m_type).word,
-                                     !m_source.companions.empty());
+                                     !m_source.companions.files.empty());
     }
 
     HuggingFaceSource& m_source;

@@ -63,6 +63,16 @@ Status NewFolder::keep()
     return syncDirectory(m_folder.has_parent_path() ? m_folder.parent_path() : fs::path("."));
 }
 
+Status addCompanions(const fs::path& folder, const Companions& companions)
+{
+    for (const auto& [name, content] : companions.written) {
+        if (Status written = writeFileAtomically(folder / name, content); !written) {
+            return written;
+        }
+    }
+    return copyInto(folder, companions.files);
+}
+
 Status copyInto(const fs::path& folder, const std::vector<fs::path>& files)
 {
     for (const fs::path& file : files) {
