@@ -35,7 +35,7 @@ Exit listExamples(const Console& console)
 }
 
 /// What `new` takes beside an example.
-constexpr const char* kSizes[] = {"data", "tokeniser", "topology", "layers", "width", "steps"};
+constexpr const char* kSizes[] = {"data", "field", "tokeniser", "topology", "layers", "width", "steps"};
 
 /// What `--tokeniser` says: bytes, characters, or a file, whose tokens are counted. A folder stands for its
 /// tokenizer.json.
@@ -92,6 +92,14 @@ Result<projects::Project> sizedProject(const Arguments& arguments, const std::fi
         }
         source = *given;
     }
+    if (arguments.has("field")) {
+        auto* const records = std::get_if<projects::JsonLinesData>(&source);
+        if (records == nullptr) {
+            return Error{"--field", "is for JSON Lines and Parquet, which --data names; expected a .jsonl, a .parquet, "
+                                    "or a folder of such"};
+        }
+        records->field = arguments.text("field");
+    }
     if (arguments.has("tokeniser")) {
         const Result<projects::Tokeniser> tokeniser = tokeniserFrom(arguments.text("tokeniser"));
         if (!tokeniser) {
@@ -99,7 +107,7 @@ Result<projects::Project> sizedProject(const Arguments& arguments, const std::fi
         }
         if (!takeTokeniser(source, *tokeniser)) {
             return Error{"--tokeniser",
-                         "is for text, which --data names; expected a text, a folder of texts or .jsonl"};
+                         "is for text, which --data names; expected a text, .jsonl, .parquet, or a folder of such"};
         }
     }
     projects::NewProject wanted = projects::proposalFor(source);
@@ -394,7 +402,10 @@ std::vector<Command> projectCommands()
           {{"example", OptionKind::Text, "NAME", "which example (default: the first of --list)"},
            {"list", OptionKind::Flag, "", "list the examples"},
            {"data", OptionKind::Text, "PATH",
-            "instead: a text, a folder of texts, JSON Lines (.jsonl) or ready-made tokens (.bin); .gz, .zst too"},
+            "instead: a text, JSON Lines (.jsonl), Parquet (.parquet) or ready-made tokens (.bin), or a folder of "
+            "such"},
+           {"field", OptionKind::Text, "NAME",
+            "the key of JSON Lines, or the column of Parquet, that holds the text (default: text)"},
            {"tokeniser", OptionKind::Text, "KIND",
             "how text becomes tokens: bytes, characters, a tokenizer.json or its folder, or a SentencePiece model"},
            {"topology", OptionKind::Text, "NAME", "instead: a preset; blocks get the ports that it feeds"},

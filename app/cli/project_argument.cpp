@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/project_argument.h"
 
+#include "engine/api/data_summary.h"
 #include "projects/check/validate.h"
 #include "projects/file/store.h"
 #include "projects/library/presets.h"
@@ -107,9 +108,10 @@ Result<projects::Source> dataSource(const Arguments& arguments)
     }
     std::error_code code;
     if (!std::filesystem::exists(*path, code)) {
-        return Error{"--data", path->string() + " does not exist; expected a text, a folder of texts, .jsonl or .bin"};
+        return Error{"--data",
+                     path->string() + " does not exist; expected a text, .jsonl, .parquet, .bin, or a folder of such"};
     }
-    return projects::sourceAt(path->string());
+    return engine::dataAt(*path);
 }
 
 void trainFor(projects::Project& project, std::int64_t steps)

@@ -35,8 +35,8 @@ struct Refusal {
 /// presets by name, whose blocks get the ports that they feed. What else it changes than the field is told as a remark.
 /// Errors name the field, what it takes, and what was probably meant.
 [[nodiscard]] Status setField(projects::Project& project, const std::string& text, const Console& console);
-/// What --data names: ready-made tokens (.bin), JSON Lines (.jsonl) or text, by the name's end; a folder is text. Its
-/// path is absolute.
+/// What --data names: ready-made tokens (.bin), JSON Lines (.jsonl), Parquet or text, by the end of its name, or of
+/// those in a folder. Its path is absolute.
 [[nodiscard]] Result<projects::Source> dataSource(const Arguments& arguments);
 /// The project's training takes so many steps; its stages keep their shares of them.
 void trainFor(projects::Project& project, std::int64_t steps);

@@ -3,6 +3,7 @@
 
 #include "app/engine/engine_bridge.h"
 #include "app/runs/run_controller.h"
+#include "engine/api/data_summary.h"
 
 #include <QDialogButtonBox>
 #include <QDir>
@@ -99,7 +100,7 @@ QFormLayout* ImportDialog::makeForm()
     m_folder->setPlaceholderText(tr("Its folder, with config.json and model.safetensors"));
     m_name->setObjectName(QStringLiteral("importName"));
     m_data->setObjectName(QStringLiteral("importData"));
-    m_data->setPlaceholderText(tr("A text, .jsonl or .bin; may be left empty"));
+    m_data->setPlaceholderText(tr("A text, .jsonl, .parquet or .bin; may be left empty"));
     auto* browseModels = new QPushButton(tr("Browse…"), this);
     browseModels->setAccessibleName(tr("Browse for the model's folder"));
     auto* browseTexts = new QPushButton(tr("Browse…"), this);
@@ -146,8 +147,8 @@ void ImportDialog::browseModel()
 
 void ImportDialog::browseData()
 {
-    const QString chosen = QFileDialog::getOpenFileName(this, tr("Data"), m_data->text(),
-                                                        tr("Data (*.txt *.jsonl *.ndjson *.bin);;Any file (*)"));
+    const QString chosen = QFileDialog::getOpenFileName(
+        this, tr("Data"), m_data->text(), tr("Data (*.txt *.jsonl *.ndjson *.parquet *.bin);;Any file (*)"));
     if (!chosen.isEmpty()) {
         m_data->setText(QDir::toNativeSeparators(chosen));
     }
@@ -176,7 +177,7 @@ std::optional<projects::Source> ImportDialog::data() const
     if (path.isEmpty()) {
         return std::nullopt;
     }
-    return projects::sourceAt(QDir().absoluteFilePath(path).toStdString());
+    return engine::dataAt(QDir().absoluteFilePath(path).toStdString());
 }
 
 void ImportDialog::begin()

@@ -84,6 +84,8 @@ NewProjectDialog::NewProjectDialog(double deviceBytes, QWidget* parent)
       m_kind(new QComboBox(this)),
       m_path(new QLineEdit(this)),
       m_browse(new QPushButton(tr("Browse…"), this)),
+      m_browseFolder(new QPushButton(tr("Folder…"), this)),
+      m_field(new QLineEdit(QStringLiteral("text"), this)),
       m_tokeniser(new QComboBox(this)),
       m_model(new QLineEdit(this)),
       m_vocabulary(number(tr("Vocabulary"), QStringLiteral("newVocabulary"), 1'000'000, this)),
@@ -125,10 +127,12 @@ QFormLayout* NewProjectDialog::makeDataForm()
     m_kind->setObjectName(QStringLiteral("newData"));
     m_path->setObjectName(QStringLiteral("newPath"));
     m_tokeniser->setObjectName(QStringLiteral("newTokeniser"));
+    m_field->setObjectName(QStringLiteral("newField"));
     m_model->setObjectName(QStringLiteral("newModel"));
     m_kind->addItems({tr("Synthetic language, built in"), tr("Text: a file, or a folder of .txt files"),
-                      tr("JSON lines: a text in each"), tr("Token file"), tr("Vectors: linear regression"),
-                      tr("Vectors: low-rank regression"), tr("Vectors: boolean polynomial")});
+                      tr("JSON Lines or Parquet: a text in each row"), tr("Token file"),
+                      tr("Vectors: linear regression"), tr("Vectors: low-rank regression"),
+                      tr("Vectors: boolean polynomial")});
     m_tokeniser->addItems({tr("bytes"), tr("characters"), tr("SentencePiece"), tr("tokenizer.json, of Hugging Face")});
     m_vocabulary->setValue(256);
     m_path->setPlaceholderText(tr("Where it lies"));
@@ -138,8 +142,11 @@ QFormLayout* NewProjectDialog::makeDataForm()
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(6);
     row->addWidget(m_path, 1);
-    row->addWidget(m_browse);
-    m_browse->setAutoDefault(false);
+    for (QPushButton* button : {m_browse, m_browseFolder}) {
+        row->addWidget(button);
+        button->setAutoDefault(false);
+    }
+    m_browseFolder->setAccessibleName(tr("Browse for a folder"));
     m_amount->setObjectName(QStringLiteral("newAmount"));
     m_amount->setWordWrap(true);
     m_preview->setObjectName(QStringLiteral("newPreview"));
@@ -153,6 +160,7 @@ QFormLayout* NewProjectDialog::makeDataForm()
     m_dataForm->addRow(tr("Name"), m_name);
     m_dataForm->addRow(tr("Data"), m_kind);
     m_dataForm->addRow(tr("Place"), place);
+    m_dataForm->addRow(tr("Key or column"), m_field);
     m_dataForm->addRow(tr("Tokeniser"), m_tokeniser);
     m_dataForm->addRow(tr("Model"), m_model);
     m_dataForm->addRow(tr("Vocabulary"), m_vocabulary);
@@ -219,11 +227,12 @@ void NewProjectDialog::connectFields()
 {
     connect(m_kind, &QComboBox::currentIndexChanged, this, &NewProjectDialog::chooseKind);
     connect(m_browse, &QPushButton::clicked, this, &NewProjectDialog::browse);
+    connect(m_browseFolder, &QPushButton::clicked, this, &NewProjectDialog::browseFolder);
     connect(&m_soon, &QTimer::timeout, this, &NewProjectDialog::readData);
     for (QComboBox* box : {m_tokeniser, m_topology}) {
         connect(box, &QComboBox::currentIndexChanged, this, &NewProjectDialog::update);
     }
-    for (QLineEdit* line : {m_path, m_model}) {
+    for (QLineEdit* line : {m_path, m_field, m_model}) {
         connect(line, &QLineEdit::textChanged, this, &NewProjectDialog::update);
     }
     for (QSpinBox* box : {m_vocabulary, m_depth, m_width, m_steps, m_batch, m_sequence}) {
@@ -249,7 +258,7 @@ projects::Source NewProjectDialog::source() const
     case Kind::Text:
         return projects::TextData{path, tokeniser};
     case Kind::JsonLines:
-        return projects::JsonLinesData{.path = path, .tokeniser = tokeniser};
+        return projects::JsonLinesData{path, m_field->text().trimmed().toStdString(), tokeniser};
     case Kind::Tokens:
         return projects::TokenFileData{.path = path, .validationPath = {}, .vocabulary = m_vocabulary->value()};
     case Kind::Linear:
@@ -305,9 +314,20 @@ void NewProjectDialog::chooseKind()
 
 void NewProjectDialog::browse()
 {
-    const bool anything = kind() == Kind::Text;
-    const QString chosen = QFileDialog::getOpenFileName(this, tr("Data"), m_path->text(),
-                                                        anything ? tr("Text (*.txt);;Any file (*)") : QString());
+    const QString shown = kind() == Kind::Text ? tr("Text (*.txt *.txt.gz *.txt.zst);;Any file (*)")
+                          : kind() == Kind::JsonLines
+                              ? tr("JSON Lines or Parquet (*.jsonl *.jsonl.gz *.jsonl.zst *.ndjson *.ndjson.gz "
+                                   "*.ndjson.zst *.parquet);;Any file (*)")
+                              : QString();
+    const QString chosen = QFileDialog::getOpenFileName(this, tr("Data"), m_path->text(), shown);
+    if (!chosen.isEmpty()) {
+        m_path->setText(chosen);
+    }
+}
+
+void NewProjectDialog::browseFolder()
+{
+    const QString chosen = QFileDialog::getExistingDirectory(this, tr("A folder of data"), m_path->text());
     if (!chosen.isEmpty()) {
         m_path->setText(chosen);
     }
@@ -320,6 +340,7 @@ void NewProjectDialog::update()
     const bool file = text || chosen == Kind::Tokens;
     const auto tokeniser = static_cast<projects::TokeniserKind>(m_tokeniser->currentIndex());
     m_dataForm->setRowVisible(m_path->parentWidget(), file);
+    m_dataForm->setRowVisible(m_field, chosen == Kind::JsonLines);
     m_dataForm->setRowVisible(m_tokeniser, text);
     m_dataForm->setRowVisible(m_model, text && projects::hasModel(tokeniser));
     m_dataForm->setRowVisible(m_vocabulary,

@@ -47,6 +47,7 @@ private:
     void connectFields();
     void chooseKind();
     void browse();
+    void browseFolder();
     void update();
     void showCost(const Result<projects::Project>& project);
     void readData();
@@ -61,6 +62,8 @@ private:
     QComboBox* m_kind;
     QLineEdit* m_path;
     QPushButton* m_browse;
+    QPushButton* m_browseFolder;
+    QLineEdit* m_field; ///< the key or column that holds the text
     QComboBox* m_tokeniser;
     QLineEdit* m_model; ///< the file of a tokeniser that has one
     QSpinBox* m_vocabulary;

@@ -53,7 +53,7 @@ struct Opener {
     Opened operator()(const projects::JsonLinesData& source) const
     {
         const auto path = resolved(source.path);
-        return openText(readJsonLines(path, source.field, watch), source.tokeniser, path.string());
+        return openText(readRecords(path, source.field, watch), source.tokeniser, path.string());
     }
 
     Opened operator()(const projects::TokenFileData& source) const

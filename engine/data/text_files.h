@@ -15,22 +15,25 @@
 
 namespace residua::engine {
 
-/// A text of its own: a file, or a line of JSON Lines. Valid UTF-8, without a byte order mark.
+/// A text of its own: a file, a line of JSON Lines, or a row of Parquet. Valid UTF-8, without a byte order mark.
 using Document = ByteRange;
 
 /// What the names of such files end in, plain and compressed, where a folder of them is given.
 inline constexpr std::array<std::string_view, 3> kTextEndings{".txt", ".txt.gz", ".txt.zst"};
-inline constexpr std::array<std::string_view, 6> kJsonLinesEndings{".jsonl",  ".jsonl.gz",  ".jsonl.zst",
-                                                                   ".ndjson", ".ndjson.gz", ".ndjson.zst"};
+inline constexpr std::array<std::string_view, 7> kRecordEndings{".jsonl",     ".jsonl.gz",   ".jsonl.zst", ".ndjson",
+                                                                ".ndjson.gz", ".ndjson.zst", ".parquet"};
 
 /// The file, or every text below the folder in the order of their paths. Text stays where it lies, if it is not
 /// compressed; what is not UTF-8 is an error with its file, line and offset.
 [[nodiscard]] Result<std::vector<Document>> readTextFiles(const std::filesystem::path& path,
                                                           const PreparationWatch& watch = {});
-/// The string `field` of every line that is not blank, each ended by a newline, in memory; of the file, or of every
-/// file of JSON Lines below the folder in the order of their paths. A line has at most 64 MiB.
-[[nodiscard]] Result<std::vector<Document>> readJsonLines(const std::filesystem::path& path, const std::string& field,
-                                                          const PreparationWatch& watch = {});
+/// The string `field` of every record, each ended by a newline, in memory; of the file, or of every file of records
+/// below the folder in the order of their paths. A record is a line of JSON Lines that is not blank and has at most 64
+/// MiB, or a row of Parquet that is not null, where `field` is the column.
+[[nodiscard]] Result<std::vector<Document>> readRecords(const std::filesystem::path& path, const std::string& field,
+                                                        const PreparationWatch& watch = {});
+/// Whether a path is read as records: by the end of its name, or as a folder that has such files and no texts.
+[[nodiscard]] bool holdsRecords(const std::filesystem::path& path);
 
 /// Hands a text to `take` in order: whole where it has at most 1 MiB; else in parts of about that, cut after the last
 /// newline, or where a line is longer after the last space, or else between two code points. Stops at the first error,

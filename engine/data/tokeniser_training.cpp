@@ -129,14 +129,8 @@ std::string reasonIn(std::string said)
 
 Result<std::vector<Document>> documentsOf(const TokeniserTraining& training, const PreparationWatch& watch)
 {
-    const std::string name = training.text.filename().string();
-    std::error_code ignored;
-    const bool lines =
-        std::ranges::any_of(kJsonLinesEndings, [&](std::string_view end) { return name.ends_with(end); });
-    const bool folder = fs::is_directory(training.text, ignored);
-    return lines || (folder && filesAt(training.text, kJsonLinesEndings))
-               ? readJsonLines(training.text, training.field, watch)
-               : readTextFiles(training.text, watch);
+    return holdsRecords(training.text) ? readRecords(training.text, training.field, watch)
+                                       : readTextFiles(training.text, watch);
 }
 
 Status feed(Trainer& trainer, const std::vector<Document>& documents, const PreparationWatch& watch)

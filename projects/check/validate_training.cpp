@@ -41,7 +41,7 @@ void checkSource(const JsonLinesData& source, Problems& problems)
 {
     checkPath(source.path, problems);
     if (source.field.empty()) {
-        problems.error(kSource + "/field", "names no key");
+        problems.error(kSource + "/field", "names no key or column");
     }
     checkTokeniser(source.tokeniser, problems);
 }
