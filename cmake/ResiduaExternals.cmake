@@ -2,7 +2,7 @@
 # The packages that are not ours, each behind one imported target:
 #   Qt6::*  residua::qcustomplot  residua::imgui  OpenGL::GL  nlohmann_json::nlohmann_json
 #   Eigen3::Eigen  SQLite::SQLite3  residua::archive  residua::sentencepiece  residua::icu  residua::pcre2
-#   residua::torch  Threads::Threads
+#   residua::torch  Threads::Threads, and residua::arrow where Arrow is there
 
 find_package(Threads REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)
@@ -24,6 +24,7 @@ pkg_check_modules(ResiduaIcu REQUIRED IMPORTED_TARGET icu-uc)
 pkg_check_modules(ResiduaPcre2 REQUIRED IMPORTED_TARGET libpcre2-8)
 pkg_check_modules(ResiduaArchive REQUIRED IMPORTED_TARGET libarchive)
 find_package(ResiduaTorch REQUIRED)
+find_package(ResiduaArrow)
 
 function(residua_external_alias name target)
   add_library(residua_external_${name} INTERFACE)

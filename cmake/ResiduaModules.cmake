@@ -30,7 +30,7 @@ set(RESIDUA_MAY_USE_engine_theory  projects eigen)
 set(RESIDUA_MAY_USE_engine_runs    projects engine_api nlohmann sqlite)
 set(RESIDUA_MAY_USE_engine_results projects engine_api engine_runs)
 set(RESIDUA_MAY_USE_engine_tokeniser projects nlohmann icu pcre2)
-set(RESIDUA_MAY_USE_engine_data    projects engine_api engine_theory engine_runs engine_tokeniser eigen nlohmann sentencepiece archive)
+set(RESIDUA_MAY_USE_engine_data    projects engine_api engine_theory engine_runs engine_tokeniser eigen nlohmann sentencepiece archive arrow)
 set(RESIDUA_MAY_USE_engine_bundle  projects engine_api engine_runs engine_results engine_data nlohmann archive)
 set(RESIDUA_MAY_USE_engine_lowrank projects engine_theory engine_data eigen)
 set(RESIDUA_MAY_USE_engine         projects kernels engine_api engine_runs engine_results engine_data engine_lowrank
@@ -47,7 +47,7 @@ set(RESIDUA_MAY_USE_app            projects engine_api engine_results engine_bun
 set(RESIDUA_MAY_USE_tests          projects kernels kernels_cuda engine_api engine_theory engine_runs engine_results
                                    engine_tokeniser engine_data engine_bundle
                                    engine_lowrank engine editor visualizers report resources cli app
-                                   archive eigen nlohmann sqlite sentencepiece torch qt qcustomplot imgui opengl cuda)
+                                   archive arrow eigen nlohmann sqlite sentencepiece torch qt qcustomplot imgui opengl cuda)
 # What it may link besides, and never include.
 set(RESIDUA_MAY_LINK_cli engine)
 set(RESIDUA_MAY_LINK_app engine)
@@ -55,7 +55,7 @@ set(RESIDUA_MAY_LINK_app engine)
 # Imported target patterns of each package; what matches none (threads, dl) is free to all.
 set(RESIDUA_FAMILY_TARGETS
   "eigen=^Eigen3::" "nlohmann=^nlohmann_json::" "torch=^residua::torch$" "sqlite=^SQLite::" "sentencepiece=^residua::sentencepiece$"
-  "archive=^residua::archive$" "icu=^residua::icu$" "pcre2=^residua::pcre2$"
+  "archive=^residua::archive$" "arrow=^residua::arrow$" "icu=^residua::icu$" "pcre2=^residua::pcre2$"
   "qcustomplot=^residua::qcustomplot$" "qt=^Qt6?::" "imgui=^residua::imgui$" "opengl=^OpenGL::" "cuda=^CUDA::")
 
 function(residua_module_of name out)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A Debian package of both programs, without LibTorch, which residua-setup fetches on the machine that it is installed on.
+# A Debian package of both programs, without LibTorch and Arrow, which residua-setup fetches on the machine that it is
+# installed on.
 #
 #   packaging/deb.sh [-o FOLDER] [--build BUILD]
 #
@@ -17,7 +18,7 @@ while [ $# -gt 0 ]; do
     -o) output=${2:?-o expects a folder} && shift ;;
     --build) build=$(cd "${2:?--build expects a build directory}" && pwd) && shift ;;
     -h | --help)
-      sed -n '3,8s/^# \{0,1\}//p' "$0"
+      sed -n '3,9s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *) fail "unknown option $1; there are -o, --build and --help" ;;
@@ -38,11 +39,11 @@ trap 'rm -rf "$work"' EXIT
 root="$work/root" own="$work/root/usr/lib/residua" share="$work/root/usr/share"
 version=$(sed -n 's/^CMAKE_PROJECT_VERSION:[A-Z]*=//p' "$build/CMakeCache.txt")
 
-# What cmake installs, but for the programs' place: a launcher that looks for LibTorch has it.
+# What cmake installs, but for the programs' place: a launcher that looks for LibTorch and Arrow has it.
 cmake --install "$build" --prefix "$root/usr" >"$work/install.log" 2>&1 ||
   { cat "$work/install.log" >&2; fail "cmake --install of $build failed (above)"; }
 mv "$root/usr/bin/residua" "$root/usr/bin/residua-cli" "$own/"
-for each in "$own"/residua*; do
+for each in "$own"/residua* "$own"/*.so; do
   echo "file(RPATH_REMOVE FILE \"$each\")" >"$work/rpath.cmake"
   cmake -P "$work/rpath.cmake"
 done
@@ -57,11 +58,16 @@ find "$share/man" -type f -exec gzip -9n {} +
 printf 'residua (%s) stable; urgency=medium\n\n  * Built from the sources of this version.\n\n -- %s  %s\n' "$version" \
   "Residua authors <residua@residua.invalid>" "$(date -R)" | gzip -9n >"$share/doc/residua/changelog.gz"
 
-# The libraries that the programs are linked with, but for LibTorch's own.
+# The libraries that the programs are linked with, but for LibTorch's own and Arrow's.
 mkdir -p "$work/debian"
 printf 'Source: residua\n\nPackage: residua\nArchitecture: amd64\n' >"$work/debian/control"
-torch=$(sed -n 's/^.*RUNPATH.*\[\(.*\)\].*$/\1/p' <(readelf -d "$build/bin/residua-cli") | tr ':' '\n' | grep torch/lib | head -n 1)
-(cd "$work" && dpkg-shlibdeps -O --ignore-missing-info -l"$torch" -l"$torch/../../nvidia/cu13/lib" \
+runpath() { readelf -d "$1" | sed -n 's/^.*RUNPATH.*\[\(.*\)\].*$/\1/p' | tr ':' '\n' | grep "$2" | head -n 1; }
+torch=$(runpath "$build/bin/residua-cli" torch/lib)
+places=(-l"$torch" -l"$torch/../../nvidia/cu13/lib")
+if [ -e "$own/libresidua_parquet.so" ]; then
+  places+=(-l"$(runpath "$build/engine/libresidua_parquet.so" pyarrow)")
+fi
+(cd "$work" && dpkg-shlibdeps -O --ignore-missing-info "${places[@]}" \
   "$own"/residua* "$own"/*.so) >"$work/depends" 2>"$work/shlibdeps.log" ||
   { cat "$work/shlibdeps.log" >&2; fail "dpkg-shlibdeps failed (above)"; }
 depends=$(sed -n 's/^shlibs:Depends=//p' "$work/depends")
@@ -80,7 +86,7 @@ Priority: optional
 Description: workbench for the depth topology of neural networks
  Residua wires, trains and watches the residual topology of neural networks,
  in a window and in a terminal. Its first start needs residua-setup, which
- fetches PyTorch's C++ library.
+ fetches PyTorch's C++ library and Apache Arrow's.
 CONTROL
 install -m 755 "$checkout/packaging/debian/postrm" "$root/DEBIAN/postrm"
 (cd "$root" && find . -type f ! -path './DEBIAN/*' -printf '%P\0' | sort -z | xargs -0 md5sum) >"$root/DEBIAN/md5sums"

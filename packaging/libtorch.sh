@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=bash
 # shellcheck disable=SC2154
-# LibTorch and the CUDA libraries, as setup.sh and the installed residua-setup fetch them; sourced, after common.sh. Who
-# sources it sets
+# LibTorch, the CUDA libraries and Apache Arrow, as setup.sh and the installed residua-setup fetch them; sourced, after
+# common.sh. Who sources it sets
 #   wheels       the list of what is fetched (wheels.txt)
 #   cache        the folder that everything goes to; target: $cache/torch-VERSION; torch_version
-#   torch_parts  which files of PyTorch's wheel are kept
+#   torch_parts  which files of PyTorch's wheel are kept; arrow_parts: of Arrow's
 #   wheel_folder where wheels lie that need not be downloaded; may be empty
 wheel_folder=""
 
@@ -73,7 +73,8 @@ show_progress() {
   done
 }
 
-# download PACKAGE VERSION: into $work/wheel.
+# download PACKAGE VERSION: into $work/wheel, the wheel for Python $python_version.
+python_version=3.12
 download() {
   local glibc platforms=() watcher="" status=0
   for glibc in {28..17}; do platforms+=(--platform "manylinux_2_${glibc}_x86_64"); done
@@ -82,7 +83,7 @@ download() {
     watcher=$!
   fi
   TMPDIR=$work python3 -m pip download --quiet --disable-pip-version-check --no-cache-dir --no-deps --only-binary=:all: \
-    --python-version 3.12 "${platforms[@]}" --platform manylinux2014_x86_64 \
+    --python-version "$python_version" "${platforms[@]}" --platform manylinux2014_x86_64 \
     --dest "$work/wheel" "$1==$2" </dev/null >"$work/pip.log" 2>&1 || status=$?
   if [ -n "$watcher" ]; then
     kill "$watcher" 2>/dev/null || true
@@ -123,6 +124,22 @@ install_torch() {
   mkdir -p "$target"
   mv -T "$work/torch/torch" "$target/torch"
   say "LibTorch $torch_version: installed in $target"
+}
+
+# Into a folder of its own, so that one PyTorch gives way to another without it.
+install_arrow() {
+  local package version _ hash python_version=3.11 folder
+  read -r package version _ hash < <(rows arrow)
+  folder="$cache/arrow-$version"
+  if [ -e "$folder/pyarrow" ]; then
+    say "Arrow $version: there already, in $folder"
+    return
+  fi
+  require_space arrow
+  fetch "$package" "$version" "$hash" "$work/arrow" "${arrow_parts[@]}"
+  mkdir -p "$folder"
+  mv -T "$work/arrow/pyarrow" "$folder/pyarrow"
+  say "Arrow $version: installed in $folder"
 }
 
 # install_nvidia NAME SET...: a directory per selection of wheels, and the link nvidia/ that LibTorch looks through, so

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Installs what Residua is built with: the distribution's packages, and PyTorch's C++ library (LibTorch) in a cache
-# outside the checkout. Runs as often as you like; what is there already is left alone.
+# Installs what Residua is built with: the distribution's packages, and PyTorch's C++ library (LibTorch) and Apache
+# Arrow's in a cache outside the checkout. Runs as often as you like; what is there already is left alone.
 #
 #   packaging/setup.sh            the CPU build; with a GPU in the machine also the CUDA libraries
 #   packaging/setup.sh --cuda     the CUDA libraries and compiler in any case (2 GB to download, 4 GB on disk)
 #   packaging/setup.sh --cpu      never the CUDA libraries
 #
-# The cache is ~/.cache/residua; RESIDUA_TORCH names a PyTorch 2.11.0 of your own instead (the folder above torch/).
+# The cache is ~/.cache/residua; RESIDUA_TORCH names a PyTorch 2.11.0 of your own instead (the folder above torch/),
+# RESIDUA_ARROW a pyarrow 26.0.1 (the folder above pyarrow/).
 # Every step works in a temporary directory beside its target and is renamed at the end, so a failure leaves nothing.
 set -euo pipefail
 # shellcheck source=packaging/common.sh
@@ -21,6 +22,7 @@ wheels="$checkout/packaging/wheels.txt"
 torch_version=$(rows torch | cut -d' ' -f2)
 target="$cache/torch-$torch_version"
 torch_parts=('torch/lib/*' 'torch/include/*' 'torch/share/*')
+arrow_parts=('pyarrow/libarrow.so.*' 'pyarrow/libparquet.so.*' 'pyarrow/include/*')
 work=""
 
 parse_arguments() {
@@ -30,7 +32,7 @@ parse_arguments() {
       --cuda) want_cuda=yes ;;
       --cpu) want_cuda=no ;;
       -h | --help)
-        sed -n '3,12s/^# \{0,1\}//p' "$0"
+        sed -n '3,13s/^# \{0,1\}//p' "$0"
         exit 0
         ;;
       *) fail "unknown option $argument; there are --cuda, --cpu and --help" ;;
@@ -109,9 +111,15 @@ main() {
   if [ -n "${RESIDUA_TORCH:-}" ]; then
     [ -e "$RESIDUA_TORCH/torch/lib/libtorch_cpu.so" ] || fail "RESIDUA_TORCH=$RESIDUA_TORCH holds no torch/lib/libtorch_cpu.so"
     say "LibTorch: $RESIDUA_TORCH, as RESIDUA_TORCH says"
-    return
+  else
+    install_libraries
   fi
-  install_libraries
+  if [ -n "${RESIDUA_ARROW:-}" ]; then
+    compgen -G "$RESIDUA_ARROW/pyarrow/libparquet.so.*" >/dev/null || fail "RESIDUA_ARROW=$RESIDUA_ARROW holds no pyarrow/libparquet.so.*"
+    say "Arrow: $RESIDUA_ARROW, as RESIDUA_ARROW says"
+  else
+    install_arrow
+  fi
 }
 
 main "$@"

@@ -145,7 +145,8 @@ std::vector<Command> importCommands()
            {"onto", OptionKind::Text, "PROJECT",
             "put the tensors of the file where name and shape fit this project's network, and list what does not"},
            {"data", OptionKind::Text, "PATH",
-            "what it is to be trained on: a text, a folder of texts, JSON Lines (.jsonl) or ready-made tokens (.bin)"},
+            "what it is to be trained on: a text, JSON Lines (.jsonl), Parquet or ready-made tokens (.bin), or a "
+            "folder of such"},
            mixOption(),
            fieldOption(),
            threadsOption()}},

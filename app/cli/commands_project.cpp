@@ -93,14 +93,23 @@ Result<projects::Project> sizedProject(const Arguments& arguments, const std::fi
         }
         source = *given;
     }
+    if (arguments.has("field")) {
+        auto* const records = std::get_if<projects::JsonLinesData>(&source);
+        if (records == nullptr) {
+            return Error{"--field", "is for JSON Lines and Parquet, which --data names; expected a .jsonl, a .parquet, "
+                                    "or a folder of such"};
+        }
+        records->field = arguments.text("field");
+    }
     if (arguments.has("tokeniser")) {
         const Result<projects::Tokeniser> tokeniser = tokeniserFrom(arguments.text("tokeniser"));
         if (!tokeniser) {
             return tokeniser.error();
         }
         if (!takeTokeniser(source, *tokeniser)) {
-            return Error{"--tokeniser",
-                         "is for text, which --data or --mix name; expected a text, a folder of texts or .jsonl"};
+            return Error{
+                "--tokeniser",
+                "is for text, which --data or --mix name; expected a text, .jsonl, .parquet, or a folder of such"};
         }
     }
     projects::NewProject wanted = projects::proposalFor(source);
@@ -425,7 +434,9 @@ std::vector<Command> projectCommands()
           {{"example", OptionKind::Text, "NAME", "which example (default: the first of --list)"},
            {"list", OptionKind::Flag, "", "list the examples"},
            {"data", OptionKind::Text, "PATH",
-            "instead: a text or JSON Lines (.jsonl), also .gz and .zst, ready-made tokens (.bin), or a folder of such"},
+            "instead: a text or JSON Lines (.jsonl), also .gz and .zst, Parquet (.parquet), ready-made tokens (.bin), "
+            "or a "
+            "folder of such"},
            mixOption(),
            fieldOption(),
            {"tokeniser", OptionKind::Text, "KIND",

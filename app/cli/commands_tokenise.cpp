@@ -63,7 +63,7 @@ std::vector<Command> tokeniseCommands()
         {"tokenise",
          "learn a tokeniser from text: a SentencePiece model",
          "residua-cli tokenise my-project/project.json --size 400 -o my-project/text.model",
-         {{{"TEXT", "a text, a folder of texts, or JSON Lines; .gz and .zst too"}},
+         {{{"TEXT", "a text, JSON Lines (also .gz and .zst) or Parquet, or a folder of such"}},
           {{"output", OptionKind::Text, "FILE", "the model's file, which is replaced", "o"},
            {.name = "kind",
             .kind = OptionKind::Text,
@@ -71,7 +71,8 @@ std::vector<Command> tokeniseCommands()
             .help = "bpe (the default) or unigram",
             .choices = {"bpe", "unigram"}},
            {"size", OptionKind::Integer, "PIECES", "how many pieces (default: 8000); 256 of them are bytes", {}, 260},
-           {"field", OptionKind::Text, "KEY", "the key of JSON Lines that holds the text (default: text)"}}},
+           {"field", OptionKind::Text, "KEY",
+            "the key of JSON Lines, or the column of Parquet, that holds the text (default: text)"}}},
          &runTokenise,
          Yields::Files},
     };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/project_argument.h"
 
+#include "engine/api/data_summary.h"
 #include "projects/check/validate.h"
 #include "projects/file/store.h"
 #include "projects/library/presets.h"

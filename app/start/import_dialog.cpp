@@ -100,7 +100,7 @@ QFormLayout* ImportDialog::makeForm()
     m_name->setObjectName(QStringLiteral("importName"));
     m_data->setObjectName(QStringLiteral("importData"));
     m_data->setPlaceholderText(
-        tr("A text or .jsonl, also .gz and .zst, a .bin, or a folder of such; may be left empty"));
+        tr("A text or .jsonl, also .gz and .zst, a .parquet, a .bin, or a folder of such; may be left empty"));
     auto* browseModels = new QPushButton(tr("Browse…"), this);
     browseModels->setAccessibleName(tr("Browse for the model's folder"));
     auto* browseTexts = new QPushButton(tr("Browse…"), this);
@@ -152,10 +152,11 @@ void ImportDialog::browseModel()
 
 void ImportDialog::browseData()
 {
-    const QString chosen = QFileDialog::getOpenFileName(
-        this, tr("Data"), m_data->text(),
-        tr("Data (*.txt *.jsonl *.ndjson *.txt.gz *.jsonl.gz *.ndjson.gz *.txt.zst *.jsonl.zst *.ndjson.zst *.bin)"
-           ";;Any file (*)"));
+    const QString chosen =
+        QFileDialog::getOpenFileName(this, tr("Data"), m_data->text(),
+                                     tr("Data (*.txt *.jsonl *.ndjson *.txt.gz *.jsonl.gz *.ndjson.gz *.txt.zst "
+                                        "*.jsonl.zst *.ndjson.zst *.parquet *.bin)"
+                                        ";;Any file (*)"));
     if (!chosen.isEmpty()) {
         m_data->setText(QDir::toNativeSeparators(chosen));
     }

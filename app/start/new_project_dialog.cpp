@@ -127,6 +127,7 @@ QFormLayout* NewProjectDialog::makeDataForm()
     m_kind->setObjectName(QStringLiteral("newData"));
     m_path->setObjectName(QStringLiteral("newPath"));
     m_tokeniser->setObjectName(QStringLiteral("newTokeniser"));
+    m_field->setObjectName(QStringLiteral("newField"));
     m_model->setObjectName(QStringLiteral("newModel"));
     m_kind->addItems({tr("Synthetic language, built in"), tr("Text: a file, or a folder of .txt files"),
                       tr("JSON lines: a text in each"), tr("Mixture: texts with weights"), tr("Token file"),
@@ -143,8 +144,11 @@ QFormLayout* NewProjectDialog::makeDataForm()
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(6);
     row->addWidget(m_path, 1);
-    row->addWidget(m_browse);
-    m_browse->setAutoDefault(false);
+    for (QPushButton* button : {m_browse, m_browseFolder}) {
+        row->addWidget(button);
+        button->setAutoDefault(false);
+    }
+    m_browseFolder->setAccessibleName(tr("Browse for a folder"));
     m_amount->setObjectName(QStringLiteral("newAmount"));
     m_amount->setWordWrap(true);
     m_preview->setObjectName(QStringLiteral("newPreview"));
@@ -234,7 +238,7 @@ void NewProjectDialog::connectFields()
     for (QComboBox* box : {m_tokeniser, m_topology}) {
         connect(box, &QComboBox::currentIndexChanged, this, &NewProjectDialog::update);
     }
-    for (QLineEdit* line : {m_path, m_model}) {
+    for (QLineEdit* line : {m_path, m_field, m_model}) {
         connect(line, &QLineEdit::textChanged, this, &NewProjectDialog::update);
     }
     for (QSpinBox* box : {m_vocabulary, m_depth, m_width, m_steps, m_batch, m_sequence}) {
@@ -321,9 +325,20 @@ void NewProjectDialog::chooseKind()
 
 void NewProjectDialog::browse()
 {
-    const bool anything = kind() == Kind::Text;
-    const QString chosen = QFileDialog::getOpenFileName(this, tr("Data"), m_path->text(),
-                                                        anything ? tr("Text (*.txt);;Any file (*)") : QString());
+    const QString shown = kind() == Kind::Text ? tr("Text (*.txt *.txt.gz *.txt.zst);;Any file (*)")
+                          : kind() == Kind::JsonLines
+                              ? tr("JSON Lines or Parquet (*.jsonl *.jsonl.gz *.jsonl.zst *.ndjson *.ndjson.gz "
+                                   "*.ndjson.zst *.parquet);;Any file (*)")
+                              : QString();
+    const QString chosen = QFileDialog::getOpenFileName(this, tr("Data"), m_path->text(), shown);
+    if (!chosen.isEmpty()) {
+        m_path->setText(chosen);
+    }
+}
+
+void NewProjectDialog::browseFolder()
+{
+    const QString chosen = QFileDialog::getExistingDirectory(this, tr("A folder of data"), m_path->text());
     if (!chosen.isEmpty()) {
         m_path->setText(chosen);
     }

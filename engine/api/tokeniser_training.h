@@ -15,7 +15,7 @@ enum class PieceModel { Bpe, Unigram };
 /// A SentencePiece model that is to be learned from text.
 struct TokeniserTraining {
     std::filesystem::path text;   ///< what a project may have as text or JSON Lines, compressed or not
-    std::string field = "text";   ///< of JSON Lines
+    std::string field = "text";   ///< of JSON Lines or Parquet
     std::filesystem::path output; ///< the model's file; one that is there is replaced
     PieceModel model = PieceModel::Bpe;
     std::int64_t pieces = 8000;

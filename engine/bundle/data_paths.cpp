@@ -20,7 +20,7 @@ struct Collector {
     }
     void operator()(projects::JsonLinesData& source) const
     {
-        add(source.path, kJsonLinesEndings);
+        add(source.path, kRecordEndings);
         add(source.tokeniser);
     }
     void operator()(projects::MixtureData& source) const

@@ -72,8 +72,8 @@ struct Opener {
     Opened operator()(const projects::JsonLinesData& source) const
     {
         const auto path = resolved(source.path);
-        return openText(readJsonLines(path, source.field, watch), source.tokeniser, path.string(),
-                        notesOn(path, kJsonLinesEndings, source.tokeniser));
+        return openText(readRecords(path, source.field, watch), source.tokeniser, path.string(),
+                        notesOn(path, kRecordEndings, source.tokeniser));
     }
 
     Opened operator()(const projects::MixtureData& source) const

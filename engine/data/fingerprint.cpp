@@ -212,7 +212,7 @@ struct Source {
     }
     Status operator()(const projects::JsonLinesData& source) const
     {
-        const Status added = reader.add(source.path, kJsonLinesEndings);
+        const Status added = reader.add(source.path, kRecordEndings);
         return added ? reader.add(source.tokeniser) : added;
     }
     Status operator()(const projects::MixtureData& source) const

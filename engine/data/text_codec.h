@@ -46,6 +46,9 @@ public:
 /// what lies beside that where it is there. None for a tokeniser without a model.
 [[nodiscard]] std::vector<std::filesystem::path> tokeniserFiles(const projects::Tokeniser& tokeniser,
                                                                 const std::filesystem::path& projectDirectory);
+/// What that file would say for transformers: the class that reads any tokenizer.json, and the tokens that begin and
+/// end a document in tokenizerJsonCodec().
+[[nodiscard]] Result<std::string> settingsOf(const std::filesystem::path& tokenizerJson);
 /// Words separated by white space, each a token: a generated language.
 [[nodiscard]] std::unique_ptr<TextCodec> wordCodec(std::vector<std::string> words);
 /// Ids as decimal numbers: token files, whose tokeniser is not known.

@@ -2,6 +2,8 @@
 #include "engine/data/text_files.h"
 
 #include "engine/data/compressed_file.h"
+#include "engine/data/gathered_texts.h"
+#include "engine/data/parquet.h"
 #include "engine/data/utf8.h"
 
 #include <nlohmann/json.hpp>
@@ -68,12 +70,6 @@ Result<ByteRange> checkedText(const Bytes& file, const std::string& place, const
 /// The `index`-th of many texts.
 Result<Bytes> openText(const fs::path& path, std::size_t index, const PreparationWatch& watch)
 {
-    if (path.extension() == ".parquet") {
-        return Error{path.string(),
-                     "is a Parquet file, which is not read here: make JSON Lines of it, such as with python3 "
-                     "-c \"import pandas; pandas.read_parquet('IN.parquet').to_json('OUT.jsonl.gz', "
-                     "orient='records', lines=True, force_ascii=False)\""};
-    }
     if (isCompressed(path)) {
         return decompressed(path, watch);
     }
@@ -136,22 +132,14 @@ public:
         if (Status status = endLine(); !status) {
             return status.error();
         }
-        if (m_ends.empty()) {
+        if (m_texts.count() == 0) {
             return Error{m_path.string(), "is empty, expected one JSON object per line"};
         }
-        if (m_texts.size() == m_ends.size()) {
+        if (m_texts.allEmpty()) {
             return Error{place(m_first), "field \"" + m_field + "\" is empty here and in every other line (" +
-                                             std::to_string(m_ends.size()) + " in all); expected text"};
+                                             std::to_string(m_texts.count()) + " in all); expected text"};
         }
-        const Bytes texts = bytesInMemory(std::move(m_texts));
-        std::vector<Document> documents;
-        documents.reserve(m_ends.size());
-        std::uint64_t begin = 0;
-        for (const std::uint64_t end : m_ends) {
-            documents.push_back({texts, begin, end - begin});
-            begin = end;
-        }
-        return documents;
+        return m_texts.take();
     }
 
 private:
@@ -169,10 +157,8 @@ private:
             return value.error();
         }
         m_line.clear();
-        m_first = m_ends.empty() ? number : m_first;
-        m_texts += *value;
-        m_texts += '\n';
-        m_ends.push_back(m_texts.size());
+        m_first = m_texts.count() == 0 ? number : m_first;
+        m_texts.add(*value);
         return Done{};
     }
 
@@ -181,8 +167,7 @@ private:
     std::string m_line;
     std::size_t m_number = 1;
     std::size_t m_first = 1; ///< line of the first document
-    std::string m_texts;
-    std::vector<std::uint64_t> m_ends;
+    GatheredTexts m_texts;
 };
 
 /// The files below a folder whose names end in one of those, sorted.
@@ -221,6 +206,23 @@ fs::path twinOf(const fs::path& file, const std::vector<fs::path>& files)
         }
     }
     return {};
+}
+
+/// The texts of one file of JSON Lines, the `index`-th document and those after it.
+Result<std::vector<Document>> readJsonLines(const fs::path& path, const std::string& field, std::size_t index,
+                                            const PreparationWatch& watch)
+{
+    if (isCompressed(path) && path.stem().extension() == kParquetEnding) {
+        return Error{path.string(), "is a compressed Parquet file: decompress it; what is in it is compressed besides"};
+    }
+    const auto file = openText(path, index, watch);
+    const auto text = file ? checkedText(*file, path.string(), watch) : Result<ByteRange>(file.error());
+    if (!text) {
+        return text.error();
+    }
+    LineCollector lines(path, field);
+    const Status read = forEachPart(*text, watch, [&](std::string_view part) { return lines.add(part); });
+    return read ? lines.documents() : Result<std::vector<Document>>(read.error());
 }
 
 } // namespace
@@ -276,16 +278,6 @@ std::vector<std::string> leftOutAt(const fs::path& path, std::span<const std::st
                                  : "")};
 }
 
-bool holdsRecords(const fs::path& path)
-{
-    std::error_code ignored;
-    if (!fs::is_directory(path, ignored)) {
-        const std::string name = path.filename().string();
-        return std::ranges::any_of(kJsonLinesEndings, [&](std::string_view end) { return name.ends_with(end); });
-    }
-    return !filesAt(path, kTextEndings) && filesAt(path, kJsonLinesEndings);
-}
-
 Result<InputFile> openAmong(const fs::path& path, std::size_t index)
 {
     Result<InputFile> file = InputFile::open(path);
@@ -326,6 +318,10 @@ Result<std::vector<Document>> readTextFiles(const fs::path& path, const Preparat
     }
     std::vector<Document> documents;
     for (const fs::path& name : *files) {
+        if (name.extension() == kParquetEnding) {
+            return Error{name.string(), "is a Parquet file, expected plain text: choose the source \"JSON Lines or "
+                                        "Parquet\" (json_lines)"};
+        }
         const auto file = openText(name, documents.size(), watch);
         if (!file) {
             return file.error();
@@ -344,23 +340,16 @@ Result<std::vector<Document>> readTextFiles(const fs::path& path, const Preparat
     return documents;
 }
 
-Result<std::vector<Document>> readJsonLines(const fs::path& path, const std::string& field,
-                                            const PreparationWatch& watch)
+Result<std::vector<Document>> readRecords(const fs::path& path, const std::string& field, const PreparationWatch& watch)
 {
-    const auto files = filesAt(path, kJsonLinesEndings);
+    const auto files = filesAt(path, kRecordEndings);
     if (!files) {
         return files.error();
     }
     std::vector<Document> documents;
     for (const fs::path& name : *files) {
-        const auto file = openText(name, documents.size(), watch);
-        const auto text = file ? checkedText(*file, name.string(), watch) : Result<ByteRange>(file.error());
-        if (!text) {
-            return text.error();
-        }
-        LineCollector lines(name, field);
-        const Status read = forEachPart(*text, watch, [&](std::string_view part) { return lines.add(part); });
-        auto found = read ? lines.documents() : Result<std::vector<Document>>(read.error());
+        auto found = name.extension() == kParquetEnding ? readParquet(name, field, watch)
+                                                        : readJsonLines(name, field, documents.size(), watch);
         if (!found) {
             return found.error();
         }
@@ -371,23 +360,23 @@ Result<std::vector<Document>> readJsonLines(const fs::path& path, const std::str
 
 bool holdsRecords(const fs::path& path)
 {
-    const std::string name = path.filename().string();
     std::error_code ignored;
-    if (fs::is_directory(path, ignored)) {
-        return filesAt(path, kJsonLinesEndings) && !filesAt(path, kTextEndings);
+    if (!fs::is_directory(path, ignored)) {
+        const std::string name = path.filename().string();
+        return std::ranges::any_of(kRecordEndings, [&](std::string_view end) { return name.ends_with(end); });
     }
-    return std::ranges::any_of(kJsonLinesEndings, [&](std::string_view end) { return name.ends_with(end); });
+    return !filesAt(path, kTextEndings) && filesAt(path, kRecordEndings);
 }
 
 std::span<const std::string_view> endingsAt(const fs::path& path)
 {
     using Endings = std::span<const std::string_view>;
-    return holdsRecords(path) ? Endings(kJsonLinesEndings) : Endings(kTextEndings);
+    return holdsRecords(path) ? Endings(kRecordEndings) : Endings(kTextEndings);
 }
 
 Result<std::vector<Document>> readTexts(const fs::path& path, const std::string& field, const PreparationWatch& watch)
 {
-    return holdsRecords(path) ? readJsonLines(path, field, watch) : readTextFiles(path, watch);
+    return holdsRecords(path) ? readRecords(path, field, watch) : readTextFiles(path, watch);
 }
 
 } // namespace residua::engine

@@ -16,18 +16,18 @@
 
 namespace residua::engine {
 
-/// A text of its own: a file, or a line of JSON Lines. Valid UTF-8, without a byte order mark.
+/// A text of its own: a file, a line of JSON Lines, or a row of Parquet. Valid UTF-8, without a byte order mark.
 using Document = ByteRange;
 
 /// What the names of such files end in, plain and compressed, where a folder of them is given.
 inline constexpr std::array<std::string_view, 3> kTextEndings{".txt", ".txt.gz", ".txt.zst"};
-inline constexpr std::array<std::string_view, 6> kJsonLinesEndings{".jsonl",  ".jsonl.gz",  ".jsonl.zst",
-                                                                   ".ndjson", ".ndjson.gz", ".ndjson.zst"};
+inline constexpr std::array<std::string_view, 7> kRecordEndings{".jsonl",     ".jsonl.gz",   ".jsonl.zst", ".ndjson",
+                                                                ".ndjson.gz", ".ndjson.zst", ".parquet"};
 
 /// Those of all kinds of text.
 inline constexpr auto kAnyTextEndings = [] {
-    std::array<std::string_view, kTextEndings.size() + kJsonLinesEndings.size()> all;
-    std::ranges::copy(kJsonLinesEndings, std::ranges::copy(kTextEndings, all.begin()).out);
+    std::array<std::string_view, kTextEndings.size() + kRecordEndings.size()> all;
+    std::ranges::copy(kRecordEndings, std::ranges::copy(kTextEndings, all.begin()).out);
     return all;
 }();
 
@@ -35,16 +35,16 @@ inline constexpr auto kAnyTextEndings = [] {
 /// compressed; what is not UTF-8 is an error with its file, line and offset.
 [[nodiscard]] Result<std::vector<Document>> readTextFiles(const std::filesystem::path& path,
                                                           const PreparationWatch& watch = {});
-/// The string `field` of every line that is not blank, each ended by a newline, in memory; of the file, or of every
-/// file of JSON Lines below the folder in the order of their paths. A line has at most 64 MiB.
-[[nodiscard]] Result<std::vector<Document>> readJsonLines(const std::filesystem::path& path, const std::string& field,
-                                                          const PreparationWatch& watch = {});
-
-/// Whether a path is read as JSON Lines: by the end of its name, or as a folder that has such files and no texts.
+/// The string `field` of every record, each ended by a newline, in memory; of the file, or of every file of records
+/// below the folder in the order of their paths. A record is a line of JSON Lines that is not blank and has at most 64
+/// MiB, or a row of Parquet that is not null, where `field` is the column.
+[[nodiscard]] Result<std::vector<Document>> readRecords(const std::filesystem::path& path, const std::string& field,
+                                                        const PreparationWatch& watch = {});
+/// Whether a path is read as records: by the end of its name, or as a folder that has such files and no texts.
 [[nodiscard]] bool holdsRecords(const std::filesystem::path& path);
-/// What the names of the files at a path end in, be they JSON Lines or plain text.
+/// What the names of the files at a path end in, be they records or plain text.
 [[nodiscard]] std::span<const std::string_view> endingsAt(const std::filesystem::path& path);
-/// The texts at a path, be they JSON Lines, whose key `field` is, or plain text.
+/// The texts at a path, be they records, whose key or column is `field`, or plain text.
 [[nodiscard]] Result<std::vector<Document>> readTexts(const std::filesystem::path& path, const std::string& field,
                                                       const PreparationWatch& watch = {});
 
@@ -53,9 +53,6 @@ inline constexpr auto kAnyTextEndings = [] {
 /// or where `watch`, asked between two parts, gives it up.
 [[nodiscard]] Status forEachPart(const ByteRange& text, const PreparationWatch& watch,
                                  const std::function<Status(std::string_view part)>& take);
-
-/// Whether a path is read as records: by the end of its name, or as a folder that has such files and no texts.
-[[nodiscard]] bool holdsRecords(const std::filesystem::path& path);
 
 /// The files a data path stands for: itself, or every file below the folder whose name ends in one of those, sorted. Of
 /// a file that lies there uncompressed too, or by both gzip and zstd, the first of these is read. Without endings a

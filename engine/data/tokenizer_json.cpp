@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <array>
+#include <utility>
 
 namespace residua::engine {
 namespace {
@@ -33,6 +34,29 @@ std::string endBySettings(const fs::path& settings)
     const auto content = end->is_object() ? end->find("content") : end;
     const bool isText = (!end->is_object() || content != end->end()) && content->is_string();
     return isText ? content->get<std::string>() : std::string();
+}
+
+/// The token of an id: added, or one of the model's vocabulary, which is an object of ids or a list of pairs.
+std::string tokenOf(const nlohmann::json& file, std::uint32_t id)
+{
+    const auto has = [id](const nlohmann::json& number) { return number.is_number_unsigned() && number == id; };
+    for (const auto& added : file.value("added_tokens", nlohmann::json::array())) {
+        if (added.is_object() && added.contains("content") && has(added.value("id", nlohmann::json()))) {
+            return added["content"].get<std::string>();
+        }
+    }
+    const nlohmann::json vocabulary = file.value("/model/vocab"_json_pointer, nlohmann::json());
+    if (vocabulary.is_array() && id < vocabulary.size()) {
+        return vocabulary[id].at(0).get<std::string>();
+    }
+    if (vocabulary.is_object()) {
+        for (const auto& [token, number] : vocabulary.items()) {
+            if (has(number)) {
+                return token;
+            }
+        }
+    }
+    return {};
 }
 
 class TokenizerJsonCodec : public TextCodec {
@@ -73,6 +97,24 @@ std::vector<fs::path> tokeniserFiles(const projects::Tokeniser& tokeniser, const
         files.push_back(settings);
     }
     return files;
+}
+
+Result<std::string> settingsOf(const fs::path& tokenizerJson)
+{
+    const auto bytes = readFile(tokenizerJson, kLargest);
+    const auto codec = tokenizerJsonCodec(tokenizerJson);
+    if (!bytes || !codec) {
+        return bytes ? codec.error() : bytes.error();
+    }
+    const nlohmann::json file = nlohmann::json::parse(*bytes); // as the codec has
+    nlohmann::json settings{{"tokenizer_class", "PreTrainedTokenizerFast"}, {"clean_up_tokenization_spaces", false}};
+    const DocumentMarks marks = (*codec)->marks();
+    for (const auto& [key, tokens] : {std::pair("bos_token", &marks.before), std::pair("eos_token", &marks.behind)}) {
+        if (tokens->size() == 1) {
+            settings[key] = tokenOf(file, tokens->front());
+        }
+    }
+    return settings.dump(2) + "\n";
 }
 
 Result<std::unique_ptr<TextCodec>> tokenizerJsonCodec(const fs::path& file)

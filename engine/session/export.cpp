@@ -84,17 +84,19 @@ private:
         if (!m_type && !m_request.type.empty()) {
             return Error{"type", "got \"" + m_request.type + "\", expected " + weightTypeNames()};
         }
-        std::vector<std::filesystem::path> companions =
-            tokeniserFiles((*m_sound)->data.source, m_opened->run.projectDirectory);
+        Result<Companions> companions = tokeniserCompanions((*m_sound)->data.source, m_opened->run.projectDirectory);
+        if (!companions) {
+            return companions.error();
+        }
         Result<projects::FoundDecoder> found = decoderIn(*m_opened, *m_sound);
         if (found) {
-            m_model.emplace(Model{std::move(*found), std::move(companions)});
+            m_model.emplace(Model{std::move(*found), std::move(*companions)});
             return Done{};
         }
         if (m_type) {
             return Error{"type", "a model with code of its own keeps the checkpoint's type: " + found.error().text()};
         }
-        m_use = CustomModel{found.error().message, std::move(companions)};
+        m_use = CustomModel{found.error().message, std::move(*companions)};
         return Done{};
     }
 
@@ -232,7 +234,7 @@ private:
     /// A network that is one of transformers' own.
     struct Model {
         projects::FoundDecoder found;
-        std::vector<std::filesystem::path> companions;
+        Companions companions;
     };
 
     ExportRequest m_request;

@@ -2,6 +2,7 @@
 #include "engine/session/model_data.h"
 
 #include "engine/api/data_summary.h"
+#include "engine/data/text_codec.h"
 #include "engine/files/tensor_files.h"
 #include "engine/transfer/new_folder.h"
 #include "projects/base/whole_file.h"
@@ -186,7 +187,7 @@ Result<ModelData> modelData(const fs::path& folder, const fs::path& project,
     return made;
 }
 
-std::vector<fs::path> tokeniserFiles(const projects::Source& source, const fs::path& projectDirectory)
+Result<Companions> tokeniserCompanions(const projects::Source& source, const fs::path& projectDirectory)
 {
     const projects::Tokeniser* const tokeniser = std::visit(
         [](const auto& each) -> const projects::Tokeniser* {
@@ -197,22 +198,31 @@ std::vector<fs::path> tokeniserFiles(const projects::Source& source, const fs::p
             }
         },
         source);
-    std::vector<fs::path> files;
+    Companions companions;
     if (tokeniser == nullptr || tokeniser->model.empty()) {
-        return files;
+        return companions;
     }
     const fs::path model = projectDirectory / tokeniser->model;
     const bool known = std::ranges::any_of(kTokenisers, [&](const char* name) { return model.filename() == name; });
     std::error_code code;
-    if (known && fs::is_regular_file(model, code)) {
-        files.push_back(model);
-        for (const char* const name : kBeside) {
-            if (fs::is_regular_file(model.parent_path() / name, code)) {
-                files.push_back(model.parent_path() / name);
-            }
+    if (!known || !fs::is_regular_file(model, code)) {
+        return companions;
+    }
+    companions.files.push_back(model);
+    for (const char* const name : kBeside) {
+        if (fs::is_regular_file(model.parent_path() / name, code)) {
+            companions.files.push_back(model.parent_path() / name);
         }
     }
-    return files;
+    const fs::path settings = tokeniserSettings(model);
+    if (tokeniser->kind == projects::TokeniserKind::TokenizerJson && !fs::exists(settings, code)) {
+        const Result<std::string> written = settingsOf(model);
+        if (!written) {
+            return written.error();
+        }
+        companions.written[settings.filename().string()] = *written;
+    }
+    return companions;
 }
 
 } // namespace residua::engine

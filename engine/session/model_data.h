@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/transfer/new_folder.h"
 #include "projects/base/result.h"
 #include "projects/model/data_source.h"
 
@@ -25,8 +26,10 @@ struct ModelData {
                                           const std::optional<projects::Source>& data, std::int64_t vocabulary,
                                           std::int64_t length);
 
-/// What of a project's tokeniser transformers reads: its files, those of them that are there.
-[[nodiscard]] std::vector<std::filesystem::path> tokeniserFiles(const projects::Source& source,
-                                                                const std::filesystem::path& projectDirectory);
+/// What of a project's tokeniser transformers reads: its files, those of them that are there, and tokenizer_config.json
+/// where there is none beside tokenizer.json: without, transformers goes by the model's type, and finds no token that
+/// ends a text.
+[[nodiscard]] Result<Companions> tokeniserCompanions(const projects::Source& source,
+                                                     const std::filesystem::path& projectDirectory);
 
 } // namespace residua::engine

@@ -149,13 +149,13 @@ private:
         const std::string config = projects::configOf(m_source.found.decoder, original, configWordOf(m_type));
         done = done ? writeFileAtomically(folder / "config.json", config) : done;
         done = done ? writeFileAtomically(folder / "README.md", readme()) : done;
-        return done ? copyInto(folder, m_source.companions) : done;
+        return done ? addCompanions(folder, m_source.companions) : done;
     }
 
     [[nodiscard]] std::string readme() const
     {
         return projects::modelReadme(m_source.project, m_source.found.decoder, m_source.run, configWordOf(m_type),
-                                     !m_source.companions.empty());
+                                     !m_source.companions.files.empty());
     }
 
     HuggingFaceSource& m_source;

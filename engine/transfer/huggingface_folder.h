@@ -3,6 +3,7 @@
 
 #include "engine/files/safetensors.h"
 #include "engine/runs/import_record.h"
+#include "engine/transfer/new_folder.h"
 #include "projects/base/result.h"
 #include "projects/check/sound_project.h"
 #include "projects/huggingface/decoder.h"
@@ -25,7 +26,7 @@ struct HuggingFaceSource {
     std::optional<ImportRecord> imported;               ///< where the run's first weights came from
     std::optional<StoredType> type;                     ///< of what is written; none: as said below
     projects::ExportedRun run;                          ///< its count of parameters is filled in
-    std::vector<std::filesystem::path> companions;      ///< files that are copied: the tokeniser's
+    Companions companions;
 };
 struct HuggingFaceFolder {
     std::string architecture;

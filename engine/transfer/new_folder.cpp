@@ -99,6 +99,16 @@ Status NewFolder::keep()
     return syncDirectory(parent());
 }
 
+Status addCompanions(const fs::path& folder, const Companions& companions)
+{
+    for (const auto& [name, content] : companions.written) {
+        if (Status written = writeFileAtomically(folder / name, content); !written) {
+            return written;
+        }
+    }
+    return copyInto(folder, companions.files);
+}
+
 Status copyInto(const fs::path& folder, const std::vector<fs::path>& files)
 {
     for (const fs::path& file : files) {

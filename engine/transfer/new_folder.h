@@ -4,6 +4,8 @@
 #include "projects/base/result.h"
 
 #include <filesystem>
+#include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -34,6 +36,13 @@ private:
     std::filesystem::path m_scratch;           ///< empty: nothing is to be removed
     std::vector<std::filesystem::path> m_made; ///< parents that were not there, the innermost last
 };
+
+/// What comes beside a model in its folder: its tokeniser.
+struct Companions {
+    std::vector<std::filesystem::path> files;   ///< copied under their names
+    std::map<std::string, std::string> written; ///< others: their content by their name
+};
+[[nodiscard]] Status addCompanions(const std::filesystem::path& folder, const Companions& companions);
 
 /// Copies files into a folder under their names.
 [[nodiscard]] Status copyInto(const std::filesystem::path& folder, const std::vector<std::filesystem::path>& files);

@@ -123,7 +123,7 @@ private:
                 return done;
             }
         }
-        return custom == nullptr ? Status(Done{}) : copyInto(m_folder, custom->companions);
+        return custom == nullptr ? Status(Done{}) : addCompanions(m_folder, custom->companions);
     }
 
     [[nodiscard]] std::map<std::string, std::string> texts() const
@@ -141,7 +141,8 @@ private:
         for (const char* const name : {"model.py", "README.md"}) {
             rename(all[name]);
         }
-        all["README.md"] = projects::customReadme(m_source.project, custom.reason) + all["README.md"];
+        all["README.md"] = projects::customReadme(m_source.project, custom.reason, !custom.companions.files.empty()) +
+                           all["README.md"];
         all["config.json"] =
             projects::customConfig(m_source.project, m_code, m_source.run, exact ? "float64" : "float32");
         all[projects::kConfigurationFile] = projects::configurationCode();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/network/network.h"
+#include "engine/transfer/new_folder.h"
 #include "projects/base/result.h"
 #include "projects/check/sound_project.h"
 #include "projects/pytorch/pytorch_code.h"
@@ -18,8 +19,8 @@ namespace residua::engine {
 struct PlainPyTorch {};
 /// As a model with code of its own (projects/huggingface/custom_model.h).
 struct CustomModel {
-    std::string reason;                            ///< why it is none of transformers' own
-    std::vector<std::filesystem::path> companions; ///< files that are copied: the tokeniser's
+    std::string reason; ///< why it is none of transformers' own
+    Companions companions;
 };
 
 /// A network to be written as PyTorch code.

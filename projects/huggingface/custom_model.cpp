@@ -103,13 +103,14 @@ std::string customConfig(const SoundProject& project, const PyTorchCode& code, c
     return printJson(config);
 }
 
-std::string customReadme(const SoundProject& project, const std::string& reason)
+std::string customReadme(const SoundProject& project, const std::string& reason, bool hasTokeniser)
 {
     return "# " + plainText(project->name) + " for transformers\n\n```python\n" +
-           "from transformers import AutoModelForCausalLM\n\n"
-           "model = AutoModelForCausalLM.from_pretrained(\".\", trust_remote_code=True)\n```\n\n"
-           "The folder brings the network's own code (model.py, wrapped by " +
-           kModelingFile + "), because it is none of the architectures of transformers: " + reason +
+           "from transformers import AutoModelForCausalLM" + (hasTokeniser ? ", AutoTokenizer" : "") +
+           "\n\nmodel = AutoModelForCausalLM.from_pretrained(\".\", trust_remote_code=True)\n" +
+           (hasTokeniser ? "tokenizer = AutoTokenizer.from_pretrained(\".\", trust_remote_code=True)\n" : "") +
+           "```\n\n" + "The folder brings the network's own code (model.py, wrapped by " + kModelingFile +
+           "), because it is none of the architectures of transformers: " + reason +
            ".\nIt also works without transformers, as follows.\n\n";
 }
 

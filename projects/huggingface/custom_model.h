@@ -24,7 +24,7 @@ inline constexpr const char* kModelingFile = "modeling_residua.py";
                                        const std::string& dtype);
 
 /// What stands in the README before pyTorchReadme().
-[[nodiscard]] std::string customReadme(const SoundProject& project, const std::string& reason);
+[[nodiscard]] std::string customReadme(const SoundProject& project, const std::string& reason, bool hasTokeniser);
 
 /// README.md of a folder that needs no code of its own.
 [[nodiscard]] std::string modelReadme(const SoundProject& project, const Decoder& decoder, const ExportedRun& run,

@@ -84,7 +84,7 @@ Source sourceAt(const std::string& path)
     if (name.ends_with(".bin")) {
         return TokenFileData{.path = path, .validationPath = {}};
     }
-    if (name.ends_with(".jsonl") || name.ends_with(".ndjson")) {
+    if (name.ends_with(".jsonl") || name.ends_with(".ndjson") || name.ends_with(".parquet")) {
         return JsonLinesData{.path = path, .tokeniser = {}};
     }
     return TextData{path, {}};

@@ -35,7 +35,8 @@ struct TextData {
     bool operator==(const TextData&) const = default;
 };
 
-/// One document per line, its text in `field`.
+/// JSON Lines: one document per line, its text in `field`. Or Parquet, by the end of the name: one per row, its text in
+/// that column.
 struct JsonLinesData {
     std::string path;
     std::string field = "text";
@@ -124,8 +125,8 @@ struct DataSource {
     bool operator==(const DataSource&) const = default;
 };
 
-/// What lies at a path, by the name's end: ready-made tokens (.bin), JSON Lines (.jsonl, .ndjson), else text. Of text
-/// the bytes are tokens.
+/// What lies at a path, by the name's end: ready-made tokens (.bin), JSON Lines (.jsonl, .ndjson) or Parquet
+/// (.parquet), else text. Of text the bytes are tokens.
 [[nodiscard]] Source sourceAt(const std::string& path);
 /// Whether what lies at a path may be JSON Lines: by the name it may be, or it may be a folder of them.
 [[nodiscard]] bool mayBeJsonLines(const std::string& path);

@@ -61,11 +61,12 @@ struct Fields<JsonLinesData> {
     {
         v({"path",
            "file or folder",
-           "One JSON object per line, or a folder of *.jsonl, also .gz and .zst; a relative path starts at the "
-           "project.",
+           "JSON Lines, also .gz and .zst, or Parquet (*.parquet), or a folder of such files; a relative path starts "
+           "at the project.",
            {.form = TextForm::Path}},
           &JsonLinesData::path);
-        v({"field", "key", "The key that holds the text of a line."}, &JsonLinesData::field);
+        v({"field", "key or column", "The key of each JSON object, or the column of Parquet, that holds the text."},
+          &JsonLinesData::field);
         v({"tokeniser", "tokeniser", "How the text is cut into tokens.", {.group = "tokens"}},
           &JsonLinesData::tokeniser);
     }
@@ -207,7 +208,7 @@ struct Fields<BooleanPolynomial> {
 template <>
 struct Choices<Source> {
     static constexpr Choice all[] = {{"text", "text"},
-                                     {"json_lines", "JSON Lines"},
+                                     {"json_lines", "JSON Lines or Parquet"},
                                      {"mixture", "mixture of texts"},
                                      {"token_file", "token file"},
                                      {"synthetic_language", "synthetic language"},

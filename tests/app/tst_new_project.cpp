@@ -96,6 +96,31 @@ private slots:
         QVERIFY(m_window->session().isDraft());
     }
 
+    /// Rows of JSON Lines, or of Parquet, have their text in a field that is named.
+    void theFieldOfRowsIsNamed()
+    {
+        QFile file(m_folder->filePath("rows.jsonl"));
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write(QByteArray("{\"id\": 1, \"body\": \"Sing, goddess, of the anger of Achilles.\"}\n").repeated(80));
+        file.close();
+        NewProjectDialog* dialog = open();
+        auto* field = child<QLineEdit>(*dialog, "newField");
+        QVERIFY(!field->isVisible());
+        child<QComboBox>(*dialog, "newData")->setCurrentIndex(2);
+        QVERIFY(field->isVisible());
+        QTest::keyClicks(child<QLineEdit>(*dialog, "newPath"), file.fileName());
+        auto* amount = child<QLabel>(*dialog, "newAmount");
+        QTRY_VERIFY2(amount->text().contains("its fields are: body, id"), qPrintable(amount->text()));
+        field->clear();
+        QVERIFY2(child<QLabel>(*dialog, "newProblem")->text().contains("names no key or column"),
+                 qPrintable(child<QLabel>(*dialog, "newProblem")->text()));
+        QTest::keyClicks(field, "body");
+        QTRY_VERIFY2(amount->text().contains("vocabulary of 256"), qPrintable(amount->text()));
+        QTest::mouseClick(child<QPushButton>(*dialog, "newCreate"), Qt::LeftButton);
+        QTRY_VERIFY(m_window->session().isOpen());
+        QCOMPARE(std::get<projects::JsonLinesData>(project().data.source).field, std::string("body"));
+    }
+
     void whatIsMissingIsSaid()
     {
         NewProjectDialog* dialog = open();

@@ -90,11 +90,28 @@ private slots:
                  qPrintable(missing.output));
     }
 
+    /// What is in the folder is known by the names alone.
+    void newTakesAFolderOfParquet()
+    {
+        QVERIFY(QDir().mkpath(path("shards/more")));
+        for (const char* name : {"shards/readme.md", "shards/more/train-0.parquet"}) {
+            QVERIFY(QFile(path(name)).open(QIODevice::WriteOnly));
+        }
+        const Ran made = run({"new", path("columns"), "--data", path("shards"), "--field", "body"});
+        QVERIFY2(made.code == 0, qPrintable(made.errors));
+        const projects::Project project = opened("columns");
+        const auto* const records = std::get_if<projects::JsonLinesData>(&project.data.source);
+        QVERIFY(records != nullptr);
+        QCOMPARE(records->field, std::string("body"));
+        QCOMPARE(records->path, path("shards").toStdString());
+    }
+
     void newRefusesWhatItCannotMake_data()
     {
         QTest::addColumn<QStringList>("words");
         QTest::addColumn<QString>("said");
         QTest::newRow("no such data") << QStringList{"--data", "/nowhere/text.txt"} << "does not exist";
+        QTest::newRow("a field of no records") << QStringList{"--field", "body"} << "is for JSON Lines and Parquet";
         QTest::newRow("no such topology") << QStringList{"--topology", "dac"} << "no preset \"dac\"";
         QTest::newRow("sizes of an example")
             << QStringList{"--example", "grn-language", "--layers", "3"} << "has its own data and sizes";

@@ -4,7 +4,8 @@
     model_cases.py record FILE   what the models of the formula in values() compute: tests/engine/model_cases.json
     model_cases.py make FOLDER   for each case a folder that transformers has saved, with what it computes
     model_cases.py compare FOLDER
-                                 what the exported folders beside them compute against what was recorded of the models
+                                 what the exported folders beside them compute against what was recorded of the models,
+                                 and what their tokenisers make of a text where tokenised.json says what they should
 """
 
 import json
@@ -143,9 +144,25 @@ def make(folder):
         (place / "expected.json").write_text(json.dumps(outputs_of(loaded(place / "model"))))
 
 
+def fault_of_tokeniser(place):
+    expected = json.loads((place / "tokenised.json").read_text())
+    tokeniser = transformers.AutoTokenizer.from_pretrained(place / "exported", trust_remote_code=True)
+    found = {
+        "text": expected["text"],
+        "ids": tokeniser(expected["text"]).input_ids,
+        "eos": tokeniser.eos_token_id,
+        "tokens": len(tokeniser),
+    }
+    loaded(place / "exported")(torch.tensor([found["ids"]]))
+    return "" if found == expected else f"the tokeniser gives {found}, expected {expected}"
+
+
 def compare(folder):
     for place in sorted(Path(folder).iterdir()):
         try:
+            if (place / "tokenised.json").exists():
+                print(place.name, fault_of_tokeniser(place), sep="\t", flush=True)
+                continue
             expected = json.loads((place / "expected.json").read_text())
             found = outputs_of(loaded(place / "exported"))
             away = (torch.tensor(found["logits"]) - torch.tensor(expected["logits"])).abs().max().item()

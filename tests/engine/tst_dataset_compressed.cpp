@@ -175,7 +175,6 @@ private slots:
             "field.jsonl.zst:1] has no field \"text\"; its fields are: body");
         row("latin.jsonl.gz", gzipped("{\"text\": \"\xe9\"}\n"),
             "latin.jsonl.gz:1] byte 0xe9 at offset 10 is not valid");
-        row("table.parquet", "PAR1", "table.parquet] is a Parquet file, which is not read here: make JSON Lines of it");
     }
     void whatIsWrongIsNamed()
     {

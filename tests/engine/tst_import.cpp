@@ -9,8 +9,10 @@
 #include "projects/file/store.h"
 #include "tests/support/test_program.h"
 
+#include <QFile>
 #include <QJsonArray>
 #include <QJsonDocument>
+#include <QJsonObject>
 #include <QTemporaryDir>
 #include <QtTest>
 
@@ -174,6 +176,15 @@ private Q_SLOTS:
         for (const char* const name : {"tokenizer.json", "tokenizer_config.json"}) {
             QVERIFY(fs::exists(at("exported") / name));
         }
+
+        fs::remove(at("model") / "tokenizer_config.json");
+        const auto alone = imported(at("model"), at("other"));
+        QVERIFY2(alone.ok(), alone ? "" : alone.error().text().c_str());
+        QVERIFY(exported(alone->runDirectory, at("alone")).ok());
+        QFile settings(QString::fromStdString((at("alone") / "tokenizer_config.json").string()));
+        QVERIFY(settings.open(QIODevice::ReadOnly));
+        QCOMPARE(QJsonDocument::fromJson(settings.readAll()).object()["tokenizer_class"].toString(),
+                 QString("PreTrainedTokenizerFast"));
 
         std::ofstream(at("model") / "tokenizer.json") << "{}";
         const auto without = imported(at("model"), at("without"));

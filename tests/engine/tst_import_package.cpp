@@ -13,6 +13,9 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include <fstream>
+#include <string_view>
+
 using namespace residua;
 namespace fs = std::filesystem;
 using tests::exported;
@@ -46,6 +49,10 @@ private Q_SLOTS:
         if (m_missing.isEmpty()) {
             exportRewired();
             QTest::newRow("rewired") << "rewired";
+            for (const char* const name : {"tokeniser", "tokeniser, rewired"}) {
+                exportWithTokeniser(name, std::string_view(name).ends_with("rewired"));
+                QTest::newRow(name) << name;
+            }
         }
         if (m_missing.isEmpty()) {
             m_stopped = python("compare");
@@ -95,6 +102,28 @@ private:
         const auto out =
             grown ? exported(grown->runDirectory, folder / "exported") : Result<engine::ExportReady>(grown.error());
         m_faults["rewired"] = out ? QString() : QString::fromStdString(out.error().text());
+    }
+
+    /// A folder whose tokeniser is tokenizer.json alone, as one of the package's architectures, or with its own code.
+    void exportWithTokeniser(const QString& name, bool rewires)
+    {
+        const fs::path folder = m_made / name.toStdString();
+        tests::ModelFolder(m_cases["llama"].toObject()).write(folder / "model");
+        std::ofstream(folder / "model" / "tokenizer.json")
+            << R"({"version":"1.0","truncation":null,"padding":null,"normalizer":null,"post_processor":null,)"
+               R"("added_tokens":[{"id":3,"content":"<|endoftext|>","single_word":false,"lstrip":false,)"
+               R"("rstrip":false,"normalized":false,"special":true}],"pre_tokenizer":{"type":"WhitespaceSplit"},)"
+               R"("decoder":null,"model":{"type":"WordLevel","unk_token":"[UNK]",)"
+               R"("vocab":{"[UNK]":0,"one":1,"two":2,"<|endoftext|>":3}}})";
+        std::ofstream(folder / "tokenised.json") << R"({"text":"one two .","ids":[1,2,0],"eos":3,"tokens":4})";
+        const auto ready = imported(folder / "model", folder / "project");
+        const auto grown =
+            ready && rewires ? rewired(ready->runDirectory, folder / "run") : Result<engine::RetrofitReady>(Error{});
+        const auto out = !ready     ? Result<engine::ExportReady>(ready.error())
+                         : !rewires ? exported(ready->runDirectory, folder / "exported")
+                         : grown    ? exported(grown->runDirectory, folder / "exported")
+                                    : Result<engine::ExportReady>(grown.error());
+        m_faults[name] = out ? QString() : QString::fromStdString(out.error().text());
     }
 
     /// What keeps Python from it; empty where it ran.

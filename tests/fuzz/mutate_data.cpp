@@ -121,6 +121,22 @@ projects::Source DataMutator::makeLines(std::mt19937_64& random, fs::path& file)
     return projects::JsonLinesData{"t.jsonl", "text", {TokeniserKind::Characters, {}, 256}};
 }
 
+projects::Source DataMutator::makeParquet(std::mt19937_64& random, fs::path& file) const
+{
+    file = m_folder / "t.parquet";
+    std::string bytes = oneOf(random, m_parquets);
+    // What the file says of itself lies at its end, and four bytes before the last four say how much of it that is.
+    const std::size_t footer = std::min<std::size_t>(bytes.size(), 900);
+    for (std::size_t count = below(random, 6); count > 0; --count) {
+        const std::size_t from = below(random, 2) == 0 ? bytes.size() - footer : 0;
+        bytes[from + below(random, bytes.size() - from)] = static_cast<char>(below(random, 256));
+    }
+    write(file, below(random, 4) == 0 ? withRandomBytes(bytes, random) : bytes);
+    stretch(file, random);
+    const char* const column = below(random, 6) == 0 ? "origin.title" : "text";
+    return projects::JsonLinesData{"t.parquet", column, {TokeniserKind::Characters, {}, 256}};
+}
+
 projects::Source DataMutator::makeTokens(std::mt19937_64& random, fs::path& file) const
 {
     constexpr std::array<std::int64_t, 6> kVocabularies{1, 2, 500, 65536, 128256, std::int64_t{1} << 40};
@@ -184,7 +200,11 @@ projects::Project DataMutator::make(std::mt19937_64& random, fs::path& file) con
 {
     write(m_folder / "corpus/a.txt", sentences(random));
     projects::Project project;
-    switch (below(random, 6)) {
+    switch (below(random, m_parquets.empty() ? 6 : 8)) {
+    case 6:
+    case 7:
+        project.data.source = makeParquet(random, file);
+        break;
     case 0:
         project.data.source = makeText(random, file);
         break;

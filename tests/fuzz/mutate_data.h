@@ -14,9 +14,10 @@ namespace residua::fuzz {
 /// Data files of every kind that are nearly right, and projects that read them.
 class DataMutator {
 public:
-    /// Files go to `folder`; `models` are the bytes of sound SentencePiece models.
-    DataMutator(std::filesystem::path folder, std::vector<std::string> models)
-        : m_folder(std::move(folder)), m_models(std::move(models))
+    /// Files go to `folder`; `models` are the bytes of sound SentencePiece models, `parquets` of sound Parquet files
+    /// with a column "text", of which there may be none.
+    DataMutator(std::filesystem::path folder, std::vector<std::string> models, std::vector<std::string> parquets)
+        : m_folder(std::move(folder)), m_models(std::move(models)), m_parquets(std::move(parquets))
     {
     }
 
@@ -26,12 +27,14 @@ public:
 private:
     [[nodiscard]] projects::Source makeText(std::mt19937_64& random, std::filesystem::path& file) const;
     [[nodiscard]] projects::Source makeLines(std::mt19937_64& random, std::filesystem::path& file) const;
+    [[nodiscard]] projects::Source makeParquet(std::mt19937_64& random, std::filesystem::path& file) const;
     [[nodiscard]] projects::Source makeTokens(std::mt19937_64& random, std::filesystem::path& file) const;
     [[nodiscard]] projects::Source makeMixture(std::mt19937_64& random, std::filesystem::path& file) const;
     [[nodiscard]] projects::Source makeModel(std::mt19937_64& random, std::filesystem::path& file) const;
 
     std::filesystem::path m_folder;
     std::vector<std::string> m_models;
+    std::vector<std::string> m_parquets;
 };
 
 /// One change of a file that another process might make at any moment: cut off, grown, rewritten in place, replaced.

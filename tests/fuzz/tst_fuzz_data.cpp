@@ -6,6 +6,9 @@
 
 #include "engine/data/dataset.h"
 #include "engine/data/utf8.h"
+#ifdef RESIDUA_ARROW
+#include "tests/engine/parquet_files.h"
+#endif
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
@@ -14,6 +17,7 @@
 #include <sentencepiece_trainer.h>
 
 #include <fstream>
+#include <optional>
 #include <thread>
 
 using namespace residua;
@@ -35,6 +39,7 @@ private slots:
             m_models.push_back(trained(options));
             QVERIFY(!m_models.back().empty());
         }
+        makeParquets();
         fuzz::limitMemory(std::uint64_t{3} << 30);
     }
 
@@ -54,7 +59,7 @@ private slots:
 
     void anyFile()
     {
-        const fuzz::DataMutator mutator(m_folder, m_models);
+        const fuzz::DataMutator mutator(m_folder, m_models, m_parquets);
         const std::uint64_t first = fuzz::seed();
         int opened = 0;
         const int rounds = fuzz::rounds(400);
@@ -77,7 +82,7 @@ private slots:
 
     void filesThatChangeMeanwhile()
     {
-        const fuzz::DataMutator mutator(m_folder, m_models);
+        const fuzz::DataMutator mutator(m_folder, m_models, m_parquets);
         const std::uint64_t first = fuzz::seed();
         for (int round = 0; round < fuzz::rounds(100); ++round) {
             fuzz::watchRound(first + static_cast<std::uint64_t>(round));
@@ -104,6 +109,22 @@ private slots:
     }
 
 private:
+    void makeParquets()
+    {
+#ifdef RESIDUA_ARROW
+        using tests::Packing;
+        using tests::TextType;
+        std::vector<std::optional<std::string>> texts;
+        for (int i = 0; i < 90; ++i) {
+            texts.push_back(i % 7 == 0 ? std::nullopt : std::optional("row " + std::to_string(i % 50) + " größe"));
+        }
+        for (const Packing packing : {Packing::None, Packing::Snappy, Packing::Gzip, Packing::Zstd, Packing::Lz4}) {
+            const TextType type = packing == Packing::Zstd ? TextType::Dictionary : TextType::String;
+            m_parquets.push_back(tests::parquetOf(texts, {.type = type, .packing = packing, .rowsOfGroup = 40}));
+        }
+#endif
+    }
+
     void checkError(const Error& error) const
     {
         // Of a mixture, its part stands before the file, or alone where it is not of the file.
@@ -165,6 +186,7 @@ private:
     QTemporaryDir m_temporary;
     fs::path m_folder;
     std::vector<std::string> m_models;
+    std::vector<std::string> m_parquets;
 };
 
 RESIDUA_TEST(TestFuzzData)

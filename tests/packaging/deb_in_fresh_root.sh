@@ -6,7 +6,7 @@
 #
 #   tests/packaging/deb_in_fresh_root.sh PACKAGE.deb [WHEELS]
 #
-# WHEELS: a folder with LibTorch's wheels, so that they need not be downloaded.
+# WHEELS: a folder with the wheels of LibTorch and Arrow, so that they need not be downloaded.
 set -euo pipefail
 package=$(realpath "${1:?expected a package}")
 wheels=${2:+$(realpath "$2")}
@@ -64,6 +64,15 @@ fi
 inside residua-cli --version
 inside residua-cli new --example linear-ancre /root/mine || fail "no project is made"
 inside residua-cli train /root/mine --steps 50 --run /root/mine/runs/a || fail "it does not train"
+# 400 rows of one sentence in column text, as pyarrow writes them.
+base64 -d >"$root/root/rows.parquet" <<'ROWS'
+UEFSMRUEFYABFZIBTBUCFQASAAAotS/9IEABAgA8AAAAdGhlIHF1aWNrIGJyb3duIGZveCBqdW1wcyBvdmVyIHRoZSBsYXp5IGRvZywgYWdhaW
+4gYW5kIGFnYWluFQAVFhUoLBWgBhUQFQYVBhwAAAAotS/9IAtZAAADAAAAoAYBAaAGABUEGSw1ABgGc2NoZW1hFQIAFQwlAhgEdGV4dCUATBwA
+AAAWoAYZHBkcJgAcFQwZNQAGEBkYBHRleHQVDBagBhbeARaCAia6ASYIKSwVBBUAFQIAFQAVEBUCADwWgPcCGQYZJgCgBgAAABbeARagBiYIFo
+ICACggcGFycXVldC1jcHAtYXJyb3cgdmVyc2lvbiAyNi4wLjEZHBwAAACdAAAAUEFSMQ==
+ROWS
+inside residua-cli new /root/columns --data /root/rows.parquet || fail "no project is made of Parquet"
+inside residua-cli validate /root/columns || fail "it does not read Parquet"
 inside residua-cli pack /root/mine -o /root/mine.residua || fail "it does not pack"
 inside residua-cli report /root/mine/runs/a -o /root/report.html || fail "it writes no report"
 

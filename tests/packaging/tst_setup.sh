@@ -22,6 +22,7 @@ make_wheel() {
   echo "$set $package $version 10 $(sha256sum "$file" | cut -d' ' -f1)" >>"$scratch/wheels.txt"
 }
 make_wheel torch torch 2.11.0 torch/lib/libtorch_cpu.so torch/include/a.h torch/share/b torch/python.py
+make_wheel arrow pyarrow 26.0.1 pyarrow/libarrow.so.2600 pyarrow/libparquet.so.2600 pyarrow/include/a.h pyarrow/lib.py
 make_wheel base nvidia-cuda-runtime 13.0.96 nvidia/cu13/lib/libcudart.so.13
 make_wheel cuda nvidia-cublas 13.1.0.3 nvidia/cu13/lib/libcublas.so.13
 
@@ -35,7 +36,7 @@ begin() {
   cp "$scratch/wheels.txt" "$dir/checkout/packaging/"
   echo 'ID=debian' >"$dir/os-release"
   export XDG_CACHE_HOME="$dir/cache" RESIDUA_OS_RELEASE="$dir/os-release" LOG="$dir/log" WHEELS="$scratch/wheels"
-  unset RESIDUA_TORCH
+  unset RESIDUA_TORCH RESIDUA_ARROW
   stub uname <<<'echo Linux x86_64'
   stub nvidia-smi <<<'exit 1'
   stub dpkg-query <<<'echo install ok installed'
@@ -66,7 +67,11 @@ has torch/lib/libtorch_cpu.so
 has torch/include/a.h
 has nvidia/cu13/lib/libcudart.so.13
 has nvidia/cu13/lib64/libcudart.so
+for part in libarrow.so.2600 libparquet.so.2600 include/a.h; do
+  [ -e "$cache/arrow-26.0.1/pyarrow/$part" ] || wrong "Arrow's $part is missing"
+done
 [ ! -e "$target/torch/python.py" ] || wrong "Python files were unpacked"
+[ ! -e "$cache/arrow-26.0.1/pyarrow/lib.py" ] || wrong "Python files of Arrow were unpacked"
 [ -z "$(find "$cache" -name 'part.*' -o -name '*.whl')" ] || wrong "temporary files stay"
 says "packages: all there"
 rm "$LOG/pip"
@@ -95,6 +100,31 @@ stub nvidia-smi <<<'echo GPU 0'
 setup
 passes
 has nvidia/cu13/lib/libcublas.so.13
+
+begin arrow_alone_is_missing
+setup
+rm -r "$cache/arrow-26.0.1" "$LOG/pip"
+setup
+passes
+[ "$(cat "$LOG/pip")" = pyarrow==26.0.1 ] || wrong "downloaded: $(cat "$LOG/pip")"
+
+begin arrow_fails
+stub python3 <<'STUB'
+[ "$3" = download ] || exit 0
+case "${@: -1}" in pyarrow*) echo "ERROR: HTTP error 503" >&2; exit 1 ;; esac
+while [ "$1" != --dest ]; do shift; done
+mkdir -p "$2" && cp "$WHEELS/$(sed 's/==/-/' <<<"$3").whl" "$2/"
+STUB
+setup
+fails_with "downloading pyarrow 26.0.1 failed: ERROR: HTTP error 503"
+has torch/lib/libtorch_cpu.so
+[ ! -e "$cache/arrow-26.0.1" ] || wrong "half of Arrow stays"
+
+begin own_arrow
+export RESIDUA_ARROW="$dir/nowhere"
+setup
+fails_with "RESIDUA_ARROW=$dir/nowhere holds no pyarrow/libparquet.so.*"
+unset RESIDUA_ARROW
 
 begin broken_download
 stub python3 <<'STUB'

@@ -2,15 +2,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # No two of the libraries that a program loads may export one variable: the loader makes them one, of the size that it
 # has in one of them, and whoever writes the other's writes over its neighbours. What is opened apart from these
-# (libresidua_sentencepiece.so) is looked at too.
+# (libresidua_sentencepiece.so) is looked at too, and what is opened beside them (libresidua_parquet.so) as if they were
+# linked with it, their functions besides.
 #
-#   tst_symbols.sh CHECKOUT COMPILER APART PROGRAM...
+#   tst_symbols.sh CHECKOUT COMPILER APART BESIDE PROGRAM...       BESIDE may be empty
 set -euo pipefail
 # shellcheck source=tests/packaging/check.sh
 . "$1/tests/packaging/check.sh"
 compiler=$2
 apart=$3
-shift 3
+beside=$4
+shift 4
 
 # needed FILE: it and every library that the loader brings with it, one real path a line.
 needed() { { echo "$1"; ldd "$1" | awk '/=> \//{ print $3 } /^\t\// { print $1 }'; } | xargs -r realpath | sort -u; }
@@ -27,23 +29,31 @@ variables() {
   done
 }
 
+# functions FILE...: the names of the functions that are defined in none of the language's ways to have one twice.
+functions() {
+  readelf --dyn-syms --wide "$@" | awk '$4 == "FUNC" && $5 == "GLOBAL" && $7 != "UND" { sub(/@.*/, "", $8); print $8 }' | sort -u
+}
+
 # clashes: of lines of `variables`, the names that more than one library exports, with the libraries. Allowed, where all
 # of them say one size, is what the language makes one by rule, because it is written in a header that both compiled:
 # - what is marked as such (unique and weak symbols): inline variables, static members and locals of templates;
 # - virtual tables and type information (_ZTV, _ZTT, _ZTI, _ZTS), which nobody writes;
 # - std::piecewise_construct, a constant without content, and the tag of std::make_shared, of which the address counts;
-# - the templates of Qt's headers that register types.
-# Qt's own libraries export the last two as plain symbols.
+# - the templates of Qt's headers that register types;
+# - what is local to a function of a header (_ZZ, and its guard _ZGVZ) that both of Arrow's libraries were made with.
+# Qt's own libraries export the last two but one as plain symbols, and Arrow's the last.
 clashes() {
   sort -u | awk '
     { count[$1]++; where[$1] = where[$1] " " $4 " (" $2 " bytes)"
       if (!($1 in size)) size[$1] = $2
       if (size[$1] != $2) differs[$1] = 1
-      if ($3 != "UNIQUE" && $3 != "WEAK") plain[$1] = 1 }
+      if ($3 != "UNIQUE" && $3 != "WEAK") plain[$1] = 1
+      if ($4 !~ /^lib(arrow|parquet)[.]so/) others[$1] = 1 }
     END {
       for (name in count) {
         if (count[name] < 2) continue
         known = !(name in plain) || name ~ /^_ZT[VTIS]/ || name == "_ZSt19piecewise_construct" ||
+                (!(name in others) && name ~ /^_Z(GV)?Z/) ||
                 name == "_ZZNSt19_Sp_make_shared_tag5_S_tiEvE5__tag" ||
                 name ~ /^_Z(GV)?Z?N(K?[0-9]+)?(QMetaType|9QMetaType|QtPrivate|9QtPrivate|13QMetaSequence|16QMetaAssociation)/
         if (!known || name in differs) print name ":" where[name]
@@ -62,12 +72,20 @@ variables "${files[@]}" | clashes | grep -q '^shared_flag: libone.so (4 bytes) l
 
 for program in "$@"; do
   case_name="$(basename "$program")"
-  mapfile -t files < <(needed "$program")
+  mapfile -t files < <({ needed "$program"; if [ -n "$beside" ]; then needed "$beside"; fi; } | sort -u)
   [ "${#files[@]}" -gt 5 ] || wrong "its libraries are not listed: ${files[*]}"
   variables "${files[@]}" >"$scratch/variables"
   [ "$(wc -l <"$scratch/variables")" -gt 1000 ] || wrong "its libraries' variables are not listed"
   found=$(clashes <"$scratch/variables")
   [ -z "$found" ] || wrong "libraries export one variable: $found"
+  if [ -n "$beside" ]; then
+    mapfile -t own < <(comm -13 <(needed "$program") <(needed "$beside"))
+    mapfile -t files < <(needed "$program")
+    functions "${own[@]}" >"$scratch/own"
+    [ "$(wc -l <"$scratch/own")" -gt 1000 ] || wrong "the functions of ${own[*]} are not listed"
+    found=$(comm -12 "$scratch/own" <(functions "${files[@]}") | tr '\n' ' ')
+    [ -z "$found" ] || wrong "it has functions of the names of what is opened beside it: $found"
+  fi
   # Looked up apart, a variable that the program keeps a copy of would be the library's own, which nobody made.
   readelf --relocs --wide "$program" | awk '/_COPY/ { sub(/@.*/, "", $5); print $5 }' | sort -u >"$scratch/copied"
   mapfile -t files < <(needed "$apart")
@@ -82,5 +100,10 @@ done
 case_name="$(basename "$apart")"
 exported=$(readelf --dyn-syms --wide "$apart" | awk '$7 != "UND" && $5 == "GLOBAL" { print $8 }' | tr '\n' ' ')
 [ "$exported" = "residuaSentencePiece " ] || wrong "it exports $exported, expected its table alone"
+if [ -n "$beside" ]; then
+  case_name="$(basename "$beside")"
+  exported=$(readelf --dyn-syms --wide "$beside" | awk '$7 != "UND" && $5 == "GLOBAL" { print $8 }' | tr '\n' ' ')
+  [ "$exported" = "residuaParquet " ] || wrong "it exports $exported, expected its table alone"
+fi
 
 close

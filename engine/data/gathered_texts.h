@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/data/byte_source.h"
+#include "engine/data/token_sequence.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace residua::engine {
+
+/// Texts on their way to documents in memory, each ended by a newline.
+class GatheredTexts {
+public:
+    void add(std::string_view text)
+    {
+        m_texts += text;
+        m_texts += '\n';
+        m_ends.push_back(m_texts.size());
+    }
+
+    [[nodiscard]] std::size_t count() const { return m_ends.size(); }
+    [[nodiscard]] std::size_t bytes() const { return m_texts.size(); }
+    /// Whether there is no character in any.
+    [[nodiscard]] bool allEmpty() const { return m_texts.size() == m_ends.size(); }
+
+    /// Every text as a document of its own, in order; none is left here.
+    [[nodiscard]] std::vector<ByteRange> take()
+    {
+        const Bytes texts = bytesInMemory(std::exchange(m_texts, {}));
+        std::vector<ByteRange> documents;
+        documents.reserve(m_ends.size());
+        std::uint64_t begin = 0;
+        for (const std::uint64_t end : std::exchange(m_ends, {})) {
+            documents.push_back({texts, begin, end - begin});
+            begin = end;
+        }
+        return documents;
+    }
+
+private:
+    std::string m_texts;
+    std::vector<std::uint64_t> m_ends;
+};
+
+} // namespace residua::engine

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a path's name says of the data that lies there.
+#include "projects/model/data_source.h"
+#include "tests/support/test_program.h"
+
+#include <QtTest>
+
+using namespace residua::projects;
+
+class TestDataSource : public QObject {
+    Q_OBJECT
+
+private slots:
+    void theNameSaysTheKind_data()
+    {
+        QTest::addColumn<int>("kind");
+        const auto row = [](const char* name, const Source& source) {
+            QTest::newRow(name) << static_cast<int>(source.index());
+        };
+        row("/d/corpus.parquet", JsonLinesData{});
+        row("/d/corpus.snappy.parquet", JsonLinesData{});
+        row("/d/corpus.jsonl", JsonLinesData{});
+        row("/d/corpus.jsonl.gz", JsonLinesData{});
+        row("/d/corpus.ndjson.zst", JsonLinesData{});
+        row("/d/tokens.bin", TokenFileData{});
+        row("/d/corpus.txt", TextData{});
+        row("/d/corpus.parquet.md", TextData{});
+        row("/d/parquet", TextData{});
+    }
+    void theNameSaysTheKind()
+    {
+        QFETCH(int, kind);
+        const std::string path = QTest::currentDataTag();
+        const Source source = sourceAt(path);
+        QCOMPARE(static_cast<int>(source.index()), kind);
+        if (const auto* const records = std::get_if<JsonLinesData>(&source)) {
+            QCOMPARE(records->path, path);
+            QCOMPARE(records->field, std::string("text"));
+        }
+    }
+};
+
+RESIDUA_TEST(TestDataSource)
+#include "tst_data_source.moc"
