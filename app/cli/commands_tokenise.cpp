@@ -6,10 +6,24 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
 
 namespace residua::cli {
 namespace {
+
+/// By which a person judges how well it fits the text.
+void showTrial(const engine::TrainedTokeniser& trained, const Console& console)
+{
+    const auto tokens = static_cast<double>(std::max<std::int64_t>(trained.triedTokens, 1));
+    std::array<char, 64> share{};
+    std::snprintf(share.data(), share.size(), "%.2f characters and %.2f bytes a token",
+                  trained.triedCharacters / tokens, trained.triedBytes / tokens);
+    console.line(std::string(share.data()) + " over " + (trained.triedAll ? "the text" : "its first MiB") +
+                 ", a line of which is: " + trained.example);
+}
 
 Exit runTokenise(const Arguments& arguments, const Console& console)
 {
@@ -29,18 +43,28 @@ Exit runTokenise(const Arguments& arguments, const Console& console)
     training.model = kind == "bpe" ? engine::PieceModel::Bpe : engine::PieceModel::Unigram;
     training.field = arguments.text("field", training.field);
     training.pieces = arguments.integer("size", training.pieces);
-    const Result<std::int64_t> pieces = engine::trainTokeniser(training, [&](double share) {
-        console.status(share < 1 ? "reading " + std::to_string(std::lround(100 * share)) + " %" : "learning pieces");
-        return true;
-    });
+    const Result<engine::TrainedTokeniser> trained =
+        engine::trainTokeniser(training, [&](const engine::TokeniserProgress& progress) {
+            const bool reads = progress.read < 1;
+            console.status((reads ? "reading " : "learning pieces ") +
+                           std::to_string(std::lround(100 * (reads ? progress.read : progress.learned))) + " %");
+            return true;
+        });
     console.status("");
-    if (!pieces) {
-        return console.fail(Exit::RunFailed, pieces.error());
+    if (!trained) {
+        return console.fail(Exit::RunFailed, trained.error());
     }
-    console.line("wrote " + output->string() + ": a SentencePiece model (" + kind + ") of " + grouped(*pieces) +
+    console.line("wrote " + output->string() + ": a SentencePiece model (" + kind + ") of " + grouped(trained->pieces) +
                  " pieces");
+    showTrial(*trained, console);
     console.line("use it with: residua-cli new DIR --data " + text->string() + " --tokeniser " + output->string());
-    console.value({{"model", output->string()}, {"kind", kind}, {"pieces", *pieces}});
+    console.value({{"model", output->string()},
+                   {"kind", kind},
+                   {"pieces", trained->pieces},
+                   {"tried_bytes", trained->triedBytes},
+                   {"tried_characters", trained->triedCharacters},
+                   {"tried_tokens", trained->triedTokens},
+                   {"example", trained->example}});
     return Exit::Ok;
 }
 
@@ -55,7 +79,12 @@ std::vector<Command> tokeniseCommands()
          {{{"TEXT", "a text, a folder of texts, or JSON Lines; .gz and .zst too"}},
           {{"output", OptionKind::Text, "FILE", "the model's file, which is replaced", "o"},
            {"kind", OptionKind::Text, "KIND", "bpe (the default) or unigram"},
-           {"size", OptionKind::Integer, "PIECES", "how many pieces (default: 8000); 256 of them are bytes", {}, 260},
+           {"size",
+            OptionKind::Integer,
+            "PIECES",
+            "how many pieces (default: 8000); 256 of them are bytes",
+            {},
+            engine::kFewestPieces},
            {"field", OptionKind::Text, "KEY", "the key of JSON Lines that holds the text (default: text)"}}},
          &runTokenise,
          Yields::Files},
