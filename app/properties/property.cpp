@@ -70,8 +70,8 @@ QString Property::toolTip() const
     if (!help.isEmpty()) {
         lines << help;
     }
-    if (defaultValue.isValid()) {
-        lines << PropertyText::tr("Default: %1").arg(withUnit(textOf(*this, defaultValue), unit));
+    if (const QString text = textOf(*this, defaultValue); defaultValue.isValid() && !text.isEmpty()) {
+        lines << PropertyText::tr("Default: %1").arg(withUnit(text, unit));
     }
     if (!paper.isEmpty()) {
         lines << PropertyText::tr("In the papers: %1").arg(paper);

@@ -2,6 +2,8 @@
 #include "app/start/import_dialog.h"
 
 #include "app/engine/engine_bridge.h"
+#include "app/look/field_row.h"
+#include "app/look/screen_fit.h"
 #include "app/runs/run_controller.h"
 
 #include <QDialogButtonBox>
@@ -9,7 +11,6 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QFormLayout>
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QProgressBar>
@@ -43,7 +44,9 @@ ImportDialog::ImportDialog(EngineBridge& engine, std::filesystem::path projects,
     setAttribute(Qt::WA_DeleteOnClose);
     setWindowTitle(tr("Import a model"));
     setMinimumWidth(kImportWidth);
+    growWithContent(*this);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
+    m_cancel = buttons->button(QDialogButtonBox::Cancel);
     m_begin = buttons->addButton(tr("Import"), QDialogButtonBox::AcceptRole);
     m_begin->setObjectName(QStringLiteral("importBegin"));
     m_begin->setDefault(true);
@@ -80,7 +83,8 @@ ImportDialog::ImportDialog(EngineBridge& engine, std::filesystem::path projects,
     });
     connect(&m_engine, &EngineBridge::queryFailed, this, [this](const engine::QueryFailed& event) {
         if (asks(event.tag)) {
-            end(QString::fromStdString(event.error.text()));
+            end(m_givesUp ? tr("The import was given up; nothing of it is left.")
+                          : QString::fromStdString(event.error.text()));
         }
     });
     update();
@@ -96,6 +100,8 @@ ImportDialog::~ImportDialog()
 QFormLayout* ImportDialog::makeForm()
 {
     m_folder->setObjectName(QStringLiteral("importFolder"));
+    m_folder->setAccessibleName(tr("Model"));
+    m_data->setAccessibleName(tr("Data"));
     m_folder->setPlaceholderText(tr("Its folder, with config.json and model.safetensors"));
     m_name->setObjectName(QStringLiteral("importName"));
     m_data->setObjectName(QStringLiteral("importData"));
@@ -107,28 +113,15 @@ QFormLayout* ImportDialog::makeForm()
     auto* form = new QFormLayout;
     form->setVerticalSpacing(kImportRowSpacing);
     form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
-    form->addRow(tr("Model"), withButton(m_folder, browseModels));
+    form->addRow(tr("Model"), fieldRow(m_folder, {browseModels}));
     form->addRow(tr("Name"), m_name);
-    form->addRow(tr("Data"), withButton(m_data, browseTexts));
+    form->addRow(tr("Data"), fieldRow(m_data, {browseTexts}));
     connect(browseModels, &QPushButton::clicked, this, &ImportDialog::browseModel);
     connect(browseTexts, &QPushButton::clicked, this, &ImportDialog::browseData);
     connect(m_folder, &QLineEdit::textChanged, this, &ImportDialog::update);
     connect(m_name, &QLineEdit::textChanged, this, &ImportDialog::update);
     connect(m_name, &QLineEdit::textEdited, this, [this] { m_named = true; });
     return form;
-}
-
-QWidget* ImportDialog::withButton(QLineEdit* line, QPushButton* button)
-{
-    auto* place = new QWidget(this);
-    auto* row = new QHBoxLayout(place);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(6);
-    row->addWidget(line, 1);
-    row->addWidget(button);
-    button->setAutoDefault(false);
-    place->setFocusProxy(line);
-    return place;
 }
 
 void ImportDialog::setFolder(const QString& folder)
@@ -146,8 +139,8 @@ void ImportDialog::browseModel()
 
 void ImportDialog::browseData()
 {
-    const QString chosen = QFileDialog::getOpenFileName(this, tr("Data"), m_data->text(),
-                                                        tr("Data (*.txt *.jsonl *.ndjson *.bin);;Any file (*)"));
+    const QString chosen = QFileDialog::getOpenFileName(
+        this, tr("Data"), m_data->text(), tr("Data (*.txt *.jsonl *.ndjson *.bin *.gz *.zst);;Any file (*)"));
     if (!chosen.isEmpty()) {
         m_data->setText(QDir::toNativeSeparators(chosen));
     }
@@ -157,11 +150,12 @@ void ImportDialog::update()
 {
     const QString folder = m_folder->text().trimmed();
     if (!m_named) {
-        m_name->setText(QFileInfo(QDir(folder).absolutePath()).fileName());
+        m_name->setText(folder.isEmpty() ? QString() : QFileInfo(QDir(folder).absolutePath()).fileName());
     }
     const QString name = m_name->text().trimmed();
     const bool ready = !folder.isEmpty() && !name.isEmpty() && !m_question;
     m_begin->setEnabled(ready);
+    m_cancel->setEnabled(!m_givesUp);
     const auto place = freeProjectFolder(m_projects, name.toStdString());
     m_place->setText(name.isEmpty() || folder.isEmpty()
                          ? tr("GPT-2, Llama, Mistral, Qwen2, Qwen3, Pythia and OLMo 2 as Hugging Face's transformers "
@@ -195,21 +189,23 @@ void ImportDialog::begin()
 void ImportDialog::end(const QString& problem)
 {
     m_question.reset();
+    m_givesUp = false;
     m_progress->hide();
     m_problem->setText(problem);
     m_problem->show();
     update();
 }
 
+/// First gives up what is under way; the engine says when nothing of it is left.
 void ImportDialog::reject()
 {
     if (!m_question) {
         QDialog::reject();
         return;
     }
-    const engine::QueryTag asked = *m_question;
-    end(tr("The import was given up; nothing of it is left."));
-    m_engine.giveUp(asked);
+    m_givesUp = true;
+    m_engine.giveUp(*m_question);
+    update();
 }
 
 } // namespace residua::app

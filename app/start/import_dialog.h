@@ -40,7 +40,6 @@ public slots:
 
 private:
     [[nodiscard]] QFormLayout* makeForm();
-    [[nodiscard]] QWidget* withButton(QLineEdit* line, QPushButton* button);
     void browseModel();
     void browseData();
     void update();
@@ -58,6 +57,8 @@ private:
     QProgressBar* m_progress;
     QLabel* m_problem;
     QPushButton* m_begin = nullptr;
+    QPushButton* m_cancel = nullptr;
+    bool m_givesUp = false;
     bool m_named = false; ///< by the user: the folder's name is not proposed any more
     std::optional<engine::QueryTag> m_question;
 };

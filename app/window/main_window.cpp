@@ -32,6 +32,7 @@
 #include "visualizers/theory/theory_view.h"
 
 #include <QCloseEvent>
+#include <QDialog>
 #include <QDir>
 #include <QDockWidget>
 #include <QLabel>
@@ -133,10 +134,12 @@ MainWindow::MainWindow(Look& look, WindowFolders folders, Memory memory, QWidget
     m_engine.listDevices();
 }
 
-/// A field is left, and its value taken, while there still is a document to put it into.
+/// A field is left, and its value taken, while there still is a document to put it into; a dialog gives up what it has
+/// asked of the engine while there still is one.
 MainWindow::~MainWindow()
 {
     hide();
+    qDeleteAll(findChildren<QDialog*>(Qt::FindDirectChildrenOnly));
 }
 
 void MainWindow::makeStatusBar()

@@ -162,9 +162,10 @@ void MainWindow::askForModel()
         for (const std::string& text : made.notes) {
             notes << QString::fromStdString(text);
         }
-        m_banner->say(
-            BannerKind::Note,
-            tr("Imported %1. %2").arg(QString::fromStdString(made.architecture), notes.join(QStringLiteral("; "))));
+        m_banner->say(BannerKind::Note,
+                      tr("Imported %1. Its weights are in the run of step 0: resume, fork or retrofit that, for Run "
+                         "trains the network from the start. %2")
+                          .arg(QString::fromStdString(made.architecture), notes.join(QStringLiteral("; "))));
     });
     dialog->show();
 }

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A model that is imported from the window, and dialogs in which a text appears.
+#include "app/start/import_dialog.h"
+#include "tests/app/window_harness.h"
+#include "tests/engine/model_folder.h"
+#include "tests/support/test_program.h"
+
+#include <QApplication>
+#include <QDir>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPointer>
+#include <QPushButton>
+
+using namespace residua;
+using namespace residua::app;
+
+class TestImportDialog : public WindowHarness {
+    Q_OBJECT
+
+private slots:
+    void init()
+    {
+        m_folder = std::make_unique<QTemporaryDir>();
+        tests::ModelFolder(tests::modelCases()["llama"].toObject()).write(folder("tiny-llama"));
+        openWindow();
+        m_window->actions().import->trigger();
+        m_dialog = m_window->findChild<ImportDialog*>();
+        QVERIFY(m_dialog && QTest::qWaitForWindowExposed(m_dialog));
+    }
+    void cleanup() { m_window.reset(); }
+
+    /// The folder's name; none of the program's own before there is one.
+    void theFolderNamesTheProject()
+    {
+        QCOMPARE(line("importName")->text(), QString());
+        QVERIFY(!button("importBegin")->isEnabled());
+        QTest::keyClicks(line("importFolder"), m_folder->filePath("tiny-llama"));
+        QCOMPARE(line("importName")->text(), QString("tiny-llama"));
+        QVERIFY(button("importBegin")->isEnabled());
+        line("importName")->clear();
+        QTest::keyClicks(line("importName"), "mine");
+        line("importFolder")->clear();
+        QCOMPARE(line("importName")->text(), QString("mine"));
+    }
+
+    /// It says so once it is so, and goes on to import after all.
+    void whatIsGivenUpLeavesNothing()
+    {
+        line("importFolder")->setText(m_folder->filePath("tiny-llama"));
+        QTest::mouseClick(button("importBegin"), Qt::LeftButton);
+        QVERIFY(!button("importBegin")->isEnabled());
+        QTest::keyClick(m_dialog, Qt::Key_Escape);
+        auto* problem = m_dialog->findChild<QLabel*>(QStringLiteral("importProblem"));
+        QVERIFY(!problem->isVisible()); // the engine has not answered
+        QTRY_VERIFY_WITH_TIMEOUT(problem->isVisible(), kPatience);
+        QVERIFY2(problem->text().contains("nothing of it is left"), qPrintable(problem->text()));
+        QCOMPARE(QDir(m_folder->filePath("Residua"))
+                     .entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot),
+                 QStringList());
+        QVERIFY(m_dialog->isVisible());
+        QTest::mouseClick(button("importBegin"), Qt::LeftButton);
+        QTRY_VERIFY_WITH_TIMEOUT(m_window->session().isOpen(), kPatience);
+        QCOMPARE(m_window->session().directory(), folder("Residua") / "tiny-llama");
+        QVERIFY(m_window->bannerText().contains("resume, fork or retrofit"));
+    }
+
+    void aWindowThatIsClosedEndsTheImport()
+    {
+        line("importFolder")->setText(m_folder->filePath("tiny-llama"));
+        QTest::mouseClick(button("importBegin"), Qt::LeftButton);
+        m_window.reset();
+        QVERIFY(!m_dialog);
+    }
+
+    /// A text that wraps does not squeeze what stands above it.
+    void aReasonHasRoom()
+    {
+        line("importFolder")->setText(m_folder->path()); // no model
+        const int before = line("importName")->height();
+        QTest::mouseClick(button("importBegin"), Qt::LeftButton);
+        auto* problem = m_dialog->findChild<QLabel*>(QStringLiteral("importProblem"));
+        QTRY_VERIFY_WITH_TIMEOUT(problem->isVisible(), kPatience);
+        problem->setText(QString("it cannot be imported. ").repeated(30));
+        QTRY_VERIFY(problem->height() >= problem->heightForWidth(problem->width()));
+        QCOMPARE(line("importName")->height(), before);
+    }
+
+private:
+    [[nodiscard]] QLineEdit* line(const char* name) const
+    {
+        return m_dialog->findChild<QLineEdit*>(QLatin1String(name));
+    }
+    [[nodiscard]] QPushButton* button(const char* name) const
+    {
+        return m_dialog->findChild<QPushButton*>(QLatin1String(name));
+    }
+
+    QPointer<ImportDialog> m_dialog;
+};
+
+RESIDUA_TEST_IN(QApplication, TestImportDialog)
+#include "tst_import_dialog.moc"
