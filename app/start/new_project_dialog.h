@@ -23,6 +23,7 @@ class QSpinBox;
 namespace residua::app {
 
 class CostView;
+class EngineBridge;
 
 /// Asks for a new project: its data, with how much of it there is, how often training goes through it and what is fed;
 /// depth, width and topology, with what they cost. Data are read on another thread; what is no longer asked for is
@@ -30,8 +31,8 @@ class CostView;
 class NewProjectDialog : public QDialog {
     Q_OBJECT
 public:
-    /// Of the device that would train; 0: not known.
-    explicit NewProjectDialog(double deviceBytes, QWidget* parent = nullptr);
+    /// `deviceBytes`: of the device that would train; 0: not known. The bridge outlives the dialog.
+    NewProjectDialog(EngineBridge& engine, double deviceBytes, QWidget* parent = nullptr);
     ~NewProjectDialog() override;
 
 signals:
@@ -46,7 +47,10 @@ private:
     [[nodiscard]] QFormLayout* makeNetworkForm();
     void connectFields();
     void chooseKind();
-    void browse();
+    void browseFile();
+    void browseFolder();
+    void browseModel();
+    void trainTokeniser();
     void update();
     void showCost(const Result<projects::Project>& project);
     void readData();
@@ -57,12 +61,16 @@ private:
     [[nodiscard]] projects::Source source() const;
     [[nodiscard]] projects::NewProject wanted() const;
 
+    EngineBridge& m_engine;
     QLineEdit* m_name;
     QComboBox* m_kind;
     QLineEdit* m_path;
     QPushButton* m_browse;
+    QPushButton* m_browseFolder; ///< of texts
+    QLineEdit* m_key;            ///< of JSON Lines
     QComboBox* m_tokeniser;
-    QLineEdit* m_model; ///< the file of a tokeniser that has one
+    QPushButton* m_train; ///< a tokeniser
+    QLineEdit* m_model;   ///< the file of a tokeniser that has one
     QSpinBox* m_vocabulary;
     QFormLayout* m_dataForm = nullptr;
     QLabel* m_amount; ///< tokens, epochs

@@ -144,7 +144,7 @@ void MainWindow::chooseAndOpen()
 
 void MainWindow::askForNew()
 {
-    auto* dialog = new NewProjectDialog(m_workspace->view<Inspector>().cost().deviceMemory(), this);
+    auto* dialog = new NewProjectDialog(m_engine, m_workspace->view<Inspector>().cost().deviceMemory(), this);
     connect(dialog, &NewProjectDialog::created, this, [this](const projects::Project& project) {
         if (const Status started = m_session.start({project, {}}); !started) {
             refuse(QString::fromStdString(started.error().text()));

@@ -96,6 +96,42 @@ private slots:
         QVERIFY(m_window->session().isDraft());
     }
 
+    /// Compressed, under another key than the usual; the tokens of a file are as many as such files have.
+    void everyKindOfFileIsRead()
+    {
+        QFile lines(m_folder->filePath("d.jsonl"));
+        QVERIFY(lines.open(QIODevice::WriteOnly));
+        lines.write(QByteArray("{\"body\": \"Tell me, Muse, of the man of many ways.\"}\n").repeated(80));
+        lines.close();
+        QFile tokens(m_folder->filePath("t.bin"));
+        QVERIFY(tokens.open(QIODevice::WriteOnly));
+        tokens.write(QByteArray("\x01\x02\x03\x04").repeated(800)); // 513 and 1027
+        tokens.close();
+        NewProjectDialog* dialog = open();
+        auto* amount = child<QLabel>(*dialog, "newAmount");
+        auto* key = child<QLineEdit>(*dialog, "newKey");
+        child<QComboBox>(*dialog, "newData")->setCurrentIndex(2);
+        QVERIFY(key->isVisible());
+        child<QLineEdit>(*dialog, "newPath")->setText(lines.fileName());
+        QTRY_VERIFY2(amount->text().contains("its fields are: body"), qPrintable(amount->text()));
+        QCOMPARE(amount->property("role").toString(), QString("error"));
+        key->setFocus();
+        key->selectAll();
+        QTest::keyClicks(key, "body");
+        QTRY_VERIFY2(amount->text().contains("vocabulary of 256"), qPrintable(amount->text()));
+        QCOMPARE(amount->property("role").toString(), QString());
+        child<QComboBox>(*dialog, "newData")->setCurrentIndex(3);
+        QVERIFY(!key->isVisible());
+        child<QLineEdit>(*dialog, "newPath")->setText(tokens.fileName());
+        QTRY_VERIFY2(amount->text().contains("vocabulary of 50,257"), qPrintable(amount->text()));
+        child<QComboBox>(*dialog, "newData")->setCurrentIndex(2);
+        child<QLineEdit>(*dialog, "newPath")->setText(lines.fileName());
+        QTRY_VERIFY2(amount->text().contains("vocabulary of 256"), qPrintable(amount->text()));
+        QTest::mouseClick(child<QPushButton>(*dialog, "newCreate"), Qt::LeftButton);
+        QTRY_VERIFY(m_window->session().isOpen());
+        QCOMPARE(std::get<projects::JsonLinesData>(project().data.source).field, std::string("body"));
+    }
+
     void whatIsMissingIsSaid()
     {
         NewProjectDialog* dialog = open();
