@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/bundle/bundle_dialog.h"
 
+#include "app/look/screen_fit.h"
+#include "app/look/theme.h"
+
 #include <QDialogButtonBox>
 #include <QDir>
 #include <QFormLayout>
@@ -9,7 +12,6 @@
 #include <QLineEdit>
 #include <QProgressBar>
 #include <QPushButton>
-#include <QStyle>
 #include <QVBoxLayout>
 
 namespace residua::app {
@@ -18,13 +20,6 @@ namespace {
 
 constexpr int kBundleWidth = 480;
 constexpr int kWholeBar = 1000;
-
-void setRole(QLabel& label, const char* role)
-{
-    label.setProperty("role", QLatin1String(role));
-    label.style()->unpolish(&label);
-    label.style()->polish(&label);
-}
 
 } // namespace
 
@@ -39,6 +34,7 @@ BundleDialog::BundleDialog(const QString& title, const QString& explanation, con
     setAttribute(Qt::WA_DeleteOnClose);
     setWindowTitle(title);
     setMinimumWidth(kBundleWidth);
+    growWithContent(*this);
     auto* words = new QLabel(explanation, this);
     words->setWordWrap(true);
     words->setTextFormat(Qt::PlainText); // it has names that somebody else may have given
@@ -101,7 +97,7 @@ std::filesystem::path BundleDialog::place() const
 
 void BundleDialog::tell(const QString& text)
 {
-    setRole(*m_told, "muted");
+    setRole(*m_told, QStringLiteral("muted"));
     m_told->setText(text);
     m_told->setVisible(!text.isEmpty());
 }
@@ -109,7 +105,7 @@ void BundleDialog::tell(const QString& text)
 void BundleDialog::refuse(const QString& reason)
 {
     m_progress->hide();
-    setRole(*m_told, "error");
+    setRole(*m_told, QStringLiteral("error"));
     m_told->setText(reason);
     m_told->show();
     setReady(true);

@@ -6,7 +6,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
 
 namespace residua::cli {
 namespace {
@@ -20,6 +23,17 @@ std::string advice(const engine::TokeniserTraining& training)
         text += " && residua-cli set DIR " + shellWord("data.source.field=" + training.field);
     }
     return text;
+}
+
+/// By which a person judges how well it fits the text.
+void showTrial(const engine::TrainedTokeniser& trained, const Console& console)
+{
+    const auto tokens = static_cast<double>(std::max<std::int64_t>(trained.triedTokens, 1));
+    std::array<char, 64> share{};
+    std::snprintf(share.data(), share.size(), "%.2f characters and %.2f bytes a token",
+                  trained.triedCharacters / tokens, trained.triedBytes / tokens);
+    console.line(std::string(share.data()) + " over " + (trained.triedAll ? "the text" : "its first MiB") +
+                 ", a line of which is: " + trained.example);
 }
 
 Exit runTokenise(const Arguments& arguments, const Console& console)
@@ -40,18 +54,28 @@ Exit runTokenise(const Arguments& arguments, const Console& console)
     training.model = kind == "bpe" ? engine::PieceModel::Bpe : engine::PieceModel::Unigram;
     training.field = arguments.text("field", training.field);
     training.pieces = arguments.integer("size", training.pieces);
-    const Result<std::int64_t> pieces = engine::trainTokeniser(training, [&](double share) {
-        console.status(share < 1 ? "reading " + std::to_string(std::lround(100 * share)) + " %" : "learning pieces");
-        return true;
-    });
+    const Result<engine::TrainedTokeniser> trained =
+        engine::trainTokeniser(training, [&](const engine::TokeniserProgress& progress) {
+            const bool reads = progress.read < 1;
+            console.status((reads ? "reading " : "learning pieces ") +
+                           std::to_string(std::lround(100 * (reads ? progress.read : progress.learned))) + " %");
+            return true;
+        });
     console.status("");
-    if (!pieces) {
-        return console.fail(Exit::RunFailed, pieces.error());
+    if (!trained) {
+        return console.fail(Exit::RunFailed, trained.error());
     }
-    console.line("wrote " + output->string() + ": a SentencePiece model (" + kind + ") of " + grouped(*pieces) +
+    console.line("wrote " + output->string() + ": a SentencePiece model (" + kind + ") of " + grouped(trained->pieces) +
                  " pieces");
+    showTrial(*trained, console);
     console.line("use it with: " + advice(training));
-    console.value({{"model", output->string()}, {"kind", kind}, {"pieces", *pieces}});
+    console.value({{"model", output->string()},
+                   {"kind", kind},
+                   {"pieces", trained->pieces},
+                   {"tried_bytes", trained->triedBytes},
+                   {"tried_characters", trained->triedCharacters},
+                   {"tried_tokens", trained->triedTokens},
+                   {"example", trained->example}});
     return Exit::Ok;
 }
 
@@ -70,7 +94,12 @@ std::vector<Command> tokeniseCommands()
             .value = "KIND",
             .help = "bpe (the default) or unigram",
             .choices = {"bpe", "unigram"}},
-           {"size", OptionKind::Integer, "PIECES", "how many pieces (default: 8000); 256 of them are bytes", {}, 260},
+           {"size",
+            OptionKind::Integer,
+            "PIECES",
+            "how many pieces (default: 8000); 256 of them are bytes",
+            {},
+            engine::kFewestPieces},
            {"field", OptionKind::Text, "KEY",
             "the key of JSON Lines, or the column of Parquet, that holds the text (default: text)"}}},
          &runTokenise,

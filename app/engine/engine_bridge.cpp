@@ -125,6 +125,11 @@ engine::QueryTag EngineBridge::importModel(engine::ImportRequest request)
     return ask(std::move(request));
 }
 
+engine::QueryTag EngineBridge::trainTokeniser(engine::TokeniserRequest request)
+{
+    return ask(std::move(request));
+}
+
 void EngineBridge::giveUp(engine::QueryTag question)
 {
     m_session->post(engine::GiveUp{question});
@@ -201,6 +206,8 @@ void EngineBridge::dispatch(const engine::Event& event)
                    [this](const engine::GapReady& value) { emit gapReady(value); },
                    [this](const engine::ImportProgress& value) { emit importProgressed(value); },
                    [this](const engine::ImportReady& value) { emit importReady(value); },
+                   [this](const engine::TokeniserProgressed& value) { emit tokeniserProgressed(value); },
+                   [this](const engine::TokeniserReady& value) { emit tokeniserReady(value); },
                    [this](const engine::QueryFailed& value) { emit queryFailed(value); },
                    [](const auto&) {}, // what the window does not follow, or did not ask for
                },

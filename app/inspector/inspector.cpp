@@ -263,6 +263,7 @@ void Inspector::addLine(Property property, int row)
     }
     connect(editor, &PropertyEditor::committed, this,
             [this, at](const QVariant& value) { emit edited(Property(m_lines[at].property), value); });
+    connect(editor, &PropertyEditor::offerTaken, this, &Inspector::offerTaken);
     connect(reset, &QToolButton::clicked, this,
             [this, at] { emit edited(Property(m_lines[at].property), m_lines[at].property.defaultValue); });
     m_lines.push_back({std::move(property), editor, reset});

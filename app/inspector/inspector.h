@@ -37,6 +37,8 @@ public:
 signals:
     void edited(const residua::app::Property& property, const QVariant& value);
     void editRequested(const residua::projects::Edit& edit);
+    /// The button below a property, of which one at most of a place has one.
+    void offerTaken();
     /// Train once for each of several values of it.
     void sweepRequested(const residua::app::Property& property);
     /// What does it compute? `word` is one that the help knows.

@@ -13,6 +13,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QLocale>
+#include <QPushButton>
 #include <QSignalBlocker>
 #include <QStyle>
 #include <QToolButton>
@@ -28,6 +29,7 @@ namespace residua::app {
 namespace {
 
 constexpr double kBigStep = 10.0;
+constexpr int kLeastWidth = 40; ///< pixels; what is wider would be cut off in a narrow panel
 
 /// Numbers are read as everywhere in the project's files: a point, no thousands separators.
 QVariant numberFrom(const QString& text, PropertyKind kind)
@@ -68,6 +70,13 @@ PropertyEditor::PropertyEditor(const Property& property, QWidget* parent) : QWid
     } else {
         makeField(*layout);
     }
+    if (!property.offer.isEmpty()) {
+        auto* offer = new QPushButton(property.offer, this);
+        offer->setObjectName(QString::fromStdString("property:" + property.key + ":offer"));
+        offer->setMinimumWidth(kLeastWidth);
+        column->addWidget(offer, 0, Qt::AlignLeft);
+        connect(offer, &QPushButton::clicked, this, &PropertyEditor::offerTaken);
+    }
     for (QWidget* field :
          {static_cast<QWidget*>(m_toggle), static_cast<QWidget*>(m_choice), static_cast<QWidget*>(m_field)}) {
         if (field) {
@@ -82,7 +91,7 @@ PropertyEditor::PropertyEditor(const Property& property, QWidget* parent) : QWid
 void PropertyEditor::makeField(QHBoxLayout& row)
 {
     m_field = new QLineEdit(this);
-    m_field->setMinimumWidth(40);
+    m_field->setMinimumWidth(kLeastWidth);
     row.addWidget(m_field);
     setFocusProxy(m_field);
     m_field->installEventFilter(this);

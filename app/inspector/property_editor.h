@@ -28,6 +28,8 @@ public:
 
 signals:
     void committed(const QVariant& value);
+    /// What the property offers instead (Property::offer).
+    void offerTaken();
 
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override;

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <QScreen>
-#include <QWidget>
+#include <QSize>
+
+class QDialog;
+class QWidget;
 
 namespace residua::app {
 
 /// Gives a window that has not been shown its size: as wanted, and no larger than its screen has room for.
-inline void resizeWithinScreen(QWidget& window, QSize wanted)
-{
-    constexpr QSize kFrame(16, 48); // that the system may draw around the window
-    window.resize(wanted.boundedTo(window.screen()->availableSize() - kFrame));
-}
+void resizeWithinScreen(QWidget& window, QSize wanted);
+
+/// From then on the dialog is made higher, within its screen, where what it shows needs that: a layout alone does not
+/// count the lines of texts that wrap, and squeezes all rows where one of them appears.
+void growWithContent(QDialog& dialog);
 
 } // namespace residua::app

@@ -6,6 +6,7 @@
 #include <QApplication>
 #include <QFile>
 #include <QFontDatabase>
+#include <QStyle>
 #include <QStyleFactory>
 
 #include <algorithm>
@@ -160,6 +161,13 @@ void Look::setKind(ThemeKind kind)
     QApplication::setPalette(m_theme.palette());
     qApp->setStyleSheet(styleSheetOf(m_theme));
     emit changed();
+}
+
+void setRole(QWidget& widget, const QString& role)
+{
+    widget.setProperty("role", role);
+    widget.style()->unpolish(&widget);
+    widget.style()->polish(&widget);
 }
 
 QFont textFont()

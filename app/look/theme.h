@@ -11,6 +11,8 @@
 
 #include <map>
 
+class QWidget;
+
 namespace residua::app {
 
 using ThemeKind = resources::Theme;
@@ -49,6 +51,8 @@ private:
     Theme m_theme;
 };
 
+/// Has the style sheet draw the widget as of that role: "muted", "error"; empty: as any other.
+void setRole(QWidget& widget, const QString& role);
 [[nodiscard]] QColor toColour(resources::Rgb rgb);
 /// Inter, or what the system has instead.
 [[nodiscard]] QFont textFont();

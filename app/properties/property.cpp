@@ -4,6 +4,7 @@
 #include "app/look/format.h"
 #include "app/properties/property_list.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace residua::app {
@@ -34,11 +35,21 @@ QString withUnit(const QString& text, const QString& unit)
     return unit.isEmpty() || text.isEmpty() ? text : text + QLatin1Char(' ') + unit;
 }
 
+std::vector<Property> dataProperties(const projects::Project& project)
+{
+    std::vector<Property> properties = fieldProperties(project, "/data");
+    const auto model = std::ranges::find(properties, "/data/source/tokeniser/model", &Property::key);
+    if (model != properties.end()) {
+        model->offer = PropertyText::tr("Train one…");
+    }
+    return properties;
+}
+
 std::vector<Property> sectionProperties(const projects::Project& project, Section section)
 {
     switch (section) {
     case Section::Data:
-        return fieldProperties(project, "/data");
+        return dataProperties(project);
     case Section::Network:
         return networkProperties(project);
     case Section::Topology:
@@ -70,8 +81,8 @@ QString Property::toolTip() const
     if (!help.isEmpty()) {
         lines << help;
     }
-    if (defaultValue.isValid()) {
-        lines << PropertyText::tr("Default: %1").arg(withUnit(textOf(*this, defaultValue), unit));
+    if (const QString text = textOf(*this, defaultValue); defaultValue.isValid() && !text.isEmpty()) {
+        lines << PropertyText::tr("Default: %1").arg(withUnit(text, unit));
     }
     if (!paper.isEmpty()) {
         lines << PropertyText::tr("In the papers: %1").arg(paper);

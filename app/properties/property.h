@@ -40,6 +40,7 @@ struct Property {
     QString paper;         ///< what the papers use; may be empty
     projects::Range range; ///< of a number
     QStringList choices;
+    QString offer; ///< what a button below it does instead of a value being typed; empty: there is none
     /// What is wrong with a text that is being typed, and where ("column 5: …"); empty where it can be taken.
     std::function<QString(const QString&)> check;
     /// The edit that sets it in the document as it then is.

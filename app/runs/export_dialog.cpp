@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/runs/export_dialog.h"
 
+#include "app/look/screen_fit.h"
+
 #include <QCheckBox>
 #include <QComboBox>
 #include <QCoreApplication>
@@ -41,6 +43,7 @@ ExportDialog::ExportDialog(GoOnSource source, std::filesystem::path proposal, QW
     setAttribute(Qt::WA_DeleteOnClose);
     setWindowTitle(tr("Export the network of %1").arg(QString::fromStdString(m_source.info.name)));
     setMinimumWidth(kExportWidth);
+    growWithContent(*this);
     fill();
     auto* other = new QPushButton(tr("Choose…"), this);
     auto* place = new QHBoxLayout;

@@ -2,6 +2,7 @@
 #include "app/runs/go_on_dialog.h"
 
 #include "app/look/format.h"
+#include "app/look/screen_fit.h"
 #include "engine/results/run_reader.h"
 #include "projects/cost/cost.h"
 #include "projects/model/topology.h"
@@ -131,6 +132,7 @@ GoOnDialog::GoOnDialog(GoOnKind kind, GoOnSource source, projects::Topology wire
     setAttribute(Qt::WA_DeleteOnClose);
     setWindowTitle(titleOf(kind));
     setMinimumWidth(kWidth);
+    growWithContent(*this);
     auto* explanation = new QLabel(explanationOf(kind, QString::fromStdString(m_source.info.name)), this);
     explanation->setWordWrap(true);
     explanation->setProperty("role", QStringLiteral("muted"));

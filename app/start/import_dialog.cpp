@@ -2,6 +2,8 @@
 #include "app/start/import_dialog.h"
 
 #include "app/engine/engine_bridge.h"
+#include "app/look/field_row.h"
+#include "app/look/screen_fit.h"
 #include "app/runs/run_controller.h"
 #include "engine/api/data_summary.h"
 
@@ -10,7 +12,6 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QFormLayout>
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QProgressBar>
@@ -44,7 +45,9 @@ ImportDialog::ImportDialog(EngineBridge& engine, std::filesystem::path projects,
     setAttribute(Qt::WA_DeleteOnClose);
     setWindowTitle(tr("Import a model"));
     setMinimumWidth(kImportWidth);
+    growWithContent(*this);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
+    m_cancel = buttons->button(QDialogButtonBox::Cancel);
     m_begin = buttons->addButton(tr("Import"), QDialogButtonBox::AcceptRole);
     m_begin->setObjectName(QStringLiteral("importBegin"));
     m_begin->setDefault(true);
@@ -96,6 +99,8 @@ ImportDialog::~ImportDialog()
 QFormLayout* ImportDialog::makeForm()
 {
     m_folder->setObjectName(QStringLiteral("importFolder"));
+    m_folder->setAccessibleName(tr("Model"));
+    m_data->setAccessibleName(tr("Data"));
     m_folder->setPlaceholderText(tr("Its folder, with config.json and model.safetensors"));
     m_name->setObjectName(QStringLiteral("importName"));
     m_data->setObjectName(QStringLiteral("importData"));
@@ -110,9 +115,9 @@ QFormLayout* ImportDialog::makeForm()
     auto* form = new QFormLayout;
     form->setVerticalSpacing(kImportRowSpacing);
     form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
-    form->addRow(tr("Model"), withButtons(m_folder, {browseModels}));
+    form->addRow(tr("Model"), fieldRow(m_folder, {browseModels}));
     form->addRow(tr("Name"), m_name);
-    form->addRow(tr("Data"), withButtons(m_data, {browseTexts, browseFolders}));
+    form->addRow(tr("Data"), fieldRow(m_data, {browseTexts, browseFolders}));
     connect(browseModels, &QPushButton::clicked, this, &ImportDialog::browseModel);
     connect(browseTexts, &QPushButton::clicked, this, &ImportDialog::browseData);
     connect(browseFolders, &QPushButton::clicked, this, &ImportDialog::browseDataFolder);
@@ -120,21 +125,6 @@ QFormLayout* ImportDialog::makeForm()
     connect(m_name, &QLineEdit::textChanged, this, &ImportDialog::update);
     connect(m_name, &QLineEdit::textEdited, this, [this] { m_named = true; });
     return form;
-}
-
-QWidget* ImportDialog::withButtons(QLineEdit* line, std::initializer_list<QPushButton*> buttons)
-{
-    auto* place = new QWidget(this);
-    auto* row = new QHBoxLayout(place);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(6);
-    row->addWidget(line, 1);
-    for (QPushButton* const button : buttons) {
-        row->addWidget(button);
-        button->setAutoDefault(false);
-    }
-    place->setFocusProxy(line);
-    return place;
 }
 
 void ImportDialog::setFolder(const QString& folder)
@@ -179,6 +169,7 @@ void ImportDialog::update()
     const QString name = m_name->text().trimmed();
     const bool ready = !folder.isEmpty() && !name.isEmpty() && !m_question;
     m_begin->setEnabled(ready);
+    m_cancel->setEnabled(!m_givenUp);
     const auto place = freeProjectFolder(m_projects, name.toStdString());
     m_place->setText(name.isEmpty() || folder.isEmpty()
                          ? tr("GPT-2, Llama, Mistral, Qwen2, Qwen3, Pythia and OLMo 2 as Hugging Face's transformers "
@@ -233,6 +224,7 @@ void ImportDialog::end(const QString& problem)
     update();
 }
 
+/// First gives up what is under way; the engine says when nothing of it is left.
 void ImportDialog::reject()
 {
     if (!m_question) {
@@ -243,6 +235,7 @@ void ImportDialog::reject()
         m_progress->setRange(0, 0); // until the engine has answered
         m_engine.giveUp(*m_question);
     }
+    update();
 }
 
 } // namespace residua::app

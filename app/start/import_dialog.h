@@ -41,7 +41,6 @@ public slots:
 
 private:
     [[nodiscard]] QFormLayout* makeForm();
-    [[nodiscard]] QWidget* withButtons(QLineEdit* line, std::initializer_list<QPushButton*> buttons);
     void browseModel();
     void browseData();
     void browseDataFolder();
@@ -61,6 +60,7 @@ private:
     QProgressBar* m_progress;
     QLabel* m_problem;
     QPushButton* m_begin = nullptr;
+    QPushButton* m_cancel = nullptr;
     bool m_named = false; ///< by the user: the folder's name is not proposed any more
     std::optional<engine::QueryTag> m_question;
     bool m_givenUp = false; ///< the question; the engine has not answered yet

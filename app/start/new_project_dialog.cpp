@@ -3,17 +3,22 @@
 
 #include "app/inspector/cost_view.h"
 #include "app/inspector/mixture_editor.h"
+#include "app/look/field_row.h"
 #include "app/look/format.h"
 #include "app/look/screen_fit.h"
 #include "app/look/theme.h"
 #include "app/runs/background.h"
+#include "app/start/data_preview.h"
+#include "app/start/tokeniser_dialog.h"
 #include "projects/check/validate.h"
+#include "projects/commands/data_commands.h"
 #include "projects/cost/cost.h"
 #include "projects/model/data_source.h"
 #include "projects/studies/sweep_grid.h"
 
 #include <QComboBox>
 #include <QDialogButtonBox>
+#include <QDir>
 #include <QFileDialog>
 #include <QFormLayout>
 #include <QHBoxLayout>
@@ -36,7 +41,6 @@ namespace {
 
 constexpr QSize kSize(760, 560);
 constexpr int kSoonMilliseconds = 250; ///< a path is typed letter by letter
-constexpr std::size_t kShownNumbers = 64;
 constexpr int kMostLayers = 100'000;
 constexpr int kRowSpacing = 8; ///< pixels
 
@@ -50,16 +54,6 @@ QSpinBox* number(const QString& name, const QString& object, int most, QWidget* 
     return box;
 }
 
-template <class T>
-QString listed(const std::vector<T>& numbers)
-{
-    QStringList texts;
-    for (std::size_t i = 0; i < numbers.size() && i < kShownNumbers; ++i) {
-        texts << QString::number(numbers[i]);
-    }
-    return texts.join(QLatin1Char(' ')) + (numbers.size() > kShownNumbers ? QStringLiteral(" …") : QString());
-}
-
 /// What a look at the data has found.
 struct ReadData {
     std::string model; ///< the tokeniser's file that was counted; may be empty
@@ -67,26 +61,20 @@ struct ReadData {
     Result<engine::DataPreview> preview;
 };
 
-QString previewText(const engine::DataPreview& preview)
-{
-    if (!preview.summary.language) {
-        return NewProjectDialog::tr("input\n%1\n\ntarget\n%2").arg(listed(preview.inputs), listed(preview.outputs));
-    }
-    const QString ids = NewProjectDialog::tr("tokens\n%1").arg(listed(preview.tokens));
-    const QString text = QString::fromStdString(preview.text);
-    return text.isEmpty() || text == listed(preview.tokens) ? ids : text + QStringLiteral("\n\n") + ids;
-}
-
 } // namespace
 
-NewProjectDialog::NewProjectDialog(double deviceBytes, QWidget* parent)
+NewProjectDialog::NewProjectDialog(EngineBridge& engine, double deviceBytes, QWidget* parent)
     : QDialog(parent),
+      m_engine(engine),
       m_name(new QLineEdit(tr("Untitled"), this)),
       m_kind(new QComboBox(this)),
       m_path(new QLineEdit(this)),
-      m_browse(new QPushButton(tr("Browse…"), this)),
+      m_browse(new QPushButton(tr("File…"), this)),
+      m_browseFolder(new QPushButton(tr("Folder…"), this)),
+      m_key(new QLineEdit(QString::fromStdString(projects::JsonLinesData{}.field), this)),
       m_parts(new MixtureEditor(MixtureEditor::FieldMenus::Standard, this)),
       m_tokeniser(new QComboBox(this)),
+      m_train(new QPushButton(tr("Train one…"), this)),
       m_model(new QLineEdit(this)),
       m_vocabulary(number(tr("Vocabulary"), QStringLiteral("newVocabulary"), 1'000'000, this)),
       m_amount(new QLabel(this)),
@@ -127,11 +115,10 @@ QFormLayout* NewProjectDialog::makeDataForm()
     m_kind->setObjectName(QStringLiteral("newData"));
     m_path->setObjectName(QStringLiteral("newPath"));
     m_tokeniser->setObjectName(QStringLiteral("newTokeniser"));
-    m_field->setObjectName(QStringLiteral("newField"));
     m_model->setObjectName(QStringLiteral("newModel"));
     m_kind->addItems({tr("Synthetic language, built in"), tr("Text: a file, or a folder of .txt files"),
-                      tr("JSON lines: a text in each"), tr("Mixture: texts with weights"), tr("Token file"),
-                      tr("Vectors: linear regression"), tr("Vectors: low-rank regression"),
+                      tr("JSON Lines or Parquet: a text in each row"), tr("Mixture: texts with weights"),
+                      tr("Token file"), tr("Vectors: linear regression"), tr("Vectors: low-rank regression"),
                       tr("Vectors: boolean polynomial")});
     m_tokeniser->addItems({tr("bytes"), tr("characters"), tr("SentencePiece"), tr("tokenizer.json, of Hugging Face")});
     m_vocabulary->setValue(256);
@@ -139,16 +126,17 @@ QFormLayout* NewProjectDialog::makeDataForm()
     m_parts->show(m_mixture);
     m_path->setPlaceholderText(tr("Where it lies"));
     m_model->setPlaceholderText(tr("Its file: .model, or tokenizer.json"));
-    auto* place = new QWidget(this);
-    auto* row = new QHBoxLayout(place);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(6);
-    row->addWidget(m_path, 1);
-    for (QPushButton* button : {m_browse, m_browseFolder}) {
-        row->addWidget(button);
-        button->setAutoDefault(false);
-    }
-    m_browseFolder->setAccessibleName(tr("Browse for a folder"));
+    m_browse->setAccessibleName(tr("Browse for the data's file"));
+    m_browseFolder->setAccessibleName(tr("Browse for a folder of data"));
+    m_path->setAccessibleName(tr("Place"));
+    m_tokeniser->setAccessibleName(tr("Tokeniser"));
+    m_model->setAccessibleName(tr("Model"));
+    m_key->setObjectName(QStringLiteral("newKey"));
+    m_key->setToolTip(tr("The key of JSON Lines, or the column of Parquet, that holds the text"));
+    m_train->setObjectName(QStringLiteral("newTrainTokeniser"));
+    auto* browseModels = new QPushButton(tr("Browse…"), this);
+    browseModels->setAccessibleName(tr("Browse for the tokeniser's file"));
+    connect(browseModels, &QPushButton::clicked, this, &NewProjectDialog::browseModel);
     m_amount->setObjectName(QStringLiteral("newAmount"));
     m_amount->setWordWrap(true);
     m_preview->setObjectName(QStringLiteral("newPreview"));
@@ -161,10 +149,11 @@ QFormLayout* NewProjectDialog::makeDataForm()
     m_dataForm->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
     m_dataForm->addRow(tr("Name"), m_name);
     m_dataForm->addRow(tr("Data"), m_kind);
-    m_dataForm->addRow(tr("Place"), place);
+    m_dataForm->addRow(tr("Place"), fieldRow(m_path, {m_browse, m_browseFolder}));
     m_dataForm->addRow(tr("Texts"), m_parts);
-    m_dataForm->addRow(tr("Tokeniser"), m_tokeniser);
-    m_dataForm->addRow(tr("Model"), m_model);
+    m_dataForm->addRow(tr("Key or column"), m_key);
+    m_dataForm->addRow(tr("Tokeniser"), fieldRow(m_tokeniser, {m_train}));
+    m_dataForm->addRow(tr("Model"), fieldRow(m_model, {browseModels}));
     m_dataForm->addRow(tr("Vocabulary"), m_vocabulary);
     return m_dataForm;
 }
@@ -228,7 +217,9 @@ void NewProjectDialog::layOut()
 void NewProjectDialog::connectFields()
 {
     connect(m_kind, &QComboBox::currentIndexChanged, this, &NewProjectDialog::chooseKind);
-    connect(m_browse, &QPushButton::clicked, this, &NewProjectDialog::browse);
+    connect(m_browse, &QPushButton::clicked, this, &NewProjectDialog::browseFile);
+    connect(m_browseFolder, &QPushButton::clicked, this, &NewProjectDialog::browseFolder);
+    connect(m_train, &QPushButton::clicked, this, &NewProjectDialog::trainTokeniser);
     connect(m_parts, &MixtureEditor::editRequested, this,
             [this](const projects::Edit& edit) { changeMixture(Result<projects::Edit>(edit)); });
     connect(m_parts, &MixtureEditor::edited, this, [this](const Property& property, const QVariant& value) {
@@ -238,7 +229,7 @@ void NewProjectDialog::connectFields()
     for (QComboBox* box : {m_tokeniser, m_topology}) {
         connect(box, &QComboBox::currentIndexChanged, this, &NewProjectDialog::update);
     }
-    for (QLineEdit* line : {m_path, m_field, m_model}) {
+    for (QLineEdit* line : {m_path, m_key, m_model}) {
         connect(line, &QLineEdit::textChanged, this, &NewProjectDialog::update);
     }
     for (QSpinBox* box : {m_vocabulary, m_depth, m_width, m_steps, m_batch, m_sequence}) {
@@ -264,7 +255,8 @@ projects::Source NewProjectDialog::source() const
     case Kind::Text:
         return projects::TextData{path, tokeniser};
     case Kind::JsonLines:
-        return projects::JsonLinesData{.path = path, .tokeniser = tokeniser};
+        return projects::JsonLinesData{
+            .path = path, .field = m_key->text().trimmed().toStdString(), .tokeniser = tokeniser};
     case Kind::Mixture: {
         auto mixture = std::get<projects::MixtureData>(m_mixture.data.source);
         mixture.tokeniser = tokeniser;
@@ -312,6 +304,10 @@ void NewProjectDialog::chooseKind()
             const QSignalBlocker quiet(box);
             box->setValue(static_cast<int>(value));
         }
+        const QSignalBlocker still(m_vocabulary);
+        m_vocabulary->setValue(static_cast<int>(kind() == Kind::Tokens ? projects::TokenFileData{}.vocabulary
+                                                                       : projects::Tokeniser{}.vocabulary));
+        m_counted.clear(); // a tokeniser's file is counted anew
         const QSignalBlocker quiet(m_topology);
         m_topology->clear();
         for (const auto& preset : projects::topologyPresets(project ? project->network : projects::Network{})) {
@@ -323,16 +319,17 @@ void NewProjectDialog::chooseKind()
     update();
 }
 
-void NewProjectDialog::browse()
+void NewProjectDialog::browseFile()
 {
-    const QString shown = kind() == Kind::Text ? tr("Text (*.txt *.txt.gz *.txt.zst);;Any file (*)")
-                          : kind() == Kind::JsonLines
-                              ? tr("JSON Lines or Parquet (*.jsonl *.jsonl.gz *.jsonl.zst *.ndjson *.ndjson.gz "
-                                   "*.ndjson.zst *.parquet);;Any file (*)")
-                              : QString();
-    const QString chosen = QFileDialog::getOpenFileName(this, tr("Data"), m_path->text(), shown);
+    const QString filters[] = {
+        tr("Text (*.txt *.txt.gz *.txt.zst)"),
+        tr("JSON Lines or Parquet (*.jsonl *.ndjson *.jsonl.gz *.ndjson.gz *.jsonl.zst *.ndjson.zst *.parquet)"),
+        tr("Token files (*.bin)")};
+    const int filter = static_cast<int>(kind()) - static_cast<int>(Kind::Text);
+    const QString chosen = QFileDialog::getOpenFileName(this, tr("Data"), m_path->text(),
+                                                        filters[std::clamp(filter, 0, 2)] + tr(";;Any file (*)"));
     if (!chosen.isEmpty()) {
-        m_path->setText(chosen);
+        m_path->setText(QDir::toNativeSeparators(chosen));
     }
 }
 
@@ -340,8 +337,32 @@ void NewProjectDialog::browseFolder()
 {
     const QString chosen = QFileDialog::getExistingDirectory(this, tr("A folder of data"), m_path->text());
     if (!chosen.isEmpty()) {
-        m_path->setText(chosen);
+        m_path->setText(QDir::toNativeSeparators(chosen));
     }
+}
+
+void NewProjectDialog::browseModel()
+{
+    const QString chosen = QFileDialog::getOpenFileName(this, tr("A tokeniser's file"), m_model->text(),
+                                                        tr("Tokenisers (*.model tokenizer.json *.json);;Any file (*)"));
+    if (!chosen.isEmpty()) {
+        m_model->setText(QDir::toNativeSeparators(chosen));
+    }
+}
+
+void NewProjectDialog::trainTokeniser()
+{
+    const auto subject = TokeniserDialog::subjectOf(source(), {});
+    if (!subject || findChild<TokeniserDialog*>()) {
+        return;
+    }
+    auto* dialog = new TokeniserDialog(m_engine, *subject, this);
+    connect(dialog, &TokeniserDialog::chosen, this, [this](const std::filesystem::path& model, std::int64_t pieces) {
+        m_tokeniser->setCurrentIndex(static_cast<int>(projects::TokeniserKind::SentencePiece));
+        m_model->setText(QDir::toNativeSeparators(QString::fromStdString(model.string())));
+        m_vocabulary->setValue(static_cast<int>(pieces));
+    });
+    dialog->show();
 }
 
 void NewProjectDialog::changeMixture(const Result<projects::Edit>& edit)
@@ -363,8 +384,12 @@ void NewProjectDialog::update()
     const auto tokeniser = static_cast<projects::TokeniserKind>(m_tokeniser->currentIndex());
     m_dataForm->setRowVisible(m_path->parentWidget(), file);
     m_dataForm->setRowVisible(m_parts, mixture);
-    m_dataForm->setRowVisible(m_tokeniser, text);
-    m_dataForm->setRowVisible(m_model, text && projects::hasModel(tokeniser));
+    m_dataForm->setRowVisible(m_key, chosen == Kind::JsonLines);
+    m_dataForm->setRowVisible(m_tokeniser->parentWidget(), text);
+    m_browseFolder->setVisible(text);
+    m_train->setVisible(!mixture);
+    m_train->setEnabled(!m_path->text().trimmed().isEmpty());
+    m_dataForm->setRowVisible(m_model->parentWidget(), text && projects::hasModel(tokeniser));
     m_dataForm->setRowVisible(m_vocabulary,
                               chosen == Kind::Tokens || (text && tokeniser != projects::TokeniserKind::Bytes));
     const auto project = projects::projectFrom(wanted());
@@ -373,6 +398,7 @@ void NewProjectDialog::update()
         m_read = project->data.source;
         m_data.reset();
         m_preview->clear();
+        setRole(*m_amount, QString());
         m_amount->setText(tr("Reading the data …"));
         m_soon.start();
     } else if (m_data) {
@@ -404,7 +430,8 @@ std::string NewProjectDialog::uncountedModel() const
 {
     const auto kind = static_cast<projects::TokeniserKind>(m_tokeniser->currentIndex());
     const std::string model = m_model->text().trimmed().toStdString();
-    return projects::hasModel(kind) && model != m_counted ? model : std::string();
+    return projects::tokeniserOf(source()) != nullptr && projects::hasModel(kind) && model != m_counted ? model
+                                                                                                        : std::string();
 }
 
 /// One reading at a time: the next begins when the last is done or has given up.
@@ -451,35 +478,9 @@ void NewProjectDialog::readData()
 
 void NewProjectDialog::showData(const Result<engine::DataPreview>& preview)
 {
-    if (!preview) {
-        m_amount->setText(QString::fromStdString(preview.error().text()));
-        return;
-    }
-    const engine::DataSummary& read = preview->summary;
-    const projects::NewProject now = wanted();
-    const QString unit = read.language ? tr("tokens") : tr("samples");
-    if (read.train < 0) {
-        m_amount->setText(tr("Training samples are drawn without end."));
-        return;
-    }
-    const double fed = static_cast<double>(now.steps) * static_cast<double>(now.batch) *
-                       static_cast<double>(read.language ? now.sequenceLength : 1);
-    QStringList lines;
-    lines
-        << tr("%1 %2 to train on, %3 for validation").arg(formatWhole(read.train), unit, formatWhole(read.validation));
-    for (const engine::DataPartSummary& part : read.parts) {
-        const double passes = fed * part.share / static_cast<double>(std::max<std::int64_t>(part.train, 1));
-        lines << tr("%1: %2 tokens, %3 epochs")
-                     .arg(QString::fromStdString(part.path).section(QLatin1Char('/'), -1), formatWhole(part.train),
-                          QString::number(passes, 'g', 3));
-    }
-    if (read.language) {
-        lines << tr("a vocabulary of %1").arg(formatWhole(read.vocabulary));
-    }
-    lines << tr("%1 %2 fed: %3 epochs")
-                 .arg(formatCount(fed), unit,
-                      QString::number(fed / static_cast<double>(std::max<std::int64_t>(read.train, 1)), 'g', 3));
-    m_amount->setText(lines.join(QLatin1Char('\n')));
+    setRole(*m_amount, preview ? QString() : QStringLiteral("error"));
+    m_amount->setText(preview ? amountText(preview->summary, wanted())
+                              : QString::fromStdString(preview.error().text()));
 }
 
 void NewProjectDialog::create()

@@ -23,6 +23,7 @@ class QSpinBox;
 namespace residua::app {
 
 class CostView;
+class EngineBridge;
 class MixtureEditor;
 
 /// Asks for a new project: its data, with how much of it there is, how often training goes through it and what is fed;
@@ -31,8 +32,8 @@ class MixtureEditor;
 class NewProjectDialog : public QDialog {
     Q_OBJECT
 public:
-    /// Of the device that would train; 0: not known.
-    explicit NewProjectDialog(double deviceBytes, QWidget* parent = nullptr);
+    /// `deviceBytes`: of the device that would train; 0: not known. The bridge outlives the dialog.
+    NewProjectDialog(EngineBridge& engine, double deviceBytes, QWidget* parent = nullptr);
     ~NewProjectDialog() override;
 
 signals:
@@ -47,7 +48,10 @@ private:
     [[nodiscard]] QFormLayout* makeNetworkForm();
     void connectFields();
     void chooseKind();
-    void browse();
+    void browseFile();
+    void browseFolder();
+    void browseModel();
+    void trainTokeniser();
     void changeMixture(const Result<projects::Edit>& edit);
     void update();
     void showCost(const Result<projects::Project>& project);
@@ -59,13 +63,17 @@ private:
     [[nodiscard]] projects::Source source() const;
     [[nodiscard]] projects::NewProject wanted() const;
 
+    EngineBridge& m_engine;
     QLineEdit* m_name;
     QComboBox* m_kind;
     QLineEdit* m_path;
     QPushButton* m_browse;
+    QPushButton* m_browseFolder; ///< of texts
+    QLineEdit* m_key;            ///< the key or column of records
     MixtureEditor* m_parts;
     QComboBox* m_tokeniser;
-    QLineEdit* m_model; ///< the file of a tokeniser that has one
+    QPushButton* m_train; ///< a tokeniser
+    QLineEdit* m_model;   ///< the file of a tokeniser that has one
     QSpinBox* m_vocabulary;
     QFormLayout* m_dataForm = nullptr;
     QLabel* m_amount; ///< tokens, epochs

@@ -26,12 +26,14 @@
 #include "app/window/schedule_views.h"
 #include "app/window/sweep_commands.h"
 #include "app/window/theory_views.h"
+#include "app/window/tokeniser_commands.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/transfer/topology_choice.h"
 #include "visualizers/theory/theory_view.h"
 
 #include <QCloseEvent>
+#include <QDialog>
 #include <QDir>
 #include <QDockWidget>
 #include <QLabel>
@@ -113,6 +115,8 @@ MainWindow::MainWindow(Look& look, WindowFolders folders, Memory memory, QWidget
     m_runFollower = new RunFollower(m_session, m_runs, m_archive, *m_workspace, this);
     m_sweepCommands = new SweepCommands(m_session, m_runs, *m_documents, *m_workspace, this);
     m_bundleCommands = new BundleCommands(m_session, m_folders.projects, this);
+    auto* tokeniserCommands = new TokeniserCommands(m_session, m_engine, *m_documents, *m_workspace, this);
+    connect(tokeniserCommands, &TokeniserCommands::refused, this, &MainWindow::refuse);
     auto* runCommands = new RunCommands(m_session, m_engine, m_runs, *m_workspace, this);
     connect(runCommands, &RunCommands::refused, this, &MainWindow::refuse);
     connect(runCommands, &RunCommands::noted, this, &MainWindow::note);
@@ -133,10 +137,12 @@ MainWindow::MainWindow(Look& look, WindowFolders folders, Memory memory, QWidget
     m_engine.listDevices();
 }
 
-/// A field is left, and its value taken, while there still is a document to put it into.
+/// A field is left, and its value taken, while there still is a document to put it into; a dialog gives up what it has
+/// asked of the engine while there still is one.
 MainWindow::~MainWindow()
 {
     hide();
+    qDeleteAll(findChildren<QDialog*>(Qt::FindDirectChildrenOnly));
 }
 
 void MainWindow::makeStatusBar()

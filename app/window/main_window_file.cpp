@@ -144,7 +144,7 @@ void MainWindow::chooseAndOpen()
 
 void MainWindow::askForNew()
 {
-    auto* dialog = new NewProjectDialog(m_workspace->view<Inspector>().cost().deviceMemory(), this);
+    auto* dialog = new NewProjectDialog(m_engine, m_workspace->view<Inspector>().cost().deviceMemory(), this);
     connect(dialog, &NewProjectDialog::created, this, [this](const projects::Project& project) {
         if (const Status started = m_session.start({project, {}}); !started) {
             refuse(QString::fromStdString(started.error().text()));
@@ -162,9 +162,10 @@ void MainWindow::askForModel()
         for (const std::string& text : made.notes) {
             notes << QString::fromStdString(text);
         }
-        m_banner->say(
-            BannerKind::Note,
-            tr("Imported %1. %2").arg(QString::fromStdString(made.architecture), notes.join(QStringLiteral("; "))));
+        m_banner->say(BannerKind::Note,
+                      tr("Imported %1. Its weights are in the run of step 0: resume, fork or retrofit that, for Run "
+                         "trains the network from the start. %2")
+                          .arg(QString::fromStdString(made.architecture), notes.join(QStringLiteral("; "))));
     });
     dialog->show();
 }

@@ -3,6 +3,7 @@
 
 #include "engine/api/export_format.h"
 #include "engine/api/gap.h"
+#include "engine/api/tokeniser_training.h"
 #include "engine/api/values.h"
 #include "projects/base/result.h"
 #include "projects/model/project.h"
@@ -187,6 +188,13 @@ struct GapRequest {
     std::vector<projects::LowRankMethod> methods;  ///< one at least, each once
 };
 
+/// Learns a tokeniser from text, beside a run. TokeniserProgressed tells how far it is. Given up, it leaves nothing:
+/// the QueryFailed comes when it has ended.
+struct TokeniserRequest {
+    QueryTag tag{};
+    TokeniserTraining training;
+};
+
 /// Gives a question up; a QueryFailed answers it, and of an import, an export or loaded weights nothing is there then.
 /// One that is answered already says nothing more.
 struct GiveUp {
@@ -195,7 +203,7 @@ struct GiveUp {
 
 using Command = std::variant<StartRun, ResumeRun, Pause, Continue, Step, Stop, WriteCheckpoint, ListDevices,
                              SampleRequest, EvaluateRequest, RetrofitRequest, FactoriseRequest, ImportRequest,
-                             LoadWeightsRequest, ExportRequest, StabilityRequest, GapRequest, GiveUp>;
+                             LoadWeightsRequest, ExportRequest, StabilityRequest, GapRequest, TokeniserRequest, GiveUp>;
 
 // ---- Events ---------------------------------------------------------------------------------
 
@@ -345,15 +353,25 @@ struct GapReady {
     QueryTag tag{};
     Gap gap;
 };
+/// Some thirty times a second at most.
+struct TokeniserProgressed {
+    QueryTag tag{};
+    TokeniserProgress progress;
+};
+struct TokeniserReady {
+    QueryTag tag{};
+    std::filesystem::path model; ///< the file that was written
+    TrainedTokeniser tokeniser;
+};
 struct QueryFailed {
     QueryTag tag{};
     Error error;
 };
 
-using Event =
-    std::variant<RunStarted, Progress, CheckpointWritten, RunPaused, RunContinued, RunEnded, Notice, DevicesListed,
-                 SampleReady, EvaluationReady, RetrofitReady, FactoriseReady, ImportProgress, ImportReady,
-                 LoadWeightsReady, ExportReady, StabilityReady, GapProgress, GapReady, QueryFailed>;
+using Event = std::variant<RunStarted, Progress, CheckpointWritten, RunPaused, RunContinued, RunEnded, Notice,
+                           DevicesListed, SampleReady, EvaluationReady, RetrofitReady, FactoriseReady, ImportProgress,
+                           ImportReady, LoadWeightsReady, ExportReady, StabilityReady, GapProgress, GapReady,
+                           TokeniserProgressed, TokeniserReady, QueryFailed>;
 
 /// Receives events on the engine's thread; must return quickly and never call back into the session's destructor.
 using EventSink = std::function<void(Event)>;

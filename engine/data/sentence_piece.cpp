@@ -98,16 +98,26 @@ public:
             ids.push_back(token >= 0 && token < vocabulary() ? static_cast<int>(token) : m_table.unknown(m_model));
         }
         std::string text;
-        const auto put = [](void* to, const char* part, std::size_t size) {
-            static_cast<std::string*>(to)->append(part, size);
-        };
-        if (!accepted(m_table.decode(m_model, ids.data(), ids.size(), &text, put))) {
+        if (!accepted(m_table.decode(m_model, ids.data(), ids.size(), &text, &append))) {
+            appendUtf8(text, U'\uFFFD');
+        }
+        return asUtf8(text);
+    }
+
+    std::string piece(std::int64_t token) const override
+    {
+        std::string text;
+        if (!accepted(m_table.piece(m_model, static_cast<int>(token), &text, &append))) {
             appendUtf8(text, U'\uFFFD');
         }
         return asUtf8(text);
     }
 
 private:
+    static void append(void* to, const char* part, std::size_t size)
+    {
+        static_cast<std::string*>(to)->append(part, size);
+    }
     static bool accepted(SentencePieceAnswer answer)
     {
         if (answer == SentencePieceAnswer::NoMemory) {

@@ -91,6 +91,15 @@ Answer decode(const Model* model, const int* ids, std::size_t count, void* to,
     });
 }
 
+Answer piece(const Model* model, int id, void* to, void (*put)(void* to, const char* text, std::size_t size))
+{
+    return answered([&] {
+        const std::string& text = processorOf(model).IdToPiece(id);
+        put(to, text.data(), text.size());
+        return true;
+    });
+}
+
 } // namespace
 } // namespace residua::engine
 
@@ -104,6 +113,7 @@ extern "C" __attribute__((visibility("default"))) const residua::engine::Sentenc
                                           .endOfText = &endOfText,
                                           .unknown = &unknown,
                                           .encode = &encode,
-                                          .decode = &decode};
+                                          .decode = &decode,
+                                          .piece = &piece};
     return &table;
 }

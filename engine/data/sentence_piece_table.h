@@ -10,7 +10,7 @@
 
 namespace residua::engine {
 
-inline constexpr int kSentencePieceTableVersion = 1;
+inline constexpr int kSentencePieceTableVersion = 2;
 inline constexpr const char* kSentencePieceTableSymbol = "residuaSentencePiece";
 
 enum class SentencePieceAnswer { Done, Refused, NoMemory };
@@ -32,6 +32,9 @@ struct SentencePieceTable {
     /// Every id is that of a piece.
     SentencePieceAnswer (*decode)(const Model* model, const int* ids, std::size_t count, void* to,
                                   void (*put)(void* to, const char* text, std::size_t size)) = nullptr;
+    /// How the model writes that piece: "▁the", "<0x0A>".
+    SentencePieceAnswer (*piece)(const Model* model, int id, void* to,
+                                 void (*put)(void* to, const char* text, std::size_t size)) = nullptr;
 };
 
 } // namespace residua::engine

@@ -27,6 +27,8 @@ public:
                                         std::vector<std::uint32_t>& tokens) const = 0;
     /// Valid UTF-8; tokens outside of the vocabulary become U+FFFD.
     [[nodiscard]] virtual std::string decode(std::span<const std::int64_t> tokens) const = 0;
+    /// One token below the vocabulary as its model writes it, such as "▁the"; without a model what it decodes to.
+    [[nodiscard]] virtual std::string piece(std::int64_t token) const { return decode({&token, 1}); }
     /// What stands around a document.
     [[nodiscard]] virtual DocumentMarks marks() const { return {}; }
 };

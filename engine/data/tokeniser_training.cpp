@@ -4,6 +4,8 @@
 #include "engine/data/sentence_piece_model.h"
 #include "engine/data/text_codec.h"
 #include "engine/data/text_files.h"
+#include "engine/data/trainer_log.h"
+#include "engine/data/utf8.h"
 #include "engine/files/own_library.h"
 #include "projects/base/child_process.h"
 #include "projects/base/files.h"
@@ -12,7 +14,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <numeric>
 #include <optional>
+#include <span>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -27,10 +31,16 @@ namespace fs = std::filesystem;
 
 constexpr const char* kTrainer = "residua-train-tokeniser";
 constexpr int kLookMilliseconds = 100;
+constexpr std::uint64_t kTriedBytes = std::uint64_t{1} << 20;
+constexpr std::size_t kExamplePieces = 24;
+constexpr std::size_t kLongestExample = 200; ///< bytes
+constexpr std::size_t kExampleBytes = 20;    ///< that a line has at least, where there is such a line
 
 /// The trainer's process: it reads from our socket, and writes there what it has to say. Ends with the object.
 class Trainer {
 public:
+    explicit Trainer(const TokeniserTraining& training) : m_log(training) {}
+
     Status start(const fs::path& program, std::vector<std::string> words)
     {
         std::array<int, 2> ends{};
@@ -73,30 +83,32 @@ public:
         std::array<char, 4096> bytes{};
         const ssize_t got = ::recv(m_socket.get(), bytes.data(), bytes.size(), 0);
         if (got > 0) {
-            m_said.append(bytes.data(), static_cast<std::size_t>(got));
+            m_log.add({bytes.data(), static_cast<std::size_t>(got)});
         }
         return got > 0 || (got < 0 && errno == EINTR);
     }
 
     /// Whether it has done its work.
     bool wait() { return m_process->wait() == 0; }
-    [[nodiscard]] const std::string& said() const { return m_said; }
+    [[nodiscard]] const TrainerLog& log() const { return m_log; }
 
 private:
     std::optional<ChildProcess> m_process;
     FileDescriptor m_socket;
-    std::string m_said;
+    TrainerLog m_log;
 };
 
-/// What the trainer gave as its reason: the last line, from behind the place in its source.
-std::string reasonIn(std::string said)
+using Watch = std::function<bool(const TokeniserProgress& progress)>;
+
+/// Of what is done with the text.
+PreparationWatch watchOfReading(const Watch& watch)
 {
-    while (!said.empty() && (said.back() == '\n' || said.back() == ' ')) {
-        said.pop_back();
-    }
-    said.erase(0, said.rfind('\n') == std::string::npos ? 0 : said.rfind('\n') + 1);
-    const std::size_t place = said.rfind("] ");
-    return place == std::string::npos ? said : said.substr(place + 2);
+    return [&watch](double share) { return !watch || watch({.read = share}); };
+}
+
+Status stillLearning(const Watch& watch, double share)
+{
+    return stillWanted([&watch](double learned) { return !watch || watch({.read = 1, .learned = learned}); }, share);
 }
 
 Status feed(Trainer& trainer, const std::vector<Document>& documents, const PreparationWatch& watch)
@@ -136,54 +148,133 @@ Status checkOutput(const fs::path& output, const fs::path& temporary)
 
 /// Lets the trainer write `path`.
 Status run(const TokeniserTraining& training, const std::vector<Document>& documents, const fs::path& path,
-           const PreparationWatch& watch)
+           const Watch& watch)
 {
     const fs::path program = findOwnLibrary(kTrainer, "RESIDUA_TOKENISER_TRAINER", "bin");
     if (program.empty()) {
         return Error{kTrainer, "is not installed beside the program, so that no tokeniser can be trained: install it "
                                "again"};
     }
-    Trainer trainer;
-    Status status = trainer.start(program, {path.string(), training.model == PieceModel::Bpe ? "bpe" : "unigram",
-                                            std::to_string(training.pieces),
+    Trainer trainer(training);
+    Status status = trainer.start(program, {path.string(), nameOf(training.model), std::to_string(training.pieces),
                                             std::to_string(std::max(1u, std::thread::hardware_concurrency()))});
     if (status) {
-        status = feed(trainer, documents, watch);
+        status = feed(trainer, documents, watchOfReading(watch));
     }
     if (status) {
-        status = stillWanted(watch, 1);
+        status = stillLearning(watch, 0);
     }
     while (status && trainer.listen()) {
-        status = stillWanted(watch, 1);
+        status = stillLearning(watch, trainer.log().share());
     }
     if (status && !trainer.wait()) {
-        const std::string reason = reasonIn(trainer.said());
-        return Error{training.text.string(), "SentencePiece makes no model of it: " +
-                                                 (reason.empty() ? "its trainer ended without a word" : reason)};
+        return trainer.log().reason();
     }
     return status;
 }
 
+/// What stands at the beginning of the documents, of each in a text of its own, up to kTriedBytes in all.
+Result<std::vector<std::string>> beginningOf(const std::vector<Document>& documents)
+{
+    std::vector<std::string> texts;
+    std::uint64_t left = kTriedBytes;
+    for (const Document& document : documents) {
+        if (left == 0) {
+            break;
+        }
+        std::string text(std::min(left, document.size), '\0');
+        if (const Status read = document.source->read(document.begin, std::as_writable_bytes(std::span(text))); !read) {
+            return read.error();
+        }
+        left -= text.size();
+        text.resize(wholeCodePoints(text));
+        texts.push_back(std::move(text));
+    }
+    return texts;
+}
+
+/// The first line that says something; the first that is not empty where all are short.
+std::string_view exampleIn(const std::vector<std::string>& texts)
+{
+    std::string_view found;
+    for (const std::string_view text : texts) {
+        for (std::size_t begin = 0; begin < text.size();) {
+            const std::size_t end = std::min(text.find('\n', begin), text.size());
+            const std::string_view line = text.substr(begin, end - begin);
+            begin = end + 1;
+            if (found.empty() || line.size() >= kExampleBytes) {
+                found = line;
+            }
+            if (found.size() >= kExampleBytes) {
+                return found;
+            }
+        }
+    }
+    return found;
+}
+
+Result<TrainedTokeniser> tried(const TextCodec& codec, const std::vector<Document>& documents)
+{
+    const auto texts = beginningOf(documents);
+    if (!texts) {
+        return texts.error();
+    }
+    TrainedTokeniser tokeniser;
+    tokeniser.pieces = codec.vocabulary();
+    std::vector<std::uint32_t> tokens;
+    for (const std::string& text : *texts) {
+        if (const Status encoded = codec.encode(text, TextStart::Begins, tokens); !encoded) {
+            return encoded.error();
+        }
+        tokeniser.triedBytes += static_cast<std::int64_t>(text.size());
+        tokeniser.triedCharacters +=
+            std::ranges::count_if(text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xc0) != 0x80; });
+        tokeniser.triedTokens += static_cast<std::int64_t>(std::exchange(tokens, {}).size());
+    }
+    const auto whole = [](std::int64_t sum, const Document& document) {
+        return sum + static_cast<std::int64_t>(document.size);
+    };
+    tokeniser.triedAll =
+        tokeniser.triedBytes == std::accumulate(documents.begin(), documents.end(), std::int64_t{0}, whole);
+    std::string_view line = exampleIn(*texts);
+    line = line.substr(0, wholeCodePoints(line.substr(0, kLongestExample)));
+    if (const Status encoded = codec.encode(line, TextStart::Begins, tokens); !encoded) {
+        return encoded.error();
+    }
+    for (std::size_t i = 0; i < std::min(tokens.size(), kExamplePieces); ++i) {
+        tokeniser.example += (i == 0 ? "" : " ") + codec.piece(tokens[i]);
+    }
+    return tokeniser;
+}
+
 } // namespace
 
-Result<std::int64_t> trainTokeniser(const TokeniserTraining& training, const std::function<bool(double share)>& watch)
+std::string nameOf(PieceModel model)
+{
+    return model == PieceModel::Bpe ? "bpe" : "unigram";
+}
+
+Result<TrainedTokeniser> trainTokeniser(const TokeniserTraining& training, const Watch& watch)
 {
     const fs::path path = temporaryBeside(training.output);
     if (const Status possible = checkOutput(training.output, path); !possible) {
         return possible.error();
     }
-    const auto documents = readTexts(training.text, training.field, watch);
+    const auto documents = readTexts(training.text, training.field, watchOfReading(watch));
     Status status = documents ? run(training, *documents, path, watch) : Status(documents.error());
-    Result<std::int64_t> pieces = std::int64_t{0};
+    Result<TrainedTokeniser> tokeniser = TrainedTokeniser{};
     if (status) {
         const auto codec = sentencePieceCodec(path);
-        pieces = codec ? Result<std::int64_t>((*codec)->vocabulary()) : Result<std::int64_t>(codec.error());
-        const auto bytes = pieces ? readSentencePieceModel(path) : Result<std::string>(pieces.error());
+        tokeniser = codec ? tried(**codec, *documents) : Result<TrainedTokeniser>(codec.error());
+        status = tokeniser ? stillLearning(watch, 1) : Status(tokeniser.error());
+    }
+    if (status) {
+        const auto bytes = readSentencePieceModel(path);
         status = bytes ? writeFileAtomically(training.output, *bytes) : Status(bytes.error());
     }
     std::error_code ignored;
     fs::remove(path, ignored);
-    return status ? pieces : Result<std::int64_t>(status.error());
+    return status ? tokeniser : Result<TrainedTokeniser>(status.error());
 }
 
 } // namespace residua::engine

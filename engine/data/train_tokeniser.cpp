@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // residua-train-tokeniser OUTPUT bpe|unigram PIECES THREADS: learns a SentencePiece model of the lines on its standard
-// input. A program of its own, because the trainer ends its process where its own checks fail, and cannot be told to
-// stop. It ends with who started it.
+// input, and says on its standard error how far it is. A program of its own, because the trainer ends its process where
+// its own checks fail, and cannot be told to stop. It ends with who started it.
 #include <sentencepiece_trainer.h>
 
 #include <cerrno>
@@ -58,7 +58,7 @@ int main(int count, char** arguments)
         {"model_type", arguments[2]},          {"vocab_size", arguments[3]},
         {"num_threads", arguments[4]},         {"normalization_rule_name", "identity"},
         {"remove_extra_whitespaces", "false"}, {"byte_fallback", "true"},
-        {"input_sentence_size", "4000000"},    {"minloglevel", "2"}};
+        {"input_sentence_size", "4000000"}};
     Lines lines;
     std::string model;
     const auto status = sentencepiece::SentencePieceTrainer::Train(options, &lines, &model);

@@ -23,6 +23,7 @@ public:
     [[nodiscard]] static std::unique_ptr<Query> make(const LoadWeightsRequest& request); ///< load_weights.cpp
     [[nodiscard]] static std::unique_ptr<Query> make(const ExportRequest& request);      ///< export.cpp
     [[nodiscard]] static std::unique_ptr<Query> make(const GapRequest& request);         ///< gap.cpp
+    [[nodiscard]] static std::unique_ptr<Query> make(const TokeniserRequest& request);   ///< tokenise.cpp
 
     [[nodiscard]] virtual QueryTag tag() const = 0;
     /// Does one piece (loads, a token, a batch). The answer once there is one: the request's Ready, or QueryFailed.

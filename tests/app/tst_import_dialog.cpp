@@ -1,81 +1,93 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// A model that is imported from the window, and dialogs in which a text appears.
 #include "app/engine/engine_bridge.h"
 #include "app/start/import_dialog.h"
+#include "tests/app/window_harness.h"
+#include "tests/engine/model_folder.h"
 #include "tests/support/test_program.h"
 
 #include <QApplication>
 #include <QDir>
 #include <QLabel>
 #include <QLineEdit>
+#include <QPointer>
 #include <QPushButton>
 #include <QSignalSpy>
-#include <QTemporaryDir>
-#include <QTest>
 
 #include <type_traits>
 
 using namespace residua;
 using namespace residua::app;
 
-namespace {
-
-constexpr int kImportPatience = 60000; ///< milliseconds
-
-} // namespace
-
-class TestImportDialog : public QObject {
+class TestImportDialog : public WindowHarness {
     Q_OBJECT
 
 private slots:
-    /// The folder's, until the user has one; without a folder none, and not that of where the program was started.
-    void aNameIsProposedOnceThereIsAFolder()
+    void init()
     {
-        QTemporaryDir folder;
-        EngineBridge bridge;
-        ImportDialog dialog(bridge, folder.path().toStdString());
-        dialog.setAttribute(Qt::WA_DeleteOnClose, false);
-        const auto* const name = dialog.findChild<QLineEdit*>("importName");
-        const auto* const begin = dialog.findChild<QPushButton*>("importBegin");
-        QVERIFY(name != nullptr && begin != nullptr);
-        QCOMPARE(name->text(), QString());
-        QVERIFY(!begin->isEnabled());
-        dialog.setFolder(folder.filePath("llama"));
-        QCOMPARE(name->text(), QString("llama"));
-        QVERIFY(begin->isEnabled());
-        dialog.setFolder({});
-        QCOMPARE(name->text(), QString());
+        m_folder = std::make_unique<QTemporaryDir>();
+        tests::ModelFolder(tests::modelCases()["llama"].toObject()).write(folder("tiny-llama"));
+        openWindow();
+        m_window->actions().import->trigger();
+        m_dialog = m_window->findChild<ImportDialog*>();
+        QVERIFY(m_dialog && QTest::qWaitForWindowExposed(m_dialog));
+    }
+    void cleanup() { m_window.reset(); }
+
+    /// The folder's name; none of the program's own before there is one.
+    void theFolderNamesTheProject()
+    {
+        QCOMPARE(line("importName")->text(), QString());
+        QVERIFY(!button("importBegin")->isEnabled());
+        QTest::keyClicks(line("importFolder"), m_folder->filePath("tiny-llama"));
+        QCOMPARE(line("importName")->text(), QString("tiny-llama"));
+        QVERIFY(button("importBegin")->isEnabled());
+        line("importName")->clear();
+        QTest::keyClicks(line("importName"), "mine");
+        line("importFolder")->clear();
+        QCOMPARE(line("importName")->text(), QString("mine"));
+    }
+
+    /// It says so once it is so, and goes on to import after all.
+    void whatIsGivenUpLeavesNothing()
+    {
+        line("importFolder")->setText(m_folder->filePath("tiny-llama"));
+        QTest::mouseClick(button("importBegin"), Qt::LeftButton);
+        QVERIFY(!button("importBegin")->isEnabled());
+        QTest::keyClick(m_dialog, Qt::Key_Escape);
+        auto* problem = m_dialog->findChild<QLabel*>(QStringLiteral("importProblem"));
+        QVERIFY(!problem->isVisible()); // the engine has not answered
+        QTRY_VERIFY_WITH_TIMEOUT(problem->isVisible(), kPatience);
+        QVERIFY2(problem->text().contains("nothing of it is left"), qPrintable(problem->text()));
+        QCOMPARE(QDir(m_folder->filePath("Residua")).entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot),
+                 QStringList());
+        QVERIFY(m_dialog->isVisible());
+        QTest::mouseClick(button("importBegin"), Qt::LeftButton);
+        QTRY_VERIFY_WITH_TIMEOUT(m_window->session().isOpen(), kPatience);
+        QCOMPARE(m_window->session().directory(), folder("Residua") / "tiny-llama");
+        QVERIFY(m_window->bannerText().contains("resume, fork or retrofit"));
     }
 
     void whatItTakesAsDataIsSaid()
     {
-        QTemporaryDir folder;
-        EngineBridge bridge;
-        ImportDialog dialog(bridge, folder.path().toStdString());
-        dialog.setAttribute(Qt::WA_DeleteOnClose, false);
-        const QString hint = dialog.findChild<QLineEdit*>("importData")->placeholderText();
-        for (const char* kind : {".jsonl", ".gz", ".zst", ".bin", "folder"}) {
+        const QString hint = line("importData")->placeholderText();
+        for (const char* kind : {".jsonl", ".gz", ".zst", ".parquet", ".bin", "folder"}) {
             QVERIFY2(hint.contains(kind), kind);
         }
     }
 
-    /// Of an import that is given up, what the engine has answered.
-    void isToldWhenTheEngineHasAnswered()
+    /// An import that is complete before the engine hears that it is given up.
+    void whatIsMadeAllTheSameIsNamed()
     {
-        QTemporaryDir folder;
         EngineBridge bridge;
-        ImportDialog dialog(bridge, folder.path().toStdString());
+        ImportDialog dialog(bridge, folder("made"));
         dialog.setAttribute(Qt::WA_DeleteOnClose, false);
-        dialog.setFolder(folder.path()); // no model
-        auto* const problem = dialog.findChild<QLabel*>(QStringLiteral("importProblem"));
-        auto* const begin = dialog.findChild<QPushButton*>(QStringLiteral("importBegin"));
+        dialog.setFolder(m_folder->path()); // no model
+        auto* problem = dialog.findChild<QLabel*>(QStringLiteral("importProblem"));
+        auto* begin = dialog.findChild<QPushButton*>(QStringLiteral("importBegin"));
         QSignalSpy failed(&bridge, &EngineBridge::queryFailed);
         begin->click();
-        dialog.reject();
-        QVERIFY(problem->isHidden() && !begin->isEnabled());
-        QTRY_VERIFY_WITH_TIMEOUT(!problem->isHidden(), kImportPatience);
-        QVERIFY2(problem->text().contains("nothing of it is left"), qPrintable(problem->text()));
-
-        // The next one is complete before the engine hears that it is given up.
+        QTRY_COMPARE_WITH_TIMEOUT(failed.count(), 1, kPatience);
         const auto last = failed.first().first().value<engine::QueryFailed>().tag;
         using Number = std::underlying_type_t<engine::QueryTag>;
         QSignalSpy imported(&dialog, &ImportDialog::imported);
@@ -85,11 +97,43 @@ private slots:
         ready.tag = engine::QueryTag{static_cast<Number>(static_cast<Number>(last) + 1)};
         ready.projectDirectory = "/somewhere/made";
         emit bridge.importReady(ready);
-        QVERIFY(!problem->isHidden());
         QVERIFY2(problem->text().contains("/somewhere/made"), qPrintable(problem->text()));
         QCOMPARE(imported.count(), 0);
         QVERIFY(begin->isEnabled());
     }
+
+    void aWindowThatIsClosedEndsTheImport()
+    {
+        line("importFolder")->setText(m_folder->filePath("tiny-llama"));
+        QTest::mouseClick(button("importBegin"), Qt::LeftButton);
+        m_window.reset();
+        QVERIFY(!m_dialog);
+    }
+
+    /// A text that wraps does not squeeze what stands above it.
+    void aReasonHasRoom()
+    {
+        line("importFolder")->setText(m_folder->path()); // no model
+        const int before = line("importName")->height();
+        QTest::mouseClick(button("importBegin"), Qt::LeftButton);
+        auto* problem = m_dialog->findChild<QLabel*>(QStringLiteral("importProblem"));
+        QTRY_VERIFY_WITH_TIMEOUT(problem->isVisible(), kPatience);
+        problem->setText(QString("it cannot be imported. ").repeated(30));
+        QTRY_VERIFY(problem->height() >= problem->heightForWidth(problem->width()));
+        QCOMPARE(line("importName")->height(), before);
+    }
+
+private:
+    [[nodiscard]] QLineEdit* line(const char* name) const
+    {
+        return m_dialog->findChild<QLineEdit*>(QLatin1String(name));
+    }
+    [[nodiscard]] QPushButton* button(const char* name) const
+    {
+        return m_dialog->findChild<QPushButton*>(QLatin1String(name));
+    }
+
+    QPointer<ImportDialog> m_dialog;
 };
 
 RESIDUA_TEST_IN(QApplication, TestImportDialog)

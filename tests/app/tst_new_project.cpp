@@ -96,25 +96,36 @@ private slots:
         QVERIFY(m_window->session().isDraft());
     }
 
-    /// Rows of JSON Lines, or of Parquet, have their text in a field that is named.
-    void theFieldOfRowsIsNamed()
+    /// Compressed, under another key than the usual; the tokens of a file are as many as such files have.
+    void everyKindOfFileIsRead()
     {
-        QFile file(m_folder->filePath("rows.jsonl"));
-        QVERIFY(file.open(QIODevice::WriteOnly));
-        file.write(QByteArray("{\"id\": 1, \"body\": \"Sing, goddess, of the anger of Achilles.\"}\n").repeated(80));
-        file.close();
+        QFile lines(m_folder->filePath("d.jsonl"));
+        QVERIFY(lines.open(QIODevice::WriteOnly));
+        lines.write(QByteArray("{\"body\": \"Tell me, Muse, of the man of many ways.\"}\n").repeated(80));
+        lines.close();
+        QFile tokens(m_folder->filePath("t.bin"));
+        QVERIFY(tokens.open(QIODevice::WriteOnly));
+        tokens.write(QByteArray("\x01\x02\x03\x04").repeated(800)); // 513 and 1027
+        tokens.close();
         NewProjectDialog* dialog = open();
-        auto* field = child<QLineEdit>(*dialog, "newField");
-        QVERIFY(!field->isVisible());
-        child<QComboBox>(*dialog, "newData")->setCurrentIndex(2);
-        QVERIFY(field->isVisible());
-        QTest::keyClicks(child<QLineEdit>(*dialog, "newPath"), file.fileName());
         auto* amount = child<QLabel>(*dialog, "newAmount");
-        QTRY_VERIFY2(amount->text().contains("its fields are: body, id"), qPrintable(amount->text()));
-        field->clear();
-        QVERIFY2(child<QLabel>(*dialog, "newProblem")->text().contains("names no key or column"),
-                 qPrintable(child<QLabel>(*dialog, "newProblem")->text()));
-        QTest::keyClicks(field, "body");
+        auto* key = child<QLineEdit>(*dialog, "newKey");
+        child<QComboBox>(*dialog, "newData")->setCurrentIndex(2);
+        QVERIFY(key->isVisible());
+        child<QLineEdit>(*dialog, "newPath")->setText(lines.fileName());
+        QTRY_VERIFY2(amount->text().contains("its fields are: body"), qPrintable(amount->text()));
+        QCOMPARE(amount->property("role").toString(), QString("error"));
+        key->setFocus();
+        key->selectAll();
+        QTest::keyClicks(key, "body");
+        QTRY_VERIFY2(amount->text().contains("vocabulary of 256"), qPrintable(amount->text()));
+        QCOMPARE(amount->property("role").toString(), QString());
+        child<QComboBox>(*dialog, "newData")->setCurrentIndex(3);
+        QVERIFY(!key->isVisible());
+        child<QLineEdit>(*dialog, "newPath")->setText(tokens.fileName());
+        QTRY_VERIFY2(amount->text().contains("vocabulary of 50,257"), qPrintable(amount->text()));
+        child<QComboBox>(*dialog, "newData")->setCurrentIndex(2);
+        child<QLineEdit>(*dialog, "newPath")->setText(lines.fileName());
         QTRY_VERIFY2(amount->text().contains("vocabulary of 256"), qPrintable(amount->text()));
         QTest::mouseClick(child<QPushButton>(*dialog, "newCreate"), Qt::LeftButton);
         QTRY_VERIFY(m_window->session().isOpen());

@@ -165,6 +165,7 @@ private slots:
                 QCOMPARE(property.title.toStdString(), projects::headline(field.field.title));
                 QCOMPARE(property.unit.toStdString(), std::string(field.field.more.unit));
                 QVERIFY(property.toolTip().contains(QString::fromStdString(std::string(field.field.help))));
+                QVERIFY(!property.toolTip().contains("Default: \n") && !property.toolTip().endsWith("Default: "));
                 QCOMPARE(property.choices.size(), static_cast<qsizetype>(field.choices.size()));
             }
         }

@@ -2,6 +2,7 @@
 // Small windows, and docks that keep their size.
 #include "app/commands/key_bindings.h"
 #include "app/commands/keys_dialog.h"
+#include "app/engine/engine_bridge.h"
 #include "app/help/help_window.h"
 #include "app/start/new_project_dialog.h"
 #include "app/window/dock_extents.h"
@@ -57,7 +58,8 @@ private slots:
     {
         openWindow({640, 480});
         const QSize screen(640 - 16, 480 - 48);
-        NewProjectDialog made(1e9);
+        EngineBridge engine;
+        NewProjectDialog made(engine, 1e9);
         KeyBindings bindings({});
         const KeysDialog keys(bindings);
         const HelpWindow help(*m_look);

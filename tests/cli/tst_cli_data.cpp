@@ -10,6 +10,7 @@
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QProcess>
+#include <QRegularExpression>
 #include <QTemporaryDir>
 #include <QtTest>
 
@@ -204,6 +205,30 @@ private slots:
         QVERIFY2(made.code == 0, qPrintable(advice + ": " + made.errors));
         const Ran valid = runProcess({"validate", path("advised")});
         QVERIFY2(valid.code == 0, qPrintable(valid.output + valid.errors));
+    }
+
+    /// With what a person judges it by; where there is none, with how many pieces there can be.
+    void aTokeniserIsLearned()
+    {
+        QFile text(path("cats.txt"));
+        QVERIFY(text.open(QIODevice::WriteOnly));
+        text.write(QByteArray("the cat sat on the mat that the bird saw\n").repeated(200));
+        text.close();
+        const Ran learned = runProcess({"tokenise", text.fileName(), "--size", "280", "-o", path("cats.model")});
+        QVERIFY2(learned.code == 0, qPrintable(learned.errors));
+        QVERIFY2(learned.output.contains("a SentencePiece model (bpe) of 280 pieces"), qPrintable(learned.output));
+        const QRegularExpression trial(
+            "(\\d\\.\\d\\d) characters and \\1 bytes a token over the text, a line of which is: "
+            "▁the ▁cat");
+        QVERIFY2(learned.output.contains(trial), qPrintable(learned.output));
+        const Ran told = runProcess({"tokenise", text.fileName(), "--size", "280", "-o", path("cats.model"), "--json"});
+        const QJsonObject value = QJsonDocument::fromJson(told.output.toUtf8()).object();
+        QCOMPARE(value["tried_bytes"].toInteger(), QFileInfo(text.fileName()).size());
+        QVERIFY(value["tried_tokens"].toInteger() < value["tried_characters"].toInteger());
+        const Ran refused = runProcess({"tokenise", text.fileName(), "--size", "9000", "-o", path("none.model")});
+        QVERIFY(refused.code != 0);
+        QVERIFY2(refused.errors.contains("got 9000 pieces, expected at most "), qPrintable(refused.errors));
+        QVERIFY(!QFile::exists(path("none.model")));
     }
 
     void anInterruptedPreparationPromisesNothing()

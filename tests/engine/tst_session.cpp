@@ -304,6 +304,37 @@ private slots:
         QVERIFY(probe.all<QueryFailed>().at(0).tag == QueryTag{1});
     }
 
+    /// On a thread of its own; a newer question, and who gives it up, end it before they are answered.
+    void learnsATokeniser()
+    {
+        std::string text;
+        for (int i = 0; i < 300; ++i) {
+            text += "the cat sat on the mat, number " + std::to_string(i) + "\n";
+        }
+        std::ofstream(directory("text.txt")) << text;
+        TokeniserRequest request{QueryTag{1},
+                                 {.text = directory("text.txt"), .output = directory("m.model"), .pieces = 300}};
+        SessionProbe probe;
+        probe.post(request);
+        QVERIFY(probe.waitFor<TokeniserReady>());
+        const auto ready = probe.all<TokeniserReady>();
+        QCOMPARE(ready.at(0).tokeniser.pieces, std::int64_t{300});
+        QVERIFY(std::filesystem::exists(ready.at(0).model));
+        QVERIFY(probe.all<QueryFailed>().empty());
+        request.training.output = directory("other.model");
+        request.tag = QueryTag{2};
+        probe.post(request);
+        request.tag = QueryTag{3};
+        probe.post(request);
+        probe.post(GiveUp{QueryTag{3}});
+        QVERIFY(probe.waitUntil([](const Event& event) {
+            const auto* failed = std::get_if<QueryFailed>(&event);
+            return failed && failed->tag == QueryTag{3};
+        }));
+        QCOMPARE(probe.all<QueryFailed>().size(), std::size_t(2));
+        QCOMPARE(std::filesystem::exists(request.training.output), false);
+    }
+
     void answersThatAQuestionMakesNoSense()
     {
         QVERIFY(!tests::lossesOf(quickVectors(2), directory("vectors")).empty());

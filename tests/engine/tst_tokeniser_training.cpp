@@ -6,7 +6,12 @@
 #include "tests/support/test_program.h"
 
 #include <QProcess>
+#include <QRegularExpression>
 #include <QTest>
+
+#include <algorithm>
+#include <functional>
+#include <vector>
 
 using namespace residua;
 using namespace residua::engine;
@@ -38,14 +43,27 @@ private slots:
         QFETCH(bool, unigram);
         TokeniserTraining training = trainingOn("text.txt");
         training.model = unigram ? PieceModel::Unigram : PieceModel::Bpe;
-        double last = -1;
-        const auto pieces = trainTokeniser(training, [&](double share) {
-            last = share;
+        std::vector<double> learned;
+        double read = -1;
+        const auto trained = trainTokeniser(training, [&](const TokeniserProgress& progress) {
+            read = progress.read;
+            learned.push_back(progress.learned);
             return true;
         });
-        QVERIFY2(pieces, pieces ? "" : pieces.error().text().c_str());
-        QCOMPARE(*pieces, std::int64_t{300});
-        QCOMPARE(last, 1.0);
+        QVERIFY2(trained, trained ? "" : trained.error().text().c_str());
+        QCOMPARE(trained->pieces, std::int64_t{300});
+        QCOMPARE(read, 1.0);
+        QVERIFY(std::ranges::is_sorted(learned));
+        QCOMPARE(learned.front(), 0.0);
+        QCOMPARE(learned.back(), 1.0);
+        const auto size = static_cast<std::int64_t>(m_text.size());
+        QCOMPARE(trained->triedBytes, size);
+        QCOMPARE(trained->triedCharacters, size);
+        QVERIFY(trained->triedAll);
+        QVERIFY(trained->triedTokens < size); // pieces of more than a character were learned
+        QVERIFY2(trained->example.starts_with("▁"), trained->example.c_str());
+        QString line = QString::fromStdString(trained->example).remove(u' ').replace(u'▁', u' ');
+        QVERIFY2(QString(" the cat sat on the mat, number 0").startsWith(line), qPrintable(line));
         QCOMPARE(filesIn(m_folder), (QStringList{"m.model", "text.txt"}));
         const auto dataset = openText(m_text, {TokeniserKind::SentencePiece, "m.model", 300});
         QVERIFY(dataset);
@@ -78,13 +96,22 @@ private slots:
         TokeniserTraining training = trainingOn("text.txt");
         training.model = PieceModel::Unigram;
         training.pieces = 50'000;
-        const auto large = trainTokeniser(training);
-        QVERIFY(!large);
-        QVERIFY2(large.error().text().find("text.txt] SentencePiece makes no model of it: Vocabulary size too high") !=
-                     std::string::npos,
-                 large.error().text().c_str());
+        const QString large = refusalOf(training);
+        const QRegularExpression most(
+            "text\\.txt\\] is too small for so many pieces: got 50000 pieces, expected at most "
+            "(\\d+): ask for fewer, or learn from more text$");
+        QVERIFY2(large.contains(most), qPrintable(large));
+        training.pieces = most.match(large).captured(1).toInt(); // what is said to be possible is
+        QVERIFY(trainTokeniser(training));
+        std::filesystem::remove(training.output);
+        training.pieces = kFewestPieces;
+        const QString small = refusalOf(training);
+        QVERIFY2(small.contains("got 260 pieces, expected at least "), qPrintable(small));
+        writeAll(m_folder / "blank.txt", "\n\n");
+        QVERIFY2(refusalOf(trainingOn("blank.txt")).endsWith("has no line of text to learn pieces from"),
+                 qPrintable(refusalOf(trainingOn("blank.txt"))));
         QVERIFY(!trainTokeniser(trainingOn("none.txt")));
-        QCOMPARE(filesIn(m_folder), QStringList{"text.txt"});
+        QCOMPARE(filesIn(m_folder), (QStringList{"blank.txt", "text.txt"}));
     }
 
     /// Before the text is read.
@@ -96,7 +123,7 @@ private slots:
             TokeniserTraining training = trainingOn("text.txt");
             training.output = m_folder / output;
             bool asked = false;
-            const auto refused = trainTokeniser(training, [&asked](double) { return asked = true; });
+            const auto refused = trainTokeniser(training, [&asked](const TokeniserProgress&) { return asked = true; });
             QVERIFY(!refused);
             QVERIFY2(refused.error().text().find(said) != std::string::npos, refused.error().text().c_str());
             QVERIFY(!asked);
@@ -120,8 +147,12 @@ private slots:
 
     void whatIsGivenUpLeavesNothing()
     {
-        for (const double until : {0.1, 1.0}) {
-            const auto stopped = trainTokeniser(trainingOn("text.txt"), [&](double share) { return share < until; });
+        const std::function<bool(const TokeniserProgress&)> watches[] = {
+            [](const TokeniserProgress& progress) { return progress.read < 0.1; },
+            [](const TokeniserProgress& progress) { return progress.read < 1; },
+            [](const TokeniserProgress& progress) { return progress.learned < 1; }};
+        for (const auto& watch : watches) {
+            const auto stopped = trainTokeniser(trainingOn("text.txt"), watch);
             QVERIFY(!stopped);
             QCOMPARE(QString::fromStdString(stopped.error().text()), QString("[data] its preparation was given up"));
             QCOMPARE(filesIn(m_folder), QStringList{"text.txt"});
@@ -129,6 +160,11 @@ private slots:
     }
 
 private:
+    static QString refusalOf(const TokeniserTraining& training)
+    {
+        const auto trained = trainTokeniser(training);
+        return trained ? QString("was learned") : QString::fromStdString(trained.error().text());
+    }
     [[nodiscard]] TokeniserTraining trainingOn(const char* name) const
     {
         return {.text = m_folder / name, .output = m_folder / "m.model", .pieces = 300};

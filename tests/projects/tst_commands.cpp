@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the commands make of a document and a selection, without a view.
+#include "projects/check/validate.h"
 #include "projects/commands/commands.h"
+#include "projects/commands/data_commands.h"
 #include "projects/commands/graph_commands.h"
 #include "projects/commands/node_places.h"
 #include "projects/commands/node_search.h"
@@ -312,6 +314,30 @@ private slots:
         QCOMPARE(offers.size(), std::size_t(1));
         QCOMPARE(std::get<std::string>(offers.front().params.at("formula")), std::string("x * sigmoid(y)"));
         QVERIFY(offersFor("x * (").empty());
+    }
+
+    /// The document of one source alone has another tokeniser, by one edit with an inverse.
+    void aTextIsCutByAnotherTokeniser()
+    {
+        const Tokeniser learned{TokeniserKind::SentencePiece, "text.model", 300};
+        const Source sources[] = {TextData{.path = "t.txt", .tokeniser = {}},
+                                  JsonLinesData{.path = "d.jsonl", .field = "body", .tokeniser = {}}};
+        for (const Source& source : sources) {
+            Document document{findExample("plain-language")->project, {}};
+            document.project.data.source = source;
+            const Document before = document;
+            const auto edit = useTokeniser(document.project, learned);
+            QVERIFY(edit);
+            const auto inverse = applyEdit(document, *edit);
+            QVERIFY(inverse);
+            QCOMPARE(*tokeniserOf(document.project.data.source), learned);
+            QCOMPARE(vocabularyOf(document.project.data), std::int64_t{300});
+            QVERIFY(!hasErrors(validate(document.project)));
+            QVERIFY(applyEdit(document, *inverse));
+            QVERIFY(document == before);
+        }
+        const auto generated = useTokeniser(findExample("plain-language")->project, learned);
+        QVERIFY(generated.error().text().find("neither a text nor JSON Lines") != std::string::npos);
     }
 };
 

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/start/tokeniser_dialog.h"
+
+#include "app/engine/engine_bridge.h"
+#include "app/look/field_row.h"
+#include "app/look/format.h"
+#include "app/look/screen_fit.h"
+
+#include <QComboBox>
+#include <QDialogButtonBox>
+#include <QDir>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QFormLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QSpinBox>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <utility>
+
+namespace residua::app {
+
+namespace {
+
+constexpr int kTokeniserWidth = 520;
+constexpr int kTokeniserRowSpacing = 8; ///< pixels
+constexpr int kMostPieces = 1'000'000;
+constexpr int kTokeniserSteps = 1000;
+constexpr double kReadingShare = 0.2; ///< of the bar
+
+QString fileName(const std::filesystem::path& path)
+{
+    const std::filesystem::path named = path.has_filename() ? path : path.parent_path();
+    return QString::fromStdString(named.filename().string());
+}
+
+QString perToken(std::int64_t amount, std::int64_t tokens)
+{
+    return QString::number(static_cast<double>(amount) / static_cast<double>(std::max<std::int64_t>(tokens, 1)), 'f',
+                           2);
+}
+
+} // namespace
+
+std::optional<TokeniserDialog::Subject> TokeniserDialog::subjectOf(const projects::Source& source,
+                                                                   const std::filesystem::path& directory)
+{
+    const auto* text = std::get_if<projects::TextData>(&source);
+    const auto* lines = std::get_if<projects::JsonLinesData>(&source);
+    const std::string path = text ? text->path : lines ? lines->path : std::string();
+    if (path.empty()) {
+        return std::nullopt;
+    }
+    const std::filesystem::path whole =
+        QDir(QString::fromStdString(directory.string())).absoluteFilePath(QString::fromStdString(path)).toStdString();
+    return Subject{.text = whole,
+                   .field = lines ? lines->field : std::string("text"),
+                   .folder = directory.empty() ? whole.parent_path() : directory};
+}
+
+TokeniserDialog::TokeniserDialog(EngineBridge& engine, Subject subject, QWidget* parent)
+    : QDialog(parent),
+      m_engine(engine),
+      m_subject(std::move(subject)),
+      m_kind(new QComboBox(this)),
+      m_size(new QSpinBox(this)),
+      m_place(new QLineEdit(this)),
+      m_note(new QLabel(this)),
+      m_stage(new QLabel(this)),
+      m_progress(new QProgressBar(this)),
+      m_figures(new QLabel(this)),
+      m_pieces(new QLabel(this)),
+      m_problem(new QLabel(this))
+{
+    setObjectName(QStringLiteral("tokeniserDialog"));
+    setAttribute(Qt::WA_DeleteOnClose);
+    setWindowTitle(tr("Train a tokeniser"));
+    setMinimumWidth(kTokeniserWidth);
+    growWithContent(*this);
+    auto* words = new QLabel(tr("Learns the pieces that %1 is cut into, as a SentencePiece model. Each byte is a piece "
+                                "too, so that nothing of the text is lost.")
+                                 .arg(fileName(m_subject.text)),
+                             this);
+    words->setWordWrap(true);
+    words->setProperty("role", QStringLiteral("muted"));
+    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
+    m_cancel = buttons->button(QDialogButtonBox::Cancel);
+    m_train = buttons->addButton(tr("Train"), QDialogButtonBox::ActionRole);
+    m_train->setObjectName(QStringLiteral("tokeniserTrain"));
+    m_use = buttons->addButton(tr("Use it"), QDialogButtonBox::AcceptRole);
+    m_use->setObjectName(QStringLiteral("tokeniserUse"));
+    auto* column = new QVBoxLayout(this);
+    column->addWidget(words);
+    column->addLayout(makeForm());
+    makeLabels(*column);
+    column->addStretch(1);
+    column->addWidget(buttons);
+    connect(m_train, &QPushButton::clicked, this, &TokeniserDialog::begin);
+    connect(m_use, &QPushButton::clicked, this, [this] {
+        emit chosen(m_ready->model, m_ready->tokeniser.pieces);
+        accept();
+    });
+    connect(buttons, &QDialogButtonBox::rejected, this, &TokeniserDialog::reject);
+    connectEngine();
+    update();
+}
+
+TokeniserDialog::~TokeniserDialog()
+{
+    if (m_question) {
+        m_engine.giveUp(*m_question);
+    }
+}
+
+QFormLayout* TokeniserDialog::makeForm()
+{
+    m_kind->setObjectName(QStringLiteral("tokeniserKind"));
+    m_kind->addItem(tr("BPE: the commonest pairs are joined"), static_cast<int>(engine::PieceModel::Bpe));
+    m_kind->addItem(tr("Unigram: the likeliest pieces are kept"), static_cast<int>(engine::PieceModel::Unigram));
+    m_size->setObjectName(QStringLiteral("tokeniserSize"));
+    m_size->setRange(static_cast<int>(engine::kFewestPieces), kMostPieces);
+    m_size->setGroupSeparatorShown(true);
+    m_size->setValue(static_cast<int>(engine::TokeniserTraining{}.pieces));
+    m_place->setObjectName(QStringLiteral("tokeniserPlace"));
+    m_place->setAccessibleName(tr("Model"));
+    auto* other = new QPushButton(tr("Choose…"), this);
+    other->setAccessibleName(tr("Choose the model's file"));
+    auto* form = new QFormLayout;
+    form->setVerticalSpacing(kTokeniserRowSpacing);
+    form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
+    form->addRow(tr("Kind"), m_kind);
+    form->addRow(tr("Pieces"), m_size);
+    form->addRow(tr("Model"), fieldRow(m_place, {other}));
+    connect(m_kind, &QComboBox::currentIndexChanged, this, &TokeniserDialog::update);
+    connect(m_size, &QSpinBox::valueChanged, this, &TokeniserDialog::update);
+    connect(m_place, &QLineEdit::textEdited, this, [this] {
+        m_placed = true;
+        update();
+    });
+    connect(other, &QPushButton::clicked, this, &TokeniserDialog::browse);
+    return form;
+}
+
+void TokeniserDialog::makeLabels(QVBoxLayout& column)
+{
+    const std::pair<QLabel*, const char*> roles[] = {
+        {m_note, "muted"}, {m_stage, "muted"}, {m_figures, ""}, {m_pieces, ""}, {m_problem, "error"}};
+    for (const auto& [label, role] : roles) {
+        label->setProperty("role", QLatin1String(role));
+        label->setWordWrap(true);
+        label->hide();
+    }
+    m_note->setObjectName(QStringLiteral("tokeniserNote"));
+    m_stage->setObjectName(QStringLiteral("tokeniserStage"));
+    m_figures->setObjectName(QStringLiteral("tokeniserFigures"));
+    m_pieces->setObjectName(QStringLiteral("tokeniserPieces"));
+    m_pieces->setTextFormat(Qt::PlainText);
+    m_pieces->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_pieces->setToolTip(tr("A line of the text in pieces; ▁ is a space."));
+    m_problem->setObjectName(QStringLiteral("tokeniserProblem"));
+    m_problem->setTextFormat(Qt::PlainText);
+    m_progress->setObjectName(QStringLiteral("tokeniserProgress"));
+    m_progress->setAccessibleName(tr("How much of the training is done"));
+    m_progress->setRange(0, kTokeniserSteps);
+    m_progress->hide();
+    for (QWidget* widget :
+         std::initializer_list<QWidget*>{m_note, m_stage, m_progress, m_figures, m_pieces, m_problem}) {
+        column.addWidget(widget);
+    }
+}
+
+void TokeniserDialog::connectEngine()
+{
+    connect(&m_engine, &EngineBridge::tokeniserProgressed, this, [this](const engine::TokeniserProgressed& event) {
+        if (asks(event.tag) && !m_givesUp) {
+            tell(event.progress);
+        }
+    });
+    connect(&m_engine, &EngineBridge::tokeniserReady, this, [this](const engine::TokeniserReady& event) {
+        if (asks(event.tag)) {
+            showTrained(event);
+        }
+    });
+    connect(&m_engine, &EngineBridge::queryFailed, this, [this](const engine::QueryFailed& event) {
+        if (asks(event.tag)) {
+            end(m_givesUp ? tr("The training was given up; nothing of it is left.")
+                          : QString::fromStdString(event.error.text()));
+        }
+    });
+}
+
+engine::PieceModel TokeniserDialog::kind() const
+{
+    return static_cast<engine::PieceModel>(m_kind->currentData().toInt());
+}
+
+void TokeniserDialog::browse()
+{
+    const QString chosen = QFileDialog::getSaveFileName(this, tr("The model's file"), m_place->text(),
+                                                        tr("SentencePiece model (*.model)"));
+    if (!chosen.isEmpty()) {
+        m_placed = true;
+        m_place->setText(QDir::toNativeSeparators(chosen));
+        update();
+    }
+}
+
+/// What is shown belongs to what is asked for: where that is changed, it goes.
+void TokeniserDialog::update()
+{
+    if (!m_placed) {
+        const QString name = QStringLiteral("%1-%2-%3.model")
+                                 .arg(fileName(m_subject.text).section(QLatin1Char('.'), 0, 0),
+                                      QString::fromStdString(engine::nameOf(kind())))
+                                 .arg(m_size->value());
+        m_place->setText(
+            QDir::toNativeSeparators(QString::fromStdString((m_subject.folder / name.toStdString()).string())));
+    }
+    const QString place = m_place->text().trimmed();
+    m_ready.reset();
+    m_figures->hide();
+    m_pieces->hide();
+    m_problem->hide();
+    m_note->setText(tr("A file of that name is there and is replaced: runs that were trained with it lose their "
+                       "tokeniser. Another name keeps both."));
+    m_note->setVisible(!m_question && QFileInfo::exists(place));
+    for (QWidget* field : std::initializer_list<QWidget*>{m_kind, m_size, m_place->parentWidget()}) {
+        field->setEnabled(!m_question);
+    }
+    m_train->setEnabled(!m_question && !place.isEmpty());
+    m_train->setDefault(true);
+    m_use->setEnabled(false);
+    m_cancel->setEnabled(true);
+}
+
+void TokeniserDialog::begin()
+{
+    engine::TokeniserRequest request;
+    request.training = {.text = m_subject.text,
+                        .field = m_subject.field,
+                        .output = QDir().absoluteFilePath(m_place->text().trimmed()).toStdString(),
+                        .model = kind(),
+                        .pieces = m_size->value()};
+    m_givesUp = false;
+    m_question = m_engine.trainTokeniser(std::move(request));
+    update();
+    tell({});
+    m_stage->show();
+    m_progress->show();
+}
+
+void TokeniserDialog::tell(const engine::TokeniserProgress& progress)
+{
+    m_stage->setText(progress.read < 1 ? tr("Reading the text …") : tr("Learning pieces …"));
+    m_progress->setValue(
+        static_cast<int>(kTokeniserSteps * (kReadingShare * progress.read + (1 - kReadingShare) * progress.learned)));
+}
+
+void TokeniserDialog::showTrained(const engine::TokeniserReady& ready)
+{
+    end({});
+    const engine::TrainedTokeniser& made = ready.tokeniser;
+    m_figures->setText((made.triedAll ? tr("%1 pieces. Over the text a token is %2 characters, %3 bytes.")
+                                      : tr("%1 pieces. Over the text's first MiB a token is %2 characters, %3 bytes."))
+                           .arg(formatWhole(made.pieces), perToken(made.triedCharacters, made.triedTokens),
+                                perToken(made.triedBytes, made.triedTokens)));
+    m_figures->show();
+    m_pieces->setText(QString::fromStdString(made.example));
+    m_pieces->setVisible(!made.example.empty());
+    m_note->hide(); // the file that is there is this one
+    m_ready = ready;
+    m_use->setEnabled(true);
+    m_use->setDefault(true);
+    m_use->setFocus();
+}
+
+void TokeniserDialog::end(const QString& problem)
+{
+    m_question.reset();
+    m_stage->hide();
+    m_progress->hide();
+    update();
+    m_problem->setText(problem);
+    m_problem->setVisible(!problem.isEmpty());
+}
+
+/// First gives up what is under way; the engine says when nothing of it is left.
+void TokeniserDialog::reject()
+{
+    if (!m_question) {
+        QDialog::reject();
+        return;
+    }
+    m_givesUp = true;
+    m_cancel->setEnabled(false);
+    m_stage->setText(tr("Giving it up …"));
+    m_engine.giveUp(*m_question);
+}
+
+} // namespace residua::app

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QObject>
+#include <QPointer>
+
+#include <cstdint>
+#include <filesystem>
+
+namespace residua::app {
+
+class DocumentSession;
+class DocumentViews;
+class EngineBridge;
+class TokeniserDialog;
+class Workspace;
+
+/// Learns a tokeniser from the open project's text and puts it into the document. GUI thread.
+class TokeniserCommands : public QObject {
+    Q_OBJECT
+public:
+    TokeniserCommands(DocumentSession& session, EngineBridge& engine, DocumentViews& documents, Workspace& workspace,
+                      QObject* parent = nullptr);
+
+    /// Opens the dialog, or brings the one that is open to the front.
+    void ask();
+
+signals:
+    void refused(const QString& reason);
+
+private:
+    void use(const std::filesystem::path& model, std::int64_t pieces);
+
+    DocumentSession& m_session;
+    EngineBridge& m_engine;
+    DocumentViews& m_documents;
+    Workspace& m_workspace;
+    QPointer<TokeniserDialog> m_dialog;
+};
+
+} // namespace residua::app

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/commands/data_commands.h"
+
+#include "projects/edit/field_edit.h"
+
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace residua::projects {
+
+const Tokeniser* tokeniserOf(const Source& source)
+{
+    return std::visit(
+        []<class T>(const T& data) -> const Tokeniser* {
+            if constexpr (requires { data.tokeniser; }) {
+                return &data.tokeniser;
+            } else {
+                return nullptr;
+            }
+        },
+        source);
+}
+
+Result<Edit> useTokeniser(const Project& project, const Tokeniser& tokeniser)
+{
+    if (tokeniserOf(project.data.source) == nullptr) {
+        return Error{"data", "is neither a text nor JSON Lines, so that no tokeniser cuts it: choose such data first"};
+    }
+    const std::pair<const char*, FieldScalar> fields[] = {{"kind", static_cast<std::int64_t>(tokeniser.kind)},
+                                                          {"model", tokeniser.model},
+                                                          {"vocabulary", tokeniser.vocabulary}};
+    EditGroup group{"Use another tokeniser", {}};
+    for (const auto& [key, value] : fields) {
+        Result<Edit> edit = fieldEdit(project, std::string("/data/source/tokeniser/") + key, value);
+        if (!edit) {
+            return edit;
+        }
+        group.edits.push_back(*std::move(edit));
+    }
+    return Edit{std::move(group)};
+}
+
+} // namespace residua::projects

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/edit/edit.h"
+
+namespace residua::projects {
+
+/// The tokeniser of a source that is a text or JSON Lines; nullptr where it is another.
+[[nodiscard]] const Tokeniser* tokeniserOf(const Source& source);
+
+/// One edit that has the project's text cut by `tokeniser`. Refused where its data is no text.
+[[nodiscard]] Result<Edit> useTokeniser(const Project& project, const Tokeniser& tokeniser);
+
+} // namespace residua::projects
