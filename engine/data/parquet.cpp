@@ -53,8 +53,10 @@ Result<const ParquetTable*> openParquetTable()
     using TableFunction = const ParquetTable* (*)();
     const auto table = reinterpret_cast<TableFunction>(dlsym(library, kParquetTableSymbol));
     if (table == nullptr || table()->version != kParquetTableVersion) {
-        return Error{{}, "cannot be read: " + path.string() + " is not of this version of the program; install both "
-                                                              "again"};
+        return Error{{},
+                     "cannot be read: " + path.string() +
+                         " is not of this version of the program; install both "
+                         "again"};
     }
     return table();
 }
@@ -176,9 +178,10 @@ private:
         for (std::size_t i = 0; i < names.size() && i < kShownColumns; ++i) {
             list += (i == 0 ? "" : ", ") + names[i];
         }
-        return names.empty()                    ? "none"
-               : names.size() <= kShownColumns ? list
-                                               : list + " and " + std::to_string(names.size() - kShownColumns) + " more";
+        return names.empty() ? "none"
+               : names.size() <= kShownColumns
+                   ? list
+                   : list + " and " + std::to_string(names.size() - kShownColumns) + " more";
     }
 
     static bool readBytes(void* from, std::uint64_t offset, void* bytes, std::size_t size)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the program sees of Arrow's Parquet reader: a table of plain functions, the one symbol of a shared library of its
-// own (libresidua_parquet.so) that is opened when the first Parquet file is. So the program starts without Arrow, and
-// runs where Arrow is not installed; and Arrow's 60 MB come only to those who read such files.
+// What the program sees of Arrow's Parquet reader: a table of plain functions, the one symbol of a shared library of
+// its own (libresidua_parquet.so) that is opened when the first Parquet file is. So the program starts without Arrow,
+// and runs where Arrow is not installed; and Arrow's 60 MB come only to those who read such files.
 #pragma once
 
 #include <cstddef>

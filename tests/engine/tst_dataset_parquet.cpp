@@ -166,8 +166,7 @@ private slots:
         QTest::addColumn<QByteArray>("bytes");
         QTest::addColumn<QString>("message");
         const auto row = [](const char* name, const char* column, const std::string& bytes, const char* message) {
-            QTest::newRow(name) << QString(column) << QByteArray::fromStdString(bytes)
-                                << QString::fromUtf8(message);
+            QTest::newRow(name) << QString(column) << QByteArray::fromStdString(bytes) << QString::fromUtf8(message);
         };
         const std::string sound = parquetOf(rows("x"));
         row("no column", "texts", sound,
@@ -192,7 +191,8 @@ private slots:
         row("encrypted column", "text", parquetOf(rows("x"), {.secrecy = Secrecy::Columns}),
             "d.parquet] column \"text\" is encrypted, and");
         row("no rows", "text", parquetOf({}), "d.parquet] column \"text\" has no text: 0 rows");
-        row("nulls", "text", parquetOf(Texts(9)), "d.parquet] column \"text\" has no text: 9 rows, of which 0 are empty");
+        row("nulls", "text", parquetOf(Texts(9)),
+            "d.parquet] column \"text\" has no text: 9 rows, of which 0 are empty");
         row("empty", "text", parquetOf({"", std::nullopt, ""}), "3 rows, of which 2 are empty and the others null");
         Texts latin = rows("x");
         latin[41] = "sch\xf6n";
