@@ -172,6 +172,7 @@ private slots:
         row("no column", "texts", sound,
             "d.parquet] has no column \"texts\", did you mean \"text\"? Its columns are: id, text, blob, "
             "tags.list.element, origin.title (data.source.field says which is read)");
+        row("nothing near", "paragraph", sound, "d.parquet] has no column \"paragraph\"; its columns are: id, text, ");
         row("numbers", "id", sound,
             "d.parquet] column \"id\" is INT64, expected strings; its columns of strings are: text, origin.title");
         row("bytes", "blob", sound, "column \"blob\" is BYTE_ARRAY, expected strings");
