@@ -134,8 +134,8 @@ public:
         if (!found) {
             const std::string_view meant = nearest(name, all);
             return Error{m_place, "has no column \"" + name + "\"" +
-                                      (meant.empty() ? "" : ", did you mean \"" + std::string(meant) + "\"?") +
-                                      " Its columns are: " + listOf(all) + kChoose};
+                                      (meant.empty() ? "; its" : ", did you mean \"" + std::string(meant) + "\"? Its") +
+                                      " columns are: " + listOf(all) + kChoose};
         }
         const ParquetColumn column = m_table.column(m_reader, *found);
         if (!column.text) {

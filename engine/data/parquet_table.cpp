@@ -150,11 +150,18 @@ std::string typeOf(const parquet::ColumnDescriptor& column)
     return column.max_repetition_level() > 0 ? "a list of " + type : type;
 }
 
-/// In any row group.
+/// In any row group. Of a column with a key of its own even what the file says of it is encrypted, and asking throws.
 bool isEncrypted(const parquet::FileMetaData& metadata, int column)
 {
+    if (!metadata.is_encryption_algorithm_set()) {
+        return false;
+    }
     for (int group = 0; group < metadata.num_row_groups(); ++group) {
-        if (metadata.RowGroup(group)->ColumnChunk(column)->crypto_metadata()) {
+        try {
+            if (metadata.RowGroup(group)->ColumnChunk(column)->crypto_metadata()) {
+                return true;
+            }
+        } catch (const parquet::ParquetException&) {
             return true;
         }
     }

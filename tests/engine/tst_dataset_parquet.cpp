@@ -172,6 +172,7 @@ private slots:
         row("no column", "texts", sound,
             "d.parquet] has no column \"texts\", did you mean \"text\"? Its columns are: id, text, blob, "
             "tags.list.element, origin.title (data.source.field says which is read)");
+        row("nothing near", "paragraph", sound, "d.parquet] has no column \"paragraph\"; its columns are: id, text, ");
         row("numbers", "id", sound,
             "d.parquet] column \"id\" is INT64, expected strings; its columns of strings are: text, origin.title");
         row("bytes", "blob", sound, "column \"blob\" is BYTE_ARRAY, expected strings");
@@ -184,8 +185,8 @@ private slots:
         row("LFS", "text", "version https://git-lfs.github.com/spec/v1\noid sha256:1\n", "is a pointer of Git LFS");
         row("footer", "text", "PAR1" + std::string(40, 'x') + std::string("\x20\0\0\0PAR1", 8),
             "d.parquet] is a Parquet file that is damaged, or of a kind that is not read (");
-        std::string flipped = sound;
-        flipped[flipped.size() / 8] ^= 0x10;
+        std::string flipped = parquetOf(rows("x"), {.packing = Packing::None});
+        flipped[flipped.find("größe")] ^= 0x10; // another letter, which only the page's sum tells
         row("page", "text", flipped, "d.parquet] is a Parquet file that is damaged");
         row("encrypted", "text", parquetOf(rows("x"), {.secrecy = Secrecy::Whole}), "d.parquet] is encrypted, and");
         row("encrypted column", "text", parquetOf(rows("x"), {.secrecy = Secrecy::Columns}),
