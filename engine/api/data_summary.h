@@ -46,10 +46,6 @@ struct DataSummary {
 /// tokens as it has. Any thread; reads the file.
 [[nodiscard]] Result<projects::Tokeniser> tokeniserAt(const std::filesystem::path& file);
 
-/// What lies at a path: by the end of its name as projects::sourceAt says, a folder by those of the files in it. Any
-/// thread; lists the folder.
-[[nodiscard]] projects::Source dataAt(const std::filesystem::path& path);
-
 /// Opens and checks the data as training would: the same errors, before training. Any thread; reads whole files.
 [[nodiscard]] Result<DataSummary> summariseData(const projects::Project& project,
                                                 const std::filesystem::path& projectDirectory);

@@ -10,6 +10,8 @@
 #include "engine/data/token_dataset.h"
 #include "engine/data/token_files.h"
 
+#include <algorithm>
+#include <iterator>
 #include <span>
 
 namespace residua::engine {
@@ -39,9 +41,7 @@ struct Opener {
                                                           const projects::Tokeniser& tokeniser)
     {
         std::vector<std::string> notes = leftOutAt(path, endings);
-        if (const UserCache cache = userTokenCache(); projects::hasModel(tokeniser.kind) && !cache.fault.empty()) {
-            notes.push_back(cache.fault);
-        }
+        std::ranges::move(tokenCacheFaults(tokeniser.kind), std::back_inserter(notes));
         return notes;
     }
 

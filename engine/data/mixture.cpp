@@ -3,10 +3,13 @@
 
 #include "engine/data/text_corpus.h"
 #include "engine/data/text_files.h"
+#include "engine/data/token_cache.h"
 #include "engine/data/token_dataset.h"
 #include "projects/base/text.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -95,7 +98,7 @@ private:
 
     [[nodiscard]] static Error ofPart(std::size_t index, const Error& error)
     {
-        const bool givenUp = error.place == kPlace;
+        const bool givenUp = error == preparationGivenUp();
         return givenUp ? error : Error{placeOf(index) + error.place, error.message};
     }
 
@@ -214,6 +217,11 @@ Result<std::unique_ptr<Dataset>> openMixture(const projects::MixtureData& mixtur
     }
     const std::int64_t length = project.training.sequenceLength;
     std::vector<std::string> notes = notesOf(outlinesOf(*parts, length), project.training);
+    for (const projects::MixturePart& part : mixture.parts) {
+        const fs::path path = projectDirectory / part.path;
+        std::ranges::move(leftOutAt(path, endingsAt(path)), std::back_inserter(notes));
+    }
+    std::ranges::move(tokenCacheFaults(mixture.tokeniser.kind), std::back_inserter(notes));
     return TokenDataset::create(*std::move(parts), *std::move(codec), mixture.tokeniser.vocabulary, length,
                                 std::move(notes));
 }

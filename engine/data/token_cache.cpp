@@ -12,6 +12,7 @@
 #include <limits>
 #include <span>
 #include <system_error>
+#include <utility>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -133,6 +134,12 @@ Status writeWhole(const fs::path& path, const TokenSequence& tokens, bool wide)
 UserCache userTokenCache()
 {
     return userCache("tokens", kTokenCacheVariable, kTokenCacheBytes);
+}
+
+std::vector<std::string> tokenCacheFaults(projects::TokeniserKind kind)
+{
+    std::string fault = projects::hasModel(kind) ? userTokenCache().fault : std::string();
+    return fault.empty() ? std::vector<std::string>() : std::vector<std::string>{std::move(fault)};
 }
 
 Result<std::string> tokenFileName(const std::vector<Document>& documents, projects::TokeniserKind kind,

@@ -26,6 +26,9 @@ inline constexpr const char* kTokenCacheVariable = "RESIDUA_TOKENS_MIB";
 /// residua/tokens: see userCache().
 [[nodiscard]] UserCache userTokenCache();
 
+/// What is wrong with its setting, where the tokens of such a tokeniser are kept: a sentence, or none.
+[[nodiscard]] std::vector<std::string> tokenCacheFaults(projects::TokeniserKind kind);
+
 /// The name of the file for these documents: of a digest of all that their tokens depend on, which is every byte of the
 /// documents and of the tokeniser's file (`model`), and the marks around them.
 [[nodiscard]] Result<std::string> tokenFileName(const std::vector<Document>& documents, projects::TokeniserKind kind,

@@ -82,21 +82,6 @@ Result<projects::Tokeniser> tokeniserAt(const std::filesystem::path& file)
     return failure ? Result<projects::Tokeniser>(Error{file.string(), failure->text}) : tokeniser;
 }
 
-projects::Source dataAt(const std::filesystem::path& path)
-{
-    std::error_code ignored;
-    if (!std::filesystem::is_directory(path, ignored)) {
-        return projects::sourceAt(path.string());
-    }
-    if (holdsRecords(path)) {
-        return projects::JsonLinesData{.path = path.string(), .tokeniser = {}};
-    }
-    if (!filesAt(path, kTextEndings) && filesAt(path, kTokenEndings)) {
-        return projects::TokenFileData{.path = path.string(), .validationPath = {}};
-    }
-    return projects::TextData{path.string(), {}};
-}
-
 Result<DataSummary> summariseData(const projects::Project& project, const std::filesystem::path& projectDirectory)
 {
     // What is generated need not be made to be counted.
