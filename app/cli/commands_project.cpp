@@ -93,14 +93,6 @@ Result<projects::Project> sizedProject(const Arguments& arguments, const std::fi
         }
         source = *given;
     }
-    if (arguments.has("field")) {
-        auto* const records = std::get_if<projects::JsonLinesData>(&source);
-        if (records == nullptr) {
-            return Error{"--field", "is for JSON Lines and Parquet, which --data names; expected a .jsonl, a .parquet, "
-                                    "or a folder of such"};
-        }
-        records->field = arguments.text("field");
-    }
     if (arguments.has("tokeniser")) {
         const Result<projects::Tokeniser> tokeniser = tokeniserFrom(arguments.text("tokeniser"));
         if (!tokeniser) {

@@ -40,13 +40,13 @@ Result<projects::MixturePart> partFrom(const std::string& text)
     if (!std::isfinite(*weight) || *weight <= 0) {
         return Error{kOption, "got \"" + shortened(text) + "\", expected a weight above 0"};
     }
-    const Result<std::string> path =
-        placeOf(kOption, text.substr(0, equals), "a text, .jsonl, or a folder of either, and its weight behind a =");
+    const Result<std::string> path = placeOf(
+        kOption, text.substr(0, equals), "a text, .jsonl, .parquet, or a folder of such, and its weight behind a =");
     if (!path) {
         return path.error();
     }
     if (std::holds_alternative<projects::TokenFileData>(projects::sourceAt(*path))) {
-        return Error{kOption, *path + " is ready-made tokens; expected a text, .jsonl, or a folder of either"};
+        return Error{kOption, *path + " is ready-made tokens; expected a text, .jsonl, .parquet, or a folder of such"};
     }
     return projects::MixturePart{.path = *path, .weight = *weight};
 }
@@ -66,7 +66,7 @@ Result<projects::Source> mixtureFrom(const std::vector<std::string>& texts)
 
 Result<projects::Source> sourceFrom(const std::string& text)
 {
-    const Result<std::string> path = placeOf("--data", text, "a text, a folder of texts, .jsonl or .bin");
+    const Result<std::string> path = placeOf("--data", text, "a text, .jsonl, .parquet, .bin, or a folder of such");
     return path ? Result<projects::Source>(engine::dataAt(*path)) : Result<projects::Source>(path.error());
 }
 
@@ -98,13 +98,14 @@ bool takeKey(projects::Source& source, const std::string& key)
 OptionSpec mixOption()
 {
     return {"mix", OptionKind::Text, "PATH=WEIGHT",
-            "instead of --data, any number of times: a text, JSON Lines (.jsonl) or a folder of either, and how often "
-            "examples are of it, in proportion to the other weights"};
+            "instead of --data, any number of times: a text, JSON Lines (.jsonl), Parquet or a folder of such, and how "
+            "often examples are of it, in proportion to the other weights"};
 }
 
 OptionSpec fieldOption()
 {
-    return {"field", OptionKind::Text, "KEY", "the key of JSON Lines that holds the text (default: text)"};
+    return {"field", OptionKind::Text, "NAME",
+            "the key of JSON Lines, or the column of Parquet, that holds the text (default: text)"};
 }
 
 bool namesData(const Arguments& arguments)
@@ -118,12 +119,12 @@ Result<projects::Source> dataSource(const Arguments& arguments)
         return Error{"--mix", "is instead of --data; expected one of the two"};
     }
     if (!arguments.has("data") && !arguments.has("mix")) {
-        return Error{"--field", "is for JSON Lines, which --data or --mix name"};
+        return Error{"--field", "is for JSON Lines and Parquet, which --data or --mix name"};
     }
     Result<projects::Source> source =
         arguments.has("mix") ? mixtureFrom(arguments.texts("mix")) : sourceFrom(arguments.text("data"));
     if (source && arguments.has("field") && !takeKey(*source, arguments.text("field"))) {
-        return Error{"--field", "is for JSON Lines (.jsonl); " + arguments.text("data") + " is none"};
+        return Error{"--field", "is for JSON Lines and Parquet; " + arguments.text("data") + " is neither"};
     }
     return source;
 }

@@ -54,7 +54,7 @@ MixtureEditor::MixtureEditor(FieldMenus menus, QWidget* parent)
     setObjectName(QStringLiteral("mixtureEditor"));
     m_none->setProperty("role", QStringLiteral("muted"));
     m_none->setWordWrap(true);
-    m_none->setText(tr("No text yet: add files of text or JSON Lines, or a folder of them."));
+    m_none->setText(tr("No text yet: add files of text, JSON Lines or Parquet, or a folder of them."));
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(kBetweenParts);
@@ -133,7 +133,7 @@ void MixtureEditor::rebuild(std::vector<Property> properties)
             continue;
         }
         const bool weight = isField(property, "weight");
-        auto* name = new QLabel(weight ? tr("Weight") : tr("Key"), m_parts);
+        auto* name = new QLabel(weight ? tr("Weight") : tr("Key or column"), m_parts);
         name->setProperty("role", QStringLiteral("muted"));
         name->setToolTip(property.toolTip());
         name->setBuddy(editor);
@@ -219,7 +219,7 @@ void MixtureEditor::browseFiles()
 {
     addParts(QFileDialog::getOpenFileNames(
         this, tr("Texts of the mixture"), {},
-        tr("Text and JSON Lines (*.txt *.txt.gz *.txt.zst *.jsonl *.jsonl.gz *.jsonl.zst *.ndjson);;Any file (*)")));
+        tr("Texts (*.txt *.txt.gz *.txt.zst *.jsonl *.jsonl.gz *.jsonl.zst *.ndjson *.parquet);;Any file (*)")));
 }
 
 void MixtureEditor::browseFolder()

@@ -81,11 +81,12 @@ struct Fields<MixturePart> {
     {
         v({"path",
            "file or folder",
-           "A UTF-8 text or JSON Lines, or a folder of *.txt or *.jsonl, also .gz and .zst; a relative path starts at "
-           "the project.",
+           "A UTF-8 text or JSON Lines, also .gz and .zst, or Parquet, or a folder of such files; a relative path "
+           "starts at the project.",
            {.form = TextForm::Path}},
           &MixturePart::path);
-        v({"field", "key", "The key that holds the text of a line of JSON Lines."}, &MixturePart::field);
+        v({"field", "key or column", "The key of each JSON object, or the column of Parquet, that holds the text."},
+          &MixturePart::field);
         v({"weight",
            "weight",
            "How often examples are of this part, in proportion to the other parts' weights.",

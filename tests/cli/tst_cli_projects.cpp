@@ -121,8 +121,8 @@ private slots:
         QTest::newRow("a weight that is none") << QStringList{"--mix", ".=inf"} << "expected a weight above 0";
         QTest::newRow("tokens in a mixture") << QStringList{"--mix", path("t.bin") + "=1"} << "is ready-made tokens";
         QTest::newRow("data twice") << QStringList{"--mix", ".=1", "--data", "."} << "instead of --data";
-        QTest::newRow("a key of nothing") << QStringList{"--field", "text"} << "is for JSON Lines";
-        QTest::newRow("a key of tokens") << QStringList{"--data", path("t.bin"), "--field", "text"} << "t.bin is none";
+        QTest::newRow("a key of tokens") << QStringList{"--data", path("t.bin"), "--field", "text"}
+                                         << "t.bin is neither";
         QTest::newRow("no layers") << QStringList{"--layers", "0"} << "at least 1";
     }
     void newRefusesWhatItCannotMake()

@@ -198,7 +198,7 @@ void TestValidate::dataAndTraining_data()
         "E /data/source/parts/3/weight [data · part 4 · weight] got 1e+10, expected more than 0 and at most "
         "1000000000\n"
         "E /data/source/parts/2/path [data · part 3 · file or folder] names no file\n"
-        "E /data/source/parts/3/field [data · part 4 · key] names no key");
+        "E /data/source/parts/3/field [data · part 4 · key or column] names no key");
     row(
         "ready-made tokens in a mixture",
         [](Project& p) {
