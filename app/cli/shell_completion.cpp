@@ -112,11 +112,12 @@ std::string bashScript(const std::vector<Command>& commands)
 {
     std::string cases;
     for (const Command& command : commands) {
-        cases += "    " + command.name + ")\n        options=" + quoted(joined(optionWords(command))) +
-                 "\n        words=" + quoted(joined(positionalChoices(command))) + "\n        case \"$before\" in\n";
+        cases += "    " + command.name + ")\n        options=" + shellQuoted(joined(optionWords(command))) +
+                 "\n        words=" + shellQuoted(joined(positionalChoices(command))) +
+                 "\n        case \"$before\" in\n";
         for (const OptionSpec& option : command.syntax.options) {
             if (const std::vector<std::string> choices = choicesOf(option); !choices.empty()) {
-                cases += "        --" + option.name + ")\n            words=" + quoted(joined(choices)) +
+                cases += "        --" + option.name + ")\n            words=" + shellQuoted(joined(choices)) +
                          "\n            ;;\n";
             }
         }
@@ -127,7 +128,7 @@ std::string bashScript(const std::vector<Command>& commands)
            "    local word=\"${COMP_WORDS[COMP_CWORD]}\" before=\"${COMP_WORDS[COMP_CWORD - 1]}\" options words\n"
            "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
            "        COMPREPLY=($(compgen -W " +
-           quoted(joined(commandNames(commands)) + " --help --version") +
+           shellQuoted(joined(commandNames(commands)) + " --help --version") +
            " -- \"$word\"))\n"
            "        return\n"
            "    fi\n"
@@ -167,19 +168,19 @@ std::string zshScript(const std::vector<Command>& commands)
     std::string named;
     std::string cases;
     for (const Command& command : commands) {
-        named += "        " + quoted(forZsh(command.name) + ":" + command.summary) + "\n";
+        named += "        " + shellQuoted(forZsh(command.name) + ":" + command.summary) + "\n";
         cases += "    " + command.name + ")\n        _arguments '--json[print JSON]' '--help[explain this command]'";
         for (const OptionSpec& option : command.syntax.options) {
             const bool isFlag = option.kind == OptionKind::Flag;
-            cases +=
-                " \\\n            " +
-                quoted("*--" + option.name + "[" + forZsh(option.help) + "]" +
-                       (isFlag ? "" : ":" + forZsh(option.value) + ":" + zshAction(option.name, choicesOf(option))));
+            cases += " \\\n            " +
+                     shellQuoted(
+                         "*--" + option.name + "[" + forZsh(option.help) + "]" +
+                         (isFlag ? "" : ":" + forZsh(option.value) + ":" + zshAction(option.name, choicesOf(option))));
         }
         for (const PositionalSpec& positional : command.syntax.positionals) {
             cases += " \\\n            " +
-                     quoted((positional.presence == Presence::Repeated ? "*:" : ":") + forZsh(positional.name) + ":" +
-                            zshAction(positional.name, choicesFor(positional.name)));
+                     shellQuoted((positional.presence == Presence::Repeated ? "*:" : ":") + forZsh(positional.name) +
+                                 ":" + zshAction(positional.name, choicesFor(positional.name)));
         }
         cases += "\n        ;;\n";
     }

@@ -165,7 +165,7 @@ std::string wrapped(std::string_view text, std::size_t columns, std::size_t inde
     return result;
 }
 
-std::string quoted(std::string_view text)
+std::string shellQuoted(std::string_view text)
 {
     std::string result = "'";
     for (const char c : text) {
@@ -181,7 +181,7 @@ std::string shellWord(std::string_view text)
         const bool digit = c >= '0' && c <= '9';
         return letter || digit || std::string_view("/._-+,:@%=").find(c) != std::string_view::npos;
     });
-    return plain ? std::string(text) : quoted(text);
+    return plain ? std::string(text) : shellQuoted(text);
 }
 
 } // namespace residua::cli

@@ -25,7 +25,7 @@ enum class LineEnds { Keep, Escape };
 [[nodiscard]] std::string wrapped(std::string_view text, std::size_t columns, std::size_t indent);
 
 /// Between single quotes of a POSIX shell.
-[[nodiscard]] std::string quoted(std::string_view text);
+[[nodiscard]] std::string shellQuoted(std::string_view text);
 /// A word of a command that a person may copy: quoted where a shell would read it otherwise.
 [[nodiscard]] std::string shellWord(std::string_view text);
 
