@@ -116,7 +116,7 @@ std::shared_ptr<parquet::WriterProperties> propertiesOf(const ParquetWriting& wr
     const arrow::util::SecureString key(std::string("0123456789abcdef"));
     parquet::FileEncryptionProperties::Builder encryption(key);
     if (writing.secrecy == Secrecy::Columns) {
-        parquet::ColumnEncryptionProperties::Builder column("text");
+        parquet::ColumnEncryptionProperties::Builder column;
         encryption.set_plaintext_footer()->encrypted_columns({{"text", column.key(key)->key_id("k")->build()}});
     }
     if (writing.secrecy != Secrecy::Open) {

@@ -155,9 +155,9 @@ private slots:
         training.output = m_folder / "m.model";
         training.model = PieceModel::Bpe;
         training.pieces = 300;
-        const auto pieces = trainTokeniser(training, {});
-        QVERIFY2(pieces, pieces ? "" : pieces.error().text().c_str());
-        QCOMPARE(*pieces, std::int64_t{300});
+        const auto trained = trainTokeniser(training, {});
+        QVERIFY2(trained, trained ? "" : trained.error().text().c_str());
+        QCOMPARE(trained->pieces, std::int64_t{300});
     }
 
     void whatIsWrongIsNamed_data()
