@@ -82,9 +82,6 @@ void MixtureEditor::show(const projects::Project& project)
     }
     m_mixture = *mixture;
     std::vector<Property> properties = fieldProperties(project, kMixtureParts);
-    for (Property& property : properties) {
-        property.title = tr("%1 of part %2").arg(property.title).arg(partOf(property) + 1);
-    }
     if (m_parts && fits(properties)) {
         for (std::size_t i = 0; i < m_fields.size(); ++i) {
             m_fields[i].property = std::move(properties[i]);

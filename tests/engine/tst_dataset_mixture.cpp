@@ -4,7 +4,6 @@
 #include "dataset_harness.h"
 #include "run_files_harness.h"
 
-#include "engine/api/data_summary.h"
 #include "engine/data/fingerprint.h"
 #include "engine/data/mixture.h"
 #include "engine/data/mixture_order.h"
@@ -14,6 +13,7 @@
 #include <QScopeGuard>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <random>
@@ -274,27 +274,30 @@ private slots:
         project.training.steps = 100;
         project.training.batch = 7;
         project.training.accumulate = 3;
-        const auto summary = summariseData(project, m_folder);
-        QVERIFY(summary);
-        QCOMPARE(summary->parts.size(), std::size_t{3});
-        const DataPartSummary& b = summary->parts[1];
-        QCOMPARE(b.path, std::string("b.txt"));
-        QCOMPARE(b.share, 0.5);
-        QCOMPARE(b.train, 1050);
-        QCOMPARE(b.validation, 300);
-        QCOMPARE(b.test, 150);
-        QCOMPARE(b.passes, 100.0 * 7 * 3 * kTime * 0.5 / 1050);
-        QCOMPARE(summary->train, 420 + 1050 + 2100);
-        const auto often = std::ranges::find_if(summary->notes, [](const std::string& note) {
-            return isIn(note, "part 2 (b.txt) is gone through 8 times") && isIn(note, "about 4");
-        });
-        QVERIFY(often != summary->notes.end());
-        project.training.steps = 40;
-        const auto shorter = summariseData(project, m_folder);
+        const auto dataset = Dataset::open(project, m_folder);
+        QVERIFY(dataset);
+        const auto parts = (*dataset)->parts();
+        QCOMPARE(parts.size(), std::size_t{3});
+        QCOMPARE(parts[1].name, std::string("b.txt"));
+        QCOMPARE(parts[1].share, 0.5);
+        QVERIFY(parts[1].sizes == (std::array<std::int64_t, 3>{1050, 300, 150}));
+        QCOMPARE(parts[0].evaluated[1], 14 * static_cast<std::int64_t>(kTime)); // of 120
+        QCOMPARE(passesOf(parts[1], project.training), 100.0 * 7 * 3 * kTime * 0.5 / 1050);
+        QCOMPARE((*dataset)->size(Split::Train), 420 + 1050 + 2100);
+        QCOMPARE(textOf(parts[1], 1, project.training),
+                 std::string("part 2 (b.txt): 50 % of the examples, 1050 tokens to train on, gone through 8 times"));
+        const auto tells = [](const Dataset& data) {
+            const std::vector<std::string> notes = data.notes();
+            return std::ranges::any_of(notes, [](const std::string& note) {
+                return isIn(note, "part 2 (b.txt) is gone through 8 times") && isIn(note, "about 4");
+            });
+        };
+        QVERIFY(tells(**dataset));
+        project.training.steps = 40; // 3.2 times
+        const auto shorter = Dataset::open(project, m_folder);
         QVERIFY(shorter);
-        for (const std::string& note : shorter->notes) {
-            QVERIFY2(!isIn(note, "part 2 (b.txt) is gone through"), note.c_str());
-        }
+        const auto notes = (*shorter)->notes();
+        QVERIFY(std::ranges::none_of(notes, [](const std::string& note) { return isIn(note, "part 2 (b.txt) is"); }));
     }
 
     void aShareThatIsTooSmallForValidationIsTold()
