@@ -39,7 +39,9 @@ std::vector<Property> dataProperties(const projects::Project& project)
 {
     std::vector<Property> properties = fieldProperties(project, "/data");
     const auto model = std::ranges::find(properties, "/data/source/tokeniser/model", &Property::key);
-    if (model != properties.end()) {
+    // One is learned of one text.
+    const bool mixture = std::holds_alternative<projects::MixtureData>(project.data.source);
+    if (model != properties.end() && !mixture) {
         model->offer = PropertyText::tr("Train one…");
     }
     return properties;

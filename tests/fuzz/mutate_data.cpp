@@ -183,8 +183,8 @@ projects::Source DataMutator::makeMixture(std::mt19937_64& random, fs::path& fil
     constexpr std::array kWeights{1.0, 0.25, 57.0, 1e-9, 5e-324, 1e308, 0.0, -1.0};
     constexpr std::array kPaths{"t.txt", "corpus", "t.jsonl"};
     fs::path other;
-    makeText(random, below(random, 2) == 0 ? file : other);
-    makeLines(random, file.empty() ? file : other);
+    static_cast<void>(makeText(random, below(random, 2) == 0 ? file : other));
+    static_cast<void>(makeLines(random, file.empty() ? file : other));
     projects::MixtureData mixture;
     for (std::size_t count = below(random, 4); count > 0; --count) {
         const std::size_t usual = below(random, 8) == 0 ? kWeights.size() : 4;
