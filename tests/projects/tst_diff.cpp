@@ -55,8 +55,6 @@ QString textOf(const std::vector<Change>& changes)
 
 } // namespace
 
-Q_DECLARE_METATYPE(std::function<void(Project&)>)
-
 class TestDiff : public QObject {
     Q_OBJECT
 
