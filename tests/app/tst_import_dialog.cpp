@@ -42,7 +42,7 @@ private slots:
         QTest::keyClicks(line("importFolder"), m_folder->filePath("tiny-llama"));
         QCOMPARE(line("importName")->text(), QString("tiny-llama"));
         QVERIFY(button("importBegin")->isEnabled());
-        line("importName")->clear();
+        line("importName")->selectAll();
         QTest::keyClicks(line("importName"), "mine");
         line("importFolder")->clear();
         QCOMPARE(line("importName")->text(), QString("mine"));
