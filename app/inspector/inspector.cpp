@@ -7,6 +7,7 @@
 #include "app/inspector/mixture_editor.h"
 #include "app/inspector/property_editor.h"
 #include "app/look/icons.h"
+#include "app/properties/property_list.h"
 
 #include <QAction>
 #include <QApplication>

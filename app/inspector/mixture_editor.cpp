@@ -82,6 +82,9 @@ void MixtureEditor::show(const projects::Project& project)
     }
     m_mixture = *mixture;
     std::vector<Property> properties = fieldProperties(project, kMixtureParts);
+    for (Property& property : properties) { // no heading says whose it is
+        property.title = tr("%1 · %2").arg(property.group, property.title);
+    }
     if (m_parts && fits(properties)) {
         for (std::size_t i = 0; i < m_fields.size(); ++i) {
             m_fields[i].property = std::move(properties[i]);

@@ -18,9 +18,6 @@ namespace residua::app {
 
 class PropertyEditor;
 
-/// Where the fields of its properties stand in the document.
-inline constexpr const char* kMixtureParts = "/data/source/parts";
-
 /// The texts of a mixture: of each its path, weight, share of the examples in percent and, where it may be JSON Lines,
 /// its key; and what adds and removes one. It tells what the user wants, and changes nothing by itself. GUI thread.
 class MixtureEditor : public QWidget {

@@ -97,6 +97,9 @@ std::vector<OutlineRow> propertyRows(const Project& project, const Place& place)
 {
     std::vector<OutlineRow> rows;
     for (Property& property : propertiesOf(project, place)) {
+        if (property.key.starts_with(kMixtureParts)) { // no heading says whose it is
+            property.title = Text::tr("%1 · %2").arg(property.group, property.title);
+        }
         rows.push_back(propertyRow(std::move(property), place));
     }
     return rows;

@@ -130,12 +130,6 @@ bool isIdle(const Project& project, std::string_view pointer)
                .contains(pointer.substr(kWiring.size()));
 }
 
-/// Whether a field is of a text of a mixture.
-bool isOfPart(std::string_view pointer)
-{
-    return pointer.starts_with("/data/source/parts/");
-}
-
 QVariant toVariant(const FieldEntry& entry, const FieldScalar& value)
 {
     if (const auto* const flag = std::get_if<bool>(&value)) {
@@ -196,9 +190,6 @@ Property propertyOf(const FieldEntry& entry)
     property.pointer = wholeOf(entry);
     property.group = lineOf(entry.group);
     property.title = lineOf(entry.field.title);
-    if (isOfPart(entry.pointer)) { // where rows have no headings, each says whose it is
-        property.title = PropertyText::tr("%1: %2").arg(property.group, translated(std::string(entry.field.title)));
-    }
     property.kind = kindOf(entry);
     property.value = toVariant(entry, entry.value);
     // What a part of the document is, and an entry of a list, is so by somebody's choice: there is nothing to go back

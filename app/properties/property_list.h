@@ -15,6 +15,9 @@ struct PropertyText {
     Q_DECLARE_TR_FUNCTIONS(Properties)
 };
 
+/// Where the texts of a mixture stand in the document.
+inline constexpr const char* kMixtureParts = "/data/source/parts";
+
 /// The fields at and below a JSON pointer that people set one by one, with what the schema says of them; less those
 /// that change nothing as the document is and have their default.
 [[nodiscard]] std::vector<Property> fieldProperties(const projects::Project& project, std::string_view part);

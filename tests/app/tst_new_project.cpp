@@ -120,7 +120,7 @@ private slots:
         QTest::keyClicks(key, "body");
         QTRY_VERIFY2(amount->text().contains("vocabulary of 256"), qPrintable(amount->text()));
         QCOMPARE(amount->property("role").toString(), QString());
-        child<QComboBox>(*dialog, "newData")->setCurrentIndex(3);
+        child<QComboBox>(*dialog, "newData")->setCurrentIndex(4);
         QVERIFY(!key->isVisible());
         child<QLineEdit>(*dialog, "newPath")->setText(tokens.fileName());
         QTRY_VERIFY2(amount->text().contains("vocabulary of 50,257"), qPrintable(amount->text()));
