@@ -219,7 +219,7 @@ private slots:
         QVERIFY2(learned.output.contains("a SentencePiece model (bpe) of 280 pieces"), qPrintable(learned.output));
         const QRegularExpression trial(
             "(\\d\\.\\d\\d) characters and \\1 bytes a token over the text, a line of which is: "
-            "▁the ▁cat");
+            "▁the ▁");
         QVERIFY2(learned.output.contains(trial), qPrintable(learned.output));
         const Ran told = runProcess({"tokenise", text.fileName(), "--size", "280", "-o", path("cats.model"), "--json"});
         const QJsonObject value = QJsonDocument::fromJson(told.output.toUtf8()).object();
