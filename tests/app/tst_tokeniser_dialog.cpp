@@ -159,7 +159,7 @@ private slots:
         QCOMPARE(place(*dialog)->text(), m_folder->filePath("none/m.model")); // a name of the user's stays
         train(*dialog);
         const QString problem = child<QLabel>(*dialog, "tokeniserProblem")->text();
-        QVERIFY2(problem.contains("name a place in a folder that is there"), qPrintable(problem));
+        QVERIFY2(problem.contains("expected a folder that is there and may be written to"), qPrintable(problem));
     }
 
     /// It is beside the file of a text alone, and is about the project that is open.

@@ -173,7 +173,7 @@ private slots:
         const auto again = pack({m_home / "runs/first"}, inside);
         QVERIFY(again.ok());
         for (const BundledFile& file : again->contents.files) {
-            QVERIFY2(!isIn(file.path, kBundleSuffix), file.path.c_str());
+            QVERIFY2(!file.path.ends_with(kBundleSuffix), file.path.c_str());
         }
         QVERIFY(!noteWith(again->notes, "first.residua is left out").empty());
     }

@@ -266,5 +266,5 @@ private slots:
     }
 };
 
-RESIDUA_TEST(TestDatasetParquet)
+RESIDUA_TEST_IN(QCoreApplication, TestDatasetParquet)
 #include "tst_dataset_parquet.moc"
