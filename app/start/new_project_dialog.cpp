@@ -242,6 +242,15 @@ NewProjectDialog::Kind NewProjectDialog::kind() const
     return static_cast<Kind>(m_kind->currentIndex());
 }
 
+bool NewProjectDialog::namesData() const
+{
+    if (kind() == Kind::Mixture) {
+        return !std::get<projects::MixtureData>(m_mixture.data.source).parts.empty();
+    }
+    const bool file = kind() == Kind::Text || kind() == Kind::JsonLines || kind() == Kind::Tokens;
+    return !file || !m_path->text().trimmed().isEmpty();
+}
+
 projects::Source NewProjectDialog::source() const
 {
     const std::string path = m_path->text().trimmed().toStdString();
@@ -399,7 +408,7 @@ void NewProjectDialog::update()
         m_data.reset();
         m_preview->clear();
         setRole(*m_amount, QString());
-        m_amount->setText(tr("Reading the data …"));
+        m_amount->setText(namesData() ? tr("Reading the data …") : QString());
         m_soon.start();
     } else if (m_data) {
         showData(engine::DataPreview{*m_data, {}, {}, {}, {}});
@@ -440,8 +449,8 @@ void NewProjectDialog::readData()
     if (m_wanted) {
         *m_wanted = false;
     }
-    if (m_reading) {
-        return; // it is given up, and asks for the next
+    if (m_reading || !namesData()) {
+        return; // what is being read is given up, and asks for the next
     }
     const auto project = projects::projectFrom(wanted());
     if (!project) {

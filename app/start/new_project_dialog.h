@@ -60,6 +60,8 @@ private:
     void showData(const Result<engine::DataPreview>& preview);
     void create();
     [[nodiscard]] Kind kind() const;
+    /// Whether there is anything to read: of files, that one is named.
+    [[nodiscard]] bool namesData() const;
     [[nodiscard]] projects::Source source() const;
     [[nodiscard]] projects::NewProject wanted() const;
 

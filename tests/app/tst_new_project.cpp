@@ -135,9 +135,12 @@ private slots:
     void whatIsMissingIsSaid()
     {
         NewProjectDialog* dialog = open();
-        child<QComboBox>(*dialog, "newData")->setCurrentIndex(1);
-        QTest::keyClicks(child<QLineEdit>(*dialog, "newPath"), "/nowhere/at/all.txt");
         auto* amount = child<QLabel>(*dialog, "newAmount");
+        QTRY_VERIFY(amount->text().contains("vocabulary"));
+        child<QComboBox>(*dialog, "newData")->setCurrentIndex(1);
+        QTest::qWait(500);                   // longer than the wait before data are read
+        QCOMPARE(amount->text(), QString()); // nothing is named yet, so nothing is wrong
+        QTest::keyClicks(child<QLineEdit>(*dialog, "newPath"), "/nowhere/at/all.txt");
         QTRY_VERIFY2(amount->text().contains("/nowhere/at/all.txt"), qPrintable(amount->text()));
     }
 
