@@ -7,6 +7,7 @@
 
 #include <QApplication>
 #include <QComboBox>
+#include <QRegularExpression>
 #include <QTest>
 
 #include <qcustomplot.h>
@@ -24,6 +25,27 @@ using residua::engine::StepRecord;
 class TestPlotAxes : public QObject {
     Q_OBJECT
 private slots:
+    /// As in a splitter before its first layout: QCustomPlot would write to the terminal that it cannot.
+    void withoutAnAreaNothingIsDrawn()
+    {
+        QTest::failOnWarning(QRegularExpression(".*"));
+        ShownRuns runs;
+        LossView view(runs);
+        HeatmapView heatmap;
+        for (QWidget* each : {static_cast<QWidget*>(&view), static_cast<QWidget*>(&heatmap)}) {
+            each->show();
+            QVERIFY(QTest::qWaitForWindowExposed(each));
+            const QList<QCustomPlot*> plots = each->findChildren<QCustomPlot*>();
+            QVERIFY(!plots.isEmpty());
+            for (QCustomPlot* plot : plots) {
+                plot->setMinimumSize(0, 0);
+                plot->resize(200, 0);
+                plot->resize(200, 100);
+                QCOMPARE(plot->viewport().size(), QSize(200, 100));
+            }
+        }
+    }
+
     /// Of any recorded doubles, on every scale: a few ticks within each axis, which moves with them.
     void anyNumbersMakeAxes()
     {

@@ -58,7 +58,7 @@ std::size_t colourOf(projects::LowRankMethod method)
     return static_cast<std::size_t>(method);
 }
 
-GapBars::GapBars(QWidget* parent) : QCustomPlot(parent), m_group(new QCPBarsGroup(this)), m_bound(addGraph())
+GapBars::GapBars(QWidget* parent) : Plot(parent), m_group(new QCPBarsGroup(this)), m_bound(addGraph())
 {
     setAccessibleName(tr("Gap of each weight, by method"));
     setAttribute(Qt::WA_NoMousePropagation, false); // the menu is the view's
@@ -104,7 +104,7 @@ void GapBars::setTheme(resources::Theme theme)
 
 void GapBars::resizeEvent(QResizeEvent* event)
 {
-    QCustomPlot::resizeEvent(event);
+    Plot::resizeEvent(event);
     draw(); // labels and legend have other room
 }
 
@@ -249,7 +249,7 @@ void GapBars::mousePressEvent(QMouseEvent* event)
     if (event->button() == Qt::LeftButton && place >= 0) {
         emit weightClicked(m_order[static_cast<std::size_t>(place)]);
     }
-    QCustomPlot::mousePressEvent(event);
+    Plot::mousePressEvent(event);
 }
 
 void GapBars::mouseMoveEvent(QMouseEvent* event)
@@ -257,7 +257,7 @@ void GapBars::mouseMoveEvent(QMouseEvent* event)
     const std::ptrdiff_t place = placeAt(event->position());
     QToolTip::showText(event->globalPosition().toPoint(),
                        place < 0 ? QString() : readingOf(m_order[static_cast<std::size_t>(place)]), this);
-    QCustomPlot::mouseMoveEvent(event);
+    Plot::mouseMoveEvent(event);
 }
 
 } // namespace residua::visualizers

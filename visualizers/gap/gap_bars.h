@@ -4,8 +4,7 @@
 #include "engine/api/gap.h"
 #include "resources/colours.h"
 #include "visualizers/gap/gap_rows.h"
-
-#include <qcustomplot.h>
+#include "visualizers/plot/plot.h"
 
 #include <set>
 #include <vector>
@@ -13,7 +12,7 @@
 namespace residua::visualizers {
 
 /// A group of bars for each weight, one for each method. GUI thread.
-class GapBars final : public QCustomPlot {
+class GapBars final : public Plot {
     Q_OBJECT
 public:
     explicit GapBars(QWidget* parent);

@@ -22,7 +22,7 @@ QString words(const char* text)
 
 } // namespace
 
-DistancePlot::DistancePlot(QWidget* parent) : QCustomPlot(parent), m_median(addGraph()), m_high(addGraph())
+DistancePlot::DistancePlot(QWidget* parent) : Plot(parent), m_median(addGraph()), m_high(addGraph())
 {
     setAccessibleName(words("Weights by distance"));
     setAttribute(Qt::WA_NoMousePropagation, false); // the menu is the view's

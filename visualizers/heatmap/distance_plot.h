@@ -3,17 +3,16 @@
 
 #include "resources/colours.h"
 #include "visualizers/heatmap/distance_weights.h"
+#include "visualizers/plot/plot.h"
 
 #include <QString>
-
-#include <qcustomplot.h>
 
 #include <vector>
 
 namespace residua::visualizers {
 
 /// The median of weights against their distance in depth, shaded up to the 90th percentile. GUI thread.
-class DistancePlot final : public QCustomPlot {
+class DistancePlot final : public Plot {
 public:
     explicit DistancePlot(QWidget* parent);
 

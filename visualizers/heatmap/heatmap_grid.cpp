@@ -26,7 +26,7 @@ QCPRange centresFrom(double first, int count)
 } // namespace
 
 HeatmapGrid::HeatmapGrid(const QString& invitation, QWidget* parent)
-    : QCustomPlot(parent),
+    : Plot(parent),
       m_invitation(inviteOver(*this, invitation)),
       m_map(new QCPColorMap(xAxis, yAxis)),
       m_scale(new QCPColorScale(this)),
@@ -125,7 +125,7 @@ void HeatmapGrid::fitLabel()
 void HeatmapGrid::resizeEvent(QResizeEvent* event)
 {
     fitLabel();
-    QCustomPlot::resizeEvent(event);
+    Plot::resizeEvent(event);
 }
 
 bool HeatmapGrid::holds(int row, int column) const

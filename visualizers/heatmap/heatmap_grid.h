@@ -2,11 +2,10 @@
 #pragma once
 
 #include "resources/axis.h"
+#include "visualizers/plot/plot.h"
 #include "visualizers/plot/plot_style.h"
 
 #include <QString>
-
-#include <qcustomplot.h>
 
 #include <optional>
 #include <vector>
@@ -17,7 +16,7 @@ class CellLabels;
 
 /// A matrix of weights as coloured cells: row = target j, from 1 at the top, column = source i, from 0. Pointer or keys
 /// go from cell to cell. GUI thread.
-class HeatmapGrid final : public QCustomPlot {
+class HeatmapGrid final : public Plot {
     Q_OBJECT
 public:
     /// `invitation` stands where there is nothing to show.

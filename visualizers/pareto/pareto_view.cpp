@@ -3,6 +3,7 @@
 
 #include "projects/model/sweep.h"
 #include "resources/axis.h"
+#include "visualizers/plot/plot.h"
 #include "visualizers/plot/plot_controls.h"
 #include "visualizers/plot/plot_style.h"
 #include "visualizers/plot/short_ticker.h"
@@ -12,8 +13,6 @@
 #include <QKeyEvent>
 #include <QLabel>
 #include <QVBoxLayout>
-
-#include <qcustomplot.h>
 
 #include <algorithm>
 #include <array>
@@ -109,7 +108,7 @@ private:
 };
 
 ParetoView::Impl::Impl(ParetoView* view)
-    : plot(new QCustomPlot(view)),
+    : plot(new Plot(view)),
       cost(new PlotChoice(view)),
       scale(new PlotChoice(view)),
       measure(new PlotChoice(view)),

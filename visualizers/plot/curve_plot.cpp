@@ -54,7 +54,7 @@ void setRange(QCPAxis& axis, resources::AxisRange range)
 } // namespace
 
 CurvePlot::CurvePlot(QWidget* parent)
-    : QCustomPlot(parent),
+    : Plot(parent),
       m_noteItem(new QCPItemText(this)),
       m_cursor(new QCPItemStraightLine(this)),
       m_values(new QCPItemText(this))
@@ -242,7 +242,7 @@ void CurvePlot::resizeEvent(QResizeEvent* event)
 {
     fitLegend();
     fitTicks(*this);
-    QCustomPlot::resizeEvent(event);
+    Plot::resizeEvent(event);
 }
 
 void CurvePlot::showAll()
@@ -450,13 +450,13 @@ void CurvePlot::hideCrosshair()
 
 void CurvePlot::mouseMoveEvent(QMouseEvent* event)
 {
-    QCustomPlot::mouseMoveEvent(event);
+    Plot::mouseMoveEvent(event);
     crosshair(event->position());
 }
 
 void CurvePlot::leaveEvent(QEvent* event)
 {
-    QCustomPlot::leaveEvent(event);
+    Plot::leaveEvent(event);
     hideCrosshair();
     replotSoon(*this);
 }
@@ -487,7 +487,7 @@ void CurvePlot::keyPressEvent(QKeyEvent* event)
         xAxis->scaleRange(1 / kZoom, range.center());
         break;
     default:
-        QCustomPlot::keyPressEvent(event);
+        Plot::keyPressEvent(event);
         return;
     }
     replotSoon(*this);

@@ -3,8 +3,7 @@
 
 #include "resources/colours.h"
 #include "visualizers/plot/curve.h"
-
-#include <qcustomplot.h>
+#include "visualizers/plot/plot.h"
 
 #include <functional>
 #include <map>
@@ -18,7 +17,7 @@ enum class AxisScale { Linear, Logarithmic, SymmetricLogarithmic };
 /// A plot of curves that are sampled anew at each drawing: in four points a pixel column at most, however long they
 /// are. Drag zooms, the wheel too, a double click or Home shows everything again; NaN and infinity are marks at the
 /// edge where they belong. GUI thread.
-class CurvePlot : public QCustomPlot {
+class CurvePlot : public Plot {
     Q_OBJECT
 public:
     enum class Id : int {};
