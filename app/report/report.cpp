@@ -11,6 +11,7 @@
 #include "engine/api/row_curves.h"
 #include "engine/results/loss_measures.h"
 #include "engine/results/stages.h"
+#include "projects/base/text.h"
 #include "projects/base/whole_file.h"
 #include "projects/cost/cost.h"
 #include "projects/cost/stage_cost.h"
@@ -87,7 +88,7 @@ std::string duration(double seconds)
     } else if (whole >= 60) {
         std::snprintf(text.data(), text.size(), "%ld min %ld s", whole / 60, whole % 60);
     } else {
-        std::snprintf(text.data(), text.size(), "%.1f s", seconds);
+        return fixedText(seconds, 1) + " s";
     }
     return text.data();
 }

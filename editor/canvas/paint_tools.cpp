@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/canvas/paint_tools.h"
 
+#include "projects/base/text.h"
+
 #include <algorithm>
-#include <array>
 #include <cfloat>
 #include <cmath>
-#include <cstdio>
 #include <sstream>
 
 namespace residua::editor {
@@ -48,9 +48,7 @@ float textWidth(float size, const std::string& words)
 
 std::string shortNumber(double value)
 {
-    std::array<char, 32> digits{};
-    std::snprintf(digits.data(), digits.size(), "%.3g", value);
-    return digits.data();
+    return numberText(value, 3);
 }
 
 std::string elided(float size, const std::string& words, float width)
