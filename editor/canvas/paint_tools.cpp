@@ -2,6 +2,7 @@
 #include "editor/canvas/paint_tools.h"
 
 #include "projects/base/text.h"
+#include "projects/base/utf8.h"
 
 #include <algorithm>
 #include <cfloat>
@@ -17,17 +18,6 @@ constexpr float kChipPadding = 11;
 constexpr float kChipGap = 6;
 constexpr float kDotRadius = 4.5F;
 constexpr float kDotGap = 6;
-
-// To a character's first byte: a cut inside a character would not be UTF-8.
-void dropLastCharacter(std::string& words)
-{
-    while (!words.empty() && (static_cast<unsigned char>(words.back()) & 0xC0U) == 0x80U) {
-        words.pop_back();
-    }
-    if (!words.empty()) {
-        words.pop_back();
-    }
-}
 
 } // namespace
 
@@ -56,7 +46,7 @@ std::string elided(float size, const std::string& words, float width)
     std::string shown = words;
     std::string kept = words;
     while (textWidth(size, shown) > width) {
-        dropLastCharacter(kept);
+        kept.erase(kept.empty() ? 0 : lastCodePoint(kept)); // a cut inside a character would not be UTF-8
         if (kept.empty()) {
             return {};
         }
