@@ -227,22 +227,4 @@ Result<LowRankFit> fitLowRank(const LowRankProblem& problem, LowRankMethod metho
     return result;
 }
 
-Result<LowRankMeasures> measureLowRank(const LowRankProblem& problem, std::span<const double> left,
-                                       std::span<const double> right)
-{
-    Result<lowrank::Layer> layer = lowrank::layerOf(problem);
-    if (!layer) {
-        return layer.error();
-    }
-    LowRankProblem given = problem;
-    given.drawnLeft.assign(left.begin(), left.end());
-    given.drawnRight.assign(right.begin(), right.end());
-    const Result<Factors> factors = lowrank::drawnFactors(given);
-    if (!factors) {
-        return factors.error();
-    }
-    const LowRankWatch unwatched;
-    return LayerFit(problem, *std::move(layer), unwatched).measures(*factors);
-}
-
 } // namespace residua::engine

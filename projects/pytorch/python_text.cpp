@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 namespace residua::projects {
 namespace {
@@ -226,24 +225,6 @@ std::string pythonReal(double value)
     }
     const std::string text = numberText(value);
     return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
-}
-
-std::string pythonString(std::string_view text)
-{
-    std::string result = "\"";
-    for (const char c : asUtf8(text)) {
-        if (c == '"' || c == '\\') {
-            result += '\\';
-        }
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-            char escape[8];
-            std::snprintf(escape, sizeof escape, "\\x%02x", static_cast<unsigned>(c));
-            result += escape;
-        } else {
-            result += c;
-        }
-    }
-    return result + "\"";
 }
 
 std::string plainText(std::string_view text)

@@ -135,9 +135,6 @@ private Q_SLOTS:
                                                              .tied = {}});
         QVERIFY2(program.ok(), program ? "" : program.error().text().c_str());
         QCOMPARE(program->inputPorts(), std::vector<std::string>{"input"});
-        QCOMPARE(program->outputPorts().size(), std::size_t{2});
-        QCOMPARE(program->outputPorts()[0].name, std::string("output"));
-        QCOMPARE(program->outputPorts()[1].name, std::string("side"));
         for (const auto activations : {projects::Activations::Keep, projects::Activations::Recompute}) {
             const at::Tensor x = randomTensor({2, 3}, 1).requires_grad_(true);
             engine::Pass pass = kTraining;
@@ -145,6 +142,7 @@ private Q_SLOTS:
             const at::Tensor m = randomTensor({2, 3}, 2).requires_grad_(true);
             pass.inputs["mask"] = m;
             const std::vector<at::Tensor> out = program->runAll({&x, 1}, pass, activations);
+            QCOMPARE(out.size(), std::size_t{2});
             QVERIFY(at::equal(out[0], x * m) && at::equal(out[1], x + m));
             (out[0] * 2 + out[1] * 3).sum().backward();
             QVERIFY(distance(x.grad(), m * 2 + 3) < 1e-12);
