@@ -43,6 +43,7 @@ class TestShapes : public QObject {
 private slots:
     void language_data();
     void language();
+    void inputsWithoutAWireAreKnown();
     void vectors_data();
     void vectors();
     void stemsAndHeads();
@@ -165,6 +166,24 @@ void TestShapes::language()
     QFETCH(QString, graph);
     QFETCH(QString, expected);
     QCOMPARE(outcome(languageProject(graph.toStdString()), GraphRef::block("test")), expected);
+}
+
+void TestShapes::inputsWithoutAWireAreKnown()
+{
+    const auto unwired = [](const char* graph) {
+        const Project project = languageProject(graph);
+        const ResolvedGraph shapes = resolveGraph(project, GraphRef::block("test"));
+        std::set<std::string> names;
+        for (const NodeId id : shapes.unwired) {
+            names.insert(findGraph(project, GraphRef::block("test"))->find(id)->name);
+        }
+        return names;
+    };
+    using Names = std::set<std::string>;
+    QVERIFY(unwired("x input; y output; x > y").empty());
+    QCOMPARE(unwired("x input; a attention; y output; x > a.q; x > a.v; a > y"), Names{"a"});
+    QCOMPARE(unwired("x input; a linear; b linear; y output; x > b; b > y"), Names{"a"});
+    QVERIFY(unwired("x input; a linear wide=64; y output; x > a; a > y").empty()); // another error
 }
 
 void TestShapes::vectors_data()
