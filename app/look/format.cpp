@@ -3,6 +3,7 @@
 
 #include "projects/base/text.h"
 
+#include <QCoreApplication>
 #include <QLocale>
 #include <QTimeZone>
 
@@ -13,6 +14,8 @@ namespace residua::app {
 namespace {
 
 constexpr const char* kThinSpace = "\u2009";
+[[maybe_unused]] constexpr const char* kUnits[] = {QT_TRANSLATE_NOOP("Unit", "token"),
+                                                   QT_TRANSLATE_NOOP("Unit", "sample")};
 
 } // namespace
 
@@ -73,6 +76,11 @@ QString formatLoss(double loss, int digits)
 QString formatWhole(std::int64_t value)
 {
     return QLocale().toString(static_cast<qlonglong>(value));
+}
+
+QString formatUnit(const projects::DataSource& data)
+{
+    return QCoreApplication::translate("Unit", projects::unitWord(data));
 }
 
 } // namespace residua::app

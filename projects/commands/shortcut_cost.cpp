@@ -11,7 +11,7 @@ namespace residua::projects {
 namespace {
 
 /// With its sign, because it is a change.
-std::string inUnits(double value, const char* unit, Prefixes prefixes = Prefixes::Decimal)
+std::string inUnits(double value, const std::string& unit, Prefixes prefixes = Prefixes::Decimal)
 {
     constexpr int kDigits = 4;
     const auto [number, prefix] = prefixed(value, prefixes, kDigits);
@@ -20,9 +20,8 @@ std::string inUnits(double value, const char* unit, Prefixes prefixes = Prefixes
 
 std::vector<std::string> figuresOf(const Cost& cost, const Project& project)
 {
-    const bool tokens = isLanguage(project.data);
     return {inUnits(static_cast<double>(cost.parameters), cost.parameters < 1000 ? "parameters" : " parameters"),
-            inUnits(cost.forwardFlops, tokens ? "FLOP per token" : "FLOP per sample"),
+            inUnits(cost.forwardFlops, std::string("FLOP per ") + unitWord(project.data)),
             inUnits(cost.activationBytes, "B of activations", Prefixes::Binary)};
 }
 

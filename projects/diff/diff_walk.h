@@ -26,9 +26,9 @@ public:
         Fields<T>::visit([&](const Field& field, auto member) {
             using Value = std::remove_cvref_t<decltype(a.*member)>;
             if constexpr (std::is_same_v<T, Project>) {
-                m_part = field.more.decides == Decides::Nothing      ? ChangedPart::Remark
-                         : std::is_same_v<Value, Topology> ? ChangedPart::Topology
-                                                                     : ChangedPart::Other;
+                m_part = field.more.decides == Decides::Nothing ? ChangedPart::Remark
+                         : std::is_same_v<Value, Topology>      ? ChangedPart::Topology
+                                                                : ChangedPart::Other;
             } else if constexpr (std::is_same_v<T, Topology>) {
                 m_part = std::is_same_v<Value, std::string> ? ChangedPart::Preset : ChangedPart::Topology;
             }
