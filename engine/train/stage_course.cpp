@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/train/stage_course.h"
 
-#include "projects/base/number_from.h"
+#include "projects/model/parameter_name.h"
 #include "projects/schedule/kept_parts.h"
 
 #include <ATen/core/grad_mode.h>
@@ -20,26 +20,7 @@ using projects::GrowthSource;
 using projects::GrowthWrites;
 using projects::StageSpan;
 
-constexpr std::string_view kLayers = "layers.";
 constexpr std::string_view kTopology = "topology.";
-
-/// "layers.3.attention.q.weight" taken apart: layer 3 and "attention.q.weight".
-struct LayerParameter {
-    std::int64_t layer = 0;
-    std::string_view rest;
-};
-
-std::optional<LayerParameter> layerParameter(std::string_view name)
-{
-    if (!name.starts_with(kLayers)) {
-        return std::nullopt;
-    }
-    const std::string_view after = name.substr(kLayers.size());
-    const std::size_t dot = after.find('.');
-    const auto layer = numberFrom<std::int64_t>(after.substr(0, dot));
-    return layer && dot != std::string_view::npos ? std::optional(LayerParameter{*layer, after.substr(dot + 1)})
-                                                  : std::nullopt;
-}
 
 /// The parameters of the layers by layer and name, as indices.
 using LayerIndex = std::map<std::pair<std::int64_t, std::string_view>, std::size_t>;
@@ -48,8 +29,8 @@ LayerIndex indexOf(const std::vector<NamedParameter>& parameters)
 {
     LayerIndex index;
     for (std::size_t i = 0; i < parameters.size(); ++i) {
-        if (const auto named = layerParameter(parameters[i].name)) {
-            index.emplace(std::pair{named->layer, named->rest}, i);
+        if (const auto name = projects::parameterNameFrom(parameters[i].name); name.layer > 0) {
+            index.emplace(std::pair{name.layer, name.rest}, i);
         }
     }
     return index;
@@ -178,10 +159,9 @@ void StageCourse::fillAbsent(const Pass& pass, std::vector<NamedParameter>& para
     const StageSpan& span = projects::spanAt(m_spans, pass.step);
     const std::int64_t exists = projects::grownDepth(m_schedule, span, m_depth);
     for (NamedParameter& parameter : parameters) {
-        const auto named = layerParameter(parameter.name);
-        const bool absent = named
-                                ? named->layer <= exists && !pass.layer(static_cast<std::size_t>(named->layer - 1)).runs
-                                : parameter.name.starts_with(kTopology) && exists == m_depth;
+        const std::int64_t layer = projects::parameterNameFrom(parameter.name).layer;
+        const bool absent = layer > 0 ? layer <= exists && !pass.layer(static_cast<std::size_t>(layer - 1)).runs
+                                      : parameter.name.starts_with(kTopology) && exists == m_depth;
         if (!absent || parameter.tensor.grad().defined()) {
             continue;
         }

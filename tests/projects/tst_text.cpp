@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/base/text.h"
 #include "projects/model/data_source.h"
+#include "projects/model/parameter_name.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
@@ -50,6 +51,25 @@ private slots:
         QCOMPARE(scaledText(1536, Prefixes::Binary, "B", "_"), std::string("1.50_KiB"));
         QVERIFY(prefixed(999.6, Prefixes::Decimal, 4).prefix.empty()); // four digits have room for it
         QCOMPARE(prefixed(999.96, Prefixes::Decimal, 4).prefix, std::string_view("k"));
+    }
+
+    void namesOfParametersAreTakenApart()
+    {
+        using projects::ParameterName;
+        using projects::parameterNameFrom;
+        QVERIFY(parameterNameFrom("layers.12.attention.q.weight") ==
+                (ParameterName{"layers", 12, "attention.q.weight"}));
+        QCOMPARE(parameterNameFrom("layers.12.attention.q.weight").node(), std::string_view("attention"));
+        QVERIFY(parameterNameFrom("stem.embed.weight") == (ParameterName{"stem", 0, "embed.weight"}));
+        QVERIFY(parameterNameFrom("topology.coefficient") == (ParameterName{"topology", 0, "coefficient"}));
+        // What only begins as a layer's is of none.
+        for (const char* const text : {"layers.x.up", "layers.0.up", "layers.-1.up", "layers.3x.up", "layers.3",
+                                       "layers.99999999999999999999.up", "layers", "layersb.3.up", "", "."}) {
+            QVERIFY2(parameterNameFrom(text).layer == 0, text);
+        }
+        for (const char* const text : {"layers.12.attention.q.weight", "stem.embed.weight", "layers.x.up", "weight"}) {
+            QCOMPARE(textOf(parameterNameFrom(text)), std::string(text));
+        }
     }
 
     void sizesInErrorsLeaveOutZeros()
