@@ -66,7 +66,7 @@ TransferPlan planFor(const StoredTensors& stored, const std::optional<TopologyWe
         } else if (stored.contains(parameter.name)) {
             plan.copy(parameter.name, Moments::Carried);
         } else if (const std::string shared = sharedSource(project, parameter.name); stored.contains(shared)) {
-            plan.add({parameter.name, StoredStart{.parts = {{.name = shared}}, .repeats = {}}});
+            plan.add({parameter.name, StoredStart{shared}});
         }
     }
     return plan;
