@@ -196,7 +196,7 @@ struct Fields<DepthMix> {
     {
         v({"entry",
            "entry",
-           "What a layer puts on the stack: its branch f(x) alone, or its full output.",
+           "What a layer leaves as its stack entry: its branch f(x) alone, or its full output.",
            {.paper = "branch: GRN, DCA; full output: ANCRe, DenseFormer, MUDD", .group = "what is read"}},
           &DepthMix::entry);
         v({"ports",
