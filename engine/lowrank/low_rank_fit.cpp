@@ -5,6 +5,7 @@
 #include "engine/lowrank/layer.h"
 #include "engine/lowrank/lfai.h"
 #include "engine/lowrank/relu_svd.h"
+#include "engine/theory/dense_matrix.h"
 #include "projects/base/text.h"
 
 #include <chrono>
@@ -20,8 +21,7 @@ using lowrank::Searched;
 std::vector<double> rowMajor(const MatrixXd& matrix)
 {
     std::vector<double> values(std::size_t(matrix.size()));
-    Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>(values.data(), matrix.rows(),
-                                                                                       matrix.cols()) = matrix;
+    Eigen::Map<DenseMatrix>(values.data(), matrix.rows(), matrix.cols()) = matrix;
     return values;
 }
 

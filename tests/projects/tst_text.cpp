@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/base/fnv.h"
 #include "projects/base/text.h"
 #include "projects/model/data_source.h"
 #include "projects/model/parameter_name.h"
@@ -70,6 +71,21 @@ private slots:
         for (const char* const text : {"layers.12.attention.q.weight", "stem.embed.weight", "layers.x.up", "weight"}) {
             QCOMPARE(textOf(parameterNameFrom(text)), std::string(text));
         }
+    }
+
+    /// The published values of FNV-1a, on which the keys of random streams and of fits that are kept depend.
+    void theHashIsFnv()
+    {
+        const auto hash = [](std::string_view text) {
+            std::uint64_t value = kFnvStart;
+            for (const char c : text) {
+                value = fnvStep(value, static_cast<std::uint8_t>(c));
+            }
+            return value;
+        };
+        QCOMPARE(hash("a"), std::uint64_t{0xaf63dc4c8601ec8c});
+        QCOMPARE(hash("foobar"), std::uint64_t{0x85944171f73967e8});
+        QVERIFY(hash("\xff") != hash("\x7f"));
     }
 
     void sizesInErrorsLeaveOutZeros()
