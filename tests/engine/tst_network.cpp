@@ -2,10 +2,12 @@
 // Compiled networks against compositions of plain operators in double precision, written here on their own.
 #include "network_harness.h"
 
+#include "engine/graph/activation_function.h"
 #include "engine/graph/graph_program.h"
 #include "engine/graph/node_builder.h"
 #include "projects/cost/cost.h"
 #include "projects/library/presets.h"
+#include "projects/nodes/activations.h"
 #include "projects/nodes/graph_builder.h"
 #include "tests/support/test_program.h"
 
@@ -174,6 +176,23 @@ private Q_SLOTS:
             const bool port = kind.key == "input" || kind.key == "output";
             QVERIFY2(port || engine::findNodeBuilder(kind.key), kind.key.c_str());
         }
+    }
+
+    /// And what factors are fitted under is what follows them, or differs little.
+    void everyActivationHasAFunction()
+    {
+        const at::Tensor x = at::arange(-60, 61, at::kDouble) / 10;
+        for (const projects::Activation& activation : projects::activations()) {
+            const std::string name(activation.name);
+            const engine::ActivationFunction apply = engine::activationFunction(activation.name);
+            QVERIFY2(apply != nullptr, name.c_str());
+            if (!activation.fittedAs.empty()) {
+                const engine::ActivationFunction fitted = engine::activationFunction(activation.fittedAs);
+                QVERIFY2(fitted != nullptr && distance(apply(x), fitted(x)) < 0.0005, name.c_str());
+            }
+        }
+        QVERIFY(distance(engine::activationFunction("gelu_tanh")(x), engine::activationFunction("gelu")(x)) > 0);
+        QVERIFY(engine::activationFunction("sine") == nullptr);
     }
 
     void examplesCompileWithTheCountedParameters()

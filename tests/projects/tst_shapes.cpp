@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/library/presets.h"
 #include "projects/model/places.h"
+#include "projects/nodes/activations.h"
 #include "projects/nodes/node_kinds.h"
 #include "projects/nodes/resolved_graph.h"
 #include "projects/nodes/shape.h"
@@ -52,6 +53,7 @@ private slots:
     void cycles();
     void orderFollowsTheWires();
     void tiedHead();
+    void activationsAreInTheirTableAlone();
     void tableIsSound();
 };
 
@@ -305,6 +307,19 @@ void TestShapes::tiedHead()
     QCOMPARE(tiedNodes(project.network)->linear, NodeId{2});
     project.network.stem = graphFrom("x input; y output; x > y");
     QVERIFY(!tiedNodes(project.network).has_value());
+}
+
+void TestShapes::activationsAreInTheirTableAlone()
+{
+    const std::vector<std::string>& offered = findNodeKind("activation")->params.front().choices;
+    QCOMPARE(offered.size(), activations().size());
+    for (const Activation& activation : activations()) {
+        QVERIFY(std::ranges::find(offered, activation.name) != offered.end());
+        QCOMPARE(findActivation(activation.name)->name, activation.name);
+        const Activation* const fitted = findActivation(activation.fittedAs);
+        QVERIFY(activation.fittedAs.empty() || (fitted != nullptr && fitted->fittedAs == fitted->name));
+    }
+    QVERIFY(findActivation("sine") == nullptr && findActivation("") == nullptr);
 }
 
 void TestShapes::tableIsSound()
