@@ -22,6 +22,13 @@ using projects::StageSpan;
 
 constexpr std::string_view kTopology = "topology.";
 
+/// The name of a layer's parameter; nothing for any other.
+std::optional<projects::ParameterName> layerParameter(std::string_view text)
+{
+    const projects::ParameterName name = projects::parameterNameFrom(text);
+    return name.layer > 0 ? std::optional(name) : std::nullopt;
+}
+
 /// The parameters of the layers by layer and name, as indices.
 using LayerIndex = std::map<std::pair<std::int64_t, std::string_view>, std::size_t>;
 
@@ -29,8 +36,8 @@ LayerIndex indexOf(const std::vector<NamedParameter>& parameters)
 {
     LayerIndex index;
     for (std::size_t i = 0; i < parameters.size(); ++i) {
-        if (const auto name = projects::parameterNameFrom(parameters[i].name); name.layer > 0) {
-            index.emplace(std::pair{name.layer, name.rest}, i);
+        if (const auto named = layerParameter(parameters[i].name)) {
+            index.emplace(std::pair{named->layer, named->rest}, i);
         }
     }
     return index;
@@ -159,9 +166,10 @@ void StageCourse::fillAbsent(const Pass& pass, std::vector<NamedParameter>& para
     const StageSpan& span = projects::spanAt(m_spans, pass.step);
     const std::int64_t exists = projects::grownDepth(m_schedule, span, m_depth);
     for (NamedParameter& parameter : parameters) {
-        const std::int64_t layer = projects::parameterNameFrom(parameter.name).layer;
-        const bool absent = layer > 0 ? layer <= exists && !pass.layer(static_cast<std::size_t>(layer - 1)).runs
-                                      : parameter.name.starts_with(kTopology) && exists == m_depth;
+        const auto named = layerParameter(parameter.name);
+        const bool absent = named
+                                ? named->layer <= exists && !pass.layer(static_cast<std::size_t>(named->layer - 1)).runs
+                                : parameter.name.starts_with(kTopology) && exists == m_depth;
         if (!absent || parameter.tensor.grad().defined()) {
             continue;
         }
