@@ -15,6 +15,7 @@
 #include <QThread>
 
 #include <algorithm>
+#include <clocale>
 #include <cstdio>
 
 namespace {
@@ -91,6 +92,9 @@ int runWindow(int argc, char** argv, const LaunchOptions& options)
     }
     prepareQt(options);
     const QApplication application(argc, argv);
+    // Qt sets C's locale to the user's. Files, figures and what libraries read need a full stop in numbers whatever the
+    // language; QLocale, which writes what people read, does not go by this.
+    std::setlocale(LC_NUMERIC, "C");
     const QTemporaryDir scratch;
     Look look(themeFor(options));
     const bool picture = options.verb == LaunchVerb::Screenshot;

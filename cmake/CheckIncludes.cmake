@@ -21,7 +21,10 @@ set(RESIDUA_FOLDER_ORDER_projects
 set(RESIDUA_FOLDER_ORDER_engine
   api theory files runs results tokeniser data bundle lowrank runtime ops graph depth network observe train transfer session)
 set(RESIDUA_FOLDER_ORDER_editor canvas shortcuts depth matrix block)
-set(RESIDUA_FOLDER_ORDER_visualizers plot runs pareto heatmap gap)
+set(RESIDUA_FOLDER_ORDER_visualizers plot runs pareto heatmap gap theory)
+set(RESIDUA_FOLDER_ORDER_app
+  look properties document engine runs palette help commands canvas block bundle schedule sweeps inspector outline start
+  window)
 
 # Header name patterns of the packages that are not ours. Earlier ones win: qcustomplot.h also looks like Qt's.
 set(RESIDUA_FAMILY_HEADERS

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
@@ -45,8 +45,9 @@ int exponentOf(double value)
 std::string plain(double value, int decimals)
 {
     std::array<char, 400> text{};
-    std::snprintf(text.data(), text.size(), "%.*f", std::max(decimals, 0), std::abs(value));
-    std::string number = text.data();
+    const auto written = std::to_chars(text.data(), text.data() + text.size(), std::abs(value),
+                                       std::chars_format::fixed, std::max(decimals, 0)); // not of the system's language
+    std::string number(text.data(), written.ptr);
     const std::size_t whole = std::min(number.find('.'), number.size());
     for (std::size_t at = whole; whole > 4 && at > 3;) {
         at -= 3;
@@ -250,8 +251,10 @@ std::string shortNumber(double value, int digits)
         return "0";
     }
     std::array<char, 40> text{};
-    std::snprintf(text.data(), text.size(), "%.*e", std::max(digits, 1) - 1, value);
-    const double rounded = std::strtod(text.data(), nullptr);
+    const auto written = std::to_chars(text.data(), text.data() + text.size() - 1, value, std::chars_format::scientific,
+                                       std::max(digits, 1) - 1);
+    double rounded = value;
+    std::from_chars(text.data(), written.ptr, rounded);
     const int first = std::atoi(std::strchr(text.data(), 'e') + 1);
     const int last = first - digits + 1;
     if (first < kPlainFrom || first >= kLargestUnit + 3) {

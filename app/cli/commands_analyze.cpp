@@ -10,12 +10,12 @@
 #include "engine/results/coefficients.h"
 #include "engine/results/run_reader.h"
 #include "projects/base/number_from.h"
+#include "projects/base/text.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <iterator>
 #include <optional>
@@ -127,9 +127,7 @@ std::string cellText(float value)
     if (std::isnan(value)) {
         return "·";
     }
-    char text[32];
-    std::snprintf(text, sizeof text, "%.4g", static_cast<double>(value));
-    return text;
+    return numberText(static_cast<double>(value), 4);
 }
 
 std::string tableOf(const Matrix& matrix)

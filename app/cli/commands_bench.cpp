@@ -36,12 +36,11 @@ StepTime stepTime(const std::vector<engine::StepRecord>& steps, std::size_t warm
 void showBench(const projects::Project& project, const RunOutcome& outcome, const StepTime& time,
                const Console& console)
 {
-    const bool language = projects::isLanguage(project.data);
     const double units = static_cast<double>(outcome.started.unitsPerStep) / time.median;
     const Result<projects::SoundProject> sound = projects::soundProject(project);
     const projects::Cost cost = sound ? projects::costOf(*sound).total : projects::Cost{};
     const double needed = cost.weightBytes + cost.optimiserBytes + cost.activationBytes;
-    const std::string unit = language ? "token" : "sample";
+    const std::string unit = projects::unitWord(project.data);
     console.line(table({
         {"device", outcome.started.device},
         {"parameters", grouped(outcome.started.parameters)},

@@ -7,6 +7,7 @@
 #include "app/cli/run_argument.h"
 #include "engine/results/loss_measures.h"
 #include "engine/results/run_reader.h"
+#include "projects/base/text.h"
 #include "projects/studies/sweep_grid.h"
 
 #include <nlohmann/json.hpp>
@@ -111,9 +112,7 @@ std::string counted(const std::vector<std::string>& names)
 
 std::string exponentText(double value)
 {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.2g", value);
-    return text;
+    return numberText(value, 2);
 }
 
 void showRetrofit(const engine::RetrofitReady& ready, const Console& console)

@@ -337,7 +337,7 @@ void showData(const engine::DataSummary& data, const Console& console)
 json showCost(const projects::SoundProject& project, const Console& console)
 {
     const projects::CostReport report = projects::costOf(project);
-    const std::string unit = projects::isLanguage(project->data) ? "token" : "sample";
+    const std::string unit = projects::unitWord(project->data);
     std::vector<std::vector<std::string>> rows{
         {"part", "parameters", "forward FLOP/" + unit, "training FLOP/" + unit, "activations", "weights", "optimiser"}};
     rows.push_back(costRow("stem", report.stem));

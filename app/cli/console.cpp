@@ -2,6 +2,7 @@
 #include "app/cli/console.h"
 
 #include "app/cli/terminal_text.h"
+#include "projects/base/text.h"
 
 #include <nlohmann/json.hpp>
 
@@ -24,19 +25,6 @@ std::string format(const char* pattern, Values... values)
     std::array<char, 64> text{};
     std::snprintf(text.data(), text.size(), pattern, values...);
     return text.data();
-}
-
-/// `number` with three significant digits and the largest unit that leaves it at least 1.
-std::string withUnit(double number, double step, const std::vector<std::string>& units)
-{
-    std::size_t unit = 0;
-    while (std::abs(number) >= step && unit + 1 < units.size()) {
-        number /= step;
-        ++unit;
-    }
-    const bool whole = unit == 0 && number == std::floor(number);
-    const int digits = whole || std::abs(number) >= 100 ? 0 : std::abs(number) >= 10 ? 1 : 2;
-    return format("%.*f", digits, number) + units[unit];
 }
 
 } // namespace
@@ -168,12 +156,12 @@ std::string grouped(std::int64_t number)
 
 std::string scaled(double number)
 {
-    return withUnit(number, 1000, {"", " k", " M", " G", " T", " P"});
+    return scaledText(number, Prefixes::Decimal);
 }
 
 std::string bytesText(double bytes)
 {
-    return withUnit(bytes, 1024, {" B", " KiB", " MiB", " GiB", " TiB"});
+    return scaledText(bytes, Prefixes::Binary, "B");
 }
 
 std::string durationText(double seconds)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/terminal_text.h"
 
+#include "projects/base/utf8.h"
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -18,32 +20,15 @@ struct Character {
     bool valid = true;
 };
 
-/// The first character of a text that is not empty. What is no UTF-8 (also an overlong form, a surrogate, or what lies
-/// beyond Unicode) is one byte that is not valid.
+/// The first character of a text that is not empty. What is no UTF-8 is one byte that is not valid.
 Character firstOf(std::string_view text)
 {
-    const auto lead = static_cast<unsigned char>(text.front());
-    if (lead < 0x80) {
-        return {lead, 1, true};
-    }
-    const std::size_t bytes = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-    if (lead < 0xC2 || lead > 0xF4 || text.size() < bytes) {
+    const std::size_t bytes = utf8Length(text);
+    if (bytes == 0) {
         return {kReplacement, 1, false};
     }
-    auto code = static_cast<char32_t>(lead & (0xFF >> (bytes + 1)));
-    for (std::size_t i = 1; i < bytes; ++i) {
-        const auto next = static_cast<unsigned char>(text[i]);
-        if ((next & 0xC0) != 0x80) {
-            return {kReplacement, 1, false};
-        }
-        code = (code << 6) | (next & 0x3F);
-    }
-    constexpr std::array<char32_t, 5> kLeast{0, 0, 0x80, 0x800, 0x10000};
-    const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
-    if (code < kLeast[bytes] || surrogate || code > 0x10FFFF) {
-        return {kReplacement, 1, false};
-    }
-    return {code, bytes, true};
+    std::size_t at = 0;
+    return {nextCodePoint(text, at), bytes, true};
 }
 
 struct Range {

@@ -1,41 +1,27 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/look/format.h"
 
+#include "projects/base/text.h"
+
+#include <QCoreApplication>
 #include <QLocale>
 #include <QTimeZone>
 
-#include <array>
 #include <cmath>
 
 namespace residua::app {
 
 namespace {
 
-/// Three significant digits of a value in [0, 1000).
-QString threeDigits(double value)
-{
-    const int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
-    return QString::number(value, 'f', decimals);
-}
-
-QString scaled(double value, double base, const std::array<const char*, 6>& units)
-{
-    std::size_t unit = 0;
-    while (std::abs(value) >= base * 0.9995 && unit + 1 < units.size()) {
-        value /= base;
-        ++unit;
-    }
-    const QString number =
-        unit == 0 && value == std::floor(value) ? QString::number(value, 'f', 0) : threeDigits(value);
-    const QString suffix = QString::fromLatin1(units[unit]);
-    return suffix.isEmpty() ? number : number + QChar(0x2009) + suffix;
-}
+constexpr const char* kThinSpace = "\u2009";
+[[maybe_unused]] constexpr const char* kUnits[] = {QT_TRANSLATE_NOOP("Unit", "token"),
+                                                   QT_TRANSLATE_NOOP("Unit", "sample")};
 
 } // namespace
 
 QString formatCount(double value)
 {
-    return scaled(value, 1000.0, {"", "k", "M", "G", "T", "P"});
+    return QString::fromStdString(scaledText(value, Prefixes::Decimal, {}, kThinSpace));
 }
 
 QString formatChange(double change, QString (*format)(double))
@@ -46,7 +32,7 @@ QString formatChange(double change, QString (*format)(double))
 
 QString formatBytes(double bytes)
 {
-    return scaled(bytes, 1024.0, {"B", "KiB", "MiB", "GiB", "TiB", "PiB"});
+    return QString::fromStdString(scaledText(bytes, Prefixes::Binary, "B", kThinSpace));
 }
 
 QString formatDuration(double seconds)
@@ -90,6 +76,11 @@ QString formatLoss(double loss, int digits)
 QString formatWhole(std::int64_t value)
 {
     return QLocale().toString(static_cast<qlonglong>(value));
+}
+
+QString formatUnit(const projects::DataSource& data)
+{
+    return QCoreApplication::translate("Unit", projects::unitWord(data));
 }
 
 } // namespace residua::app

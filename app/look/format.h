@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "projects/model/data_source.h"
+
 #include <QDateTime>
 #include <QString>
 
@@ -25,5 +27,7 @@ namespace residua::app {
 [[nodiscard]] QString formatLoss(double loss, int digits = 5);
 /// 1,234,567 in the user's locale.
 [[nodiscard]] QString formatWhole(std::int64_t value);
+/// What is counted of the data: "token" or "sample".
+[[nodiscard]] QString formatUnit(const projects::DataSource& data);
 
 } // namespace residua::app

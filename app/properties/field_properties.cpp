@@ -3,13 +3,10 @@
 #include "app/properties/property_list.h"
 
 #include "projects/edit/field_edit.h"
-#include "projects/model/topology.h"
 
 #include <QCoreApplication>
 
 #include <algorithm>
-#include <initializer_list>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,95 +36,6 @@ QString lineOf(std::string_view words)
 bool isShown(const FieldEntry& entry)
 {
     return entry.type != FieldType::Other && entry.field.more.need == projects::Need::Optional && !entry.hasOwnEdits;
-}
-
-using Idle = std::set<std::string_view>; ///< fields of a wiring, below /topology/wiring/
-
-Idle idleOf(const projects::DepthMix& mix)
-{
-    using namespace projects;
-    Idle idle;
-    const auto leaveOut = [&idle](bool isIdle, std::initializer_list<std::string_view> fields) {
-        idle.insert(fields.begin(), isIdle ? fields.end() : fields.begin());
-    };
-    const bool beside = mix.feeds == MixFeeds::ResidualBesideBranch;
-    leaveOut(!(beside && mix.sites == MixSites::Both), {"site_pairs"});
-    leaveOut(!beside, {"last_mix"});
-    leaveOut(mix.ports == MixPorts::Input, {"separate_norms"});
-    leaveOut(mix.gate.kind == GateKind::None, {"gate/input", "gate/relu_grad_at_zero", "gate/vectors"});
-    const bool attends = mix.weight == WeightKind::DepthAttention; // which has no coefficients
-    leaveOut(mix.normalise == NormaliseOver::None || attends, {"tsallis/q", "tsallis/weight"});
-    leaveOut(mix.normalise == NormaliseOver::None && !attends, {"temperature"});
-    leaveOut(mix.weight != WeightKind::PerToken, {"hidden_multiple", "final_hidden"});
-    return idle;
-}
-
-Idle idleOf(const projects::MultiStream& streams)
-{
-    Idle idle;
-    if (streams.constraint == projects::StreamConstraint::None) {
-        idle.insert("sinkhorn_iterations");
-    }
-    if (streams.weights == projects::StreamWeights::Static) {
-        idle.insert({"dynamic_scale", "norm"});
-    }
-    return idle;
-}
-
-Idle idleOf(const projects::BranchGate& gate)
-{
-    using Kind = projects::BranchGateKind;
-    const bool ofLaurel = gate.gate == Kind::LaurelLr || gate.gate == Kind::LaurelRwLr;
-    const bool ofActivations = gate.gate == Kind::LaurelPa || gate.gate == Kind::LaurelRwLrPa;
-    Idle idle;
-    if (!ofLaurel && !ofActivations) {
-        idle.insert("rank");
-    }
-    if (!ofActivations) {
-        idle.insert("window");
-    }
-    if (gate.gate != Kind::Highway) {
-        idle.insert("bias");
-    }
-    if (!projects::hasResidualWeights(gate.gate)) {
-        idle.insert("bound");
-    }
-    if (gate.gate == Kind::ValueResidual) {
-        idle.insert("sites");
-    }
-    return idle;
-}
-
-Idle idleOf(const projects::Concatenation&)
-{
-    return {};
-}
-
-/// The key of a text of a mixture that is not JSON Lines.
-bool isKeyOfText(const projects::DataSource& data, std::string_view pointer)
-{
-    const auto* const mixture = std::get_if<projects::MixtureData>(&data.source);
-    for (std::size_t i = 0; mixture != nullptr && i < mixture->parts.size(); ++i) {
-        if (pointer == "/data/source/parts/" + std::to_string(i) + "/field") {
-            return !projects::mayBeJsonLines(mixture->parts[i].path);
-        }
-    }
-    return false;
-}
-
-/// A field that changes nothing as the rest of the document is.
-bool isIdle(const Project& project, std::string_view pointer)
-{
-    constexpr std::string_view kWiring = "/topology/wiring/";
-    if (isKeyOfText(project.data, pointer)) {
-        return true;
-    }
-    if (pointer == "/training/sequence_length") {
-        return !isLanguage(project.data);
-    }
-    return pointer.starts_with(kWiring) &&
-           std::visit([](const auto& wiring) { return idleOf(wiring); }, project.topology.wiring)
-               .contains(pointer.substr(kWiring.size()));
 }
 
 QVariant toVariant(const FieldEntry& entry, const FieldScalar& value)
@@ -217,7 +125,7 @@ std::vector<Property> fieldProperties(const Project& project, std::string_view p
     for (const FieldEntry& entry : projects::fieldsOf(project, part)) {
         // One that somebody has set shows, for that may be what is wrong with it.
         const bool isSet = entry.value != entry.defaultValue;
-        if (isShown(entry) && (isSet || !isIdle(project, entry.pointer))) {
+        if (isShown(entry) && (isSet || !entry.isIdle)) {
             properties.push_back(propertyOf(entry));
         }
     }

@@ -7,7 +7,6 @@
 #include "app/report/svg_plot.h"
 #include "engine/results/loss_measures.h"
 #include "engine/results/run_reader.h"
-#include "projects/base/whole_file.h"
 #include "projects/cost/stage_cost.h"
 #include "projects/diff/diff.h"
 #include "projects/file/store.h"
@@ -369,15 +368,6 @@ Result<std::string> comparisonHtml(const std::filesystem::path& folder)
     std::error_code ignored; // then the page has no title
     const auto name = std::filesystem::absolute(folder / "", ignored).lexically_normal().parent_path().filename();
     return ComparisonPage(name.string(), std::move(found)).html();
-}
-
-Status writeComparison(const std::filesystem::path& folder, const std::filesystem::path& path)
-{
-    const auto html = comparisonHtml(folder);
-    if (!html) {
-        return html.error();
-    }
-    return writeOutput(path, *html);
 }
 
 } // namespace residua::report

@@ -14,7 +14,4 @@ namespace residua::report {
 /// that can be read.
 [[nodiscard]] Result<std::string> comparisonHtml(const std::filesystem::path& folder);
 
-/// The same, written to `path` (writeOutput).
-[[nodiscard]] Status writeComparison(const std::filesystem::path& folder, const std::filesystem::path& path);
-
 } // namespace residua::report

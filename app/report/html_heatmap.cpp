@@ -2,13 +2,12 @@
 #include "app/report/html_heatmap.h"
 
 #include "app/report/html_text.h"
+#include "projects/base/text.h"
 #include "resources/axis.h"
 #include "resources/colours.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <sstream>
 
@@ -99,9 +98,7 @@ void drawCells(std::ostringstream& out, const std::vector<engine::Matrix>& frame
 
 std::string jsonNumber(float value)
 {
-    std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "%.4g", static_cast<double>(value));
-    return text.data();
+    return numberText(static_cast<double>(value), 4);
 }
 
 // null where there is no shortcut, so that the values are JSON.

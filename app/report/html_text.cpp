@@ -19,7 +19,7 @@ std::vector<std::string_view> charactersOf(std::string_view text)
     std::vector<std::string_view> characters;
     for (std::size_t at = 0; at < text.size();) {
         std::size_t end = at + 1;
-        while (end < text.size() && (text[end] & 0xC0) == 0x80) {
+        while (end < text.size() && !beginsCodePoint(text[end])) {
             ++end;
         }
         characters.push_back(text.substr(at, end - at));
@@ -104,7 +104,7 @@ std::string shortened(const std::string& text, std::size_t bytes)
         return text;
     }
     std::size_t end = bytes;
-    while (end > 0 && (text[end] & 0xC0) == 0x80) {
+    while (end > 0 && !beginsCodePoint(text[end])) {
         --end;
     }
     return text.substr(0, end) + "… (" + std::to_string(text.size()) + " bytes)";

@@ -11,6 +11,7 @@
 #include "engine/api/row_curves.h"
 #include "engine/results/loss_measures.h"
 #include "engine/results/stages.h"
+#include "projects/base/text.h"
 #include "projects/base/whole_file.h"
 #include "projects/cost/cost.h"
 #include "projects/cost/stage_cost.h"
@@ -87,7 +88,7 @@ std::string duration(double seconds)
     } else if (whole >= 60) {
         std::snprintf(text.data(), text.size(), "%ld min %ld s", whole / 60, whole % 60);
     } else {
-        std::snprintf(text.data(), text.size(), "%.1f s", seconds);
+        return fixedText(seconds, 1) + " s";
     }
     return text.data();
 }
@@ -140,7 +141,7 @@ private:
     void card(const std::string& value, const std::string& label);
     void figure(PlotSpec spec);
     [[nodiscard]] std::string lastOf(const char* name) const;
-    [[nodiscard]] const char* unit() const { return projects::isLanguage(m_project.data) ? "tokens" : "samples"; }
+    [[nodiscard]] std::string unit() const { return projects::unitWord(m_project.data) + std::string("s"); }
 
     const RunReader& m_run;
     engine::RunInfo m_info;
@@ -232,7 +233,7 @@ void RunPage::cards()
     const auto units = m_run.metric(engine::metric::kUnits);
     const auto seconds = m_run.metric(engine::metric::kSeconds);
     if (!units.empty() && !seconds.empty() && seconds.back().value > 0) {
-        card(grouped(units.back().value / seconds.back().value), std::string(unit()) + " per second");
+        card(grouped(units.back().value / seconds.back().value), unit() + " per second");
         card(duration(seconds.back().value), grouped(units.back().value) + " " + unit() + " in all");
     }
     m_out << "</div>";
@@ -293,7 +294,7 @@ void RunPage::plots()
             "step",
             "norm",
             {{"", m_run.metric(engine::metric::kGradientNorm), Stroke::Solid, 0}}});
-    figure({std::string("Throughput, ") + unit() + " per second",
+    figure({"Throughput, " + unit() + " per second",
             "step",
             "throughput",
             {{"", m_run.metric(engine::metric::kThroughput), Stroke::Solid, 0}}});

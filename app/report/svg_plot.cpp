@@ -3,12 +3,12 @@
 
 #include "app/report/html_text.h"
 #include "app/report/svg_heading.h"
+#include "projects/base/text.h"
 #include "resources/axis.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <sstream>
 
@@ -114,9 +114,7 @@ Frame frameOf(const std::vector<Curve>& curves, AxisScale yScale)
 
 std::string coordinate(double value)
 {
-    std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "%.1f", value);
-    return text.data();
+    return fixedText(value, 1);
 }
 
 /// A name that would run into the next band's is left out.

@@ -301,7 +301,7 @@ QString GoOnDialog::costText(const projects::Project& wanted) const
     const auto added = static_cast<double>(after->total.parameters - before->total.parameters);
     const QString flop = formatChange(after->total.trainFlops - before->total.trainFlops, formatCount);
     return tr("%1 parameters, %2 training FLOP a %3")
-        .arg(formatChange(added, formatCount), flop, isLanguage(m_source.project.data) ? tr("token") : tr("sample"));
+        .arg(formatChange(added, formatCount), flop, formatUnit(m_source.project.data));
 }
 
 /// What can be told before it is tried.

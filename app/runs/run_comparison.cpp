@@ -107,8 +107,10 @@ Result<RunComparison> compareRuns(const std::string& first, const std::string& s
         return a ? b.error() : a.error();
     }
     RunComparison comparison{a->info, b->info, projects::diff(a->project, b->project), {}, {}, {}};
-    std::stable_partition(comparison.changes.begin(), comparison.changes.end(),
-                          [](const projects::Change& change) { return change.place.starts_with("topology"); });
+    const auto isTopology = [](const projects::Change& change) {
+        return change.part == projects::ChangedPart::Topology || change.part == projects::ChangedPart::Preset;
+    };
+    std::stable_partition(comparison.changes.begin(), comparison.changes.end(), isTopology);
     for (const std::string& name : a->reader.matrixNames()) {
         if (engine::MatrixName::from(name).kind == engine::matrix::kMix) {
             addCoefficients(name, *a, *b, comparison.coefficients);

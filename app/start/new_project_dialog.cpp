@@ -419,7 +419,7 @@ void NewProjectDialog::showCost(const Result<projects::Project>& project)
 {
     const auto cost = project ? projects::costOf(*project) : Result<projects::CostReport>(project.error());
     m_cost->setCost(cost ? std::optional(cost->total) : std::nullopt, std::nullopt,
-                    project && !isLanguage(project->data) ? tr("sample") : tr("token"));
+                    formatUnit(project ? project->data : projects::DataSource{}));
     m_total->setText(cost ? tr("%1 FLOP for all steps").arg(formatCount(trainingFlops(*project, cost->total)))
                           : QString());
     QString problem = project ? QString() : QString::fromStdString(project.error().text());

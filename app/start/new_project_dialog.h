@@ -3,6 +3,7 @@
 
 #include "engine/api/data_summary.h"
 #include "projects/commands/new_project.h"
+#include "projects/edit/edit.h"
 
 #include <QDialog>
 #include <QTimer>

@@ -7,6 +7,7 @@
 #include "app/inspector/cost_view.h"
 #include "app/inspector/inspector.h"
 #include "app/inspector/problems_view.h"
+#include "app/look/format.h"
 #include "app/outline/outline_view.h"
 #include "app/palette/palette_view.h"
 #include "app/window/workspace.h"
@@ -132,8 +133,7 @@ void DocumentViews::showAnalysis()
     const auto& report = m_analysis.cost();
     m_workspace.view<PaletteView>().setCostNow(report ? std::optional(report->total) : std::nullopt);
     m_workspace.view<Inspector>().cost().setCost(report ? std::optional(report->total) : std::nullopt,
-                                                 m_analysis.costOf(m_place),
-                                                 isLanguage(m_session.project().data) ? tr("token") : tr("sample"));
+                                                 m_analysis.costOf(m_place), formatUnit(m_session.project().data));
 }
 
 void DocumentViews::applyProperty(const Property& property, const QVariant& value)

@@ -21,7 +21,7 @@ namespace residua::app {
 
 namespace {
 
-constexpr int kFramesToSettle = 12; ///< layouts, fits and replots that wait for the event loop
+constexpr int kFramesUntilStill = 12; ///< layouts, fits and replots that wait for the event loop
 constexpr int kFrameMilliseconds = 40;
 constexpr int kPatience = 500; ///< frames that two runs may take to be read
 
@@ -38,7 +38,7 @@ void Screenshot::begin()
     m_window.show();
     m_window.workspace().arrange(m_options.view, m_options.size, m_options.panel);
     m_window.resize(m_options.size);
-    QTimer::singleShot(0, this, m_options.steps > 0 ? &Screenshot::train : &Screenshot::settle);
+    QTimer::singleShot(0, this, m_options.steps > 0 ? &Screenshot::train : &Screenshot::waitForFrames);
 }
 
 void Screenshot::train()
@@ -52,7 +52,7 @@ void Screenshot::train()
         const RunPhase phase = m_window.runs().phase();
         if (phase == RunPhase::Paused || phase == RunPhase::Idle) {
             m_window.runs().disconnect(this);
-            settle();
+            waitForFrames();
         }
     });
     m_window.runs().runSteps(m_options.steps);
@@ -104,7 +104,7 @@ QWidget* Screenshot::subject() const
     }
 }
 
-void Screenshot::settle()
+void Screenshot::waitForFrames()
 {
     m_opened = m_opened || openFront();
     if (!m_opened || !subject()) {
@@ -112,13 +112,13 @@ void Screenshot::settle()
             fail(tr("a comparison needs a project with two runs"));
             return;
         }
-        QTimer::singleShot(kFrameMilliseconds, this, &Screenshot::settle);
+        QTimer::singleShot(kFrameMilliseconds, this, &Screenshot::waitForFrames);
         return;
     }
-    if (++m_frames > kFramesToSettle) {
+    if (++m_frames > kFramesUntilStill) {
         take();
     } else {
-        QTimer::singleShot(kFrameMilliseconds, this, &Screenshot::settle);
+        QTimer::singleShot(kFrameMilliseconds, this, &Screenshot::waitForFrames);
     }
 }
 

@@ -21,7 +21,7 @@ public:
 
 private:
     void train();
-    void settle();
+    void waitForFrames();
     /// Opens what stands before the workspace, where something does. False: its runs are still being listed.
     [[nodiscard]] bool openFront();
     /// The window, or a dialog alone; none: it is not there yet.

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/block/block_node.h"
 
+#include "projects/base/text.h"
 #include "projects/model/places.h"
 #include "projects/model/project.h"
 #include "projects/nodes/node_kinds.h"
 #include "projects/nodes/resolved_graph.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <optional>
 #include <set>
 #include <utility>
@@ -37,9 +36,7 @@ std::string textOf(const ParamValue& value)
         return std::to_string(*whole);
     }
     if (const auto* real = std::get_if<double>(&value)) {
-        std::array<char, 32> digits{};
-        std::snprintf(digits.data(), digits.size(), "%g", *real);
-        return digits.data();
+        return numberText(*real, 6);
     }
     const auto* text = std::get_if<std::string>(&value);
     return text ? *text : std::string{};
@@ -237,15 +234,8 @@ std::string shortText(const Shape& shape)
 
 std::string shortCount(double count)
 {
-    constexpr std::array<const char*, 4> kUnits{"", "k", "M", "G"};
-    std::size_t unit = 0;
-    while (count >= 999.5 && unit + 1 < kUnits.size()) {
-        count /= 1000;
-        ++unit;
-    }
-    std::array<char, 32> digits{};
-    std::snprintf(digits.data(), digits.size(), unit == 0 ? "%.0f%s" : "%.3g%s", count, kUnits[unit]);
-    return digits.data();
+    const auto [number, prefix] = prefixed(count, Prefixes::Decimal);
+    return numberText(number, 3) + std::string(prefix);
 }
 
 } // namespace residua::editor

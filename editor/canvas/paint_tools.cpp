@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/canvas/paint_tools.h"
 
+#include "projects/base/text.h"
+#include "projects/base/utf8.h"
+
 #include <algorithm>
-#include <array>
 #include <cfloat>
 #include <cmath>
-#include <cstdio>
 #include <sstream>
 
 namespace residua::editor {
@@ -17,17 +18,6 @@ constexpr float kChipPadding = 11;
 constexpr float kChipGap = 6;
 constexpr float kDotRadius = 4.5F;
 constexpr float kDotGap = 6;
-
-// To a character's first byte: a cut inside a character would not be UTF-8.
-void dropLastCharacter(std::string& words)
-{
-    while (!words.empty() && (static_cast<unsigned char>(words.back()) & 0xC0U) == 0x80U) {
-        words.pop_back();
-    }
-    if (!words.empty()) {
-        words.pop_back();
-    }
-}
 
 } // namespace
 
@@ -48,9 +38,7 @@ float textWidth(float size, const std::string& words)
 
 std::string shortNumber(double value)
 {
-    std::array<char, 32> digits{};
-    std::snprintf(digits.data(), digits.size(), "%.3g", value);
-    return digits.data();
+    return numberText(value, 3);
 }
 
 std::string elided(float size, const std::string& words, float width)
@@ -58,7 +46,7 @@ std::string elided(float size, const std::string& words, float width)
     std::string shown = words;
     std::string kept = words;
     while (textWidth(size, shown) > width) {
-        dropLastCharacter(kept);
+        kept.erase(kept.empty() ? 0 : lastCodePoint(kept)); // a cut inside a character would not be UTF-8
         if (kept.empty()) {
             return {};
         }

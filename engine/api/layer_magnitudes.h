@@ -26,10 +26,4 @@ inline constexpr const char* kReadRanks = "ranks";
 /// before clipping. NaN: the layer was left out, or has no parameters.
 inline constexpr const char* kLayerGradients = "norms of gradients";
 
-/// Whether it is that matrix, and of its shape; of another it may only have the name.
-[[nodiscard]] inline bool isLayerMagnitudes(const Matrix& matrix)
-{
-    return matrix.name == kLayerMagnitudes && matrix.rows == kLayerMagnitudeKinds && matrix.columns > 0;
-}
-
 } // namespace residua::engine

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/data/random.h"
 
-#include <cmath>
-#include <numbers>
+#include "projects/base/gaussian.h"
 
 namespace residua::engine {
 namespace {
@@ -59,8 +58,8 @@ double RandomStream::uniform()
 
 double RandomStream::gaussian()
 {
-    const double radius = std::sqrt(-2.0 * std::log(uniform()));
-    return radius * std::cos(2.0 * std::numbers::pi * uniform());
+    const double first = uniform(); // the order of the two draws decides the number
+    return gaussianFrom(first, uniform());
 }
 
 } // namespace residua::engine

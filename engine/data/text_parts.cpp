@@ -27,7 +27,7 @@ Status readStretch(const Document& document, std::uint64_t offset, std::uint64_t
 
 bool isInside(std::string_view text, std::size_t at)
 {
-    return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80;
+    return at < text.size() && !beginsCodePoint(text[at]);
 }
 
 std::size_t wholeCharacter(std::string_view text, std::size_t at)

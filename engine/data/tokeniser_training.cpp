@@ -227,8 +227,7 @@ Result<TrainedTokeniser> tried(const TextCodec& codec, const std::vector<Documen
             return encoded.error();
         }
         tokeniser.triedBytes += static_cast<std::int64_t>(text.size());
-        tokeniser.triedCharacters +=
-            std::ranges::count_if(text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xc0) != 0x80; });
+        tokeniser.triedCharacters += static_cast<std::int64_t>(codePoints(text));
         tokeniser.triedTokens += static_cast<std::int64_t>(std::exchange(tokens, {}).size());
     }
     const auto whole = [](std::int64_t sum, const Document& document) {

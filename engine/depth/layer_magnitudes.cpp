@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/depth/layer_magnitudes.h"
 
+#include "projects/model/parameter_name.h"
+
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/linalg_vector_norm.h>
@@ -10,16 +12,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <limits>
-#include <string_view>
 #include <utility>
 
 namespace residua::engine {
 namespace {
 
-constexpr std::string_view kLayerPrefix = "layers.";
 constexpr std::int64_t kRowsAtOnce = 4096; ///< which bounds what a rank takes of the memory
 
 at::ScalarType wideTypeOf(const at::Tensor& x)
@@ -60,16 +59,6 @@ at::Tensor effectiveRank(const at::Tensor& input)
     return (trace / lengthOf(products)).square().to(at::kFloat);
 }
 
-/// 3 of "layers.3.attention.q.weight"; 0 where there is none.
-std::size_t layerOf(const std::string& name)
-{
-    std::size_t layer = 0;
-    if (name.starts_with(kLayerPrefix)) {
-        std::from_chars(name.data() + kLayerPrefix.size(), name.data() + name.size(), layer);
-    }
-    return layer;
-}
-
 } // namespace
 
 void LayerMagnitudes::clear()
@@ -98,7 +87,7 @@ void LayerMagnitudes::sawGradients(std::span<const NamedParameter> parameters)
     const at::NoGradGuard noGrad;
     std::vector<std::vector<at::Tensor>> norms; // of each parameter, by layer
     for (const NamedParameter& parameter : parameters) {
-        const std::size_t layer = layerOf(parameter.name);
+        const auto layer = static_cast<std::size_t>(projects::parameterNameFrom(parameter.name).layer);
         if (layer == 0) {
             continue;
         }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/graph/activation_function.h"
 #include "engine/graph/node_builder.h"
 #include "engine/runtime/fixed_bits.h"
 #include "projects/nodes/expression.h"
@@ -11,9 +12,7 @@
 #include <ATen/ops/log.h>
 #include <ATen/ops/maximum.h>
 #include <ATen/ops/minimum.h>
-#include <ATen/ops/relu.h>
 #include <ATen/ops/sqrt.h>
-#include <ATen/ops/tanh.h>
 #include <c10/util/Exception.h>
 
 namespace residua::engine {
@@ -121,11 +120,11 @@ private:
         if (e.name == "mean") {
             return x.dim() == 0 ? x : x.mean(-1, /*keepdim=*/true);
         }
-        using Unary = at::Tensor (*)(const at::Tensor&);
-        static constexpr std::pair<const char*, Unary> kFunctions[] = {
-            {"sqrt", at::sqrt},   {"exp", at::exp},   {"log", at::log}, {"tanh", at::tanh}, {"abs", at::abs},
-            {"sigmoid", sigmoid}, {"relu", at::relu}, {"silu", silu},   {"gelu", gelu},
-        };
+        if (const ActivationFunction apply = activationFunction(e.name)) {
+            return apply(x);
+        }
+        static constexpr std::pair<const char*, ActivationFunction> kFunctions[] = {
+            {"sqrt", at::sqrt}, {"exp", at::exp}, {"log", at::log}, {"abs", at::abs}};
         for (const auto& [name, function] : kFunctions) {
             if (e.name == name) {
                 return function(x);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/graph/activation_function.h"
 #include "engine/graph/fusion.h"
 #include "engine/graph/node_builder.h"
 #include "engine/ops/fused.h"
@@ -6,8 +7,6 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/dropout.h>
-#include <ATen/ops/relu.h>
-#include <ATen/ops/tanh.h>
 
 namespace residua::engine {
 namespace {
@@ -52,26 +51,8 @@ OperatorResult buildLayerNorm(const NodeContext& node)
 OperatorResult buildActivation(const NodeContext& node)
 {
     const std::string& function = paramText(node.params, "function");
-    if (function == "relu") {
-        return makeOperator([](const Inputs& in, const Pass&) { return at::relu(in[0]); });
-    }
-    if (function == "gelu") {
-        return makeOperator([](const Inputs& in, const Pass&) { return engine::gelu(in[0]); });
-    }
-    if (function == "gelu_tanh") {
-        return makeOperator([](const Inputs& in, const Pass&) { return engine::geluTanh(in[0]); });
-    }
-    if (function == "silu") {
-        return makeOperator([](const Inputs& in, const Pass&) { return engine::silu(in[0]); });
-    }
-    if (function == "tanh") {
-        return makeOperator([](const Inputs& in, const Pass&) { return at::tanh(in[0]); });
-    }
-    if (function == "sigmoid") {
-        return makeOperator([](const Inputs& in, const Pass&) { return engine::sigmoid(in[0]); });
-    }
-    if (function == "identity") {
-        return makeOperator([](const Inputs& in, const Pass&) { return in[0]; });
+    if (const ActivationFunction apply = activationFunction(function)) {
+        return makeOperator([apply](const Inputs& in, const Pass&) { return apply(in[0]); });
     }
     return Error{"function", "the engine does not know " + function};
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/graph/draws.h"
 
+#include "projects/base/gaussian.h"
+
 #include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
 
 #include <array>
-#include <cmath>
-#include <numbers>
 
 namespace residua::engine {
 namespace {
@@ -38,10 +38,9 @@ at::Tensor drawNormal(at::IntArrayRef shape, const Philox& random)
 {
     return fill(shape, random, [](const std::array<std::uint32_t, 4>& bits, double* out) {
         for (std::size_t pair = 0; pair < 2; ++pair) {
-            const double radius = std::sqrt(-2.0 * std::log(uniformInside(bits[2 * pair])));
-            const double angle = 2.0 * std::numbers::pi * uniformInside(bits[2 * pair + 1]);
-            out[2 * pair] = radius * std::cos(angle);
-            out[2 * pair + 1] = radius * std::sin(angle);
+            const auto [one, other] = gaussianPair(uniformInside(bits[2 * pair]), uniformInside(bits[2 * pair + 1]));
+            out[2 * pair] = one;
+            out[2 * pair + 1] = other;
         }
     });
 }

@@ -3,6 +3,7 @@
 
 #include "engine/graph/fit_jobs.h"
 #include "engine/graph/kept_fit.h"
+#include "projects/nodes/activations.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
@@ -26,11 +27,13 @@ std::vector<double> numbersOf(const at::Tensor& tensor)
 
 Nonlinearity followingOf(const std::string& activation)
 {
-    return activation == "relu"   ? Nonlinearity::Relu
-           : activation == "silu" ? Nonlinearity::Silu
-           : activation == "gelu" || activation == "gelu_tanh" // which differ by less than 0.0005
-               ? Nonlinearity::Gelu
-               : Nonlinearity::Identity;
+    const projects::Activation* const found = projects::findActivation(activation);
+    for (const Nonlinearity each : {Nonlinearity::Relu, Nonlinearity::Silu, Nonlinearity::Gelu}) {
+        if (found != nullptr && found->fittedAs == nameOf(each)) {
+            return each;
+        }
+    }
+    return Nonlinearity::Identity;
 }
 
 /// What the jobs leave.

@@ -3,6 +3,7 @@
 
 #include "engine/files/crc32c.h"
 #include "engine/files/safetensors.h"
+#include "projects/base/fnv.h"
 #include "projects/base/number_from.h"
 #include "projects/base/text.h"
 #include "projects/schema/method_keys.h"
@@ -40,7 +41,7 @@ public:
     {
         for (const std::byte each : bytes) {
             for (std::uint64_t& hash : m_hashes) {
-                hash = (hash ^ static_cast<std::uint64_t>(each)) * 0x100000001b3;
+                hash = fnvStep(hash, static_cast<std::uint8_t>(each));
             }
         }
     }
@@ -67,7 +68,7 @@ public:
     }
 
 private:
-    std::array<std::uint64_t, 2> m_hashes{0xcbf29ce484222325, 0x9ae16a3b2f90404f};
+    std::array<std::uint64_t, 2> m_hashes{kFnvStart, 0x9ae16a3b2f90404f};
 };
 
 using Metadata = std::map<std::string, std::string>;

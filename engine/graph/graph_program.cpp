@@ -81,8 +81,10 @@ private:
                 const std::string port = projects::graphPortOf(node);
                 const auto slot = m_outputs.find(node.id);
                 if (slot != m_outputs.end() && (port == "output") == first) {
+                    if (m_program.m_outputs.empty()) {
+                        m_program.m_outputShape = m_shapes[slot->second];
+                    }
                     m_program.m_outputs.push_back(slot->second);
-                    m_program.m_outputPorts.push_back({port, m_shapes[slot->second]});
                 }
             }
         }

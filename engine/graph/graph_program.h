@@ -36,12 +36,6 @@ struct GraphSetting {
     at::Tensor tied;
 };
 
-/// A port through which a value leaves a graph.
-struct OutputPort {
-    std::string name;
-    projects::Shape shape;
-};
-
 /// A graph as a list of steps over numbered slots, made once; running it looks nothing up and frees each value after
 /// its last reader.
 class GraphProgram {
@@ -50,12 +44,11 @@ public:
 
     /// Names of the input ports whose values run takes, in its order.
     [[nodiscard]] const std::vector<std::string>& inputPorts() const { return m_inputPorts; }
-    /// The port "output" before all others, which are in the document's order.
-    [[nodiscard]] const std::vector<OutputPort>& outputPorts() const { return m_outputPorts; }
-    /// The values at the output ports. One tensor per input port; a port that the pass feeds must be among
-    /// Pass::inputs. The program must outlive the backward of the values. `activations` says whether what the backward
-    /// needs of the graph's inside is kept, or computed again from the inputs. Gradients have the same bits either way:
-    /// those of an input's readers are summed before they meet what else reads that tensor.
+    /// The values at the output ports, "output" before all others, which are in the document's order. One tensor per
+    /// input port; a port that the pass feeds must be among Pass::inputs. The program must outlive the backward of the
+    /// values. `activations` says whether what the backward needs of the graph's inside is kept, or computed again from
+    /// the inputs. Gradients have the same bits either way: those of an input's readers are summed before they meet
+    /// what else reads that tensor.
     [[nodiscard]] std::vector<at::Tensor> runAll(std::span<const at::Tensor> inputs, const Pass& pass,
                                                  projects::Activations activations = projects::Activations::Keep);
     /// The same, where the first output is all that is wanted.
@@ -67,7 +60,7 @@ public:
     /// Its operators, in the order in which they run.
     [[nodiscard]] std::vector<Operator*> operators() const;
     /// What arrives at the first output port.
-    [[nodiscard]] const projects::Shape& outputShape() const { return m_outputPorts.front().shape; }
+    [[nodiscard]] const projects::Shape& outputShape() const { return m_outputShape; }
 
 private:
     friend class GraphCompiler;
@@ -78,8 +71,8 @@ private:
     std::vector<std::string> m_inputPorts; ///< slot i holds port i
     std::vector<std::string> m_fedByPass;  ///< the ports of the slots after those
     std::vector<ProgramStep> m_steps;
-    std::vector<OutputPort> m_outputPorts;
-    std::vector<std::size_t> m_outputs; ///< their slots
+    std::vector<std::size_t> m_outputs; ///< the output ports' slots
+    projects::Shape m_outputShape;      ///< of the first
     std::vector<at::Tensor> m_slots;
     std::vector<at::Tensor> m_parameters; ///< those that its nodes made
 };

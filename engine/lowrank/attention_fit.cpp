@@ -3,6 +3,7 @@
 
 #include "engine/lowrank/adam.h"
 #include "engine/lowrank/attention_error.h"
+#include "engine/theory/dense_matrix.h"
 #include "projects/base/text.h"
 
 #include <algorithm>
@@ -14,7 +15,6 @@ namespace {
 
 using Eigen::MatrixXd;
 using lowrank::HeadSequence;
-using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 /// An epoch that lowers the error by less than this share of it ends the course.
 constexpr double kStandsStill = 1e-2;
@@ -61,7 +61,7 @@ Status checkCourse(const AttentionCourse& course)
 
 MatrixXd matrixOf(const std::vector<double>& values, std::int64_t first, std::int64_t rows, std::int64_t columns)
 {
-    return Eigen::Map<const RowMajor>(values.data() + first, rows, columns);
+    return Eigen::Map<const DenseMatrix>(values.data() + first, rows, columns);
 }
 
 /// The sequences of a problem, with what the softmax gives each.
@@ -159,7 +159,7 @@ Result<AttentionFit> fitAttention(const AttentionProblem& problem, const LowRank
         return descended.error();
     }
     fit.features.resize(std::size_t(best.size()));
-    Eigen::Map<RowMajor>(fit.features.data(), best.rows(), best.cols()) = best;
+    Eigen::Map<DenseMatrix>(fit.features.data(), best.rows(), best.cols()) = best;
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     fit.seconds = took.count();
     return fit;

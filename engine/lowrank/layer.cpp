@@ -2,6 +2,7 @@
 #include "engine/lowrank/layer.h"
 
 #include "engine/data/random.h"
+#include "engine/theory/dense_matrix.h"
 #include "projects/base/text.h"
 
 #include <algorithm>
@@ -13,11 +14,10 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 MatrixXd matrixOf(const std::vector<double>& values, std::int64_t rows, std::int64_t columns)
 {
-    return Eigen::Map<const RowMajor>(values.data(), rows, columns);
+    return Eigen::Map<const DenseMatrix>(values.data(), rows, columns);
 }
 
 Error unfit(const char* what, std::size_t got, std::int64_t rows, std::int64_t columns)

@@ -3,9 +3,9 @@
 
 #include "engine/data/random.h"
 #include "engine/lowrank/adam.h"
+#include "projects/base/gaussian.h"
 
 #include <cmath>
-#include <numbers>
 
 namespace residua::engine::lowrank {
 namespace {
@@ -21,10 +21,10 @@ constexpr double kOfZeros = 0.9999;
 void drawGaussians(MatrixXd& values, RandomStream& draws)
 {
     for (Index i = 0; i + 1 < values.size(); i += 2) {
-        const double radius = std::sqrt(-2 * std::log(draws.uniform()));
-        const double angle = 2 * std::numbers::pi * draws.uniform();
-        values.data()[i] = radius * std::cos(angle);
-        values.data()[i + 1] = radius * std::sin(angle);
+        const double first = draws.uniform(); // the order of the two draws decides the numbers
+        const auto [one, other] = gaussianPair(first, draws.uniform());
+        values.data()[i] = one;
+        values.data()[i + 1] = other;
     }
     if (values.size() % 2 == 1) {
         values.data()[values.size() - 1] = draws.gaussian();

@@ -5,6 +5,7 @@
 #include "engine/lowrank/layer.h"
 #include "engine/lowrank/lfai.h"
 #include "engine/lowrank/relu_svd.h"
+#include "engine/theory/dense_matrix.h"
 #include "projects/base/text.h"
 
 #include <chrono>
@@ -20,8 +21,7 @@ using lowrank::Searched;
 std::vector<double> rowMajor(const MatrixXd& matrix)
 {
     std::vector<double> values(std::size_t(matrix.size()));
-    Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>(values.data(), matrix.rows(),
-                                                                                       matrix.cols()) = matrix;
+    Eigen::Map<DenseMatrix>(values.data(), matrix.rows(), matrix.cols()) = matrix;
     return values;
 }
 
@@ -225,24 +225,6 @@ Result<LowRankFit> fitLowRank(const LowRankProblem& problem, LowRankMethod metho
         result.note = "the weight is zero, and so are both factors: no gradient would reach them";
     }
     return result;
-}
-
-Result<LowRankMeasures> measureLowRank(const LowRankProblem& problem, std::span<const double> left,
-                                       std::span<const double> right)
-{
-    Result<lowrank::Layer> layer = lowrank::layerOf(problem);
-    if (!layer) {
-        return layer.error();
-    }
-    LowRankProblem given = problem;
-    given.drawnLeft.assign(left.begin(), left.end());
-    given.drawnRight.assign(right.begin(), right.end());
-    const Result<Factors> factors = lowrank::drawnFactors(given);
-    if (!factors) {
-        return factors.error();
-    }
-    const LowRankWatch unwatched;
-    return LayerFit(problem, *std::move(layer), unwatched).measures(*factors);
 }
 
 } // namespace residua::engine

@@ -106,8 +106,4 @@ struct LowRankWatch {
 [[nodiscard]] Result<LowRankFit> fitLowRank(const LowRankProblem& problem, LowRankMethod method,
                                             const LowRankWatch& watch = {});
 
-/// The measures of factors from elsewhere: left [out, rank], right [rank, in] with the problem's rank. `seconds` is 0.
-[[nodiscard]] Result<LowRankMeasures> measureLowRank(const LowRankProblem& problem, std::span<const double> left,
-                                                     std::span<const double> right);
-
 } // namespace residua::engine

@@ -4,6 +4,7 @@
 #include "engine/data/random.h"
 #include "engine/lowrank/adam.h"
 #include "engine/lowrank/lfai.h"
+#include "engine/theory/dense_matrix.h"
 #include "projects/schema/method_keys.h"
 
 #include <algorithm>
@@ -19,7 +20,6 @@ using Eigen::MatrixXd;
 using Eigen::RowVectorXd;
 using Eigen::VectorXd;
 using lowrank::Factors;
-using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 constexpr std::size_t kLayers = 2;
 
@@ -155,7 +155,7 @@ LowRankProblem problemOf(const StartStudy& study, const MatrixXd& weight, std::i
     problem.in = weight.cols();
     problem.rank = std::max<std::int64_t>(1, std::llround(study.rankScale * double(std::min(problem.out, problem.in))));
     problem.weight.resize(std::size_t(weight.size()));
-    Eigen::Map<RowMajor>(problem.weight.data(), weight.rows(), weight.cols()) = weight;
+    Eigen::Map<DenseMatrix>(problem.weight.data(), weight.rows(), weight.cols()) = weight;
     problem.follows = Nonlinearity::Relu;
     problem.seed = seed;
     problem.lfai.stepsPerEpoch = std::max<std::int64_t>(steps, 1);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/results/loss_measures.h"
 
+#include "projects/base/text.h"
+
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <iterator>
 #include <numbers>
 #include <variant>
@@ -23,13 +23,6 @@ bool tokensAreBytes(const projects::DataSource& data)
             }
         },
         data.source);
-}
-
-std::string shortText(const char* form, double value)
-{
-    std::array<char, 64> text{};
-    std::snprintf(text.data(), text.size(), form, value);
-    return text.data();
 }
 
 } // namespace
@@ -57,8 +50,8 @@ std::string measuresText(const projects::Project& project, double loss)
     if (!measures) {
         return {};
     }
-    const std::string bits = measures->bitsPerByte ? shortText(", %.3f bits a byte", *measures->bitsPerByte) : "";
-    return shortText("perplexity %.4g", measures->perplexity) + bits;
+    const std::string bits = measures->bitsPerByte ? ", " + fixedText(*measures->bitsPerByte, 3) + " bits a byte" : "";
+    return "perplexity " + numberText(measures->perplexity, 4) + bits;
 }
 
 std::optional<Reached> firstReached(const std::vector<MetricPoint>& losses, double target,

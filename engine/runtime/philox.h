@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "projects/base/fnv.h"
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -65,9 +67,9 @@ private:
 /// unrelated.
 [[nodiscard]] constexpr std::uint64_t streamKey(std::int64_t seed, std::string_view name)
 {
-    std::uint64_t hash = 0xcbf29ce484222325 ^ (static_cast<std::uint64_t>(seed) * 0x9E3779B97F4A7C15);
+    std::uint64_t hash = kFnvStart ^ (static_cast<std::uint64_t>(seed) * 0x9E3779B97F4A7C15);
     for (const char c : name) {
-        hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+        hash = fnvStep(hash, static_cast<std::uint8_t>(c));
     }
     hash = (hash ^ (hash >> 33)) * 0xff51afd7ed558ccd;
     hash = (hash ^ (hash >> 33)) * 0xc4ceb9fe1a85ec53;

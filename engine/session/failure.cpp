@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/session/failure.h"
 
+#include "projects/base/text.h"
+
 #include <c10/util/Exception.h>
 
-#include <array>
-#include <cstdio>
 #include <exception>
 #include <new>
 #include <sstream>
@@ -36,9 +36,7 @@ std::string askedFor(std::string_view text)
                          : unit.starts_with("MiB") ? 1.0 / (1 << 10)
                          : unit.starts_with("KiB") ? 1.0 / (1 << 20)
                                                    : 1.0 / (1 << 30);
-    std::array<char, 32> shown{};
-    std::snprintf(shown.data(), shown.size(), "%.3g GiB", amount * scale);
-    return shown.data();
+    return numberText(amount * scale, 3) + " GiB";
 }
 
 Failure noMemory(std::string_view text)

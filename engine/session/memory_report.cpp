@@ -2,19 +2,15 @@
 #include "engine/session/memory_report.h"
 
 #include "engine/runtime/device.h"
+#include "projects/base/text.h"
 #include "projects/cost/cost.h"
-
-#include <array>
-#include <cstdio>
 
 namespace residua::engine {
 namespace {
 
 std::string gibibytes(double bytes)
 {
-    std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "%.2f GiB", bytes / (1024.0 * 1024.0 * 1024.0));
-    return text.data();
+    return fixedText(bytes / (1024.0 * 1024.0 * 1024.0), 2) + " GiB";
 }
 
 struct Need {

@@ -13,6 +13,7 @@
 #include "engine/train/precision.h"
 #include "engine/transfer/transfer_plan.h"
 #include "projects/check/validate.h"
+#include "projects/model/parameter_name.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
@@ -37,17 +38,15 @@ constexpr const char* kTopologyPrefix = "topology.";
 /// topology with separate norms makes them its own. Empty where nothing is shared.
 std::string sharedSource(const Project& project, const std::string& name)
 {
-    std::istringstream words(name);
-    std::string layers;
-    std::string layer;
-    std::string node;
-    std::string rest;
-    std::getline(std::getline(std::getline(words, layers, '.'), layer, '.'), node, '.');
-    std::getline(words, rest);
+    projects::ParameterName parameter = projects::parameterNameFrom(name);
+    const std::string_view node = parameter.node();
     for (const projects::Block& block : project.network.blocks) {
         const auto found = std::ranges::find(block.graph.nodes, node, &projects::Node::name);
-        if (layers == "layers" && found != block.graph.nodes.end() && found->params.contains("share")) {
-            return layers + "." + layer + "." + std::get<std::string>(found->params.at("share")) + "." + rest;
+        if (parameter.layer > 0 && found != block.graph.nodes.end() && found->params.contains("share")) {
+            const std::string inside =
+                std::get<std::string>(found->params.at("share")) + std::string(parameter.rest.substr(node.size()));
+            parameter.rest = inside;
+            return textOf(parameter);
         }
     }
     return {};
@@ -67,7 +66,7 @@ TransferPlan planFor(const StoredTensors& stored, const std::optional<TopologyWe
         } else if (stored.contains(parameter.name)) {
             plan.copy(parameter.name, Moments::Carried);
         } else if (const std::string shared = sharedSource(project, parameter.name); stored.contains(shared)) {
-            plan.add({parameter.name, StoredStart{.parts = {{.name = shared}}, .repeats = {}}});
+            plan.add({parameter.name, StoredStart{shared}});
         }
     }
     return plan;

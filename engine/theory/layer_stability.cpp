@@ -3,6 +3,7 @@
 
 #include "engine/theory/decompositions.h"
 #include "engine/theory/dense_matrix.h"
+#include "projects/base/gaussian.h"
 
 #include <cmath>
 #include <cstddef>
@@ -20,9 +21,8 @@ DenseMatrix gaussian(std::int64_t rows, std::int64_t columns, std::mt19937_64& r
     const auto uniform = [&] { return (static_cast<double>(random() >> 11U) + 0.5) * 0x1.0p-53; };
     DenseMatrix matrix(rows, columns);
     for (double& value : matrix.reshaped()) {
-        constexpr double kTurn = 2 * 3.14159265358979323846;
-        const double radius = std::sqrt(-2 * std::log(uniform()));
-        value = radius * std::cos(kTurn * uniform());
+        const double first = uniform(); // the order of the two draws decides the number
+        value = gaussianFrom(first, uniform());
     }
     return matrix;
 }

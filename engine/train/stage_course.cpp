@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/train/stage_course.h"
 
-#include "projects/base/number_from.h"
+#include "projects/model/parameter_name.h"
 #include "projects/schedule/kept_parts.h"
 
 #include <ATen/core/grad_mode.h>
@@ -20,25 +20,13 @@ using projects::GrowthSource;
 using projects::GrowthWrites;
 using projects::StageSpan;
 
-constexpr std::string_view kLayers = "layers.";
 constexpr std::string_view kTopology = "topology.";
 
-/// "layers.3.attention.q.weight" taken apart: layer 3 and "attention.q.weight".
-struct LayerParameter {
-    std::int64_t layer = 0;
-    std::string_view rest;
-};
-
-std::optional<LayerParameter> layerParameter(std::string_view name)
+/// The name of a layer's parameter; nothing for any other.
+std::optional<projects::ParameterName> layerParameter(std::string_view text)
 {
-    if (!name.starts_with(kLayers)) {
-        return std::nullopt;
-    }
-    const std::string_view after = name.substr(kLayers.size());
-    const std::size_t dot = after.find('.');
-    const auto layer = numberFrom<std::int64_t>(after.substr(0, dot));
-    return layer && dot != std::string_view::npos ? std::optional(LayerParameter{*layer, after.substr(dot + 1)})
-                                                  : std::nullopt;
+    const projects::ParameterName name = projects::parameterNameFrom(text);
+    return name.layer > 0 ? std::optional(name) : std::nullopt;
 }
 
 /// The parameters of the layers by layer and name, as indices.

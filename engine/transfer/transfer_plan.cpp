@@ -3,7 +3,6 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/cat.h>
 #include <c10/util/Exception.h>
 
 #include <algorithm>
@@ -21,58 +20,17 @@ std::string shapeText(at::IntArrayRef shape)
     return text.str();
 }
 
-/// Moments of one number for the whole parameter (a count of updates) are not cut, joined or repeated.
-bool isOneNumber(const at::Tensor& tensor)
+/// What is stored under `name`; an error says that it is missing.
+Result<at::Tensor> storedAs(const std::string& name, const StoredTensors& stored)
 {
-    return tensor.dim() == 0;
-}
-
-Result<at::Tensor> partOf(const StoredPart& part, const StoredTensors& stored, const std::string& suffix)
-{
-    const auto found = stored.find(part.name + suffix);
+    const auto found = stored.find(name);
     if (found == stored.end()) {
-        return Error{part.name + suffix, "is missing in what the weights are taken from"};
+        return Error{name, "is missing in what the weights are taken from"};
     }
-    at::Tensor tensor = viewOf(found->second);
-    if (isOneNumber(tensor)) {
-        return tensor;
-    }
-    if (part.transposed) {
-        if (tensor.dim() < 2) {
-            return Error{part.name + suffix,
-                         "has the shape " + shapeText(tensor.sizes()) + " and cannot be transposed"};
-        }
-        tensor = tensor.transpose(-2, -1);
-    }
-    const std::int64_t size = part.dimension < tensor.dim() ? tensor.size(part.dimension) : 0;
-    const std::int64_t length = part.length < 0 ? size - part.begin : part.length;
-    if (part.begin < 0 || length < 0 || part.begin + length > size) {
-        return Error{part.name + suffix, "has " + std::to_string(size) + " elements along dimension " +
-                                             std::to_string(part.dimension) + ", " +
-                                             std::to_string(part.begin + length) + " are wanted"};
-    }
-    return tensor.narrow(part.dimension, part.begin, length);
+    return viewOf(found->second);
 }
 
 } // namespace
-
-Result<at::Tensor> assembled(const StoredStart& start, const StoredTensors& stored, const std::string& suffix)
-{
-    std::vector<at::Tensor> parts;
-    for (const StoredPart& part : start.parts) {
-        Result<at::Tensor> tensor = partOf(part, stored, suffix);
-        if (!tensor) {
-            return tensor;
-        }
-        parts.push_back(std::move(*tensor));
-    }
-    TORCH_CHECK(!parts.empty(), "a parameter must be made of something");
-    if (isOneNumber(parts.front())) {
-        return parts.front();
-    }
-    const at::Tensor whole = parts.size() == 1 ? parts.front() : at::cat(parts, start.joinedAlong);
-    return start.repeats.empty() ? whole : whole.repeat(start.repeats);
-}
 
 void TransferPlan::add(Transfer transfer)
 {
@@ -83,14 +41,13 @@ void TransferPlan::add(Transfer transfer)
 
 void TransferPlan::copy(const std::string& parameter, Moments moments)
 {
-    add({parameter, StoredStart{.parts = {{.name = parameter}}, .repeats = {}}, moments});
+    add({parameter, StoredStart{parameter}, moments});
 }
 
 const Transfer* TransferPlan::find(const std::string& parameter) const
 {
     const auto found = m_transfers.find(parameter);
-    const bool starts = found == m_transfers.end() || std::holds_alternative<FreshStart>(found->second.from);
-    return starts ? nullptr : &found->second;
+    return found == m_transfers.end() ? nullptr : &found->second;
 }
 
 Status TransferPlan::apply(const StoredTensors& stored, CompiledNetwork& network) const
@@ -107,7 +64,7 @@ Status TransferPlan::apply(const StoredTensors& stored, CompiledNetwork& network
         }
         const auto* const made = std::get_if<StoredStart>(&transfer->from);
         const Result<at::Tensor> values =
-            made ? assembled(*made, stored) : Result<at::Tensor>(std::get<ComputedStart>(transfer->from).values);
+            made ? storedAs(made->name, stored) : Result<at::Tensor>(std::get<ComputedStart>(transfer->from).values);
         if (!values) {
             return values.error();
         }
@@ -129,7 +86,7 @@ Result<HostTensors> TransferPlan::optimiserState(const StoredTensors& stored, co
         const bool carried = !stored.empty() && transfer != nullptr && transfer->moments == Moments::Carried;
         const auto* const made = carried ? std::get_if<StoredStart>(&transfer->from) : nullptr;
         const Result<at::Tensor> values =
-            made ? assembled(*made, stored, name.substr(dot)) : Result<at::Tensor>(viewOf(tensor));
+            made ? storedAs(made->name + name.substr(dot), stored) : Result<at::Tensor>(viewOf(tensor));
         if (!values) {
             return Error{"checkpoint", "the optimiser's " + values.error().place + " " + values.error().message};
         }
@@ -148,8 +105,8 @@ TransferReport TransferPlan::report(const StoredTensors& stored, std::vector<Nam
         const bool kept = made && transfer->moments == Moments::Carried;
         (kept ? report.kept : report.added).push_back(parameter.name);
         used.insert(parameter.name);
-        for (const StoredPart& part : made ? made->parts : std::vector<StoredPart>()) {
-            used.insert(part.name);
+        if (made) {
+            used.insert(made->name);
         }
     }
     for (const auto& [name, tensor] : stored) {

@@ -8,7 +8,6 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <cstdint>
 #include <map>
 #include <string>
 #include <variant>
@@ -18,53 +17,39 @@ namespace residua::engine {
 
 using StoredTensors = std::map<std::string, StoredTensor>;
 
-/// A stored tensor, or a slice of it: the elements from `begin` on along one dimension.
-struct StoredPart {
-    std::string name;
-    bool transposed = false; ///< its last two dimensions change places before it is cut
-    std::int64_t dimension = 0;
-    std::int64_t begin = 0;
-    std::int64_t length = -1; ///< −1: to the end
-};
-
-/// The parameter starts as the document's initialisation says.
-struct FreshStart {};
 /// The parameter starts from these numbers, of its shape and any type.
 struct ComputedStart {
     at::Tensor values;
 };
-/// The parameter is made of stored tensors: their parts joined along a dimension, the whole repeated so often along
-/// each dimension (empty: once).
+/// The parameter starts as the stored tensor of this name, of its shape and any type.
 struct StoredStart {
-    std::vector<StoredPart> parts;
-    std::int64_t joinedAlong = 0;
-    std::vector<std::int64_t> repeats;
+    std::string name;
 };
 
 /// What becomes of the optimiser's moments of a parameter.
 enum class Moments {
     Fresh,   ///< they start anew
-    Carried, ///< they are made of the stored moments as the parameter is made of the stored parameters (StoredStart)
+    Carried, ///< they are the stored moments of the tensor that the parameter starts as (StoredStart)
 };
 
 /// Where one parameter of the new network comes from.
 struct Transfer {
     std::string parameter;
-    std::variant<FreshStart, ComputedStart, StoredStart> from;
+    std::variant<ComputedStart, StoredStart> from;
     Moments moments = Moments::Fresh;
 };
 
 /// What a plan did, each list sorted.
 struct TransferReport {
-    std::vector<std::string> kept;  ///< parameters that go on with their moments
-    std::vector<std::string> added; ///< those that start: fresh, computed, or made of stored ones without their moments
-    std::vector<std::string> dropped; ///< stored tensors that no parameter is made of or has the name of
+    std::vector<std::string> kept;    ///< parameters that go on with their moments
+    std::vector<std::string> added;   ///< those that start: fresh, computed, or as stored ones without their moments
+    std::vector<std::string> dropped; ///< stored tensors that no parameter starts as or has the name of
 };
 
 /// How the parameters of a network are made from those of another that lies in a checkpoint or a file.
 class TransferPlan {
 public:
-    /// Each parameter at most once; those that are not named start fresh.
+    /// Each parameter at most once; those that are not named start as the document's initialisation says.
     void add(Transfer transfer);
     /// The parameter as it is stored under the same name.
     void copy(const std::string& parameter, Moments moments);
@@ -82,10 +67,5 @@ private:
 
     std::map<std::string, Transfer> m_transfers; ///< by parameter
 };
-
-/// What `start` makes of the tensors that are stored under its parts' names followed by `suffix` (a moment's ".name").
-/// An error says which part is missing or too small.
-[[nodiscard]] Result<at::Tensor> assembled(const StoredStart& start, const StoredTensors& stored,
-                                           const std::string& suffix = {});
 
 } // namespace residua::engine

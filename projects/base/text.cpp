@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <numeric>
 #include <vector>
 
@@ -22,6 +23,40 @@ std::string numberText(double value, int digits)
     const auto end =
         std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::general, digits).ptr;
     return {buffer.data(), end};
+}
+
+std::string fixedText(double value, int decimals)
+{
+    std::array<char, 400> buffer{}; // the largest double has 309 digits before its decimals
+    const auto end =
+        std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::fixed, decimals).ptr;
+    return {buffer.data(), end};
+}
+
+Prefixed prefixed(double value, Prefixes prefixes, int digits)
+{
+    static constexpr std::array<std::string_view, 7> kDecimal{"", "k", "M", "G", "T", "P", "E"};
+    static constexpr std::array<std::string_view, 7> kBinary{"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
+    const double base = prefixes == Prefixes::Decimal ? 1000 : 1024;
+    const double rounding = 1 - std::pow(10.0, -digits) / 2; // 999.5 has the digits of 1000
+    std::size_t prefix = 0;
+    while (std::abs(value) >= base * rounding && prefix + 1 < kDecimal.size()) {
+        value /= base;
+        ++prefix;
+    }
+    return {value, prefixes == Prefixes::Decimal ? kDecimal[prefix] : kBinary[prefix]};
+}
+
+std::string scaledText(double value, Prefixes prefixes, std::string_view unit, std::string_view space)
+{
+    const auto [number, prefix] = prefixed(value, prefixes);
+    const double size = std::abs(number);
+    const bool whole = prefix.empty() && number == std::floor(number);
+    std::string text = fixedText(number, whole || size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
+    if (!prefix.empty() || !unit.empty()) {
+        text.append(space).append(prefix).append(unit);
+    }
+    return text;
 }
 
 std::size_t editDistance(std::string_view a, std::string_view b)

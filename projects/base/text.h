@@ -12,6 +12,22 @@ namespace residua {
 [[nodiscard]] std::string numberText(double value);
 /// So many significant digits, with a full stop whatever the language of the system: "1.41421", "1e+06".
 [[nodiscard]] std::string numberText(double value, int digits);
+/// So many decimals, zeros included, with a full stop whatever the language of the system: "0.50", "1234.5".
+[[nodiscard]] std::string fixedText(double value, int decimals);
+
+enum class Prefixes { Decimal, Binary };
+
+/// A number with the prefix of its unit: 12'345 as 12.345 and "k", or 1536 as 1.5 and "Ki".
+struct Prefixed {
+    double number = 0;
+    std::string_view prefix; ///< empty: the unit itself
+};
+
+/// The largest prefix that leaves at least 1 where the number is then rounded to so many significant digits.
+[[nodiscard]] Prefixed prefixed(double value, Prefixes prefixes, int digits = 3);
+/// Three significant digits and the prefixed unit: "950 B", "1.50 KiB", "12.3 M".
+[[nodiscard]] std::string scaledText(double value, Prefixes prefixes, std::string_view unit = {},
+                                     std::string_view space = " ");
 
 /// The candidate that is nearest to what was typed, where it is near enough to be meant; else empty.
 template <class Candidates>

@@ -104,6 +104,11 @@ std::size_t wholeCodePoints(std::string_view text)
     return text.size();
 }
 
+std::size_t codePoints(std::string_view text)
+{
+    return static_cast<std::size_t>(std::ranges::count_if(text, beginsCodePoint));
+}
+
 std::size_t lastCodePoint(std::string_view text)
 {
     std::size_t at = text.size() - 1;

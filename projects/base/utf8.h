@@ -32,6 +32,8 @@ inline constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 {
     return (static_cast<unsigned char>(byte) & 0xc0) != 0x80;
 }
+/// How many code points there are. Precondition: valid text.
+[[nodiscard]] std::size_t codePoints(std::string_view text);
 /// Where the last code point begins. Precondition: valid text, not empty.
 [[nodiscard]] std::size_t lastCodePoint(std::string_view text);
 /// The code point at `at`, which moves past it. Precondition: valid text, at < size.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/check/problems.h"
 #include "projects/model/places.h"
+#include "projects/nodes/activations.h"
 #include "projects/nodes/node_kinds.h"
 #include "projects/nodes/resolved_graph.h"
 #include "projects/nodes/shape.h"
@@ -21,7 +22,8 @@ bool isFitted(LowRankMethod method)
 /// Whether factors are fitted under the activation; under none they are, by their singular values.
 bool isFitted(const std::string& activation)
 {
-    return std::set<std::string>{"", "identity", "relu", "silu", "gelu", "gelu_tanh"}.contains(activation);
+    const Activation* const found = findActivation(activation);
+    return activation.empty() || (found != nullptr && !found->fittedAs.empty());
 }
 
 /// Checks one graph of the project.

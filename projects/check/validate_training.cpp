@@ -165,7 +165,7 @@ void checkAmounts(const Project& project, Problems& problems)
     }
     const double all = units * static_cast<double>(plan.accumulate) * static_cast<double>(plan.steps);
     if (all > kMostUnits) {
-        problems.error(kTraining + "/steps", "come to " + numberText(all) + (language ? " tokens" : " samples") +
+        problems.error(kTraining + "/steps", "come to " + numberText(all) + " " + unitWord(project.data) + "s" +
                                                  ", expected at most " + numberText(kMostUnits));
     }
 }

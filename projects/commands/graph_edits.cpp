@@ -78,8 +78,7 @@ WireCheck checkWire(const Project& project, const GraphRef& ref, const Wire& wir
     }
     const auto error = shapes.errors.find(wire.to.node);
     // An input that waits for its own wire is no fault of this one.
-    const bool waits = error != shapes.errors.end() && error->second.message.ends_with("is not wired");
-    check.fits = error == shapes.errors.end() || waits;
+    check.fits = error == shapes.errors.end() || shapes.unwired.contains(wire.to.node);
     if (!check.fits) {
         check.message = error->second.message;
     } else if (before != nullptr) {

@@ -1,38 +1,28 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/commands/shortcut_cost.h"
 
+#include "projects/base/text.h"
 #include "projects/cost/cost.h"
 #include "projects/depth/depth_names.h"
 
-#include <array>
 #include <cmath>
-#include <cstdio>
 
 namespace residua::projects {
 namespace {
 
-using Prefixes = std::array<const char*, 5>;
-constexpr Prefixes kCounted{"", "k", "M", "G", "T"};
-constexpr Prefixes kBytes{"", "Ki", "Mi", "Gi", "Ti"};
-
-std::string inUnits(double value, const char* unit, double base = 1000, const Prefixes& prefixes = kCounted)
+/// With its sign, because it is a change.
+std::string inUnits(double value, const std::string& unit, Prefixes prefixes = Prefixes::Decimal)
 {
-    std::size_t prefix = 0;
-    while (std::abs(value) >= base && prefix + 1 < prefixes.size()) {
-        value /= base;
-        ++prefix;
-    }
-    std::array<char, 48> text{};
-    std::snprintf(text.data(), text.size(), "%+.4g %s%s", value, prefixes[prefix], unit);
-    return text.data();
+    constexpr int kDigits = 4;
+    const auto [number, prefix] = prefixed(value, prefixes, kDigits);
+    return (std::signbit(number) ? "" : "+") + numberText(number, kDigits) + " " + std::string(prefix) + unit;
 }
 
 std::vector<std::string> figuresOf(const Cost& cost, const Project& project)
 {
-    const bool tokens = isLanguage(project.data);
     return {inUnits(static_cast<double>(cost.parameters), cost.parameters < 1000 ? "parameters" : " parameters"),
-            inUnits(cost.forwardFlops, tokens ? "FLOP per token" : "FLOP per sample"),
-            inUnits(cost.activationBytes, "B of activations", 1024, kBytes)};
+            inUnits(cost.forwardFlops, std::string("FLOP per ") + unitWord(project.data)),
+            inUnits(cost.activationBytes, "B of activations", Prefixes::Binary)};
 }
 
 } // namespace

@@ -12,13 +12,6 @@ constexpr std::array<std::string_view, 6> kNames{"", "q", "k", "v", "residual", 
 
 } // namespace
 
-const std::vector<MixPort>& mixPorts()
-{
-    static const std::vector<MixPort> ports{MixPort::Input, MixPort::Query,    MixPort::Key,
-                                            MixPort::Value, MixPort::Residual, MixPort::Final};
-    return ports;
-}
-
 std::string_view nameOf(MixPort port)
 {
     return kNames[static_cast<std::size_t>(port)];

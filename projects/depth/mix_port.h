@@ -20,8 +20,6 @@ enum class MixPort : std::uint8_t {
     Final, ///< the final output's one mix, beside layers that have several
 };
 
-/// All, in the order in which they are listed.
-[[nodiscard]] const std::vector<MixPort>& mixPorts();
 /// The name of a block's port and of a recorded matrix: "", "q", "k", "v", "residual", "final".
 [[nodiscard]] std::string_view nameOf(MixPort port);
 [[nodiscard]] std::optional<MixPort> mixPortFrom(std::string_view name);

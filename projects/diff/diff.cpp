@@ -49,17 +49,17 @@ std::string Change::text() const
 
 void Differ::changed(const std::string& place, std::string before, std::string after)
 {
-    m_changes.push_back({ChangeKind::Changed, place, std::move(before), std::move(after)});
+    m_changes.push_back({ChangeKind::Changed, place, std::move(before), std::move(after), m_part});
 }
 
 void Differ::added(const std::string& place, std::string what)
 {
-    m_changes.push_back({ChangeKind::Added, place, {}, std::move(what)});
+    m_changes.push_back({ChangeKind::Added, place, {}, std::move(what), m_part});
 }
 
 void Differ::removed(const std::string& place, std::string what)
 {
-    m_changes.push_back({ChangeKind::Removed, place, std::move(what), {}});
+    m_changes.push_back({ChangeKind::Removed, place, std::move(what), {}, m_part});
 }
 
 std::string Differ::join(const std::string& place, const std::string& part)
@@ -254,18 +254,19 @@ std::string brief(const std::vector<Change>& changes)
     for (const Change& change : changes) {
         const std::size_t divider = change.place.rfind(" · ");
         const std::string last = divider == std::string::npos ? change.place : change.place.substr(divider + 4);
-        if (change.place == "topology · preset") {
+        if (change.part == ChangedPart::Preset) {
             const auto presets = topologyPresets(1);
             const auto named = std::ranges::find(presets, change.after, &TopologyPreset::name);
             return named == presets.end() ? change.after : named->title;
         }
-        const bool trains =
-            change.place != "name" && change.place != "description" && !change.place.starts_with("sweep");
-        if (change.place.starts_with("topology")) {
+        if (change.part == ChangedPart::Remark) {
+            continue;
+        }
+        if (change.part == ChangedPart::Topology) {
             block = "wired otherwise";
-        } else if (change.place.starts_with("block ") || change.kind != ChangeKind::Changed) {
-            block = !trains || !block.empty() ? block : change.place.substr(0, change.place.find(" · "));
-        } else if (trains && words.size() < kMost) {
+        } else if (change.part == ChangedPart::Block || change.kind != ChangeKind::Changed) {
+            block = block.empty() ? change.place.substr(0, change.place.find(" · ")) : block;
+        } else if (words.size() < kMost) {
             words.push_back(last + " " + change.after);
         }
     }

@@ -10,12 +10,22 @@ namespace residua::projects {
 
 enum class ChangeKind { Added, Removed, Changed };
 
+/// What of the document a difference is in.
+enum class ChangedPart {
+    Remark, ///< a name, a description, sweeps: what trains nothing
+    Topology,
+    Preset, ///< the topology's
+    Block,  ///< the inside of one
+    Other,
+};
+
 /// One difference in meaning between two documents.
 struct Change {
     ChangeKind kind = ChangeKind::Changed;
     std::string place;  ///< "training · learning rate · peak", "topology", "block mlp · node up"
     std::string before; ///< empty when added
     std::string after;  ///< empty when removed
+    ChangedPart part = ChangedPart::Other;
 
     [[nodiscard]] std::string text() const; ///< "~ place: before → after", "+ …", "- …"
     bool operator==(const Change&) const = default;

@@ -153,6 +153,7 @@ void Differ::compare(const std::vector<Block>& a, const std::vector<Block>& b, c
         const auto found = std::ranges::find(blocks, name, &Block::name);
         return found == blocks.end() ? nullptr : &*found;
     };
+    m_part = ChangedPart::Block;
     std::set<const Block*> met;
     for (const Block& block : a) {
         const std::string place = "block " + block.name;
@@ -179,6 +180,7 @@ void Differ::compare(const std::vector<Block>& a, const std::vector<Block>& b, c
             added("block " + block.name, std::to_string(block.graph.nodes.size()) + " nodes");
         }
     }
+    m_part = ChangedPart::Other;
 }
 
 void Differ::compare(const std::vector<StackSegment>& a, const std::vector<StackSegment>& b, const std::string& place,

@@ -9,6 +9,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace residua::projects {
@@ -23,8 +24,16 @@ public:
     void compareFields(const T& a, const T& b, const std::string& place)
     {
         Fields<T>::visit([&](const Field& field, auto member) {
+            using Value = std::remove_cvref_t<decltype(a.*member)>;
+            if constexpr (std::is_same_v<T, Project>) {
+                m_part = field.more.decides == Decides::Nothing ? ChangedPart::Remark
+                         : std::is_same_v<Value, Topology>      ? ChangedPart::Topology
+                                                                : ChangedPart::Other;
+            } else if constexpr (std::is_same_v<T, Topology>) {
+                m_part = std::is_same_v<Value, std::string> ? ChangedPart::Preset : ChangedPart::Topology;
+            }
             const std::string own = join(place, std::string(field.title));
-            if constexpr (Alternating<std::remove_cvref_t<decltype(a.*member)>>) {
+            if constexpr (Alternating<Value>) {
                 const bool leftOut = field.more.inPlaces == InPlaces::LeftOut;
                 compareAlternatives(a.*member, b.*member, own, leftOut ? place : own);
             } else {
@@ -119,6 +128,7 @@ private:
     }
 
     std::map<std::string, std::string> m_renamedBlocks; ///< from the names in a to those in b
+    ChangedPart m_part = ChangedPart::Other;            ///< that is being walked
     std::vector<Change> m_changes;
 };
 

@@ -3,6 +3,7 @@
 // makes of them is compared with the project's, node by node from the output back.
 #include "projects/huggingface/config_words.h"
 #include "projects/huggingface/decoder.h"
+#include "projects/model/parameter_name.h"
 #include "projects/nodes/resolved_graph.h"
 
 #include <algorithm>
@@ -305,11 +306,11 @@ Result<FoundDecoder> decoderOf(const SoundProject& project)
 std::string FoundDecoder::parameter(const std::string& ofDecoder) const
 {
     // "layers.3.attention" of "layers.3.attention.q.weight"; "stem.embedding" of "stem.embedding.weight"
-    const std::size_t inside =
-        ofDecoder.starts_with("layers.") ? ofDecoder.find('.', ofDecoder.find('.') + 1) : ofDecoder.find('.');
-    const std::size_t end = ofDecoder.find('.', inside + 1);
-    const auto found = names.find(ofDecoder.substr(0, end));
-    return found == names.end() ? ofDecoder : found->second + ofDecoder.substr(end);
+    ParameterName node = parameterNameFrom(ofDecoder);
+    node.rest = node.node();
+    const std::string ofNode = textOf(node);
+    const auto found = names.find(ofNode);
+    return found == names.end() ? ofDecoder : found->second + ofDecoder.substr(ofNode.size());
 }
 
 } // namespace residua::projects

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/model/data_source.h"
 
+#include "projects/base/text.h"
 #include "projects/model/text_forms.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <string_view>
 
 namespace residua::projects {
@@ -126,6 +125,11 @@ bool isLanguage(const DataSource& data)
         data.source);
 }
 
+const char* unitWord(const DataSource& data)
+{
+    return isLanguage(data) ? "token" : "sample";
+}
+
 std::int64_t vocabularyOf(const DataSource& data)
 {
     return std::visit(
@@ -184,15 +188,9 @@ Status checkGeneratedSize(const DataSource& data)
 
 std::string bytesText(double bytes)
 {
-    constexpr std::array kUnits{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    std::size_t unit = 0;
-    while (bytes >= 1024 && unit + 1 < kUnits.size()) {
-        bytes /= 1024;
-        ++unit;
-    }
-    std::array<char, 48> text{};
-    std::snprintf(text.data(), text.size(), "%.3g %s", bytes, kUnits[unit]);
-    return text.data();
+    const auto [number, prefix] = prefixed(bytes, Prefixes::Binary);
+    const int digits = number >= 999.5 ? 4 : 3; // 1000 to 1023, which three digits would write with an exponent
+    return numberText(number, digits) + " " + std::string(prefix) + "B";
 }
 
 } // namespace residua::projects

@@ -132,6 +132,8 @@ struct DataSource {
 [[nodiscard]] bool mayBeJsonLines(const std::string& path);
 /// Whether examples are token sequences (else vectors with a regression target).
 [[nodiscard]] bool isLanguage(const DataSource& data);
+/// What is counted of them: "token" or "sample".
+[[nodiscard]] const char* unitWord(const DataSource& data);
 /// Distinct tokens; 0 where examples are vectors.
 [[nodiscard]] std::int64_t vocabularyOf(const DataSource& data);
 /// Features of the input and of the target vectors; both 0 where examples are token sequences.

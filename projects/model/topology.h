@@ -12,7 +12,7 @@ namespace residua::projects {
 
 struct Network;
 
-/// i:j: what layer (or stack entry) i puts on the stack reaches layer j. 0 is the stack's input;
+/// i:j: stack entry i, which layer i makes, reaches layer j. 0 is the stack's input;
 /// 0 ≤ i < j ≤ L + 1, where L + 1 is the final output. Ordered by target, then source.
 struct Shortcut {
     std::int64_t source = 0;
@@ -28,7 +28,7 @@ struct Shortcut {
     bool operator==(const Shortcut&) const = default;
 };
 
-/// What layer i puts on the stack.
+/// What layer i leaves as its stack entry.
 enum class StackEntry {
     Branch, ///< f_i, the branch output: "delta stacks" (DCA, GRN, plain residual)
     Full,   ///< x_i, the layer's full output (ANCRe, DenseFormer, MUDD)

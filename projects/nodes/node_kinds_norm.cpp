@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Norms, activations and what else works feature by feature. Elementwise work counts one FLOP per arithmetic operation
 // or function call and element; d: features.
+#include "projects/nodes/activations.h"
 #include "projects/nodes/node_kind_rules.h"
 
 namespace residua::projects {
@@ -70,6 +71,15 @@ NodeCost scaleCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t contex
     return cost;
 }
 
+std::vector<std::string> namesOfActivations()
+{
+    std::vector<std::string> names;
+    for (const Activation& activation : activations()) {
+        names.emplace_back(activation.name);
+    }
+    return names;
+}
+
 NodeKind activationKind()
 {
     return {.key = "activation",
@@ -85,7 +95,7 @@ NodeKind activationKind()
                         .defaultValue = std::string("gelu"),
                         .unit = "",
                         .help = "gelu is the exact one, by erf; gelu_tanh its approximation by tanh (GPT-2).",
-                        .choices = {"relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid", "identity"}}},
+                        .choices = namesOfActivations()}},
             .activationRule = [](const ParamMap& p, const std::string&) { return paramText(p, "function"); },
             .shapeRule = sameShapeRule,
             .costRule =

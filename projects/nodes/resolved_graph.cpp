@@ -178,6 +178,7 @@ private:
             const auto wire = m_feeds.find(PortRef{node.id, port});
             if (wire == m_feeds.end()) {
                 m_result.errors.emplace(node.id, Error{placeOf(m_ref, node), "input " + port + " is not wired"});
+                m_result.unwired.insert(node.id);
                 return false;
             }
             const auto shape = m_result.outputs.find(wire->second.from);

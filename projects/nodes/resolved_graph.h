@@ -34,6 +34,7 @@ struct ResolvedGraph {
     std::map<PortRef, Shape> outputs;          ///< the shape on every output port of a node
     std::map<std::string, Shape> graphOutputs; ///< by the graph's port
     std::map<NodeId, Error> errors;            ///< placed at the node or at the wire that is wrong
+    std::set<NodeId> unwired;                  ///< those of `errors` where an input port has no wire
 };
 
 /// The graph of a project; empty for one that is not there.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What each kind of node is in PyTorch.
+#include "projects/nodes/activations.h"
 #include "projects/nodes/attention_features.h"
 #include "projects/nodes/attention_options.h"
 #include "projects/pytorch/graph_writer.h"
@@ -257,16 +258,16 @@ Status GraphWriter::addNorm(const ResolvedNode& node)
 Status GraphWriter::addActivation(const ResolvedNode& node)
 {
     const std::string& function = paramText(node.params, "function");
-    if (function == "identity") {
+    const Activation* const activation = findActivation(function);
+    if (activation == nullptr) {
+        return Error{"function", "PyTorch code does not know " + function};
+    }
+    if (activation->torch.empty()) {
         alias(node, in(node));
         return Done{};
     }
-    if (function == "gelu_tanh") {
-        define(node, "F.gelu(" + in(node) + ", approximate=\"tanh\")");
-        return Done{};
-    }
-    const bool isTorch = function == "tanh" || function == "sigmoid";
-    define(node, (isTorch ? "torch." : "F.") + function + "(" + in(node) + ")");
+    const std::string argument(activation->torchArgument);
+    define(node, std::string(activation->torch) + "(" + in(node) + (argument.empty() ? "" : ", " + argument) + ")");
     return Done{};
 }
 

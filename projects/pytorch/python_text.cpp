@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 namespace residua::projects {
 namespace {
@@ -14,13 +13,6 @@ namespace {
 constexpr std::size_t kLineLength = 100;
 constexpr std::size_t kLeastRoom = 40;
 constexpr std::size_t kIndent = 4;
-
-/// Characters of UTF-8, as a reader counts them.
-std::size_t lengthOf(std::string_view text)
-{
-    return static_cast<std::size_t>(
-        std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
-}
 
 std::vector<std::string> wrapped(std::string_view text, std::size_t room)
 {
@@ -31,7 +23,7 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t room)
         const std::size_t end = std::min(text.find(' ', at), text.size());
         const std::string_view word = text.substr(at, end - at);
         at = end + 1;
-        if (!line.empty() && lengthOf(line) + 1 + lengthOf(word) > room) {
+        if (!line.empty() && codePoints(line) + 1 + codePoints(word) > room) {
             lines.push_back(std::move(line));
             line.clear();
         }
@@ -93,7 +85,7 @@ void PythonText::lines(std::string_view text)
 void PythonText::docstring(const std::vector<std::string>& paragraphs)
 {
     constexpr std::size_t kQuotes = 6;
-    if (paragraphs.size() == 1 && lengthOf(paragraphs[0]) + kQuotes <= room()) {
+    if (paragraphs.size() == 1 && codePoints(paragraphs[0]) + kQuotes <= room()) {
         line("\"\"\"" + paragraphs[0] + "\"\"\"");
         return;
     }
@@ -233,24 +225,6 @@ std::string pythonReal(double value)
     }
     const std::string text = numberText(value);
     return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
-}
-
-std::string pythonString(std::string_view text)
-{
-    std::string result = "\"";
-    for (const char c : asUtf8(text)) {
-        if (c == '"' || c == '\\') {
-            result += '\\';
-        }
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-            char escape[8];
-            std::snprintf(escape, sizeof escape, "\\x%02x", static_cast<unsigned>(c));
-            result += escape;
-        } else {
-            result += c;
-        }
-    }
-    return result + "\"";
 }
 
 std::string plainText(std::string_view text)

@@ -56,8 +56,6 @@ private:
 
 /// A number as Python reads it back to the same bits, with a point or an exponent: "0.1", "1.0", "1e-06".
 [[nodiscard]] std::string pythonReal(double value);
-/// Text in double quotes.
-[[nodiscard]] std::string pythonString(std::string_view text);
 /// The text for a docstring or comment: one line, without what ends either.
 [[nodiscard]] std::string plainText(std::string_view text);
 /// "a, b, c".

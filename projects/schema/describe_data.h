@@ -77,6 +77,8 @@ template <>
 inline constexpr std::size_t kMostOf<MixturePart> = 256;
 template <>
 struct Fields<MixturePart> {
+    static bool mayHaveKeys(const MixturePart& part) { return mayBeJsonLines(part.path); }
+
     static constexpr void visit(auto&& v)
     {
         v({"path",
@@ -85,7 +87,10 @@ struct Fields<MixturePart> {
            "starts at the project.",
            {.form = TextForm::Path}},
           &MixturePart::path);
-        v({"field", "key or column", "The key of each JSON object, or the column of Parquet, that holds the text."},
+        v({"field",
+           "key or column",
+           "The key of each JSON object, or the column of Parquet, that holds the text.",
+           {.where = when<mayHaveKeys>}},
           &MixturePart::field);
         v({"weight",
            "weight",

@@ -148,6 +148,8 @@ struct Choices<SourceSet> {
 };
 template <>
 struct Fields<Gate> {
+    static bool isThere(const Gate& gate) { return gate.kind != GateKind::None; }
+
     static constexpr void visit(auto&& v)
     {
         v({"kind",
@@ -155,14 +157,18 @@ struct Fields<Gate> {
            "An input-dependent part of the weight: outside b + ReLU(wᵀG), inside ReLU(b + wᵀG).",
            {.paper = "outside (GRN-v3, §3.1)"}},
           &Gate::kind);
-        v({"input", "reads", "What the gate reads of an entry.", {.paper = "raw"}}, &Gate::input);
-        v({"relu_grad_at_zero", "ReLU slope at 0", "With 0, a gate that starts at w = 0 never learns."},
+        v({"input", "reads", "What the gate reads of an entry.", {.paper = "raw", .where = when<isThere>}},
+          &Gate::input);
+        v({"relu_grad_at_zero",
+           "ReLU slope at 0",
+           "With 0, a gate that starts at w = 0 never learns.",
+           {.where = when<isThere>}},
           &Gate::reluGradAtZero);
         v({"vectors",
            "gate vectors",
            "One for each mix, which its entries share (the equation), or one for each entry (what tables 5 and 7 "
            "count).",
-           {.paper = "one a mix (§3.1)"}},
+           {.paper = "one a mix (§3.1)", .where = when<isThere>}},
           &Gate::vectors);
     }
 };
@@ -177,11 +183,20 @@ struct Fields<Tsallis> {
 };
 template <>
 struct Fields<DepthMix> {
+    static bool isBeside(const DepthMix& mix) { return mix.feeds == MixFeeds::ResidualBesideBranch; }
+    static bool joinsSites(const DepthMix& mix) { return isBeside(mix) && mix.sites == MixSites::Both; }
+    static bool hasPorts(const DepthMix& mix) { return mix.ports != MixPorts::Input; }
+    static bool isPerToken(const DepthMix& mix) { return mix.weight == WeightKind::PerToken; }
+    static bool attends(const DepthMix& mix) { return mix.weight == WeightKind::DepthAttention; }
+    static bool hasSoftmax(const DepthMix& mix) { return mix.normalise != NormaliseOver::None || attends(mix); }
+    /// Attention over depth has no coefficients whose entropy there would be.
+    static bool hasEntropy(const DepthMix& mix) { return mix.normalise != NormaliseOver::None && !attends(mix); }
+
     static constexpr void visit(auto&& v)
     {
         v({"entry",
            "entry",
-           "What a layer puts on the stack: its branch f(x) alone, or its full output.",
+           "What a layer leaves as its stack entry: its branch f(x) alone, or its full output.",
            {.paper = "branch: GRN, DCA; full output: ANCRe, DenseFormer, MUDD", .group = "what is read"}},
           &DepthMix::entry);
         v({"ports",
@@ -206,7 +221,7 @@ struct Fields<DepthMix> {
            "With both sites bridged beside the branches: shortcuts join like sites (FFN to FFN, attention to "
            "attention), "
            "or any.",
-           {.paper = "alike (ANCRe §4.2)"}},
+           {.paper = "alike (ANCRe §4.2)", .where = when<joinsSites>}},
           &DepthMix::sitePairs);
         v({"sources", "sources", "Which earlier entries a layer may read."}, &DepthMix::sources);
         v({"weight",
@@ -224,7 +239,7 @@ struct Fields<DepthMix> {
         v({"temperature",
            "temperature",
            "τ of the softmax; small values choose sharply.",
-           {.range = Range::moreThan(0), .paper = "0.1; 0.01 (LLaMA)"}},
+           {.range = Range::moreThan(0), .paper = "0.1; 0.01 (LLaMA)", .where = when<hasSoftmax>}},
           &DepthMix::temperature);
         v({"init",
            "start",
@@ -240,26 +255,27 @@ struct Fields<DepthMix> {
         v({"tsallis",
            "Tsallis entropy",
            "A regulariser on the normalised coefficients (ANCRe §4).",
-           {.group = "Tsallis entropy"}},
+           {.group = "Tsallis entropy", .where = when<hasEntropy>}},
           &DepthMix::tsallis);
         v({"hidden_multiple",
            "hidden multiple",
            "Hidden features that make weights per token are rounded up to the next multiple of it; 1 leaves them as "
            "many "
            "as the weights.",
-           {.range = Range::within(1, 1'000'000), .paper = "64 (MUDD's released models)"}},
+           {.range = Range::within(1, 1'000'000), .paper = "64 (MUDD's released models)", .where = when<isPerToken>}},
           &DepthMix::hiddenMultiple);
         v({"final_hidden",
            "hidden at the output",
            "Times as many hidden features make the final output's weights per token.",
-           {.range = Range::within(0.001, 1000), .paper = "4 (MUDD)"}},
+           {.range = Range::within(0.001, 1000), .paper = "4 (MUDD)", .where = when<isPerToken>}},
           &DepthMix::finalHidden);
         v({"weight_decay",
            "weight decay",
            "Whether mixing weights decay like any other.",
            {.group = "how it is weighed"}},
           &DepthMix::weightDecay);
-        v({"separate_norms", "separate norms", "A norm of its own for each of q, k and v."}, &DepthMix::separateNorms);
+        v({"separate_norms", "separate norms", "A norm of its own for each of q, k and v.", {.where = when<hasPorts>}},
+          &DepthMix::separateNorms);
         v({"final_mix",
            "final mix",
            "The final output reads a mix of its own over all entries; else it is the last layer's.",
@@ -270,7 +286,7 @@ struct Fields<DepthMix> {
            "Beside the branches: the last layer's output has learned shortcuts too (L(L+1)/2 in all); without them it "
            "is "
            "its branch and the layer before (L(L−1)/2).",
-           {.paper = "on: figure 6 of ANCRe; off: its count"}},
+           {.paper = "on: figure 6 of ANCRe; off: its count", .where = when<isBeside>}},
           &DepthMix::lastMix);
         v({"block_layers",
            "layers per entry",
@@ -281,6 +297,9 @@ struct Fields<DepthMix> {
 };
 template <>
 struct Fields<MultiStream> {
+    static bool isConstrained(const MultiStream& streams) { return streams.constraint != StreamConstraint::None; }
+    static bool isDynamic(const MultiStream& streams) { return streams.weights == StreamWeights::Dynamic; }
+
     static constexpr void visit(auto&& v)
     {
         v({"streams",
@@ -295,12 +314,12 @@ struct Fields<MultiStream> {
         v({"sinkhorn_iterations",
            "Sinkhorn steps",
            "Rounds that make the mixing matrix doubly stochastic.",
-           {.range = Range::within(1, 10'000), .paper = "20 (mHC)"}},
+           {.range = Range::within(1, 10'000), .paper = "20 (mHC)", .where = when<isConstrained>}},
           &MultiStream::sinkhornIterations);
         v({"dynamic_scale",
            "dynamic scale",
            "Where the factor of the input-dependent part starts.",
-           {.range = Range::within(0, 1000), .paper = "0.01"}},
+           {.range = Range::within(0, 1000), .paper = "0.01", .where = when<isDynamic>}},
           &MultiStream::dynamicScale);
         v({"sites",
            "sites",
@@ -311,7 +330,7 @@ struct Fields<MultiStream> {
         v({"norm",
            "norm",
            "Of the streams that free dynamic weights are made from.",
-           {.paper = "layer norm (Hyper-Connections)"}},
+           {.paper = "layer norm (Hyper-Connections)", .where = when<isDynamic>}},
           &MultiStream::norm);
         v({"scale_outputs",
            "scale outputs",
@@ -322,34 +341,47 @@ struct Fields<MultiStream> {
 };
 template <>
 struct Fields<BranchGate> {
+    static bool readsActivations(const BranchGate& gate)
+    {
+        return gate.gate == BranchGateKind::LaurelPa || gate.gate == BranchGateKind::LaurelRwLrPa;
+    }
+    static bool hasMaps(const BranchGate& gate)
+    {
+        return readsActivations(gate) || gate.gate == BranchGateKind::LaurelLr ||
+               gate.gate == BranchGateKind::LaurelRwLr;
+    }
+    static bool isHighway(const BranchGate& gate) { return gate.gate == BranchGateKind::Highway; }
+    static bool hasFactors(const BranchGate& gate) { return hasResidualWeights(gate.gate); }
+    static bool hasSites(const BranchGate& gate) { return gate.gate != BranchGateKind::ValueResidual; }
+
     static constexpr void visit(auto&& v)
     {
         v({"gate", "gate", "What weighs the residual or the branch of each layer."}, &BranchGate::gate);
         v({"rank",
            "rank",
            "Inner width of the low-rank maps of LAuReL-LR and -PA.",
-           {.range = Range::within(1, 1'000'000)}},
+           {.range = Range::within(1, 1'000'000), .where = when<hasMaps>}},
           &BranchGate::rank);
         v({"window",
            "window",
            "Earlier activations that LAuReL-PA mixes in.",
-           {.unit = "layers", .range = Range::within(1, kMaxLayers)}},
+           {.unit = "layers", .range = Range::within(1, kMaxLayers), .where = when<readsActivations>}},
           &BranchGate::window);
         v({"bias",
            "gate bias",
            "Where Highway's gate starts, before its sigmoid; below 0 it carries its input.",
-           {.range = Range::within(-100, 100), .paper = "−2 (Highway)"}},
+           {.range = Range::within(-100, 100), .paper = "−2 (Highway)", .where = when<isHighway>}},
           &BranchGate::bias);
         v({"bound",
            "bound",
            "What keeps the factors of LAuReL-RW within 0 and 1; bounded, both start at a half, free at 1.",
-           {.paper = "sigmoid or softmax (LAuReL)"}},
+           {.paper = "sigmoid or softmax (LAuReL)", .where = when<hasFactors>}},
           &BranchGate::bound);
         v({"sites",
            "sites",
            "Where the gate acts: at attention and FFN both, or once a layer at the one or the other (a value residual "
            "knows layers alone).",
-           {.paper = "both (ReZero, LAuReL)"}},
+           {.paper = "both (ReZero, LAuReL)", .where = when<hasSites>}},
           &BranchGate::sites);
     }
 };

@@ -172,6 +172,8 @@ struct Fields<LearningRate> {
 };
 template <>
 struct Fields<TrainingPlan> {
+    static bool hasSequences(const Project& project);
+
     static constexpr void visit(auto&& v)
     {
         v({"steps",
@@ -197,7 +199,10 @@ struct Fields<TrainingPlan> {
         v({"sequence_length",
            "sequence length",
            "Tokens of an example; language only.",
-           {.unit = "tokens", .range = Range::within(1, 10'000'000), .paper = "256 (LLaMA runs of ANCRe)"}},
+           {.unit = "tokens",
+            .range = Range::within(1, 10'000'000),
+            .paper = "256 (LLaMA runs of ANCRe)",
+            .where = when<hasSequences>}},
           &TrainingPlan::sequenceLength);
         v({"optimiser",
            "optimiser",

@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace residua::projects {
 
@@ -55,6 +56,28 @@ enum class InPlaces { Named, LeftOut };
 /// Whether a field, with all that is below it, decides what is trained, or tells people something.
 enum class Decides { Training, Nothing };
 
+struct Project;
+
+/// Whether a field changes anything as the rest of the document is. `owner` is the struct that has the field.
+using Meaning = bool (*)(const void* owner, const Project& project);
+
+template <auto kHolds>
+struct When;
+template <class Owner, bool (*kHolds)(const Owner&)>
+struct When<kHolds> {
+    static bool holds([[maybe_unused]] const void* owner, [[maybe_unused]] const Project& project)
+    {
+        if constexpr (std::is_same_v<Owner, Project>) {
+            return kHolds(project);
+        } else {
+            return kHolds(*static_cast<const Owner*>(owner));
+        }
+    }
+};
+/// The field means something where kHolds, a function of the struct that has the field or of the project, says so.
+template <auto kHolds>
+inline constexpr Meaning when = &When<kHolds>::holds;
+
 /// What need not be said of every field.
 struct FieldDetails {
     std::string_view unit = {};
@@ -66,6 +89,7 @@ struct FieldDetails {
     InPlaces inPlaces = InPlaces::Named;
     Need need = Need::Optional;
     Decides decides = Decides::Training;
+    Meaning where = nullptr; ///< it and all that is below it mean something; nullptr: they always do
 };
 
 /// The line of a field. Titles, units and choices are written as within a sentence; headline() begins a line with them.

@@ -23,6 +23,7 @@ struct At {
     std::string group;
     bool isInList = false;
     Decides decides = Decides::Training;
+    bool isIdle = false;
     bool hasOwnEdits = false;
     std::vector<std::pair<std::string, std::int64_t>> within;
 
@@ -63,8 +64,8 @@ bool areInLine(std::string_view a, std::string_view b)
 template <class Visit>
 class Walk {
 public:
-    Walk(std::string_view target, Extent extent, Visit visit)
-        : m_target(target), m_extent(extent), m_visit(std::move(visit))
+    Walk(const Project& project, std::string_view target, Extent extent, Visit visit)
+        : m_project(project), m_target(target), m_extent(extent), m_visit(std::move(visit))
     {
     }
 
@@ -79,6 +80,8 @@ public:
             At here = at.at(field.key, joined(at.place, field.title));
             here.group = group;
             here.decides = std::max(at.decides, field.more.decides);
+            const Meaning where = m_extent == Extent::Schema ? nullptr : field.more.where;
+            here.isIdle = at.isIdle || (where != nullptr && !where(&owner, m_project));
             if (enters(here)) {
                 value(field, owner.*member, defaults.*member, here, at);
             }
@@ -179,6 +182,7 @@ private:
         }
     }
 
+    const Project& m_project;
     std::string_view m_target;
     Extent m_extent;
     Visit m_visit;
@@ -189,7 +193,7 @@ private:
 template <class P, class Visit>
 std::string walk(P& project, std::string_view target, Extent extent, Visit visit)
 {
-    Walk<Visit> steps(target, extent, std::move(visit));
+    Walk<Visit> steps(project, target, extent, std::move(visit));
     steps.fields(project, Project{}, At{});
     return steps.nearestPlace();
 }
@@ -229,6 +233,7 @@ FieldEntry entryOf(const Field& field, const At& at, const T& value, const T& de
                      .defaultValue = scalarOf(defaults),
                      .isInList = at.isInList,
                      .decides = at.decides,
+                     .isIdle = at.isIdle,
                      .hasOwnEdits = at.hasOwnEdits,
                      .within = at.within};
     if constexpr (Named<T> || Alternating<T>) {
@@ -284,6 +289,11 @@ bool assign(T& to, const FieldScalar& given)
 }
 
 } // namespace
+
+bool Fields<TrainingPlan>::hasSequences(const Project& project)
+{
+    return isLanguage(project.data);
+}
 
 std::vector<FieldEntry> fieldsOf(const Project& project, std::string_view pointer)
 {

@@ -43,6 +43,7 @@ struct FieldEntry {
     FieldScalar defaultValue; ///< the member's initialiser
     bool isInList = false;    ///< of an entry of a list, "/schedule/stages/0/start"
     Decides decides = Decides::Training;
+    bool isIdle = false;      ///< it changes nothing as the rest of the document is
     bool hasOwnEdits = false; ///< of the stem, a block or the head: the edits of graphs set it
     /// The alternatives that have the field: pointers of choices, each with the place among its choices.
     std::vector<std::pair<std::string, std::int64_t>> within;

@@ -210,7 +210,7 @@ bool JsonReader::readKey(const std::string& text, Shortcut& key, const JsonPlace
     return shortcut || fail(at, "is no shortcut; expected \"source:target\" with source < target as the key");
 }
 
-bool JsonReader::settle(Graph& graph, const JsonPlace& at)
+bool JsonReader::finish(Graph& graph, const JsonPlace& at)
 {
     const JsonPlace nodesAt{&at, "nodes"};
     if (const auto i = firstRepeated(graph.nodes, [](const Node& n) { return n.id; }); i < graph.nodes.size()) {
@@ -231,7 +231,7 @@ bool JsonReader::settle(Graph& graph, const JsonPlace& at)
     return true;
 }
 
-bool JsonReader::settle(Network& network, const JsonPlace& at)
+bool JsonReader::finish(Network& network, const JsonPlace& at)
 {
     const auto i = firstRepeated(network.blocks, [](const Block& b) { return b.name; });
     if (i == network.blocks.size()) {
@@ -243,14 +243,14 @@ bool JsonReader::settle(Network& network, const JsonPlace& at)
                 "is \"" + network.blocks[i].name + "\", which an earlier block has; expected a name of its own");
 }
 
-bool JsonReader::settle(std::vector<StackSegment>& stack, const JsonPlace& at)
+bool JsonReader::finish(std::vector<StackSegment>& stack, const JsonPlace& at)
 {
     const std::int64_t layers = layersOf(stack);
     return layers <= kMaxLayers ||
            fail(at, "has " + std::to_string(layers) + " layers; expected at most " + std::to_string(kMaxLayers));
 }
 
-bool JsonReader::settle(ExplicitSources& sources, const JsonPlace& at)
+bool JsonReader::finish(ExplicitSources& sources, const JsonPlace& at)
 {
     const auto i = firstRepeated(sources.shortcuts, [](const Shortcut& s) { return s; });
     if (i < sources.shortcuts.size()) {
@@ -261,7 +261,7 @@ bool JsonReader::settle(ExplicitSources& sources, const JsonPlace& at)
     return true;
 }
 
-bool JsonReader::settle(Layout& layout, const JsonPlace&)
+bool JsonReader::finish(Layout& layout, const JsonPlace&)
 {
     std::erase_if(layout.positions, [](const auto& entry) { return entry.second.empty(); });
     return true;

@@ -62,7 +62,7 @@ private:
     template <Described T>
     bool read(const JsonValue& from, T& to, const JsonPlace& at)
     {
-        return readFields(from, to, at, {}) && settle(to, at);
+        return readFields(from, to, at, {}) && finish(to, at);
     }
 
     template <Alternating V>
@@ -101,7 +101,7 @@ private:
                 return false;
             }
         }
-        return settle(to, at);
+        return finish(to, at);
     }
 
     template <class K, class T>
@@ -129,7 +129,7 @@ private:
     {
         bool good = false;
         const auto readOne = [&](auto& alternative) {
-            good = readFields(from, alternative, at, kKindKey) && settle(alternative, at);
+            good = readFields(from, alternative, at, kKindKey) && finish(alternative, at);
         };
         ((I == index ? readOne(to.template emplace<I>()) : void()), ...);
         return good;
@@ -168,14 +168,14 @@ private:
     bool readKey(const std::string& text, NodeId& key, const JsonPlace& at);
     bool readKey(const std::string& text, Shortcut& key, const JsonPlace& at);
 
-    /// What a struct asks of its fields together, and their canonical order.
-    bool settle(Graph& graph, const JsonPlace& at);
-    bool settle(Network& network, const JsonPlace& at);
-    bool settle(std::vector<StackSegment>& stack, const JsonPlace& at);
-    bool settle(ExplicitSources& sources, const JsonPlace& at);
-    bool settle(Layout& layout, const JsonPlace& at);
+    /// Once all fields of a struct are read: what it asks of them together, and their canonical order.
+    bool finish(Graph& graph, const JsonPlace& at);
+    bool finish(Network& network, const JsonPlace& at);
+    bool finish(std::vector<StackSegment>& stack, const JsonPlace& at);
+    bool finish(ExplicitSources& sources, const JsonPlace& at);
+    bool finish(Layout& layout, const JsonPlace& at);
     template <class T>
-    bool settle(T&, const JsonPlace&)
+    bool finish(T&, const JsonPlace&)
     {
         return true;
     }

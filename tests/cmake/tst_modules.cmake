@@ -102,6 +102,13 @@ fixture(folder_order "residua_add_library(projects SOURCES projects/base/a.cpp)\
 expect(folder_order configure fail "projects/base/a.cpp:1: includes \"projects/model/m.h\": a folder of projects may include"
   "base, model")
 
+fixture(folder_order_app "residua_add_library(app SOURCES app/look/a.cpp)\n"
+  app/look/a.cpp "#include \"app/window/w.h\"\n" app/window/w.h "#pragma once\n")
+expect(folder_order_app configure fail "app/look/a.cpp:1: includes \"app/window/w.h\": a folder of app may include")
+fixture(folder_order_visualizers "residua_add_library(visualizers SOURCES visualizers/plot/a.cpp)\n"
+  visualizers/plot/a.cpp "#include \"visualizers/theory/t.h\"\n" visualizers/theory/t.h "#pragma once\n")
+expect(folder_order_visualizers configure fail "a folder of visualizers may include" "gap, theory")
+
 # What may be linked may still not be included.
 fixture(linked_only "residua_add_library(engine SOURCES engine/network/n.cpp)\nresidua_add_library(cli SOURCES app/cli/c.cpp USES engine)\n"
   engine/network/n.cpp "// empty\n" app/cli/c.cpp "// empty\n")

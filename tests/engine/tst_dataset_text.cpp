@@ -73,6 +73,13 @@ private slots:
                  std::string("a\uFFFD\uFFFDb"));
     }
 
+    void codePointsAreCounted()
+    {
+        QCOMPARE(codePoints(""), 0u);
+        QCOMPARE(codePoints("plain"), 5u);
+        QCOMPARE(codePoints("grüße, 世界 🌍"), 11u);
+    }
+
     void utf8RoundTrip()
     {
         for (char32_t codePoint = 0; codePoint <= 0x10ffff; codePoint += codePoint < 0x3000 ? 1 : 97) {

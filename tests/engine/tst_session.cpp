@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The door of the engine, without a torch header: what comes out for what is posted.
+// The interface of the engine, without a torch header: which events come for which commands.
 #include "run_harness.h"
 
 #include "engine/api/data_summary.h"

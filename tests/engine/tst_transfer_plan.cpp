@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Parameters made of stored ones, and what becomes of the optimiser's moments.
+// Parameters that start as stored ones, and what becomes of the optimiser's moments.
 #include "network_harness.h"
 
 #include "engine/train/optimiser.h"
@@ -9,7 +9,6 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/full.h>
 
@@ -21,22 +20,12 @@ using namespace residua::engine;
 
 namespace {
 
-/// a [2, 3] and b [1, 3], rows of counting numbers, and a moment of each beside a count of updates.
+/// a [2, 3].
 HostTensors source()
 {
     HostTensors tensors;
     tensors.add("a", at::arange(6, at::kDouble).view({2, 3}));
-    tensors.add("b", at::arange(6, 9, at::kDouble).view({1, 3}));
-    tensors.add("a.mean", at::arange(10, 16, at::kDouble).view({2, 3}));
-    tensors.add("b.mean", at::arange(16, 19, at::kDouble).view({1, 3}));
-    tensors.add("a.updates", at::full({}, 4.0, at::kDouble));
-    tensors.add("b.updates", at::full({}, 4.0, at::kDouble));
     return tensors;
-}
-
-at::Tensor counting(std::int64_t begin, std::int64_t rows, std::int64_t columns)
-{
-    return at::arange(begin, begin + rows * columns, at::kDouble).view({rows, columns});
 }
 
 } // namespace
@@ -44,47 +33,6 @@ at::Tensor counting(std::int64_t begin, std::int64_t rows, std::int64_t columns)
 class TestTransferPlan : public QObject {
     Q_OBJECT
 private Q_SLOTS:
-    void assembles()
-    {
-        const HostTensors stored = source();
-        const auto made = [&](const StoredStart& start, const char* suffix = "") {
-            const Result<at::Tensor> result = assembled(start, stored.stored(), suffix);
-            return result ? *result : at::Tensor();
-        };
-        const StoredStart copied{.parts = {{.name = "a"}}, .repeats = {}};
-        const StoredStart joined{.parts = {{.name = "a"}, {.name = "b"}}, .repeats = {}};
-        const StoredStart turned{.parts = {{.name = "a", .transposed = true}}, .repeats = {}};
-        const StoredStart cut{.parts = {{.name = "a", .dimension = 1, .begin = 1, .length = 1}}, .repeats = {}};
-        const StoredStart repeated{.parts = {{.name = "b"}}, .repeats = {3, 2}};
-        QVERIFY(at::equal(made(copied), counting(0, 2, 3)));
-        QVERIFY(at::equal(made(joined), counting(0, 3, 3)));
-        QVERIFY(at::equal(made(turned), counting(0, 2, 3).t()));
-        QVERIFY(at::equal(made(cut), counting(0, 2, 3).narrow(1, 1, 1)));
-        QVERIFY(at::equal(made(repeated), at::cat({counting(6, 1, 3), counting(6, 1, 3)}, 1).expand({3, 6})));
-        // The moments in the same way; what is one number for a whole parameter stays one number.
-        QVERIFY(at::equal(made(joined, ".mean"), counting(10, 3, 3)));
-        QVERIFY(at::equal(made(joined, ".updates"), at::full({}, 4.0, at::kDouble)));
-        QVERIFY(at::equal(made(repeated, ".updates"), at::full({}, 4.0, at::kDouble)));
-    }
-
-    void saysWhatIsMissing_data()
-    {
-        QTest::addColumn<QString>("name");
-        QTest::addColumn<qint64>("begin");
-        QTest::addColumn<QString>("message");
-        QTest::newRow("absent") << "c" << qint64{0} << "[c] is missing in what the weights are taken from";
-        QTest::newRow("too small") << "a" << qint64{1} << "[a] has 2 elements along dimension 0, 3 are wanted";
-    }
-    void saysWhatIsMissing()
-    {
-        QFETCH(QString, name);
-        QFETCH(qint64, begin);
-        QFETCH(QString, message);
-        const HostTensors stored = source();
-        const StoredStart start{.parts = {{.name = name.toStdString(), .begin = begin, .length = 2}}, .repeats = {}};
-        QCOMPARE(assembled(start, stored.stored()).error().text(), message.toStdString());
-    }
-
     /// What is copied is copied, what is computed is that, and the rest starts as in a fresh network.
     void appliesToANetwork()
     {
@@ -142,13 +90,17 @@ private Q_SLOTS:
         }
     }
 
-    void shapesMustFit()
+    void whatIsStoredMustBeThereAndFit()
     {
         const projects::Project project = tinyVectors("linear", "plain", 1);
         const auto network = compiled(project);
-        TransferPlan plan;
-        plan.add({"layers.1.weight.weight", StoredStart{.parts = {{.name = "a"}}, .repeats = {}}});
         const HostTensors stored = source();
+        TransferPlan absent;
+        absent.add({"layers.1.weight.weight", StoredStart{"c"}});
+        QCOMPARE(absent.apply(stored.stored(), *network).error().text(),
+                 std::string("[c] is missing in what the weights are taken from"));
+        TransferPlan plan;
+        plan.add({"layers.1.weight.weight", StoredStart{"a"}});
         QCOMPARE(plan.apply(stored.stored(), *network).error().text(),
                  std::string("[layers.1.weight.weight] got [2, 3], expected [6, 6]"));
     }

@@ -38,6 +38,14 @@ private slots:
             QCOMPARE(records->field, std::string("text"));
         }
     }
+
+    void whatIsCountedHasAWord()
+    {
+        QCOMPARE(std::string(unitWord({.source = TextData{}})), std::string("token"));
+        QCOMPARE(std::string(unitWord({.source = MixtureData{}})), std::string("token"));
+        QCOMPARE(std::string(unitWord({.source = LinearRegression{}})), std::string("sample"));
+        QCOMPARE(std::string(unitWord({.source = BooleanPolynomial{}})), std::string("sample"));
+    }
 };
 
 RESIDUA_TEST(TestDataSource)

@@ -8,6 +8,7 @@
 #include <QtTest>
 
 #include <functional>
+#include <optional>
 
 using namespace residua;
 using namespace residua::projects;
@@ -111,6 +112,25 @@ private slots:
                      std::get<DepthMix>(p.topology.wiring).states = {{{2, 7}, ShortcutState::Learned}};
                  }),
                  std::string("wired otherwise"));
+    }
+
+    void eachDifferenceSaysWhatItIsIn()
+    {
+        const Project plain = findExample("plain-language")->project;
+        const auto partOf = [&](const std::function<void(Project&)>& change) {
+            Project other = plain;
+            change(other);
+            const std::vector<Change> changes = diff(plain, other);
+            return changes.size() == 1 ? std::optional(changes.front().part) : std::nullopt;
+        };
+        QVERIFY(partOf([](Project& p) { p.description = "of it"; }) == ChangedPart::Remark);
+        QVERIFY(partOf([](Project& p) { p.sweeps.push_back({"depths", {}}); }) == ChangedPart::Remark);
+        QVERIFY(partOf([](Project& p) { p.topology.preset = "other"; }) == ChangedPart::Preset);
+        QVERIFY(partOf([](Project& p) { p.topology.wiring = Concatenation{}; }) == ChangedPart::Topology);
+        QVERIFY(partOf([](Project& p) { p.network.blocks.front().graph.nodes.front().name = "other"; }) ==
+                ChangedPart::Block);
+        QVERIFY(partOf([](Project& p) { p.network.stem.nodes.front().name = "other"; }) == ChangedPart::Other);
+        QVERIFY(partOf([](Project& p) { p.network.width = 8; }) == ChangedPart::Other);
     }
 
     void texts_data()

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
 
 using namespace residua;
@@ -209,6 +210,33 @@ private slots:
         QCOMPARE(placeOfField(project, "/topology/wiring/temperature"), std::string("topology · temperature"));
         QCOMPARE(placeOfField(project, "/data/source/tokens"), std::string("data · length"));
         QCOMPARE(placeOfField(project, "/training/bacth"), std::string("training"));
+    }
+
+    /// As the lines of the schema say; how wirings do so is in tests/app/tst_properties.cpp.
+    void aFieldWithoutMeaningIsKnown()
+    {
+        const auto isIdle = [](const Project& project, const char* pointer) {
+            const auto entry = findField(project, pointer);
+            return entry ? std::optional(entry->isIdle) : std::nullopt;
+        };
+        Project project;
+        QCOMPARE(isIdle(project, "/training/sequence_length"), std::optional(false));
+        project.data.source = LinearRegression{};
+        QCOMPARE(isIdle(project, "/training/sequence_length"), std::optional(true));
+        QCOMPARE(isIdle(project, "/training/batch"), std::optional(false));
+        project.data.source = MixtureData{{{"a.jsonl", "text", 1}, {"b.txt", "text", 1}}, {}};
+        QCOMPARE(isIdle(project, "/data/source/parts/0/field"), std::optional(false));
+        QCOMPARE(isIdle(project, "/data/source/parts/1/field"), std::optional(true));
+        QCOMPARE(isIdle(project, "/data/source/parts/1/path"), std::optional(false));
+        DepthMix mix;
+        project.topology.wiring = mix;
+        QCOMPARE(isIdle(project, "/topology/wiring/tsallis/q"), std::optional(true)); // with all of its part
+        mix.normalise = NormaliseOver::Sources;
+        project.topology.wiring = mix;
+        QCOMPARE(isIdle(project, "/topology/wiring/tsallis/q"), std::optional(false));
+        for (const FieldEntry& entry : everyField()) {
+            QVERIFY2(!entry.isIdle, entry.pointer.c_str());
+        }
     }
 
     void theReferenceHasEveryField()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/library/presets.h"
 #include "projects/model/places.h"
+#include "projects/nodes/activations.h"
 #include "projects/nodes/node_kinds.h"
 #include "projects/nodes/resolved_graph.h"
 #include "projects/nodes/shape.h"
@@ -43,6 +44,7 @@ class TestShapes : public QObject {
 private slots:
     void language_data();
     void language();
+    void inputsWithoutAWireAreKnown();
     void vectors_data();
     void vectors();
     void stemsAndHeads();
@@ -51,6 +53,7 @@ private slots:
     void cycles();
     void orderFollowsTheWires();
     void tiedHead();
+    void activationsAreInTheirTableAlone();
     void tableIsSound();
 };
 
@@ -165,6 +168,24 @@ void TestShapes::language()
     QFETCH(QString, graph);
     QFETCH(QString, expected);
     QCOMPARE(outcome(languageProject(graph.toStdString()), GraphRef::block("test")), expected);
+}
+
+void TestShapes::inputsWithoutAWireAreKnown()
+{
+    const auto unwired = [](const char* graph) {
+        const Project project = languageProject(graph);
+        const ResolvedGraph shapes = resolveGraph(project, GraphRef::block("test"));
+        std::set<std::string> names;
+        for (const NodeId id : shapes.unwired) {
+            names.insert(findGraph(project, GraphRef::block("test"))->find(id)->name);
+        }
+        return names;
+    };
+    using Names = std::set<std::string>;
+    QVERIFY(unwired("x input; y output; x > y").empty());
+    QCOMPARE(unwired("x input; a attention; y output; x > a.q; x > a.v; a > y"), Names{"a"});
+    QCOMPARE(unwired("x input; a linear; b linear; y output; x > b; b > y"), Names{"a"});
+    QVERIFY(unwired("x input; a linear wide=64; y output; x > a; a > y").empty()); // another error
 }
 
 void TestShapes::vectors_data()
@@ -286,6 +307,19 @@ void TestShapes::tiedHead()
     QCOMPARE(tiedNodes(project.network)->linear, NodeId{2});
     project.network.stem = graphFrom("x input; y output; x > y");
     QVERIFY(!tiedNodes(project.network).has_value());
+}
+
+void TestShapes::activationsAreInTheirTableAlone()
+{
+    const std::vector<std::string>& offered = findNodeKind("activation")->params.front().choices;
+    QCOMPARE(offered.size(), activations().size());
+    for (const Activation& activation : activations()) {
+        QVERIFY(std::ranges::find(offered, activation.name) != offered.end());
+        QCOMPARE(findActivation(activation.name)->name, activation.name);
+        const Activation* const fitted = findActivation(activation.fittedAs);
+        QVERIFY(activation.fittedAs.empty() || (fitted != nullptr && fitted->fittedAs == fitted->name));
+    }
+    QVERIFY(findActivation("sine") == nullptr && findActivation("") == nullptr);
 }
 
 void TestShapes::tableIsSound()

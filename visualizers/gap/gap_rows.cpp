@@ -1,31 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/gap/gap_rows.h"
 
-#include "projects/base/number_from.h"
+#include "projects/model/parameter_name.h"
 
 #include <algorithm>
 
 namespace residua::visualizers {
 namespace {
 
-constexpr std::string_view kLayers = "layers.";
+constexpr std::string_view kLayers = "layers";
 constexpr std::string_view kWeight = ".weight";
 
 } // namespace
 
 WeightPlace placeOfWeight(const std::string& name)
 {
-    if (!name.starts_with(kLayers)) {
-        const std::size_t end = name.find('.');
-        return end == std::string::npos ? WeightPlace{}
-                                        : WeightPlace{0, name.substr(end + 1, name.find('.', end + 1) - end - 1)};
-    }
-    const std::size_t end = name.find('.', kLayers.size());
-    const auto layer = numberFrom<std::int64_t>(std::string_view(name).substr(kLayers.size(), end - kLayers.size()));
-    if (end == std::string::npos || !layer) {
-        return {};
-    }
-    return {*layer, name.substr(end + 1, name.find('.', end + 1) - end - 1)};
+    const projects::ParameterName parameter = projects::parameterNameFrom(name);
+    const bool hasNoLayer = parameter.part == kLayers && parameter.layer == 0;
+    return hasNoLayer ? WeightPlace{} : WeightPlace{parameter.layer, std::string(parameter.node())};
 }
 
 std::string shortNameOf(const std::string& name)
@@ -34,13 +26,8 @@ std::string shortNameOf(const std::string& name)
     if (text.ends_with(kWeight)) {
         text.resize(text.size() - kWeight.size());
     }
-    if (text.starts_with(kLayers)) {
-        text.erase(0, kLayers.size());
-        if (const std::size_t dot = text.find('.'); dot != std::string::npos) {
-            text[dot] = ' ';
-        }
-    }
-    return text;
+    const projects::ParameterName parameter = projects::parameterNameFrom(text);
+    return parameter.layer > 0 ? std::to_string(parameter.layer) + " " + std::string(parameter.rest) : text;
 }
 
 std::optional<double> valueOf(const engine::GapFit& fit, GapMeasure measure)

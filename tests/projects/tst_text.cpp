@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/base/fnv.h"
+#include "projects/base/gaussian.h"
+#include "projects/base/text.h"
+#include "projects/model/data_source.h"
+#include "projects/model/parameter_name.h"
+#include "tests/support/test_program.h"
+
+#include <QtTest>
+
+#include <clocale>
+#include <cmath>
+#include <limits>
+
+using namespace residua;
+
+/// Numbers and characters as text, as all modules write them.
+class TestText : public QObject {
+    Q_OBJECT
+
+private slots:
+    void cleanup() { std::setlocale(LC_NUMERIC, "C"); }
+
+    void numbersHaveAFullStopInEveryLanguage()
+    {
+        // Where the system has a language with a decimal comma, under that; the texts do not depend on it.
+        for (const char* language : {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE", "fr_FR"}) {
+            if (std::setlocale(LC_NUMERIC, language) != nullptr) {
+                break;
+            }
+        }
+        QCOMPARE(numberText(0.1), std::string("0.1"));
+        QCOMPARE(numberText(1.41421356, 6), std::string("1.41421"));
+        QCOMPARE(numberText(1e6, 6), std::string("1e+06"));
+        QCOMPARE(fixedText(0.5, 2), std::string("0.50"));
+        QCOMPARE(fixedText(-1234.5, 1), std::string("-1234.5"));
+        QCOMPARE(fixedText(2.5, 0), std::string("2"));
+        QCOMPARE(fixedText(std::numeric_limits<double>::max(), 3).size(), std::size_t{309 + 1 + 3});
+        QCOMPARE(fixedText(std::nan(""), 1), std::string("nan"));
+    }
+
+    void unitsHaveThePrefixThatLeavesThreeDigits()
+    {
+        QCOMPARE(scaledText(950, Prefixes::Decimal), std::string("950"));
+        QCOMPARE(scaledText(0.25, Prefixes::Decimal), std::string("0.25"));
+        QCOMPARE(scaledText(999.6, Prefixes::Decimal), std::string("1.00 k")); // not 1000
+        QCOMPARE(scaledText(12'345'678, Prefixes::Decimal), std::string("12.3 M"));
+        QCOMPARE(scaledText(-1200, Prefixes::Decimal), std::string("-1.20 k"));
+        QCOMPARE(scaledText(4.56e18, Prefixes::Decimal), std::string("4.56 E"));
+        QCOMPARE(scaledText(1e24, Prefixes::Decimal), std::string("1000000 E"));
+        QCOMPARE(scaledText(512, Prefixes::Binary, "B"), std::string("512 B"));
+        QCOMPARE(scaledText(1536, Prefixes::Binary, "B"), std::string("1.50 KiB"));
+        QCOMPARE(scaledText(1536, Prefixes::Binary, "B", "_"), std::string("1.50_KiB"));
+        QVERIFY(prefixed(999.6, Prefixes::Decimal, 4).prefix.empty()); // four digits have room for it
+        QCOMPARE(prefixed(999.96, Prefixes::Decimal, 4).prefix, std::string_view("k"));
+    }
+
+    void namesOfParametersAreTakenApart()
+    {
+        using projects::ParameterName;
+        using projects::parameterNameFrom;
+        QVERIFY(parameterNameFrom("layers.12.attention.q.weight") ==
+                (ParameterName{"layers", 12, "attention.q.weight"}));
+        QCOMPARE(parameterNameFrom("layers.12.attention.q.weight").node(), std::string_view("attention"));
+        QVERIFY(parameterNameFrom("stem.embed.weight") == (ParameterName{"stem", 0, "embed.weight"}));
+        QVERIFY(parameterNameFrom("topology.coefficient") == (ParameterName{"topology", 0, "coefficient"}));
+        // What only begins as a layer's is of none.
+        for (const char* const text : {"layers.x.up", "layers.0.up", "layers.-1.up", "layers.3x.up", "layers.3",
+                                       "layers.99999999999999999999.up", "layers", "layersb.3.up", "", "."}) {
+            QVERIFY2(parameterNameFrom(text).layer == 0, text);
+        }
+        for (const char* const text : {"layers.12.attention.q.weight", "stem.embed.weight", "layers.x.up", "weight"}) {
+            QCOMPARE(textOf(parameterNameFrom(text)), std::string(text));
+        }
+    }
+
+    /// The published values of FNV-1a, on which the keys of random streams and of fits that are kept depend.
+    void theHashIsFnv()
+    {
+        const auto hash = [](std::string_view text) {
+            std::uint64_t value = kFnvStart;
+            for (const char c : text) {
+                value = fnvStep(value, static_cast<std::uint8_t>(c));
+            }
+            return value;
+        };
+        QCOMPARE(hash("a"), std::uint64_t{0xaf63dc4c8601ec8c});
+        QCOMPARE(hash("foobar"), std::uint64_t{0x85944171f73967e8});
+        QVERIFY(hash("\xff") != hash("\x7f"));
+    }
+
+    void uniformDrawsMakeGaussianOnes()
+    {
+        constexpr double kRadius = 1.1774100225154747; // √(2 ln 2)
+        const auto near = [](double a, double b) { return std::abs(a - b) < 1e-15; };
+        for (const double turn : {0.0625, 0.25, 0.5, 0.9}) {
+            const auto [one, other] = gaussianPair(0.5, turn);
+            QVERIFY(near(one, gaussianFrom(0.5, turn)) && std::abs(std::hypot(one, other) - kRadius) < 1e-14);
+        }
+        QVERIFY(near(gaussianPair(0.5, 0.25)[0], 0) && near(gaussianPair(0.5, 0.25)[1], kRadius));
+    }
+
+    void sizesInErrorsLeaveOutZeros()
+    {
+        QCOMPARE(projects::bytesText(4.0 * 1024 * 1024 * 1024), std::string("4 GiB"));
+        QCOMPARE(projects::bytesText(1010.0 * 1024), std::string("1010 KiB")); // not 1.01e+03
+        QCOMPARE(projects::bytesText(0), std::string("0 B"));
+    }
+};
+
+RESIDUA_TEST(TestText)
+#include "tst_text.moc"
