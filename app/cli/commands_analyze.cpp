@@ -5,6 +5,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/computing.h"
 #include "app/cli/low_rank_figures.h"
+#include "app/cli/project_argument.h"
 #include "app/cli/result_file.h"
 #include "engine/api/matrix_name.h"
 #include "engine/results/coefficients.h"
@@ -245,6 +246,9 @@ Exit runCoefficients(const Arguments& arguments, const Console& console)
 Exit runAnalyze(const Arguments& arguments, const Console& console)
 {
     const std::string what = arguments.positional(0);
+    if (arguments.has("set") && what != "gap" && (what != "theory" || arguments.has("figure"))) {
+        return console.fail(Exit::Usage, {"--set", "is for the project of analyze gap and analyze theory"});
+    }
     if (what == "coefficients") {
         if (arguments.positional(1).empty()) {
             return console.fail(Exit::Usage, {"", "missing argument SUBJECT: a run's directory"});
@@ -269,6 +273,7 @@ Exit runAnalyze(const Arguments& arguments, const Console& console)
 std::vector<Command> analyzeCommands()
 {
     std::vector<OptionSpec> options{
+        setOption("theory and gap: "),
         {"step", OptionKind::Integer, "STEP", "as recorded then, or from its checkpoint (default: the last)", {}, 0},
         {"feature", OptionKind::Integer, "N", "one feature, from a checkpoint (default: the mean of all)", {}, 0},
         {"against", OptionKind::Text, "WHAT", "less initial, a step, or another run at the same or its last step"},

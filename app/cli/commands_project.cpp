@@ -397,12 +397,16 @@ Exit runInfo(const Arguments& arguments, const Console& console)
 Exit runDiff(const Arguments& arguments, const Console& console)
 {
     const Result<NamedProject> before = openProject(arguments.positional(0));
-    const Result<NamedProject> after = openProject(arguments.positional(1));
-    if (!before || !after) {
-        return console.fail(Exit::InvalidProject, before ? after.error() : before.error());
+    if (!before) {
+        return console.fail(Exit::InvalidProject, before.error());
+    }
+    const std::variant<NamedProject, Refusal> after = openProject(arguments.positional(1), arguments, console);
+    if (const auto* const refusal = std::get_if<Refusal>(&after)) {
+        return console.fail(refusal->code, refusal->error);
     }
     json list = json::array();
-    const std::vector<projects::Change> changes = projects::diff(before->document.project, after->document.project);
+    const std::vector<projects::Change> changes =
+        projects::diff(before->document.project, std::get<NamedProject>(after).document.project);
     for (const projects::Change& change : changes) {
         console.line(change.text());
         list.push_back({{"place", change.place}, {"before", change.before}, {"after", change.after}});
@@ -459,7 +463,7 @@ std::vector<Command> projectCommands()
         {"diff",
          "show what differs in meaning between two projects",
          "residua-cli diff my-project plain-language",
-         {{{"A", "a project"}, {"B", "another"}}, {}},
+         {{{"A", "a project"}, {"B", "another"}}, {setOption("in B, ")}},
          &runDiff},
     };
 }

@@ -88,7 +88,13 @@ Status setField(projects::Project& project, const std::string& text, const Conso
 
 std::variant<NamedProject, Refusal> openProject(const Arguments& arguments, const Console& console)
 {
-    Result<NamedProject> opened = openProject(arguments.positional(0));
+    return openProject(arguments.positional(0), arguments, console);
+}
+
+std::variant<NamedProject, Refusal> openProject(const std::string& path, const Arguments& arguments,
+                                                const Console& console)
+{
+    Result<NamedProject> opened = openProject(path);
     if (!opened) {
         return Refusal{Exit::InvalidProject, opened.error()};
     }
@@ -111,11 +117,12 @@ PositionalSpec projectArgument()
     return {"PROJECT", "a project's directory, its project.json, or an example's name"};
 }
 
-OptionSpec setOption()
+OptionSpec setOption(const std::string& of)
 {
-    return {"set", OptionKind::Text, "FIELD=VALUE",
-            "a field of project.json by its pointer or with dots (training.batch=32, topology=dca) and its value for "
-            "this command; any number of times (residua-cli explain fields lists them)"};
+    return {
+        "set", OptionKind::Text, "FIELD=VALUE",
+        of + "a field of project.json by its pointer or with dots (training.batch=32, topology=dca) and its value for "
+             "this command; any number of times (residua-cli explain fields lists them)"};
 }
 
 Result<std::filesystem::path> absolutePath(const std::filesystem::path& path)
