@@ -177,6 +177,24 @@ Status extractFiles(ArchiveReader& reader, const fs::path& file, const BundleCon
                  : Status(Done{});
 }
 
+Status checkGrowth(const BundleContents& contents, const fs::path& file)
+{
+    constexpr std::int64_t kAlways = std::int64_t{1} << 30; // bytes; so much is no harm, whatever it is made of
+    std::error_code code;
+    const std::uintmax_t size = fs::file_size(file, code);
+    if (code) {
+        return systemError(file, "cannot be read", code.value());
+    }
+    const auto bytes = static_cast<double>(contents.bytes());
+    if (contents.bytes() <= kAlways || bytes <= static_cast<double>(size) * static_cast<double>(kMostGrowth)) {
+        return Done{};
+    }
+    return Error{file.string(), "has " + projects::bytesText(static_cast<double>(size)) + " and would become " +
+                                    projects::bytesText(bytes) + ", more than " + std::to_string(kMostGrowth) +
+                                    " times as much: it was made to fill a disk, or holds almost nothing but one "
+                                    "repeated byte. Where that is meant: residua-cli unpack --any-size"};
+}
+
 Status checkRoom(const BundleContents& contents, const fs::path& folder)
 {
     struct statvfs disk {};

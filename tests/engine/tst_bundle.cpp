@@ -296,6 +296,20 @@ private slots:
         refuses("project.json");
     }
 
+    /// Whatever room the disk has.
+    void whatGrowsBeyondReasonIsRefusedUnlessItIsMeant()
+    {
+        forge(m_file, {{"a", std::int64_t{400'000'000'000}, 0}}, {});
+        refuses("times as much");
+        refuses("--any-size");
+        const auto meant = engine::unpack(m_file, m_away / "target", {}, engine::BundleGrowth::Any);
+        QVERIFY(!meant.ok()); // there is no such entry, or no such disk
+        QVERIFY2(!isIn(meant.error().text(), "times as much"), meant.error().text().c_str());
+        forge(m_file, {{"a", std::int64_t{1} << 30, 0}}, {}); // no harm
+        refuses("");
+        QVERIFY(!isIn(engine::unpack(m_file, m_away / "target").error().text(), "times as much"));
+    }
+
     void whatIsNoBundleIsRefused()
     {
         write(m_file, "hello");
