@@ -12,7 +12,8 @@
 
 namespace residua::engine {
 
-/// The bytes of text that may be held in memory: half of the memory that is free now, for text is copied while it grows.
+/// The bytes of text that may be held in memory: half of the memory that is free now, for text is copied while it
+/// grows.
 [[nodiscard]] std::uint64_t mostTextInMemory();
 
 /// How much text a source holds in memory, in all of its files together, and how much it may. Copies share the count.
@@ -41,8 +42,7 @@ class TextShare {
 public:
     TextShare() = default; ///< of nothing that is counted
     explicit TextShare(const TextMemory& memory) : m_state(memory.m_state) {}
-    TextShare(TextShare&& other) noexcept
-        : m_state(std::move(other.m_state)), m_bytes(std::exchange(other.m_bytes, 0))
+    TextShare(TextShare&& other) noexcept : m_state(std::move(other.m_state)), m_bytes(std::exchange(other.m_bytes, 0))
     {
     }
     TextShare& operator=(TextShare&&) = delete;
