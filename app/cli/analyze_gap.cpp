@@ -246,7 +246,11 @@ std::vector<OptionSpec> gapOptions()
              0,
              1},
             {"inputs", OptionKind::Text, "NAME", "gap: gaussian, or data: each layer's own (default: the project's)"},
-            {"sort", OptionKind::Text, "BY", "gap: layer (default), size or error"},
+            {.name = "sort",
+             .kind = OptionKind::Text,
+             .value = "BY",
+             .help = "gap: layer (default), size or error",
+             .choices = {"layer", "size", "error"}},
             projectOption(),
             otherDataOption(),
             threadsOption()};

@@ -2,6 +2,7 @@
 #include "app/cli/analyze_gap.h"
 #include "app/cli/analyze_stability.h"
 #include "app/cli/analyze_theory.h"
+#include "app/cli/choices.h"
 #include "app/cli/commands.h"
 #include "app/cli/computing.h"
 #include "app/cli/low_rank_figures.h"
@@ -293,10 +294,13 @@ std::vector<Command> analyzeCommands()
          "print or export what a run has learned, its mixing coefficients, what its network does without each layer, "
          "what the papers prove of a project, or how far weights in two factors are from the full ones",
          "residua-cli analyze coefficients my-project/runs/first --against initial",
-         {{{"WHAT", "coefficients, stability, theory or gap"},
+         {{{"WHAT",
+            "coefficients, stability, theory or gap",
+            Presence::Required,
+            {"coefficients", "stability", "theory", "gap"}},
            {"SUBJECT",
             "a run's directory; for theory a project of low-rank regression, or none; for gap a project or a run",
-            Presence::Optional}},
+            Presence::Optional, exampleNames(), Beside::Files}},
           std::move(options)},
          &runAnalyze},
     };

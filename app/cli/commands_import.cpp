@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/choices.h"
 #include "app/cli/commands.h"
 #include "app/cli/computing.h"
 #include "app/cli/data_argument.h"
@@ -146,8 +147,10 @@ std::vector<Command> importCommands()
                       "single safetensors file"}},
           {{"output", OptionKind::Text, "PROJECT",
             "the new project, which must not exist; with --onto the new run (default: among the project's)", "o"},
-           {"onto", OptionKind::Text, "PROJECT",
-            "put the tensors of the file where name and shape fit this project's network, and list what does not"},
+           offering(OptionSpec{"onto", OptionKind::Text, "PROJECT",
+                               "put the tensors of the file where name and shape fit this project's network, and list "
+                               "what does not"},
+                    exampleNames(), Beside::Files),
            setOption("with --onto: "),
            {"data", OptionKind::Text, "PATH",
             "what it is to be trained on: a text, JSON Lines (.jsonl), Parquet or ready-made tokens (.bin), or a "

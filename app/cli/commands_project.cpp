@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/choices.h"
 #include "app/cli/commands.h"
 #include "app/cli/data_argument.h"
 #include "app/cli/project_argument.h"
@@ -427,7 +428,8 @@ std::vector<Command> projectCommands()
          "make a project: an example, or one of your data, sizes and topology",
          "residua-cli new --example ancre-language my-project",
          {{{"DIR", "where to make it; the directory may exist", Presence::Optional}},
-          {{"example", OptionKind::Text, "NAME", "which example (default: the first of --list)"},
+          {offering(OptionSpec{"example", OptionKind::Text, "NAME", "which example (default: the first of --list)"},
+                    exampleNames()),
            {"list", OptionKind::Flag, "", "list the examples"},
            {"data", OptionKind::Text, "PATH",
             "instead: a text or JSON Lines (.jsonl), also .gz and .zst, Parquet (.parquet), ready-made tokens (.bin), "
@@ -435,9 +437,16 @@ std::vector<Command> projectCommands()
             "folder of such"},
            mixOption(),
            fieldOption(),
-           {"tokeniser", OptionKind::Text, "KIND",
-            "how text becomes tokens: bytes, characters, a tokenizer.json or its folder, or a SentencePiece model"},
-           {"topology", OptionKind::Text, "NAME", "instead: a preset; blocks get the ports that it feeds"},
+           {.name = "tokeniser",
+            .kind = OptionKind::Text,
+            .value = "KIND",
+            .help =
+                "how text becomes tokens: bytes, characters, a tokenizer.json or its folder, or a SentencePiece model",
+            .choices = {"bytes", "characters"},
+            .beside = Beside::Files},
+           offering(OptionSpec{"topology", OptionKind::Text, "NAME",
+                               "instead: a preset; blocks get the ports that it feeds"},
+                    topologyNames()),
            {"layers", OptionKind::Integer, "N", "instead: how many layers", "", 1},
            {"width", OptionKind::Integer, "N", "instead: features between layers", "", 1},
            {"steps", OptionKind::Integer, "N", "instead: steps of training", "", 1}}},
@@ -447,7 +456,7 @@ std::vector<Command> projectCommands()
          "residua-cli set my-project training.batch=8",
          {{{"PROJECT", "a project's directory or its project.json"},
            {"FIELD=VALUE", "a field by its pointer or with dots, and its value (residua-cli explain fields lists them)",
-            Presence::Repeated}},
+            Presence::Repeated, fieldWords()}},
           {}},
          &runSet},
         {"validate",
@@ -463,7 +472,9 @@ std::vector<Command> projectCommands()
         {"diff",
          "show what differs in meaning between two projects",
          "residua-cli diff my-project plain-language",
-         {{{"A", "a project"}, {"B", "another"}}, {setOption("in B, ")}},
+         {{offering(PositionalSpec{"A", "a project"}, exampleNames(), Beside::Files),
+           offering(PositionalSpec{"B", "another"}, exampleNames(), Beside::Files)},
+          {setOption("in B, ")}},
          &runDiff},
     };
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/project_argument.h"
 
+#include "app/cli/choices.h"
 #include "engine/api/data_summary.h"
 #include "projects/check/validate.h"
 #include "projects/file/store.h"
@@ -114,15 +115,17 @@ void trainFor(projects::Project& project, std::int64_t steps)
 
 PositionalSpec projectArgument()
 {
-    return {"PROJECT", "a project's directory, its project.json, or an example's name"};
+    return offering(PositionalSpec{"PROJECT", "a project's directory, its project.json, or an example's name"},
+                    exampleNames(), Beside::Files);
 }
 
 OptionSpec setOption(const std::string& of)
 {
-    return {
-        "set", OptionKind::Text, "FIELD=VALUE",
-        of + "a field of project.json by its pointer or with dots (training.batch=32, topology=dca) and its value for "
-             "this command; any number of times (residua-cli explain fields lists them)"};
+    return offering(
+        OptionSpec{"set", OptionKind::Text, "FIELD=VALUE",
+                   of + "a field of project.json by its pointer or with dots (training.batch=32, topology=dca) and its "
+                        "value for this command; any number of times (residua-cli explain fields lists them)"},
+        fieldWords());
 }
 
 Result<std::filesystem::path> absolutePath(const std::filesystem::path& path)

@@ -39,8 +39,8 @@ using Identity = std::array<std::int64_t, 7>;
 
 Identity identityOf(const struct stat& status)
 {
-    return {static_cast<std::int64_t>(status.st_dev), static_cast<std::int64_t>(status.st_ino),
-            static_cast<std::int64_t>(status.st_size), static_cast<std::int64_t>(status.st_mtim.tv_sec),
+    return {static_cast<std::int64_t>(status.st_dev),          static_cast<std::int64_t>(status.st_ino),
+            static_cast<std::int64_t>(status.st_size),         static_cast<std::int64_t>(status.st_mtim.tv_sec),
             static_cast<std::int64_t>(status.st_mtim.tv_nsec), static_cast<std::int64_t>(status.st_ctim.tv_sec),
             static_cast<std::int64_t>(status.st_ctim.tv_nsec)};
 }
@@ -65,7 +65,7 @@ std::optional<std::string> keptDigest(const fs::path& kept)
     const auto text = kept.empty() ? Result<std::string>(Error{}) : readFile(kept, kDigestDigits);
     const auto isDigit = [](char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; };
     return text && text->size() == kDigestDigits && std::ranges::all_of(*text, isDigit) ? std::optional(*text)
-                                                                                : std::nullopt;
+                                                                                        : std::nullopt;
 }
 
 /// What cannot be kept is made again.

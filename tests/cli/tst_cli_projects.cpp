@@ -206,6 +206,18 @@ private slots:
         QVERIFY(completions("residua-cli tokenise t --kind u", 4).contains("unigram"));
         QVERIFY(completions("residua-cli export r --type B", 4).contains("BF16"));
         QVERIFY(completions("residua-cli export r --to pyt", 4).contains("pytorch"));
+        // Fields, whose value follows; and what a place of the command takes, wherever its options stand.
+        QVERIFY(completions("residua-cli train p --set training.ba", 4).contains("training.batch="));
+        QVERIFY(completions("residua-cli set p training.steps = 9 training.ba", 6).contains("training.batch="));
+        QVERIFY(completions("residua-cli set p topol", 3).contains("topology="));
+        QVERIFY(completions("residua-cli diff p plain-l", 3).contains("plain-language"));
+        QVERIFY(!completions("residua-cli info p plain-l", 3).contains("plain-language"));
+        QVERIFY(completions("residua-cli bench --steps 5 plain-l", 4).contains("plain-language"));
+        QVERIFY(completions("residua-cli bench --steps = 5 --set training.batch = 2 plain-l", 9)
+                    .contains("plain-language"));
+        QVERIFY(completions("residua-cli tokenise -o m --kind u", 5).contains("unigram"));
+        QVERIFY(completions("residua-cli analyze sta", 2).contains("stability"));
+        QVERIFY(completions("residua-cli train p --device = c", 5).contains("cpu"));
         QCOMPARE(run({"completion", "csh"}).code, 1);
     }
 
