@@ -40,18 +40,6 @@ Result<FileDescriptor> createNew(const fs::path& path)
                : systemError(path, "cannot be written", errno);
 }
 
-Status writeAll(const FileDescriptor& file, const fs::path& path, std::span<const std::byte> bytes)
-{
-    while (!bytes.empty()) {
-        const ssize_t written = ::write(file.get(), bytes.data(), bytes.size());
-        if (written < 0 && errno != EINTR) {
-            return systemError(path, "cannot be written", errno);
-        }
-        bytes = bytes.subspan(static_cast<std::size_t>(std::max<ssize_t>(written, 0)));
-    }
-    return Done{};
-}
-
 /// Fills `buffer` as far as the entry reaches.
 Result<std::size_t> readUpTo(ArchiveReader& reader, std::span<std::byte> buffer)
 {
@@ -116,8 +104,8 @@ private:
             if (*got != m_buffer.size()) {
                 return Error{m_file.string(), "is cut off within \"" + listed.path + "\""};
             }
-            if (const Status written = writeAll(out, path, m_buffer); !written) {
-                return written.error();
+            if (!writeBytes(out.get(), m_buffer)) {
+                return systemError(path, "cannot be written", errno);
             }
             checksum = crc32c(m_buffer, checksum);
             left -= static_cast<std::int64_t>(*got);
