@@ -94,5 +94,12 @@ find "$root" -type d -exec chmod 755 {} +
 chmod -R go-w "$root"
 package="residua_${version}_amd64.deb"
 dpkg-deb --root-owner-group -Zxz --build "$root" "$work/$package" >"$work/deb.log" || fail "dpkg-deb failed (above)"
+if command -v lintian >/dev/null; then
+  lintian --fail-on error "$work/$package" >"$work/lintian.log" 2>&1 ||
+    { cat "$work/lintian.log" >&2; fail "lintian finds errors in the package (above)"; }
+  say "lintian finds no errors"
+else
+  say "lintian is not installed: the package is not checked by it"
+fi
 mv "$work/$package" "$output/$package"
 say "wrote $output/$package ($(du -m "$output/$package" | cut -f1) MB)"

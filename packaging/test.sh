@@ -4,6 +4,9 @@
 # display: a test with windows brings its own virtual screen. A second run builds only what changed.
 #
 #   packaging/test.sh [further ctest arguments, e.g. -L unit or -R tst_topology]
+#
+# At the end it names the comparisons with other people's programs that were skipped for want of Python's packages.
+# RESIDUA_REQUIRE_PYTHON=1: where there is one the tests have failed.
 set -euo pipefail
 # shellcheck source=packaging/common.sh
 . "$(dirname "$0")/common.sh"
@@ -15,8 +18,33 @@ if [ -z "${RESIDUA_PYTHON:-}" ] && "$checkout/packaging/python.sh"; then
 elif [ -z "${RESIDUA_PYTHON:-}" ]; then
   say "going on without PyTorch for Python"
 fi
+
+# The comparisons that were skipped, each test once, with how many cases and why: empty where all were made.
+skipped_comparisons() {
+  awk '/^SKIP *: Test(ImportPackage|OnnxGraph|PyTorchFolder|TokenizersPackage)::/ {
+         line = $0
+         sub(/^SKIP *: /, "", line)
+         name = line; sub(/\(.*/, "", name)
+         sub(/^[^(]*\([^)]*\) */, "", line)
+         if (!(name in cases)) { order[++tests] = name; why[name] = line }
+         ++cases[name]
+       }
+       END { for (i = 1; i <= tests; ++i) printf "  %s (%d): %s\n", order[i], cases[order[i]], why[order[i]] }' \
+    Testing/Temporary/LastTest.log 2>/dev/null || true
+}
+
 configure_and_build ci
 # Tests run side by side: OpenMP threads that spin while waiting would take the cores from each other.
 export OMP_WAIT_POLICY=passive
 cd "$checkout/build/ci"
-ctest --output-on-failure --parallel "$(cores)" "$@" || fail "tests failed (above)"
+failed=""
+ctest --output-on-failure --parallel "$(cores)" "$@" || failed=yes
+skipped=$(skipped_comparisons)
+if [ -n "$skipped" ]; then
+  say "NOT COMPARED with PyTorch, transformers, tokenizers or ONNX, which packaging/python.sh installs:"
+  echo "$skipped"
+fi
+[ -z "$failed" ] || fail "tests failed (above)"
+if [ -n "$skipped" ] && [ "${RESIDUA_REQUIRE_PYTHON:-0}" = 1 ]; then
+  fail "comparisons were skipped (above), and RESIDUA_REQUIRE_PYTHON asks for them"
+fi

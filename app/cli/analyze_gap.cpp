@@ -13,6 +13,8 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <utility>
+#include <variant>
 
 namespace residua::cli {
 namespace {
@@ -24,25 +26,28 @@ using engine::GapWeight;
 using nlohmann::json;
 
 /// What the words ask the engine for.
-Result<engine::GapRequest> requestFrom(const Arguments& arguments)
+Result<engine::GapRequest> requestFrom(const Arguments& arguments, const Console& console)
 {
     engine::GapRequest request;
     request.tag = engine::QueryTag{1};
     const std::filesystem::path subject = arguments.positional(1);
     std::error_code ignored;
     if (std::filesystem::exists(subject / "run.json", ignored)) {
+        if (arguments.has("set")) {
+            return Error{"--set", "is for a project, and " + subject.string() + " is a run: its project is frozen"};
+        }
         request.runDirectory = subject;
         setSource(request, arguments);
         if (arguments.has("step")) {
             request.step = arguments.integer("step", 0);
         }
     } else {
-        Result<NamedProject> project = openProject(subject.string());
-        if (!project) {
-            return project.error();
+        std::variant<NamedProject, Refusal> named = openProject(subject.string(), arguments, console);
+        if (const auto* const refusal = std::get_if<Refusal>(&named)) {
+            return refusal->error;
         }
-        request.project = std::move(project->document.project);
-        request.projectDirectory = project->directory;
+        request.project = std::move(std::get<NamedProject>(named).document.project);
+        request.projectDirectory = std::get<NamedProject>(named).directory;
     }
     auto methods = methodsFrom(arguments.text("methods", kGapMethods));
     const auto rank = rankFrom(arguments);
@@ -216,7 +221,7 @@ Exit runGap(const Arguments& arguments, const Console& console)
     if (arguments.positional(1).empty()) {
         return console.fail(Exit::Usage, {"", "missing argument SUBJECT: a project or a run's directory"});
     }
-    const Result<engine::GapRequest> request = requestFrom(arguments);
+    const Result<engine::GapRequest> request = requestFrom(arguments, console);
     const Result<GapOrder> order = orderFrom(arguments);
     if (!request || !order) {
         return console.fail(Exit::Usage, request ? order.error() : request.error());
@@ -241,7 +246,11 @@ std::vector<OptionSpec> gapOptions()
              0,
              1},
             {"inputs", OptionKind::Text, "NAME", "gap: gaussian, or data: each layer's own (default: the project's)"},
-            {"sort", OptionKind::Text, "BY", "gap: layer (default), size or error"},
+            {.name = "sort",
+             .kind = OptionKind::Text,
+             .value = "BY",
+             .help = "gap: layer (default), size or error",
+             .choices = {"layer", "size", "error"}},
             projectOption(),
             otherDataOption(),
             threadsOption()};

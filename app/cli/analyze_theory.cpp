@@ -13,6 +13,7 @@
 #include <cmath>
 #include <iterator>
 #include <sstream>
+#include <variant>
 
 namespace residua::cli {
 namespace {
@@ -23,14 +24,19 @@ using nlohmann::json;
 using report::LowRankModel;
 using report::TheoryRow;
 
-Result<LowRankModel> fromProject(const std::string& path)
+Result<LowRankModel> fromProject(const std::string& path, const Arguments& arguments, const Console& console)
 {
-    const Result<NamedProject> project = openProject(path);
-    return project ? report::lowRankModelOf(project->document.project) : Result<LowRankModel>(project.error());
+    const std::variant<NamedProject, Refusal> named = openProject(path, arguments, console);
+    const auto* const refusal = std::get_if<Refusal>(&named);
+    return refusal ? Result<LowRankModel>(refusal->error)
+                   : report::lowRankModelOf(std::get<NamedProject>(named).document.project);
 }
 
 Result<LowRankModel> fromNumbers(const Arguments& arguments)
 {
+    if (arguments.has("set")) {
+        return Error{"--set", "is for a PROJECT, and none is named"};
+    }
     for (const char* const name : {"dimension", "rank"}) {
         if (!arguments.has(name)) {
             return Error{"",
@@ -116,7 +122,7 @@ Exit saveCurves(const LowRankModel& model, const std::filesystem::path& path, co
 Exit runTheory(const Arguments& arguments, const Console& console)
 {
     const std::string project = arguments.positional(1);
-    Result<LowRankModel> model = project.empty() ? fromNumbers(arguments) : fromProject(project);
+    Result<LowRankModel> model = project.empty() ? fromNumbers(arguments) : fromProject(project, arguments, console);
     if (!model) {
         return console.fail(Exit::Usage, model.error());
     }

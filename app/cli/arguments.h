@@ -19,6 +19,9 @@ enum class OptionKind { Flag, Text, Integer, Real, Duration };
 /// The largest integer below which a double, which 1e6 is read as, holds them all.
 inline constexpr double kMostInteger = 9007199254740992.0;
 
+/// What a word may be beside the choices that a specification lists.
+enum class Beside { Nothing, Files };
+
 /// --name VALUE of a command.
 struct OptionSpec {
     std::string name; ///< without the dashes
@@ -30,6 +33,7 @@ struct OptionSpec {
     double maximum = kMostInteger;  ///< numbers only
     /// The words that it takes, for a shell to offer; empty where they are not a few, or files.
     std::vector<std::string> choices = {};
+    Beside beside = Beside::Nothing;
 };
 
 /// Repeated: one or more words; the last positional alone.
@@ -39,6 +43,8 @@ struct PositionalSpec {
     std::string name; ///< "PROJECT"
     std::string help;
     Presence presence = Presence::Required;
+    std::vector<std::string> choices = {}; ///< as an option's; one that ends in '=' goes on with a value
+    Beside beside = Beside::Nothing;
 };
 
 /// What a command takes. Every command also takes --json and --help. No text may be empty, but the value of an option

@@ -2,9 +2,11 @@
 #include "app/cli/analyze_gap.h"
 #include "app/cli/analyze_stability.h"
 #include "app/cli/analyze_theory.h"
+#include "app/cli/choices.h"
 #include "app/cli/commands.h"
 #include "app/cli/computing.h"
 #include "app/cli/low_rank_figures.h"
+#include "app/cli/project_argument.h"
 #include "app/cli/result_file.h"
 #include "engine/api/matrix_name.h"
 #include "engine/results/coefficients.h"
@@ -243,6 +245,9 @@ Exit runCoefficients(const Arguments& arguments, const Console& console)
 Exit runAnalyze(const Arguments& arguments, const Console& console)
 {
     const std::string what = arguments.positional(0);
+    if (arguments.has("set") && what != "gap" && (what != "theory" || arguments.has("figure"))) {
+        return console.fail(Exit::Usage, {"--set", "is for the project of analyze gap and analyze theory"});
+    }
     if (what == "coefficients") {
         if (arguments.positional(1).empty()) {
             return console.fail(Exit::Usage, {"", "missing argument SUBJECT: a run's directory"});
@@ -267,6 +272,7 @@ Exit runAnalyze(const Arguments& arguments, const Console& console)
 std::vector<Command> analyzeCommands()
 {
     std::vector<OptionSpec> options{
+        setOption("theory and gap: "),
         {"step", OptionKind::Integer, "STEP", "as recorded then, or from its checkpoint (default: the last)", {}, 0},
         {"feature", OptionKind::Integer, "N", "one feature, from a checkpoint (default: the mean of all)", {}, 0},
         {"against", OptionKind::Text, "WHAT", "less initial, a step, or another run at the same or its last step"},
@@ -286,10 +292,13 @@ std::vector<Command> analyzeCommands()
          "print or export what a run has learned, its mixing coefficients, what its network does without each layer, "
          "what the papers prove of a project, or how far weights in two factors are from the full ones",
          "residua-cli analyze coefficients my-project/runs/first --against initial",
-         {{{"WHAT", "coefficients, stability, theory or gap"},
+         {{{"WHAT",
+            "coefficients, stability, theory or gap",
+            Presence::Required,
+            {"coefficients", "stability", "theory", "gap"}},
            {"SUBJECT",
             "a run's directory; for theory a project of low-rank regression, or none; for gap a project or a run",
-            Presence::Optional}},
+            Presence::Optional, exampleNames(), Beside::Files}},
           std::move(options)},
          &runAnalyze},
     };

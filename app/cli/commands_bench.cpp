@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <variant>
 
 namespace residua::cli {
 namespace {
@@ -66,11 +68,12 @@ void showBench(const projects::Project& project, const RunOutcome& outcome, cons
 
 Exit runBench(const Arguments& arguments, const Console& console)
 {
-    Result<NamedProject> opened = openProject(arguments.positional(0));
-    if (!opened) {
-        return console.fail(Exit::InvalidProject, opened.error());
+    std::variant<NamedProject, Refusal> named = openProject(arguments, console);
+    if (const auto* const refusal = std::get_if<Refusal>(&named)) {
+        return console.fail(refusal->code, refusal->error);
     }
-    projects::Project& project = opened->document.project;
+    const std::filesystem::path directory = std::get<NamedProject>(named).directory;
+    projects::Project& project = std::get<NamedProject>(named).document.project;
     const std::int64_t steps = arguments.integer("steps", 30);
     const std::int64_t warmup = std::max<std::int64_t>(steps / 5, 1);
     trainFor(project, steps + warmup);
@@ -86,7 +89,7 @@ Exit runBench(const Arguments& arguments, const Console& console)
     engine::StartRun command;
     command.run = kRun;
     command.project = project;
-    command.projectDirectory = opened->directory;
+    command.projectDirectory = directory;
     command.runDirectory = scratch->path() / "run";
     command.device = arguments.text("device", "cpu");
     const RunOutcome outcome = follow(command, kRun, console, Show::NothingButKeepSteps, Computing::from(arguments));
@@ -108,8 +111,9 @@ std::vector<Command> benchCommands()
         {"bench",
          "measure how fast a project trains",
          "residua-cli bench my-project --steps 10",
-         {{{"PROJECT", "a project's directory, its project.json, or an example's name"}},
-          {{"steps", OptionKind::Integer, "N", "measured steps (default 30)", {}, 4, kMostSteps},
+         {{projectArgument()},
+          {setOption(),
+           {"steps", OptionKind::Integer, "N", "measured steps (default 30)", {}, 4, kMostSteps},
            deviceOption(),
            threadsOption()}},
          &runBench},

@@ -140,8 +140,9 @@ Exit runPack(const Arguments& arguments, const Console& console)
 Exit runUnpack(const Arguments& arguments, const Console& console)
 {
     const Interruptible interruptible;
-    const auto unpacked =
-        engine::unpack(arguments.positional(0), arguments.text("output"), watchOn(console, interruptible, "unpacking"));
+    const auto growth = arguments.has("any-size") ? engine::BundleGrowth::Any : engine::BundleGrowth::Plausible;
+    const auto unpacked = engine::unpack(arguments.positional(0), arguments.text("output"),
+                                         watchOn(console, interruptible, "unpacking"), growth);
     if (!unpacked) {
         return failed(unpacked.error(), interruptible, console);
     }
@@ -187,7 +188,9 @@ std::vector<Command> bundleCommands()
          "make the project that a bundle holds, or bring its runs back to the project that they left",
          "residua-cli unpack first.residua -o my-project",
          {{{"FILE", "the bundle"}},
-          {{"output", OptionKind::Text, "DIR", "a new folder, or that project's (default: the bundle's name)", "o"}}},
+          {{"output", OptionKind::Text, "DIR", "a new folder, or that project's (default: the bundle's name)", "o"},
+           {"any-size", OptionKind::Flag, "",
+            "unpack it though it becomes more than " + std::to_string(engine::kMostGrowth) + " times its size"}}},
          &runUnpack,
          Yields::Files},
     };

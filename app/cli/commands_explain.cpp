@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/choices.h"
 #include "app/cli/commands.h"
 #include "app/cli/help_text.h"
 #include "projects/base/text.h"
@@ -75,7 +76,7 @@ std::vector<Command> explainCommands()
              "say what a method computes: its equation, start, cost and source",
              "residua-cli explain ancre",
              {{{"TOPIC", "a method, preset, node kind, optimiser, law or data source (default: list them)",
-                Presence::Optional}},
+                Presence::Optional, topicNames()}},
               {}},
              &runExplain}};
 }

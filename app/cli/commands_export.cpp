@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/choices.h"
 #include "app/cli/commands.h"
 #include "app/cli/computing.h"
 #include "app/cli/engine_link.h"
@@ -105,7 +106,7 @@ std::vector<Command> exportCommands()
          "write a checkpoint's network as PyTorch code, as ONNX, or as a model that transformers loads",
          "residua-cli export my-project/runs/first --to pytorch -o my-project/pytorch",
          {{{"RUN", "a run's directory"}},
-          {{"to", OptionKind::Text, "FORMAT", formatHelp()},
+          {offering(OptionSpec{"to", OptionKind::Text, "FORMAT", formatHelp()}, exportNames()),
            {"output", OptionKind::Text, "FOLDER", "the new folder, which must not exist", "o"},
            {.name = "type",
             .kind = OptionKind::Text,

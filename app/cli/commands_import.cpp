@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/choices.h"
 #include "app/cli/commands.h"
 #include "app/cli/computing.h"
 #include "app/cli/data_argument.h"
@@ -67,19 +68,20 @@ std::optional<engine::Event> askForWeights(const engine::Command& request, const
 /// The tensors of one file onto a project.
 Exit runOnto(const Arguments& arguments, const Console& console)
 {
-    const Result<NamedProject> project = openProject(arguments.text("onto"));
-    if (!project) {
-        return console.fail(Exit::InvalidProject, project.error());
+    const std::variant<NamedProject, Refusal> named = openProject(arguments.text("onto"), arguments, console);
+    if (const auto* const refusal = std::get_if<Refusal>(&named)) {
+        return console.fail(refusal->code, refusal->error);
     }
+    const NamedProject& project = std::get<NamedProject>(named);
     const Result<std::filesystem::path> file = absolutePath(arguments.positional(0));
-    const Result<std::filesystem::path> directory = absolutePath(project->directory);
+    const Result<std::filesystem::path> directory = absolutePath(project.directory);
     if (!file || !directory) {
         return console.fail(Exit::Usage, file ? directory.error() : file.error());
     }
     engine::LoadWeightsRequest request;
     request.tag = kImport;
     request.file = *file;
-    request.project = project->document.project;
+    request.project = project.document.project;
     request.projectDirectory = *directory;
     if (arguments.has("output")) {
         const Result<std::filesystem::path> run = absolutePath(arguments.text("output"));
@@ -101,6 +103,9 @@ Exit runImport(const Arguments& arguments, const Console& console)
 {
     if (arguments.has("onto")) {
         return runOnto(arguments, console);
+    }
+    if (arguments.has("set")) {
+        return console.fail(Exit::Usage, {"--set", "is for the project of --onto, and none is named"});
     }
     if (!arguments.has("output")) {
         return console.fail(Exit::Usage, {"--output", "missing, expected -o PROJECT, which does not exist yet"});
@@ -142,8 +147,11 @@ std::vector<Command> importCommands()
                       "single safetensors file"}},
           {{"output", OptionKind::Text, "PROJECT",
             "the new project, which must not exist; with --onto the new run (default: among the project's)", "o"},
-           {"onto", OptionKind::Text, "PROJECT",
-            "put the tensors of the file where name and shape fit this project's network, and list what does not"},
+           offering(OptionSpec{"onto", OptionKind::Text, "PROJECT",
+                               "put the tensors of the file where name and shape fit this project's network, and list "
+                               "what does not"},
+                    exampleNames(), Beside::Files),
+           setOption("with --onto: "),
            {"data", OptionKind::Text, "PATH",
             "what it is to be trained on: a text, JSON Lines (.jsonl), Parquet or ready-made tokens (.bin), or a "
             "folder of such"},

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/choices.h"
 #include "app/cli/commands.h"
 #include "app/cli/computing.h"
 #include "app/cli/engine_link.h"
@@ -261,7 +262,8 @@ std::vector<Command> modelCommands()
          "residua-cli eval my-project/runs/first --batches 2",
          {{kRunDirectory},
           {kFrom,
-           {"split", OptionKind::Text, "NAME", "train, validation (default) or test"},
+           offering(OptionSpec{"split", OptionKind::Text, "NAME", "train, validation (default) or test"},
+                    {"train", "validation", "test"}),
            {"batches", OptionKind::Integer, "N", "at most so many (default: all)", {}, 0},
            projectOption(),
            otherDataOption(),
@@ -286,7 +288,9 @@ std::vector<Command> modelCommands()
          "residua-cli retrofit my-project/runs/first --topology dca -o my-project/runs/dca --steps 40",
          {{kRunDirectory},
           {kFrom,
-           {"topology", OptionKind::Text, "NAME", "a preset, shortcuts (0:2+1:3), or a project to take it from"},
+           offering(OptionSpec{"topology", OptionKind::Text, "NAME",
+                               "a preset, shortcuts (0:2+1:3), or a project to take it from"},
+                    topologyNames(), Beside::Files),
            {"output", OptionKind::Text, "DIR", "the new run, which must not exist (default: beside RUN)", "o"},
            {"steps", OptionKind::Integer, "N", "a new total of steps", {}, 1, kMostSteps},
            projectOption(),

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/choices.h"
 #include "app/cli/commands.h"
 #include "app/cli/data_argument.h"
 #include "app/cli/project_argument.h"
@@ -397,12 +398,16 @@ Exit runInfo(const Arguments& arguments, const Console& console)
 Exit runDiff(const Arguments& arguments, const Console& console)
 {
     const Result<NamedProject> before = openProject(arguments.positional(0));
-    const Result<NamedProject> after = openProject(arguments.positional(1));
-    if (!before || !after) {
-        return console.fail(Exit::InvalidProject, before ? after.error() : before.error());
+    if (!before) {
+        return console.fail(Exit::InvalidProject, before.error());
+    }
+    const std::variant<NamedProject, Refusal> after = openProject(arguments.positional(1), arguments, console);
+    if (const auto* const refusal = std::get_if<Refusal>(&after)) {
+        return console.fail(refusal->code, refusal->error);
     }
     json list = json::array();
-    const std::vector<projects::Change> changes = projects::diff(before->document.project, after->document.project);
+    const std::vector<projects::Change> changes =
+        projects::diff(before->document.project, std::get<NamedProject>(after).document.project);
     for (const projects::Change& change : changes) {
         console.line(change.text());
         list.push_back({{"place", change.place}, {"before", change.before}, {"after", change.after}});
@@ -423,7 +428,8 @@ std::vector<Command> projectCommands()
          "make a project: an example, or one of your data, sizes and topology",
          "residua-cli new --example ancre-language my-project",
          {{{"DIR", "where to make it; the directory may exist", Presence::Optional}},
-          {{"example", OptionKind::Text, "NAME", "which example (default: the first of --list)"},
+          {offering(OptionSpec{"example", OptionKind::Text, "NAME", "which example (default: the first of --list)"},
+                    exampleNames()),
            {"list", OptionKind::Flag, "", "list the examples"},
            {"data", OptionKind::Text, "PATH",
             "instead: a text or JSON Lines (.jsonl), also .gz and .zst, Parquet (.parquet), ready-made tokens (.bin), "
@@ -431,9 +437,16 @@ std::vector<Command> projectCommands()
             "folder of such"},
            mixOption(),
            fieldOption(),
-           {"tokeniser", OptionKind::Text, "KIND",
-            "how text becomes tokens: bytes, characters, a tokenizer.json or its folder, or a SentencePiece model"},
-           {"topology", OptionKind::Text, "NAME", "instead: a preset; blocks get the ports that it feeds"},
+           {.name = "tokeniser",
+            .kind = OptionKind::Text,
+            .value = "KIND",
+            .help =
+                "how text becomes tokens: bytes, characters, a tokenizer.json or its folder, or a SentencePiece model",
+            .choices = {"bytes", "characters"},
+            .beside = Beside::Files},
+           offering(OptionSpec{"topology", OptionKind::Text, "NAME",
+                               "instead: a preset; blocks get the ports that it feeds"},
+                    topologyNames()),
            {"layers", OptionKind::Integer, "N", "instead: how many layers", "", 1},
            {"width", OptionKind::Integer, "N", "instead: features between layers", "", 1},
            {"steps", OptionKind::Integer, "N", "instead: steps of training", "", 1}}},
@@ -443,7 +456,7 @@ std::vector<Command> projectCommands()
          "residua-cli set my-project training.batch=8",
          {{{"PROJECT", "a project's directory or its project.json"},
            {"FIELD=VALUE", "a field by its pointer or with dots, and its value (residua-cli explain fields lists them)",
-            Presence::Repeated}},
+            Presence::Repeated, fieldWords()}},
           {}},
          &runSet},
         {"validate",
@@ -459,7 +472,9 @@ std::vector<Command> projectCommands()
         {"diff",
          "show what differs in meaning between two projects",
          "residua-cli diff my-project plain-language",
-         {{{"A", "a project"}, {"B", "another"}}, {}},
+         {{offering(PositionalSpec{"A", "a project"}, exampleNames(), Beside::Files),
+           offering(PositionalSpec{"B", "another"}, exampleNames(), Beside::Files)},
+          {setOption("in B, ")}},
          &runDiff},
     };
 }

@@ -71,9 +71,9 @@ std::vector<Command> shellCommands()
 {
     return {
         {"completion",
-         "print a script that completes commands and options in a shell",
+         "print a script that completes commands, options, names and fields in a shell",
          "residua-cli completion bash",
-         {{{"SHELL", "bash, zsh or fish"}}, {}},
+         {{{"SHELL", "bash, zsh or fish", Presence::Required, {"bash", "zsh", "fish"}}}, {}},
          &runCompletion},
         {"man",
          "print a manual page, to be shown by man -l or installed",

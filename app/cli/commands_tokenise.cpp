@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands.h"
+#include "app/cli/process.h"
 #include "app/cli/project_argument.h"
 #include "app/cli/terminal_text.h"
 #include "engine/api/tokeniser_training.h"
@@ -54,14 +55,18 @@ Exit runTokenise(const Arguments& arguments, const Console& console)
     training.model = kind == "bpe" ? engine::PieceModel::Bpe : engine::PieceModel::Unigram;
     training.field = arguments.text("field", training.field);
     training.pieces = arguments.integer("size", training.pieces);
+    const Interruptible interruptible; // what lies half-written beside the model is removed before the end
     const Result<engine::TrainedTokeniser> trained =
         engine::trainTokeniser(training, [&](const engine::TokeniserProgress& progress) {
             const bool reads = progress.read < 1;
             console.status((reads ? "reading " : "learning pieces ") +
                            std::to_string(std::lround(100 * (reads ? progress.read : progress.learned))) + " %");
-            return true;
+            return !interruptible.interrupted();
         });
     console.status("");
+    if (!trained && interruptible.interrupted()) {
+        return console.fail(Exit::Quit, {"", "interrupted: nothing is written"});
+    }
     if (!trained) {
         return console.fail(Exit::RunFailed, trained.error());
     }

@@ -22,7 +22,11 @@ Computing Computing::from(const Arguments& arguments)
 
 OptionSpec deviceOption()
 {
-    return {"device", OptionKind::Text, "KEY", "cpu or cuda:N (residua-cli devices lists them)"};
+    return {.name = "device",
+            .kind = OptionKind::Text,
+            .value = "KEY",
+            .help = "cpu or cuda:N (residua-cli devices lists them)",
+            .choices = {"cpu", "cuda:0"}};
 }
 
 OptionSpec threadsOption()

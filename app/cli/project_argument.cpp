@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/project_argument.h"
 
+#include "app/cli/choices.h"
 #include "engine/api/data_summary.h"
 #include "projects/check/validate.h"
 #include "projects/file/store.h"
@@ -88,7 +89,13 @@ Status setField(projects::Project& project, const std::string& text, const Conso
 
 std::variant<NamedProject, Refusal> openProject(const Arguments& arguments, const Console& console)
 {
-    Result<NamedProject> opened = openProject(arguments.positional(0));
+    return openProject(arguments.positional(0), arguments, console);
+}
+
+std::variant<NamedProject, Refusal> openProject(const std::string& path, const Arguments& arguments,
+                                                const Console& console)
+{
+    Result<NamedProject> opened = openProject(path);
     if (!opened) {
         return Refusal{Exit::InvalidProject, opened.error()};
     }
@@ -108,14 +115,17 @@ void trainFor(projects::Project& project, std::int64_t steps)
 
 PositionalSpec projectArgument()
 {
-    return {"PROJECT", "a project's directory, its project.json, or an example's name"};
+    return offering(PositionalSpec{"PROJECT", "a project's directory, its project.json, or an example's name"},
+                    exampleNames(), Beside::Files);
 }
 
-OptionSpec setOption()
+OptionSpec setOption(const std::string& of)
 {
-    return {"set", OptionKind::Text, "FIELD=VALUE",
-            "a field of project.json by its pointer or with dots (training.batch=32, topology=dca) and its value for "
-            "this command; any number of times (residua-cli explain fields lists them)"};
+    return offering(
+        OptionSpec{"set", OptionKind::Text, "FIELD=VALUE",
+                   of + "a field of project.json by its pointer or with dots (training.batch=32, topology=dca) and its "
+                        "value for this command; any number of times (residua-cli explain fields lists them)"},
+        fieldWords());
 }
 
 Result<std::filesystem::path> absolutePath(const std::filesystem::path& path)

@@ -28,8 +28,10 @@ struct Refusal {
     Exit code = Exit::Usage;
     Error error;
 };
-/// The project that the first word names, with the fields set that --set gives, in their order. Errors of --set name
-/// the field, what it takes, and what was probably meant; they are wrong usage.
+/// The project that `path`, or the first word, names, with the fields set that --set gives, in their order. Errors of
+/// --set name the field, what it takes, and what was probably meant; they are wrong usage.
+[[nodiscard]] std::variant<NamedProject, Refusal> openProject(const std::string& path, const Arguments& arguments,
+                                                              const Console& console);
 [[nodiscard]] std::variant<NamedProject, Refusal> openProject(const Arguments& arguments, const Console& console);
 /// `text` is FIELD=VALUE: a field of project.json by its pointer, or with dots ("training.batch=32"), and its value;
 /// presets by name, whose blocks get the ports that they feed. What else it changes than the field is told as a remark.
@@ -39,8 +41,8 @@ struct Refusal {
 void trainFor(projects::Project& project, std::int64_t steps);
 /// PROJECT: of a command that takes a project or an example.
 [[nodiscard]] PositionalSpec projectArgument();
-/// The option --set FIELD=VALUE.
-[[nodiscard]] OptionSpec setOption();
+/// The option --set FIELD=VALUE. `of` says which project it is about, where a command may have none or several.
+[[nodiscard]] OptionSpec setOption(const std::string& of = {});
 
 /// From the root, without "." and "..". An error where the current directory is gone.
 [[nodiscard]] Result<std::filesystem::path> absolutePath(const std::filesystem::path& path);

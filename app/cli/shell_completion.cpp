@@ -2,77 +2,12 @@
 #include "app/cli/shell_completion.h"
 
 #include "app/cli/terminal_text.h"
-#include "engine/api/export_format.h"
-#include "projects/library/presets.h"
-#include "projects/schema/fields.h"
-#include "resources/help.h"
 
-#include <algorithm>
+#include <map>
 #include <span>
 
 namespace residua::cli {
 namespace {
-
-std::vector<std::string> exampleNames()
-{
-    std::vector<std::string> names;
-    for (const projects::Example& example : projects::examples()) {
-        names.push_back(example.name);
-    }
-    return names;
-}
-
-std::vector<std::string> topologyNames()
-{
-    std::vector<std::string> names;
-    for (const auto& preset : projects::topologyPresets(projects::examples().front().project.network)) {
-        names.push_back(preset.name);
-    }
-    return names;
-}
-
-std::vector<std::string> topicNames()
-{
-    std::vector<std::string> names;
-    for (const resources::HelpTopic& topic : resources::helpTopics()) {
-        names.push_back(topic.name);
-    }
-    return names;
-}
-
-/// Words that may stand where an option's value or a positional of this name does; files may too where that is empty
-/// or a project is named.
-std::vector<std::string> choicesFor(const std::string& name)
-{
-    if (name == "example" || name == "PROJECT") {
-        return exampleNames();
-    }
-    if (name == "topology") {
-        return topologyNames();
-    }
-    if (name == "TOPIC") {
-        return topicNames();
-    }
-    if (name == "SHELL") {
-        return {"bash", "zsh", "fish"};
-    }
-    if (name == "to") {
-        std::vector<std::string> keys;
-        for (const engine::ExportFormatInfo& info : engine::exportFormats()) {
-            keys.emplace_back(info.key);
-        }
-        return keys;
-    }
-    if (name == "device") {
-        return {"cpu", "cuda:0"};
-    }
-    return {};
-}
-
-std::vector<std::string> choicesOf(const OptionSpec& option)
-{
-    return option.choices.empty() ? choicesFor(option.name) : option.choices;
-}
 
 std::string joined(std::span<const std::string> words)
 {
@@ -102,30 +37,62 @@ std::vector<std::string> optionWords(const Command& command)
     return words;
 }
 
-std::vector<std::string> positionalChoices(const Command& command)
+/// Lists of words that several options and positionals take, each once in a script, by a name of its own.
+class WordLists {
+public:
+    /// The name of the list.
+    std::string nameOf(const std::vector<std::string>& words)
+    {
+        return m_names.try_emplace(joined(words), "list" + std::to_string(m_names.size() + 1)).first->second;
+    }
+    /// The names by the words, joined.
+    [[nodiscard]] const std::map<std::string, std::string>& names() const { return m_names; }
+
+private:
+    std::map<std::string, std::string> m_names;
+};
+
+/// The words that may stand after each option of a command, and in each place of its positionals.
+std::string bashCases(const Command& command, WordLists& lists)
 {
-    return command.syntax.positionals.empty() ? std::vector<std::string>{}
-                                              : choicesFor(command.syntax.positionals.front().name);
+    std::string cases;
+    for (const OptionSpec& option : command.syntax.options) {
+        if (!option.choices.empty()) {
+            cases += "    " + command.name + ":--" + option.name + ") words=$" + lists.nameOf(option.choices) + " ;;\n";
+        }
+    }
+    for (std::size_t place = 0; place < command.syntax.positionals.size(); ++place) {
+        const PositionalSpec& positional = command.syntax.positionals[place];
+        if (!positional.choices.empty()) {
+            const std::string from = positional.presence == Presence::Repeated ? "*" : std::to_string(place);
+            cases += "    " + command.name + ":" + from + ") words=$" + lists.nameOf(positional.choices) + " ;;\n";
+        }
+    }
+    return cases;
 }
 
 std::string bashScript(const std::vector<Command>& commands)
 {
+    WordLists lists;
+    std::string named;
     std::string cases;
     for (const Command& command : commands) {
-        cases += "    " + command.name + ")\n        options=" + shellQuoted(joined(optionWords(command))) +
-                 "\n        words=" + shellQuoted(joined(positionalChoices(command))) +
-                 "\n        case \"$before\" in\n";
+        std::string valued;
         for (const OptionSpec& option : command.syntax.options) {
-            if (const std::vector<std::string> choices = choicesOf(option); !choices.empty()) {
-                cases += "        --" + option.name + ")\n            words=" + shellQuoted(joined(choices)) +
-                         "\n            ;;\n";
-            }
+            const std::string brief = option.shortName.empty() ? "" : "-" + option.shortName + " ";
+            valued += option.kind == OptionKind::Flag ? "" : "--" + option.name + " " + brief;
         }
-        cases += "        esac\n        ;;\n";
+        named += "    " + command.name + ")\n        options=" + shellQuoted(joined(optionWords(command))) +
+                 "\n        valued=" + shellQuoted(" " + valued) + "\n        ;;\n";
+        cases += bashCases(command, lists);
     }
-    return "# bash completion for residua-cli\n"
-           "_residua_cli()\n{\n"
-           "    local word=\"${COMP_WORDS[COMP_CWORD]}\" before=\"${COMP_WORDS[COMP_CWORD - 1]}\" options words\n"
+    std::string script = "# bash completion for residua-cli\n"
+                         "_residua_cli()\n{\n"
+                         "    local word=\"${COMP_WORDS[COMP_CWORD]}\" options='' valued='' words='' place=0 key i\n";
+    for (const auto& [words, name] : lists.names()) {
+        script += "    local " + name + "=" + shellQuoted(words) + "\n";
+    }
+    return script +
            "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
            "        COMPREPLY=($(compgen -W " +
            shellQuoted(joined(commandNames(commands)) + " --help --version") +
@@ -133,12 +100,31 @@ std::string bashScript(const std::vector<Command>& commands)
            "        return\n"
            "    fi\n"
            "    case \"${COMP_WORDS[1]}\" in\n" +
+           named +
+           "    esac\n"
+           "    for ((i = 2; i < COMP_CWORD; i++)); do\n" // bash makes of --option=value three words
+           "        if [[ $valued == *\" ${COMP_WORDS[i]} \"* ]]; then\n"
+           "            key=${COMP_WORDS[i]}\n"
+           "            [[ ${COMP_WORDS[i + 1]} == '=' ]] && ((i++))\n"
+           "            ((i++))\n"
+           "            [ \"$i\" -ge \"$COMP_CWORD\" ] || key=''\n"
+           "        elif [[ ${COMP_WORDS[i]} == '=' ]]; then\n"
+           "            ((i++))\n"
+           "        elif [[ ${COMP_WORDS[i]} != -* ]]; then\n"
+           "            ((place++))\n"
+           "        fi\n"
+           "    done\n"
+           "    [[ $word == '=' ]] && word=''\n"
+           "    case \"${COMP_WORDS[1]}:${key:-$place}\" in\n" +
            cases +
            "    esac\n"
            "    if [[ $word == -* ]]; then\n"
            "        COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
-           "    else\n"
-           "        COMPREPLY=($(compgen -W \"$words\" -- \"$word\") $(compgen -f -- \"$word\"))\n"
+           "        return\n"
+           "    fi\n"
+           "    COMPREPLY=($(compgen -W \"$words\" -- \"$word\") $(compgen -f -- \"$word\"))\n"
+           "    if [[ ${COMPREPLY[0]} == *= ]]; then\n" // a value follows
+           "        compopt -o nospace +o filenames 2> /dev/null\n"
            "    fi\n"
            "}\n"
            "complete -o filenames -F _residua_cli residua-cli\n";
@@ -154,17 +140,22 @@ std::string forZsh(const std::string& text)
     return result;
 }
 
-std::string zshAction(const std::string& name, const std::vector<std::string>& choices)
+/// What zsh offers in the place of one word.
+template <class Spec>
+std::string zshAction(const Spec& spec, WordLists& lists)
 {
-    if (choices.empty()) {
+    if (spec.choices.empty()) {
         return "_files";
     }
-    return name == "PROJECT" ? "{_alternative \"examples:example:(" + joined(choices) + ")\" \"files:file:_files\"}"
-                             : "(" + joined(choices) + ")";
+    const std::string list = lists.nameOf(spec.choices);
+    const std::string add =
+        std::string("compadd ") + (spec.choices.front().ends_with('=') ? "-S \"\" " : "") + "-- ${(z)" + list + "}";
+    return spec.beside == Beside::Files ? "{" + add + "; _files}" : "{" + add + "}";
 }
 
 std::string zshScript(const std::vector<Command>& commands)
 {
+    WordLists lists;
     std::string named;
     std::string cases;
     for (const Command& command : commands) {
@@ -173,18 +164,20 @@ std::string zshScript(const std::vector<Command>& commands)
         for (const OptionSpec& option : command.syntax.options) {
             const bool isFlag = option.kind == OptionKind::Flag;
             cases += " \\\n            " +
-                     shellQuoted(
-                         "*--" + option.name + "[" + forZsh(option.help) + "]" +
-                         (isFlag ? "" : ":" + forZsh(option.value) + ":" + zshAction(option.name, choicesOf(option))));
+                     shellQuoted("*--" + option.name + "[" + forZsh(option.help) + "]" +
+                                 (isFlag ? "" : ":" + forZsh(option.value) + ":" + zshAction(option, lists)));
         }
         for (const PositionalSpec& positional : command.syntax.positionals) {
-            cases += " \\\n            " +
-                     shellQuoted((positional.presence == Presence::Repeated ? "*:" : ":") + forZsh(positional.name) +
-                                 ":" + zshAction(positional.name, choicesFor(positional.name)));
+            cases += " \\\n            " + shellQuoted((positional.presence == Presence::Repeated ? "*:" : ":") +
+                                                       forZsh(positional.name) + ":" + zshAction(positional, lists));
         }
         cases += "\n        ;;\n";
     }
-    return "#compdef residua-cli\n"
+    std::string script = "#compdef residua-cli\n";
+    for (const auto& [words, name] : lists.names()) {
+        script += "local " + name + "=" + shellQuoted(words) + "\n";
+    }
+    return script +
            "local -a commands\n"
            "if (( CURRENT == 2 )); then\n"
            "    commands=(\n" +
@@ -215,21 +208,31 @@ std::string fishScript(const std::vector<Command>& commands)
     const std::string names = joined(commandNames(commands));
     const std::string begin = "complete -c residua-cli ";
     std::string text = "# fish completion for residua-cli\n";
+    WordLists lists;
+    const auto variable = [&lists](const std::vector<std::string>& words) {
+        return "$__residua_" + lists.nameOf(words);
+    };
     for (const Command& command : commands) {
         const std::string here = "-n '__fish_seen_subcommand_from " + command.name + "' ";
         text += begin + "-f -n 'not __fish_seen_subcommand_from " + names + "' -a " + command.name + " -d " +
                 forFish(command.summary) + "\n" + begin + here + "-l json -d 'print JSON'\n";
         for (const OptionSpec& option : command.syntax.options) {
-            const std::vector<std::string> choices = choicesOf(option);
             text += begin + here + "-l " + option.name + (option.shortName.empty() ? "" : " -s " + option.shortName) +
                     (option.kind == OptionKind::Flag ? "" : " -r") +
-                    (choices.empty() ? "" : " -a " + forFish(joined(choices))) + " -d " + forFish(option.help) + "\n";
+                    (option.choices.empty() ? "" : " -a \"" + variable(option.choices) + "\"") + " -d " +
+                    forFish(option.help) + "\n";
         }
-        if (const std::vector<std::string> choices = positionalChoices(command); !choices.empty()) {
-            text += begin + here + "-a " + forFish(joined(choices)) + "\n";
+        for (const PositionalSpec& positional : command.syntax.positionals) {
+            if (!positional.choices.empty()) {
+                text += begin + here + "-a \"" + variable(positional.choices) + "\"\n";
+            }
         }
     }
-    return text;
+    std::string words;
+    for (const auto& [list, name] : lists.names()) {
+        words += "set -g __residua_" + name + " " + forFish(list) + "\n";
+    }
+    return words + text;
 }
 
 } // namespace

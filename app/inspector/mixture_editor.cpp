@@ -11,6 +11,7 @@
 #include <QFileDialog>
 #include <QGridLayout>
 #include <QHBoxLayout>
+#include <QKeyEvent>
 #include <QLabel>
 #include <QPushButton>
 #include <QToolButton>
@@ -212,6 +213,16 @@ void MixtureEditor::addParts(const QStringList& paths)
     }
     if (!added.empty()) {
         emit editRequested(projects::addMixtureParts(m_mixture, added));
+    }
+}
+
+/// What Return enters into a field of a text is all that it does: in a dialog it would press the default button too.
+void MixtureEditor::keyPressEvent(QKeyEvent* event)
+{
+    if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) {
+        event->accept();
+    } else {
+        QWidget::keyPressEvent(event);
     }
 }
 

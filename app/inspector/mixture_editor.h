@@ -36,6 +36,9 @@ public:
     /// Asks that the texts at these paths become parts.
     void addParts(const QStringList& paths);
 
+protected:
+    void keyPressEvent(QKeyEvent* event) override;
+
 signals:
     void edited(const residua::app::Property& property, const QVariant& value);
     void editRequested(const residua::projects::Edit& edit);

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <tuple>
 #include <utility>
 
 namespace residua::app {
@@ -59,12 +60,14 @@ void RunsModel::setRuns(std::vector<engine::RunInfo> runs)
 {
     if (sameRuns(runs, m_runs)) {
         m_runs = std::move(runs);
+        numberCopies();
         for (std::size_t run = 0; run < m_runs.size(); ++run) {
             emit dataChanged(indexOf(run, 0), indexOf(run, ColumnCount - 1));
         }
     } else {
         beginResetModel();
         m_runs = std::move(runs);
+        numberCopies();
         arrange();
         endResetModel();
     }
@@ -87,6 +90,16 @@ void RunsModel::arrange()
             }
         }
         m_children[m_parents[run]].push_back(run);
+    }
+}
+
+/// Several copies of one checkpoint would stand in the list by one name.
+void RunsModel::numberCopies()
+{
+    std::map<std::tuple<std::string, std::string, std::int64_t>, int> counts;
+    m_numbers.assign(m_runs.size(), 1);
+    for (std::size_t run = m_runs.size(); run-- > 0;) { // the last is the oldest
+        m_numbers[run] = ++counts[{m_runs[run].name, m_runs[run].parent, m_runs[run].parentStep}];
     }
 }
 
@@ -177,12 +190,23 @@ int RunsModel::columnCount(const QModelIndex&) const
     return ColumnCount;
 }
 
-QString RunsModel::textOf(const engine::RunInfo& run, int column) const
+QString RunsModel::nameOf(std::size_t run) const
 {
+    const engine::RunInfo& info = m_runs[run];
+    const QString name = QString::fromStdString(info.name);
+    if (info.parent.empty()) {
+        return name;
+    }
+    return m_numbers[run] == 1 ? tr("%1, from step %2").arg(name).arg(info.parentStep)
+                               : tr("%1, from step %2 (%3)").arg(name).arg(info.parentStep).arg(m_numbers[run]);
+}
+
+QString RunsModel::textOf(std::size_t at, int column) const
+{
+    const engine::RunInfo& run = m_runs[at];
     switch (column) {
     case Name:
-        return run.parent.empty() ? QString::fromStdString(run.name)
-                                  : tr("%1, from step %2").arg(QString::fromStdString(run.name)).arg(run.parentStep);
+        return nameOf(at);
     case Started:
         return formatMoment(QString::fromStdString(run.created), QDateTime::currentDateTime());
     case State:
@@ -214,10 +238,10 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const
     switch (role) {
     case Qt::EditRole:
         return index.column() == Name   ? QVariant(QString::fromStdString(run.name))
-               : index.column() >= Tags ? QVariant(textOf(run, index.column()))
+               : index.column() >= Tags ? QVariant(textOf(index.internalId(), index.column()))
                                         : QVariant();
     case Qt::DisplayRole:
-        return textOf(run, index.column());
+        return textOf(index.internalId(), index.column());
     case Qt::CheckStateRole:
         return index.column() == Name ? QVariant(m_shown.isOverlaid(run.directory) ? Qt::Checked : Qt::Unchecked)
                                       : QVariant();

@@ -59,13 +59,15 @@ signals:
     void annotated(const std::string& directory, const std::vector<std::string>& tags, const std::string& notes);
 
 private:
-    [[nodiscard]] QString textOf(const engine::RunInfo& run, int column) const;
+    [[nodiscard]] QString textOf(std::size_t run, int column) const;
+    [[nodiscard]] QString nameOf(std::size_t run) const;
 
     /// Rows of the root are below kRoot.
     static constexpr std::size_t kRoot = SIZE_MAX;
     [[nodiscard]] const std::vector<std::size_t>& childrenOf(std::size_t run) const;
     [[nodiscard]] QModelIndex indexOf(std::size_t run, int column) const;
     void arrange();
+    void numberCopies();
     /// The run's check and colour are others.
     void announceShown(const std::string& directory);
 
@@ -74,6 +76,7 @@ private:
     std::vector<engine::RunInfo> m_runs;
     std::vector<std::size_t> m_parents;                         ///< of each run: another's place in m_runs, or kRoot
     std::map<std::size_t, std::vector<std::size_t>> m_children; ///< in the order of m_runs
+    std::vector<int> m_numbers; ///< of each run among those of its name, parent and step; the oldest is 1
 };
 
 } // namespace residua::app

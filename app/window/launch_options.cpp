@@ -190,7 +190,7 @@ std::string launchHelp()
     }
     return R"(residua: a workbench for the depth topology of neural networks
 
-  residua [PROJECT]                 open the workbench, on a project's folder or a bundle (.residua) if given
+  residua [PROJECT]                 open the workbench; on a project's folder, a run's, or a bundle (.residua)
   residua --example NAME            open it on an example
   residua report RUN -o FILE.html   write a run's plots and heatmaps as one page (no display needed)
 

@@ -27,6 +27,7 @@
 #include "app/window/sweep_commands.h"
 #include "app/window/theory_views.h"
 #include "app/window/tokeniser_commands.h"
+#include "engine/api/run_paths.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/transfer/topology_choice.h"
@@ -164,6 +165,10 @@ void MainWindow::openProject(const std::filesystem::path& path)
     std::error_code ignored;
     if (path.extension() == engine::kBundleSuffix && std::filesystem::is_regular_file(path, ignored)) {
         m_bundleCommands->bringBack(path);
+        return;
+    }
+    if (std::filesystem::is_regular_file(path / engine::kRunFile, ignored)) {
+        openRun(path);
         return;
     }
     if (const Status opened = m_session.open(path); !opened) {

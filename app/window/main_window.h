@@ -48,7 +48,8 @@ public:
     MainWindow(Look& look, WindowFolders folders, Memory memory, QWidget* parent = nullptr);
     ~MainWindow() override;
 
-    /// A project's folder; or a bundle, which is unpacked as the user says.
+    /// A project's folder; a run's, which opens its project and is shown there wherever it lies; or a bundle, which is
+    /// unpacked as the user says.
     void openProject(const std::filesystem::path& path);
     /// Opens a copy of an example as an unsaved project; an unknown name is an error that lists those there are.
     [[nodiscard]] Status openExample(const std::string& name);
@@ -87,6 +88,7 @@ private:
     void saveAs();
     void takeAlong();
     void chooseAndOpen();
+    void openRun(const std::filesystem::path& run);
     void askForNew();
     void askForModel();
     void takeUpDraft(const QString& folder);

@@ -11,6 +11,8 @@
 #include "app/start/start_page.h"
 #include "app/window/banner.h"
 #include "app/window/bundle_commands.h"
+#include "app/window/run_follower.h"
+#include "engine/results/run_reader.h"
 #include "visualizers/plot/plot_view.h"
 
 #include <QCloseEvent>
@@ -135,11 +137,32 @@ void MainWindow::takeAlong()
 
 void MainWindow::chooseAndOpen()
 {
-    const QString folder = QFileDialog::getExistingDirectory(this, tr("Open a project's folder"),
+    const QString folder = QFileDialog::getExistingDirectory(this, tr("Open a project's folder, or a run's"),
                                                              QString::fromStdString(m_folders.projects.string()));
     if (!folder.isEmpty()) {
         openProject(folder.toStdString());
     }
+}
+
+/// Its project as it is now, with the run in the list of runs.
+void MainWindow::openRun(const std::filesystem::path& run)
+{
+    std::error_code ignored;
+    std::filesystem::path directory = std::filesystem::absolute(run, ignored).lexically_normal();
+    if (!directory.has_filename()) {
+        directory = directory.parent_path(); // "study/a/" is "study/a"
+    }
+    const auto project = engine::projectDirectoryOf(directory);
+    if (!project) {
+        refuse(QString::fromStdString(project.error().text()));
+        return;
+    }
+    if (const Status opened = m_session.open(*project); !opened) {
+        refuse(tr("The project that this run was made from cannot be opened where the run remembers it: %1")
+                   .arg(QString::fromStdString(opened.error().text())));
+        return;
+    }
+    m_runFollower->followAlso(directory);
 }
 
 void MainWindow::askForNew()

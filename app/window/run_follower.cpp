@@ -82,7 +82,7 @@ void RunFollower::connectController()
     connect(&m_controller, &RunController::started, this, &RunFollower::onStarted);
     connect(&m_controller, &RunController::progressed, this, &RunFollower::onProgress);
     connect(&m_controller, &RunController::ended, this, &RunFollower::listRuns);
-    connect(&m_controller, &RunController::forked, this, &RunFollower::listRuns);
+    connect(&m_controller, &RunController::forked, this, &RunFollower::listCopy);
     connect(&m_controller, &RunController::phaseChanged, this, [this] {
         if (m_controller.phase() == RunPhase::Paused || m_controller.phase() == RunPhase::Running) {
             tellPhase();
@@ -153,13 +153,41 @@ void RunFollower::listRuns()
     ++m_lists;
     inBackground(
         m_archive.thread(), this,
-        [folder = m_session.directory() / projects::kRunsFolder] { return engine::listRuns(folder); },
+        [folder = m_session.directory() / projects::kRunsFolder, further = runsElsewhere()] {
+            return engine::listRuns(folder, further);
+        },
         [this, of = m_session.directory()](std::vector<engine::RunInfo> runs) {
             --m_lists;
             if (m_session.isOpen() && m_session.directory() == of) {
                 takeList(std::move(runs));
             }
         });
+}
+
+void RunFollower::followAlso(const std::filesystem::path& run)
+{
+    if (!isHere(run)) {
+        m_elsewhere[m_session.directory()].push_back(run);
+    }
+    show(run.string());
+    listRuns();
+}
+
+/// A copy of a run that lies elsewhere lies beside it.
+void RunFollower::listCopy(const std::filesystem::path& copy)
+{
+    const auto beside = [&](const std::filesystem::path& run) { return run.parent_path() == copy.parent_path(); };
+    if (!isHere(copy) && std::ranges::any_of(runsElsewhere(), beside)) {
+        m_elsewhere[m_session.directory()].push_back(copy);
+    }
+    listRuns();
+}
+
+/// Of the open project.
+std::vector<std::filesystem::path> RunFollower::runsElsewhere() const
+{
+    const auto found = m_elsewhere.find(m_session.directory());
+    return found == m_elsewhere.end() ? std::vector<std::filesystem::path>() : found->second;
 }
 
 void RunFollower::takeList(std::vector<engine::RunInfo> runs)
@@ -228,7 +256,8 @@ bool RunFollower::isHere(const std::filesystem::path& directory) const
         return false;
     }
     const std::filesystem::path within = directory.lexically_relative(m_session.directory() / projects::kRunsFolder);
-    return !within.empty() && *within.begin() != "..";
+    const bool inside = !within.empty() && *within.begin() != "..";
+    return inside || std::ranges::count(runsElsewhere(), directory) > 0;
 }
 
 /// Shows the run that trains, in every view.

@@ -15,6 +15,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace residua::app {
 
@@ -36,6 +37,9 @@ public:
     /// The run that is chosen in the list, or else the one in front; empty: none.
     [[nodiscard]] std::string chosenRun() const;
     [[nodiscard]] QString chosenRunName() const;
+    /// Lists and shows a run of the open project that does not lie in its folder of runs, from now on and whenever that
+    /// project is open. `run` is absolute, without "..".
+    void followAlso(const std::filesystem::path& run);
 
 signals:
     void refused(const QString& reason);
@@ -48,6 +52,7 @@ private:
     void connectShown();
     void openAnew();
     void listRuns();
+    void listCopy(const std::filesystem::path& copy);
     void takeList(std::vector<engine::RunInfo> runs);
     void follow(const engine::RunInfo& run);
     void request(const std::string& directory);
@@ -65,6 +70,7 @@ private:
     void followFeature(const std::vector<engine::RunEvent>& events);
     void onTrashed(const std::vector<TrashedRun>& runs);
     [[nodiscard]] bool isHere(const std::filesystem::path& directory) const;
+    [[nodiscard]] std::vector<std::filesystem::path> runsElsewhere() const;
     [[nodiscard]] bool isLive(const std::string& directory) const;
 
     DocumentSession& m_session;
@@ -75,7 +81,9 @@ private:
     LiveViews m_live;
     RunLoader m_loader;
     QTimer m_watch;
-    int m_lists = 0;                           ///< of runs, under way
+    int m_lists = 0; ///< of runs, under way
+    /// By project: runs of it that do not lie in its folder of runs.
+    std::map<std::filesystem::path, std::vector<std::filesystem::path>> m_elsewhere;
     std::set<std::string> m_reading;           ///< runs that are being read from their beginning
     std::map<std::string, RunMark> m_marks;    ///< what was read of each run that is shown
     std::optional<engine::Progress> m_pending; ///< of the live run, while what is before it is being read

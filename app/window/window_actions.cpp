@@ -40,7 +40,7 @@ WindowActions::WindowActions(QWidget& window)
     };
     create = make("new", Text::tr("&New…"), {QKeySequence::New},
                   Text::tr("A new project: its data, depth, width and topology, and what they cost"));
-    open = make("open", Text::tr("&Open…"), {QKeySequence::Open}, Text::tr("Open a project's folder"));
+    open = make("open", Text::tr("&Open…"), {QKeySequence::Open}, Text::tr("Open a project's folder, or a run's"));
     import = make("", Text::tr("&Import a model…"), {},
                   Text::tr("A project of a model that Hugging Face's transformers has saved"));
     save = make("save", Text::tr("&Save"), {QKeySequence::Save}, Text::tr("Save the project"));

@@ -101,12 +101,18 @@ struct UnpackedBundle {
     std::vector<std::string> notes;
 };
 
+/// How large a bundle may become. Plausible: at most kMostGrowth times its own size, or 1 GiB where that is more.
+enum class BundleGrowth { Plausible, Any };
+/// Text and weights that people have are packed to a tenth at best, and the same line over and over to a hundredth.
+inline constexpr std::int64_t kMostGrowth = 1000;
+
 /// Unpacks a bundle into `folder`, or, where that is empty, into a folder of the bundle's name in the current one. One
 /// that does not exist becomes the project; one that is the same project, by its identity, is joined by the runs; any
-/// other is refused. All is unpacked and checked in a temporary folder beside its place and moved at the end: on error,
-/// or given up, nothing of it remains.
+/// other is refused, and so is one that would grow more than `growth` allows. All is unpacked and checked in a
+/// temporary folder beside its place and moved at the end: on error, or given up, nothing of it remains.
 [[nodiscard]] Result<UnpackedBundle> unpack(const std::filesystem::path& file, const std::filesystem::path& folder = {},
-                                            const BundleWatch& watch = {});
+                                            const BundleWatch& watch = {},
+                                            BundleGrowth growth = BundleGrowth::Plausible);
 
 /// "new", "gone on", "renamed", "known".
 [[nodiscard]] std::string textOf(RunArrival arrival);

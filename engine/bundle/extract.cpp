@@ -40,18 +40,6 @@ Result<FileDescriptor> createNew(const fs::path& path)
                : systemError(path, "cannot be written", errno);
 }
 
-Status writeAll(const FileDescriptor& file, const fs::path& path, std::span<const std::byte> bytes)
-{
-    while (!bytes.empty()) {
-        const ssize_t written = ::write(file.get(), bytes.data(), bytes.size());
-        if (written < 0 && errno != EINTR) {
-            return systemError(path, "cannot be written", errno);
-        }
-        bytes = bytes.subspan(static_cast<std::size_t>(std::max<ssize_t>(written, 0)));
-    }
-    return Done{};
-}
-
 /// Fills `buffer` as far as the entry reaches.
 Result<std::size_t> readUpTo(ArchiveReader& reader, std::span<std::byte> buffer)
 {
@@ -116,8 +104,8 @@ private:
             if (*got != m_buffer.size()) {
                 return Error{m_file.string(), "is cut off within \"" + listed.path + "\""};
             }
-            if (const Status written = writeAll(out, path, m_buffer); !written) {
-                return written.error();
+            if (!writeBytes(out.get(), m_buffer)) {
+                return systemError(path, "cannot be written", errno);
             }
             checksum = crc32c(m_buffer, checksum);
             left -= static_cast<std::int64_t>(*got);
@@ -175,6 +163,24 @@ Status extractFiles(ArchiveReader& reader, const fs::path& file, const BundleCon
     }
     return *more ? Status(Error{file.string(), "holds " + shown((*more)->path) + ", which its list has not"})
                  : Status(Done{});
+}
+
+Status checkGrowth(const BundleContents& contents, const fs::path& file)
+{
+    constexpr std::int64_t kAlways = std::int64_t{1} << 30; // bytes; so much is no harm, whatever it is made of
+    std::error_code code;
+    const std::uintmax_t size = fs::file_size(file, code);
+    if (code) {
+        return systemError(file, "cannot be read", code.value());
+    }
+    const auto bytes = static_cast<double>(contents.bytes());
+    if (contents.bytes() <= kAlways || bytes <= static_cast<double>(size) * static_cast<double>(kMostGrowth)) {
+        return Done{};
+    }
+    return Error{file.string(), "has " + projects::bytesText(static_cast<double>(size)) + " and would become " +
+                                    projects::bytesText(bytes) + ", more than " + std::to_string(kMostGrowth) +
+                                    " times as much: it was made to fill a disk, or holds almost nothing but one "
+                                    "repeated byte. Where that is meant: residua-cli unpack --any-size"};
 }
 
 Status checkRoom(const BundleContents& contents, const fs::path& folder)

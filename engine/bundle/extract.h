@@ -16,6 +16,8 @@ namespace residua::engine {
 [[nodiscard]] Status extractFiles(ArchiveReader& reader, const std::filesystem::path& file,
                                   const BundleContents& contents, const std::filesystem::path& folder,
                                   const BundleWatch& watch);
+/// Refuses what no work of Residua grows to (kMostGrowth): a bundle that was made to fill a disk.
+[[nodiscard]] Status checkGrowth(const BundleContents& contents, const std::filesystem::path& file);
 /// Refuses where the disk of `folder` has no room for the files.
 [[nodiscard]] Status checkRoom(const BundleContents& contents, const std::filesystem::path& folder);
 

@@ -81,11 +81,6 @@ fs::path freeNameFor(const fs::path& place)
     return free;
 }
 
-bool isSameContent(const DataPart& a, const DataPart& b)
-{
-    return a.files == b.files && a.bytes == b.bytes && a.content == b.content;
-}
-
 /// What lies beside a tokeniser's model and is read with it; the end where there is none.
 template <class Parts>
 auto beside(Parts& parts, const std::string& model)

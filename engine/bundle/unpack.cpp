@@ -192,12 +192,17 @@ Result<BundleContents> readBundle(const fs::path& file)
     return reader ? readContents(*reader, file) : Result<BundleContents>(reader.error());
 }
 
-Result<UnpackedBundle> unpack(const fs::path& file, const fs::path& folder, const BundleWatch& watch)
+Result<UnpackedBundle> unpack(const fs::path& file, const fs::path& folder, const BundleWatch& watch,
+                              BundleGrowth growth)
 {
     auto reader = ArchiveReader::open(file);
     const auto contents = reader ? readContents(*reader, file) : Result<BundleContents>(reader.error());
     if (!contents) {
         return contents.error();
+    }
+    const Status plausible = growth == BundleGrowth::Any ? Status(Done{}) : checkGrowth(*contents, file);
+    if (!plausible) {
+        return plausible.error();
     }
     const auto target = placeFor(*contents, folder);
     const auto joined = target ? isJoining(*contents, *target) : Result<bool>(target.error());

@@ -19,7 +19,7 @@ private:
 
 class MemoryBytes : public ByteSource {
 public:
-    explicit MemoryBytes(std::string bytes) : m_bytes(std::move(bytes)) {}
+    MemoryBytes(std::string bytes, TextShare share) : m_bytes(std::move(bytes)), m_share(std::move(share)) {}
     std::uint64_t size() const override { return m_bytes.size(); }
     Status read(std::uint64_t offset, std::span<std::byte> out) const override
     {
@@ -29,6 +29,7 @@ public:
 
 private:
     std::string m_bytes;
+    TextShare m_share;
 };
 
 } // namespace
@@ -38,9 +39,9 @@ Bytes bytesOfFile(InputFile file)
     return std::make_shared<const FileBytes>(std::move(file));
 }
 
-Bytes bytesInMemory(std::string bytes)
+Bytes bytesInMemory(std::string bytes, TextShare share)
 {
-    return std::make_shared<const MemoryBytes>(std::move(bytes));
+    return std::make_shared<const MemoryBytes>(std::move(bytes), std::move(share));
 }
 
 } // namespace residua::engine

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/data/text_memory.h"
 #include "projects/base/files.h"
 #include "projects/base/result.h"
 
@@ -25,7 +26,7 @@ using Bytes = std::shared_ptr<const ByteSource>;
 
 /// A file, read where it lies. It may be larger than memory.
 [[nodiscard]] Bytes bytesOfFile(InputFile file);
-/// A copy in memory.
-[[nodiscard]] Bytes bytesInMemory(std::string bytes);
+/// A copy in memory, which is counted by `share` as long as it is there.
+[[nodiscard]] Bytes bytesInMemory(std::string bytes, TextShare share = {});
 
 } // namespace residua::engine

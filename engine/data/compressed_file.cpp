@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/data/compressed_file.h"
 
-#include "engine/files/machine_memory.h"
 #include "projects/base/files.h"
-#include "projects/model/data_source.h"
 
 #include <archive.h>
 #include <archive_entry.h>
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <memory>
 #include <new>
 #include <string>
@@ -53,18 +50,15 @@ Error notDecompressed(archive* reader, const Input& input, const std::string& ki
                                                  (why != nullptr ? why : "no reason given") + ")"};
 }
 
-Error tooMuch(const Input& input, const std::string& kind, std::uint64_t most)
+Error tooMuch(const Input& input, const std::string& kind, const TextMemory& memory)
 {
-    const auto text = [](std::uint64_t bytes) { return projects::bytesText(static_cast<double>(bytes)); };
-    return Error{input.file.path().string(), "holds more than " + text(most) + " in its " + text(input.file.size()) +
-                                                 ", expected at most half of the memory that is free: unpack it with " +
-                                                 (kind == "gzip" ? "gunzip" : "zstd -d") +
-                                                 ", for what is not compressed is read where it lies"};
+    return memory.refusal(input.file.path(), std::string("unpack it with ") + (kind == "gzip" ? "gunzip" : "zstd -d") +
+                                                 ", for plain text that is not compressed is read where it lies");
 }
 
-/// Appends all that is compressed in the file, at most `most` bytes.
+/// Appends all that is compressed in the file, as much as `memory` has left.
 Status readAll(archive* reader, Input& input, const std::string& kind, const PreparationWatch& watch,
-               std::uint64_t most, std::string& text)
+               const TextMemory& memory, TextShare& share, std::string& text)
 {
     archive_entry* entry = nullptr;
     if (archive_read_open(reader, &input, nullptr, &readInput, nullptr) != ARCHIVE_OK) {
@@ -88,8 +82,8 @@ Status readAll(archive* reader, Input& input, const std::string& kind, const Pre
         if (got == 0) {
             break;
         }
-        if (static_cast<std::uint64_t>(got) > most - text.size()) {
-            return tooMuch(input, kind, most);
+        if (!share.grow(static_cast<std::uint64_t>(got))) {
+            return tooMuch(input, kind, memory);
         }
         text.append(block, 0, static_cast<std::size_t>(got));
         if (Status wanted = stillWanted(watch, 0); !wanted) {
@@ -106,14 +100,7 @@ bool isCompressed(const std::filesystem::path& path)
     return path.extension() == kGzip || path.extension() == kZstd;
 }
 
-std::uint64_t mostDecompressed()
-{
-    const MachineMemory memory = machineMemory();
-    return memory.totalBytes > 0 ? static_cast<std::uint64_t>(memory.freeBytes) / 2
-                                 : std::numeric_limits<std::uint64_t>::max();
-}
-
-Result<Bytes> decompressed(const std::filesystem::path& path, const PreparationWatch& watch, std::uint64_t most)
+Result<Bytes> decompressed(const std::filesystem::path& path, const PreparationWatch& watch, const TextMemory& memory)
 {
     auto file = InputFile::open(path);
     if (!file) {
@@ -129,10 +116,11 @@ Result<Bytes> decompressed(const std::filesystem::path& path, const PreparationW
     gzip ? archive_read_support_filter_gzip(reader.get()) : archive_read_support_filter_zstd(reader.get());
     const auto input = std::make_unique<Input>(*std::move(file));
     std::string text;
-    if (Status status = readAll(reader.get(), *input, gzip ? "gzip" : "zstd", watch, most, text); !status) {
+    TextShare share(memory);
+    if (Status status = readAll(reader.get(), *input, gzip ? "gzip" : "zstd", watch, memory, share, text); !status) {
         return status.error();
     }
-    return bytesInMemory(std::move(text));
+    return bytesInMemory(std::move(text), std::move(share));
 }
 
 } // namespace residua::engine

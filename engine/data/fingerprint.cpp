@@ -2,6 +2,7 @@
 #include "engine/data/fingerprint.h"
 
 #include "engine/data/content_hash.h"
+#include "engine/data/file_digest.h"
 #include "engine/data/text_corpus.h"
 #include "engine/data/token_files.h"
 #include "projects/base/files.h"
@@ -24,7 +25,8 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kBlock = std::int64_t{1} << 20;
 constexpr std::int64_t kBlocks = 256;
-constexpr std::int64_t kWhole = kBlock * kBlocks; ///< up to here everything is read
+constexpr std::int64_t kWhole = kBlock * kBlocks; ///< up to here one hash is of everything
+constexpr char kBetween = ' ';                    ///< two hashes
 
 struct SizedFile {
     fs::path path;
@@ -158,6 +160,13 @@ public:
             return added;
         }
         part.content = hash.text();
+        if (part.bytes > kWhole) {
+            auto every = everyByte(files);
+            if (!every) {
+                return every.error();
+            }
+            part.content += kBetween + *every;
+        }
         m_parts.push_back(std::move(part));
         return Done{};
     }
@@ -178,6 +187,19 @@ public:
     [[nodiscard]] DataFingerprint take() { return std::move(m_parts); }
 
 private:
+    [[nodiscard]] Result<std::string> everyByte(const std::vector<SizedFile>& files) const
+    {
+        ContentHash hash;
+        for (const SizedFile& file : files) {
+            const auto digest = digestOfFile(file.path, m_watch);
+            if (!digest) {
+                return digest.error();
+            }
+            hash.add(asBytes(*digest));
+        }
+        return hash.text();
+    }
+
     const fs::path& m_directory;
     const PreparationWatch& m_watch;
     DataFingerprint m_parts;
@@ -261,9 +283,23 @@ Result<DataFingerprint> fingerprintOf(const projects::Project& project, const fs
     return reader.take();
 }
 
+bool isSameContent(const DataPart& one, const DataPart& other)
+{
+    const bool isFiles = one.files > 0 && other.files > 0;
+    const std::size_t first = one.content.find(kBetween);
+    const std::size_t second = other.content.find(kBetween);
+    const bool both = (first == std::string::npos) == (second == std::string::npos);
+    const bool same = both || !isFiles ? one.content == other.content
+                                       : one.content.substr(0, first) == other.content.substr(0, second);
+    return one.files == other.files && one.bytes == other.bytes && same;
+}
+
 std::optional<Error> differenceOf(const DataFingerprint& expected, const DataFingerprint& got)
 {
-    const auto [left, right] = std::ranges::mismatch(expected, got);
+    const auto same = [](const DataPart& one, const DataPart& other) {
+        return one.name == other.name && isSameContent(one, other);
+    };
+    const auto [left, right] = std::ranges::mismatch(expected, got, same);
     if (left == expected.end() && right == got.end()) {
         return std::nullopt;
     }

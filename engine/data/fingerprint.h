@@ -14,8 +14,9 @@ namespace residua::engine {
 /// What the examples of a project come from, so that a run that is used again can tell whether they are the same:
 /// - of the file, or the files of the folder, at each path: how many there are, their bytes in all, and a hash of their
 ///   names below the folder, their sizes and their content. Where they have more than 256 MiB together, the hash takes
-///   256 blocks of 1 MiB at equal distances of the files one after another, the first and the last block included: a
-///   change elsewhere that keeps all sizes is not seen.
+///   256 blocks of 1 MiB at equal distances of the files one after another, the first and the last block included, and
+///   a second hash after it is of every byte, kept by the times of the files (file_digest.h). Earlier versions had the
+///   first alone: of a run of theirs a change between the blocks that keeps all sizes is not seen.
 /// - the same of each of the tokeniser's files (tokeniserFiles);
 /// - of a generator, its parameters, the fractions and the seed.
 /// Reads the files, and maps none. An error where one cannot be read. Any thread; `watch` may give it up.
@@ -23,6 +24,8 @@ namespace residua::engine {
                                                     const std::filesystem::path& projectDirectory,
                                                     const PreparationWatch& watch = {});
 
+/// Whether the files, their bytes and content are the same, whatever the names. As far as both tell: see above.
+[[nodiscard]] bool isSameContent(const DataPart& one, const DataPart& other);
 /// Where `got` is not what was `expected`: the part, what each has. Nothing where they agree.
 [[nodiscard]] std::optional<Error> differenceOf(const DataFingerprint& expected, const DataFingerprint& got);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/data/byte_source.h"
+#include "engine/data/text_memory.h"
 #include "engine/data/token_sequence.h"
 
 #include <cstdint>
@@ -15,12 +16,20 @@ namespace residua::engine {
 /// Texts on their way to documents in memory, each ended by a newline.
 class GatheredTexts {
 public:
-    void add(std::string_view text)
+    explicit GatheredTexts(const TextMemory& memory) : m_memory(memory), m_share(memory) {}
+
+    /// False, and the text is left out, where it does not fit in memory besides what is held.
+    [[nodiscard]] bool add(std::string_view text)
     {
+        if (!m_share.grow(text.size() + 1 + sizeof(ByteRange))) {
+            return false;
+        }
         m_texts += text;
         m_texts += '\n';
         m_ends.push_back(m_texts.size());
+        return true;
     }
+    [[nodiscard]] const TextMemory& memory() const { return m_memory; }
 
     [[nodiscard]] std::size_t count() const { return m_ends.size(); }
     [[nodiscard]] std::size_t bytes() const { return m_texts.size(); }
@@ -30,7 +39,7 @@ public:
     /// Every text as a document of its own, in order; none is left here.
     [[nodiscard]] std::vector<ByteRange> take()
     {
-        const Bytes texts = bytesInMemory(std::exchange(m_texts, {}));
+        const Bytes texts = bytesInMemory(std::exchange(m_texts, {}), std::move(m_share));
         std::vector<ByteRange> documents;
         documents.reserve(m_ends.size());
         std::uint64_t begin = 0;
@@ -42,6 +51,8 @@ public:
     }
 
 private:
+    TextMemory m_memory;
+    TextShare m_share;
     std::string m_texts;
     std::vector<std::uint64_t> m_ends;
 };

@@ -105,7 +105,7 @@ private:
     [[nodiscard]] Result<Documents> read(std::size_t index, const PreparationWatch& watch) const
     {
         const projects::MixturePart& part = m_mixture.parts[index];
-        auto documents = readTexts(m_directory / part.path, part.field, watch);
+        auto documents = readTexts(m_directory / part.path, part.field, watch, m_memory);
         return documents ? std::move(documents) : Result<Documents>(ofPart(index, documents.error()));
     }
 
@@ -125,6 +125,7 @@ private:
     const projects::Project& m_project;
     const fs::path& m_directory;
     const PreparationWatch& m_watch;
+    TextMemory m_memory;           ///< of all parts together
     std::vector<Documents> m_read; ///< of all parts, where tokens are characters
 };
 

@@ -98,8 +98,8 @@ Status checkMarks(const InputFile& file)
 /// One file while it is read.
 class ParquetFile {
 public:
-    ParquetFile(const ParquetTable& table, InputFile file, const PreparationWatch& watch)
-        : m_table(table), m_file(std::move(file)), m_watch(watch), m_place(m_file.path().string())
+    ParquetFile(const ParquetTable& table, InputFile file, const PreparationWatch& watch, const TextMemory& memory)
+        : m_table(table), m_file(std::move(file)), m_watch(watch), m_place(m_file.path().string()), m_texts(memory)
     {
     }
     ~ParquetFile()
@@ -115,7 +115,7 @@ public:
     {
         const ParquetBytes bytes{this, m_file.size(), &readBytes};
         const ParquetTaker taker = takerOfThis();
-        return statusOf(m_table.open(&bytes, &taker, &m_reader));
+        return statusOf(m_table.open(&bytes, m_texts.memory().left(), &taker, &m_reader));
     }
 
     [[nodiscard]] Result<std::size_t> columnCalled(const std::string& name) const
@@ -208,7 +208,9 @@ private:
         if (firstInvalidUtf8(text)) {
             return checkUtf8(text, m_place + " · row " + std::to_string(m_rowsBefore + row + 1));
         }
-        m_texts.add(text);
+        if (!m_texts.add(text)) {
+            return m_texts.memory().refusal(m_file.path(), kFewerRecords);
+        }
         if (m_texts.bytes() < m_asked + kAskedEvery) {
             return Done{};
         }
@@ -224,6 +226,9 @@ private:
         }
         if (!m_trouble) {
             return m_trouble;
+        }
+        if (answer == ParquetAnswer::TooLarge) { // a page, which may say that it becomes anything up to 2 GiB
+            return m_texts.memory().refusal(m_file.path(), kFewerRecords);
         }
         return answer == ParquetAnswer::Done
                    ? Status(Done{})
@@ -246,7 +251,7 @@ private:
 } // namespace
 
 Result<std::vector<Document>> readParquet(const std::filesystem::path& path, const std::string& column,
-                                          const PreparationWatch& watch)
+                                          const PreparationWatch& watch, const TextMemory& memory)
 {
     auto opened = InputFile::open(path);
     if (!opened) {
@@ -259,7 +264,7 @@ Result<std::vector<Document>> readParquet(const std::filesystem::path& path, con
     if (!table) {
         return Error{path.string(), table.error().message};
     }
-    ParquetFile file(**table, *std::move(opened), watch);
+    ParquetFile file(**table, *std::move(opened), watch, memory);
     if (Status status = file.open(); !status) {
         return status.error();
     }

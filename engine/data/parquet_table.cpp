@@ -99,6 +99,7 @@ struct Column {
 };
 
 struct OpenFile {
+    std::unique_ptr<arrow::MemoryPool> pool; ///< outlives all that is taken from it
     std::unique_ptr<parquet::ParquetFileReader> file;
     std::shared_ptr<parquet::FileMetaData> metadata;
     std::vector<Column> columns;
@@ -124,7 +125,7 @@ Answer answered(const ParquetTaker& taker, Work&& work)
         return Answer::NoMemory;
     } catch (const parquet::ParquetStatusException& error) {
         if (error.status().IsOutOfMemory()) {
-            return Answer::NoMemory;
+            return Answer::TooLarge; // the pool's limit, or what the machine has
         }
         taker.say(taker.to, error.status().message().c_str());
     } catch (const std::exception& error) {
@@ -168,14 +169,24 @@ bool isEncrypted(const parquet::FileMetaData& metadata, int column)
     return false;
 }
 
-Answer open(const ParquetBytes* bytes, const ParquetTaker* taker, ParquetTable::Reader** reader)
+/// Of the system's pool, which other readers use at the same time: this limit is on what is taken from now on.
+std::unique_ptr<arrow::MemoryPool> limitedPool(std::uint64_t most)
+{
+    constexpr std::uint64_t kLeast = std::uint64_t{8} << 20; // for the buffers that any file needs
+    arrow::MemoryPool* const system = arrow::system_memory_pool();
+    const auto limit = static_cast<std::int64_t>(std::clamp(most, kLeast, std::uint64_t{1} << 62));
+    return std::make_unique<arrow::CappedMemoryPool>(system, system->bytes_allocated() + limit);
+}
+
+Answer open(const ParquetBytes* bytes, std::uint64_t most, const ParquetTaker* taker, ParquetTable::Reader** reader)
 {
     return answered(*taker, [&] {
-        parquet::ReaderProperties properties(arrow::system_memory_pool());
+        auto opened = std::make_unique<OpenFile>();
+        opened->pool = limitedPool(most);
+        parquet::ReaderProperties properties(opened->pool.get());
         properties.enable_buffered_stream(); // else a row group's column lies in memory twice
         properties.set_buffer_size(kReadAtOnce);
         properties.set_page_checksum_verification(true);
-        auto opened = std::make_unique<OpenFile>();
         opened->file = parquet::ParquetFileReader::Open(std::make_shared<CallersFile>(*bytes), properties);
         opened->metadata = opened->file->metadata();
         const parquet::SchemaDescriptor& schema = *opened->metadata->schema();

@@ -9,11 +9,12 @@
 
 namespace residua::engine {
 
-inline constexpr int kParquetTableVersion = 1;
+inline constexpr int kParquetTableVersion = 2;
 inline constexpr const char* kParquetTableSymbol = "residuaParquet";
 
-/// Stopped: what was called back did not want more. Refused: the file is not as the format says.
-enum class ParquetAnswer { Done, Stopped, Refused, NoMemory };
+/// Stopped: what was called back did not want more. Refused: the file is not as the format says. TooLarge: a page of it
+/// takes more memory than it may.
+enum class ParquetAnswer { Done, Stopped, Refused, NoMemory, TooLarge };
 
 /// The bytes of a file, from the caller. offset + size ≤ `size`; false where they cannot be read.
 struct ParquetBytes {
@@ -44,9 +45,10 @@ struct ParquetTable {
     using Reader = void;
 
     int version = kParquetTableVersion;
-    /// Reads what the file says of itself. `bytes` is used as long as the reader; `*reader` is the caller's to close
-    /// where the answer is Done.
-    ParquetAnswer (*open)(const ParquetBytes* bytes, const ParquetTaker* taker, Reader** reader) = nullptr;
+    /// Reads what the file says of itself. `bytes` is used as long as the reader, which takes at most `most` bytes for
+    /// pages; `*reader` is the caller's to close where the answer is Done.
+    ParquetAnswer (*open)(const ParquetBytes* bytes, std::uint64_t most, const ParquetTaker* taker,
+                          Reader** reader) = nullptr;
     void (*close)(Reader* reader) = nullptr;
     std::size_t (*columns)(const Reader* reader) = nullptr;
     ParquetColumn (*column)(const Reader* reader, std::size_t index) = nullptr;

@@ -68,10 +68,10 @@ Result<ByteRange> checkedText(const Bytes& file, const std::string& place, const
 }
 
 /// The `index`-th of many texts.
-Result<Bytes> openText(const fs::path& path, std::size_t index, const PreparationWatch& watch)
+Result<Bytes> openText(const fs::path& path, std::size_t index, const PreparationWatch& watch, const TextMemory& memory)
 {
     if (isCompressed(path)) {
-        return decompressed(path, watch);
+        return decompressed(path, watch, memory);
     }
     auto file = openAmong(path, index);
     return file ? Result<Bytes>(bytesOfFile(*std::move(file))) : Result<Bytes>(file.error());
@@ -104,7 +104,10 @@ Result<std::string> readLine(std::string_view line, const std::string& field, co
 /// Gathers the texts of a JSON Lines file.
 class LineCollector {
 public:
-    LineCollector(const fs::path& path, const std::string& field) : m_path(path), m_field(field) {}
+    LineCollector(const fs::path& path, const std::string& field, const TextMemory& memory)
+        : m_path(path), m_field(field), m_texts(memory)
+    {
+    }
 
     [[nodiscard]] Status add(std::string_view part)
     {
@@ -158,8 +161,7 @@ private:
         }
         m_line.clear();
         m_first = m_texts.count() == 0 ? number : m_first;
-        m_texts.add(*value);
-        return Done{};
+        return m_texts.add(*value) ? Status(Done{}) : Status(m_texts.memory().refusal(m_path, kFewerRecords));
     }
 
     const fs::path& m_path;
@@ -210,17 +212,17 @@ fs::path twinOf(const fs::path& file, const std::vector<fs::path>& files)
 
 /// The texts of one file of JSON Lines, the `index`-th document and those after it.
 Result<std::vector<Document>> readJsonLines(const fs::path& path, const std::string& field, std::size_t index,
-                                            const PreparationWatch& watch)
+                                            const PreparationWatch& watch, const TextMemory& memory)
 {
     if (isCompressed(path) && path.stem().extension() == kParquetEnding) {
         return Error{path.string(), "is a compressed Parquet file: decompress it; what is in it is compressed besides"};
     }
-    const auto file = openText(path, index, watch);
+    const auto file = openText(path, index, watch, memory);
     const auto text = file ? checkedText(*file, path.string(), watch) : Result<ByteRange>(file.error());
     if (!text) {
         return text.error();
     }
-    LineCollector lines(path, field);
+    LineCollector lines(path, field, memory);
     const Status read = forEachPart(*text, watch, [&](std::string_view part) { return lines.add(part); });
     return read ? lines.documents() : Result<std::vector<Document>>(read.error());
 }
@@ -310,7 +312,8 @@ Status forEachPart(const ByteRange& text, const PreparationWatch& watch,
     return Done{};
 }
 
-Result<std::vector<Document>> readTextFiles(const fs::path& path, const PreparationWatch& watch)
+Result<std::vector<Document>> readTextFiles(const fs::path& path, const PreparationWatch& watch,
+                                            const TextMemory& memory)
 {
     const auto files = filesAt(path, kTextEndings);
     if (!files) {
@@ -322,7 +325,7 @@ Result<std::vector<Document>> readTextFiles(const fs::path& path, const Preparat
             return Error{name.string(), "is a Parquet file, expected plain text: choose the source \"JSON Lines or "
                                         "Parquet\" (json_lines)"};
         }
-        const auto file = openText(name, documents.size(), watch);
+        const auto file = openText(name, documents.size(), watch, memory);
         if (!file) {
             return file.error();
         }
@@ -340,7 +343,8 @@ Result<std::vector<Document>> readTextFiles(const fs::path& path, const Preparat
     return documents;
 }
 
-Result<std::vector<Document>> readRecords(const fs::path& path, const std::string& field, const PreparationWatch& watch)
+Result<std::vector<Document>> readRecords(const fs::path& path, const std::string& field, const PreparationWatch& watch,
+                                          const TextMemory& memory)
 {
     const auto files = filesAt(path, kRecordEndings);
     if (!files) {
@@ -348,8 +352,8 @@ Result<std::vector<Document>> readRecords(const fs::path& path, const std::strin
     }
     std::vector<Document> documents;
     for (const fs::path& name : *files) {
-        auto found = name.extension() == kParquetEnding ? readParquet(name, field, watch)
-                                                        : readJsonLines(name, field, documents.size(), watch);
+        auto found = name.extension() == kParquetEnding ? readParquet(name, field, watch, memory)
+                                                        : readJsonLines(name, field, documents.size(), watch, memory);
         if (!found) {
             return found.error();
         }
@@ -374,9 +378,10 @@ std::span<const std::string_view> endingsAt(const fs::path& path)
     return holdsRecords(path) ? Endings(kRecordEndings) : Endings(kTextEndings);
 }
 
-Result<std::vector<Document>> readTexts(const fs::path& path, const std::string& field, const PreparationWatch& watch)
+Result<std::vector<Document>> readTexts(const fs::path& path, const std::string& field, const PreparationWatch& watch,
+                                        const TextMemory& memory)
 {
-    return holdsRecords(path) ? readRecords(path, field, watch) : readTextFiles(path, watch);
+    return holdsRecords(path) ? readRecords(path, field, watch, memory) : readTextFiles(path, watch, memory);
 }
 
 } // namespace residua::engine

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/files/json_record.h"
 
+#include "projects/base/text.h"
 #include "projects/base/utf8.h"
 
 #include <limits>
@@ -23,28 +24,6 @@ std::string shown(const RecordJson& value)
 }
 
 } // namespace
-
-bool nestsDeeperThan(std::string_view text, int levels)
-{
-    int depth = 0;
-    bool quoted = false;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const char c = text[i];
-        if (quoted) {
-            i += c == '\\' ? 1 : 0;
-            quoted = c != '"';
-        } else if (c == '"') {
-            quoted = true;
-        } else if (c == '[' || c == '{') {
-            if (++depth > levels) {
-                return true;
-            }
-        } else if (c == ']' || c == '}') {
-            --depth;
-        }
-    }
-    return false;
-}
 
 Result<RecordJson> parseRecord(const std::filesystem::path& path, std::string_view text, std::size_t longest)
 {

@@ -25,9 +25,6 @@ inline constexpr std::size_t kLongestRecord = std::size_t{1} << 18; ///< finding
 [[nodiscard]] Result<RecordJson> parseRecord(const std::filesystem::path& path, std::string_view text,
                                              std::size_t longest = kLongestRecord);
 
-/// Whether the brackets of `text` nest deeper than `levels`: what a recursive walk could not bear.
-[[nodiscard]] bool nestsDeeperThan(std::string_view text, int levels);
-
 /// Takes the fields of an object. The first that is missing or of another kind is the error; what is taken after it
 /// is empty.
 class RecordFields {

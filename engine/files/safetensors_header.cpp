@@ -3,6 +3,7 @@
 
 #include "engine/api/export_format.h"
 #include "engine/files/json_record.h"
+#include "projects/base/text.h"
 
 #include <nlohmann/json.hpp>
 

@@ -400,12 +400,34 @@ Status changeRunFile(const fs::path& runDirectory, const std::function<void(RunI
 
 std::vector<RunInfo> listRuns(const fs::path& folder)
 {
+    return listRuns(folder, {});
+}
+
+std::vector<RunInfo> listRuns(const fs::path& folder, const std::vector<fs::path>& further)
+{
     std::vector<RunInfo> runs;
     addRuns(folder, Depth::AndFolders, runs);
+    for (const fs::path& run : further) {
+        std::error_code ignored;
+        const bool known =
+            std::ranges::any_of(runs, [&](const RunInfo& each) { return each.directory == run.string(); });
+        if (!known && fs::exists(run / kRunFile, ignored)) {
+            runs.push_back(listed(run));
+        }
+    }
     std::sort(runs.begin(), runs.end(), [](const RunInfo& a, const RunInfo& b) {
         return std::tie(b.created, b.directory) < std::tie(a.created, a.directory);
     });
     return runs;
+}
+
+Result<fs::path> projectDirectoryOf(const fs::path& runDirectory)
+{
+    const auto file = readRunFile(runDirectory);
+    if (!file) {
+        return file.error();
+    }
+    return resolvedProjectDirectory(runDirectory, file->projectDirectory);
 }
 
 std::optional<double> finalLoss(const RunInfo& info)

@@ -57,6 +57,11 @@ private:
 /// Every run in `folder` (usually <project>/runs) and in the folders in it (a sweep's), newest first. Unreadable ones
 /// come with status Failed and the reason as their message.
 [[nodiscard]] std::vector<RunInfo> listRuns(const std::filesystem::path& folder);
+/// The same with those of `further`, directories of runs that lie elsewhere; one that is no run any more is left out.
+[[nodiscard]] std::vector<RunInfo> listRuns(const std::filesystem::path& folder,
+                                            const std::vector<std::filesystem::path>& further);
+/// Where the project of a run lies, as the run keeps it: absolute. Whether it still lies there is not asked.
+[[nodiscard]] Result<std::filesystem::path> projectDirectoryOf(const std::filesystem::path& runDirectory);
 /// What runs are compared by: the validation loss where there is one, otherwise the training loss. Nothing unless the
 /// run has finished: what it had before is no result.
 [[nodiscard]] std::optional<double> finalLoss(const RunInfo& info);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/tokeniser/json_text.h"
 
+#include "projects/base/text.h"
 #include "projects/base/utf8.h"
 
 #include <optional>
@@ -17,12 +18,8 @@ constexpr int kDeepest = 64;
 /// Looks at keys while they are read.
 class KeyWatch {
 public:
-    bool operator()(int depth, Json::parse_event_t event, Json& value)
+    bool operator()(Json::parse_event_t event, Json& value)
     {
-        if (depth > kDeepest) {
-            m_fault = "is nested more than " + std::to_string(kDeepest) + " deep";
-            return false;
-        }
         if (event == Json::parse_event_t::object_start) {
             m_keys.emplace_back();
         } else if (event == Json::parse_event_t::object_end) {
@@ -47,10 +44,13 @@ Result<Json> parsedJson(std::string_view bytes, const std::string& place)
     if (!text) {
         return Error{place, text.error().text()};
     }
+    if (nestsDeeperThan(*text, kDeepest)) {
+        return Error{place, "is nested more than " + std::to_string(kDeepest) + " deep"};
+    }
     KeyWatch watch;
     Json json = Json::parse(
-        text->begin(), text->end(),
-        [&](int depth, Json::parse_event_t event, Json& value) { return watch(depth, event, value); }, false);
+        text->begin(), text->end(), [&](int, Json::parse_event_t event, Json& value) { return watch(event, value); },
+        false);
     if (!watch.fault().empty()) {
         return Error{place, watch.fault()};
     }

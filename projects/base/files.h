@@ -90,6 +90,9 @@ private:
     std::size_t m_size = 0;
 };
 
+/// Writes all of the bytes to an open descriptor. False where that cannot be done: errno says why.
+[[nodiscard]] bool writeBytes(int descriptor, std::span<const std::byte> bytes);
+
 /// Makes renames and new names in `directory` last.
 [[nodiscard]] Status syncDirectory(const std::filesystem::path& directory);
 

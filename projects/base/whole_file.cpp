@@ -22,21 +22,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool writeAll(int fd, std::string_view bytes)
-{
-    while (!bytes.empty()) {
-        const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-        if (written < 0 && errno == EINTR) {
-            continue;
-        }
-        if (written < 0) {
-            return false;
-        }
-        bytes.remove_prefix(static_cast<std::size_t>(written));
-    }
-    return true;
-}
-
 /// A reader that goes away is an error of the write (EPIPE), not the end of the process.
 class BrokenPipesAreErrors {
 public:
@@ -78,7 +63,7 @@ int writeNewFile(const fs::path& path, std::string_view bytes, std::optional<mod
 {
     constexpr mode_t kDefaultMode = 0666; // less the user's umask
     FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode.value_or(kDefaultMode)));
-    if (!file.isOpen() || (mode && ::fchmod(file.get(), *mode) != 0) || !writeAll(file.get(), bytes) ||
+    if (!file.isOpen() || (mode && ::fchmod(file.get(), *mode) != 0) || !writeBytes(file.get(), asBytes(bytes)) ||
         ::fsync(file.get()) != 0 || file.close() != 0) {
         return errno;
     }
@@ -150,7 +135,7 @@ Status writeOutput(const fs::path& path, std::string_view bytes)
     }
     const BrokenPipesAreErrors quiet;
     FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
-    if (!file.isOpen() || !writeAll(file.get(), bytes) || file.close() != 0) {
+    if (!file.isOpen() || !writeBytes(file.get(), asBytes(bytes)) || file.close() != 0) {
         return Error{path.string(), "cannot be written: " + std::generic_category().message(errno)};
     }
     return Done{};

@@ -147,7 +147,9 @@ private slots:
         weight->setFocus();
         weight->selectAll();
         QTest::keyClicks(weight, "3");
-        emit weight->editingFinished(); // as when the focus goes elsewhere
+        QTest::keyClick(weight, Qt::Key_Return); // enters the weight, and presses no button
+        QVERIFY(dialog->isVisible());
+        QVERIFY(!m_window->session().isDraft());
         QCOMPARE(dialog->findChild<QLabel*>("mixtureShare1")->text(), QString("75 %"));
         auto* const amount = dialog->findChild<QLabel*>("newAmount");
         QTRY_VERIFY2(amount->text().contains("b.txt: 4,500 tokens"), qPrintable(amount->text()));

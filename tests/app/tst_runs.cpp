@@ -5,6 +5,7 @@
 #include "app/window/document_views.h"
 #include "engine/results/run_reader.h"
 #include "engine/runs/run_writer.h"
+#include "engine/runs/stop_request.h"
 #include "projects/cost/cost.h"
 #include "projects/library/presets.h"
 #include "tests/app/window_harness.h"
@@ -15,6 +16,7 @@
 #include "visualizers/runs/metrics_view.h"
 
 #include <QAbstractItemModelTester>
+#include <QAction>
 #include <QApplication>
 #include <QComboBox>
 #include <QLineEdit>
@@ -246,6 +248,52 @@ private slots:
         QTRY_COMPARE_WITH_TIMEOUT(stepsShown(), 6, kPatience);
         QVERIFY(!table->isHidden());
         QCOMPARE(table->model()->index(0, 1).data().toString(), QString("12 layers"));
+    }
+
+    /// As `train my-project --run study/a` makes one.
+    void aRunOutsideTheProjectIsOpenedByItsFolderAndStopped()
+    {
+        const std::filesystem::path study = folder("study") / "a";
+        engine::RunInfo info;
+        info.name = "a";
+        info.steps = 8;
+        auto writer = engine::RunWriter::create(study, info, quickExample(), m_project);
+        QVERIFY(writer.ok());
+        put(*writer, 1, 3);
+        QVERIFY(writer->flush().ok());
+        write("inside", 0.5F);
+        openWindow();
+        m_window->openProject(study / ""); // as a shell completes it
+        QCOMPARE(m_window->session().directory().string(), m_project.string());
+        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 2, kPatience);
+        QTRY_COMPARE_WITH_TIMEOUT(stepsShown(), 3, kPatience);
+        put(*writer, 4, 6);
+        QVERIFY(writer->flush().ok());
+        QTRY_COMPARE_WITH_TIMEOUT(stepsShown(), 6, kPatience);
+        m_window->workspace().view<RunsPanel>().select(study.string());
+        auto* stop = m_window->findChild<QAction*>(QStringLiteral("run:stop"));
+        QTRY_VERIFY_WITH_TIMEOUT(stop->isEnabled(), kPatience);
+        stop->trigger();
+        QTRY_VERIFY_WITH_TIMEOUT(std::filesystem::exists(study / engine::kStopFile), kPatience);
+
+        m_window->openProject(m_project); // it is still of this project
+        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 2, kPatience);
+        const std::filesystem::path other = folder("other");
+        QVERIFY(projects::saveProject(other, {quickExample(), {}}).ok());
+        m_window->openProject(other); // and of no other
+        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 0, kPatience);
+    }
+
+    void aRunWhoseProjectIsGoneSaysWhereItWas()
+    {
+        write("left", 0.5F);
+        const std::filesystem::path run = folder("away") / projects::kRunsFolder / "left"; // where no project is
+        std::filesystem::create_directories(run.parent_path());
+        std::filesystem::rename(m_project / projects::kRunsFolder / "left", run);
+        openWindow();
+        m_window->openProject(run);
+        QVERIFY(!m_window->session().isOpen());
+        QVERIFY(m_window->bannerText().contains("where the run remembers it"));
     }
 
     void twoRunsAreComparedByTheirButton()

@@ -79,6 +79,20 @@ private slots:
         QCOMPARE(c.parent().parent(), a);
     }
 
+    void copiesOfOneCheckpointHaveNamesOfTheirOwn()
+    {
+        auto second = run("a", "3", "/runs/a");
+        auto first = run("a", "2", "/runs/a");
+        second.directory += "-2";
+        first.directory += "-1";
+        m_model->setRuns({second, first, run("a", "1", "")});
+        const QModelIndex parent = m_model->index(0, 0);
+        QCOMPARE(parent.data().toString(), QString("a"));
+        QCOMPARE(m_model->rowCount(parent), 2);
+        QCOMPARE(m_model->index(1, 0, parent).data().toString(), QString("a, from step 5"));
+        QCOMPARE(m_model->index(0, 0, parent).data().toString(), QString("a, from step 5 (2)"));
+    }
+
     void aCircleAndALostParentAreRoots()
     {
         m_model->setRuns({run("b", "1", "/runs/a"), run("a", "1", "/runs/b"), run("c", "0", "/runs/gone")});

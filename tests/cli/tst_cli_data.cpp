@@ -231,6 +231,33 @@ private slots:
         QVERIFY(!QFile::exists(path("none.model")));
     }
 
+    void anInterruptedTokeniserLeavesNothing()
+    {
+        QVERIFY(QDir(m_folder.path()).mkpath("learning"));
+        QFile text(path("many-words.txt")); // longer to learn from than the test waits before it interrupts
+        QVERIFY(text.open(QIODevice::WriteOnly));
+        for (quint32 i = 0, number = 1; i < 200'000; ++i) {
+            QByteArray line;
+            for (int word = 0; word < 8; ++word) {
+                number = number * 1664525u + 1013904223u;
+                line += QByteArray::number(number, 36) + ' ';
+            }
+            text.write(line + '\n');
+        }
+        text.close();
+        QProcess process;
+        process.start(RESIDUA_CLI, {"tokenise", text.fileName(), "--size", "20000", "-o", path("learning/x.model")});
+        const QDir folder(path("learning"));
+        QTRY_VERIFY_WITH_TIMEOUT(!folder.entryList(QDir::Files | QDir::Hidden).isEmpty(), kTimeout); // it has begun
+        QCOMPARE(::kill(static_cast<pid_t>(process.processId()), SIGINT), 0);
+        QVERIFY(process.waitForFinished(kTimeout));
+        QCOMPARE(process.exitStatus(), QProcess::NormalExit);
+        QCOMPARE(process.exitCode(), 130);
+        const QString said = process.readAllStandardError();
+        QVERIFY2(said.contains("nothing is written"), qPrintable(said));
+        QCOMPARE(folder.entryList(QDir::Files | QDir::Hidden), QStringList());
+    }
+
     void anInterruptedPreparationPromisesNothing()
     {
         projects::Project project = tiny();

@@ -183,6 +183,33 @@ private slots:
         QCOMPARE(run({"watch", path("tiny/runs/none")}).code, 3);
     }
 
+    /// What is watched is a run while it is trained, not only how it ended.
+    void stepsAreTold()
+    {
+        QVERIFY(projects::saveProject(path("long").toStdString(), tinyProject()).ok());
+        QProcess training;
+        training.start(RESIDUA_CLI, {"train", path("long"), "--steps", "10000000", "--run", path("long/runs/one")});
+        QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(path("long/runs/one/run.json")), kTimeout);
+        QProcess watching;
+        watching.start(RESIDUA_CLI, {"watch", path("long/runs/one"), "--json"});
+        QByteArray told;
+        const auto stepsTold = [&] { // different ones
+            watching.waitForReadyRead(100);
+            told += watching.readAllStandardOutput();
+            return told.count("\"event\":\"step\"");
+        };
+        QTRY_VERIFY_WITH_TIMEOUT(stepsTold() >= 3, kTimeout);
+        QCOMPARE(training.state(), QProcess::Running);
+        QCOMPARE(run({"stop", path("long/runs/one")}).code, 0);
+        QVERIFY(training.waitForFinished(kTimeout));
+        const Ran rest = ended(watching);
+        QCOMPARE(rest.code, 0);
+        const QByteArray last = (told + rest.output.toUtf8()).trimmed().split('\n').last();
+        const QJsonObject end = QJsonDocument::fromJson(last).object();
+        QCOMPARE(end["event"].toString(), QString("ended"));
+        QCOMPARE(end["status"].toString(), QString("stopped"));
+    }
+
     void bashCompletesCommandsOptionsAndNames()
     {
         const QString script = run({"completion", "bash"}).output;
@@ -206,6 +233,18 @@ private slots:
         QVERIFY(completions("residua-cli tokenise t --kind u", 4).contains("unigram"));
         QVERIFY(completions("residua-cli export r --type B", 4).contains("BF16"));
         QVERIFY(completions("residua-cli export r --to pyt", 4).contains("pytorch"));
+        // Fields, whose value follows; and what a place of the command takes, wherever its options stand.
+        QVERIFY(completions("residua-cli train p --set training.ba", 4).contains("training.batch="));
+        QVERIFY(completions("residua-cli set p training.steps = 9 training.ba", 6).contains("training.batch="));
+        QVERIFY(completions("residua-cli set p topol", 3).contains("topology="));
+        QVERIFY(completions("residua-cli diff p plain-l", 3).contains("plain-language"));
+        QVERIFY(!completions("residua-cli info p plain-l", 3).contains("plain-language"));
+        QVERIFY(completions("residua-cli bench --steps 5 plain-l", 4).contains("plain-language"));
+        QVERIFY(completions("residua-cli bench --steps = 5 --set training.batch = 2 plain-l", 9)
+                    .contains("plain-language"));
+        QVERIFY(completions("residua-cli tokenise -o m --kind u", 5).contains("unigram"));
+        QVERIFY(completions("residua-cli analyze sta", 2).contains("stability"));
+        QVERIFY(completions("residua-cli train p --device = c", 5).contains("cpu"));
         QCOMPARE(run({"completion", "csh"}).code, 1);
     }
 

@@ -2,6 +2,7 @@
 // The words of a command line, and what the program says of itself and of the methods: all that needs no project.
 #include "app/cli/commands.h"
 #include "app/cli/help_text.h"
+#include "app/cli/project_argument.h"
 #include "resources/help.h"
 #include "tests/cli/ran_program.h"
 #include "tests/support/test_program.h"
@@ -107,6 +108,51 @@ private slots:
         const Result<Arguments> parsed = Arguments::parse(runCommands().front().syntax, given); // of train
         QVERIFY(!parsed.ok());
         QVERIFY2(QString::fromStdString(parsed.error().text()).contains(said), parsed.error().text().c_str());
+    }
+
+    /// Whatever names a project takes --set, and refuses a field that there is not before it does anything.
+    void everyCommandOfAProjectTakesFields()
+    {
+        std::vector<std::string> without;
+        for (const Command& command : allCommands()) {
+            const bool takes = std::ranges::count(command.syntax.options, std::string("set"), &OptionSpec::name) > 0;
+            if (!takes) {
+                without.push_back(command.name);
+                continue;
+            }
+            std::vector<QStringList> lines{{QString::fromStdString(command.name), "plain-language"}};
+            if (command.name == "diff") {
+                lines = {{"diff", "plain-language", "plain-language"}};
+            } else if (command.name == "import") {
+                lines = {{"import", "x.safetensors", "--onto", "plain-language"}, {"import", "folder", "-o", "made"}};
+            } else if (command.name == "analyze") {
+                lines = {{"analyze", "gap", "plain-language"},
+                         {"analyze", "theory", "plain-language"},
+                         {"analyze", "coefficients", "run"},
+                         {"analyze", "theory"}};
+            }
+            for (const QStringList& line : lines) {
+                const Ran ran = run(line + QStringList{"--set", "training.batc=2"});
+                QVERIFY2(ran.code == 1, qPrintable(line.join(' ') + ": " + ran.errors));
+                QVERIFY2(ran.errors.contains("--set"), qPrintable(line.join(' ') + ": " + ran.errors));
+            }
+        }
+        for (const Command& command : allCommands()) {
+            const bool named = std::ranges::any_of(command.syntax.positionals, [](const PositionalSpec& each) {
+                return each.name == "PROJECT" && each.help == projectArgument().help;
+            });
+            QVERIFY2(!named || std::ranges::count(without, command.name) == 0, command.name.c_str());
+        }
+        for (const char* const name : {"train", "sweep", "bench", "validate", "info", "diff", "analyze", "import"}) {
+            QVERIFY2(std::ranges::count(without, std::string(name)) == 0, name);
+        }
+    }
+
+    void fieldsOfADifferenceAreTheSecondProjects()
+    {
+        const Ran ran = run({"diff", "plain-language", "plain-language", "--set", "training.batch=3"});
+        QCOMPARE(ran.code, 0);
+        QVERIFY2(ran.output.contains("3") && ran.output.count('\n') == 1, qPrintable(ran.output));
     }
 
     void everyFailureIsJsonWhereJsonIsAskedFor_data()

@@ -289,11 +289,27 @@ private slots:
         forge(m_file, {{"a", 1, 0}}, {{"a", std::string(1 << 20, '\0')}}); // a bomb that claims to be small
         refuses("another entry");
         forge(m_file, {{"a", 900'000'000'000'000, 0}}, {{"a", "x"}});
-        refuses("free, and unpacked the bundle takes");
+        const auto large = unpack(m_file, m_away / "target", {}, BundleGrowth::Any);
+        QVERIFY(!large.ok());
+        QVERIFY2(isIn(large.error().text(), "free, and unpacked the bundle takes"), large.error().text().c_str());
         forge(m_file, {{"a", 900'000'000'000'000, 0}, {"b", 900'000'000'000'000, 0}}, {{"a", "x"}});
         refuses("more than a million GB");
         forge(m_file, {file}, {{"a", "x"}}); // sound, and no project
         refuses("project.json");
+    }
+
+    /// Whatever room the disk has.
+    void whatGrowsBeyondReasonIsRefusedUnlessItIsMeant()
+    {
+        forge(m_file, {{"a", std::int64_t{400'000'000'000}, 0}}, {});
+        refuses("times as much");
+        refuses("--any-size");
+        const auto meant = unpack(m_file, m_away / "target", {}, BundleGrowth::Any);
+        QVERIFY(!meant.ok()); // there is no such entry, or no such disk
+        QVERIFY2(!isIn(meant.error().text(), "times as much"), meant.error().text().c_str());
+        forge(m_file, {{"a", std::int64_t{1} << 30, 0}}, {}); // no harm
+        refuses("");
+        QVERIFY(!isIn(unpack(m_file, m_away / "target").error().text(), "times as much"));
     }
 
     void whatIsNoBundleIsRefused()

@@ -132,15 +132,46 @@ private slots:
         writeAll(m_folder / "a.txt.gz", gzipped(text));
         writeAll(m_folder / "a.txt.zst", zstandard(text));
         for (const char* name : {"a.txt.gz", "a.txt.zst"}) {
-            QVERIFY(decompressed(m_folder / name, {}, 5000));
-            const auto refused = decompressed(m_folder / name, {}, 4999);
+            QVERIFY(decompressed(m_folder / name, {}, TextMemory(5000)));
+            const auto refused = decompressed(m_folder / name, {}, TextMemory(4999));
             QVERIFY(!refused);
             const QString error = QString::fromStdString(refused.error().text());
-            QVERIFY2(error.contains(QString(name) + "] holds more than 4.88 KiB in its"), qPrintable(error));
+            QVERIFY2(error.contains(QString(name) + "] does not fit in memory"), qPrintable(error));
+            QVERIFY2(error.contains("may hold 4.88 KiB"), qPrintable(error));
             QVERIFY2(error.contains("unpack it with"), qPrintable(error));
         }
-        QVERIFY(mostDecompressed() > 0);
-        QVERIFY(mostDecompressed() <= static_cast<std::uint64_t>(machineMemory().totalBytes));
+        QVERIFY(mostTextInMemory() > 0);
+        QVERIFY(mostTextInMemory() <= static_cast<std::uint64_t>(machineMemory().totalBytes));
+    }
+
+    /// Of all files of a source together; what is no longer held no longer counts.
+    void theMemoryOfASourceIsOne()
+    {
+        const std::string text(5000, 'a');
+        for (const char* name : {"many/a.txt.gz", "many/b.txt.gz", "many/c.txt.gz"}) {
+            writeAll(m_folder / name, gzipped(text));
+        }
+        const TextMemory memory(15'000);
+        {
+            const auto all = readTextFiles(m_folder / "many", {}, memory);
+            QVERIFY2(all, all ? "" : all.error().text().c_str());
+            QCOMPARE(memory.left(), std::uint64_t{0});
+        }
+        QCOMPARE(memory.left(), std::uint64_t{15'000});
+        const auto refused = readTextFiles(m_folder / "many", {}, TextMemory(12'000));
+        QVERIFY(!refused);
+        QVERIFY2(QString::fromStdString(refused.error().text()).contains("c.txt.gz] does not fit in memory"),
+                 refused.error().text().c_str());
+        for (const char* name : {"records/a.jsonl", "records/b.jsonl"}) {
+            writeAll(m_folder / name, "{\"text\": \"" + text + "\"}\n");
+        }
+        QVERIFY(readRecords(m_folder / "records", "text", {}, TextMemory(12'000)));
+        const auto records = readRecords(m_folder / "records", "text", {}, TextMemory(9'000));
+        QVERIFY(!records);
+        QVERIFY2(QString::fromStdString(records.error().text()).contains("b.jsonl] does not fit in memory"),
+                 records.error().text().c_str());
+        QVERIFY2(QString::fromStdString(records.error().text()).contains("take fewer files"),
+                 records.error().text().c_str());
     }
 
     void tokensAreNotCompressed()

@@ -232,6 +232,25 @@ private slots:
         QVERIFY(QString::fromStdString(packed.error().text()).contains("is a compressed Parquet file"));
     }
 
+    /// A small file whose dictionary has one text for very many rows, and one whose only page is decompressed to 64
+    /// MiB.
+    void whatGrowsBeyondTheMemoryIsRefused()
+    {
+        constexpr std::size_t kMiB = std::size_t{1} << 20;
+        writeAll(m_folder / "rows.parquet", parquetOf(Texts(2000, std::string(kMiB / 16, 'a')),
+                                                      {.type = TextType::Dictionary, .packing = Packing::Zstd}));
+        writeAll(m_folder / "page.parquet",
+                 parquetOf(Texts(1, std::string(64 * kMiB, 'a')), {.packing = Packing::Zstd}));
+        for (const char* name : {"rows.parquet", "page.parquet"}) {
+            const auto texts = readParquet(m_folder / name, "text", {}, TextMemory(32 * kMiB));
+            QVERIFY(!texts);
+            const QString error = QString::fromStdString(texts.error().text());
+            QVERIFY2(error.contains(QString(name) + "] does not fit in memory"), qPrintable(error));
+            QVERIFY2(error.contains("may hold 32") && error.contains("take fewer files"), qPrintable(error));
+        }
+        QVERIFY(readParquet(m_folder / "page.parquet", "text", {}, TextMemory(512 * kMiB)));
+    }
+
     void readingIsGivenUp()
     {
         writeAll(m_folder / "d.parquet", parquetOf(Texts(2000, std::string(2000, 'a')), {.rowsOfGroup = 2000}));

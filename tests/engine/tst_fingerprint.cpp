@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/data/file_digest.h"
 #include "engine/data/fingerprint.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <chrono>
 #include <fstream>
+#include <vector>
 
 #include <sys/stat.h>
 
@@ -46,6 +49,7 @@ private slots:
     {
         m_temporary = std::make_unique<QTemporaryDir>();
         m_project = m_temporary->path().toStdString();
+        qputenv("XDG_CACHE_HOME", m_temporary->filePath("cache").toUtf8());
     }
 
     void theSameFilesElsewhereAreTheSame()
@@ -117,30 +121,64 @@ private slots:
         QVERIFY(*whole != *fingerprintOf(project, m_project));
     }
 
-    /// Beyond 256 MiB: sizes, and 256 blocks from the first byte to the last.
-    void largeFilesAreReadInBlocks()
+    /// Beyond 256 MiB: sizes, 256 blocks from the first byte to the last, and every byte.
+    void everyByteOfLargeFilesCounts()
     {
         const auto project = projectOf(projects::TokenFileData{.path = "tokens", .validationPath = ""});
         const fs::path first = m_project / "tokens" / "a.bin";
         const fs::path second = m_project / "tokens" / "b.bin";
         writeText(first, "");
         writeText(second, "");
-        fs::resize_file(first, 400 * kMebibyte); // sparse
-        fs::resize_file(second, 200 * kMebibyte);
+        fs::resize_file(first, 200 * kMebibyte); // sparse
+        fs::resize_file(second, 100 * kMebibyte);
         const auto whole = fingerprintOf(project, m_project);
         QVERIFY(whole);
-        const auto changes = [&](const fs::path& file, std::int64_t offset) {
+        const auto changed = [&](const fs::path& file, std::int64_t offset) {
+            const auto written = fs::last_write_time(file);
             writeAt(file, offset, 'x');
-            const auto changed = fingerprintOf(project, m_project);
+            fs::last_write_time(file, written); // as a copy that keeps times has it
+            auto found = fingerprintOf(project, m_project);
             writeAt(file, offset, '\0');
-            return *changed != *whole;
+            return *std::move(found);
         };
-        QVERIFY(changes(first, 0));
-        QVERIFY(changes(second, 200 * kMebibyte - 1));
-        QVERIFY(!changes(first, kMebibyte + 1000)); // between the first two blocks
+        QVERIFY(changed(first, 0) != *whole);
+        const DataFingerprint between = changed(first, kMebibyte + 1000); // the first two blocks
+        QVERIFY(between != *whole);
+        QVERIFY(differenceOf(*whole, between).has_value());
         QVERIFY(*whole == *fingerprintOf(project, m_project));
-        fs::resize_file(second, 200 * kMebibyte + 1);
+        // A run of an earlier version has the hash of the blocks alone: it still finds its data.
+        DataFingerprint earlier = *whole;
+        earlier.front().content = earlier.front().content.substr(0, earlier.front().content.find(' '));
+        QVERIFY(!differenceOf(earlier, *whole));
+        QVERIFY(!differenceOf(earlier, between));
+        QVERIFY(differenceOf(earlier, changed(second, 100 * kMebibyte - 1)).has_value());
+        fs::resize_file(second, 100 * kMebibyte + 1);
         QVERIFY(*whole != *fingerprintOf(project, m_project));
+    }
+
+    /// A file that rests is read once; one that was written to again, whatever its time says.
+    void aDigestIsKeptAsLongAsTheFileRests()
+    {
+        const fs::path file = m_project / "data.bin";
+        writeText(file, "data");
+        const auto watch = PreparationWatch();
+        const auto young = digestOfFile(file, watch);
+        QVERIFY(young);
+        QVERIFY(kept().empty()); // it may be written to within the same tick of the clock
+        const auto longAgo = fs::file_time_type::clock::now() - std::chrono::hours(1);
+        fs::last_write_time(file, longAgo);
+        QCOMPARE(*digestOfFile(file, watch), *young);
+        QCOMPARE(kept().size(), std::size_t{1});
+        writeText(kept().front(), "0123456789abcdef");
+        QCOMPARE(*digestOfFile(file, watch), std::string("0123456789abcdef"));
+        writeText(kept().front(), "no digest at all");
+        QCOMPARE(*digestOfFile(file, watch), *young);
+        const auto changed = [&] { // again until the file system's clock has gone on
+            writeText(file, "date");
+            fs::last_write_time(file, longAgo);
+            return *digestOfFile(file, watch) != *young;
+        };
+        QTRY_VERIFY(changed());
     }
 
     void theTokenisersModelCounts()
@@ -226,6 +264,17 @@ private slots:
     }
 
 private:
+    /// The files of digests in the user's cache.
+    [[nodiscard]] std::vector<fs::path> kept() const
+    {
+        std::vector<fs::path> files;
+        std::error_code none;
+        for (const auto& entry : fs::directory_iterator(m_project / "cache" / "residua" / "digests", none)) {
+            files.push_back(entry.path());
+        }
+        return files;
+    }
+
     std::unique_ptr<QTemporaryDir> m_temporary;
     fs::path m_project;
 };

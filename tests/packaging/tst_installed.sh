@@ -80,7 +80,7 @@ says "ours=$torch/torch/lib theirs=."
 LD_LIBRARY_PATH=/their/own run sh "$dir/residua-launch"
 says "ours=$torch/torch/lib:/their/own theirs=/their/own."
 
-begin other_programs_keep_their_project_json
+begin a_project_is_known_and_other_programs_keep_theirs
 if ! command -v update-mime-database >/dev/null || ! command -v gio >/dev/null; then
   echo "skipped: $case_name, for there is no update-mime-database or gio"
 else
@@ -92,7 +92,12 @@ else
   echo '{"name": "theirs"}' >"$dir/project.json"
   [ "$(type_of "$dir/project.json")" != application/x-residua-project+json ] || wrong "it claims every project.json"
   printf '{\n  "schema": 1,\n  "name": "ours"\n}\n' >"$dir/ours"
-  [ "$(type_of "$dir/ours")" = application/x-residua-project+json ] || wrong "ours is not known: $(type_of "$dir/ours")"
+  mkdir "$dir/mine" && cp "$dir/ours" "$dir/mine/project.json"
+  for file in "$dir/ours" "$dir/mine/project.json"; do
+    [ "$(type_of "$file")" = application/x-residua-project+json ] || wrong "ours is not known: $(type_of "$file")"
+  done
+  printf '{\n  "schema": 1,\n  "rows": []\n}\n' >"$dir/project.json"
+  [ "$(type_of "$dir/project.json")" != application/x-residua-project+json ] || wrong "it claims what has a schema"
 fi
 
 close

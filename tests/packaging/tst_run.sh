@@ -95,4 +95,26 @@ passes
 called "setup " "cmake --preset ci" "cmake --build */ci --parallel *" "ctest --output-on-failure --parallel * -L unit"
 says "100% tests passed, 0 tests failed out of 1"
 
+begin comparisons
+export RESIDUA_PYTHON=/usr/bin/python3
+stub ctest <<'STUB'
+mkdir -p Testing/Temporary
+cat >Testing/Temporary/LastTest.log <<'TESTS'
+PASS   : TestPyTorchFolder::isCleanByRuff()
+SKIP   : TestPyTorchFolder::isTheSameNetwork(plain) the folder is written and not compared: no torch
+SKIP   : TestPyTorchFolder::isTheSameNetwork(of two words) the folder is written and not compared: no torch
+SKIP   : TestCudaTraining::trainsAsTheCpuDoes(plain) no NVIDIA driver
+TESTS
+STUB
+run bash "$root/packaging/test.sh"
+passes
+says "NOT COMPARED"
+says "TestPyTorchFolder::isTheSameNetwork (2): the folder is written and not compared: no torch"
+if grep -q Cuda "$dir/out"; then wrong "a test of another kind is named"; fi
+run env RESIDUA_REQUIRE_PYTHON=1 bash "$root/packaging/test.sh"
+fails_with "comparisons were skipped (above)"
+stub ctest <<<'mkdir -p Testing/Temporary; echo "PASS   : TestPyTorchFolder::isTheSameNetwork(plain)" >Testing/Temporary/LastTest.log'
+run env RESIDUA_REQUIRE_PYTHON=1 bash "$root/packaging/test.sh"
+passes
+
 close

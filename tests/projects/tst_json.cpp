@@ -2,6 +2,7 @@
 #include "projects/file/block_file.h"
 #include "projects/file/json.h"
 
+#include "projects/base/text.h"
 #include "projects/library/presets.h"
 #include "tests/support/random_document.h"
 #include "tests/support/test_program.h"
@@ -62,6 +63,14 @@ class TestJson : public QObject {
     Q_OBJECT
 
 private slots:
+    void nestingIsCountedOutsideTexts()
+    {
+        QVERIFY(!residua::nestsDeeperThan("[{}]", 2));
+        QVERIFY(residua::nestsDeeperThan("[{}]", 1));
+        QVERIFY(!residua::nestsDeeperThan(R"(["[[[", "\"[[", {}])", 2));
+        QVERIFY(!residua::nestsDeeperThan("[][][]", 1));
+    }
+
     void examplesKeepTheirBytes()
     {
         QVERIFY(!examples().empty());

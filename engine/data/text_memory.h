@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/base/result.h"
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace residua::engine {
+
+/// The bytes of text that may be held in memory: half of the memory that is free now, for text is copied while it
+/// grows.
+[[nodiscard]] std::uint64_t mostTextInMemory();
+
+/// How much text a source holds in memory, in all of its files together, and how much it may. Copies share the count.
+/// Any thread.
+class TextMemory {
+public:
+    explicit TextMemory(std::uint64_t most = mostTextInMemory()) : m_state(std::make_shared<State>(most)) {}
+
+    [[nodiscard]] std::uint64_t most() const { return m_state->most; }
+    [[nodiscard]] std::uint64_t left() const;
+    /// That a text of `file` does not fit besides what is held. `wayOn` is what can be done about it.
+    [[nodiscard]] Error refusal(const std::filesystem::path& file, const std::string& wayOn) const;
+
+private:
+    friend class TextShare;
+    struct State {
+        explicit State(std::uint64_t bytes) : most(bytes) {}
+        const std::uint64_t most;
+        std::atomic<std::uint64_t> held = 0;
+    };
+    std::shared_ptr<State> m_state;
+};
+
+/// Bytes of text that are counted as long as this lives, beside the text.
+class TextShare {
+public:
+    TextShare() = default; ///< of nothing that is counted
+    explicit TextShare(const TextMemory& memory) : m_state(memory.m_state) {}
+    TextShare(TextShare&& other) noexcept : m_state(std::move(other.m_state)), m_bytes(std::exchange(other.m_bytes, 0))
+    {
+    }
+    TextShare& operator=(TextShare&&) = delete;
+    ~TextShare();
+
+    /// Counts so many more; false, and none of them, where they are too many.
+    [[nodiscard]] bool grow(std::uint64_t bytes);
+
+private:
+    std::shared_ptr<TextMemory::State> m_state;
+    std::uint64_t m_bytes = 0;
+};
+
+} // namespace residua::engine
