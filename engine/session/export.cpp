@@ -84,7 +84,8 @@ private:
         if (!m_type && !m_request.type.empty()) {
             return Error{"type", "got \"" + m_request.type + "\", expected " + weightTypeNames()};
         }
-        Result<Companions> companions = tokeniserCompanions((*m_sound)->data.source, m_opened->run.projectDirectory);
+        Result<Companions> companions =
+            tokeniserCompanions((*m_sound)->data.source, m_opened->run.projectDirectory, m_opened->run.notes);
         if (!companions) {
             return companions.error();
         }

@@ -155,7 +155,7 @@ private:
     [[nodiscard]] std::string readme() const
     {
         return projects::modelReadme(m_source.project, m_source.found.decoder, m_source.run, configWordOf(m_type),
-                                     !m_source.companions.files.empty());
+                                     m_source.companions.tokeniser);
     }
 
     HuggingFaceSource& m_source;

@@ -141,8 +141,8 @@ private:
         for (const char* const name : {"model.py", "README.md"}) {
             rename(all[name]);
         }
-        all["README.md"] = projects::customReadme(m_source.project, custom.reason, !custom.companions.files.empty()) +
-                           all["README.md"];
+        all["README.md"] =
+            projects::customReadme(m_source.project, custom.reason, custom.companions.tokeniser) + all["README.md"];
         all["config.json"] =
             projects::customConfig(m_source.project, m_code, m_source.run, exact ? "float64" : "float32");
         all[projects::kConfigurationFile] = projects::configurationCode();
