@@ -23,6 +23,10 @@ namespace residua::engine {
                                                     const std::filesystem::path& projectDirectory,
                                                     const PreparationWatch& watch = {});
 
+/// The part of it that is of the tokeniser's files; empty where there are none.
+[[nodiscard]] Result<DataFingerprint> tokeniserFingerprint(const projects::Project& project,
+                                                           const std::filesystem::path& projectDirectory);
+
 /// Where `got` is not what was `expected`: the part, what each has. Nothing where they agree.
 [[nodiscard]] std::optional<Error> differenceOf(const DataFingerprint& expected, const DataFingerprint& got);
 

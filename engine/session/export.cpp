@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A checkpoint as PyTorch code, with what the engine computes on a few examples beside it, as what is made of that
 // code, or as a model of transformers.
+#include "engine/data/fingerprint.h"
+#include "engine/data/random.h"
 #include "engine/files/safetensors_header.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/import_record.h"
@@ -38,8 +40,9 @@ private:
     /// Nothing is at its place before the last stage, so that what is given up before leaves nothing.
     std::optional<Event> work() override
     {
-        constexpr Stage kStages[] = {&ExportQuery::open,  &ExportQuery::choose,    &ExportQuery::compile,
-                                     &ExportQuery::write, &ExportQuery::makeGraph, &ExportQuery::keep};
+        constexpr Stage kStages[] = {&ExportQuery::open,    &ExportQuery::choose, &ExportQuery::openData,
+                                     &ExportQuery::compile, &ExportQuery::write,  &ExportQuery::makeGraph,
+                                     &ExportQuery::keep};
         if (const Status done = (this->*kStages[m_stage])(); !done) {
             return QueryFailed{m_request.tag, done.error()};
         }
@@ -56,13 +59,17 @@ private:
             return making.error();
         }
         m_making.emplace(std::move(*making));
-        Result<OpenedCheckpoint> opened =
-            openCheckpoint({m_request.runDirectory, m_request.projectDirectory, m_request.otherData}, m_request.step);
-        if (!opened) {
-            return opened.error();
+        Result<OpenedRun> run = openRunAlone(use());
+        if (!run) {
+            return run.error();
         }
-        m_opened.emplace(std::move(*opened));
-        Result<projects::SoundProject> sound = projects::soundProject(m_opened->run.project);
+        m_run.emplace(std::move(*run));
+        Result<LoadedCheckpoint> checkpoint = loadCheckpoint(m_request.runDirectory, m_request.step, &m_run->notes);
+        if (!checkpoint) {
+            return checkpoint.error();
+        }
+        m_checkpoint.emplace(std::move(*checkpoint));
+        Result<projects::SoundProject> sound = projects::soundProject(m_run->project);
         if (!sound) {
             return sound.error();
         }
@@ -85,11 +92,11 @@ private:
             return Error{"type", "got \"" + m_request.type + "\", expected " + weightTypeNames()};
         }
         Result<Companions> companions =
-            tokeniserCompanions((*m_sound)->data.source, m_opened->run.projectDirectory, m_opened->run.notes);
+            tokeniserCompanions((*m_sound)->data.source, m_run->projectDirectory, m_run->notes);
         if (!companions) {
             return companions.error();
         }
-        Result<projects::FoundDecoder> found = decoderIn(*m_opened, *m_sound);
+        Result<projects::FoundDecoder> found = decoderIn(*m_run, m_checkpoint->state.step, *m_sound);
         if (found) {
             m_model.emplace(Model{std::move(*found), std::move(*companions)});
             return Done{};
@@ -101,30 +108,62 @@ private:
         return Done{};
     }
 
+    /// Weights need no data, and may be elsewhere than they: outputs are then recorded of drawn tokens. Where somebody
+    /// says that the data are is where they must be.
+    Status openData()
+    {
+        if (m_model) {
+            return Done{};
+        }
+        Result<DataFingerprint> data = fingerprintOf(m_run->project, m_run->projectDirectory);
+        if (data) {
+            if (Status taken = takeData(use(), std::move(*data), *m_run); !taken) {
+                return taken;
+            }
+        }
+        Result<std::unique_ptr<Dataset>> dataset =
+            data ? Dataset::open(m_run->project, m_run->projectDirectory) : data.error();
+        if (dataset) {
+            m_dataset = std::move(*dataset);
+            return Done{};
+        }
+        if (!projects::isLanguage(m_run->project.data) || !m_request.projectDirectory.empty()) {
+            return dataset.error();
+        }
+        m_run->notes.push_back("the outputs that are recorded are of drawn tokens, for the data cannot be read: " +
+                               dataset.error().text());
+        return Done{};
+    }
+
     /// The network and the examples whose outputs are recorded beside code.
     Status compile()
     {
         if (m_model) {
             return Done{};
         }
-        projects::Project project = m_opened->run.project;
+        projects::Project project = m_run->project;
         if (project.training.precision == projects::Precision::Bf16) {
             project.training.precision = projects::Precision::Fp32; // as its parameters are
         }
-        Result<std::unique_ptr<CompiledNetwork>> network =
-            CompiledNetwork::compile(project, m_opened->dataset->schema(), "cpu");
+        const ExampleSchema schema =
+            m_dataset ? m_dataset->schema() : ExampleSchema::nextToken(projects::vocabularyOf(project.data));
+        Result<std::unique_ptr<CompiledNetwork>> network = CompiledNetwork::compile(project, schema, "cpu");
         if (!network) {
             return network.error();
         }
         m_network = std::move(*network);
-        if (Status loaded = loadParameters(m_opened->checkpoint.model.tensors(), m_network->parameters()); !loaded) {
+        if (Status loaded = loadParameters(m_checkpoint->model.tensors(), m_network->parameters()); !loaded) {
             return loaded;
         }
-        Result<DeviceBatch> sample = sampleOf(*m_opened->dataset, project, m_batch);
-        if (!sample) {
-            return sample.error();
+        if (Status filled = m_dataset ? fillFromData(*m_dataset, m_batch) : fillDrawn(project, m_batch); !filled) {
+            return filled;
         }
-        m_sample = std::move(*sample);
+        m_sample = upload(m_batch, schema, at::kCPU, parameterType(project.training.precision));
+        if (schema.hasTime()) {
+            const std::int64_t time = std::min(m_sample.input.size(1), kRecordedTokens);
+            m_sample.input = m_sample.input.narrow(1, 0, time).contiguous();
+            m_sample.target = m_sample.target.narrow(1, 0, time).contiguous();
+        }
         return Done{};
     }
 
@@ -132,8 +171,8 @@ private:
     {
         m_ready.tag = m_request.tag;
         m_ready.folder = m_request.folder;
-        m_ready.step = m_opened->checkpoint.state.step;
-        m_ready.notes = m_opened->run.notes;
+        m_ready.step = m_checkpoint->state.step;
+        m_ready.notes = m_run->notes;
         return m_model ? writeModel() : writeCode();
     }
 
@@ -144,8 +183,8 @@ private:
             return imported.error();
         }
         Result<HuggingFaceFolder> folder = writeHuggingFaceFolder(
-            m_making->path(), {*m_sound, m_model->found, m_opened->checkpoint.model.tensors(), std::move(*imported),
-                               m_type, exportedRun(), m_model->companions});
+            m_making->path(), {*m_sound, m_model->found, m_checkpoint->model.tensors(), std::move(*imported), m_type,
+                               exportedRun(), m_model->companions});
         if (!folder) {
             return folder.error();
         }
@@ -196,10 +235,11 @@ private:
     Status keep() { return m_making->keep(); }
 
     /// Of a network that is there as a whole.
-    static Result<projects::FoundDecoder> decoderIn(const OpenedCheckpoint& opened, const projects::SoundProject& sound)
+    static Result<projects::FoundDecoder> decoderIn(const OpenedRun& run, std::int64_t step,
+                                                    const projects::SoundProject& sound)
     {
         const projects::StageSchedule& schedule = sound->schedule;
-        const bool parts = !projects::trainsAll(schedule) && opened.checkpoint.state.step < opened.run.info.steps;
+        const bool parts = !projects::trainsAll(schedule) && step < run.info.steps;
         const bool weighs = schedule.scaling == projects::DropScaling::Evaluation && !projects::trainsAll(schedule);
         if (parts || weighs) {
             return Error{"schedule", "its schedule gives layers a part of their own in evaluation"};
@@ -210,26 +250,35 @@ private:
     [[nodiscard]] projects::ExportedRun exportedRun() const
     {
         const std::string name = std::filesystem::path(m_request.runDirectory).filename().string();
-        return {name, m_opened->checkpoint.state.step, m_opened->run.info.steps, 0, 0};
+        return {name, m_checkpoint->state.step, m_run->info.steps, 0, 0, m_network && !m_dataset};
+    }
+
+    [[nodiscard]] RunUse use() const
+    {
+        return {m_request.runDirectory, m_request.projectDirectory, m_request.otherData};
     }
 
     /// A few examples of the validation split, or of the training split where there is no other.
-    static Result<DeviceBatch> sampleOf(const Dataset& dataset, const projects::Project& project, Batch& batch)
+    static Status fillFromData(const Dataset& dataset, Batch& batch)
     {
         const Split split = dataset.size(Split::Validation) > 0 ? Split::Validation : Split::Train;
-        if (const Status filled = dataset.fillSequential(batch, split, 0, kRecordedExamples); !filled) {
-            return filled.error();
+        if (Status filled = dataset.fillSequential(batch, split, 0, kRecordedExamples); !filled) {
+            return filled;
         }
-        if (batch.batch == 0) {
-            return Error{"data", "there is no example to record outputs on"};
+        return batch.batch > 0 ? Status(Done{}) : Error{"data", "there is no example to record outputs on"};
+    }
+
+    static Status fillDrawn(const projects::Project& project, Batch& batch)
+    {
+        RandomStream draws(static_cast<std::uint64_t>(project.seeds.data), streamOf(Stream::Inputs));
+        const std::int64_t vocabulary = projects::vocabularyOf(project.data);
+        batch.batch = kRecordedExamples;
+        batch.time = std::min(project.training.sequenceLength, kRecordedTokens);
+        for (std::int64_t i = 0; i < batch.batch * batch.time; ++i) {
+            batch.tokens.push_back(draws.below(vocabulary));
+            batch.targets.push_back(draws.below(vocabulary));
         }
-        DeviceBatch sample = upload(batch, dataset.schema(), at::kCPU, parameterType(project.training.precision));
-        if (dataset.schema().hasTime()) {
-            const std::int64_t time = std::min(sample.input.size(1), kRecordedTokens);
-            sample.input = sample.input.narrow(1, 0, time).contiguous();
-            sample.target = sample.target.narrow(1, 0, time).contiguous();
-        }
-        return sample;
+        return Done{};
     }
 
     /// A network that is one of transformers' own.
@@ -242,11 +291,13 @@ private:
     ExportReady m_ready;
     std::size_t m_stage = 0;
     std::optional<NewFolder> m_making;
-    std::optional<OpenedCheckpoint> m_opened;
+    std::optional<OpenedRun> m_run;
+    std::optional<LoadedCheckpoint> m_checkpoint;
     std::optional<projects::SoundProject> m_sound;
     std::optional<StoredType> m_type; ///< that was asked for
     std::optional<Model> m_model;     ///< else it becomes code
     std::variant<PlainPyTorch, CustomModel> m_use = PlainPyTorch{};
+    std::unique_ptr<Dataset> m_dataset; ///< for code, where it can be read
     std::unique_ptr<CompiledNetwork> m_network;
     Batch m_batch; ///< whose memory the sample may view
     DeviceBatch m_sample;
