@@ -96,7 +96,12 @@ private:
         if (!companions) {
             return companions.error();
         }
-        Result<projects::FoundDecoder> found = decoderIn(*m_run, m_checkpoint->state.step, *m_sound);
+        Result<std::optional<ImportRecord>> imported = readImport(m_request.runDirectory);
+        if (!imported) {
+            return imported.error();
+        }
+        m_imported = std::move(*imported);
+        Result<projects::FoundDecoder> found = findDecoder();
         if (found) {
             m_model.emplace(Model{std::move(*found), std::move(*companions)});
             return Done{};
@@ -178,12 +183,8 @@ private:
 
     Status writeModel()
     {
-        Result<std::optional<ImportRecord>> imported = readImport(m_request.runDirectory);
-        if (!imported) {
-            return imported.error();
-        }
         Result<HuggingFaceFolder> folder = writeHuggingFaceFolder(
-            m_making->path(), {*m_sound, m_model->found, m_checkpoint->model.tensors(), std::move(*imported), m_type,
+            m_making->path(), {*m_sound, m_model->found, m_checkpoint->model.tensors(), std::move(m_imported), m_type,
                                exportedRun(), m_model->companions});
         if (!folder) {
             return folder.error();
@@ -234,17 +235,16 @@ private:
 
     Status keep() { return m_making->keep(); }
 
-    /// Of a network that is there as a whole.
-    static Result<projects::FoundDecoder> decoderIn(const OpenedRun& run, std::int64_t step,
-                                                    const projects::SoundProject& sound)
+    /// Of a network that is there as a whole; where it was imported, rather the architecture that it came from.
+    [[nodiscard]] Result<projects::FoundDecoder> findDecoder() const
     {
-        const projects::StageSchedule& schedule = sound->schedule;
-        const bool parts = !projects::trainsAll(schedule) && step < run.info.steps;
+        const projects::StageSchedule& schedule = (*m_sound)->schedule;
+        const bool parts = !projects::trainsAll(schedule) && m_checkpoint->state.step < m_run->info.steps;
         const bool weighs = schedule.scaling == projects::DropScaling::Evaluation && !projects::trainsAll(schedule);
         if (parts || weighs) {
             return Error{"schedule", "its schedule gives layers a part of their own in evaluation"};
         }
-        return projects::decoderOf(sound);
+        return projects::decoderOf(*m_sound, m_imported ? projects::modelTypeIn(m_imported->config) : std::string());
     }
 
     [[nodiscard]] projects::ExportedRun exportedRun() const
@@ -294,8 +294,9 @@ private:
     std::optional<OpenedRun> m_run;
     std::optional<LoadedCheckpoint> m_checkpoint;
     std::optional<projects::SoundProject> m_sound;
-    std::optional<StoredType> m_type; ///< that was asked for
-    std::optional<Model> m_model;     ///< else it becomes code
+    std::optional<StoredType> m_type;       ///< that was asked for
+    std::optional<ImportRecord> m_imported; ///< where the first weights came from
+    std::optional<Model> m_model;           ///< else it becomes code
     std::variant<PlainPyTorch, CustomModel> m_use = PlainPyTorch{};
     std::unique_ptr<Dataset> m_dataset; ///< for code, where it can be read
     std::unique_ptr<CompiledNetwork> m_network;

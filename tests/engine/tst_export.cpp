@@ -8,6 +8,8 @@
 #include "projects/base/whole_file.h"
 #include "tests/support/test_program.h"
 
+#include <QFile>
+#include <QJsonDocument>
 #include <QTemporaryDir>
 #include <QtTest>
 
@@ -81,7 +83,9 @@ private slots:
         QTest::addColumn<QStringList>("names"); // of what comes into the folder
         QTest::addColumn<int>("read");
         const auto row = [](const char* what, TokeniserKind kind, const char* model, const QStringList& names,
-                            ExportedTokeniser read) { QTest::newRow(what) << int(kind) << model << names << int(read); };
+                            ExportedTokeniser read) {
+            QTest::newRow(what) << int(kind) << model << names << int(read);
+        };
         row("learned here", TokeniserKind::SentencePiece, "text-bpe-300.model", {"tokenizer.model"},
             ExportedTokeniser::SentencePiece);
         row("of a folder", TokeniserKind::SentencePiece, "tokeniser/tokenizer.model",
@@ -191,6 +195,29 @@ private slots:
         QVERIFY(!fs::exists(at("named")));
     }
 
+    /// Without a window it is the network of a Llama too.
+    void aMistralStaysOne()
+    {
+        tests::ModelFolder model(tests::modelCases()["mistral"].toObject());
+        model.config["sliding_window"] = QJsonValue();
+        model.config["max_position_embeddings"] = 64;
+        model.config["bos_token_id"] = 5;
+        model.config["eos_token_id"] = 6;
+        model.write(at("model"));
+        const auto ready = imported(at("model"), at("project"));
+        QVERIFY2(ready.ok(), ready ? "" : ready.error().text().c_str());
+        const auto out = exported(ready->runDirectory, at("out"));
+        QVERIFY2(out.ok(), out ? "" : out.error().text().c_str());
+        QCOMPARE(out->architecture, std::string("mistral"));
+        QFile file(QString::fromStdString(at("out/config.json").string()));
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        const QJsonObject config = QJsonDocument::fromJson(file.readAll()).object();
+        for (const char* const key : {"architectures", "sliding_window", "max_position_embeddings", "bos_token_id",
+                                      "eos_token_id", "model_type", "num_key_value_heads"}) {
+            QVERIFY2(config.contains(key) && config[key] == model.config[key], key);
+        }
+    }
+
     void anotherTokeniserIsNotTaken()
     {
         tests::ModelFolder(tests::modelCases()["llama"].toObject()).write(at("model"));
@@ -207,10 +234,7 @@ private slots:
     }
 
 private:
-    [[nodiscard]] fs::path at(const std::string& name) const
-    {
-        return fs::path(m_folder->path().toStdString()) / name;
-    }
+    [[nodiscard]] fs::path at(const std::string& name) const { return fs::path(m_folder->path().toStdString()) / name; }
 
     std::unique_ptr<QTemporaryDir> m_folder;
 };
