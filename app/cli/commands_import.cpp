@@ -58,7 +58,7 @@ std::optional<engine::Event> askForWeights(const engine::Command& request, const
     std::optional<engine::Event> answer =
         ask(request, Computing::from(arguments).threads, [&console](const engine::Event& news) {
             const double share = std::get<engine::ImportProgress>(news).share;
-            console.status("read " + std::to_string(static_cast<int>(100 * share)) + " % of the weights");
+            console.status("weights: " + std::to_string(static_cast<int>(100 * share)) + " %");
         });
     console.status("");
     return answer;

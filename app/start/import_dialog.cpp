@@ -58,7 +58,7 @@ ImportDialog::ImportDialog(EngineBridge& engine, std::filesystem::path projects,
     m_problem->setWordWrap(true);
     m_problem->hide();
     m_progress->setObjectName(QStringLiteral("importProgress"));
-    m_progress->setAccessibleName(tr("Weights that are read"));
+    m_progress->setAccessibleName(tr("Weights that are read and written"));
     m_progress->setRange(0, kImportSteps);
     m_progress->hide();
     auto* column = new QVBoxLayout(this);

@@ -9,6 +9,7 @@
 #include "engine/session/model_data.h"
 #include "engine/session/queries.h"
 #include "engine/session/run_use.h"
+#include "engine/session/weight_reading.h"
 #include "engine/train/batches.h"
 #include "engine/train/precision.h"
 #include "engine/train/tensor_io.h"
@@ -30,9 +31,22 @@ constexpr std::int64_t kRecordedTokens = 32; ///< of each
 
 class ExportQuery final : public Query {
 public:
-    explicit ExportQuery(ExportRequest request) : m_request(std::move(request)) {}
+    explicit ExportQuery(ExportRequest request) : m_request(std::move(request))
+    {
+        m_ready.tag = m_request.tag;
+        m_ready.folder = m_request.folder;
+    }
     QueryTag tag() const override { return m_request.tag; }
     bool waits() const override { return m_graph.has_value(); }
+
+    std::optional<Event> takeNews() override
+    {
+        const std::optional<double> share =
+            m_modelWriter  ? m_news.take(m_modelWriter->tensorsDone(), m_modelWriter->tensors())
+            : m_codeWriter ? m_news.take(m_codeWriter->tensorsDone(), m_codeWriter->tensors())
+                           : std::nullopt;
+        return share ? std::optional<Event>(ExportProgress{m_request.tag, *share}) : std::nullopt;
+    }
 
 private:
     using Stage = Status (ExportQuery::*)();
@@ -46,11 +60,13 @@ private:
         if (const Status done = (this->*kStages[m_stage])(); !done) {
             return QueryFailed{m_request.tag, done.error()};
         }
-        if (m_graph) {
+        if (m_graph || (kStages[m_stage] == &ExportQuery::write && !written())) {
             return std::nullopt; // until it has ended
         }
         return ++m_stage == std::size(kStages) ? std::optional<Event>(std::move(m_ready)) : std::nullopt;
     }
+
+    [[nodiscard]] bool written() const { return m_model ? m_modelWriter->atEnd() : m_codeWriter->atEnd(); }
 
     Status open()
     {
@@ -64,7 +80,7 @@ private:
             return run.error();
         }
         m_run.emplace(std::move(*run));
-        Result<LoadedCheckpoint> checkpoint = loadCheckpoint(m_request.runDirectory, m_request.step, &m_run->notes);
+        Result<CheckpointFiles> checkpoint = findCheckpoint(m_request.runDirectory, m_request.step, &m_run->notes);
         if (!checkpoint) {
             return checkpoint.error();
         }
@@ -157,7 +173,7 @@ private:
             return network.error();
         }
         m_network = std::move(*network);
-        if (Status loaded = loadParameters(m_checkpoint->model.tensors(), m_network->parameters()); !loaded) {
+        if (Status loaded = loadParameters(m_checkpoint->model, m_network->parameters()); !loaded) {
             return loaded;
         }
         if (Status filled = m_dataset ? fillFromData(*m_dataset, m_batch) : fillDrawn(project, m_batch); !filled) {
@@ -174,40 +190,45 @@ private:
 
     Status write()
     {
-        m_ready.tag = m_request.tag;
-        m_ready.folder = m_request.folder;
         m_ready.step = m_checkpoint->state.step;
-        m_ready.notes = m_run->notes;
         return m_model ? writeModel() : writeCode();
     }
 
+    /// A piece of it.
     Status writeModel()
     {
-        Result<HuggingFaceFolder> folder = writeHuggingFaceFolder(
-            m_making->path(), {*m_sound, m_model->found, m_checkpoint->model.tensors(), std::move(m_imported), m_type,
-                               exportedRun(), m_model->companions});
-        if (!folder) {
-            return folder.error();
+        if (!m_modelWriter) {
+            m_modelWriter.emplace(m_making->path(),
+                                  HuggingFaceSource{*m_sound, m_model->found, m_checkpoint->model,
+                                                    std::move(m_imported), m_type, exportedRun(), m_model->companions});
         }
-        m_ready.architecture = folder->architecture;
+        if (Status done = m_modelWriter->advance(); !done || !m_modelWriter->atEnd()) {
+            return done;
+        }
+        const HuggingFaceFolder& folder = m_modelWriter->folder();
+        m_ready.architecture = folder.architecture;
         m_ready.layers = m_model->found.decoder.layers;
-        m_ready.parameters = folder->parameters;
-        m_ready.notes.insert(m_ready.notes.end(), folder->notes.begin(), folder->notes.end());
+        m_ready.parameters = folder.parameters;
+        m_ready.notes.insert(m_ready.notes.end(), folder.notes.begin(), folder.notes.end());
         return Done{};
     }
 
+    /// A piece of it.
     Status writeCode()
     {
-        m_ready.ownCode = std::holds_alternative<CustomModel>(m_use);
-        m_ready.architecture = m_ready.ownCode ? projects::kOwnArchitecture : "";
-        const Result<PyTorchFolder> folder =
-            writePyTorchFolder(m_making->path(), {*m_sound, *m_network, m_sample, exportedRun(), std::move(m_use)});
-        if (!folder) {
-            return folder.error();
+        if (!m_codeWriter) {
+            m_ready.ownCode = std::holds_alternative<CustomModel>(m_use);
+            m_ready.architecture = m_ready.ownCode ? projects::kOwnArchitecture : "";
+            m_codeWriter.emplace(m_making->path(),
+                                 PyTorchSource{*m_sound, *m_network, m_sample, exportedRun(), std::move(m_use)});
         }
-        m_ready.layers = folder->layers;
-        m_ready.parameters = folder->parameters;
-        m_ready.leftOut = folder->leftOut;
+        if (Status done = m_codeWriter->advance(); !done || !m_codeWriter->atEnd()) {
+            return done;
+        }
+        const PyTorchFolder folder = m_codeWriter->folder();
+        m_ready.layers = folder.layers;
+        m_ready.parameters = folder.parameters;
+        m_ready.leftOut = folder.leftOut;
         return Done{};
     }
 
@@ -233,7 +254,11 @@ private:
         return *ended;
     }
 
-    Status keep() { return m_making->keep(); }
+    Status keep()
+    {
+        m_ready.notes.insert(m_ready.notes.begin(), m_run->notes.begin(), m_run->notes.end());
+        return m_making->keep();
+    }
 
     /// Of a network that is there as a whole; where it was imported, rather the architecture that it came from.
     [[nodiscard]] Result<projects::FoundDecoder> findDecoder() const
@@ -292,7 +317,7 @@ private:
     std::size_t m_stage = 0;
     std::optional<NewFolder> m_making;
     std::optional<OpenedRun> m_run;
-    std::optional<LoadedCheckpoint> m_checkpoint;
+    std::optional<CheckpointFiles> m_checkpoint;
     std::optional<projects::SoundProject> m_sound;
     std::optional<StoredType> m_type;       ///< that was asked for
     std::optional<ImportRecord> m_imported; ///< where the first weights came from
@@ -302,6 +327,9 @@ private:
     std::unique_ptr<CompiledNetwork> m_network;
     Batch m_batch; ///< whose memory the sample may view
     DeviceBatch m_sample;
+    std::optional<HuggingFaceWriter> m_modelWriter; ///< of what stands above, as the next
+    std::optional<PyTorchWriter> m_codeWriter;
+    ShareNews m_news;
     std::optional<OnnxGraph> m_graph; ///< that is being made; goes before m_making, where it writes
 };
 

@@ -270,7 +270,7 @@ private Q_SLOTS:
         import.folder = at("model");
         import.projectDirectory = at("new") / "project";
         const auto tensors = static_cast<int>(tensorsIn(at("model")).size());
-        givesUp(import, at("new"), tensors + 4);
+        givesUp(import, at("new"), 2 * tensors + 4);
         const auto ready = imported(at("model"), at("project"));
         QVERIFY2(ready.ok(), ready ? "" : ready.error().text().c_str());
 
@@ -279,14 +279,14 @@ private Q_SLOTS:
         onto.project = projects::loadProject(at("project"))->project;
         onto.projectDirectory = at("project");
         onto.runDirectory = at("run");
-        givesUp(onto, at("run"), tensors + 4);
+        givesUp(onto, at("run"), 2 * tensors + 4);
 
         ExportRequest out;
         out.runDirectory = ready->runDirectory;
         out.folder = at("out") / "folder";
         for (const ExportFormat format : {ExportFormat::HuggingFace, ExportFormat::PyTorch}) {
             out.format = format;
-            givesUp(out, at("out"), 4);
+            givesUp(out, at("out"), tensors + 4);
         }
     }
 
