@@ -123,6 +123,10 @@ Exit runImport(const Arguments& arguments, const Console& console)
     }
     const std::optional<engine::Event> answer = askForWeights(request, arguments, console);
     const auto* const ready = answer ? std::get_if<engine::ImportReady>(&*answer) : nullptr;
+    const auto* const failed = answer ? std::get_if<engine::QueryFailed>(&*answer) : nullptr;
+    if (failed != nullptr && !failed->details.empty()) {
+        console.value({{"unfit", failed->details}});
+    }
     if (ready == nullptr) {
         return unanswered(answer, console, "nothing is written");
     }

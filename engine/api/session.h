@@ -371,6 +371,8 @@ struct TokeniserReady {
 struct QueryFailed {
     QueryTag tag{};
     Error error;
+    /// What the error has only the first of, a line each: of an import, the tensors that do not fit.
+    std::vector<std::string> details = {};
 };
 
 using Event = std::variant<RunStarted, Progress, CheckpointWritten, RunPaused, RunContinued, RunEnded, Notice,

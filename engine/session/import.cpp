@@ -47,7 +47,7 @@ private:
                                      &ImportQuery::readTensor,  &ImportQuery::identify,    &ImportQuery::beginRun,
                                      &ImportQuery::writeTensor, &ImportQuery::endRun,      &ImportQuery::keep};
         if (const Status done = (this->*kStages[m_stage])(); !done) {
-            return QueryFailed{m_request.tag, done.error()};
+            return QueryFailed{m_request.tag, done.error(), std::move(m_unfit)};
         }
         const Stage stage = kStages[m_stage];
         if ((stage == &ImportQuery::readTensor && !m_reading->atEnd()) ||
@@ -121,7 +121,7 @@ private:
             return parts.error();
         }
         m_network = std::move(parts->network);
-        auto transfers = transfersOf(*m_files, m_decoder, m_network->parameters(), m_request.folder.string());
+        auto transfers = transfersOf(*m_files, m_decoder, m_network->parameters(), m_request.folder.string(), m_unfit);
         if (!transfers) {
             return transfers.error();
         }
@@ -214,6 +214,7 @@ private:
     std::optional<NewFolder> m_folder;
     projects::Document m_document;
     std::unique_ptr<CompiledNetwork> m_network;
+    std::vector<std::string> m_unfit; ///< tensors that keep it from being imported
     std::optional<WeightReading> m_reading;
     std::optional<FirstCheckpoint> m_writing; ///< goes before m_folder, where it writes
     DataFingerprint m_data;

@@ -3,8 +3,10 @@
 
 #include "engine/api/data_summary.h"
 #include "engine/data/text_codec.h"
+#include "engine/files/lfs_pointer.h"
 #include "engine/files/tensor_files.h"
 #include "engine/transfer/new_folder.h"
+#include "projects/base/files.h"
 #include "projects/base/whole_file.h"
 
 #include <utility>
@@ -77,6 +79,13 @@ Result<std::vector<fs::path>> filesOf(const char* tokeniser, const fs::path& fol
     return files;
 }
 
+Result<projects::Tokeniser> readTokeniser(const fs::path& path)
+{
+    const Result<InputFile> file = InputFile::open(path);
+    const Status fetched = file ? refuseLfsPointer(*file, "the tokeniser") : Status(file.error());
+    return fetched ? tokeniserAt(path) : Result<projects::Tokeniser>(fetched.error());
+}
+
 /// The first that can be read, copied into the project; why others cannot is a note.
 Result<std::optional<projects::Tokeniser>> copiedTokeniser(const fs::path& folder, const fs::path& project,
                                                            std::int64_t vocabulary, std::vector<std::string>& notes)
@@ -89,7 +98,7 @@ Result<std::optional<projects::Tokeniser>> copiedTokeniser(const fs::path& folde
         if (files->empty()) {
             continue;
         }
-        const Result<projects::Tokeniser> read = tokeniserAt(files->front());
+        const Result<projects::Tokeniser> read = readTokeniser(files->front());
         if (!read || read->vocabulary > vocabulary) {
             notes.push_back(read ? std::string(name) + " has " + std::to_string(read->vocabulary) +
                                        " tokens, the model " + std::to_string(vocabulary) + ": it is left out"

@@ -332,6 +332,13 @@ private Q_SLOTS:
             },
             "truncated");
         row(
+            "a pointer of Git LFS",
+            [](const fs::path& folder) {
+                std::ofstream(folder / "model.safetensors") << "version https://git-lfs.github.com/spec/v1\n"
+                                                               "oid sha256:4d7a\nsize 123456789\n";
+            },
+            "fetch that with git lfs pull");
+        row(
             "a link",
             [](const fs::path& folder) {
                 fs::rename(folder / "model.safetensors", folder.parent_path() / "elsewhere.safetensors");
@@ -380,6 +387,41 @@ private Q_SLOTS:
         model.write(at("model"));
         replaceIn(at("model") / "model.safetensors.index.json", from, to);
         fails(message);
+    }
+
+    /// One of several files, by its name.
+    void refusesATruncatedShard()
+    {
+        tests::ModelFolder model(m_cases["llama"].toObject());
+        model.shards = 3;
+        model.write(at("model"));
+        const fs::path shard = at("model") / "model-2.safetensors";
+        fs::resize_file(shard, fs::file_size(shard) - 5);
+        fails("model-2.safetensors");
+        fs::resize_file(shard, 4);
+        fails("too short for safetensors");
+    }
+
+    /// All of what does not fit, beside the first few of the message.
+    void tellsAllThatDoesNotFit()
+    {
+        tests::ModelFolder(m_cases["llama"].toObject()).write(at("model"));
+        configSays("num_hidden_layers", 3)(at("model"));
+        ImportRequest request;
+        request.folder = at("model");
+        request.projectDirectory = at("project");
+        std::unique_ptr<Query> query = Query::make(request);
+        std::optional<Event> answer;
+        while (!answer) {
+            answer = query->advance();
+        }
+        const auto* const failed = std::get_if<QueryFailed>(&*answer);
+        QVERIFY(failed != nullptr);
+        QCOMPARE(failed->details.size(), std::size_t{9}); // of a layer
+        QVERIFY2(failed->error.message.find("--json lists all") != std::string::npos, failed->error.message.c_str());
+        for (const std::string& line : failed->details) {
+            QVERIFY2(line.starts_with("tensor is missing: model.layers.2."), line.c_str());
+        }
     }
 
     void leavesWhatIsThere()
