@@ -16,8 +16,8 @@ Status refuseLfsPointer(const InputFile& file, const std::string& what)
         return read;
     }
     return head != kBegin ? Status(Done{})
-                          : Error{file.path().string(), "is a pointer of Git LFS and not " + what +
-                                                            " itself: fetch that with git lfs pull"};
+                          : Error{file.path().string(),
+                                  "is a pointer of Git LFS and not " + what + " itself: fetch that with git lfs pull"};
 }
 
 } // namespace residua::engine

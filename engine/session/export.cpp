@@ -129,8 +129,7 @@ private:
         return Done{};
     }
 
-    /// Weights need no data, and may be elsewhere than they: outputs are then recorded of drawn tokens. Where somebody
-    /// says that the data are is where they must be.
+    /// Weights need no data, and may be elsewhere than they: outputs are then recorded of drawn tokens.
     Status openData()
     {
         if (m_model) {
@@ -148,7 +147,7 @@ private:
             m_dataset = std::move(*dataset);
             return Done{};
         }
-        if (!projects::isLanguage(m_run->project.data) || !m_request.projectDirectory.empty()) {
+        if (!projects::isLanguage(m_run->project.data)) {
             return dataset.error();
         }
         m_run->notes.push_back("the outputs that are recorded are of drawn tokens, for the data cannot be read: " +

@@ -187,12 +187,6 @@ private slots:
         QVERIFY(isIn(textOf(at("code/README.md")), "of tokens drawn at random"));
         const auto recorded = SafetensorsFile::open(at("code/recorded.safetensors"));
         QVERIFY(recorded.ok() && recorded->tensors().contains("output"));
-
-        // Who says where the data are is told that they are not there.
-        ExportRequest named = asCode(ready->runDirectory, at("named"));
-        named.projectDirectory = at("project");
-        QVERIFY(!answerTo<ExportReady>(named).ok());
-        QVERIFY(!fs::exists(at("named")));
     }
 
     /// Without a window it is the network of a Llama too.
