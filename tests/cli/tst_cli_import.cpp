@@ -150,16 +150,16 @@ private slots:
     void weightsLeaveWithoutTheData()
     {
         QVERIFY(runProcess({"import", path("model"), "-o", path("leaves")}).code == 0);
-        const Ran packed = runProcess(
-            {"pack", path("leaves/runs/imported"), "-o", path("run.residua"), "--data", "fingerprint"});
+        const Ran packed =
+            runProcess({"pack", path("leaves/runs/imported"), "-o", path("run.residua"), "--data", "fingerprint"});
         QVERIFY2(packed.code == 0, qPrintable(packed.errors));
         QVERIFY(QDir(path("leaves")).removeRecursively());
         const Ran unpacked = runProcess({"unpack", path("run.residua"), "-o", path("elsewhere")});
         QVERIFY2(unpacked.code == 0, qPrintable(unpacked.errors));
         QVERIFY(!QFile::exists(path("elsewhere/tokens.bin")));
         for (const QString format : {"huggingface", "pytorch"}) {
-            const Ran out = runProcess(
-                {"export", path("elsewhere/runs/imported"), "--to", format, "-o", path("from-" + format)});
+            const Ran out =
+                runProcess({"export", path("elsewhere/runs/imported"), "--to", format, "-o", path("from-" + format)});
             QVERIFY2(out.code == 0, qPrintable(out.errors));
             QCOMPARE(out.errors.contains("drawn tokens"), format == "pytorch");
         }
@@ -188,8 +188,8 @@ private slots:
         const std::int64_t bytes = writeZeros(wideModel(), path("wide").toStdString());
         QVERIFY(bytes > 150 * kMegabyte);
         const std::int64_t smallImport = peakOf({"import", path("model"), "-o", path("small-project")});
-        const std::int64_t smallExport = peakOf(
-            {"export", path("small-project/runs/imported"), "--to", "huggingface", "-o", path("small-export")});
+        const std::int64_t smallExport =
+            peakOf({"export", path("small-project/runs/imported"), "--to", "huggingface", "-o", path("small-export")});
         const std::int64_t wideImport = peakOf({"import", path("wide"), "-o", path("wide-project")});
         const std::int64_t wideExport =
             peakOf({"export", path("wide-project/runs/imported"), "--to", "huggingface", "-o", path("wide-export")});
@@ -200,8 +200,14 @@ private slots:
     }
 
 private:
-    [[nodiscard]] QString path(const QString& name) const { return m_folder.filePath(name); }
-    static QString megabytes(std::int64_t bytes) { return QString::number(bytes / kMegabyte) + " MiB"; }
+    [[nodiscard]] QString path(const QString& name) const
+    {
+        return m_folder.filePath(name);
+    }
+    static QString megabytes(std::int64_t bytes)
+    {
+        return QString::number(bytes / kMegabyte) + " MiB";
+    }
 
     /// What eval says; NaN where it fails.
     static double lossOf(const QString& run)
