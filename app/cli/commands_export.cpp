@@ -74,7 +74,12 @@ Exit runExport(const Arguments& arguments, const Console& console)
     if (arguments.has("from")) {
         request.step = arguments.integer("from", 0);
     }
-    const std::optional<engine::Event> answer = ask(request, Computing::from(arguments).threads);
+    const std::optional<engine::Event> answer =
+        ask(request, Computing::from(arguments).threads, [&console](const engine::Event& news) {
+            const double share = std::get<engine::ExportProgress>(news).share;
+            console.status("weights: " + std::to_string(static_cast<int>(100 * share)) + " %");
+        });
+    console.status("");
     const auto* const ready = answer ? std::get_if<engine::ExportReady>(&*answer) : nullptr;
     if (ready == nullptr) {
         return unanswered(answer, console, "nothing is written");

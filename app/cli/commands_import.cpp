@@ -59,7 +59,7 @@ std::optional<engine::Event> askForWeights(const engine::Command& request, const
     std::optional<engine::Event> answer =
         ask(request, Computing::from(arguments).threads, [&console](const engine::Event& news) {
             const double share = std::get<engine::ImportProgress>(news).share;
-            console.status("read " + std::to_string(static_cast<int>(100 * share)) + " % of the weights");
+            console.status("weights: " + std::to_string(static_cast<int>(100 * share)) + " %");
         });
     console.status("");
     return answer;
@@ -128,6 +128,10 @@ Exit runImport(const Arguments& arguments, const Console& console)
     }
     const std::optional<engine::Event> answer = askForWeights(request, arguments, console);
     const auto* const ready = answer ? std::get_if<engine::ImportReady>(&*answer) : nullptr;
+    const auto* const failed = answer ? std::get_if<engine::QueryFailed>(&*answer) : nullptr;
+    if (failed != nullptr && !failed->details.empty()) {
+        console.value({{"unfit", failed->details}});
+    }
     if (ready == nullptr) {
         return unanswered(answer, console, "nothing is written");
     }

@@ -138,7 +138,8 @@ std::optional<engine::Event> ask(const engine::Command& question, int threads,
         Heard heard = link.next();
         if (auto* const event = std::get_if<engine::Event>(&heard)) {
             const bool isPart = std::holds_alternative<engine::GapProgress>(*event) ||
-                                std::holds_alternative<engine::ImportProgress>(*event);
+                                std::holds_alternative<engine::ImportProgress>(*event) ||
+                                std::holds_alternative<engine::ExportProgress>(*event);
             if (!isPart) {
                 const bool failed = std::holds_alternative<engine::QueryFailed>(*event);
                 return givenUp && failed ? std::nullopt : std::optional(std::move(*event));

@@ -125,6 +125,11 @@ engine::QueryTag EngineBridge::importModel(engine::ImportRequest request)
     return ask(std::move(request));
 }
 
+engine::QueryTag EngineBridge::loadWeights(engine::LoadWeightsRequest request)
+{
+    return ask(std::move(request));
+}
+
 engine::QueryTag EngineBridge::trainTokeniser(engine::TokeniserRequest request)
 {
     return ask(std::move(request));
@@ -206,6 +211,7 @@ void EngineBridge::dispatch(const engine::Event& event)
                    [this](const engine::GapReady& value) { emit gapReady(value); },
                    [this](const engine::ImportProgress& value) { emit importProgressed(value); },
                    [this](const engine::ImportReady& value) { emit importReady(value); },
+                   [this](const engine::LoadWeightsReady& value) { emit weightsLoaded(value); },
                    [this](const engine::TokeniserProgressed& value) { emit tokeniserProgressed(value); },
                    [this](const engine::TokeniserReady& value) { emit tokeniserReady(value); },
                    [this](const engine::QueryFailed& value) { emit queryFailed(value); },

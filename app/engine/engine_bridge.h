@@ -36,6 +36,7 @@ public:
     engine::QueryTag exportNetwork(engine::ExportRequest request);
     engine::QueryTag gap(engine::GapRequest request);
     engine::QueryTag importModel(engine::ImportRequest request);
+    engine::QueryTag loadWeights(engine::LoadWeightsRequest request);
     engine::QueryTag trainTokeniser(engine::TokeniserRequest request);
     /// queryFailed() answers it, unless it has been answered.
     void giveUp(engine::QueryTag question);
@@ -58,6 +59,7 @@ signals:
     void gapReady(const residua::engine::GapReady& event);
     void importProgressed(const residua::engine::ImportProgress& event);
     void importReady(const residua::engine::ImportReady& event);
+    void weightsLoaded(const residua::engine::LoadWeightsReady& event);
     void tokeniserProgressed(const residua::engine::TokeniserProgressed& event);
     void tokeniserReady(const residua::engine::TokeniserReady& event);
     void queryFailed(const residua::engine::QueryFailed& event);

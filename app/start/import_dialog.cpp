@@ -16,6 +16,7 @@
 #include <QLineEdit>
 #include <QProgressBar>
 #include <QPushButton>
+#include <QTreeWidget>
 #include <QVBoxLayout>
 
 #include <utility>
@@ -27,6 +28,7 @@ namespace {
 constexpr int kImportWidth = 560;
 constexpr int kImportRowSpacing = 8; ///< pixels
 constexpr int kImportSteps = 1000;
+constexpr int kTableHeight = 240; ///< pixels
 
 } // namespace
 
@@ -39,7 +41,8 @@ ImportDialog::ImportDialog(EngineBridge& engine, std::filesystem::path projects,
       m_data(new QLineEdit(this)),
       m_place(new QLabel(this)),
       m_progress(new QProgressBar(this)),
-      m_problem(new QLabel(this))
+      m_problem(new QLabel(this)),
+      m_table(makeTable())
 {
     setObjectName(QStringLiteral("importDialog"));
     setAttribute(Qt::WA_DeleteOnClose);
@@ -58,7 +61,7 @@ ImportDialog::ImportDialog(EngineBridge& engine, std::filesystem::path projects,
     m_problem->setWordWrap(true);
     m_problem->hide();
     m_progress->setObjectName(QStringLiteral("importProgress"));
-    m_progress->setAccessibleName(tr("Weights that are read"));
+    m_progress->setAccessibleName(tr("Weights that are read and written"));
     m_progress->setRange(0, kImportSteps);
     m_progress->hide();
     auto* column = new QVBoxLayout(this);
@@ -66,26 +69,12 @@ ImportDialog::ImportDialog(EngineBridge& engine, std::filesystem::path projects,
     column->addWidget(m_place);
     column->addWidget(m_progress);
     column->addWidget(m_problem);
-    column->addStretch(1);
+    column->addWidget(m_table, 1);
+    column->addStretch(0);
     column->addWidget(buttons);
     connect(m_begin, &QPushButton::clicked, this, &ImportDialog::begin);
     connect(buttons, &QDialogButtonBox::rejected, this, &ImportDialog::reject);
-    connect(&m_engine, &EngineBridge::importProgressed, this, [this](const engine::ImportProgress& event) {
-        if (asks(event.tag) && !m_givenUp) {
-            m_progress->setValue(static_cast<int>(kImportSteps * event.share));
-        }
-    });
-    connect(&m_engine, &EngineBridge::importReady, this, [this](const engine::ImportReady& event) {
-        if (asks(event.tag)) {
-            take(event);
-        }
-    });
-    connect(&m_engine, &EngineBridge::queryFailed, this, [this](const engine::QueryFailed& event) {
-        if (asks(event.tag)) {
-            end(m_givenUp ? tr("The import was given up; nothing of it is left.")
-                          : QString::fromStdString(event.error.text()));
-        }
-    });
+    connectEngine();
     update();
 }
 
@@ -96,18 +85,58 @@ ImportDialog::~ImportDialog()
     }
 }
 
+void ImportDialog::connectEngine()
+{
+    connect(&m_engine, &EngineBridge::importProgressed, this, [this](const engine::ImportProgress& event) {
+        if (asks(event.tag) && !m_givenUp) {
+            m_progress->setValue(static_cast<int>(kImportSteps * event.share));
+        }
+    });
+    connect(&m_engine, &EngineBridge::importReady, this, [this](const engine::ImportReady& event) {
+        if (asks(event.tag)) {
+            take(event);
+        }
+    });
+    connect(&m_engine, &EngineBridge::weightsLoaded, this, [this](const engine::LoadWeightsReady& event) {
+        if (asks(event.tag)) {
+            take(event);
+        }
+    });
+    connect(&m_engine, &EngineBridge::queryFailed, this, [this](const engine::QueryFailed& event) {
+        if (asks(event.tag)) {
+            end(m_givenUp ? tr("The import was given up; nothing of it is left.")
+                          : QString::fromStdString(event.error.text()));
+        }
+    });
+}
+
+QTreeWidget* ImportDialog::makeTable()
+{
+    auto* table = new QTreeWidget(this);
+    table->setObjectName(QStringLiteral("importTable"));
+    table->setAccessibleName(tr("What of the file fits"));
+    table->setHeaderLabels({tr("Parameter"), tr("Tensor of the file"), tr("Fits")});
+    table->setRootIsDecorated(false);
+    table->setUniformRowHeights(true);
+    table->setMinimumHeight(kTableHeight);
+    table->hide();
+    return table;
+}
+
 QFormLayout* ImportDialog::makeForm()
 {
     m_folder->setObjectName(QStringLiteral("importFolder"));
     m_folder->setAccessibleName(tr("Model"));
     m_data->setAccessibleName(tr("Data"));
-    m_folder->setPlaceholderText(tr("Its folder, with config.json and model.safetensors"));
+    m_folder->setPlaceholderText(tr("Its folder, with config.json and model.safetensors; or one .safetensors file"));
     m_name->setObjectName(QStringLiteral("importName"));
     m_data->setObjectName(QStringLiteral("importData"));
     m_data->setPlaceholderText(
         tr("A text or .jsonl, also .gz and .zst, a .parquet, a .bin, or a folder of such; may be left empty"));
     auto* browseModels = new QPushButton(tr("Browse…"), this);
     browseModels->setAccessibleName(tr("Browse for the model's folder"));
+    auto* browseTensors = new QPushButton(tr("File…"), this);
+    browseTensors->setAccessibleName(tr("Browse for a file of tensors"));
     auto* browseTexts = new QPushButton(tr("Browse…"), this);
     browseTexts->setAccessibleName(tr("Browse for data"));
     auto* browseFolders = new QPushButton(tr("Folder…"), this);
@@ -115,10 +144,11 @@ QFormLayout* ImportDialog::makeForm()
     auto* form = new QFormLayout;
     form->setVerticalSpacing(kImportRowSpacing);
     form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
-    form->addRow(tr("Model"), fieldRow(m_folder, {browseModels}));
+    form->addRow(tr("Model"), fieldRow(m_folder, {browseModels, browseTensors}));
     form->addRow(tr("Name"), m_name);
     form->addRow(tr("Data"), fieldRow(m_data, {browseTexts, browseFolders}));
     connect(browseModels, &QPushButton::clicked, this, &ImportDialog::browseModel);
+    connect(browseTensors, &QPushButton::clicked, this, &ImportDialog::browseFile);
     connect(browseTexts, &QPushButton::clicked, this, &ImportDialog::browseData);
     connect(browseFolders, &QPushButton::clicked, this, &ImportDialog::browseDataFolder);
     connect(m_folder, &QLineEdit::textChanged, this, &ImportDialog::update);
@@ -130,6 +160,27 @@ QFormLayout* ImportDialog::makeForm()
 void ImportDialog::setFolder(const QString& folder)
 {
     m_folder->setText(QDir::toNativeSeparators(folder));
+}
+
+void ImportDialog::setOpenProject(std::function<std::optional<OntoProject>()> project)
+{
+    m_onto = std::move(project);
+    update();
+}
+
+bool ImportDialog::namesFile() const
+{
+    const QString path = m_folder->text().trimmed();
+    return path.endsWith(QStringLiteral(".safetensors"), Qt::CaseInsensitive) && !QFileInfo(path).isDir();
+}
+
+void ImportDialog::browseFile()
+{
+    const QString chosen =
+        QFileDialog::getOpenFileName(this, tr("A file of tensors"), m_folder->text(), tr("Tensors (*.safetensors)"));
+    if (!chosen.isEmpty()) {
+        setFolder(chosen);
+    }
 }
 
 void ImportDialog::browseModel()
@@ -162,20 +213,36 @@ void ImportDialog::browseDataFolder()
 
 void ImportDialog::update()
 {
-    const QString folder = m_folder->text().trimmed();
+    const QString model = m_folder->text().trimmed();
+    const bool file = namesFile();
     if (!m_named) {
-        m_name->setText(folder.isEmpty() ? QString() : QFileInfo(QDir(folder).absolutePath()).fileName());
+        m_name->setText(model.isEmpty() || file ? QString() : QFileInfo(QDir(model).absolutePath()).fileName());
     }
     const QString name = m_name->text().trimmed();
-    const bool ready = !folder.isEmpty() && !name.isEmpty() && !m_question;
-    m_begin->setEnabled(ready);
+    const bool named = file ? openProject().has_value() : !model.isEmpty() && !name.isEmpty();
+    m_begin->setEnabled(named && !m_question);
     m_cancel->setEnabled(!m_givenUp);
-    const auto place = freeProjectFolder(m_projects, name.toStdString());
-    m_place->setText(name.isEmpty() || folder.isEmpty()
-                         ? tr("GPT-2, Llama, Mistral, Qwen2, Qwen3, Pythia and OLMo 2 as Hugging Face's transformers "
-                              "saves them.")
-                         : tr("The project comes to %1, its weights as the checkpoint of step 0 of a run.")
-                               .arg(QDir::toNativeSeparators(QString::fromStdString(place.string()))));
+    m_name->setEnabled(!file);
+    m_data->setEnabled(!file);
+    m_place->setText(place(model, name));
+}
+
+/// Where it comes to.
+QString ImportDialog::place(const QString& model, const QString& name) const
+{
+    if (namesFile()) {
+        const std::optional<OntoProject> onto = openProject();
+        return onto ? tr("What fits the network of %1 by name and shape becomes the checkpoint of step 0 of a new run; "
+                         "the rest starts as the project says.")
+                          .arg(QString::fromStdString(onto->project.name))
+                    : tr("A file of tensors goes onto a project: open that first.");
+    }
+    if (name.isEmpty() || model.isEmpty()) {
+        return tr("GPT-2, Llama, Mistral, Qwen2, Qwen3, Pythia and OLMo 2 as Hugging Face's transformers saves them.");
+    }
+    const auto folder = freeProjectFolder(m_projects, name.toStdString());
+    return tr("The project comes to %1, its weights as the checkpoint of step 0 of a run.")
+        .arg(QDir::toNativeSeparators(QString::fromStdString(folder.string())));
 }
 
 std::optional<projects::Source> ImportDialog::data() const
@@ -189,15 +256,35 @@ std::optional<projects::Source> ImportDialog::data() const
 
 void ImportDialog::begin()
 {
+    m_problem->hide();
+    m_table->hide();
+    m_progress->setRange(0, kImportSteps);
+    m_progress->setValue(0);
+    m_progress->show();
+    if (namesFile()) {
+        load();
+        return;
+    }
     engine::ImportRequest request;
     request.folder = QDir().absoluteFilePath(m_folder->text().trimmed()).toStdString();
     request.projectDirectory = freeProjectFolder(m_projects, m_name->text().trimmed().toStdString());
     request.data = data();
-    m_problem->hide();
-    m_progress->setRange(0, kImportSteps);
-    m_progress->setValue(0);
-    m_progress->show();
     m_question = m_engine.importModel(std::move(request));
+    update();
+}
+
+void ImportDialog::load()
+{
+    const std::optional<OntoProject> onto = openProject();
+    if (!onto) {
+        end(tr("No project is open any more."));
+        return;
+    }
+    engine::LoadWeightsRequest request;
+    request.file = QDir().absoluteFilePath(m_folder->text().trimmed()).toStdString();
+    request.project = onto->project;
+    request.projectDirectory = onto->directory;
+    m_question = m_engine.loadWeights(std::move(request));
     update();
 }
 
@@ -212,6 +299,38 @@ void ImportDialog::take(const engine::ImportReady& made)
     m_question.reset();
     emit imported(made);
     accept();
+}
+
+void ImportDialog::take(const engine::LoadWeightsReady& made)
+{
+    const QString run = QDir::toNativeSeparators(QString::fromStdString(made.runDirectory.string()));
+    if (m_givenUp) {
+        end(tr("It was complete before it could be given up: the run is %1.").arg(run));
+        return;
+    }
+    m_question.reset();
+    m_progress->hide();
+    m_table->clear();
+    qsizetype fitting = 0;
+    for (const engine::LoadWeightsReady::Row& row : made.rows) {
+        fitting += row.fits ? 1 : 0;
+        m_table->addTopLevelItem(
+            new QTreeWidgetItem({QString::fromStdString(row.parameter), QString::fromStdString(row.tensor),
+                                 row.fits ? tr("fits") : QString::fromStdString(row.message)}));
+    }
+    for (const std::string& name : made.unused) {
+        m_table->addTopLevelItem(new QTreeWidgetItem({QString(), QString::fromStdString(name), tr("left over")}));
+    }
+    m_table->resizeColumnToContents(0);
+    m_table->resizeColumnToContents(1);
+    m_table->show();
+    m_cancel->setText(tr("Close"));
+    update();
+    m_place->setText(tr("%1 of %2 parameters have their numbers from the file, in the run %3.")
+                         .arg(fitting)
+                         .arg(made.rows.size())
+                         .arg(run));
+    emit loaded(made);
 }
 
 void ImportDialog::end(const QString& problem)

@@ -6,7 +6,7 @@
 #include <QDialog>
 
 #include <filesystem>
-#include <initializer_list>
+#include <functional>
 #include <optional>
 
 class QFormLayout;
@@ -14,14 +14,22 @@ class QLabel;
 class QLineEdit;
 class QProgressBar;
 class QPushButton;
+class QTreeWidget;
 
 namespace residua::app {
 
 class EngineBridge;
 
+/// A project that tensors of a file can be put onto.
+struct OntoProject {
+    projects::Project project;
+    std::filesystem::path directory;
+};
+
 /// Asks for the folder of a model that transformers has saved and for what the project is called, and has the engine
 /// make the project. While it does it shows how far it is; Cancel then gives it up, and the dialog says whether that
-/// came in time, when nothing is left. Not modal. GUI thread.
+/// came in time, when nothing is left. A single safetensors file becomes the first weights of a run of the open project
+/// instead, and a table says what of it fits. Not modal. GUI thread.
 class ImportDialog : public QDialog {
     Q_OBJECT
 public:
@@ -31,23 +39,36 @@ public:
 
     /// What its first line says.
     void setFolder(const QString& folder);
+    /// Asked when it matters; nothing where none is open.
+    void setOpenProject(std::function<std::optional<OntoProject>()> project);
 
 signals:
     /// There is a project.
     void imported(const residua::engine::ImportReady& made);
+    /// There is a run of the open project.
+    void loaded(const residua::engine::LoadWeightsReady& made);
 
 public slots:
     void reject() override;
 
 private:
     [[nodiscard]] QFormLayout* makeForm();
+    [[nodiscard]] QTreeWidget* makeTable();
+    void connectEngine();
     void browseModel();
+    void browseFile();
     void browseData();
     void browseDataFolder();
     void update();
+    [[nodiscard]] QString place(const QString& model, const QString& name) const;
     void begin();
+    void load();
     void end(const QString& problem);
     void take(const engine::ImportReady& made);
+    void take(const engine::LoadWeightsReady& made);
+    /// Whether the first line names a file of tensors.
+    [[nodiscard]] bool namesFile() const;
+    [[nodiscard]] std::optional<OntoProject> openProject() const { return m_onto ? m_onto() : std::nullopt; }
     [[nodiscard]] std::optional<projects::Source> data() const;
     [[nodiscard]] bool asks(engine::QueryTag tag) const { return m_question == tag; }
 
@@ -59,9 +80,11 @@ private:
     QLabel* m_place;
     QProgressBar* m_progress;
     QLabel* m_problem;
+    QTreeWidget* m_table; ///< what of a file fits
     QPushButton* m_begin = nullptr;
     QPushButton* m_cancel = nullptr;
     bool m_named = false; ///< by the user: the folder's name is not proposed any more
+    std::function<std::optional<OntoProject>()> m_onto;
     std::optional<engine::QueryTag> m_question;
     bool m_givenUp = false; ///< the question; the engine has not answered yet
 };

@@ -179,6 +179,16 @@ void MainWindow::askForNew()
 void MainWindow::askForModel()
 {
     auto* dialog = new ImportDialog(m_engine, m_folders.projects, this);
+    dialog->setOpenProject([this]() -> std::optional<OntoProject> {
+        return m_session.isOpen() ? std::optional(OntoProject{m_session.project(), m_session.directory()})
+                                  : std::nullopt;
+    });
+    connect(dialog, &ImportDialog::loaded, this, [this](const engine::LoadWeightsReady& made) {
+        m_banner->say(BannerKind::Note,
+                      tr("What fits of the file is in the run %1 of step 0: resume, fork or retrofit that, for Run "
+                         "trains the network from the start.")
+                          .arg(QString::fromStdString(made.runDirectory.filename().string())));
+    });
     connect(dialog, &ImportDialog::imported, this, [this](const engine::ImportReady& made) {
         openProject(made.projectDirectory);
         QStringList notes;

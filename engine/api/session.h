@@ -300,7 +300,12 @@ struct FactoriseReady {
 /// Of an import, or of weights that are loaded onto a project. Some thirty times a second at most.
 struct ImportProgress {
     QueryTag tag{};
-    double share = 0; ///< of the weights that are read
+    double share = 0; ///< of reading the weights and writing the checkpoint
+};
+/// Of the weights that an export writes. Some thirty times a second at most.
+struct ExportProgress {
+    QueryTag tag{};
+    double share = 0;
 };
 struct ImportReady {
     QueryTag tag{};
@@ -366,12 +371,14 @@ struct TokeniserReady {
 struct QueryFailed {
     QueryTag tag{};
     Error error;
+    /// What the error has only the first of, a line each: of an import, the tensors that do not fit.
+    std::vector<std::string> details = {};
 };
 
 using Event = std::variant<RunStarted, Progress, CheckpointWritten, RunPaused, RunContinued, RunEnded, Notice,
                            DevicesListed, SampleReady, EvaluationReady, RetrofitReady, FactoriseReady, ImportProgress,
-                           ImportReady, LoadWeightsReady, ExportReady, StabilityReady, GapProgress, GapReady,
-                           TokeniserProgressed, TokeniserReady, QueryFailed>;
+                           ImportReady, LoadWeightsReady, ExportProgress, ExportReady, StabilityReady, GapProgress,
+                           GapReady, TokeniserProgressed, TokeniserReady, QueryFailed>;
 
 /// Receives events on the engine's thread; must return quickly and never call back into the session's destructor.
 using EventSink = std::function<void(Event)>;

@@ -294,6 +294,22 @@ bool isSameContent(const DataPart& one, const DataPart& other)
     return one.files == other.files && one.bytes == other.bytes && same;
 }
 
+Result<DataFingerprint> tokeniserFingerprint(const projects::Project& project, const fs::path& projectDirectory)
+{
+    const PreparationWatch nobody;
+    Reader reader(projectDirectory, nobody);
+    const Status added = std::visit(
+        [&](const auto& source) {
+            if constexpr (requires { source.tokeniser; }) {
+                return reader.add(source.tokeniser);
+            } else {
+                return Status(Done{});
+            }
+        },
+        project.data.source);
+    return added ? Result<DataFingerprint>(reader.take()) : Result<DataFingerprint>(added.error());
+}
+
 std::optional<Error> differenceOf(const DataFingerprint& expected, const DataFingerprint& got)
 {
     const auto same = [](const DataPart& one, const DataPart& other) {

@@ -26,6 +26,11 @@ namespace residua::engine {
 
 /// Whether the files, their bytes and content are the same, whatever the names. As far as both tell: see above.
 [[nodiscard]] bool isSameContent(const DataPart& one, const DataPart& other);
+
+/// The part of it that is of the tokeniser's files; empty where there are none.
+[[nodiscard]] Result<DataFingerprint> tokeniserFingerprint(const projects::Project& project,
+                                                           const std::filesystem::path& projectDirectory);
+
 /// Where `got` is not what was `expected`: the part, what each has. Nothing where they agree.
 [[nodiscard]] std::optional<Error> differenceOf(const DataFingerprint& expected, const DataFingerprint& got);
 

@@ -4,6 +4,7 @@
 #include "engine/data/gathered_texts.h"
 #include "engine/data/parquet_table.h"
 #include "engine/data/utf8.h"
+#include "engine/files/lfs_pointer.h"
 #include "engine/files/own_library.h"
 #include "projects/base/files.h"
 #include "projects/base/text.h"
@@ -75,8 +76,8 @@ Status checkMarks(const InputFile& file)
     if (Status read = file.read(0, std::as_writable_bytes(std::span(head))); !read) {
         return read;
     }
-    if (head.starts_with("version https://git-lfs")) {
-        return Error{place, "is a pointer of Git LFS and not the Parquet file itself: fetch that with git lfs pull"};
+    if (Status fetched = refuseLfsPointer(file, "the Parquet file"); !fetched) {
+        return fetched;
     }
     if (!head.starts_with(kParquetMark) && !head.starts_with(kEncryptedMark)) {
         return Error{place, "is not a Parquet file, as its name says: give it the name of what it is"};

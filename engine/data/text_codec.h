@@ -51,6 +51,10 @@ public:
 /// What that file would say for transformers: the class that reads any tokenizer.json, and the tokens that begin and
 /// end a document in tokenizerJsonCodec().
 [[nodiscard]] Result<std::string> settingsOf(const std::filesystem::path& tokenizerJson);
+/// Whether such a file says which class of transformers reads the tokeniser.
+[[nodiscard]] bool namesTokeniserClass(const std::filesystem::path& settings);
+/// A tokenizer.json that makes the tokens of byteCodec(): each byte's is its number.
+[[nodiscard]] std::string byteTokenizerJson();
 /// Words separated by white space, each a token: a generated language.
 [[nodiscard]] std::unique_ptr<TextCodec> wordCodec(std::vector<std::string> words);
 /// Ids as decimal numbers: token files, whose tokeniser is not known.

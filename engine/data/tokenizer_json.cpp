@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/data/text_codec.h"
+#include "engine/tokeniser/byte_level.h"
 #include "engine/tokeniser/json_tokeniser.h"
 #include "projects/base/whole_file.h"
 
@@ -115,6 +116,38 @@ Result<std::string> settingsOf(const fs::path& tokenizerJson)
         }
     }
     return settings.dump(2) + "\n";
+}
+
+bool namesTokeniserClass(const fs::path& settings)
+{
+    const auto bytes = readFile(settings, kLargest);
+    const nlohmann::json json = nlohmann::json::parse(bytes ? *bytes : std::string(), nullptr, false);
+    const auto named = json.is_object() ? json.find("tokenizer_class") : json.end();
+    return json.is_object() && named != json.end() && named->is_string();
+}
+
+std::string byteTokenizerJson()
+{
+    nlohmann::json vocabulary = nlohmann::json::object();
+    for (int byte = 0; byte < 256; ++byte) {
+        const auto character = static_cast<char>(byte);
+        vocabulary[bytesAsCharacters({&character, 1})] = byte;
+    }
+    const nlohmann::json bytes{
+        {"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", false}};
+    nlohmann::json model{{"type", "BPE"}, {"fuse_unk", false}, {"byte_fallback", false}, {"ignore_merges", false}};
+    for (const char* const none : {"dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix"}) {
+        model[none] = nullptr;
+    }
+    model["vocab"] = std::move(vocabulary);
+    model["merges"] = nlohmann::json::array();
+    nlohmann::json file{{"version", "1.0"}, {"pre_tokenizer", bytes}, {"decoder", bytes}};
+    for (const char* const none : {"truncation", "padding", "normalizer", "post_processor"}) {
+        file[none] = nullptr;
+    }
+    file["added_tokens"] = nlohmann::json::array();
+    file["model"] = std::move(model);
+    return file.dump(2) + "\n";
 }
 
 Result<std::unique_ptr<TextCodec>> tokenizerJsonCodec(const fs::path& file)

@@ -12,7 +12,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <new>
+#include <optional>
 #include <utility>
 
 namespace residua::engine {
@@ -22,34 +24,33 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kAlignment = 8;
 
-using Entry = std::pair<const std::string, StoredTensor>;
+using Order = std::vector<std::pair<std::string, TensorForm>>;
 
-std::vector<const Entry*> inFileOrder(const std::map<std::string, StoredTensor>& tensors)
+Order inFileOrder(const std::map<std::string, TensorForm>& tensors)
 {
-    std::vector<const Entry*> order;
-    order.reserve(tensors.size());
-    for (const Entry& entry : tensors) {
-        order.push_back(&entry);
-    }
-    std::stable_sort(order.begin(), order.end(),
-                     [](const Entry* a, const Entry* b) { return bytesOf(a->second.type) > bytesOf(b->second.type); });
+    Order order(tensors.begin(), tensors.end());
+    std::ranges::stable_sort(order, std::ranges::greater(),
+                             [](const auto& named) { return bytesOf(named.second.type); });
     return order;
 }
 
 /// Length prefix and padded JSON.
-std::string headerOf(const std::vector<const Entry*>& order, const std::map<std::string, std::string>& metadata)
+Result<std::string> headerOf(const std::filesystem::path& path, const Order& order,
+                             const std::map<std::string, std::string>& metadata)
 {
     Json header = Json::object();
     if (!metadata.empty()) {
         header[kMetadataKey] = metadata;
     }
     std::uint64_t offset = 0;
-    for (const Entry* entry : order) {
-        const StoredTensor& tensor = entry->second;
-        header[entry->first] = {{"dtype", nameOf(tensor.type)},
-                                {"shape", tensor.shape},
-                                {"data_offsets", {offset, offset + tensor.bytes.size()}}};
-        offset += tensor.bytes.size();
+    for (const auto& [name, form] : order) {
+        const auto bytes = byteCount(form.type, form.shape);
+        if (!bytes) {
+            return Error{path.string() + " · tensor " + name, "has no size: " + shapeText(form.shape)};
+        }
+        header[name] = {
+            {"dtype", nameOf(form.type)}, {"shape", form.shape}, {"data_offsets", {offset, offset + *bytes}}};
+        offset += *bytes;
     }
     std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
     text.append((kAlignment - text.size() % kAlignment) % kAlignment, ' ');
@@ -72,48 +73,79 @@ Status checkSizes(const std::filesystem::path& path, const std::map<std::string,
     return Done{};
 }
 
-/// All bytes of a file, as they stand in it.
-template <class Put>
-Status giveInOrder(const std::map<std::string, StoredTensor>& tensors,
-                   const std::map<std::string, std::string>& metadata, const Put& put)
-{
-    const auto order = inFileOrder(tensors);
-    if (Status status = put(asBytes(headerOf(order, metadata))); !status) {
-        return status;
-    }
-    for (const Entry* entry : order) {
-        if (Status status = put(entry->second.bytes); !status) {
-            return status;
-        }
-    }
-    return Done{};
-}
-
 } // namespace
 
-Result<std::uint32_t> writeNewSafetensors(const std::filesystem::path& path,
-                                          const std::map<std::string, StoredTensor>& tensors,
-                                          const std::map<std::string, std::string>& metadata)
+std::map<std::string, TensorForm> formsOf(const std::map<std::string, StoredTensor>& tensors)
 {
-    if (auto status = checkSizes(path, tensors); !status) {
-        return status.error();
+    std::map<std::string, TensorForm> forms;
+    for (const auto& [name, tensor] : tensors) {
+        forms[name] = {tensor.type, tensor.shape};
+    }
+    return forms;
+}
+
+Result<SafetensorsWriter> SafetensorsWriter::begin(const std::filesystem::path& path,
+                                                   const std::map<std::string, TensorForm>& tensors,
+                                                   const std::map<std::string, std::string>& metadata)
+{
+    Order order = inFileOrder(tensors);
+    const Result<std::string> header = headerOf(path, order, metadata);
+    if (!header) {
+        return header.error();
     }
     auto file = OutputFile::create(path);
     if (!file) {
         return file.error();
     }
-    std::uint32_t checksum = 0;
-    const auto put = [&](std::span<const std::byte> bytes) {
-        checksum = crc32c(bytes, checksum);
-        return file->write(bytes);
-    };
-    if (auto status = giveInOrder(tensors, metadata, put); !status) {
-        return status.error();
+    SafetensorsWriter writer(std::move(*file), std::move(order));
+    const Status begun = writer.put(asBytes(*header));
+    return begun ? Result<SafetensorsWriter>(std::move(writer)) : Result<SafetensorsWriter>(begun.error());
+}
+
+Status SafetensorsWriter::put(std::span<const std::byte> bytes)
+{
+    m_checksum = crc32c(bytes, m_checksum);
+    return m_file.write(bytes);
+}
+
+Status SafetensorsWriter::write(std::span<const std::byte> bytes)
+{
+    const bool wanted = m_next < m_order.size();
+    const auto expected =
+        wanted ? byteCount(m_order[m_next].second.type, m_order[m_next].second.shape) : std::optional<std::uint64_t>();
+    if (expected != bytes.size()) {
+        return Error{m_file.path().string() + (wanted ? " · tensor " + m_order[m_next].first : std::string()),
+                     std::to_string(bytes.size()) + " bytes given, expected " +
+                         (wanted ? nameOf(m_order[m_next].second.type) + (" " + shapeText(m_order[m_next].second.shape))
+                                 : "none")};
     }
-    if (auto status = file->sync(); !status) {
-        return status.error();
+    ++m_next;
+    return put(bytes);
+}
+
+Result<std::uint32_t> SafetensorsWriter::end()
+{
+    if (next() != nullptr) {
+        return Error{m_file.path().string() + " · tensor " + *next(), "is missing"};
     }
-    return checksum;
+    const Status synced = m_file.sync();
+    return synced ? Result<std::uint32_t>(m_checksum) : Result<std::uint32_t>(synced.error());
+}
+
+Status writeNewSafetensors(const std::filesystem::path& path, const std::map<std::string, StoredTensor>& tensors,
+                           const std::map<std::string, std::string>& metadata)
+{
+    auto writer = SafetensorsWriter::begin(path, formsOf(tensors), metadata);
+    if (!writer) {
+        return writer.error();
+    }
+    while (const std::string* const name = writer->next()) {
+        if (auto status = writer->write(tensors.at(*name).bytes); !status) {
+            return status;
+        }
+    }
+    const auto ended = writer->end();
+    return ended ? Status(Done{}) : Status(ended.error());
 }
 
 Status writeSafetensors(const std::filesystem::path& path, const std::map<std::string, StoredTensor>& tensors,
@@ -122,15 +154,16 @@ Status writeSafetensors(const std::filesystem::path& path, const std::map<std::s
     if (auto status = checkSizes(path, tensors); !status) {
         return status;
     }
-    std::string all;
-    const auto put = [&all](std::span<const std::byte> bytes) {
-        all.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-        return Status(Done{});
-    };
-    if (auto status = giveInOrder(tensors, metadata, put); !status) {
-        return status;
+    const Order order = inFileOrder(formsOf(tensors));
+    Result<std::string> all = headerOf(path, order, metadata);
+    if (!all) {
+        return all.error();
     }
-    return writeOutput(path, all);
+    for (const auto& [name, form] : order) {
+        const std::span<const std::byte> bytes = tensors.at(name).bytes;
+        all->append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    }
+    return writeOutput(path, *all);
 }
 
 Result<SafetensorsFile> SafetensorsFile::open(const std::filesystem::path& path)

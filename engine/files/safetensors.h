@@ -25,7 +25,8 @@ struct StoredTensor {
 };
 
 /// A safetensors file: u64 header length, JSON header padded with spaces to 8, data without holes. Larger
-/// element types lie first, so that every tensor is aligned to its elements. Where it goes: writeOutput.
+/// element types lie first, so that every tensor is aligned to its elements. Where it goes: writeOutput. All of it is
+/// in memory once more: SafetensorsWriter is for what is large.
 [[nodiscard]] Status writeSafetensors(const std::filesystem::path& path,
                                       const std::map<std::string, StoredTensor>& tensors,
                                       const std::map<std::string, std::string>& metadata);

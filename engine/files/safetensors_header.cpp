@@ -3,6 +3,7 @@
 
 #include "engine/api/export_format.h"
 #include "engine/files/json_record.h"
+#include "engine/files/lfs_pointer.h"
 #include "projects/base/text.h"
 
 #include <nlohmann/json.hpp>
@@ -160,6 +161,9 @@ Result<std::uint64_t> headerLength(const InputFile& file)
         return status.error();
     }
     if (length > kLongestHeader || length > file.size() - kSafetensorsPrefix) {
+        if (Status fetched = refuseLfsPointer(file, "the safetensors file"); !fetched) {
+            return fetched.error();
+        }
         return Error{place, "its header claims " + std::to_string(length) + " bytes, the file holds " +
                                 std::to_string(file.size() - kSafetensorsPrefix) + " (truncated or not safetensors)"};
     }

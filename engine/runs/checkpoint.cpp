@@ -3,19 +3,14 @@
 
 #include "engine/api/run_paths.h"
 #include "engine/files/crc32c.h"
-#include "engine/files/json_record.h"
-#include "engine/files/safetensors_writer.h"
+#include "engine/runs/checkpoint_state.h"
 #include "projects/base/files.h"
-#include "projects/base/whole_file.h"
-#include "projects/file/store.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <charconv>
-#include <cmath>
-#include <cstdio>
 #include <set>
+#include <utility>
 
 #include <fcntl.h>
 
@@ -24,192 +19,102 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kStateFile = "state.json";
-constexpr const char* kModelFile = "model.safetensors";
-constexpr const char* kOptimiserFile = "optimiser.safetensors";
-constexpr int kFormat = 1;
 constexpr std::string_view kStepPrefix = "step-";
 
-std::string hex(std::uint32_t checksum)
+Status compareChecksum(const fs::path& path, std::uint32_t actual, const std::string& checksum)
 {
-    std::array<char, 9> text{};
-    std::snprintf(text.data(), text.size(), "%08x", checksum);
-    return text.data();
+    return checksumText(actual) == checksum ? Status(Done{})
+                                            : Error{path.string(), "its checksum is " + checksumText(actual) +
+                                                                       ", expected " + checksum + " (damaged)"};
 }
 
-/// The state's own checksum is that of its compact text without the checksum.
-std::string checksumOf(const RecordJson& state)
-{
-    return hex(crc32c(asBytes(state.dump(-1, ' ', false, RecordJson::error_handler_t::replace))));
-}
+struct Whole {
+    using Checkpoint = LoadedCheckpoint;
 
-RecordJson stateJson(const CheckpointState& state, std::uint32_t model, std::uint32_t optimiser)
-{
-    RecordJson json = {{"format", kFormat},
-                       {"step", state.step},
-                       {"units", state.units},
-                       {"seconds", state.seconds},
-                       {"stage", state.stage}};
-    if (state.validationLoss) {
-        json["validationLoss"] = *state.validationLoss;
+    static Result<SafetensorsFile> open(const fs::path& path, const std::string& checksum)
+    {
+        auto file = SafetensorsFile::open(path);
+        if (!file) {
+            return file;
+        }
+        const Status same = compareChecksum(path, crc32c(file->bytes()), checksum);
+        return same ? std::move(file) : Result<SafetensorsFile>(same.error());
     }
-    json["cursors"] = state.cursors;
-    json["crc32c"] = {{kModelFile, hex(model)}, {kOptimiserFile, hex(optimiser)}};
-    return json;
-}
-
-struct StateFile {
-    CheckpointState state;
-    std::string modelChecksum;
-    std::string optimiserChecksum;
 };
 
-std::map<std::string, std::string> textsIn(RecordFields& fields, const char* key)
-{
-    std::map<std::string, std::string> texts;
-    const RecordJson* const object = fields.find(key);
-    if (object == nullptr || !object->is_object()) {
-        fields.fail(key, "is missing, expected an object of texts");
-        return texts;
-    }
-    for (const auto& [name, value] : object->items()) {
-        if (!value.is_string()) {
-            fields.fail(key, "\"" + name + "\" is no text");
-            return texts;
+struct InPieces {
+    using Checkpoint = CheckpointFiles;
+
+    static Result<TensorFiles> open(const fs::path& path, const std::string& checksum)
+    {
+        auto files = TensorFiles::openFile(path);
+        const auto file = files ? InputFile::open(path) : Result<InputFile>(files.error());
+        if (!file) {
+            return file.error();
         }
-        texts[name] = value.get<std::string>();
-    }
-    return texts;
-}
-
-/// `json` without its checksum, which was right.
-Result<StateFile> stateFrom(const RecordJson& json, const std::string& place)
-{
-    RecordFields fields(place, json);
-    if (const std::int64_t format = fields.count("format"); !fields.error() && format != kFormat) {
-        fields.fail("format", "is " + std::to_string(format) + ", expected " + std::to_string(kFormat) +
-                                  ", the one this program reads");
-    }
-    StateFile file;
-    CheckpointState& state = file.state;
-    state.step = fields.count("step");
-    state.units = fields.count("units");
-    state.seconds = fields.number("seconds");
-    state.stage = fields.count("stage");
-    if (fields.find("validationLoss") != nullptr) { // earlier versions wrote none
-        state.validationLoss = fields.number("validationLoss");
-    }
-    state.cursors = textsIn(fields, "cursors");
-    const std::map<std::string, std::string> checksums = textsIn(fields, "crc32c");
-    for (const auto& [name, checksum] :
-         {std::pair(kModelFile, &file.modelChecksum), std::pair(kOptimiserFile, &file.optimiserChecksum)}) {
-        const auto found = checksums.find(name);
-        if (found == checksums.end()) {
-            fields.fail("crc32c", "lacks " + std::string(name));
-        } else {
-            *checksum = found->second;
+        constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;
+        std::vector<std::byte> piece;
+        std::uint32_t actual = 0;
+        for (std::uint64_t at = 0; at < file->size(); at += piece.size()) {
+            piece.resize(std::min(kPiece, file->size() - at));
+            if (Status read = file->read(at, piece); !read) {
+                return read.error();
+            }
+            actual = crc32c(piece, actual);
         }
+        const Status same = compareChecksum(path, actual, checksum);
+        return same ? std::move(files) : Result<TensorFiles>(same.error());
     }
-    if (!(state.seconds >= 0) || !std::isfinite(state.seconds)) {
-        fields.fail("seconds", "is no time, expected seconds from 0 on");
-    }
-    if (state.validationLoss && !std::isfinite(*state.validationLoss)) {
-        fields.fail("validationLoss", "is no finite number");
-    }
-    return fields.error() ? Result<StateFile>(*fields.error()) : Result<StateFile>(std::move(file));
-}
+};
 
-Result<StateFile> readStateFile(const fs::path& path)
-{
-    auto text = readFile(path);
-    if (!text) {
-        return text.error();
-    }
-    auto json = parseRecord(path, *text);
-    if (!json) {
-        return json.error();
-    }
-    const auto checksum = json->find("checksum");
-    if (checksum == json->end() || !checksum->is_string()) {
-        return Error{path.string(), "checksum is missing"};
-    }
-    const auto claimed = checksum->get<std::string>();
-    json->erase("checksum");
-    if (const std::string actual = checksumOf(*json); actual != claimed) {
-        return Error{path.string(), "its checksum is " + actual + ", expected " + claimed + " (damaged)"};
-    }
-    return stateFrom(*json, path.string());
-}
-
-/// The state of a checkpoint's folder; its name says the step as well.
-Result<StateFile> readState(const fs::path& directory, std::int64_t step)
-{
-    const fs::path path = directory / kStateFile;
-    auto state = readStateFile(path);
-    if (state && state->state.step != step) {
-        return Error{path.string() + " · step", "is " + std::to_string(state->state.step) +
-                                                    ", expected that of the folder, " + std::to_string(step)};
-    }
-    return state;
-}
-
-Result<SafetensorsFile> openVerified(const fs::path& path, const std::string& checksum)
-{
-    auto file = SafetensorsFile::open(path);
-    if (!file) {
-        return file;
-    }
-    if (const std::string actual = hex(crc32c(file->bytes())); actual != checksum) {
-        return Error{path.string(), "its checksum is " + actual + ", expected " + checksum + " (damaged)"};
-    }
-    return file;
-}
-
-Result<LoadedCheckpoint> loadFrom(const fs::path& runDirectory, std::int64_t step)
+template <class How>
+Result<typename How::Checkpoint> checkpointOf(const fs::path& runDirectory, std::int64_t step)
 {
     const fs::path directory = checkpointDirectory(runDirectory, step);
     auto state = readState(directory, step);
     if (!state) {
         return state.error();
     }
-    auto model = openVerified(directory / kModelFile, state->modelChecksum);
+    auto model = How::open(directory / kModelTensors, state->modelChecksum);
     if (!model) {
         return model.error();
     }
-    auto optimiser = openVerified(directory / kOptimiserFile, state->optimiserChecksum);
+    auto optimiser = How::open(directory / kOptimiserTensors, state->optimiserChecksum);
     if (!optimiser) {
         return optimiser.error();
     }
-    return LoadedCheckpoint{std::move(state->state), std::move(*model), std::move(*optimiser)};
+    return typename How::Checkpoint{std::move(state->state), std::move(*model), std::move(*optimiser)};
 }
 
-Status writeFiles(const fs::path& directory, const CheckpointState& state,
-                  const std::map<std::string, StoredTensor>& model,
-                  const std::map<std::string, StoredTensor>& optimiser)
+template <class How>
+Result<typename How::Checkpoint> newestIntact(const fs::path& runDirectory, std::optional<std::int64_t> step,
+                                              std::vector<std::string>* skipped)
 {
-    const std::map<std::string, std::string> metadata{{"format", "residua"}, {"step", std::to_string(state.step)}};
-    auto modelChecksum = writeNewSafetensors(directory / kModelFile, model, metadata);
-    if (!modelChecksum) {
-        return modelChecksum.error();
+    if (step) {
+        return checkpointOf<How>(runDirectory, *step);
     }
-    auto optimiserChecksum = writeNewSafetensors(directory / kOptimiserFile, optimiser, metadata);
-    if (!optimiserChecksum) {
-        return optimiserChecksum.error();
+    auto steps = checkpointSteps(runDirectory);
+    std::reverse(steps.begin(), steps.end());
+    for (const std::int64_t candidate : steps) {
+        const fs::path directory = checkpointDirectory(runDirectory, candidate);
+        auto loaded = checkpointOf<How>(runDirectory, candidate);
+        if (loaded) {
+            return loaded;
+        }
+        if (skipped != nullptr) {
+            skipped->push_back("checkpoint " + directory.filename().string() + " skipped: " + loaded.error().text());
+        }
     }
-    auto file = OutputFile::create(directory / kStateFile);
-    if (!file) {
-        return file.error();
-    }
-    RecordJson json = stateJson(state, *modelChecksum, *optimiserChecksum);
-    json["checksum"] = checksumOf(json);
-    const std::string text = json.dump(2, ' ', false, RecordJson::error_handler_t::replace) + "\n";
-    if (auto status = file->write(asBytes(text)); !status) {
-        return status;
-    }
-    if (auto status = file->sync(); !status) {
-        return status;
-    }
-    return syncDirectory(directory);
+    return Error{checkpointsFolder(runDirectory).string(),
+                 steps.empty() ? "there is no checkpoint"
+                               : "none of the " + std::to_string(steps.size()) + " checkpoints is intact"};
+}
+
+/// <run>/checkpoints/.step-N.tmp
+fs::path temporaryOf(const fs::path& runDirectory, std::int64_t step)
+{
+    const fs::path directory = checkpointDirectory(runDirectory, step);
+    return directory.parent_path() / ("." + directory.filename().string() + ".tmp");
 }
 
 /// Renames `from` to `to`, exchanging them where `to` exists, so that one whole checkpoint is there at any moment.
@@ -345,66 +250,159 @@ Status removeCheckpointsAfter(const fs::path& runDirectory, std::int64_t step)
     return Done{};
 }
 
-Status writeCheckpoint(const fs::path& runDirectory, const CheckpointState& state,
-                       const std::map<std::string, StoredTensor>& model,
-                       const std::map<std::string, StoredTensor>& optimiser, const CheckpointRule& rule)
+CheckpointWriter::CheckpointWriter(fs::path runDirectory, CheckpointState state, const Tensors& model,
+                                   const Tensors& optimiser)
+    : m_run(std::move(runDirectory)),
+      m_temporary(temporaryOf(m_run, state.step)),
+      m_state(std::move(state)),
+      m_model(&model),
+      m_optimiser(&optimiser)
+{
+}
+
+CheckpointWriter::CheckpointWriter(CheckpointWriter&& other) noexcept
+    : m_run(std::move(other.m_run)),
+      m_temporary(std::exchange(other.m_temporary, {})),
+      m_state(std::move(other.m_state)),
+      m_model(other.m_model),
+      m_optimiser(other.m_optimiser),
+      m_modelFile(std::move(other.m_modelFile)),
+      m_optimiserFile(std::move(other.m_optimiserFile))
+{
+}
+
+CheckpointWriter::~CheckpointWriter()
+{
+    std::error_code ignored;
+    if (!m_temporary.empty()) {
+        fs::remove_all(m_temporary, ignored);
+    }
+}
+
+Result<CheckpointWriter> CheckpointWriter::begin(const fs::path& runDirectory, const CheckpointState& state,
+                                                 const Tensors& model, const Tensors& optimiser)
 {
     if (Status sound = checkCheckpointsFolder(runDirectory); !sound) {
-        return sound;
+        return sound.error();
     }
-    const fs::path folder = checkpointsFolder(runDirectory);
-    const fs::path directory = checkpointDirectory(runDirectory, state.step);
-    const fs::path temporary = folder / ("." + directory.filename().string() + ".tmp");
+    CheckpointWriter writer(runDirectory, state, model, optimiser);
+    const Status made = writer.makeFiles();
+    return made ? Result<CheckpointWriter>(std::move(writer)) : Result<CheckpointWriter>(made.error());
+}
+
+Status CheckpointWriter::makeFiles()
+{
     std::error_code code;
-    fs::remove_all(temporary, code);
-    fs::create_directories(temporary, code);
+    fs::remove_all(m_temporary, code);
+    fs::create_directories(m_temporary, code);
     if (code) {
-        return systemError(temporary, "cannot create the checkpoint's directory", code.value());
+        return systemError(m_temporary, "cannot create the checkpoint's directory", code.value());
     }
-    Status status = writeFiles(temporary, state, model, optimiser);
+    const std::map<std::string, std::string> metadata{{"format", "residua"}, {"step", std::to_string(m_state.step)}};
+    auto model = SafetensorsWriter::begin(m_temporary / kModelTensors, formsOf(*m_model), metadata);
+    if (!model) {
+        return model.error();
+    }
+    auto optimiser = SafetensorsWriter::begin(m_temporary / kOptimiserTensors, formsOf(*m_optimiser), metadata);
+    if (!optimiser) {
+        return optimiser.error();
+    }
+    m_modelFile.emplace(std::move(*model));
+    m_optimiserFile.emplace(std::move(*optimiser));
+    return Done{};
+}
+
+bool CheckpointWriter::atEnd() const
+{
+    return m_modelFile->next() == nullptr && m_optimiserFile->next() == nullptr;
+}
+
+Status CheckpointWriter::writeNext()
+{
+    for (auto [file, tensors] : {std::pair(&*m_modelFile, m_model), std::pair(&*m_optimiserFile, m_optimiser)}) {
+        if (const std::string* const name = file->next()) {
+            return file->write(tensors->at(*name).bytes);
+        }
+    }
+    return Done{};
+}
+
+Status CheckpointWriter::endFiles()
+{
+    const auto modelChecksum = m_modelFile->end();
+    if (!modelChecksum) {
+        return modelChecksum.error();
+    }
+    const auto optimiserChecksum = m_optimiserFile->end();
+    if (!optimiserChecksum) {
+        return optimiserChecksum.error();
+    }
+    auto file = OutputFile::create(m_temporary / kStateFile);
+    if (!file) {
+        return file.error();
+    }
+    if (auto status = file->write(asBytes(stateText(m_state, *modelChecksum, *optimiserChecksum))); !status) {
+        return status;
+    }
+    if (auto status = file->sync(); !status) {
+        return status;
+    }
+    return syncDirectory(m_temporary);
+}
+
+Status CheckpointWriter::end(const CheckpointRule& rule)
+{
+    Status status = endFiles();
     if (status) {
-        status = putInPlace(temporary, directory);
+        status = putInPlace(m_temporary, checkpointDirectory(m_run, m_state.step));
     }
-    fs::remove_all(temporary, code); // what is left of a failure, or the checkpoint that was exchanged
+    std::error_code code;
+    fs::remove_all(m_temporary, code); // what is left of a failure, or the checkpoint that was exchanged
+    m_temporary.clear();
     if (!status) {
         return status;
     }
-    for (const fs::path& changed : {folder, runDirectory}) {
+    for (const fs::path& changed : {checkpointsFolder(m_run), m_run}) {
         if (status = syncDirectory(changed); !status) {
             return status;
         }
     }
-    const auto steps = checkpointSteps(runDirectory);
-    const std::set<std::int64_t> kept = keptBy(rule, runDirectory, steps);
+    const auto steps = checkpointSteps(m_run);
+    const std::set<std::int64_t> kept = keptBy(rule, m_run, steps);
     for (const std::int64_t step : steps) {
-        if (status = kept.contains(step) ? Status(Done{}) : removeCheckpoint(runDirectory, step); !status) {
+        if (status = kept.contains(step) ? Status(Done{}) : removeCheckpoint(m_run, step); !status) {
             return status;
         }
     }
     return Done{};
 }
 
+Status writeCheckpoint(const fs::path& runDirectory, const CheckpointState& state,
+                       const std::map<std::string, StoredTensor>& model,
+                       const std::map<std::string, StoredTensor>& optimiser, const CheckpointRule& rule)
+{
+    Result<CheckpointWriter> writer = CheckpointWriter::begin(runDirectory, state, model, optimiser);
+    if (!writer) {
+        return writer.error();
+    }
+    while (!writer->atEnd()) {
+        if (Status written = writer->writeNext(); !written) {
+            return written;
+        }
+    }
+    return writer->end(rule);
+}
+
 Result<LoadedCheckpoint> loadCheckpoint(const fs::path& runDirectory, std::optional<std::int64_t> step,
                                         std::vector<std::string>* skipped)
 {
-    if (step) {
-        return loadFrom(runDirectory, *step);
-    }
-    auto steps = checkpointSteps(runDirectory);
-    std::reverse(steps.begin(), steps.end());
-    for (const std::int64_t candidate : steps) {
-        const fs::path directory = checkpointDirectory(runDirectory, candidate);
-        auto loaded = loadFrom(runDirectory, candidate);
-        if (loaded) {
-            return loaded;
-        }
-        if (skipped != nullptr) {
-            skipped->push_back("checkpoint " + directory.filename().string() + " skipped: " + loaded.error().text());
-        }
-    }
-    return Error{checkpointsFolder(runDirectory).string(),
-                 steps.empty() ? "there is no checkpoint"
-                               : "none of the " + std::to_string(steps.size()) + " checkpoints is intact"};
+    return newestIntact<Whole>(runDirectory, step, skipped);
+}
+
+Result<CheckpointFiles> findCheckpoint(const fs::path& runDirectory, std::optional<std::int64_t> step,
+                                       std::vector<std::string>* skipped)
+{
+    return newestIntact<InPieces>(runDirectory, step, skipped);
 }
 
 } // namespace residua::engine

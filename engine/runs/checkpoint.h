@@ -2,6 +2,8 @@
 #pragma once
 
 #include "engine/files/safetensors.h"
+#include "engine/files/safetensors_writer.h"
+#include "engine/files/tensor_files.h"
 #include "projects/base/result.h"
 
 #include <cstdint>
@@ -41,6 +43,39 @@ struct CheckpointRule {
                                      const std::map<std::string, StoredTensor>& model,
                                      const std::map<std::string, StoredTensor>& optimiser, const CheckpointRule& rule);
 
+/// The same a tensor at a time. Nothing is at its place before end(); what is written until then goes with this value.
+class CheckpointWriter {
+public:
+    using Tensors = std::map<std::string, StoredTensor>;
+    /// `model` and `optimiser` outlive it.
+    [[nodiscard]] static Result<CheckpointWriter> begin(const std::filesystem::path& runDirectory,
+                                                        const CheckpointState& state, const Tensors& model,
+                                                        const Tensors& optimiser);
+    CheckpointWriter(CheckpointWriter&& other) noexcept;
+    CheckpointWriter& operator=(CheckpointWriter&&) = delete;
+    ~CheckpointWriter();
+
+    [[nodiscard]] bool atEnd() const;
+    /// One tensor; none at the end.
+    [[nodiscard]] Status writeNext();
+    /// Brings all to its place once all is written.
+    [[nodiscard]] Status end(const CheckpointRule& rule);
+
+private:
+    CheckpointWriter(std::filesystem::path runDirectory, CheckpointState state, const Tensors& model,
+                     const Tensors& optimiser);
+    [[nodiscard]] Status makeFiles();
+    [[nodiscard]] Status endFiles();
+
+    std::filesystem::path m_run;
+    std::filesystem::path m_temporary; ///< empty: nothing is to be removed
+    CheckpointState m_state;
+    const Tensors* m_model;
+    const Tensors* m_optimiser;
+    std::optional<SafetensorsWriter> m_modelFile;
+    std::optional<SafetensorsWriter> m_optimiserFile;
+};
+
 struct LoadedCheckpoint {
     CheckpointState state;
     SafetensorsFile model;
@@ -51,6 +86,17 @@ struct LoadedCheckpoint {
 [[nodiscard]] Result<LoadedCheckpoint> loadCheckpoint(const std::filesystem::path& runDirectory,
                                                       std::optional<std::int64_t> step,
                                                       std::vector<std::string>* skipped);
+
+/// A checkpoint whose tensors are read when they are asked for.
+struct CheckpointFiles {
+    CheckpointState state;
+    TensorFiles model;
+    TensorFiles optimiser;
+};
+/// The same checkpoint, verified as well, with none of its tensors in memory.
+[[nodiscard]] Result<CheckpointFiles> findCheckpoint(const std::filesystem::path& runDirectory,
+                                                     std::optional<std::int64_t> step,
+                                                     std::vector<std::string>* skipped);
 
 /// <run>/checkpoints.
 [[nodiscard]] std::filesystem::path checkpointsFolder(const std::filesystem::path& runDirectory);

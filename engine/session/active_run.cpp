@@ -46,7 +46,7 @@ Result<std::unique_ptr<Trainer>> makeTrainer(const projects::Project& project,
     return made;
 }
 
-Status restored(Trainer& trainer, const LoadedCheckpoint& checkpoint, const std::string& device)
+Status restored(Trainer& trainer, const CheckpointFiles& checkpoint, const std::string& device)
 {
     Status status = Done{};
     const auto failure = attempt([&] { status = trainer.restore(checkpoint); });
@@ -71,17 +71,17 @@ Error divergence(const StepRecord& record, const projects::TrainingPlan& plan, s
 }
 
 /// What to go on from. Nothing for a run that was cut off before its first checkpoint: it begins again.
-Result<std::optional<LoadedCheckpoint>> checkpointToResume(const ResumeRun& command, RunStatus status,
-                                                           std::vector<std::string>& notes)
+Result<std::optional<CheckpointFiles>> checkpointToResume(const ResumeRun& command, RunStatus status,
+                                                          std::vector<std::string>& notes)
 {
     if (!command.step && status != RunStatus::Finished && checkpointSteps(command.runDirectory).empty()) {
-        return std::optional<LoadedCheckpoint>();
+        return std::optional<CheckpointFiles>();
     }
-    Result<LoadedCheckpoint> loaded = loadCheckpoint(command.runDirectory, command.step, &notes);
+    Result<CheckpointFiles> loaded = findCheckpoint(command.runDirectory, command.step, &notes);
     if (!loaded) {
         return loaded.error();
     }
-    return std::optional<LoadedCheckpoint>(std::move(*loaded));
+    return std::optional<CheckpointFiles>(std::move(*loaded));
 }
 
 } // namespace
@@ -133,7 +133,7 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::resume(const ResumeRun& command, c
     }
     projects::Project& project = opened->project;
     project.training.steps = command.steps.value_or(opened->info.steps);
-    const Result<std::optional<LoadedCheckpoint>> checkpoint =
+    const Result<std::optional<CheckpointFiles>> checkpoint =
         checkpointToResume(command, opened->info.status, opened->notes);
     if (!checkpoint) {
         return checkpoint.error();

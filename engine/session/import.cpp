@@ -33,7 +33,7 @@ public:
 
     std::optional<Event> takeNews() override
     {
-        const std::optional<double> share = m_reading ? m_reading->takeShare() : std::nullopt;
+        const std::optional<double> share = shareOf(m_reading, m_writing);
         return share ? std::optional<Event>(ImportProgress{m_request.tag, *share}) : std::nullopt;
     }
 
@@ -43,13 +43,15 @@ private:
     /// Nothing is at its place before the last stage, so that what is given up before leaves nothing.
     std::optional<Event> work() override
     {
-        constexpr Stage kStages[] = {&ImportQuery::readConfig, &ImportQuery::makeProject, &ImportQuery::compile,
-                                     &ImportQuery::readTensor, &ImportQuery::identify,    &ImportQuery::writeRun,
-                                     &ImportQuery::keep};
+        constexpr Stage kStages[] = {&ImportQuery::readConfig,  &ImportQuery::makeProject, &ImportQuery::compile,
+                                     &ImportQuery::readTensor,  &ImportQuery::identify,    &ImportQuery::beginRun,
+                                     &ImportQuery::writeTensor, &ImportQuery::endRun,      &ImportQuery::keep};
         if (const Status done = (this->*kStages[m_stage])(); !done) {
-            return QueryFailed{m_request.tag, done.error()};
+            return QueryFailed{m_request.tag, done.error(), std::move(m_unfit)};
         }
-        if (kStages[m_stage] == &ImportQuery::readTensor && !m_reading->atEnd()) {
+        const Stage stage = kStages[m_stage];
+        if ((stage == &ImportQuery::readTensor && !m_reading->atEnd()) ||
+            (stage == &ImportQuery::writeTensor && !m_writing->atEnd())) {
             return std::nullopt;
         }
         return ++m_stage == std::size(kStages) ? std::optional<Event>(m_ready) : std::nullopt;
@@ -119,7 +121,7 @@ private:
             return parts.error();
         }
         m_network = std::move(parts->network);
-        auto transfers = transfersOf(*m_files, m_decoder, m_network->parameters(), m_request.folder.string());
+        auto transfers = transfersOf(*m_files, m_decoder, m_network->parameters(), m_request.folder.string(), m_unfit);
         if (!transfers) {
             return transfers.error();
         }
@@ -161,7 +163,7 @@ private:
         return Done{};
     }
 
-    Status writeRun()
+    Status beginRun()
     {
         const projects::Project& project = m_document.project;
         RunInfo info;
@@ -174,8 +176,20 @@ private:
             return writer.error();
         }
         writer->event({0, RunEventKind::Imported, m_decoder.kind + " from " + m_record.source});
-        const Status written = writeImport(run, m_record);
-        return written ? writeFirstCheckpoint(*writer, *m_network) : written;
+        if (Status written = writeImport(run, m_record); !written) {
+            return written;
+        }
+        m_writing.emplace(*std::move(writer), *m_network);
+        return m_writing->begin();
+    }
+
+    Status writeTensor() { return m_writing->writeNext(); }
+
+    Status endRun()
+    {
+        const Status ended = m_writing->end();
+        m_writing.reset(); // nothing of the run is open when its folder comes to its place
+        return ended;
     }
 
     Status keep()
@@ -200,7 +214,9 @@ private:
     std::optional<NewFolder> m_folder;
     projects::Document m_document;
     std::unique_ptr<CompiledNetwork> m_network;
+    std::vector<std::string> m_unfit; ///< tensors that keep it from being imported
     std::optional<WeightReading> m_reading;
+    std::optional<FirstCheckpoint> m_writing; ///< goes before m_folder, where it writes
     DataFingerprint m_data;
 };
 

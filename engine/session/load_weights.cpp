@@ -27,28 +27,41 @@ public:
     {
         m_ready.tag = m_request.tag;
     }
+    LoadWeightsQuery(const LoadWeightsQuery&) = delete;
+    LoadWeightsQuery& operator=(const LoadWeightsQuery&) = delete;
+    /// A run that is half written does not stay.
+    ~LoadWeightsQuery() override
+    {
+        if (m_writing) {
+            m_writing.reset();
+            std::error_code ignored;
+            std::filesystem::remove_all(m_ready.runDirectory, ignored);
+        }
+    }
     QueryTag tag() const override { return m_request.tag; }
 
     std::optional<Event> takeNews() override
     {
-        const std::optional<double> share = m_reading ? m_reading->takeShare() : std::nullopt;
+        const std::optional<double> share = shareOf(m_reading, m_writing);
         return share ? std::optional<Event>(ImportProgress{m_request.tag, *share}) : std::nullopt;
     }
 
 private:
     using Stage = Status (LoadWeightsQuery::*)();
 
-    /// Nothing is written before the last stage, which writes all: what is given up before leaves nothing.
+    /// What is given up before the last stage leaves nothing.
     std::optional<Event> work() override
     {
-        constexpr Stage kStages[] = {&LoadWeightsQuery::open,       &LoadWeightsQuery::fit,
-                                     &LoadWeightsQuery::tell,       &LoadWeightsQuery::initialise,
-                                     &LoadWeightsQuery::readTensor, &LoadWeightsQuery::identify,
-                                     &LoadWeightsQuery::write};
+        constexpr Stage kStages[] = {
+            &LoadWeightsQuery::open,       &LoadWeightsQuery::fit,         &LoadWeightsQuery::tell,
+            &LoadWeightsQuery::initialise, &LoadWeightsQuery::readTensor,  &LoadWeightsQuery::identify,
+            &LoadWeightsQuery::beginRun,   &LoadWeightsQuery::writeTensor, &LoadWeightsQuery::endRun};
         if (const Status done = (this->*kStages[m_stage])(); !done) {
             return QueryFailed{m_request.tag, done.error()};
         }
-        if (kStages[m_stage] == &LoadWeightsQuery::readTensor && !m_reading->atEnd()) {
+        const Stage stage = kStages[m_stage];
+        if ((stage == &LoadWeightsQuery::readTensor && !m_reading->atEnd()) ||
+            (stage == &LoadWeightsQuery::writeTensor && !m_writing->atEnd())) {
             return std::nullopt;
         }
         return ++m_stage == std::size(kStages) ? std::optional<Event>(m_ready) : std::nullopt;
@@ -171,7 +184,7 @@ private:
         return Done{};
     }
 
-    Status write()
+    Status beginRun()
     {
         Result<RunWriter> writer = newRun(std::move(m_data));
         if (!writer) {
@@ -179,12 +192,19 @@ private:
         }
         m_ready.runDirectory = writer->directory();
         writer->event({0, RunEventKind::Imported, "weights from " + m_request.file.string()});
-        const Status written = writeFirstCheckpoint(*writer, *m_parts->network);
-        if (!written) {
-            std::error_code ignored;
-            std::filesystem::remove_all(m_ready.runDirectory, ignored);
+        m_writing.emplace(*std::move(writer), *m_parts->network);
+        return m_writing->begin();
+    }
+
+    Status writeTensor() { return m_writing->writeNext(); }
+
+    Status endRun()
+    {
+        if (Status ended = m_writing->end(); !ended) {
+            return ended;
         }
-        return written;
+        m_writing.reset();
+        return Done{};
     }
 
     Result<RunWriter> newRun(DataFingerprint data)
@@ -210,6 +230,7 @@ private:
     std::map<std::string, LoadWeightsReady::Row> m_rows; ///< of the parameters that a tensor of the file is meant for
     std::set<std::string> m_used;
     std::optional<WeightReading> m_reading;
+    std::optional<FirstCheckpoint> m_writing; ///< while a run is there that is not whole
     DataFingerprint m_data;
 };
 

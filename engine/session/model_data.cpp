@@ -3,11 +3,12 @@
 
 #include "engine/api/data_summary.h"
 #include "engine/data/text_codec.h"
+#include "engine/files/lfs_pointer.h"
 #include "engine/files/tensor_files.h"
 #include "engine/transfer/new_folder.h"
+#include "projects/base/files.h"
 #include "projects/base/whole_file.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace residua::engine {
@@ -21,7 +22,9 @@ constexpr const char* kStandInTokens = "tokens.bin";
 constexpr std::int64_t kWindows = 16;
 
 /// What a tokeniser's file is called in a model's folder; the first that can be read is taken.
-constexpr const char* kTokenisers[] = {"tokenizer.json", "tokenizer.model"};
+constexpr const char* kJsonTokeniser = "tokenizer.json";
+constexpr const char* kPieceTokeniser = "tokenizer.model";
+constexpr const char* kTokenisers[] = {kJsonTokeniser, kPieceTokeniser};
 
 /// What transformers keeps beside it: which tokens begin and end a text, and the like.
 constexpr const char* kBeside[] = {"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
@@ -76,6 +79,13 @@ Result<std::vector<fs::path>> filesOf(const char* tokeniser, const fs::path& fol
     return files;
 }
 
+Result<projects::Tokeniser> readTokeniser(const fs::path& path)
+{
+    const Result<InputFile> file = InputFile::open(path);
+    const Status fetched = file ? refuseLfsPointer(*file, "the tokeniser") : Status(file.error());
+    return fetched ? tokeniserAt(path) : Result<projects::Tokeniser>(fetched.error());
+}
+
 /// The first that can be read, copied into the project; why others cannot is a note.
 Result<std::optional<projects::Tokeniser>> copiedTokeniser(const fs::path& folder, const fs::path& project,
                                                            std::int64_t vocabulary, std::vector<std::string>& notes)
@@ -88,7 +98,7 @@ Result<std::optional<projects::Tokeniser>> copiedTokeniser(const fs::path& folde
         if (files->empty()) {
             continue;
         }
-        const Result<projects::Tokeniser> read = tokeniserAt(files->front());
+        const Result<projects::Tokeniser> read = readTokeniser(files->front());
         if (!read || read->vocabulary > vocabulary) {
             notes.push_back(read ? std::string(name) + " has " + std::to_string(read->vocabulary) +
                                        " tokens, the model " + std::to_string(vocabulary) + ": it is left out"
@@ -163,6 +173,46 @@ Result<ModelData> tokenData(const fs::path& project, const std::optional<project
     return made;
 }
 
+Companions byteCompanions()
+{
+    Companions companions;
+    companions.tokeniser = projects::ExportedTokeniser::Auto;
+    companions.written[kJsonTokeniser] = byteTokenizerJson();
+    companions.written[tokeniserSettings(kJsonTokeniser).string()] =
+        "{\n  \"clean_up_tokenization_spaces\": false,\n  \"tokenizer_class\": \"PreTrainedTokenizerFast\"\n}\n";
+    return companions;
+}
+
+/// Whatever the file is called in the project: by the name under which transformers looks for its kind. What lies
+/// beside it belongs to it where both have come from a model's folder, and the settings where they are read here too.
+Result<Companions> modelCompanions(projects::TokeniserKind kind, const fs::path& model)
+{
+    const bool json = kind == projects::TokeniserKind::TokenizerJson;
+    const fs::path settings = tokeniserSettings(model);
+    Companions companions;
+    const char* const name = json ? kJsonTokeniser : kPieceTokeniser;
+    companions.files[name] = model;
+    std::error_code code;
+    for (const char* const other : kBeside) {
+        const bool belongs = model.filename() == name || (json && settings.filename() == other);
+        if (belongs && fs::is_regular_file(model.parent_path() / other, code)) {
+            companions.files[other] = model.parent_path() / other;
+        }
+    }
+    const bool hasSettings = companions.files.contains(settings.filename().string());
+    companions.tokeniser = json || (hasSettings && namesTokeniserClass(settings))
+                               ? projects::ExportedTokeniser::Auto
+                               : projects::ExportedTokeniser::SentencePiece;
+    if (json && !hasSettings) {
+        const Result<std::string> written = settingsOf(model);
+        if (!written) {
+            return written.error();
+        }
+        companions.written[settings.filename().string()] = *written;
+    }
+    return companions;
+}
+
 } // namespace
 
 Result<ModelData> modelData(const fs::path& folder, const fs::path& project,
@@ -187,7 +237,8 @@ Result<ModelData> modelData(const fs::path& folder, const fs::path& project,
     return made;
 }
 
-Result<Companions> tokeniserCompanions(const projects::Source& source, const fs::path& projectDirectory)
+Result<Companions> tokeniserCompanions(const projects::Source& source, const fs::path& projectDirectory,
+                                       std::vector<std::string>& notes)
 {
     const projects::Tokeniser* const tokeniser = std::visit(
         [](const auto& each) -> const projects::Tokeniser* {
@@ -198,31 +249,19 @@ Result<Companions> tokeniserCompanions(const projects::Source& source, const fs:
             }
         },
         source);
-    Companions companions;
-    if (tokeniser == nullptr || tokeniser->model.empty()) {
-        return companions;
+    if (tokeniser != nullptr && tokeniser->kind == projects::TokeniserKind::Bytes) {
+        return byteCompanions();
+    }
+    if (tokeniser == nullptr || !projects::hasModel(tokeniser->kind)) {
+        return Companions{};
     }
     const fs::path model = projectDirectory / tokeniser->model;
-    const bool known = std::ranges::any_of(kTokenisers, [&](const char* name) { return model.filename() == name; });
     std::error_code code;
-    if (!known || !fs::is_regular_file(model, code)) {
-        return companions;
+    if (!fs::is_regular_file(model, code)) {
+        notes.push_back("the tokeniser is left out: there is no file " + model.string());
+        return Companions{};
     }
-    companions.files.push_back(model);
-    for (const char* const name : kBeside) {
-        if (fs::is_regular_file(model.parent_path() / name, code)) {
-            companions.files.push_back(model.parent_path() / name);
-        }
-    }
-    const fs::path settings = tokeniserSettings(model);
-    if (tokeniser->kind == projects::TokeniserKind::TokenizerJson && !fs::exists(settings, code)) {
-        const Result<std::string> written = settingsOf(model);
-        if (!written) {
-            return written.error();
-        }
-        companions.written[settings.filename().string()] = *written;
-    }
-    return companions;
+    return modelCompanions(tokeniser->kind, model);
 }
 
 } // namespace residua::engine

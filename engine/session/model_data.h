@@ -26,10 +26,12 @@ struct ModelData {
                                           const std::optional<projects::Source>& data, std::int64_t vocabulary,
                                           std::int64_t length);
 
-/// What of a project's tokeniser transformers reads: its files, those of them that are there, and tokenizer_config.json
-/// where there is none beside tokenizer.json: without, transformers goes by the model's type, and finds no token that
-/// ends a text.
+/// A project's tokeniser for a model's folder: the file that it is read from, as tokenizer.json or tokenizer.model by
+/// its kind, and what has come with it; for bytes a tokenizer.json that gives the same ids. Beside a tokenizer.json
+/// there is a tokenizer_config.json in any case: without, transformers goes by the model's type, and finds no token
+/// that ends a text. None for characters and generated words. A file that is not there is a note.
 [[nodiscard]] Result<Companions> tokeniserCompanions(const projects::Source& source,
-                                                     const std::filesystem::path& projectDirectory);
+                                                     const std::filesystem::path& projectDirectory,
+                                                     std::vector<std::string>& notes);
 
 } // namespace residua::engine

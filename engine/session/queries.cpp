@@ -34,7 +34,7 @@ Result<Model> loadModel(const RunUse& use, std::optional<std::int64_t> step)
     if (!opened) {
         return opened.error();
     }
-    const Result<LoadedCheckpoint> checkpoint = loadCheckpoint(use.run, step, &opened->notes);
+    const Result<CheckpointFiles> checkpoint = findCheckpoint(use.run, step, &opened->notes);
     if (!checkpoint) {
         return checkpoint.error();
     }
@@ -43,7 +43,7 @@ Result<Model> loadModel(const RunUse& use, std::optional<std::int64_t> step)
     if (!parts) {
         return parts.error();
     }
-    if (const Status loaded = loadParameters(checkpoint->model.tensors(), parts->network->parameters()); !loaded) {
+    if (const Status loaded = loadParameters(checkpoint->model, parts->network->parameters()); !loaded) {
         return loaded.error();
     }
     return Model{std::move(*parts), checkpoint->state.step, std::move(opened->notes)};

@@ -12,28 +12,13 @@
 namespace residua::engine {
 namespace {
 
-/// Compares the data with what the run remembers of them.
-Status checkData(const RunFile& file, const RunUse& use, OpenedRun& opened)
+/// What to do about data that are not the run's.
+Error otherDataError(const Error& difference, const OpenedRun& run)
 {
-    if (!file.data) {
-        opened.notes.emplace_back("the run was made before runs remembered what their data are: whether these are "
-                                  "the same is not checked");
-        return Done{};
-    }
-    const std::optional<Error> difference = differenceOf(*file.data, opened.data);
-    if (!difference) {
-        return Done{};
-    }
-    const std::string directory = opened.projectDirectory.string();
-    if (use.otherData == OtherData::Refuse) {
-        return Error{difference->place, "these are not the data of the run: " + difference->message + " in " +
-                                            directory +
-                                            ". Name the project's folder that has the run's data "
-                                            "(--project DIR), or go on with these (--other-data)"};
-    }
-    opened.otherData = difference->text() + " in " + directory;
-    opened.notes.push_back("the data are not those of the run: " + *opened.otherData);
-    return Done{};
+    return {difference.place, "these are not the data of the run: " + difference.message + " in " +
+                                  run.projectDirectory.string() +
+                                  ". Name the project's folder that has the run's data (--project DIR), or go on with "
+                                  "these (--other-data)"};
 }
 
 } // namespace
@@ -51,10 +36,10 @@ Status checkProject(const projects::Project& project)
     return Error{problems.front().place, problems.front().message + more};
 }
 
-Result<OpenedRun> openRun(const RunUse& use, const PreparationWatch& watch)
+Result<OpenedRun> openRunAlone(const RunUse& use)
 {
     const Result<RunReader> reader = RunReader::open(use.run);
-    const Result<RunFile> file = readRunFile(use.run);
+    Result<RunFile> file = readRunFile(use.run);
     if (!reader || !file) {
         return reader ? file.error() : reader.error();
     }
@@ -69,20 +54,66 @@ Result<OpenedRun> openRun(const RunUse& use, const PreparationWatch& watch)
     OpenedRun opened;
     opened.info = std::move(*info);
     opened.project = std::move(*project);
+    opened.recorded = std::move(file->data);
     opened.projectDirectory = resolvedProjectDirectory(use.run, file->projectDirectory);
     if (!use.projectDirectory.empty()) {
         std::error_code code;
         opened.projectDirectory = std::filesystem::absolute(use.projectDirectory, code).lexically_normal();
     }
-    Result<DataFingerprint> data = fingerprintOf(opened.project, opened.projectDirectory, watch);
+    return opened;
+}
+
+Status takeData(const RunUse& use, DataFingerprint data, OpenedRun& run)
+{
+    run.data = std::move(data);
+    if (!run.recorded) {
+        run.notes.emplace_back("the run was made before runs remembered what their data are: whether these are "
+                               "the same is not checked");
+        return Done{};
+    }
+    const std::optional<Error> difference = differenceOf(*run.recorded, run.data);
+    if (!difference) {
+        return Done{};
+    }
+    if (use.otherData == OtherData::Refuse) {
+        return otherDataError(*difference, run);
+    }
+    run.otherData = difference->text() + " in " + run.projectDirectory.string();
+    run.notes.push_back("the data are not those of the run: " + *run.otherData);
+    return Done{};
+}
+
+Status checkTokeniser(const RunUse& use, const OpenedRun& run)
+{
+    const Result<DataFingerprint> there = tokeniserFingerprint(run.project, run.projectDirectory);
+    if (!there || !run.recorded || use.otherData == OtherData::Accept) {
+        return Done{};
+    }
+    for (const DataPart& part : *there) {
+        const auto known = std::ranges::find(*run.recorded, part.name, &DataPart::name);
+        const std::optional<Error> difference =
+            known == run.recorded->end() ? std::nullopt : differenceOf({*known}, {part});
+        if (difference) {
+            return otherDataError(*difference, run);
+        }
+    }
+    return Done{};
+}
+
+Result<OpenedRun> openRun(const RunUse& use, const PreparationWatch& watch)
+{
+    Result<OpenedRun> opened = openRunAlone(use);
+    if (!opened) {
+        return opened;
+    }
+    Result<DataFingerprint> data = fingerprintOf(opened->project, opened->projectDirectory, watch);
     if (!data) {
-        const std::string wanted = "; the project's folder is taken to be " + opened.projectDirectory.string() +
+        const std::string wanted = "; the project's folder is taken to be " + opened->projectDirectory.string() +
                                    ": name another with --project DIR";
         return Error{data.error().place, data.error().message + wanted};
     }
-    opened.data = std::move(*data);
-    const Status checked = checkData(*file, use, opened);
-    return checked ? Result<OpenedRun>(std::move(opened)) : Result<OpenedRun>(checked.error());
+    const Status taken = takeData(use, std::move(*data), *opened);
+    return taken ? std::move(opened) : Result<OpenedRun>(taken.error());
 }
 
 Result<OpenedCheckpoint> openCheckpoint(const RunUse& use, std::optional<std::int64_t> step)

@@ -28,15 +28,23 @@ struct RunUse {
 /// A run that exists, read and checked the same way for all who use it.
 struct OpenedRun {
     RunInfo info;
-    projects::Project project;              ///< the frozen one; it validates
-    std::filesystem::path projectDirectory; ///< absolute
-    DataFingerprint data;                   ///< of the data as they are there now
-    std::optional<std::string> otherData;   ///< how they differ from the run's; accepted
-    std::vector<std::string> notes;         ///< what a person should know
+    projects::Project project;               ///< the frozen one; it validates
+    std::filesystem::path projectDirectory;  ///< absolute
+    std::optional<DataFingerprint> recorded; ///< of the run's data, where it remembers them
+    DataFingerprint data;                    ///< of the data as they are there now
+    std::optional<std::string> otherData;    ///< how they differ from the run's; accepted
+    std::vector<std::string> notes;          ///< what a person should know
 };
 
 /// Refused where the data are not the run's, unless the use accepts that.
 [[nodiscard]] Result<OpenedRun> openRun(const RunUse& use, const PreparationWatch& watch = {});
+
+/// The run without its data: nothing of them is read, and `data` is empty.
+[[nodiscard]] Result<OpenedRun> openRunAlone(const RunUse& use);
+/// Takes `data` for those of such a run; refused as openRun() does.
+[[nodiscard]] Status takeData(const RunUse& use, DataFingerprint data, OpenedRun& run);
+/// The same of the tokeniser's files alone, those of them that are there.
+[[nodiscard]] Status checkTokeniser(const RunUse& use, const OpenedRun& run);
 
 /// What a copy of a run is made from.
 struct OpenedCheckpoint {

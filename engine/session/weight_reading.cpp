@@ -10,6 +10,16 @@ constexpr std::chrono::milliseconds kNews{34};
 
 } // namespace
 
+std::optional<double> ShareNews::take(std::uint64_t done, std::uint64_t all)
+{
+    const auto now = std::chrono::steady_clock::now();
+    if (all == 0 || now < m_next) {
+        return std::nullopt;
+    }
+    m_next = now + kNews;
+    return static_cast<double>(done) / static_cast<double>(all);
+}
+
 WeightReading::WeightReading(const TensorFiles& files, std::vector<TensorTransfer> transfers)
     : m_files(files), m_transfers(std::move(transfers))
 {
@@ -26,16 +36,6 @@ Status WeightReading::readNext()
     const TensorTransfer& next = m_transfers[m_next++];
     m_read += next.stored.place.bytes;
     return transfer(m_files, next);
-}
-
-std::optional<double> WeightReading::takeShare()
-{
-    const auto now = std::chrono::steady_clock::now();
-    if (m_bytes == 0 || now < m_nextNews) {
-        return std::nullopt;
-    }
-    m_nextNews = now + kNews;
-    return static_cast<double>(m_read) / static_cast<double>(m_bytes);
 }
 
 } // namespace residua::engine

@@ -10,6 +10,16 @@
 
 namespace residua::engine {
 
+/// Tells a share some thirty times a second at most.
+class ShareNews {
+public:
+    /// Nothing where it was told a moment ago, or where `all` is 0.
+    [[nodiscard]] std::optional<double> take(std::uint64_t done, std::uint64_t all);
+
+private:
+    std::chrono::steady_clock::time_point m_next;
+};
+
 /// Reads weights one tensor after another, and tells how far it is. Engine thread.
 class WeightReading {
 public:
@@ -19,8 +29,8 @@ public:
     [[nodiscard]] bool atEnd() const { return m_next == m_transfers.size(); }
     /// One tensor; none at the end.
     [[nodiscard]] Status readNext();
-    /// The share of the bytes that is read, some thirty times a second at most.
-    [[nodiscard]] std::optional<double> takeShare();
+    /// The share of the bytes that is read, now and then.
+    [[nodiscard]] std::optional<double> takeShare() { return m_news.take(m_read, m_bytes); }
 
 private:
     const TensorFiles& m_files;
@@ -28,7 +38,7 @@ private:
     std::size_t m_next = 0;
     std::uint64_t m_bytes = 0;
     std::uint64_t m_read = 0;
-    std::chrono::steady_clock::time_point m_nextNews;
+    ShareNews m_news;
 };
 
 } // namespace residua::engine

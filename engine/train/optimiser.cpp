@@ -187,10 +187,10 @@ HostTensors Optimiser::state() const
     return tensors;
 }
 
-Status Optimiser::load(const std::map<std::string, StoredTensor>& stored)
+Status Optimiser::load(const TensorFiles& stored)
 {
     for (std::size_t i = 0; i < m_parameters.size(); ++i) {
-        if (stored.empty()) {
+        if (stored.tensors().empty()) {
             clearMoments(i);
             continue;
         }

@@ -39,7 +39,7 @@ public:
     /// Moments under "<parameter>.<moment>".
     [[nodiscard]] HostTensors state() const;
     /// Without any it is as before the first step: so it lies in the checkpoint of weights that come from elsewhere.
-    [[nodiscard]] Status load(const std::map<std::string, StoredTensor>& stored);
+    [[nodiscard]] Status load(const TensorFiles& stored);
 
 protected:
     /// A kind of state that every parameter has. `Count` is one number, how often it was updated.

@@ -4,7 +4,9 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/from_blob.h>
 
+#include <cstddef>
 #include <optional>
+#include <set>
 
 namespace residua::engine {
 namespace {
@@ -51,6 +53,54 @@ std::string shapeText(at::IntArrayRef shape)
     return text + "]";
 }
 
+Error isMissing(const std::string& name)
+{
+    return {"checkpoint", "tensor " + name + " is missing; it belongs to another network"};
+}
+
+Status checkForm(const std::string& name, StoredType stored, const std::vector<std::int64_t>& shape,
+                 const at::Tensor& tensor)
+{
+    const TypePair& type = typeOf(stored);
+    if (at::IntArrayRef(shape) == tensor.sizes() && type.scalar == tensor.scalar_type()) {
+        return Done{};
+    }
+    const TypePair* const expected = typeOf(tensor.scalar_type());
+    return Error{"checkpoint · " + name, std::string("got ") + type.name + " " + shapeText(shape) + ", expected " +
+                                             (expected != nullptr ? expected->name : "another type") + " " +
+                                             shapeText(tensor.sizes())};
+}
+
+Status copyTensor(const std::map<std::string, StoredTensor>& stored, const std::string& name, at::Tensor tensor)
+{
+    const auto found = stored.find(name);
+    if (found == stored.end()) {
+        return isMissing(name);
+    }
+    if (Status fits = checkForm(name, found->second.type, found->second.shape, tensor); !fits) {
+        return fits;
+    }
+    const at::NoGradGuard noGrad;
+    tensor.copy_(viewOf(found->second));
+    return Done{};
+}
+
+/// `stored` has all of the parameters.
+template <class Stored>
+Status checkAllKnown(const std::map<std::string, Stored>& stored, const std::vector<NamedParameter>& parameters)
+{
+    std::set<std::string> known;
+    for (const NamedParameter& parameter : parameters) {
+        known.insert(parameter.name);
+    }
+    for (const auto& [name, tensor] : stored) {
+        if (!known.contains(name)) {
+            return Error{"checkpoint", "tensor " + name + " is not part of this network"};
+        }
+    }
+    return Done{};
+}
+
 } // namespace
 
 void HostTensors::add(const std::string& name, const at::Tensor& tensor)
@@ -92,40 +142,46 @@ at::Tensor viewOf(const StoredTensor& stored)
     return at::from_blob(bytes, stored.shape, at::TensorOptions().dtype(typeOf(stored.type).scalar));
 }
 
-Status loadTensor(const std::map<std::string, StoredTensor>& stored, const std::string& name, at::Tensor tensor)
+Status loadTensor(const TensorFiles& stored, const std::string& name, at::Tensor tensor)
 {
-    const auto found = stored.find(name);
-    if (found == stored.end()) {
-        return Error{"checkpoint", "tensor " + name + " is missing; it belongs to another network"};
+    const auto found = stored.tensors().find(name);
+    if (found == stored.tensors().end()) {
+        return isMissing(name);
     }
-    const StoredTensor& source = found->second;
-    const TypePair& type = typeOf(source.type);
-    if (at::IntArrayRef(source.shape) != tensor.sizes() || type.scalar != tensor.scalar_type()) {
-        const TypePair* const expected = typeOf(tensor.scalar_type());
-        return Error{"checkpoint · " + name,
-                     std::string("got ") + type.name + " " + shapeText(source.shape) + ", expected " +
-                         (expected != nullptr ? expected->name : "another type") + " " + shapeText(tensor.sizes())};
+    const TensorPlace& place = found->second.place;
+    if (Status fits = checkForm(name, place.type, place.shape, tensor); !fits) {
+        return fits;
     }
     const at::NoGradGuard noGrad;
-    tensor.copy_(viewOf(source));
+    if (tensor.is_cpu() && tensor.is_contiguous()) {
+        return stored.read(found->second, {static_cast<std::byte*>(tensor.mutable_data_ptr()), tensor.nbytes()});
+    }
+    std::vector<std::byte> bytes(place.bytes);
+    if (Status read = stored.read(found->second, bytes); !read) {
+        return read;
+    }
+    tensor.copy_(viewOf({place.type, place.shape, bytes}));
     return Done{};
 }
 
 Status loadParameters(const std::map<std::string, StoredTensor>& stored, std::vector<NamedParameter>& parameters)
 {
     for (NamedParameter& parameter : parameters) {
+        if (Status loaded = copyTensor(stored, parameter.name, parameter.tensor); !loaded) {
+            return loaded;
+        }
+    }
+    return checkAllKnown(stored, parameters);
+}
+
+Status loadParameters(const TensorFiles& stored, std::vector<NamedParameter>& parameters)
+{
+    for (NamedParameter& parameter : parameters) {
         if (Status loaded = loadTensor(stored, parameter.name, parameter.tensor); !loaded) {
             return loaded;
         }
     }
-    if (stored.size() == parameters.size()) {
-        return Done{};
-    }
-    std::map<std::string, StoredTensor> unknown = stored;
-    for (const NamedParameter& parameter : parameters) {
-        unknown.erase(parameter.name);
-    }
-    return Error{"checkpoint", "tensor " + unknown.begin()->first + " is not part of this network"};
+    return checkAllKnown(stored.tensors(), parameters);
 }
 
 } // namespace residua::engine

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/files/tensor_files.h"
 #include "engine/network/network.h"
 #include "engine/runs/checkpoint.h"
 #include "projects/base/result.h"
@@ -35,12 +36,14 @@ private:
 /// The stored numbers where they lie, which must outlive the tensor; they must not be written to.
 [[nodiscard]] at::Tensor viewOf(const StoredTensor& stored);
 
-/// Copies the bytes named `name` into `tensor`. An error where they are absent, or of another shape or type.
-[[nodiscard]] Status loadTensor(const std::map<std::string, StoredTensor>& stored, const std::string& name,
-                                at::Tensor tensor);
+/// Reads the tensor named `name` into `tensor`, straight to where it lies if that is the host. An error where it is
+/// absent, or of another shape or type.
+[[nodiscard]] Status loadTensor(const TensorFiles& stored, const std::string& name, at::Tensor tensor);
 
 /// Every parameter; what is stored and is no parameter is an error too, for it belongs to another network.
 [[nodiscard]] Status loadParameters(const std::map<std::string, StoredTensor>& stored,
                                     std::vector<NamedParameter>& parameters);
+/// The same from files, a tensor at a time.
+[[nodiscard]] Status loadParameters(const TensorFiles& stored, std::vector<NamedParameter>& parameters);
 
 } // namespace residua::engine

@@ -100,13 +100,13 @@ Trainer::Trainer(TrainerParts parts)
     resetPeakBytes(m_parts.device);
 }
 
-Status Trainer::restore(const LoadedCheckpoint& checkpoint)
+Status Trainer::restore(const CheckpointFiles& checkpoint)
 {
     const Result<std::int64_t> draws = cursorIn(checkpoint.state, kDrawsCursor);
     if (!draws) {
         return draws.error();
     }
-    if (Status loaded = loadParameters(checkpoint.model.tensors(), m_parts.network->parameters()); !loaded) {
+    if (Status loaded = loadParameters(checkpoint.model, m_parts.network->parameters()); !loaded) {
         return loaded;
     }
     // Weights from elsewhere come without any before the first step; later they are those of another optimiser.
@@ -114,7 +114,7 @@ Status Trainer::restore(const LoadedCheckpoint& checkpoint)
         return Error{"checkpoint · optimiser", "holds no moments, expected those of the run's optimiser: go on from an "
                                                "earlier checkpoint"};
     }
-    if (Status loaded = m_optimiser->load(checkpoint.optimiser.tensors()); !loaded) {
+    if (Status loaded = m_optimiser->load(checkpoint.optimiser); !loaded) {
         return loaded;
     }
     m_draws = *draws;

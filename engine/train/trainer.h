@@ -49,7 +49,7 @@ public:
 
     /// Goes on from a checkpoint of this project: the steps that follow are bit-equal to those of a run that never
     /// stopped.
-    [[nodiscard]] Status restore(const LoadedCheckpoint& checkpoint);
+    [[nodiscard]] Status restore(const CheckpointFiles& checkpoint);
     /// What the checkpoint of a run that has done no step says of its place in the data.
     [[nodiscard]] static std::map<std::string, std::string> firstCursors();
     /// A complete checkpoint of the state after the last step.

@@ -21,17 +21,21 @@ using projects::FileTensor;
 
 constexpr std::size_t kMostNamed = 6; ///< in a message
 
-/// "3 tensors are missing: a, b, c"
-void tell(std::string& text, const std::vector<std::string>& names, const std::string& one, const std::string& many)
+/// "3 tensors are missing: a, b, c", and in `all` a line for each.
+void tell(std::string& text, std::vector<std::string>& all, const std::vector<std::string>& names,
+          const std::string& one, const std::string& many)
 {
     if (names.empty()) {
         return;
+    }
+    for (const std::string& name : names) {
+        all.push_back(one + ": " + name);
     }
     text += (text.empty() ? "" : "; ") + std::to_string(names.size()) + " " + (names.size() == 1 ? one : many) + ": ";
     for (std::size_t i = 0; i < std::min(names.size(), kMostNamed); ++i) {
         text += (i == 0 ? "" : ", ") + names[i];
     }
-    text += names.size() > kMostNamed ? ", …" : "";
+    text += names.size() > kMostNamed ? ", … (residua-cli import --json lists all)" : "";
 }
 
 std::vector<std::int64_t> shapeInFile(const FileTensor& tensor, const std::vector<at::Tensor>& parameters)
@@ -136,7 +140,8 @@ TensorFit fitOf(const TensorFiles& files, std::vector<FileTensor> tensors, std::
 }
 
 Result<std::vector<TensorTransfer>> transfersOf(const TensorFiles& files, const projects::Decoder& decoder,
-                                                std::vector<NamedParameter>& parameters, const std::string& place)
+                                                std::vector<NamedParameter>& parameters, const std::string& place,
+                                                std::vector<std::string>& all)
 {
     const std::string prefix(projects::findDecoderKind(decoder.kind)->prefix);
     TensorFit fit = fitOf(files, projects::fileTensorsOf(decoder), parameters, prefix);
@@ -158,9 +163,9 @@ Result<std::vector<TensorTransfer>> transfersOf(const TensorFiles& files, const 
         }
     }
     std::string text;
-    tell(text, contradictions, "tensor is not as config.json says", "tensors are not as config.json says");
-    tell(text, missing, "tensor is missing", "tensors are missing");
-    tell(text, unused, "tensor is none of this architecture's", "tensors are none of this architecture's");
+    tell(text, all, contradictions, "tensor is not as config.json says", "tensors are not as config.json says");
+    tell(text, all, missing, "tensor is missing", "tensors are missing");
+    tell(text, all, unused, "tensor is none of this architecture's", "tensors are none of this architecture's");
     return text.empty() ? Result<std::vector<TensorTransfer>>(std::move(fit.transfers)) : Error{place, text};
 }
 

@@ -40,12 +40,12 @@ struct TensorFit {
                               std::vector<NamedParameter>& parameters, const std::string& prefix);
 
 /// All that a model's network is made of. An error tells, of the files as a whole: what is missing, what nothing is
-/// made of (each with the nearest name), and every tensor with another shape than the network has. `place` is the
-/// folder.
+/// made of (each with the nearest name), and every tensor with another shape than the network has; the first few of
+/// each, and `all` gets a line for every one. `place` is the folder.
 [[nodiscard]] Result<std::vector<TensorTransfer>> transfersOf(const TensorFiles& files,
                                                               const projects::Decoder& decoder,
                                                               std::vector<NamedParameter>& parameters,
-                                                              const std::string& place);
+                                                              const std::string& place, std::vector<std::string>& all);
 /// Reads the tensor into its parameters: straight to where it lies, or where its type or layout is another, through
 /// memory of its own size.
 [[nodiscard]] Status transfer(const TensorFiles& files, const TensorTransfer& transfer);

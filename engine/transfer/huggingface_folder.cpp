@@ -9,10 +9,11 @@
 #include "projects/huggingface/custom_model.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/equal.h>
 
-#include <algorithm>
-#include <set>
+#include <cstddef>
+#include <iterator>
 #include <utility>
 
 namespace residua::engine {
@@ -35,140 +36,191 @@ const char* configWordOf(StoredType type)
     }
 }
 
-class HuggingFaceWriter {
-public:
-    explicit HuggingFaceWriter(HuggingFaceSource& source) : m_source(source) {}
-
-    Result<HuggingFaceFolder> write(const fs::path& folder)
-    {
-        for (const auto stage : {&HuggingFaceWriter::pack, &HuggingFaceWriter::chooseTypes}) {
-            if (const Status done = (this->*stage)(); !done) {
-                return done.error();
-            }
-        }
-        if (const Status written = writeFiles(folder); !written) {
-            return written.error();
-        }
-        m_folder.architecture = m_source.found.decoder.kind;
-        m_folder.parameters = m_source.run.parameters;
-        m_folder.type = nameOf(m_type);
-        return std::move(m_folder);
+/// The shape of the tensor in the file, from those of its parameters.
+std::vector<std::int64_t> shapeOf(const projects::FileTensor& tensor, const std::vector<TensorFiles::Tensor>& stored)
+{
+    std::vector<std::int64_t> shape = stored.front().place.shape;
+    for (std::size_t i = 1; i < stored.size(); ++i) {
+        shape.front() += stored[i].place.shape.front();
     }
-
-private:
-    /// The file's tensors in the checkpoint's own type; what is as it lies there is not copied.
-    Status pack()
-    {
-        std::set<std::string> taken;
-        for (const projects::FileTensor& tensor : projects::fileTensorsOf(m_source.found.decoder)) {
-            std::vector<at::Tensor> parameters;
-            std::vector<std::string> names;
-            for (const std::string& parameter : tensor.parameters) {
-                const auto stored = m_source.weights.find(m_source.found.parameter(parameter));
-                if (stored != m_source.weights.end()) {
-                    parameters.push_back(viewOf(stored->second));
-                    names.push_back(stored->first);
-                }
-            }
-            if (parameters.size() != tensor.parameters.size()) {
-                continue;
-            }
-            taken.insert(names.begin(), names.end());
-            m_tensors.emplace_back(tensor.name, packed(tensor, parameters));
-            m_source.run.parameters += m_tensors.back().second.numel();
-        }
-        return leftOut(taken);
+    if (tensor.transposed) {
+        std::swap(shape.front(), shape.back());
     }
-
-    /// Refuses to leave out what the checkpoint has.
-    [[nodiscard]] Status leftOut(const std::set<std::string>& taken) const
-    {
-        constexpr std::size_t kMostListed = 6;
-        std::string names;
-        std::size_t count = 0;
-        for (const auto& [name, tensor] : m_source.weights) {
-            if (!taken.contains(name) && ++count <= kMostListed) {
-                names += (count == 1 ? "" : ", ") + name;
-            }
-        }
-        return count == 0
-                   ? Status(Done{})
-                   : Error{"checkpoint", "of its " + std::to_string(m_source.weights.size()) + " tensors " +
-                                             std::to_string(count) + " have no place in a " +
-                                             m_source.found.decoder.kind + ": " + names +
-                                             (count > kMostListed ? ", …" : "") + "; --to pytorch exports all of them"};
-    }
-
-    [[nodiscard]] StoredType recordedType(const std::string& tensor) const
-    {
-        const auto own = m_source.imported->types.find(tensor);
-        return own == m_source.imported->types.end() ? m_source.imported->type : own->second;
-    }
-
-    Status chooseTypes()
-    {
-        const StoredType kept = *storedTypeOf(m_tensors.front().second.scalar_type());
-        m_type = m_source.type.value_or(kept);
-        const bool asImported = !m_source.type && m_source.imported && m_source.imported->type != StoredType::F64;
-        if (asImported && losesNothing()) {
-            m_type = m_source.imported->type;
-            for (auto& [name, tensor] : m_tensors) {
-                tensor = tensor.to(scalarTypeOf(recordedType(name)));
-            }
-            return Done{};
-        }
-        if (asImported && m_source.imported->type != kept) {
-            m_folder.notes.push_back("the weights are " + std::string(nameOf(kept)) +
-                                     ": what was trained here has more "
-                                     "digits than the " +
-                                     nameOf(m_source.imported->type) + " that was imported; --type rounds them");
-        }
-        for (auto& [name, tensor] : m_tensors) {
-            tensor = tensor.to(scalarTypeOf(m_type));
-        }
-        return Done{};
-    }
-
-    [[nodiscard]] bool losesNothing() const
-    {
-        return std::ranges::all_of(m_tensors, [this](const auto& named) {
-            const at::Tensor& tensor = named.second;
-            const at::ScalarType type = scalarTypeOf(recordedType(named.first));
-            return type == tensor.scalar_type() || at::equal(tensor.to(type).to(tensor.scalar_type()), tensor);
-        });
-    }
-
-    Status writeFiles(const fs::path& folder)
-    {
-        HostTensors tensors;
-        for (const auto& [name, tensor] : m_tensors) {
-            tensors.add(name, tensor);
-        }
-        Status done = writeSafetensors(folder / "model.safetensors", tensors.stored(), {{"format", "pt"}});
-        const std::string original = m_source.imported ? m_source.imported->config : std::string();
-        const std::string config = projects::configOf(m_source.found.decoder, original, configWordOf(m_type));
-        done = done ? writeFileAtomically(folder / "config.json", config) : done;
-        done = done ? writeFileAtomically(folder / "README.md", readme()) : done;
-        return done ? addCompanions(folder, m_source.companions) : done;
-    }
-
-    [[nodiscard]] std::string readme() const
-    {
-        return projects::modelReadme(m_source.project, m_source.found.decoder, m_source.run, configWordOf(m_type),
-                                     !m_source.companions.files.empty());
-    }
-
-    HuggingFaceSource& m_source;
-    HuggingFaceFolder m_folder;
-    std::vector<std::pair<std::string, at::Tensor>> m_tensors;
-    StoredType m_type = StoredType::F32;
-};
+    return shape;
+}
 
 } // namespace
 
-Result<HuggingFaceFolder> writeHuggingFaceFolder(const fs::path& folder, HuggingFaceSource source)
+Status HuggingFaceWriter::advance()
 {
-    return HuggingFaceWriter(source).write(folder);
+    if (m_entries.empty()) {
+        return gather();
+    }
+    if (m_compared < m_entries.size()) {
+        return compareNext();
+    }
+    if (!m_file) {
+        return begin();
+    }
+    return m_file->next() != nullptr ? writeNext() : end();
+}
+
+/// Which tensors there are; none is read.
+Status HuggingFaceWriter::gather()
+{
+    std::set<std::string> taken;
+    for (projects::FileTensor& tensor : projects::fileTensorsOf(m_source.found.decoder)) {
+        Entry entry;
+        std::vector<std::string> names;
+        for (const std::string& parameter : tensor.parameters) {
+            const auto stored = m_source.weights.tensors().find(m_source.found.parameter(parameter));
+            if (stored != m_source.weights.tensors().end() && !stored->second.place.shape.empty()) {
+                entry.stored.push_back(stored->second);
+                names.push_back(stored->first);
+            }
+        }
+        if (entry.stored.size() != tensor.parameters.size()) {
+            continue;
+        }
+        taken.insert(names.begin(), names.end());
+        std::int64_t numbers = 1;
+        for (const std::int64_t size : shapeOf(tensor, entry.stored)) {
+            numbers *= size;
+        }
+        m_source.run.parameters += numbers;
+        m_kept = m_entries.empty() ? entry.stored.front().place.type : m_kept;
+        const std::string name = tensor.name;
+        entry.tensor = std::move(tensor);
+        m_entries.emplace(name, std::move(entry));
+    }
+    if (m_entries.empty()) {
+        return Error{"checkpoint", "has no tensor of a " + m_source.found.decoder.kind};
+    }
+    return leftOut(taken);
+}
+
+/// Refuses to leave out what the checkpoint has.
+Status HuggingFaceWriter::leftOut(const std::set<std::string>& taken) const
+{
+    constexpr std::size_t kMostListed = 6;
+    std::string names;
+    std::size_t count = 0;
+    for (const auto& [name, tensor] : m_source.weights.tensors()) {
+        if (!taken.contains(name) && ++count <= kMostListed) {
+            names += (count == 1 ? "" : ", ") + name;
+        }
+    }
+    return count == 0 ? Status(Done{})
+                      : Error{"checkpoint",
+                              "of its " + std::to_string(m_source.weights.tensors().size()) + " tensors " +
+                                  std::to_string(count) + " have no place in a " + m_source.found.decoder.kind + ": " +
+                                  names + (count > kMostListed ? ", …" : "") + "; --to pytorch exports all of them"};
+}
+
+/// Whether the types of the import are to be tried.
+bool HuggingFaceWriter::asImported() const
+{
+    return !m_source.type && m_source.imported && m_source.imported->type != StoredType::F64;
+}
+
+StoredType HuggingFaceWriter::recordedType(const std::string& tensor) const
+{
+    const auto own = m_source.imported->types.find(tensor);
+    return own == m_source.imported->types.end() ? m_source.imported->type : own->second;
+}
+
+Result<at::Tensor> HuggingFaceWriter::read(const Entry& entry) const
+{
+    std::vector<at::Tensor> parameters;
+    for (const TensorFiles::Tensor& stored : entry.stored) {
+        at::Tensor tensor = at::empty(stored.place.shape, at::TensorOptions().dtype(scalarTypeOf(stored.place.type)));
+        if (Status read =
+                m_source.weights.read(stored, {static_cast<std::byte*>(tensor.mutable_data_ptr()), tensor.nbytes()});
+            !read) {
+            return read.error();
+        }
+        parameters.push_back(std::move(tensor));
+    }
+    return packed(entry.tensor, parameters);
+}
+
+/// Whether the next tensor is the same in the type that was imported; after one that is not, the others matter no more.
+Status HuggingFaceWriter::compareNext()
+{
+    const auto entry = std::next(m_entries.begin(), static_cast<std::ptrdiff_t>(m_compared));
+    const StoredType wanted = asImported() ? recordedType(entry->first) : m_kept;
+    if (!asImported() || m_lossy) {
+        m_compared = m_entries.size();
+        return Done{};
+    }
+    ++m_compared;
+    if (wanted == entry->second.stored.front().place.type) {
+        return Done{};
+    }
+    const Result<at::Tensor> tensor = read(entry->second);
+    if (!tensor) {
+        return tensor.error();
+    }
+    m_lossy = !at::equal(tensor->to(scalarTypeOf(wanted)).to(tensor->scalar_type()), *tensor);
+    return Done{};
+}
+
+/// Chooses the types, and makes the file.
+Status HuggingFaceWriter::begin()
+{
+    const bool imported = asImported() && !m_lossy;
+    m_type = imported ? m_source.imported->type : m_source.type.value_or(m_kept);
+    if (m_lossy && m_source.imported->type != m_kept) {
+        m_folder.notes.push_back("the weights are " + std::string(nameOf(m_kept)) +
+                                 ": what was trained here has more digits than the " + nameOf(m_source.imported->type) +
+                                 " that was imported; --type rounds them");
+    }
+    std::map<std::string, TensorForm> forms;
+    for (auto& [name, entry] : m_entries) {
+        entry.type = imported ? recordedType(name) : m_type;
+        forms[name] = {entry.type, shapeOf(entry.tensor, entry.stored)};
+    }
+    Result<SafetensorsWriter> file = SafetensorsWriter::begin(m_path / "model.safetensors", forms, {{"format", "pt"}});
+    if (!file) {
+        return file.error();
+    }
+    m_file.emplace(std::move(*file));
+    return Done{};
+}
+
+Status HuggingFaceWriter::writeNext()
+{
+    const Entry& entry = m_entries.at(*m_file->next());
+    const Result<at::Tensor> tensor = read(entry);
+    if (!tensor) {
+        return tensor.error();
+    }
+    ++m_written;
+    const at::Tensor typed = tensor->to(scalarTypeOf(entry.type)).contiguous();
+    return m_file->write({static_cast<const std::byte*>(typed.const_data_ptr()), typed.nbytes()});
+}
+
+Status HuggingFaceWriter::end()
+{
+    if (const auto ended = m_file->end(); !ended) {
+        return ended.error();
+    }
+    const std::string original = m_source.imported ? m_source.imported->config : std::string();
+    const std::string config = projects::configOf(m_source.found.decoder, original, configWordOf(m_type));
+    Status done = writeFileAtomically(m_path / "config.json", config);
+    done = done ? writeFileAtomically(m_path / "README.md", readme()) : done;
+    done = done ? addCompanions(m_path, m_source.companions) : done;
+    m_folder.architecture = m_source.found.decoder.kind;
+    m_folder.parameters = m_source.run.parameters;
+    m_folder.type = nameOf(m_type);
+    m_ended = true;
+    return done;
+}
+
+std::string HuggingFaceWriter::readme() const
+{
+    return projects::modelReadme(m_source.project, m_source.found.decoder, m_source.run, configWordOf(m_type),
+                                 m_source.companions.tokeniser);
 }
 
 } // namespace residua::engine

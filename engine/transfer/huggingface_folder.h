@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/files/safetensors.h"
+#include "engine/files/safetensors_writer.h"
+#include "engine/files/tensor_files.h"
 #include "engine/runs/import_record.h"
 #include "engine/transfer/new_folder.h"
 #include "projects/base/result.h"
@@ -9,11 +10,15 @@
 #include "projects/huggingface/decoder.h"
 #include "projects/pytorch/pytorch_code.h"
 
+#include <ATen/core/Tensor.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace residua::engine {
@@ -21,11 +26,11 @@ namespace residua::engine {
 /// A network to be written as a model of transformers.
 struct HuggingFaceSource {
     const projects::SoundProject& project;
-    const projects::FoundDecoder& found;                ///< what the project's network is there
-    const std::map<std::string, StoredTensor>& weights; ///< of a checkpoint
-    std::optional<ImportRecord> imported;               ///< where the run's first weights came from
-    std::optional<StoredType> type;                     ///< of what is written; none: as said below
-    projects::ExportedRun run;                          ///< its count of parameters is filled in
+    const projects::FoundDecoder& found;  ///< what the project's network is there
+    const TensorFiles& weights;           ///< of a checkpoint
+    std::optional<ImportRecord> imported; ///< where the run's first weights came from
+    std::optional<StoredType> type;       ///< of what is written; none: as said below
+    projects::ExportedRun run;            ///< its count of parameters is filled in
     Companions companions;
 };
 struct HuggingFaceFolder {
@@ -37,8 +42,55 @@ struct HuggingFaceFolder {
 
 /// Writes config.json, model.safetensors, README.md and the companions: what AutoModelForCausalLM loads without code of
 /// its own. Weights that were imported are written in the type that they had where nothing is lost by it, and else, as
-/// others, in the checkpoint's. `folder` is there and empty; on error it may have some of it (NewFolder).
-[[nodiscard]] Result<HuggingFaceFolder> writeHuggingFaceFolder(const std::filesystem::path& folder,
-                                                               HuggingFaceSource source);
+/// others, in the checkpoint's. One tensor is in memory at a time.
+class HuggingFaceWriter {
+public:
+    /// `folder` is there and empty; on error it may have some of it (NewFolder). What `source` refers to outlives it.
+    HuggingFaceWriter(std::filesystem::path folder, HuggingFaceSource source)
+        : m_path(std::move(folder)), m_source(std::move(source))
+    {
+    }
+
+    [[nodiscard]] bool atEnd() const { return m_ended; }
+    /// A piece of the work, with one tensor at most.
+    [[nodiscard]] Status advance();
+    /// Of the tensors, which are first looked at and then written.
+    [[nodiscard]] std::uint64_t tensorsDone() const { return m_compared + m_written; }
+    [[nodiscard]] std::uint64_t tensors() const { return 2 * m_entries.size(); }
+    /// At the end.
+    [[nodiscard]] const HuggingFaceFolder& folder() const { return m_folder; }
+
+private:
+    /// A tensor of the file, and what it is made of.
+    struct Entry {
+        projects::FileTensor tensor;
+        std::vector<TensorFiles::Tensor> stored;
+        StoredType type = StoredType::F32; ///< as it is written
+    };
+
+    [[nodiscard]] Status gather();
+    [[nodiscard]] Status leftOut(const std::set<std::string>& taken) const;
+    [[nodiscard]] bool asImported() const;
+    [[nodiscard]] StoredType recordedType(const std::string& tensor) const;
+    [[nodiscard]] Status compareNext();
+    [[nodiscard]] Status begin();
+    [[nodiscard]] Status writeNext();
+    [[nodiscard]] Status end();
+    [[nodiscard]] Result<at::Tensor> read(const Entry& entry) const;
+    [[nodiscard]] std::string readme() const;
+
+    const std::filesystem::path m_path;
+    HuggingFaceSource m_source;
+    HuggingFaceFolder m_folder;
+    std::map<std::string, Entry> m_entries; ///< by the names in the file
+
+    bool m_lossy = false;                ///< the types of the import would round
+    StoredType m_kept = StoredType::F32; ///< of the checkpoint
+    StoredType m_type = StoredType::F32; ///< of what is written, mostly
+    std::optional<SafetensorsWriter> m_file;
+    std::uint64_t m_compared = 0;
+    std::uint64_t m_written = 0;
+    bool m_ended = false;
+};
 
 } // namespace residua::engine

@@ -6,13 +6,45 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace residua::engine {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+/// In pieces: a tokeniser's file may be larger than what is read as one text.
+Status copyFile(const fs::path& from, const fs::path& to)
+{
+    constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;
+    const Result<InputFile> input = InputFile::open(from);
+    if (!input) {
+        return input.error();
+    }
+    Result<OutputFile> output = OutputFile::create(to);
+    if (!output) {
+        return output.error();
+    }
+    std::vector<std::byte> piece;
+    for (std::uint64_t at = 0; at < input->size(); at += piece.size()) {
+        piece.resize(std::min(kPiece, input->size() - at));
+        Status done = input->read(at, piece);
+        done = done ? output->write(piece) : done;
+        if (!done) {
+            return done;
+        }
+    }
+    return output->sync();
+}
+
+} // namespace
 
 Result<NewFolder> NewFolder::begin(const fs::path& folder)
 {
@@ -106,17 +138,18 @@ Status addCompanions(const fs::path& folder, const Companions& companions)
             return written;
         }
     }
-    return copyInto(folder, companions.files);
+    for (const auto& [name, file] : companions.files) {
+        if (Status copied = copyFile(file, folder / name); !copied) {
+            return copied;
+        }
+    }
+    return Done{};
 }
 
 Status copyInto(const fs::path& folder, const std::vector<fs::path>& files)
 {
     for (const fs::path& file : files) {
-        const Result<std::string> bytes = readFile(file);
-        if (!bytes) {
-            return bytes.error();
-        }
-        if (Status copied = writeFileAtomically(folder / file.filename(), *bytes); !copied) {
+        if (Status copied = copyFile(file, folder / file.filename()); !copied) {
             return copied;
         }
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "projects/base/result.h"
+#include "projects/huggingface/custom_model.h"
 
 #include <filesystem>
 #include <map>
@@ -39,12 +40,13 @@ private:
 
 /// What comes beside a model in its folder: its tokeniser.
 struct Companions {
-    std::vector<std::filesystem::path> files;   ///< copied under their names
-    std::map<std::string, std::string> written; ///< others: their content by their name
+    std::map<std::string, std::filesystem::path> files; ///< that are copied, by the names that they get
+    std::map<std::string, std::string> written;         ///< others: their content by their name
+    projects::ExportedTokeniser tokeniser = projects::ExportedTokeniser::None; ///< what they are
 };
 [[nodiscard]] Status addCompanions(const std::filesystem::path& folder, const Companions& companions);
 
-/// Copies files into a folder under their names.
+/// Copies files of any size into a folder under their names.
 [[nodiscard]] Status copyInto(const std::filesystem::path& folder, const std::vector<std::filesystem::path>& files);
 
 } // namespace residua::engine

@@ -26,6 +26,7 @@ constexpr const char* kCode =
     python export_onnx.py        needs torch, onnx and onnxscript; compares by onnxruntime where that is there
 """
 
+import math
 import sys
 import warnings
 from pathlib import Path
@@ -89,7 +90,7 @@ def main():
     smaller = value[:1, :-1] if value.dtype == torch.int64 and value.shape[1] > 1 else value[:1]
     for other in (smaller, torch.cat([value, value[:1]])):
         with torch.no_grad():
-            worst = max(worst, difference(path, other, network(other)), key=lambda found: (found != found, found))
+            worst = max(worst, difference(path, other, network(other)), key=lambda found: (math.isnan(found), found))
     print(f"output: differs by {worst:.2g} of its size, at most {TOLERANCE:g} expected")
     if not worst <= TOLERANCE:  # a number that is none is no agreement
         sys.exit("the graph does not compute what the network computes")

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/files/safetensors_writer.h"
 #include "engine/network/network.h"
+#include "engine/train/tensor_io.h"
 #include "engine/transfer/new_folder.h"
 #include "projects/base/result.h"
 #include "projects/check/sound_project.h"
@@ -9,7 +11,10 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -40,10 +45,46 @@ struct PyTorchFolder {
 };
 
 /// Writes the folder: model.py, weights.safetensors, config.json, recorded.safetensors (the sample with the output, the
-/// loss and the norm of each parameter's gradient, in evaluation), check.py and README.md. It is there and empty; on
-/// error it may have some of it (NewFolder). Refused, by name and with nothing written, where a part of the network has
-/// no counterpart. Gradients of the network's parameters are overwritten. A custom model's weights are in
-/// model.safetensors, and beside model.py are what transformers needs and the companions.
+/// loss and the norm of each parameter's gradient, in evaluation), check.py and README.md. Refused, by name and with
+/// nothing written, where a part of the network has no counterpart. Gradients of the network's parameters are
+/// overwritten. A custom model's weights are in model.safetensors, and beside model.py are what transformers needs and
+/// the companions.
+class PyTorchWriter {
+public:
+    /// `folder` is there and empty; on error it may have some of it (NewFolder). What `source` refers to outlives it.
+    PyTorchWriter(std::filesystem::path folder, PyTorchSource source)
+        : m_path(std::move(folder)), m_source(std::move(source))
+    {
+    }
+
+    [[nodiscard]] bool atEnd() const { return m_ended; }
+    /// A piece of the work: the code, a pass of the network, or a tensor.
+    [[nodiscard]] Status advance();
+    [[nodiscard]] std::uint64_t tensorsDone() const { return m_written; }
+    [[nodiscard]] std::uint64_t tensors() const { return m_weights.stored().size(); }
+    /// At the end.
+    [[nodiscard]] PyTorchFolder folder() const;
+
+private:
+    [[nodiscard]] Status makeCode();
+    [[nodiscard]] Status gather();
+    [[nodiscard]] Status begin();
+    [[nodiscard]] Status writeNext();
+    [[nodiscard]] Status end();
+    [[nodiscard]] std::map<std::string, std::string> texts() const;
+    [[nodiscard]] std::map<std::string, std::string> textsOf(const CustomModel& custom) const;
+
+    const std::filesystem::path m_path;
+    PyTorchSource m_source;
+    projects::PyTorchCode m_code;
+    HostTensors m_weights;
+    HostTensors m_recorded;
+    std::optional<SafetensorsWriter> m_file;
+    std::uint64_t m_written = 0;
+    bool m_ended = false;
+};
+
+/// All of it at once.
 [[nodiscard]] Result<PyTorchFolder> writePyTorchFolder(const std::filesystem::path& folder, PyTorchSource source);
 
 } // namespace residua::engine

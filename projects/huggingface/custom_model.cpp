@@ -70,6 +70,35 @@ JsonValue jsonText(const std::string& value)
     return {value, JsonLayout::Lines};
 }
 
+/// Python that loads the model and its tokeniser; `options` stand behind the folder.
+std::string loadingCode(ExportedTokeniser tokeniser, const std::string& options)
+{
+    const bool byClass = tokeniser == ExportedTokeniser::Auto;
+    const bool byPackage = tokeniser == ExportedTokeniser::SentencePiece;
+    std::string code = "```python\n";
+    code += byPackage ? "from sentencepiece import SentencePieceProcessor\n" : "";
+    code += "from transformers import AutoModelForCausalLM";
+    code += byClass ? ", AutoTokenizer" : "";
+    code += "\n\nmodel = AutoModelForCausalLM.from_pretrained(\".\"" + options + ")\n";
+    code += byClass ? "tokenizer = AutoTokenizer.from_pretrained(\".\"" + options + ")\n" : "";
+    code += byPackage ? "tokenizer = SentencePieceProcessor(model_file=\"tokenizer.model\")\n" : "";
+    return code + "```\n";
+}
+
+/// What a person should know of it, as the next sentence of a paragraph.
+const char* onTokeniser(ExportedTokeniser tokeniser)
+{
+    switch (tokeniser) {
+    case ExportedTokeniser::None:
+        return " The project has no tokeniser that transformers reads, so there is none.";
+    case ExportedTokeniser::SentencePiece:
+        return " The tokeniser is a model of SentencePiece, whose own package gives the tokens of the training.";
+    case ExportedTokeniser::Auto:
+        break;
+    }
+    return "";
+}
+
 } // namespace
 
 std::string configurationCode()
@@ -103,31 +132,26 @@ std::string customConfig(const SoundProject& project, const PyTorchCode& code, c
     return printJson(config);
 }
 
-std::string customReadme(const SoundProject& project, const std::string& reason, bool hasTokeniser)
+std::string customReadme(const SoundProject& project, const std::string& reason, ExportedTokeniser tokeniser)
 {
-    return "# " + plainText(project->name) + " for transformers\n\n```python\n" +
-           "from transformers import AutoModelForCausalLM" + (hasTokeniser ? ", AutoTokenizer" : "") +
-           "\n\nmodel = AutoModelForCausalLM.from_pretrained(\".\", trust_remote_code=True)\n" +
-           (hasTokeniser ? "tokenizer = AutoTokenizer.from_pretrained(\".\", trust_remote_code=True)\n" : "") +
-           "```\n\n" + "The folder brings the network's own code (model.py, wrapped by " + kModelingFile +
-           "), because it is none of the architectures of transformers: " + reason +
-           ".\nIt also works without transformers, as follows.\n\n";
+    return "# " + plainText(project->name) + " for transformers\n\n" +
+           loadingCode(tokeniser, ", trust_remote_code=True") +
+           "\nThe folder brings the network's own code (model.py, wrapped by " + kModelingFile +
+           "), because it is none of the architectures of transformers: " + reason + "." + onTokeniser(tokeniser) +
+           "\nIt also works without transformers, as follows.\n\n";
 }
 
 std::string modelReadme(const SoundProject& project, const Decoder& decoder, const ExportedRun& run,
-                        const std::string& dtype, bool hasTokeniser)
+                        const std::string& dtype, ExportedTokeniser tokeniser)
 {
     std::string text = "# " + plainText(project->name) + "\n\nThe network of the run " + plainText(run.name) +
                        " after step " + std::to_string(run.step) + " of " + std::to_string(run.steps) + ": " +
                        decoder.kind + ", " + std::to_string(decoder.layers) + " layers, " +
                        std::to_string(run.parameters) + " parameters in " + dtype + ".\n\n";
-    text += "```python\nfrom transformers import AutoModelForCausalLM";
-    text += hasTokeniser ? ", AutoTokenizer" : "";
-    text += "\n\nmodel = AutoModelForCausalLM.from_pretrained(\".\")\n";
-    text += hasTokeniser ? "tokenizer = AutoTokenizer.from_pretrained(\".\")\n" : "";
-    text += "```\n\n## What is lost\n\nThe optimiser's state, the learning rate's schedule and the data are not "
+    text += loadingCode(tokeniser, "");
+    text += "\n## What is lost\n\nThe optimiser's state, the learning rate's schedule and the data are not "
             "here, and neither is dropout.";
-    text += hasTokeniser ? "" : " The project has no tokeniser that transformers reads, so there is none.";
+    text += onTokeniser(tokeniser);
     text += "\n\n## Going on with training\n\nIn Residua, where nothing is lost: `residua-cli resume RUN`, with the "
             "folder of the run. `residua-cli import` makes a run of this folder, whose optimiser begins anew.\n";
     return text;

@@ -23,11 +23,19 @@ inline constexpr const char* kModelingFile = "modeling_residua.py";
 [[nodiscard]] std::string customConfig(const SoundProject& project, const PyTorchCode& code, const ExportedRun& run,
                                        const std::string& dtype);
 
+/// What reads the tokeniser that comes with a model.
+enum class ExportedTokeniser {
+    None,          ///< the folder has none
+    Auto,          ///< AutoTokenizer of transformers
+    SentencePiece, ///< the package sentencepiece: tokenizer.model alone says nothing of a class of transformers
+};
+
 /// What stands in the README before pyTorchReadme().
-[[nodiscard]] std::string customReadme(const SoundProject& project, const std::string& reason, bool hasTokeniser);
+[[nodiscard]] std::string customReadme(const SoundProject& project, const std::string& reason,
+                                       ExportedTokeniser tokeniser);
 
 /// README.md of a folder that needs no code of its own.
 [[nodiscard]] std::string modelReadme(const SoundProject& project, const Decoder& decoder, const ExportedRun& run,
-                                      const std::string& dtype, bool hasTokeniser);
+                                      const std::string& dtype, ExportedTokeniser tokeniser);
 
 } // namespace residua::projects

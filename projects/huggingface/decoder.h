@@ -113,7 +113,11 @@ struct FoundDecoder {
     [[nodiscard]] std::string parameter(const std::string& ofDecoder) const;
 };
 /// Refused with what keeps the project's network from being any. What acts in training alone, dropout say, does not.
-[[nodiscard]] Result<FoundDecoder> decoderOf(const SoundProject& project);
+/// Several architectures may make one network, a Mistral without a window that of a Llama: `preferred`, the name of
+/// one, goes before the others.
+[[nodiscard]] Result<FoundDecoder> decoderOf(const SoundProject& project, std::string_view preferred = {});
+/// "model_type" of a config.json; empty where it says none.
+[[nodiscard]] std::string modelTypeIn(std::string_view config);
 
 /// A tensor of the folder, and the parameters of the network that it holds.
 struct FileTensor {

@@ -165,11 +165,15 @@ public:
         }
     }
 
-    Result<FoundDecoder> find() const
+    Result<FoundDecoder> find(std::string_view preferred) const
     {
+        std::vector<const DecoderKind*> kinds;
         for (const DecoderKind& kind : decoderKinds()) {
+            kinds.insert(kind.name == preferred ? kinds.begin() : kinds.end(), &kind);
+        }
+        for (const DecoderKind* const kind : kinds) {
             for (const bool parallel : {false, true}) {
-                const std::optional<Decoder> candidate = candidateOf(kind, parallel);
+                const std::optional<Decoder> candidate = candidateOf(*kind, parallel);
                 auto names = candidate ? match(*candidate) : std::nullopt;
                 if (names) {
                     return FoundDecoder{*candidate, std::move(*names)};
@@ -291,7 +295,7 @@ private:
 
 } // namespace
 
-Result<FoundDecoder> decoderOf(const SoundProject& project)
+Result<FoundDecoder> decoderOf(const SoundProject& project, std::string_view preferred)
 {
     const auto* const mix = std::get_if<DepthMix>(&project->topology.wiring);
     if (mix == nullptr || !isRunningSum(*mix) || !mix->states.empty()) {
@@ -300,7 +304,7 @@ Result<FoundDecoder> decoderOf(const SoundProject& project)
     if (!isLanguage(project->data)) {
         return Error{"data", "it is no language model"};
     }
-    return DecoderFinder(*project).find();
+    return DecoderFinder(*project).find(preferred);
 }
 
 std::string FoundDecoder::parameter(const std::string& ofDecoder) const

@@ -149,11 +149,16 @@ private:
 
 std::string configOf(const Decoder& decoder, std::string_view original, const std::string& dtype)
 {
-    Result<JsonValue> config = parseJson(original);
-    const JsonValue* const kind = config ? findMember(*config, "model_type") : nullptr;
-    const auto* const name = kind == nullptr ? nullptr : std::get_if<std::string>(&kind->data);
-    const bool same = name != nullptr && *name == decoder.kind;
-    return ConfigWriter(decoder, same ? std::move(*config) : tree(JsonObject{})).write(dtype);
+    const bool same = modelTypeIn(original) == decoder.kind;
+    return ConfigWriter(decoder, same ? *parseJson(original) : tree(JsonObject{})).write(dtype);
+}
+
+std::string modelTypeIn(std::string_view config)
+{
+    const Result<JsonValue> json = parseJson(config);
+    const JsonValue* const type = json ? findMember(*json, "model_type") : nullptr;
+    const auto* const name = type == nullptr ? nullptr : std::get_if<std::string>(&type->data);
+    return name == nullptr ? std::string() : *name;
 }
 
 } // namespace residua::projects

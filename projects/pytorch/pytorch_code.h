@@ -40,6 +40,7 @@ struct ExportedRun {
     std::int64_t steps = 0; ///< planned in all
     std::int64_t parameters = 0;
     std::int64_t leftOut = 0; ///< numbers of the checkpoint that are not there
+    bool drawn = false;       ///< outputs are recorded of drawn tokens, because the data could not be read
 };
 
 /// config.json: what the network is, for programs. model.py does not read it.

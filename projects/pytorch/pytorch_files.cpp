@@ -125,8 +125,9 @@ std::string pyTorchReadme(const SoundProject& project, const PyTorchCode& code, 
         "| weights.safetensors | its parameters, by the names of `network.state_dict()` |\n"
         "| config.json | what the network is, for programs; `renamed` has the parameters' names in Residua where they "
         "differ |\n"
-        "| recorded.safetensors | a small batch with the output, the loss and the norms of the gradients that "
-        "Residua computes |\n"
+        "| recorded.safetensors | a small batch " +
+        std::string(run.drawn ? "of tokens drawn at random, for the data were not there, " : "") +
+        "with the output, the loss and the norms of the gradients that Residua computes |\n"
         "| check.py | compares the network with them: `python check.py` |\n\n";
     text += "## What is lost\n\n"
             "The optimiser's state, the learning rate's schedule and the data are not here";

@@ -13,6 +13,7 @@
 #include <QPointer>
 #include <QPushButton>
 #include <QSignalSpy>
+#include <QTreeWidget>
 
 #include <type_traits>
 
@@ -69,6 +70,34 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(m_window->session().isOpen(), kPatience);
         QCOMPARE(m_window->session().directory(), folder("Residua") / "tiny-llama");
         QVERIFY(m_window->bannerText().contains("resume, fork or retrofit"));
+    }
+
+    /// A single file, which needs an open project.
+    void aFileGoesOntoTheOpenProject()
+    {
+        const QString file = m_folder->filePath("tiny-llama/model.safetensors");
+        line("importFolder")->setText(file);
+        QVERIFY(!button("importBegin")->isEnabled());
+        QVERIFY(!line("importName")->isEnabled());
+        line("importFolder")->setText(m_folder->filePath("tiny-llama"));
+        QTest::mouseClick(button("importBegin"), Qt::LeftButton);
+        QTRY_VERIFY_WITH_TIMEOUT(m_window->session().isOpen() && !m_dialog, kPatience);
+
+        m_window->actions().import->trigger();
+        m_dialog = m_window->findChild<ImportDialog*>();
+        QVERIFY(m_dialog && QTest::qWaitForWindowExposed(m_dialog));
+        auto* table = m_dialog->findChild<QTreeWidget*>(QStringLiteral("importTable"));
+        line("importFolder")->setText(file);
+        QVERIFY(button("importBegin")->isEnabled() && !table->isVisible());
+        QTest::mouseClick(button("importBegin"), Qt::LeftButton);
+        QTRY_VERIFY_WITH_TIMEOUT(table->isVisible(), kPatience);
+        QVERIFY(table->topLevelItemCount() > 10);
+        for (int i = 0; i < table->topLevelItemCount(); ++i) {
+            QCOMPARE(table->topLevelItem(i)->text(2), QString("fits"));
+        }
+        const QDir runs(m_folder->filePath("Residua/tiny-llama/runs"));
+        QCOMPARE(runs.entryList(QDir::Dirs | QDir::NoDotAndDotDot).size(), 2);
+        QVERIFY2(m_window->bannerText().contains("resume, fork or retrofit"), qPrintable(m_window->bannerText()));
     }
 
     void whatItTakesAsDataIsSaid()

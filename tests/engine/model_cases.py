@@ -144,6 +144,18 @@ def make(folder):
         (place / "expected.json").write_text(json.dumps(outputs_of(loaded(place / "model"))))
 
 
+def fault_of_calls(model, expected):
+    """What else is asked of a model with code of its own: the loss of labels, and generate()."""
+    tokens = torch.tensor([expected["tokens"]])
+    with torch.no_grad():
+        loss = model(tokens, labels=tokens).loss
+        grown = model.generate(tokens, max_new_tokens=GREEDY, do_sample=False)
+    next_tokens = torch.nn.functional.cross_entropy(torch.tensor(expected["logits"])[:-1], tokens[0, 1:])
+    if not abs(loss.item() - next_tokens.item()) <= 1e-5:
+        return f"the loss of labels is {loss.item()}, expected {next_tokens.item()}"
+    return "" if grown[0].tolist() == expected["tokens"] + expected["greedy"] else f"generates {grown[0].tolist()}"
+
+
 def fault_of_tokeniser(place):
     expected = json.loads((place / "tokenised.json").read_text())
     tokeniser = transformers.AutoTokenizer.from_pretrained(place / "exported", trust_remote_code=True)
@@ -164,12 +176,15 @@ def compare(folder):
                 print(place.name, fault_of_tokeniser(place), sep="\t", flush=True)
                 continue
             expected = json.loads((place / "expected.json").read_text())
-            found = outputs_of(loaded(place / "exported"))
+            model = loaded(place / "exported")
+            found = outputs_of(model)
             away = (torch.tensor(found["logits"]) - torch.tensor(expected["logits"])).abs().max().item()
             if not away <= 1e-5:
                 fault = f"logits differ by {away}"
             else:
                 fault = "" if found["greedy"] == expected["greedy"] else "the continuation is another"
+            if not fault and (place / "exported" / "modeling_residua.py").exists():
+                fault = fault_of_calls(model, expected)
         except Exception as error:
             fault = f"{type(error).__name__}: {error}".replace("\n", " ")
         print(place.name, fault, sep="\t", flush=True)

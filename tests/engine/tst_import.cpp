@@ -270,7 +270,7 @@ private Q_SLOTS:
         import.folder = at("model");
         import.projectDirectory = at("new") / "project";
         const auto tensors = static_cast<int>(tensorsIn(at("model")).size());
-        givesUp(import, at("new"), tensors + 4);
+        givesUp(import, at("new"), 2 * tensors + 4);
         const auto ready = imported(at("model"), at("project"));
         QVERIFY2(ready.ok(), ready ? "" : ready.error().text().c_str());
 
@@ -279,14 +279,14 @@ private Q_SLOTS:
         onto.project = projects::loadProject(at("project"))->project;
         onto.projectDirectory = at("project");
         onto.runDirectory = at("run");
-        givesUp(onto, at("run"), tensors + 4);
+        givesUp(onto, at("run"), 2 * tensors + 4);
 
         ExportRequest out;
         out.runDirectory = ready->runDirectory;
         out.folder = at("out") / "folder";
         for (const ExportFormat format : {ExportFormat::HuggingFace, ExportFormat::PyTorch}) {
             out.format = format;
-            givesUp(out, at("out"), 4);
+            givesUp(out, at("out"), tensors + 4);
         }
     }
 
@@ -331,6 +331,13 @@ private Q_SLOTS:
                 fs::resize_file(folder / "model.safetensors", fs::file_size(folder / "model.safetensors") - 5);
             },
             "truncated");
+        row(
+            "a pointer of Git LFS",
+            [](const fs::path& folder) {
+                std::ofstream(folder / "model.safetensors") << "version https://git-lfs.github.com/spec/v1\n"
+                                                               "oid sha256:4d7a\nsize 123456789\n";
+            },
+            "fetch that with git lfs pull");
         row(
             "a link",
             [](const fs::path& folder) {
@@ -380,6 +387,41 @@ private Q_SLOTS:
         model.write(at("model"));
         replaceIn(at("model") / "model.safetensors.index.json", from, to);
         fails(message);
+    }
+
+    /// One of several files, by its name.
+    void refusesATruncatedShard()
+    {
+        tests::ModelFolder model(m_cases["llama"].toObject());
+        model.shards = 3;
+        model.write(at("model"));
+        const fs::path shard = at("model") / "model-2.safetensors";
+        fs::resize_file(shard, fs::file_size(shard) - 5);
+        fails("model-2.safetensors");
+        fs::resize_file(shard, 4);
+        fails("too short for safetensors");
+    }
+
+    /// All of what does not fit, beside the first few of the message.
+    void tellsAllThatDoesNotFit()
+    {
+        tests::ModelFolder(m_cases["llama"].toObject()).write(at("model"));
+        configSays("num_hidden_layers", 3)(at("model"));
+        ImportRequest request;
+        request.folder = at("model");
+        request.projectDirectory = at("project");
+        std::unique_ptr<Query> query = Query::make(request);
+        std::optional<Event> answer;
+        while (!answer) {
+            answer = query->advance();
+        }
+        const auto* const failed = std::get_if<QueryFailed>(&*answer);
+        QVERIFY(failed != nullptr);
+        QCOMPARE(failed->details.size(), std::size_t{9}); // of a layer
+        QVERIFY2(failed->error.message.find("--json lists all") != std::string::npos, failed->error.message.c_str());
+        for (const std::string& line : failed->details) {
+            QVERIFY2(line.starts_with("tensor is missing: model.layers.2."), line.c_str());
+        }
     }
 
     void leavesWhatIsThere()

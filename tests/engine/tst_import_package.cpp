@@ -13,6 +13,7 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include <algorithm>
 #include <fstream>
 #include <string_view>
 
@@ -53,6 +54,8 @@ private Q_SLOTS:
                 exportWithTokeniser(name, std::string_view(name).ends_with("rewired"));
                 QTest::newRow(name) << name;
             }
+            exportBytes();
+            QTest::newRow("bytes") << "bytes";
         }
         if (m_missing.isEmpty()) {
             m_stopped = python("compare");
@@ -124,6 +127,31 @@ private:
                          : grown    ? exported(grown->runDirectory, folder / "exported")
                                     : Result<engine::ExportReady>(grown.error());
         m_faults[name] = out ? QString() : QString::fromStdString(out.error().text());
+    }
+
+    /// A model whose tokens are bytes, for which no file of the project stands.
+    void exportBytes()
+    {
+        const fs::path folder = m_made / "bytes";
+        tests::ModelFolder model(m_cases["llama"].toObject());
+        const int before = model.config["vocab_size"].toInt();
+        model.config["vocab_size"] = 256;
+        for (auto& [name, shape] : model.shapes) {
+            std::ranges::replace(shape, before, 256);
+        }
+        model.write(folder / "model");
+        std::ofstream(folder / "text.txt") << std::string(20'000, 'a');
+        std::ofstream(folder / "tokenised.json")
+            << R"({"text":"a\u00f1 \ud834\udd1e\n  b","ids":[97,195,177,32,240,157,132,158,10,32,32,98],)"
+               R"("eos":null,"tokens":256})";
+        engine::ImportRequest request;
+        request.folder = folder / "model";
+        request.projectDirectory = folder / "project";
+        request.data = projects::TextData{(folder / "text.txt").string(), {}};
+        const auto ready = tests::answerTo<engine::ImportReady>(request);
+        const auto out =
+            ready ? exported(ready->runDirectory, folder / "exported") : Result<engine::ExportReady>(ready.error());
+        m_faults["bytes"] = out ? QString() : QString::fromStdString(out.error().text());
     }
 
     /// What keeps Python from it; empty where it ran.

@@ -3,9 +3,11 @@
 #include "engine/api/session.h"
 #include "projects/library/presets.h"
 #include "tests/engine/run_harness.h"
+#include "tests/support/python.h"
 #include "tests/support/test_program.h"
 
 #include <QFile>
+#include <QProcess>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -47,6 +49,8 @@ private slots:
             QVERIFY2(fs::exists(folder / file), file);
         }
         QVERIFY(!fs::exists(folder / "__pycache__"));
+        const QString fault = faultOfRuff(folder);
+        QVERIFY2(fault.isEmpty(), qPrintable(fault));
         QCOMPARE(entries(), 2);                              // the run and the folder
         QVERIFY(exported(std::nullopt, folder).has_value()); // it is there already
         QVERIFY(fs::exists(folder / "model.onnx"));
@@ -95,6 +99,17 @@ private slots:
     void init() { m_folder = std::make_unique<QTemporaryDir>(); }
 
 private:
+    /// What ruff says of the folder's code; nothing where there is no ruff.
+    static QString faultOfRuff(const fs::path& folder)
+    {
+        QProcess ruff;
+        ruff.start(pythonProgram(), {"-m", "ruff", "check", "--isolated", "--no-cache", "--output-format=concise",
+                                     QString::fromStdString(folder.string())});
+        if (!ruff.waitForFinished(kPatience) || ruff.readAllStandardError().contains("No module named")) {
+            return {};
+        }
+        return ruff.exitCode() == 0 ? QString() : QString::fromUtf8(ruff.readAllStandardOutput());
+    }
     [[nodiscard]] fs::path path(const char* name) const
     {
         return m_folder->filePath(QString::fromLatin1(name)).toStdString();

@@ -7,7 +7,10 @@
 #include "engine/files/safetensors.h"
 #include "engine/train/tensor_io.h"
 #include "engine/transfer/pytorch_folder.h"
+#include "projects/base/whole_file.h"
+#include "projects/huggingface/custom_model.h"
 #include "projects/library/schedule_presets.h"
+#include "projects/nodes/node_kinds.h"
 #include "projects/schedule/stage_schedule.h"
 #include "tests/support/python.h"
 #include "tests/support/test_program.h"
@@ -24,7 +27,10 @@
 #include <QtTest>
 
 #include <map>
+#include <set>
 #include <stdexcept>
+#include <string_view>
+#include <vector>
 
 using namespace residua;
 using namespace residua::tests;
@@ -62,15 +68,14 @@ def fault(folder):
         for name, value in found.items():
             if not value <= tolerance:
                 return f"{name} differs by {value}"
-        if not (folder / "gradients.safetensors").exists():
-            return ""
+        training = (folder / "training.safetensors").exists()
         recorded = model.read_safetensors(folder / "recorded.safetensors")
-        gradients = model.read_safetensors(folder / "gradients.safetensors")
-        network = model.load(folder).train()
+        gradients = model.read_safetensors(folder / ("training.safetensors" if training else "evaluation.safetensors"))
+        network = model.load(folder).train(training)
         loss = network.loss(recorded["input"], recorded["target"])
         expected = gradients.pop("loss").item()
         if not abs(loss.item() - expected) <= tolerance * (1 + abs(expected)):
-            return f"training loss {loss.item()}, expected {expected}"
+            return f"loss {loss.item()}, expected {expected}"
         loss.backward()
         names = {name for name, _ in network.named_parameters()}
         if names != set(gradients):
@@ -103,29 +108,36 @@ void moveOff(CompiledNetwork& network)
     }
 }
 
-/// The gradients of the training loss, where a step trains all that is there.
+/// The gradients of the training loss, where a step trains all that is there, and else of the loss in evaluation.
 void writeGradients(const fs::path& folder, const PyTorchCase& each, CompiledNetwork& network,
                     const engine::DeviceBatch& batch)
 {
-    if (!projects::trainsAll(each.project.schedule)) {
-        return;
-    }
+    const bool trains = projects::trainsAll(each.project.schedule);
+    const engine::Pass evaluation = engine::passAfter(each.step);
     for (const NamedParameter& parameter : network.parameters()) {
         parameter.tensor.mutable_grad().reset();
     }
-    const at::Tensor loss = network.loss(batch, kTraining);
+    const at::Tensor loss = network.loss(batch, trains ? kTraining : evaluation);
     engine::HostTensors gradients;
     gradients.add("loss", loss.detach().reshape({1}));
     if (loss.requires_grad()) {
         loss.backward();
     }
-    const auto code = projects::pyTorchCodeOf(*projects::soundProject(each.project));
+    std::vector<projects::ExportedLayer> layers;
+    for (const engine::LayerUse& use : network.layersOf(evaluation)) {
+        layers.push_back({use.runs, use.factor});
+    }
+    const auto code = projects::pyTorchCodeOf(*projects::soundProject(each.project), layers);
     for (const NamedParameter& parameter : network.parameters()) {
+        if (!code->names.contains(parameter.name)) {
+            continue; // of a layer that is not there
+        }
         const at::Tensor gradient =
             parameter.tensor.grad().defined() ? parameter.tensor.grad() : parameter.tensor.detach() * 0;
         gradients.add(code->names.at(parameter.name), gradient);
     }
-    const Status written = engine::writeSafetensors(folder / "gradients.safetensors", gradients.stored(), {});
+    const Status written = engine::writeSafetensors(
+        folder / (trains ? "training.safetensors" : "evaluation.safetensors"), gradients.stored(), {});
     if (!written) {
         throw std::runtime_error(written.error().text());
     }
@@ -204,8 +216,33 @@ private Q_SLOTS:
         QCOMPARE(m_compared[name], QString());
     }
 
+    /// All kinds of nodes are in one of the networks, or refused by their names.
+    void everyKindIsExported()
+    {
+        std::set<std::string_view> kinds;
+        const auto take = [&](const projects::Graph& graph) {
+            for (const projects::Node& node : graph.nodes) {
+                kinds.insert(projects::findNodeKind(node.kind)->key);
+            }
+        };
+        for (const PyTorchCase& each : m_cases.all()) {
+            take(each.project.network.stem);
+            take(each.project.network.head);
+            for (const projects::Block& block : each.project.network.blocks) {
+                take(block.graph);
+            }
+        }
+        for (const projects::NodeKind& kind : projects::nodeKinds()) {
+            QVERIFY2(kinds.contains(kind.key), std::string(kind.key).c_str());
+        }
+    }
+
     void isCleanByRuff()
     {
+        for (const auto& [name, text] : {std::pair(projects::kConfigurationFile, projects::configurationCode()),
+                                         std::pair(projects::kModelingFile, projects::modelingCode())}) {
+            QVERIFY(writeFileAtomically(fs::path(m_scratch.path().toStdString()) / name, text).ok());
+        }
         QProcess ruff;
         ruff.start(pythonProgram(),
                    {"-m", "ruff", "check", "--isolated", "--no-cache", "--output-format=concise", m_scratch.path()});

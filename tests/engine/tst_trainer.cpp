@@ -363,7 +363,7 @@ private Q_SLOTS:
         QVERIFY(whole.writeCheckpoint(directory).ok());
         const std::vector<double> expected = stepLosses(whole, 8);
 
-        const Result<LoadedCheckpoint> checkpoint = loadCheckpoint(directory, std::nullopt, nullptr);
+        const Result<CheckpointFiles> checkpoint = findCheckpoint(directory, std::nullopt, nullptr);
         QVERIFY2(checkpoint.ok(), checkpoint ? "" : checkpoint.error().text().c_str());
         Trainer resumed = trainerOf(project);
         stepLosses(resumed, 3); // whatever it did before is gone
@@ -384,7 +384,7 @@ private Q_SLOTS:
         Trainer descent = trainerOf(project);
         stepLosses(descent, 1);
         QVERIFY(descent.writeCheckpoint(folder.path().toStdString()).ok());
-        const auto checkpoint = loadCheckpoint(folder.path().toStdString(), std::nullopt, nullptr);
+        const auto checkpoint = findCheckpoint(folder.path().toStdString(), std::nullopt, nullptr);
         QVERIFY(checkpoint.ok());
         Trainer adam = trainerOf(quickLanguage(5));
         QVERIFY(!adam.restore(*checkpoint).ok());

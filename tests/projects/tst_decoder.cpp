@@ -248,6 +248,24 @@ private Q_SLOTS:
         QVERIFY2(!found.ok() && found.error().place == "network", qPrintable(foundText(found)));
     }
 
+    /// Of several architectures that make one network, the one that it came from, and its config with it.
+    void staysWhatItCameFrom()
+    {
+        Decoder decoder = smallDecoder("mistral");
+        decoder.window = 0;
+        const auto sound = soundProject(projectOfDecoder(decoder));
+        QVERIFY2(sound.ok(), sound ? "" : sound.error().text().c_str());
+        QCOMPARE(foundText(decoderOf(*sound)), QString("llama"));
+        const std::string config = R"({"model_type": "mistral", "sliding_window": null, "eos_token_id": 7})";
+        const auto found = decoderOf(*sound, modelTypeIn(config));
+        QCOMPARE(foundText(found), QString("mistral"));
+        const auto written = parseJson(configOf(found->decoder, config, "float32"));
+        QVERIFY(written.ok() && findMember(*written, "eos_token_id") != nullptr);
+        QVERIFY(std::holds_alternative<std::nullptr_t>(findMember(*written, "sliding_window")->data));
+        QCOMPARE(foundText(decoderOf(*sound, "gpt2")), QString("llama")); // which it cannot be
+        QCOMPARE(modelTypeIn("[]"), std::string());
+    }
+
     /// As the package has them (version 5): of a key that is missing, and of one that is null.
     void takesThePackagesDefaults()
     {

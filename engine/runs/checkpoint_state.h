@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/runs/checkpoint.h"
+#include "projects/base/result.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace residua::engine {
+
+// The files in a checkpoint's folder.
+inline constexpr const char* kStateFile = "state.json";
+inline constexpr const char* kModelTensors = "model.safetensors";
+inline constexpr const char* kOptimiserTensors = "optimiser.safetensors";
+
+/// A CRC-32C as state.json has it: eight hexadecimal digits.
+[[nodiscard]] std::string checksumText(std::uint32_t checksum);
+
+/// state.json with its own checksum, beside those of the files of tensors.
+[[nodiscard]] std::string stateText(const CheckpointState& state, std::uint32_t model, std::uint32_t optimiser);
+
+struct StateFile {
+    CheckpointState state;
+    std::string modelChecksum;
+    std::string optimiserChecksum;
+};
+/// The state of a checkpoint's folder; its name says the step as well.
+[[nodiscard]] Result<StateFile> readState(const std::filesystem::path& directory, std::int64_t step);
+
+} // namespace residua::engine
