@@ -122,7 +122,7 @@ MainWindow::MainWindow(Look& look, WindowFolders folders, Memory memory, QWidget
     connect(runCommands, &RunCommands::noted, this, &MainWindow::note);
     auto* gapCommands = new GapCommands(m_session, m_engine, m_runs, *m_documents, *m_workspace, this);
     connect(gapCommands, &GapCommands::refused, this, &MainWindow::refuse);
-    connectSchedule(m_session, m_analysis, m_runs, *m_documents, m_workspace->schedule());
+    connectSchedule(m_session, m_analysis, m_runs, *m_documents, m_workspace->shownRuns(), m_workspace->schedule());
     new TheoryViews(m_session, m_workspace->view<visualizers::TheoryView>(), this);
     new HelpCommands(m_actions, m_session, *m_documents, *m_workspace, m_look, this);
     makeStatusBar();

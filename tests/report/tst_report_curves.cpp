@@ -142,7 +142,7 @@ private Q_SLOTS:
         const QString html = QString::fromStdString(*page);
         QVERIFY(html.contains("Loss against training FLOP"));
         const auto cost = projects::costOf(project);
-        const double half = projects::expectedFlopShare(project, *cost, projects::spansOf(project.schedule, 12, 40)[0]);
+        const double half = projects::costsOfSpans(project, *cost)[0].flopShare;
         QVERIFY(half > 0.4 && half < 0.6);
         const std::string share = resources::shortNumber(100 * half / (half + 1));
         QVERIFY2(html.contains(QString::fromStdString("<td class='n'>" + share + " %</td>")), share.c_str());
