@@ -82,51 +82,6 @@ private Q_SLOTS:
         }
     }
 
-    /// What the run took at a border stands in the table as it is, not as a mean of the steps around it.
-    void theTableHasTheLossesThatTheRunTook()
-    {
-        const QTemporaryDir dir;
-        const auto path = writeRun(dir, "staged");
-        {
-            auto writer = engine::RunWriter::reopen(path, 40);
-            QVERIFY(writer.ok());
-            writer->metric(engine::metric::kStageTrainBefore, 20, 2.5);
-            writer->metric(engine::metric::kStageTrainAfter, 20, 2.75);
-            writer->metric(engine::metric::kStageValidationBefore, 20, 3.5);
-            writer->metric(engine::metric::kStageValidationAfter, 20, 3.125);
-            QVERIFY(writer->flush().ok());
-        }
-        const QString html = QString::fromStdString(*report::reportHtml(*engine::RunReader::open(path)));
-        const qsizetype at = html.indexOf("<h2>Stages</h2>");
-        const QString table = html.mid(at, html.indexOf("</table>", at) - at);
-        QString cells;
-        for (const char* const number : {"2.5", "2.75", "+0.25", "3.5", "3.125"}) {
-            cells += QStringLiteral("<td class='n'>%1</td>").arg(QString::fromLatin1(number));
-        }
-        QVERIFY2(table.contains(cells), qPrintable(table));
-    }
-
-    /// The validation of what a stage trains is a curve of its own where it was recorded.
-    void theStageHasItsOwnValidationCurve()
-    {
-        const QTemporaryDir dir;
-        const auto path = writeRun(dir, "staged");
-        const auto lossPlot = [&path] {
-            return plotOf(QString::fromStdString(*report::reportHtml(*engine::RunReader::open(path))), "Loss");
-        };
-        QVERIFY(!lossPlot().isEmpty() && !lossPlot().contains("validation of the stage"));
-        {
-            auto writer = engine::RunWriter::reopen(path, 40);
-            QVERIFY(writer.ok());
-            for (const std::int64_t step : {10, 20, 30}) {
-                writer->metric(engine::metric::kStageLoss, step, 2 + 1.0 / static_cast<double>(step));
-            }
-            QVERIFY(writer->flush().ok());
-        }
-        QVERIFY(lossPlot().contains("validation of the stage"));
-        QCOMPARE(lossPlot().count("dotted"), 2); // the curve, and its line in the legend
-    }
-
     /// Where stages leave out a part, the loss stands against the FLOP of each step too, and each has its share of
     /// them.
     void stagesHaveTheirShareOfTheFlop()
@@ -207,6 +162,51 @@ private Q_SLOTS:
             QVERIFY(svgs[at].contains(">layer 1<") && svgs[at].contains(">layer 50<"));
             QVERIFY(!svgs[at].contains("class='broken'"));
         }
+    }
+
+    /// What the run took at a border stands in the table as it is, not as a mean of the steps around it.
+    void theTableHasTheLossesThatTheRunTook()
+    {
+        const QTemporaryDir dir;
+        const auto path = writeRun(dir, "staged");
+        {
+            auto writer = engine::RunWriter::reopen(path, 40);
+            QVERIFY(writer.ok());
+            writer->metric(engine::metric::kStageTrainBefore, 20, 2.5);
+            writer->metric(engine::metric::kStageTrainAfter, 20, 2.75);
+            writer->metric(engine::metric::kStageValidationBefore, 20, 3.5);
+            writer->metric(engine::metric::kStageValidationAfter, 20, 3.125);
+            QVERIFY(writer->flush().ok());
+        }
+        const QString html = QString::fromStdString(*report::reportHtml(*engine::RunReader::open(path)));
+        const qsizetype at = html.indexOf("<h2>Stages</h2>");
+        const QString table = html.mid(at, html.indexOf("</table>", at) - at);
+        QString cells;
+        for (const char* const number : {"2.5", "2.75", "+0.25", "3.5", "3.125"}) {
+            cells += QStringLiteral("<td class='n'>%1</td>").arg(QString::fromLatin1(number));
+        }
+        QVERIFY2(table.contains(cells), qPrintable(table));
+    }
+
+    /// The validation of what a stage trains is a curve of its own where it was recorded.
+    void theStageHasItsOwnValidationCurve()
+    {
+        const QTemporaryDir dir;
+        const auto path = writeRun(dir, "staged");
+        const auto lossPlot = [&path] {
+            return plotOf(QString::fromStdString(*report::reportHtml(*engine::RunReader::open(path))), "Loss");
+        };
+        QVERIFY(!lossPlot().isEmpty() && !lossPlot().contains("validation of the stage"));
+        {
+            auto writer = engine::RunWriter::reopen(path, 40);
+            QVERIFY(writer.ok());
+            for (const std::int64_t step : {10, 20, 30}) {
+                writer->metric(engine::metric::kStageLoss, step, 2 + 1.0 / static_cast<double>(step));
+            }
+            QVERIFY(writer->flush().ok());
+        }
+        QVERIFY(lossPlot().contains("validation of the stage"));
+        QCOMPARE(lossPlot().count("dotted"), 2); // the curve, and its line in the legend
     }
 };
 

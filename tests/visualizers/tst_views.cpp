@@ -9,9 +9,11 @@
 #include "visualizers/runs/loss_view.h"
 #include "visualizers/runs/metrics_view.h"
 
+#include <QAbstractItemModelTester>
 #include <QApplication>
 #include <QComboBox>
 #include <QLabel>
+#include <QSignalSpy>
 #include <QSlider>
 #include <QSpinBox>
 #include <QTableView>
@@ -254,6 +256,58 @@ private slots:
             crosses += plot->graph(i)->lineStyle() == QCPGraph::lsNone ? plot->graph(i)->dataCount() : 0;
         }
         QCOMPARE(crosses, 2);
+    }
+
+    void stagesMakeATable()
+    {
+        ShownRuns runs;
+        LossView view(runs);
+        begin(runs, "a");
+        runs.add("a", {.steps = descent(1, 50)});
+        runs.setStages(
+            "a", residua::engine::stageStarts(
+                     {{0, RunEventKind::Stage, "6"}, {20, RunEventKind::Stage, "12"}, {30, RunEventKind::Paused, ""}}));
+        auto* table = view.findChild<QTableView*>();
+        QVERIFY(!table->isHidden());
+        const QAbstractItemModelTester tester(table->model(), QAbstractItemModelTester::FailureReportingMode::QtTest);
+        QCOMPARE(table->model()->rowCount(), 2);
+        QCOMPARE(table->model()->index(1, 1).data().toString(), QString("12"));
+        QCOMPARE(table->model()->index(1, 2).data().toString(), QString("30")); // steps since
+        runs.clear();
+        QVERIFY(table->isHidden());
+    }
+
+    /// While a run trains, its table is told of each batch: what a person has selected and scrolled to stays.
+    void aGrowingRunKeepsTheSelectedTransition()
+    {
+        ShownRuns runs;
+        LossView view(runs);
+        begin(runs, "a");
+        runs.add("a", {.steps = descent(1, 50)});
+        runs.setStages(
+            "a", residua::engine::stageStarts(
+                     {{0, RunEventKind::Stage, "6"}, {20, RunEventKind::Stage, "9"}, {48, RunEventKind::Stage, "12"}}));
+        auto* table = view.findChild<QTableView*>();
+        QAbstractItemModel* model = table->model();
+        const QAbstractItemModelTester tester(model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+        table->selectRow(2);
+        QSignalSpy reset(model, &QAbstractItemModel::modelReset);
+        QSignalSpy changed(model, &QAbstractItemModel::dataChanged);
+        const QString after = model->index(2, 4).data().toString();
+        runs.add("a", {.steps = descent(51, 60)});
+        QVERIFY(changed.count() > 0);
+        QVERIFY(model->index(2, 4).data().toString() != after); // of a run that took no losses, a mean
+        runs.setStages("a", residua::engine::stageStarts({{0, RunEventKind::Stage, "6"},
+                                                          {20, RunEventKind::Stage, "9"},
+                                                          {48, RunEventKind::Stage, "12"},
+                                                          {55, RunEventKind::Stage, "24"}}));
+        QCOMPARE(model->rowCount(), 4);
+        QCOMPARE(reset.count(), 0);
+        QCOMPARE(table->selectionModel()->selectedRows().size(), 1);
+        QCOMPARE(table->selectionModel()->selectedRows().front().row(), 2);
+        runs.setStages("a",
+                       residua::engine::stageStarts({{0, RunEventKind::Stage, "6"}, {20, RunEventKind::Stage, "9"}}));
+        QCOMPARE(model->rowCount(), 2);
     }
 
     void theNumbersAreThoseThatWereRecorded()
