@@ -294,9 +294,9 @@ void SchedulePanel::showSummary()
         parts << tr("expected %1 FLOP").arg(formatCount(share * projects::trainingFlops(shown, m_cost->total)))
               << tr("%1 % saved").arg(percentText(1 - share));
         const auto most = std::ranges::max_element(m_spanCosts, {}, &projects::SpanCost::peakActivationBytes);
-        const auto least = std::ranges::min_element(m_spanCosts, {}, &projects::SpanCost::activationBytes);
-        if (most != m_spanCosts.end()) { // all of training: from the least that is expected to the most
-            parts << tr("memory %1").arg(memoryText(*m_cost, {1, least->activationBytes, most->peakActivationBytes}));
+        if (most != m_spanCosts.end()) {
+            const double peak = most->peakActivationBytes;
+            parts << tr("at most %1 of memory").arg(memoryText(*m_cost, {1, peak, peak}));
         }
     }
     m_summary->setText(parts.join(QStringLiteral("  ·  ")));
