@@ -50,38 +50,39 @@ LossAxis byFlop(std::function<double(std::int64_t step)> flopsAt)
     return {"Loss against training FLOP", "FLOP", std::move(flopsAt)};
 }
 
-LossAxis byTime(const engine::RunReader& run)
+LossAxis byTime(std::vector<MetricPoint> seconds)
 {
-    std::vector<MetricPoint> times = run.metric(engine::metric::kSeconds);
     double last = 0;
-    for (MetricPoint& time : times) {
+    for (MetricPoint& time : seconds) {
         last = time.value > last ? time.value : last; // NaN is not greater
         time.value = last;
     }
-    const auto at = [times = std::move(times)](std::int64_t step) {
-        const auto after = std::ranges::upper_bound(times, step, {}, &MetricPoint::step);
-        return after == times.begin() ? 0.0 : std::prev(after)->value;
+    const auto at = [seconds = std::move(seconds)](std::int64_t step) {
+        const auto after = std::ranges::upper_bound(seconds, step, {}, &MetricPoint::step);
+        return after == seconds.begin() ? 0.0 : std::prev(after)->value;
     };
     return {"Loss against training time", "seconds", at, kMillisecond};
 }
 
+std::vector<MetricPoint> placed(const LossAxis& axis, std::vector<MetricPoint> points)
+{
+    for (MetricPoint& point : points) {
+        point.step = placeOf(axis, point.step);
+    }
+    return points;
+}
+
 PlotSpec lossFigure(const engine::RunReader& run, const std::vector<engine::StageRecord>& stages, const LossAxis& axis)
 {
-    const auto placed = [&](std::vector<MetricPoint> points) {
-        for (MetricPoint& point : points) {
-            point.step = placeOf(axis, point.step);
-        }
-        return points;
-    };
     const auto loss = run.metric(engine::metric::kLoss);
     PlotSpec spec{axis.title,
                   axis.label,
                   "loss",
-                  {{"", placed(loss), Stroke::Faint, 0},
-                   {"training (smoothed)", placed(smoothed(loss)), Stroke::Solid, 0},
-                   {"validation", placed(run.metric(engine::metric::kValidationLoss)), Stroke::Dashed, 1}}};
+                  {{"", placed(axis, loss), Stroke::Faint, 0},
+                   {"training (smoothed)", placed(axis, smoothed(loss)), Stroke::Solid, 0},
+                   {"validation", placed(axis, run.metric(engine::metric::kValidationLoss)), Stroke::Dashed, 1}}};
     if (auto ofStage = run.metric(engine::metric::kStageLoss); !ofStage.empty()) {
-        spec.curves.push_back({"validation of the stage", placed(std::move(ofStage)), Stroke::Dotted, 2});
+        spec.curves.push_back({"validation of the stage", placed(axis, std::move(ofStage)), Stroke::Dotted, 2});
     }
     for (const engine::StageRecord& stage : stages) {
         spec.bands.push_back({placeOf(axis, stage.step), stage.name});

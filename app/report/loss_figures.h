@@ -23,8 +23,10 @@ struct LossAxis {
 [[nodiscard]] LossAxis byStep();
 /// `flopsAt`: of the first `step` steps.
 [[nodiscard]] LossAxis byFlop(std::function<double(std::int64_t step)> flopsAt);
-/// Seconds of training; a damaged record's times that fall stand where the last did.
-[[nodiscard]] LossAxis byTime(const engine::RunReader& run);
+/// `seconds` of training so far, by step; a damaged record's times that fall stand where the last did.
+[[nodiscard]] LossAxis byTime(std::vector<engine::MetricPoint> seconds);
+/// Points by step, each at its place on the axis.
+[[nodiscard]] std::vector<engine::MetricPoint> placed(const LossAxis& axis, std::vector<engine::MetricPoint> points);
 
 /// A run's losses: of training, as recorded and smoothed, of validation, and of validation of what a stage trains where
 /// that was recorded; its stages are bands.

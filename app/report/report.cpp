@@ -249,7 +249,7 @@ void RunPage::plots()
     m_out << boundFigures("Loss", m_project, m_run.metric(engine::metric::kLoss));
     if (!m_flops.empty()) { // else these have the shape of the first
         draw(lossFigure(m_run, m_stages, byFlop([this](std::int64_t step) { return flopsAt(step); })));
-        draw(lossFigure(m_run, m_stages, byTime(m_run)));
+        draw(lossFigure(m_run, m_stages, byTime(m_run.metric(engine::metric::kSeconds))));
     }
     figure({"Learning rate", "step", "rate", {{"", m_run.metric(engine::metric::kLearningRate), Stroke::Solid, 0}}});
     figure({"Gradient norm before clipping",
