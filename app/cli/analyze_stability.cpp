@@ -29,7 +29,9 @@ using nlohmann::json;
 constexpr engine::QueryTag kQuestion{1};
 constexpr double kShared[] = {0, 0.25, 0.5, 0.75, 1}; ///< τ
 constexpr std::int64_t kDeepest = 96;
-constexpr double kMostWork = 1e9; ///< layers² · dimension²: minutes
+constexpr double kMostWork = 1e9;    ///< layers² · dimension²: minutes
+constexpr double kPaperPower = -0.4; ///< of the gap in the depth
+constexpr double kPaperBert = -0.88;
 constexpr const char* kPaper = "paper: -0.4 for every tau (section 5, figure 4); -0.88 as a bound of BERT-Large, from "
                                "its Psi as (L/l)^0.12 and norms that grow with l (figure 3)";
 
@@ -193,6 +195,21 @@ std::string figureCsv(const std::vector<Shared>& all)
     return csv.str();
 }
 
+/// A power of the depth that the paper names, through the mean of what was found at the least depth.
+report::Curve paperCurve(const std::string& name, double power, report::Stroke stroke, const std::vector<Shared>& all)
+{
+    report::Curve curve{name + numberText(power, 2), {}, stroke, all.size()};
+    double first = 0;
+    for (const Shared& shared : all) {
+        first += shared.found.front().gap / static_cast<double>(all.size());
+    }
+    const std::vector<double>& depths = all.front().depths;
+    for (const double depth : depths) {
+        curve.points.push_back({static_cast<std::int64_t>(depth), first * std::pow(depth / depths.front(), power)});
+    }
+    return curve;
+}
+
 std::string figureSvg(const std::vector<Shared>& all)
 {
     report::PlotSpec plot{"What leaving out one layer changes, as a share of the output (RaPTr, figure 4c)",
@@ -207,6 +224,8 @@ std::string figureSvg(const std::vector<Shared>& all)
             plot.curves.back().points.push_back({static_cast<std::int64_t>(shared.depths[d]), shared.found[d].gap});
         }
     }
+    plot.curves.push_back(paperCurve("paper: L^", kPaperPower, report::Stroke::Dashed, all));
+    plot.curves.push_back(paperCurve("paper, BERT-Large: L^", kPaperBert, report::Stroke::Dotted, all));
     return report::svgPlot(plot);
 }
 
@@ -233,7 +252,7 @@ void showFigure(const std::vector<Shared>& all, std::int64_t dimension, const Co
                  ": (1/L) sum of Psi over the norm of the output");
     console.line(table(rows));
     console.line(kPaper);
-    console.value({{"dimension", dimension}, {"shared", told}, {"paper", -0.4}, {"paperBert", -0.88}});
+    console.value({{"dimension", dimension}, {"shared", told}, {"paper", kPaperPower}, {"paperBert", kPaperBert}});
 }
 
 Exit ofFigure(const Arguments& arguments, const Console& console)

@@ -3,6 +3,7 @@
 
 #include "app/report/bound_figures.h"
 #include "app/report/html_text.h"
+#include "app/report/loss_figures.h"
 #include "app/report/page_style.h"
 #include "app/report/svg_plot.h"
 #include "engine/results/loss_measures.h"
@@ -123,6 +124,7 @@ public:
 private:
     [[nodiscard]] std::string counts() const;
     void losses(const char* title, std::vector<MetricPoint> ComparedRun::*curve);
+    void lossesByTime();
     void bounds();
     void costs();
     void starts();
@@ -149,6 +151,7 @@ std::string ComparisonPage::html()
     table();
     losses("Training loss", &ComparedRun::loss);
     losses("Validation loss", &ComparedRun::validation);
+    lossesByTime();
     reached();
     costs();
     starts();
@@ -259,6 +262,28 @@ void ComparisonPage::losses(const char* title, std::vector<MetricPoint> Compared
     PlotSpec spec{title, "step", "loss", {}};
     for (std::size_t i = 0; i < m_runs.size(); ++i) {
         spec.curves.push_back(curveOf(i, m_runs[i].*curve));
+    }
+    spec.yScale = scaleFor(spec.curves);
+    if (const std::string svg = svgPlot(spec); !svg.empty()) {
+        m_out << "<figure>" << svg << "</figure>";
+    }
+}
+
+/// Where a schedule leaves out parts of a network, steps take other times: what that saves is seen on the clock.
+void ComparisonPage::lossesByTime()
+{
+    if (std::ranges::all_of(m_runs, [](const ComparedRun& run) { return projects::trainsAll(run.project.schedule); })) {
+        return;
+    }
+    const bool validated = std::ranges::all_of(m_runs, [](const ComparedRun& run) { return !run.validation.empty(); });
+    PlotSpec spec{validated ? "Validation loss against training time" : "Training loss against training time",
+                  "seconds",
+                  "loss",
+                  {}};
+    for (std::size_t i = 0; i < m_runs.size(); ++i) {
+        const LossAxis axis = byTime(m_runs[i].seconds);
+        spec.curves.push_back(curveOf(i, placed(axis, validated ? m_runs[i].validation : m_runs[i].loss)));
+        spec.xUnit = axis.unit;
     }
     spec.yScale = scaleFor(spec.curves);
     if (const std::string svg = svgPlot(spec); !svg.empty()) {

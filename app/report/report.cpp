@@ -5,6 +5,7 @@
 #include "app/report/gap_section.h"
 #include "app/report/html_heatmap.h"
 #include "app/report/html_text.h"
+#include "app/report/loss_figures.h"
 #include "app/report/page_style.h"
 #include "app/report/row_figures.h"
 #include "app/report/svg_plot.h"
@@ -36,13 +37,11 @@ using engine::RunReader;
 using resources::shortNumber;
 
 constexpr std::size_t kMostFrames = 60;         ///< frames of a heatmap that a page carries, evenly picked
-constexpr std::size_t kSmoothing = 10;          ///< steps of the moving average
 constexpr std::size_t kMostCells = 300'000;     ///< of all heatmaps that a page carries
 constexpr std::size_t kMostNumbers = 3'000'000; ///< of all their frames
 constexpr std::size_t kMostEvents = 1000;       ///< the last of them
 constexpr std::size_t kMostEventText = 2000;    ///< bytes of an event's
 constexpr double kMebibyte = 1024.0 * 1024.0;
-constexpr double kMostFlops = 9e18; ///< that a plot's whole numbers hold
 
 // Paints a frame into the cells that the page already has.
 const char* const kScript = R"(
@@ -58,22 +57,6 @@ document.querySelectorAll('figure.heatmap').forEach(f=>{
  f.querySelector('.scale i').style.background='linear-gradient(90deg,'+k.join(',')+')';
  if(n)n.addEventListener('input',()=>show(+n.value));show(d.steps.length-1)});
 )";
-
-std::vector<MetricPoint> smoothed(const std::vector<MetricPoint>& points)
-{
-    const double keep = 1.0 - 1.0 / static_cast<double>(kSmoothing);
-    double mean = 0;
-    double weight = 0;
-    std::vector<MetricPoint> result;
-    for (const auto& point : points) {
-        if (std::isfinite(point.value)) {
-            mean = keep * mean + (1 - keep) * point.value;
-            weight = keep * weight + (1 - keep);
-            result.push_back({point.step, mean / weight});
-        }
-    }
-    return result;
-}
 
 std::string duration(double seconds)
 {
@@ -129,7 +112,6 @@ private:
     /// The last loss, of validation where there is one, in the measures of language models.
     void measures();
     void plots();
-    void flopFigure(const std::vector<MetricPoint>& loss);
     /// FLOP of the first `step` steps, without what they leave out; NaN where the shapes do not tell.
     [[nodiscard]] double flopsAt(std::int64_t step) const;
     void transitions();
@@ -139,7 +121,9 @@ private:
     void document();
     [[nodiscard]] std::vector<engine::Matrix> framesOf(const std::string& name);
     void card(const std::string& value, const std::string& label);
+    /// Against the step, with the stages as bands.
     void figure(PlotSpec spec);
+    void draw(const PlotSpec& spec);
     [[nodiscard]] std::string lastOf(const char* name) const;
     [[nodiscard]] std::string unit() const { return projects::unitWord(m_project.data) + std::string("s"); }
 
@@ -239,34 +223,16 @@ void RunPage::cards()
     m_out << "</div>";
 }
 
-/// With the stages as bands.
 void RunPage::figure(PlotSpec spec)
 {
     for (const engine::StageRecord& stage : m_stages) {
         spec.bands.push_back({stage.step, stage.name});
     }
-    if (const std::string svg = svgPlot(spec); !svg.empty()) {
-        m_out << "<figure>" << svg << "</figure>";
-    }
+    draw(spec);
 }
 
-/// The loss against what its steps cost, where stages leave out a part of it.
-void RunPage::flopFigure(const std::vector<MetricPoint>& loss)
+void RunPage::draw(const PlotSpec& spec)
 {
-    if (m_flops.empty() || std::isnan(m_flopsPerStep)) {
-        return;
-    }
-    const auto byFlop = [&](std::vector<MetricPoint> points) {
-        for (MetricPoint& point : points) {
-            point.step = static_cast<std::int64_t>(std::clamp(flopsAt(point.step), 0.0, kMostFlops));
-        }
-        return points;
-    };
-    PlotSpec spec{"Loss against training FLOP",
-                  "FLOP",
-                  "loss",
-                  {{"training (smoothed)", byFlop(smoothed(loss)), Stroke::Solid, 0},
-                   {"validation", byFlop(m_run.metric(engine::metric::kValidationLoss)), Stroke::Dashed, 1}}};
     if (const std::string svg = svgPlot(spec); !svg.empty()) {
         m_out << "<figure>" << svg << "</figure>";
     }
@@ -280,15 +246,12 @@ double RunPage::flopsAt(std::int64_t step) const
 void RunPage::plots()
 {
     m_out << "<h2>Training</h2>";
-    const auto loss = m_run.metric(engine::metric::kLoss);
-    figure({"Loss",
-            "step",
-            "loss",
-            {{"", loss, Stroke::Faint, 0},
-             {"training (smoothed)", smoothed(loss), Stroke::Solid, 0},
-             {"validation", m_run.metric(engine::metric::kValidationLoss), Stroke::Dashed, 1}}});
-    m_out << boundFigures("Loss", m_project, loss);
-    flopFigure(loss);
+    draw(lossFigure(m_run, m_stages, byStep()));
+    m_out << boundFigures("Loss", m_project, m_run.metric(engine::metric::kLoss));
+    if (!m_flops.empty()) { // else these have the shape of the first
+        draw(lossFigure(m_run, m_stages, byFlop([this](std::int64_t step) { return flopsAt(step); })));
+        draw(lossFigure(m_run, m_stages, byTime(m_run.metric(engine::metric::kSeconds))));
+    }
     figure({"Learning rate", "step", "rate", {{"", m_run.metric(engine::metric::kLearningRate), Stroke::Solid, 0}}});
     figure({"Gradient norm before clipping",
             "step",

@@ -81,8 +81,10 @@ void SvgHeading::draw(std::ostream& out) const
     for (const Entry& entry : m_entries) {
         const double y = kBaseline + entry.row * kRow;
         out << "<line class='curve c" << entry.curve->colour
-            << (entry.curve->stroke == Stroke::Dashed ? " dashed" : " solid") << "' x1='" << entry.x << "' x2='"
-            << entry.x + kLine << "' y1='" << y - 4 << "' y2='" << y - 4 << "'/>";
+            << (entry.curve->stroke == Stroke::Dashed   ? " dashed"
+                : entry.curve->stroke == Stroke::Dotted ? " dotted"
+                                                        : " solid")
+            << "' x1='" << entry.x << "' x2='" << entry.x + kLine << "' y1='" << y - 4 << "' y2='" << y - 4 << "'/>";
         writeText(out, "tick", entry.x + kLine + kBeside, y, entry.name, entry.curve->name);
     }
 }

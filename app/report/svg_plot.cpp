@@ -36,6 +36,7 @@ struct Frame {
     AxisRange xRange;
     AxisRange yRange;
     AxisScale yScale = AxisScale::Linear;
+    double xUnit = 1;
     std::vector<AxisTick> xTicks;
     std::vector<AxisTick> yTicks;
     double left = kLeft;
@@ -49,6 +50,7 @@ struct Frame {
         return std::isfinite(value) && (yScale == AxisScale::Linear || value > 0);
     }
     [[nodiscard]] double x(double value) const { return left + share(xRange, value) * (right() - left); }
+    [[nodiscard]] double xOf(std::int64_t step) const { return x(static_cast<double>(step) * xUnit); }
     [[nodiscard]] double y(double value) const
     {
         const AxisRange exponents{std::log10(yRange.low), std::log10(yRange.high)};
@@ -64,11 +66,11 @@ private:
 };
 
 /// As many as can stand side by side.
-std::vector<AxisTick> ticksAlong(AxisRange range, double width)
+std::vector<AxisTick> ticksAlong(AxisRange range, double least, double width)
 {
     std::vector<AxisTick> ticks;
     for (int count = kTicksAlong; count > 0; count /= 2) {
-        ticks = resources::linearTicks(range, count, 1);
+        ticks = resources::linearTicks(range, count, least);
         double all = 0;
         for (const AxisTick& tick : ticks) {
             all += textWidth(tick.label) + kGap;
@@ -80,24 +82,25 @@ std::vector<AxisTick> ticksAlong(AxisRange range, double width)
     return ticks;
 }
 
-Frame frameOf(const std::vector<Curve>& curves, AxisScale yScale)
+Frame frameOf(const PlotSpec& spec)
 {
     constexpr double kNone = std::numeric_limits<double>::infinity();
     Frame frame;
-    frame.yScale = yScale;
+    frame.yScale = spec.yScale;
+    frame.xUnit = spec.xUnit;
     AxisRange x{kNone, -kNone};
     AxisRange y{kNone, -kNone};
-    for (const Curve& curve : curves) {
+    for (const Curve& curve : spec.curves) {
         for (const auto& point : curve.points) {
-            const auto step = static_cast<double>(point.step);
-            x = {std::min(x.low, step), std::max(x.high, step)};
+            const double place = static_cast<double>(point.step) * spec.xUnit;
+            x = {std::min(x.low, place), std::max(x.high, place)};
             if (frame.holds(point.value)) {
                 y = {std::min(y.low, point.value), std::max(y.high, point.value)};
             }
         }
     }
     frame.xRange = resources::linearRange(x.low, x.high, 0);
-    if (yScale == AxisScale::Log) {
+    if (spec.yScale == AxisScale::Log) {
         frame.yRange =
             resources::logRange(std::max(y.low, y.high * std::pow(10.0, -kMostDecades)), y.high, kCurveMargin);
         frame.yTicks = resources::logTicks(frame.yRange, kTicksUp);
@@ -108,7 +111,7 @@ Frame frameOf(const std::vector<Curve>& curves, AxisScale yScale)
     for (const AxisTick& tick : frame.yTicks) {
         frame.left = std::max(frame.left, textWidth(tick.label) + 2 * kGap);
     }
-    frame.xTicks = ticksAlong(frame.xRange, frame.right() - frame.left);
+    frame.xTicks = ticksAlong(frame.xRange, frame.xUnit, frame.right() - frame.left);
     return frame;
 }
 
@@ -120,10 +123,9 @@ std::string coordinate(double value)
 /// A name that would run into the next band's is left out.
 void drawBands(std::ostringstream& out, const std::vector<Band>& bands, const Frame& frame)
 {
-    const auto place = [&frame](std::int64_t step) { return frame.x(static_cast<double>(step)); };
     for (std::size_t i = 0; i < bands.size(); ++i) {
-        const double from = place(bands[i].from);
-        const double width = (i + 1 < bands.size() ? place(bands[i + 1].from) : frame.right()) - from;
+        const double from = frame.xOf(bands[i].from);
+        const double width = (i + 1 < bands.size() ? frame.xOf(bands[i + 1].from) : frame.right()) - from;
         if (i % 2 == 1) {
             out << "<rect class='band' x='" << coordinate(from) << "' y='" << frame.top << "' width='"
                 << coordinate(width) << "' height='" << kPlotHeight << "'/>";
@@ -158,16 +160,15 @@ void drawAxes(std::ostringstream& out, const PlotSpec& spec, const Frame& frame)
 void drawDot(std::ostringstream& out, const engine::MetricPoint& point, const std::string& kind, double radius,
              const Frame& frame)
 {
-    out << "<circle class='" << kind << "' r='" << radius << "' cx='"
-        << coordinate(frame.x(static_cast<double>(point.step))) << "' cy='" << coordinate(frame.y(point.value))
-        << "'/>";
+    out << "<circle class='" << kind << "' r='" << radius << "' cx='" << coordinate(frame.xOf(point.step)) << "' cy='"
+        << coordinate(frame.y(point.value)) << "'/>";
 }
 
 /// A line through each stretch of points that have a place; a point without neighbours is a dot.
 void drawLine(std::ostringstream& out, const std::vector<engine::MetricPoint>& points, const Curve& curve,
               const Frame& frame)
 {
-    static constexpr std::array<const char*, 3> kClasses{"solid", "faint", "dashed"};
+    static constexpr std::array<const char*, 4> kClasses{"solid", "faint", "dashed", "dotted"};
     const std::string stroke = kClasses[static_cast<std::size_t>(curve.stroke)];
     const std::string colour = std::to_string(curve.colour);
     const auto holds = [&](std::size_t i) { return i < points.size() && frame.holds(points[i].value); };
@@ -178,7 +179,7 @@ void drawLine(std::ostringstream& out, const std::vector<engine::MetricPoint>& p
         if (holds(i) && !follows && !holds(i + 1)) {
             drawDot(dots, points[i], 'd' + colour + ' ' + stroke, kPoint, frame);
         } else if (holds(i)) {
-            out << (follows ? 'L' : 'M') << coordinate(frame.x(static_cast<double>(points[i].step))) << ' '
+            out << (follows ? 'L' : 'M') << coordinate(frame.xOf(points[i].step)) << ' '
                 << coordinate(frame.y(points[i].value));
         }
     }
@@ -199,9 +200,8 @@ void drawCurve(std::ostringstream& out, const Curve& curve, const Frame& frame)
     drawLine(out, points, curve, frame);
     for (const auto& point : points) {
         if (!std::isfinite(point.value)) {
-            out << "<text class='broken' text-anchor='middle' x='"
-                << coordinate(frame.x(static_cast<double>(point.step))) << "' y='" << frame.bottom() - 3
-                << "'>×</text>";
+            out << "<text class='broken' text-anchor='middle' x='" << coordinate(frame.xOf(point.step)) << "' y='"
+                << frame.bottom() - 3 << "'>×</text>";
         }
     }
 }
@@ -215,7 +215,7 @@ std::string svgPlot(const PlotSpec& spec)
     if (!any) {
         return {};
     }
-    Frame frame = frameOf(spec.curves, spec.yScale);
+    Frame frame = frameOf(spec);
     const SvgHeading heading(spec, frame.left, frame.right());
     frame.top = heading.bottom();
     std::ostringstream out;

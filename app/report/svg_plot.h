@@ -9,7 +9,7 @@
 
 namespace residua::report {
 
-enum class Stroke { Solid, Faint, Dashed, Dots };
+enum class Stroke { Solid, Faint, Dashed, Dotted, Dots };
 
 struct Curve {
     std::string name; ///< empty: not in the legend
@@ -35,6 +35,7 @@ struct PlotSpec {
     std::vector<Curve> curves;
     AxisScale yScale = AxisScale::Linear;
     std::vector<Band> bands = {}; ///< ascending
+    double xUnit = 1;             ///< what one of a point's steps, and of a band's, counts on the horizontal axis
 };
 
 /// A line plot as an inline SVG, of any numbers whatever. Long curves are drawn as the envelope of their extremes, so

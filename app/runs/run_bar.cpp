@@ -74,13 +74,33 @@ RunBar::RunBar(RunController& controller, const EngineBridge& engine, const RunA
     setObjectName(QStringLiteral("runBar"));
     setMovable(false);
     setIconSize({16, 16});
+    addRunButtons(look);
+    addSeparator();
+    addChoices();
+    auto* gap = new QWidget(this);
+    gap->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
+    addWidget(gap);
+    addProgress();
+    connect(m_topology, &QComboBox::activated, this, &RunBar::topologyChosen);
+    connect(m_device, &QComboBox::activated, this, [this](int index) {
+        m_controller.setDevice(m_devices.at(static_cast<std::size_t>(index)).key);
+        emit deviceChosen(m_devices.at(static_cast<std::size_t>(index)));
+    });
+    connect(&controller, &RunController::phaseChanged, this, &RunBar::showPhase);
+    connect(&controller, &RunController::progressed, this, &RunBar::showProgress);
+    connect(&controller, &RunController::started, this, &RunBar::showProgress);
+    showPhase();
+}
+
+void RunBar::addRunButtons(const Look& look)
+{
     // Not the action's own button: on the accent the icon needs another colour than in the menu.
     m_run->setObjectName(QStringLiteral("runButton"));
     m_run->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
-    connect(actions.run, &QAction::changed, m_run, [this] { m_run->setToolTip(m_actions.run->toolTip()); });
-    connect(m_run, &QToolButton::clicked, actions.run, &QAction::trigger);
+    connect(m_actions.run, &QAction::changed, m_run, [this] { m_run->setToolTip(m_actions.run->toolTip()); });
+    connect(m_run, &QToolButton::clicked, m_actions.run, &QAction::trigger);
     addWidget(m_run);
-    for (QAction* action : {actions.pause, actions.step, actions.stop}) {
+    for (QAction* action : {m_actions.pause, m_actions.step, m_actions.stop}) {
         addAction(action);
     }
     const auto colourRun = [this, &look] {
@@ -88,7 +108,10 @@ RunBar::RunBar(RunController& controller, const EngineBridge& engine, const RunA
     };
     connect(&look, &Look::changed, this, colourRun);
     colourRun();
-    addSeparator();
+}
+
+void RunBar::addChoices()
+{
     addWidget(captionFor(m_device, tr("Device"), this));
     m_device->setAccessibleName(tr("Device"));
     m_device->setSizeAdjustPolicy(QComboBox::AdjustToContents); // its list comes once the engine knows
@@ -103,10 +126,10 @@ RunBar::RunBar(RunController& controller, const EngineBridge& engine, const RunA
     m_topology->setMaximumWidth(kWidestChoice);
     m_topology->setToolTip(tr("Wire the depth as a known method does; the canvas changes single shortcuts"));
     addWidget(m_topology);
-    auto* gap = new QWidget(this);
-    gap->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
-    addWidget(gap);
+}
 
+void RunBar::addProgress()
+{
     auto* progress = new ProgressArea(this);
     auto* column = new QVBoxLayout(progress);
     column->setContentsMargins(8, 0, 4, 0); // no higher than the buttons: the bar stays as it is when a run begins
@@ -134,16 +157,6 @@ RunBar::RunBar(RunController& controller, const EngineBridge& engine, const RunA
     progress->setMinimumWidth(kLeastProgress);
     progress->setMaximumWidth(kProgressWidth + 80);
     addWidget(progress);
-
-    connect(m_topology, &QComboBox::activated, this, &RunBar::topologyChosen);
-    connect(m_device, &QComboBox::activated, this, [this](int index) {
-        m_controller.setDevice(m_devices.at(static_cast<std::size_t>(index)).key);
-        emit deviceChosen(m_devices.at(static_cast<std::size_t>(index)));
-    });
-    connect(&controller, &RunController::phaseChanged, this, &RunBar::showPhase);
-    connect(&controller, &RunController::progressed, this, &RunBar::showProgress);
-    connect(&controller, &RunController::started, this, &RunBar::showProgress);
-    showPhase();
 }
 
 void RunBar::setDevices(const std::vector<engine::DeviceInfo>& devices)

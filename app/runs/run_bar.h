@@ -43,6 +43,9 @@ signals:
     void deviceChosen(const residua::engine::DeviceInfo& device);
 
 private:
+    void addRunButtons(const Look& look);
+    void addChoices();
+    void addProgress();
     void showPhase();
     void showRunText();
     void showProgress();

@@ -89,25 +89,7 @@ RunsPanel::RunsPanel(RunsModel& model, QWidget* parent)
     m_filter->setFilterCaseSensitivity(Qt::CaseInsensitive);
     m_filter->setFilterKeyColumn(-1);
     m_filter->setRecursiveFilteringEnabled(true);
-    m_search->setPlaceholderText(tr("Filter the runs"));
-    m_search->setAccessibleName(tr("Filter the runs"));
-    m_search->setClearButtonEnabled(true);
-    m_search->setToolTip(tr("By name, status, tag or note"));
-    m_search->setFixedWidth(kSearchWidth); // leaves the commands room below a canvas
-    m_tree->setObjectName(QStringLiteral("runsTree"));
-    m_tree->setModel(m_filter);
-    m_tree->setAccessibleName(tr("Runs"));
-    m_tree->setSelectionMode(QAbstractItemView::ExtendedSelection);
-    m_tree->setUniformRowHeights(true);
-    m_tree->setIndentation(16);
-    m_tree->setEditTriggers(QAbstractItemView::EditKeyPressed | QAbstractItemView::SelectedClicked);
-    m_tree->header()->setStretchLastSection(true);
-    m_tree->header()->setSectionResizeMode(QHeaderView::ResizeToContents);
-    for (const int column : {int(RunsModel::Name), int(RunsModel::Notes)}) {
-        m_tree->header()->setSectionResizeMode(column, QHeaderView::Interactive);
-    }
-    m_tree->header()->resizeSection(RunsModel::Name, kNameWidth);
-    m_tree->setTextElideMode(Qt::ElideMiddle); // a sweep's runs differ in their last words
+    fitTree();
     m_fork->setMenu(new QMenu(this));
     auto* remove = new QAction(tr("Delete"), m_tree);
     remove->setShortcut(QKeySequence::Delete);
@@ -142,6 +124,30 @@ RunsPanel::RunsPanel(RunsModel& model, QWidget* parent)
     });
     connect(&model, &RunsModel::dataChanged, this, &RunsPanel::updateState);
     updateState();
+}
+
+/// What is set of the filter's field and of the tree once and for all.
+void RunsPanel::fitTree()
+{
+    m_search->setPlaceholderText(tr("Filter the runs"));
+    m_search->setAccessibleName(tr("Filter the runs"));
+    m_search->setClearButtonEnabled(true);
+    m_search->setToolTip(tr("By name, status, tag or note"));
+    m_search->setFixedWidth(kSearchWidth); // leaves the commands room below a canvas
+    m_tree->setObjectName(QStringLiteral("runsTree"));
+    m_tree->setModel(m_filter);
+    m_tree->setAccessibleName(tr("Runs"));
+    m_tree->setSelectionMode(QAbstractItemView::ExtendedSelection);
+    m_tree->setUniformRowHeights(true);
+    m_tree->setIndentation(16);
+    m_tree->setEditTriggers(QAbstractItemView::EditKeyPressed | QAbstractItemView::SelectedClicked);
+    m_tree->header()->setStretchLastSection(true);
+    m_tree->header()->setSectionResizeMode(QHeaderView::ResizeToContents);
+    for (const int column : {int(RunsModel::Name), int(RunsModel::Notes)}) {
+        m_tree->header()->setSectionResizeMode(column, QHeaderView::Interactive);
+    }
+    m_tree->header()->resizeSection(RunsModel::Name, kNameWidth);
+    m_tree->setTextElideMode(Qt::ElideMiddle); // a sweep's runs differ in their last words
 }
 
 void RunsPanel::connectButtons()

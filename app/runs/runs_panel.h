@@ -67,6 +67,7 @@ private:
     [[nodiscard]] const engine::RunInfo* current() const;
     /// The selected rows' runs.
     [[nodiscard]] std::vector<const engine::RunInfo*> selected() const;
+    void fitTree();
     void connectButtons();
     void openMenu(const QPoint& position);
     void rename();

@@ -4,7 +4,7 @@
 #include "app/look/format.h"
 #include "app/look/theme.h"
 #include "app/schedule/schedule_ribbon.h"
-#include "projects/cost/stage_cost.h"
+#include "app/schedule/stage_texts.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/studies/sweep_grid.h"
 
@@ -99,6 +99,7 @@ SchedulePanel::SchedulePanel(const Look& look, QWidget* parent)
     column->addWidget(m_stageRow);
     column->addWidget(m_generatorRow);
     connect(m_ribbon, &ScheduleRibbon::edited, this, &SchedulePanel::edited);
+    connect(m_ribbon, &ScheduleRibbon::previewed, this, &SchedulePanel::workOutCosts);
     connect(m_ribbon, &ScheduleRibbon::previewed, this, &SchedulePanel::showSummary);
     connect(m_ribbon, &ScheduleRibbon::previewed, this, &SchedulePanel::showStage);
     connect(m_ribbon, &ScheduleRibbon::chosenChanged, this, &SchedulePanel::showStage);
@@ -260,6 +261,15 @@ void SchedulePanel::usePreset(int index)
     showPreset();
 }
 
+/// Of what the ribbon shows, be it in the middle of a drag.
+void SchedulePanel::workOutCosts()
+{
+    projects::Project shown = m_project;
+    shown.schedule = m_ribbon->shown();
+    m_spanCosts = m_cost ? projects::costsOfSpans(shown, *m_cost) : std::vector<projects::SpanCost>();
+    m_ribbon->setCosts(m_spanCosts);
+}
+
 void SchedulePanel::showSummary()
 {
     projects::Project shown = m_project;
@@ -283,6 +293,11 @@ void SchedulePanel::showSummary()
         const double share = projects::expectedFlopShare(shown, *m_cost);
         parts << tr("expected %1 FLOP").arg(formatCount(share * projects::trainingFlops(shown, m_cost->total)))
               << tr("%1 % saved").arg(percentText(1 - share));
+        const auto most = std::ranges::max_element(m_spanCosts, {}, &projects::SpanCost::peakActivationBytes);
+        if (most != m_spanCosts.end()) {
+            const double peak = most->peakActivationBytes;
+            parts << tr("at most %1 of memory").arg(memoryText(*m_cost, {1, peak, peak}));
+        }
     }
     m_summary->setText(parts.join(QStringLiteral("  ·  ")));
 }
@@ -303,14 +318,16 @@ void SchedulePanel::showStage()
     m_length->setText(formatReal(stage.averageLength));
     m_always->setText(always.join(QStringLiteral(", ")));
     m_stageCost->clear();
-    projects::Project shown = m_project;
-    shown.schedule = m_ribbon->shown();
-    for (const projects::StageSpan& span :
-         projects::spansOf(shown.schedule, shown.network.depth(), shown.training.steps)) {
-        if (m_cost && span.stage == *chosen) {
-            const double share = projects::expectedFlopShare(shown, *m_cost, span);
-            m_stageCost->setText(tr("%1 % of a full step").arg(percentText(share)));
-            m_stageCost->setToolTip(tr("Expected FLOP of its steps; it saves %1 %").arg(percentText(1 - share)));
+    const auto spans = projects::spansOf(m_ribbon->shown(), m_project.network.depth(), m_project.training.steps);
+    for (std::size_t i = 0; i < std::min(spans.size(), m_spanCosts.size()); ++i) {
+        if (m_cost && spans[i].stage == *chosen) {
+            const double share = m_spanCosts[i].flopShare;
+            m_stageCost->setText(
+                tr("%1 % of a full step, saves %2 %\nmemory %3")
+                    .arg(percentText(share), percentText(1 - share), memoryText(*m_cost, m_spanCosts[i])));
+            m_stageCost->setToolTip(
+                tr("Expected FLOP and memory of its steps; weights, gradients and moments are those "
+                   "of the whole network"));
         }
     }
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "projects/cost/cost.h"
+#include "projects/cost/stage_cost.h"
 #include "projects/model/project.h"
 #include "projects/schedule/stage_schedule.h"
 
@@ -9,6 +10,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 class QComboBox;
 class QLabel;
@@ -41,6 +43,7 @@ private:
     [[nodiscard]] QWidget* makeStageRow();
     [[nodiscard]] QWidget* makeGeneratorRow();
     [[nodiscard]] QWidget* makeEmpty();
+    void workOutCosts();
     void showSummary();
     void showPreset();
     void showStage();
@@ -54,6 +57,7 @@ private:
 
     projects::Project m_project;
     std::optional<projects::CostReport> m_cost;
+    std::vector<projects::SpanCost> m_spanCosts; ///< of the ribbon's schedule; empty: not known
     ScheduleRibbon* m_ribbon;
     QLabel* m_summary;
     QWidget* m_empty = nullptr;

@@ -3,11 +3,15 @@
 
 #include "app/look/format.h"
 #include "app/look/theme.h"
+#include "app/schedule/stage_texts.h"
+#include "projects/schedule/kept_parts.h"
 
+#include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QPainterPath>
+#include <QToolTip>
 
 #include <algorithm>
 #include <utility>
@@ -27,11 +31,6 @@ QColor inkOn(const QColor& ground)
     const float luminance =
         0.2126F * light(ground.redF()) + 0.7152F * light(ground.greenF()) + 0.0722F * light(ground.blueF());
     return luminance > 0.18F ? Qt::black : Qt::white;
-}
-
-QString probability(double p)
-{
-    return QString::number(p, 'f', 2);
 }
 
 } // namespace
@@ -65,6 +64,18 @@ void ScheduleRibbon::setCursorStep(std::optional<std::int64_t> step)
         m_step = step;
         update();
     }
+}
+
+void ScheduleRibbon::setCosts(std::vector<projects::SpanCost> costs)
+{
+    m_costs = std::move(costs);
+    update();
+}
+
+void ScheduleRibbon::setBorders(std::vector<engine::StageRecord> borders)
+{
+    m_borders = std::move(borders);
+    update();
 }
 
 std::optional<std::size_t> ScheduleRibbon::chosen() const
@@ -115,6 +126,24 @@ void ScheduleRibbon::changeEvent(QEvent* event)
     if (event->type() == QEvent::FontChange) {
         layOut();
     }
+}
+
+/// What a narrow bar has no room for is told by the pointer.
+bool ScheduleRibbon::event(QEvent* event)
+{
+    if (event->type() != QEvent::ToolTip) {
+        return QWidget::event(event);
+    }
+    const auto* const help = static_cast<QHelpEvent*>(event);
+    const std::vector<RibbonScene::Bar> bars = m_scene.bars();
+    QString text;
+    for (std::size_t i = 0; i < bars.size(); ++i) {
+        if (bars[i].box.contains(help->pos())) {
+            text = textsOf(bars[i], i).value(0);
+        }
+    }
+    QToolTip::showText(help->globalPos(), text, this);
+    return true;
 }
 
 void ScheduleRibbon::mousePressEvent(QMouseEvent* event)
@@ -218,6 +247,7 @@ void ScheduleRibbon::paintEvent(QPaintEvent*)
     paintAxes(painter);
     paintRate(painter);
     paintBars(painter);
+    paintLosses(painter);
     paintCursor(painter);
     if (hasFocus()) {
         painter.setBrush(Qt::NoBrush);
@@ -243,11 +273,12 @@ void ScheduleRibbon::paintAxes(QPainter& painter) const
         painter.drawLine(QPointF(bars.left(), m_scene.yOf(layers)), QPointF(bars.right(), m_scene.yOf(layers)));
     }
     painter.setPen(m_look.theme().colour(QStringLiteral("muted")));
+    const bool layers = projects::leavesOutLayers(m_shown.axis);
     if (m_depth > 0) { // else it would be written over the zero
-        left(m_scene.yOf(static_cast<double>(m_depth)), QString::number(m_depth));
+        left(m_scene.yOf(static_cast<double>(m_depth)), layers ? QString::number(m_depth) : tr("100 %"));
     }
     left(m_scene.yOf(0), QStringLiteral("0"));
-    left(bars.center().y(), tr("layers"));
+    left(bars.center().y(), layers ? tr("layers") : tr("kept"));
     left(rate.top(), formatReal(m_scene.largestRate()));
     left(rate.bottom(), QStringLiteral("0"));
     const double labelY = bars.bottom() + 4;
@@ -278,24 +309,16 @@ void ScheduleRibbon::paintRate(QPainter& painter) const
     painter.drawText(m_scene.rateBox().adjusted(0, 0, -4, 0), Qt::AlignRight | Qt::AlignTop, tr("learning rate"));
 }
 
-QString ScheduleRibbon::labelOf(const RibbonScene::Bar& bar, QSizeF room) const
+QStringList ScheduleRibbon::textsOf(const RibbonScene::Bar& bar, std::size_t index) const
+{
+    const auto cost = index < m_costs.size() ? std::optional(m_costs[index]) : std::nullopt;
+    return spanTexts(m_shown, bar.span, m_depth, m_plan.steps, cost);
+}
+
+QString ScheduleRibbon::fitting(const QStringList& texts, QSizeF room) const
 {
     const QFontMetrics metrics = fontMetrics();
-    QStringList candidates;
-    if (bar.span.stage == projects::StageSpan::kFull) {
-        candidates = {tr("every layer"), tr("all")};
-    } else if (bar.span.isStage()) {
-        const projects::Stage& stage = m_shown.stages[bar.span.stage];
-        const QString length = formatReal(stage.averageLength);
-        candidates = {
-            tr("%1 of %2 layers\nothers kept with p = %3")
-                .arg(length)
-                .arg(m_depth)
-                .arg(probability(projects::keepProbability(stage, m_depth))),
-            tr("%1 of %2\np = %3").arg(length).arg(m_depth).arg(probability(projects::keepProbability(stage, m_depth))),
-            length};
-    }
-    for (const QString& text : candidates) {
+    for (const QString& text : texts) {
         const QSize size = metrics.size(0, text);
         if (size.width() + 10 <= room.width() && size.height() + 8 <= room.height()) {
             return text;
@@ -306,18 +329,56 @@ QString ScheduleRibbon::labelOf(const RibbonScene::Bar& bar, QSizeF room) const
 
 void ScheduleRibbon::paintBars(QPainter& painter) const
 {
+    const std::vector<RibbonScene::Bar> bars = m_scene.bars();
+    for (std::size_t i = 0; i < bars.size(); ++i) {
+        const bool curve = bars[i].span.stage == projects::StageSpan::kCurve; // its stretches share a text
+        paintBar(painter, bars[i], curve ? QStringList() : textsOf(bars[i], i));
+    }
+    if (m_shown.course == projects::DropCourse::Curve) {
+        paintCurve(painter);
+    }
+}
+
+/// At the foot of its bars, on a ground of its own: theirs changes from one to the next.
+void ScheduleRibbon::paintCurve(QPainter& painter) const
+{
+    const QRectF bars = m_scene.barBox();
+    const QString text = fitting(curveTexts(m_shown, m_depth, m_plan.steps, m_costs), bars.size());
+    if (text.isEmpty()) {
+        return;
+    }
+    const QSizeF size = QSizeF(fontMetrics().size(0, text)) + QSizeF(10, 4);
+    const QRectF box(QPointF(bars.center().x() - size.width() / 2, bars.bottom() - size.height() - 4), size);
+    painter.fillRect(box, m_look.theme().colour(QStringLiteral("surface")));
+    painter.setPen(m_look.theme().colour(QStringLiteral("text")));
+    painter.drawText(box, Qt::AlignCenter, text);
+}
+
+/// Above the bar that begins at the border, as far as that has room.
+void ScheduleRibbon::paintLosses(QPainter& painter) const
+{
+    painter.setPen(m_look.theme().colour(QStringLiteral("text")));
+    const double top = m_scene.rateBox().bottom();
     for (const RibbonScene::Bar& bar : m_scene.bars()) {
-        paintBar(painter, bar);
+        const auto border = std::ranges::find(m_borders, bar.span.from, &engine::StageRecord::step);
+        if (bar.span.from > 0 && border != m_borders.end()) {
+            const QRectF room(bar.box.left(), top, bar.box.width(), m_scene.barBox().top() - top);
+            const QSizeF line(room.width(), height()); // as high as a line is, be the room lower
+            painter.drawText(room.adjusted(4, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter | Qt::TextDontClip,
+                             fitting(borderTexts(*border), line));
+        }
     }
 }
 
 /// Colour by how often a layer is kept, as every probability here.
-void ScheduleRibbon::paintBar(QPainter& painter, const RibbonScene::Bar& bar) const
+void ScheduleRibbon::paintBar(QPainter& painter, const RibbonScene::Bar& bar, const QStringList& texts) const
 {
     const bool full = bar.span.stage == projects::StageSpan::kFull;
     const double depth = static_cast<double>(std::max<std::int64_t>(m_depth, 1));
-    const double keep = bar.span.isStage() ? projects::keepProbability(m_shown.stages[bar.span.stage], m_depth)
-                                           : bar.span.averageLength / depth;
+    const bool alike =
+        m_shown.sampling == projects::DropSampling::Bernoulli || m_shown.sampling == projects::DropSampling::FixedSize;
+    const double keep = alike && bar.span.isStage() ? projects::keepProbability(m_shown.stages[bar.span.stage], m_depth)
+                                                    : bar.span.averageLength / depth;
     const ThemeKind kind = m_look.theme().kind();
     const QColor fill =
         full ? m_look.theme().colour(QStringLiteral("hover")) : toColour(resources::magnitude(keep, kind));
@@ -334,7 +395,7 @@ void ScheduleRibbon::paintBar(QPainter& painter, const RibbonScene::Bar& bar) co
         painter.drawRect(box.adjusted(1, 1, -1, -1));
     }
     painter.setPen(text);
-    painter.drawText(box.adjusted(4, 6, -4, -4), Qt::AlignHCenter | Qt::AlignTop, labelOf(bar, box.size()));
+    painter.drawText(box.adjusted(4, 6, -4, -4), Qt::AlignHCenter | Qt::AlignTop, fitting(texts, box.size()));
 }
 
 void ScheduleRibbon::paintCursor(QPainter& painter) const

@@ -2,26 +2,33 @@
 #pragma once
 
 #include "app/schedule/ribbon_scene.h"
+#include "engine/api/values.h"
+#include "projects/cost/stage_cost.h"
 
 #include <QWidget>
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace residua::app {
 
 class Look;
 
 /// The stages of training on the step axis: bars whose borders (start) and upper edges (average length) are dragged,
-/// the learning rate above them, a cursor where a run is. It shows a drag by itself and tells the outcome once.
-/// Keys: Left and Right choose a stage, with Ctrl they move its start, Up and Down its length; Insert or a double click
-/// divides, Delete removes, Esc gives up a drag. GUI thread.
+/// the learning rate above them, a cursor where a run is, and what its borders did to the loss. It shows a drag by
+/// itself and tells the outcome once. Keys: Left and Right choose a stage, with Ctrl they move its start, Up and Down
+/// its length; Insert or a double click divides, Delete removes, Esc gives up a drag. GUI thread.
 class ScheduleRibbon : public QWidget {
     Q_OBJECT
 public:
     explicit ScheduleRibbon(const Look& look, QWidget* parent = nullptr);
 
     void setPlan(const projects::StageSchedule& schedule, const projects::TrainingPlan& plan, std::int64_t depth);
+    /// Of the spans of shown(); none: not known.
+    void setCosts(std::vector<projects::SpanCost> costs);
+    /// The borders that a run has gone over: those that lie where the ribbon has one tell its losses there.
+    void setBorders(std::vector<engine::StageRecord> borders);
     /// The step of the run that is under way; none: no cursor.
     void setCursorStep(std::optional<std::int64_t> step);
     /// The chosen stage; none where there are no stages.
@@ -47,6 +54,7 @@ protected:
     void mouseDoubleClickEvent(QMouseEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
     void changeEvent(QEvent* event) override;
+    bool event(QEvent* event) override;
 
 private:
     void layOut();
@@ -59,9 +67,13 @@ private:
     void paintAxes(QPainter& painter) const;
     void paintRate(QPainter& painter) const;
     void paintBars(QPainter& painter) const;
-    void paintBar(QPainter& painter, const RibbonScene::Bar& bar) const;
+    void paintBar(QPainter& painter, const RibbonScene::Bar& bar, const QStringList& texts) const;
+    void paintCurve(QPainter& painter) const;
+    void paintLosses(QPainter& painter) const;
     void paintCursor(QPainter& painter) const;
-    [[nodiscard]] QString labelOf(const RibbonScene::Bar& bar, QSizeF room) const;
+    [[nodiscard]] QStringList textsOf(const RibbonScene::Bar& bar, std::size_t index) const;
+    /// The first that has room; empty: none has.
+    [[nodiscard]] QString fitting(const QStringList& texts, QSizeF room) const;
 
     const Look& m_look;
     RibbonScene m_scene;
@@ -72,6 +84,8 @@ private:
     std::size_t m_chosen = 0;
     RibbonHit m_drag;
     std::optional<std::int64_t> m_step;
+    std::vector<projects::SpanCost> m_costs;
+    std::vector<engine::StageRecord> m_borders;
 };
 
 } // namespace residua::app

@@ -78,21 +78,7 @@ MainWindow::MainWindow(Look& look, WindowFolders folders, Memory memory, QWidget
     setUnifiedTitleAndToolBarOnMac(true);
     m_runs.setProjectsFolder(m_folders.projects);
 
-    m_start = new StartPage(m_look, m_folders.drafts);
-    m_workspace = new Workspace(m_look);
-    m_banner = new Banner;
-    m_pages = new QStackedWidget;
-    m_pages->setObjectName(QStringLiteral("pages"));
-    m_pages->addWidget(m_start);
-    m_pages->addWidget(m_workspace);
-    auto* centre = new QWidget;
-    auto* column = new QVBoxLayout(centre);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
-    column->addWidget(m_banner);
-    column->addWidget(m_pages, 1);
-    setCentralWidget(centre);
-
+    makePages();
     m_runBar = new RunBar(m_runs, m_engine, m_actions.run, m_look, this);
     addToolBar(m_runBar);
     m_menus = fillMenus(*menuBar(), m_actions);
@@ -123,7 +109,7 @@ MainWindow::MainWindow(Look& look, WindowFolders folders, Memory memory, QWidget
     connect(runCommands, &RunCommands::noted, this, &MainWindow::note);
     auto* gapCommands = new GapCommands(m_session, m_engine, m_runs, *m_documents, *m_workspace, this);
     connect(gapCommands, &GapCommands::refused, this, &MainWindow::refuse);
-    connectSchedule(m_session, m_analysis, m_runs, *m_documents, m_workspace->schedule());
+    connectSchedule(m_session, m_analysis, m_runs, *m_documents, m_workspace->shownRuns(), m_workspace->schedule());
     new TheoryViews(m_session, m_workspace->view<visualizers::TheoryView>(), this);
     new HelpCommands(m_actions, m_session, *m_documents, *m_workspace, m_look, this);
     makeStatusBar();
@@ -132,10 +118,30 @@ MainWindow::MainWindow(Look& look, WindowFolders folders, Memory memory, QWidget
     connectEdit();
     connectView();
     connectRun();
+    connectQueue();
+    connectRecords();
     resizeWithinScreen(*this, kFirstSize);
     restoreLayout();
     showStartPage();
     m_engine.listDevices();
+}
+
+void MainWindow::makePages()
+{
+    m_start = new StartPage(m_look, m_folders.drafts);
+    m_workspace = new Workspace(m_look);
+    m_banner = new Banner;
+    m_pages = new QStackedWidget;
+    m_pages->setObjectName(QStringLiteral("pages"));
+    m_pages->addWidget(m_start);
+    m_pages->addWidget(m_workspace);
+    auto* centre = new QWidget;
+    auto* column = new QVBoxLayout(centre);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(m_banner);
+    column->addWidget(m_pages, 1);
+    setCentralWidget(centre);
 }
 
 /// A field is left, and its value taken, while there still is a document to put it into; a dialog gives up what it has

@@ -73,8 +73,11 @@ private:
     void connectEdit();
     void connectView();
     void connectRun();
+    void connectQueue();
+    void connectRecords();
     void fillExamples();
     void fillRecent();
+    void makePages();
     void makeStatusBar();
     void onOpened();
     void arrangeOnce();

@@ -221,6 +221,27 @@ void MainWindow::connectRun()
     connect(&m_engine, &EngineBridge::noticed, this,
             [this](const engine::Notice& notice) { note(QString::fromStdString(notice.text)); });
     connect(&m_runs, &RunController::refused, this, &MainWindow::refuse);
+    connect(&m_runs, &RunController::phaseChanged, this, &MainWindow::updateStatus);
+    connect(&m_runs, &RunController::started, this, &MainWindow::noticeAction);
+    connect(&m_runs, &RunController::savedTo, this, [this](const QString& folder) {
+        note(tr("Saved to %1").arg(QDir::toNativeSeparators(folder)));
+        remember(folder);
+    });
+    connect(&m_runs, &RunController::ended, this, [this](const engine::RunEnded& event) {
+        if (event.status == engine::RunStatus::Finished) {
+            note(tr("Trained %1 steps. Everything is in %2")
+                     .arg(event.step)
+                     .arg(QString::fromStdString(m_runs.runDirectory().string())));
+        } else if (event.status == engine::RunStatus::Stopped) {
+            note(event.step > 0 ? tr("Stopped at step %1; it can be resumed from the list of runs").arg(event.step)
+                                : tr("Stopped before the first step"));
+        }
+    });
+}
+
+/// Runs that wait for others, and the sweeps that fill the queue.
+void MainWindow::connectQueue()
+{
     connect(m_actions.enqueue, &QAction::triggered, &m_runs, [this] {
         finishTyping();
         m_runs.enqueue();
@@ -235,37 +256,9 @@ void MainWindow::connectRun()
                       {{tr("Go on with the queue"), [this] { m_actions.goOnWithQueue->trigger(); }},
                        {tr("Forget them"), [this] { m_actions.clearQueue->trigger(); }}});
     });
-    connect(&m_runs, &RunController::phaseChanged, this, &MainWindow::updateStatus);
     connect(&m_runs, &RunController::queueChanged, this, &MainWindow::updateStatus);
     connect(&m_runs, &RunController::queueChanged, m_banner, &Banner::recheck);
-    connect(&m_runs, &RunController::started, this, &MainWindow::noticeAction);
-    connect(m_runFollower, &RunFollower::refused, this, &MainWindow::refuse);
-    connect(m_runFollower, &RunFollower::rateKnown, &m_workspace->view<SweepPanel>(), &SweepPanel::setRate);
-    connect(&m_archive, &RunArchive::refused, this, &MainWindow::refuse);
-    connect(&m_archive, &RunArchive::reportWritten, this,
-            [this](const QString& path) { note(tr("The report is in %1").arg(QDir::toNativeSeparators(path))); });
-    connect(m_sweepCommands, &SweepCommands::refused, this, &MainWindow::refuse);
-    connect(m_actions.sweep, &QAction::triggered, m_sweepCommands, &SweepCommands::begin);
-    connect(m_actions.exportReport, &QAction::triggered, this, &MainWindow::exportReport);
-    connect(&m_workspace->view<RunsPanel>(), &RunsPanel::removeRequested, this, &MainWindow::askToTrash);
-    connect(&m_workspace->view<RunsPanel>(), &RunsPanel::reportRequested, this, &MainWindow::exportReport);
-    connect(&m_archive, &RunArchive::trashed, this, &MainWindow::offerBack);
-    connect(&m_archive, &RunArchive::compared, this, [this](const std::shared_ptr<const RunComparison>& comparison) {
-        (new RunComparisonDialog(*comparison, m_look.theme().kind(), this))->show();
-    });
-    connect(&m_runs, &RunController::savedTo, this, [this](const QString& folder) {
-        note(tr("Saved to %1").arg(QDir::toNativeSeparators(folder)));
-        remember(folder);
-    });
-    connect(&m_runs, &RunController::ended, this, [this](const engine::RunEnded& event) {
-        if (event.status == engine::RunStatus::Finished) {
-            note(tr("Trained %1 steps. Everything is in %2")
-                     .arg(event.step)
-                     .arg(QString::fromStdString(m_runs.runDirectory().string())));
-        } else if (event.status == engine::RunStatus::Stopped) {
-            note(event.step > 0 ? tr("Stopped at step %1; it can be resumed from the list of runs").arg(event.step)
-                                : tr("Stopped before the first step"));
-        }
+    connect(&m_runs, &RunController::ended, this, [this] {
         if (m_runs.queueHeld()) {
             m_banner->say(
                 BannerKind::Note,
@@ -273,6 +266,25 @@ void MainWindow::connectRun()
                 {{tr("Go on with the queue"), [this] { m_actions.goOnWithQueue->trigger(); }}});
             m_banner->whileTrue([this] { return m_runs.queueHeld(); });
         }
+    });
+    connect(m_sweepCommands, &SweepCommands::refused, this, &MainWindow::refuse);
+    connect(m_actions.sweep, &QAction::triggered, m_sweepCommands, &SweepCommands::begin);
+}
+
+/// What runs have left: their lists, reports and comparisons.
+void MainWindow::connectRecords()
+{
+    connect(m_runFollower, &RunFollower::refused, this, &MainWindow::refuse);
+    connect(m_runFollower, &RunFollower::rateKnown, &m_workspace->view<SweepPanel>(), &SweepPanel::setRate);
+    connect(&m_archive, &RunArchive::refused, this, &MainWindow::refuse);
+    connect(&m_archive, &RunArchive::reportWritten, this,
+            [this](const QString& path) { note(tr("The report is in %1").arg(QDir::toNativeSeparators(path))); });
+    connect(m_actions.exportReport, &QAction::triggered, this, &MainWindow::exportReport);
+    connect(&m_workspace->view<RunsPanel>(), &RunsPanel::removeRequested, this, &MainWindow::askToTrash);
+    connect(&m_workspace->view<RunsPanel>(), &RunsPanel::reportRequested, this, &MainWindow::exportReport);
+    connect(&m_archive, &RunArchive::trashed, this, &MainWindow::offerBack);
+    connect(&m_archive, &RunArchive::compared, this, [this](const std::shared_ptr<const RunComparison>& comparison) {
+        (new RunComparisonDialog(*comparison, m_look.theme().kind(), this))->show();
     });
 }
 

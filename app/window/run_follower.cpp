@@ -52,6 +52,9 @@ visualizers::RunNumbers numbersOf(const engine::Progress& progress)
         numbers.figures[engine::metric::kThroughput] = {{step, progress.unitsPerSecond}};
         numbers.figures[engine::metric::kPeakBytes] = {{step, static_cast<double>(progress.peakBytes)}};
     }
+    for (const auto& [step, loss] : progress.stageValidations) {
+        numbers.figures[engine::metric::kStageLoss].push_back({step, loss});
+    }
     return numbers;
 }
 

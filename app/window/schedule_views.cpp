@@ -7,11 +7,12 @@
 #include "app/schedule/schedule_panel.h"
 #include "app/schedule/schedule_ribbon.h"
 #include "app/window/document_views.h"
+#include "visualizers/runs/shown_runs.h"
 
 namespace residua::app {
 
 void connectSchedule(const DocumentSession& session, const Analysis& analysis, const RunController& controller,
-                     DocumentViews& documents, SchedulePanel& panel)
+                     DocumentViews& documents, const visualizers::ShownRuns& shown, SchedulePanel& panel)
 {
     const auto show = [&session, &analysis, &panel] {
         if (session.isOpen()) {
@@ -31,6 +32,13 @@ void connectSchedule(const DocumentSession& session, const Analysis& analysis, c
     };
     QObject::connect(&controller, &RunController::progressed, &panel, follow);
     QObject::connect(&controller, &RunController::phaseChanged, &panel, follow);
+    const auto showBorders = [&shown, &panel] {
+        const visualizers::ShownRuns::Run* const run = shown.find(shown.front());
+        panel.ribbon().setBorders(run ? run->stages : std::vector<engine::StageRecord>());
+    };
+    QObject::connect(&shown, &visualizers::ShownRuns::stagesChanged, &panel, showBorders);
+    QObject::connect(&shown, &visualizers::ShownRuns::begun, &panel, showBorders);
+    QObject::connect(&shown, &visualizers::ShownRuns::frontChanged, &panel, showBorders);
 }
 
 } // namespace residua::app

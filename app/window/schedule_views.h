@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+namespace residua::visualizers {
+class ShownRuns;
+}
+
 namespace residua::app {
 
 class Analysis;
@@ -9,9 +13,9 @@ class DocumentViews;
 class RunController;
 class SchedulePanel;
 
-/// Has the panel show the stages of the document, and the step of the run under way, and makes its edits. All outlive
-/// the panel or end with it. GUI thread.
+/// Has the panel show the stages of the document, the step of the run under way and what the borders of the run in
+/// front did to its loss, and makes its edits. All outlive the panel or end with it. GUI thread.
 void connectSchedule(const DocumentSession& session, const Analysis& analysis, const RunController& controller,
-                     DocumentViews& documents, SchedulePanel& panel);
+                     DocumentViews& documents, const visualizers::ShownRuns& shown, SchedulePanel& panel);
 
 } // namespace residua::app

@@ -86,6 +86,7 @@ inline constexpr const char* kValidationLoss = "loss/validation";
 inline constexpr const char* kStageLoss = "loss/validation/stage";     ///< of what a step of the stage trains
 inline constexpr const char* kStageTrainBefore = "stage/train/before"; ///< StageRecord's, at its step
 inline constexpr const char* kStageTrainAfter = "stage/train/after";
+inline constexpr const char* kStageJump = "stage/train/jump"; ///< the difference
 inline constexpr const char* kStageValidationBefore = "stage/validation/before";
 inline constexpr const char* kStageValidationAfter = "stage/validation/after";
 inline constexpr const char* kLearningRate = "rate";

@@ -68,6 +68,7 @@ void Recorder::stage(const StageRecord& stage)
     if (stage.step > 0) {
         m_writer.metric(metric::kStageTrainBefore, stage.step, stage.trainBefore);
         m_writer.metric(metric::kStageTrainAfter, stage.step, stage.trainAfter);
+        m_writer.metric(metric::kStageJump, stage.step, stage.trainAfter - stage.trainBefore);
         m_writer.metric(metric::kStageValidationBefore, stage.step, stage.validationBefore);
         m_writer.metric(metric::kStageValidationAfter, stage.step, stage.validationAfter);
     }

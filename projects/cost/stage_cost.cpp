@@ -5,8 +5,10 @@
 #include "projects/schedule/kept_parts.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -14,83 +16,189 @@
 namespace residua::projects {
 namespace {
 
-/// What of a block's FLOP its attentions and MLPs take, each with the number of units that can be left out.
+/// Of a block, or of units of it that can be left out.
+struct Share {
+    double trainFlops = 0;
+    double activationBytes = 0;
+};
+
+/// What of a block its attentions and MLPs take, each with the number of units that can be left out.
 struct BlockParts {
     struct Unit {
-        double trainFlops = 0;
+        Share all;
         std::int64_t count = 1;
     };
     std::vector<Unit> heads;
     std::vector<Unit> mlps;
+    double activationBytes = 0; ///< of the whole block
 };
 
 BlockParts partsOf(const Project& project, const CostReport& report, const GraphRef& ref)
 {
     BlockParts parts;
     const ResolvedGraph graph = resolveGraph(project, ref);
-    const std::map<NodeId, Cost>& costs = report.nodes.at(ref);
+    const auto known = report.nodes.find(ref);
+    const std::map<NodeId, Cost> costs = known == report.nodes.end() ? std::map<NodeId, Cost>() : known->second;
+    const auto costOf = [&costs](NodeId id) {
+        const auto found = costs.find(id);
+        return found == costs.end() ? Cost() : found->second;
+    };
+    for (const auto& [id, cost] : costs) {
+        parts.activationBytes += cost.activationBytes;
+    }
     for (const ResolvedNode& node : graph.nodes) {
-        if (node.kind->traits.role == NodeRole::Attention) {
+        if (node.kind->traits.role == NodeRole::Attention && !node.in.empty()) {
             const AttentionSizes sizes = attentionSizesOf(node.params, node.in.front().features());
-            parts.heads.push_back({costs.at(node.id).trainFlops, sizes.kvHeads});
+            const Cost cost = costOf(node.id);
+            parts.heads.push_back({{cost.trainFlops, cost.activationBytes}, sizes.kvHeads});
         }
     }
     for (const MlpNodes& mlp : mlpsOf(graph)) {
-        double flops = costs.at(mlp.closer).trainFlops;
+        Share all{costOf(mlp.closer).trainFlops, 0}; // what it puts out is as wide with fewer parts
         for (const NodeId opener : mlp.openers) {
-            flops += costs.at(opener).trainFlops;
+            all.trainFlops += costOf(opener).trainFlops;
+            all.activationBytes += costOf(opener).activationBytes;
         }
-        parts.mlps.push_back({flops, project.schedule.mlpParts});
+        for (const NodeId between : mlp.between) {
+            all.activationBytes += costOf(between).activationBytes;
+        }
+        parts.mlps.push_back({all, project.schedule.mlpParts});
     }
     return parts;
 }
 
-/// What the left-out units of a layer spare, where the layer itself is kept.
-double sparedInside(const StageSchedule& schedule, const BlockParts& parts, double share)
+/// What the left-out units of a layer spare, where the layer itself is kept. `keep`: of its heads and parts.
+Share sparedInside(const StageSchedule& schedule, const BlockParts& parts, double keep)
 {
-    double spared = 0;
+    Share spared;
     const auto add = [&](const std::vector<BlockParts::Unit>& units) {
         for (const BlockParts::Unit& unit : units) {
-            const double kept = keptShare(schedule.sampling, share, unit.count);
-            spared += (1 - kept) * unit.trainFlops;
+            const double absent = 1 - keptShare(schedule.sampling, keep, unit.count);
+            spared.trainFlops += absent * unit.all.trainFlops;
+            spared.activationBytes += absent * unit.all.activationBytes;
         }
     };
-    if (leavesOutHeads(schedule.axis)) {
+    if (keep < 1 && leavesOutHeads(schedule.axis)) {
         add(parts.heads);
     }
-    if (leavesOutMlp(schedule.axis)) {
+    if (keep < 1 && leavesOutMlp(schedule.axis)) {
         add(parts.mlps);
     }
     return spared;
 }
 
+/// Whether each one is drawn by itself, so that a step may keep all.
+bool drawnOneByOne(DropSampling sampling)
+{
+    return sampling == DropSampling::Bernoulli || sampling == DropSampling::DeeperSeldomer;
+}
+
+/// Works out what spans take; each block is taken apart once.
+class SpanCosting {
+public:
+    SpanCosting(const Project& project, const CostReport& report) : m_project(project), m_report(report) {}
+
+    [[nodiscard]] SpanCost of(const StageSpan& span)
+    {
+        SpanCost cost{1, m_report.total.activationBytes, m_report.total.activationBytes};
+        if (span.stage == StageSpan::kFull || m_report.total.trainFlops <= 0) {
+            return cost;
+        }
+        const KeepShares kept = keepShares(m_project.schedule, span, depth(), m_project.training.steps);
+        double spared = 0;
+        for (std::size_t i = 0; i < m_report.layers.size(); ++i) {
+            const double whole = m_report.layers[i].trainFlops;
+            spared += whole - kept.layers[i] * (whole - inside(i, kept.parts[i]).trainFlops);
+        }
+        cost.flopShare = 1 - spared / m_report.total.trainFlops;
+        cost.activationBytes = activationsOf(kept);
+        cost.peakActivationBytes = activationsOf(mostOf(kept));
+        return cost;
+    }
+
+private:
+    [[nodiscard]] std::int64_t depth() const { return static_cast<std::int64_t>(m_report.layers.size()); }
+
+    [[nodiscard]] const BlockParts& partsOfLayer(std::size_t index)
+    {
+        static const BlockParts none;
+        const Block* const block = m_project.network.blockOfLayer(static_cast<std::int64_t>(index) + 1);
+        if (!block) {
+            return none;
+        }
+        const auto found = m_known.find(block->name);
+        return found != m_known.end()
+                   ? found->second
+                   : m_known.emplace(block->name, partsOf(m_project, m_report, GraphRef::block(block->name)))
+                         .first->second;
+    }
+
+    [[nodiscard]] Share inside(std::size_t index, double keep)
+    {
+        return keep < 1 ? sparedInside(m_project.schedule, partsOfLayer(index), keep) : Share();
+    }
+
+    /// With every layer and unit as often there as `kept` says. The topology's own share counts whole. Where layers are
+    /// computed again, they keep nothing inside, and the total holds what the largest of them has there.
+    [[nodiscard]] double activationsOf(const KeepShares& kept)
+    {
+        const bool again = m_project.training.activations == Activations::Recompute;
+        double bytes = m_report.total.activationBytes;
+        double whole = 0;
+        double largest = 0;
+        for (std::size_t i = 0; i < m_report.layers.size(); ++i) {
+            const double layer = m_report.layers[i].activationBytes;
+            const double spared = inside(i, kept.parts[i]).activationBytes;
+            bytes -= layer - kept.layers[i] * (layer - (again ? 0 : spared));
+            if (again) {
+                const double block = partsOfLayer(i).activationBytes;
+                whole = std::max(whole, block);
+                largest = std::max(largest, kept.layers[i] > 0 ? block - spared : 0);
+            }
+        }
+        return bytes - (whole - largest);
+    }
+
+    /// Of the step that keeps the most: where as many layers train in each, the largest of those that are drawn.
+    [[nodiscard]] KeepShares mostOf(KeepShares kept)
+    {
+        if (drawnOneByOne(m_project.schedule.sampling)) {
+            for (std::vector<double>* const shares : {&kept.layers, &kept.parts}) {
+                std::ranges::transform(*shares, shares->begin(), [](double share) { return share > 0 ? 1.0 : 0.0; });
+            }
+            return kept;
+        }
+        std::vector<std::size_t> drawn;
+        double count = 0;
+        for (std::size_t i = 0; i < kept.layers.size(); ++i) {
+            if (kept.layers[i] > 0 && kept.layers[i] < 1) {
+                drawn.push_back(i);
+                count += kept.layers[i];
+            }
+        }
+        std::ranges::stable_sort(drawn, std::greater<>(),
+                                 [&](std::size_t i) { return m_report.layers[i].activationBytes; });
+        for (std::size_t rank = 0; rank < drawn.size(); ++rank) {
+            kept.layers[drawn[rank]] = static_cast<double>(rank) < std::round(count) ? 1 : 0;
+        }
+        return kept;
+    }
+
+    const Project& m_project;
+    const CostReport& m_report;
+    std::map<std::string, BlockParts> m_known;
+};
+
 } // namespace
 
-double expectedFlopShare(const Project& project, const CostReport& report, const StageSpan& span)
+std::vector<SpanCost> costsOfSpans(const Project& project, const CostReport& report)
 {
-    const auto depth = static_cast<std::int64_t>(report.layers.size());
-    if (span.stage == StageSpan::kFull || report.total.trainFlops <= 0) {
-        return 1;
+    SpanCosting costing(project, report);
+    std::vector<SpanCost> costs;
+    for (const StageSpan& span : spansOf(project.schedule, project.network.depth(), project.training.steps)) {
+        costs.push_back(costing.of(span));
     }
-    const KeepShares kept = keepShares(project.schedule, span, depth, project.training.steps);
-    std::map<std::string, BlockParts> known;
-    double spared = 0;
-    for (std::int64_t layer = 1; layer <= depth; ++layer) {
-        const auto index = static_cast<std::size_t>(layer - 1);
-        const Block* const block = project.network.blockOfLayer(layer);
-        double inside = 0;
-        if (kept.parts[index] < 1 && block) {
-            const auto found = known.find(block->name);
-            const BlockParts& parts =
-                found != known.end()
-                    ? found->second
-                    : known.emplace(block->name, partsOf(project, report, GraphRef::block(block->name))).first->second;
-            inside = sparedInside(project.schedule, parts, kept.parts[index]);
-        }
-        const double whole = report.layers[index].trainFlops;
-        spared += whole - kept.layers[index] * (whole - inside);
-    }
-    return 1 - spared / report.total.trainFlops;
+    return costs;
 }
 
 double expectedFlopShare(const Project& project, const CostReport& report)
@@ -105,8 +213,9 @@ FlopCourse flopCourseOf(const Project& project, const CostReport& report)
     if (trainsAll(project.schedule)) {
         return course;
     }
+    SpanCosting costing(project, report);
     for (const StageSpan& span : spansOf(project.schedule, project.network.depth(), project.training.steps)) {
-        course.push_back({span.to, expectedFlopShare(project, report, span)});
+        course.push_back({span.to, costing.of(span).flopShare});
     }
     return course;
 }

@@ -10,11 +10,19 @@
 
 namespace residua::projects {
 
+/// What a step of a span takes. What it leaves out keeps its weights, gradients and moments, and a network that grows
+/// has all of its weights from the first step: they are the report's in every span.
+struct SpanCost {
+    double flopShare = 1;           ///< expected, of those of a step of the whole network
+    double activationBytes = 0;     ///< expected, kept for the backward pass of one micro-batch
+    double peakActivationBytes = 0; ///< of the step that keeps the most: of what is drawn one by one, that is all
+};
+/// Of each of spansOf(), in its order. `report` may be of the document before an edit; what it does not know counts 0.
+[[nodiscard]] std::vector<SpanCost> costsOfSpans(const Project& project, const CostReport& report);
+
 /// FLOP that all steps are expected to take, as a share of those of the full model: each layer's part is weighted
 /// with how often it is kept. `report` is the project's. 1 without stages.
 [[nodiscard]] double expectedFlopShare(const Project& project, const CostReport& report);
-/// The same of the steps of one span.
-[[nodiscard]] double expectedFlopShare(const Project& project, const CostReport& report, const StageSpan& span);
 
 /// How the FLOP of a training go on: what a step is expected to take as a share of a step of the whole network, which
 /// is the same within a stage, and within a stretch of a curve. Empty: every step is whole.

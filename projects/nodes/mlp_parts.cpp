@@ -44,8 +44,8 @@ std::optional<MlpNodes> mlpBefore(const ResolvedGraph& graph, const ResolvedNode
             std::ranges::any_of(node.feeds, [&](const PortRef& feed) { return inside.contains(feed.node); })) {
             return std::nullopt;
         }
-        if (inside.contains(node.id) && node.kind->traits.role == NodeRole::Linear) {
-            mlp.openers.push_back(node.id);
+        if (inside.contains(node.id)) {
+            (node.kind->traits.role == NodeRole::Linear ? mlp.openers : mlp.between).push_back(node.id);
         }
     }
     return mlp;

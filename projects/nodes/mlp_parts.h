@@ -14,7 +14,8 @@ namespace residua::projects {
 struct MlpNodes {
     std::vector<NodeId> openers; ///< in the graph's order
     NodeId closer{};
-    std::int64_t hidden = 0; ///< features
+    std::int64_t hidden = 0;          ///< features
+    std::vector<NodeId> between = {}; ///< what works on the hidden features one by one
 };
 [[nodiscard]] std::vector<MlpNodes> mlpsOf(const ResolvedGraph& graph);
 

@@ -2,14 +2,18 @@
 // Commands on what is selected, where no canvas can be drawn: outline, menu and keys do the same.
 #include "app/outline/outline_view.h"
 #include "app/properties/place.h"
+#include "app/schedule/schedule_panel.h"
+#include "app/schedule/schedule_ribbon.h"
 #include "app/window/document_views.h"
 #include "app/window/edit_commands.h"
 #include "projects/library/presets.h"
+#include "projects/library/schedule_presets.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
 
 #include <QApplication>
 #include <QClipboard>
+#include <QComboBox>
 
 #include <algorithm>
 #include <functional>
@@ -44,6 +48,25 @@ private slots:
     }
 
     void cleanup() { m_window.reset(); }
+
+    /// A published schedule, with all that it sets, is one edit, undone as one.
+    void aPublishedScheduleIsOneEdit()
+    {
+        const projects::Document before = m_window->session().document();
+        auto* preset = m_window->workspace().schedule().findChild<QComboBox*>("schedulePreset");
+        for (const char* const title : {"LEMON", "Progressive layer dropping"}) {
+            const int index = preset->findText(QString::fromLatin1(title));
+            QVERIFY(index > 0);
+            emit preset->activated(index);
+            QCoreApplication::processEvents();
+            QVERIFY(project().schedule != before.project.schedule);
+            QCOMPARE(m_window->workspace().schedule().ribbon().shown(), project().schedule);
+            m_window->session().undo();
+            QCoreApplication::processEvents();
+            QVERIFY(m_window->session().document() == before);
+        }
+        QVERIFY(!m_window->actions().undo->isEnabled());
+    }
 
     void deleteMeansTheSameWhereverItIsPressed_data()
     {

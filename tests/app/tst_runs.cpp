@@ -49,6 +49,32 @@ private slots:
 
     void cleanup() { m_window.reset(); }
 
+    /// The validation of what a stage trains is drawn while the run goes on, and again from its record.
+    void theStagesOfARunHaveTheirValidationCurve()
+    {
+        projects::Project project = quickLanguage();
+        project.training.steps = 6;
+        project.training.validateEvery = 1;
+        project.schedule.stages = {{0, 1, {}}, {4, 2, {}}};
+        m_project = newProject(project);
+        openWindow();
+        m_window->openProject(m_project);
+        QSignalSpy ended(&m_window->runs(), &RunController::ended);
+        m_window->actions().run.run->trigger();
+        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        const auto validated = [this] {
+            const QStringList rows = lossCsv().split(QLatin1Char('\n'), Qt::SkipEmptyParts);
+            const bool has = rows.front().endsWith(QLatin1String(",validation of the stage"));
+            return has ? std::ranges::count_if(rows.mid(1), [](const QString& row) { return !row.endsWith(','); }) : 0;
+        };
+        QTRY_VERIFY_WITH_TIMEOUT(validated() > 0, kPatience);
+        const auto live = validated();
+        QVERIFY(live < 6); // the last stage trains every layer
+        openWindow();
+        m_window->openProject(m_project);
+        QTRY_COMPARE_WITH_TIMEOUT(validated(), live, kPatience);
+    }
+
     void aDeletedRunLeavesEveryPlotAndComesBack()
     {
         train();

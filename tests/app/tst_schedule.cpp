@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The schedule ribbon by mouse and keyboard.
+#include "app/look/format.h"
 #include "app/look/theme.h"
 #include "app/schedule/schedule_panel.h"
 #include "app/schedule/schedule_ribbon.h"
+#include "app/schedule/stage_texts.h"
 #include "projects/edit/edit.h"
 #include "projects/library/presets.h"
+#include "projects/library/schedule_presets.h"
 #include "tests/support/test_program.h"
 
 #include <QApplication>
 #include <QComboBox>
+#include <QHelpEvent>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTest>
+#include <QToolTip>
 
 #include <cmath>
 
@@ -156,6 +161,136 @@ private slots:
         type("stageLengths", "3-2");
         QCOMPARE(refused.count(), 1);
         QCOMPARE(m_project.schedule.stages.size(), std::size_t(3));
+    }
+
+    /// What trains and how that is chosen, for every kind of schedule, with what it saves where that is known.
+    void aBarSaysWhatItsStageTrains_data()
+    {
+        QTest::addColumn<QString>("schedule");
+        QTest::addColumn<QString>("text");
+        QTest::addColumn<QString>("brief");
+        QTest::newRow("layers") << "raptr 6-12"
+                                << "6 of 12 layers\nothers kept with p = 0.40\n50.0 % of the FLOP, saves 50.0 %"
+                                << "6";
+        QTest::newRow("none always kept") << "raptr-free 6-12"
+                                          << "6 of 12 layers\neach kept with p = 0.50\n50.0 % of the FLOP, saves 50.0 %"
+                                          << "6";
+        QTest::newRow("heads") << "raptr-heads 6-12"
+                               << "50 % of the heads\neach kept with p = 0.50\n50.0 % of the FLOP, saves 50.0 %"
+                               << "50 %";
+        QTest::newRow("MLP") << "raptr-mlp 3-12"
+                             << "25 % of the MLP\neach kept with p = 0.25\n50.0 % of the FLOP, saves 50.0 %"
+                             << "25 %";
+        QTest::newRow("growth") << "stacking 4-12"
+                                << "4 layers\nthe first ones\n50.0 % of the FLOP, saves 50.0 %"
+                                << "4";
+        QTest::newRow("heads that grow")
+            << "msg-heads 6-12"
+            << "50 % of the heads\nthe first ones of each layer\n50.0 % of the FLOP, saves "
+               "50.0 %"
+            << "50 %";
+        QTest::newRow("the deeper the seldomer")
+            << "stochastic-depth"
+            << "8.75 of 12 layers\np from 0.96 to 0.50 with the depth\n50.0 % of the FLOP, saves 50.0 %"
+            << "8.75";
+    }
+    void aBarSaysWhatItsStageTrains()
+    {
+        QFETCH(QString, schedule);
+        QFETCH(QString, text);
+        QFETCH(QString, brief);
+        const auto made = projects::scheduleFrom(schedule.toStdString(), 12, 100);
+        QVERIFY(made.ok());
+        const auto spans = projects::spansOf(*made, 12, 100);
+        const QStringList texts = spanTexts(*made, spans.front(), 12, 100, projects::SpanCost{.flopShare = 0.5});
+        QCOMPARE(texts.front(), text);
+        QCOMPARE(texts.back(), brief);
+        QVERIFY(texts.contains(brief + "\n50 % FLOP"));
+        const QStringList unknown = spanTexts(*made, spans.front(), 12, 100, std::nullopt);
+        QVERIFY(unknown.filter("FLOP").isEmpty());
+    }
+
+    void aBarOfAllLayersSavesNothing()
+    {
+        const projects::StageSchedule schedule = *projects::scheduleFrom("raptr 6-12", 12, 100);
+        const auto spans = projects::spansOf(schedule, 12, 100);
+        QCOMPARE(spanTexts(schedule, spans.back(), 12, 100, projects::SpanCost()), (QStringList{"every layer", "all"}));
+    }
+
+    void aCurveSaysWhatItSavesInAll()
+    {
+        const projects::StageSchedule schedule = *projects::scheduleFrom("pld 0.5", 4, 1000);
+        std::vector<projects::SpanCost> costs(projects::spansOf(schedule, 4, 1000).size(), {.flopShare = 0.75});
+        QCOMPARE(curveTexts(schedule, 4, 1000, costs).back(), QString("saves 25.0 % of the FLOP"));
+        costs.front().flopShare = 1;
+        QVERIFY(curveTexts(schedule, 4, 1000, costs).front().contains("a step takes 100.0 to 75.0 % of the FLOP"));
+        QCOMPARE(curveTexts(schedule, 4, 1000, {}).size(), 1);
+        QVERIFY(curveTexts(schedule, 4, 1000, {}).front().endsWith("falling to 3.25")); // 1 − (l − 1)/4·0.5
+    }
+
+    void aBorderTellsItsLosses()
+    {
+        const engine::StageRecord border{
+            .step = 500, .name = "12 layers", .trainBefore = 2.5, .trainAfter = 2.75, .note = {}};
+        QCOMPARE(borderTexts(border),
+                 (QStringList{QString::fromUtf8("loss 2.5 → 2.75 (+0.25)"), QString::fromUtf8("2.5 → 2.75"), "+0.25"}));
+        QVERIFY(borderTexts({.step = 500, .name = "12 layers", .note = {}}).isEmpty()); // none was taken
+    }
+
+    /// Of a run whose borders lie where the ribbon has them; those of another schedule are none of its.
+    void theBordersOfARunAreDrawnOverTheirBars()
+    {
+        twoStages();
+        ScheduleRibbon& ribbon = m_panel->ribbon();
+        const QImage before = ribbon.grab().toImage();
+        engine::StageRecord border{.step = 400, .name = "all", .trainBefore = 2.5, .trainAfter = 2.75, .note = {}};
+        ribbon.setBorders({border});
+        QCOMPARE(ribbon.grab().toImage(), before);
+        border.step = 500;
+        ribbon.setBorders({border});
+        QVERIFY(ribbon.grab().toImage() != before);
+        ribbon.setBorders({});
+        QCOMPARE(ribbon.grab().toImage(), before);
+    }
+
+    /// A narrow bar's text has no room in it; the pointer tells it.
+    void thePointerTellsOfABar()
+    {
+        twoStages();
+        ScheduleRibbon& ribbon = m_panel->ribbon();
+        const QPoint at = point(250, 1);
+        QHelpEvent help(QEvent::ToolTip, at, ribbon.mapToGlobal(at));
+        QCoreApplication::sendEvent(&ribbon, &help);
+        QVERIFY(QToolTip::text().startsWith(QString("2 of %1 layers").arg(m_depth)));
+        QVERIFY(QToolTip::text().contains("of the FLOP, saves "));
+        QToolTip::hideText();
+    }
+
+    /// What a stage takes and saves, and its memory, stand beside its numbers.
+    void theChosenStageTellsItsCost()
+    {
+        twoStages();
+        m_panel->ribbon().choose(0);
+        const QString cost = m_panel->findChild<QLabel*>("stageCost")->text();
+        QVERIFY2(cost.contains("% of a full step, saves ") && cost.contains("memory "), qPrintable(cost));
+        const QString summary = m_panel->findChild<QLabel*>("scheduleSummary")->text();
+        QVERIFY2(summary.contains("at most ") && summary.endsWith(" of memory"), qPrintable(summary));
+        projects::CostReport report;
+        report.total.weightBytes = 1024;
+        report.total.optimiserBytes = 2048;
+        QCOMPARE(memoryText(report, {1, 1024, 2048}), formatBytes(4096) + ", at most " + formatBytes(5120));
+        QCOMPARE(memoryText(report, {1, 1024, 1024}), formatBytes(4096));
+    }
+
+    void aPublishedScheduleIsOneEdit()
+    {
+        auto* preset = m_panel->findChild<QComboBox*>("schedulePreset");
+        preset->setFocus();
+        QTest::keyClick(preset, Qt::Key_Down); // from that of all layers to RaPTr
+        QCOMPARE(m_edits, 1);
+        QCOMPARE(m_project.schedule,
+                 projects::scheduleOf(*projects::findSchedulePreset("raptr"), m_depth, m_project.training.steps));
+        QCOMPARE(preset->currentText(), QString("RaPTr"));
     }
 
     void theCursorStandsAtTheRunsStep()

@@ -95,7 +95,11 @@ private slots:
         }
         const QString svg = path("figure-4.svg");
         QCOMPARE(run(words + QStringList{"-o", svg}).code, 0);
-        QVERIFY(QFileInfo(svg).size() > 1000);
+        QFile file(svg);
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        const QString picture = QString::fromUtf8(file.readAll());
+        QCOMPARE(picture.count(">tau "), 5);
+        QVERIFY(picture.contains(">paper: L^-0.4<") && picture.contains(">paper, BERT-Large: L^-0.88<"));
         QCOMPARE(run(words + QStringList{"-o", path("figure-4.png")}).code, 1);
     }
 

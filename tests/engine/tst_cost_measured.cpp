@@ -11,6 +11,7 @@
 #include "network_harness.h"
 
 #include "projects/cost/cost.h"
+#include "projects/cost/stage_cost.h"
 #include "projects/transfer/retrofit.h"
 #include "tests/support/test_program.h"
 
@@ -237,6 +238,55 @@ private Q_SLOTS:
         within("training FLOP", cost->total.trainFlops * kTokens / g_seen.products, 1, 1.09);
         // What copies between the steps of attention by features keep is not counted one by one.
         within("memory", cost->total.activationBytes / kept, topology == kPerformer ? 0.95 : 0.97, 1.01);
+    }
+
+    /// Steps that keep half of what their schedule is about, always as much. Memory is compared where whole layers are
+    /// left out: at this size the copies of kept rows and columns weigh as much as the activations.
+    void everyAxis_data()
+    {
+        QTest::addColumn<int>("axis");
+        const std::pair<const char*, projects::DropAxis> axes[] = {
+            {"layers", projects::DropAxis::Layers}, {"heads", projects::DropAxis::Heads},
+            {"MLP", projects::DropAxis::Mlp},       {"heads and MLP", projects::DropAxis::HeadsAndMlp},
+            {"all", projects::DropAxis::All},
+        };
+        for (const auto& [name, axis] : axes) {
+            QTest::newRow(name) << static_cast<int>(axis);
+        }
+    }
+    void everyAxis()
+    {
+        QFETCH(int, axis);
+        Project project = languageUnder("plain");
+        project.training.steps = 10;
+        project.schedule.axis = static_cast<projects::DropAxis>(axis);
+        project.schedule.sampling = projects::DropSampling::FixedSize;
+        project.schedule.mlpParts = 2;
+        project.schedule.stages = {{0, kDepth / 2.0, {}}};
+        const auto cost = projects::costOf(project);
+        QVERIFY2(cost.ok(), cost.ok() ? "" : cost.error().text().c_str());
+        const projects::SpanCost span = projects::costsOfSpans(project, *cost).front();
+        QVERIFY(span.flopShare < 0.9);
+        const auto network = compiled(project);
+        const engine::DeviceBatch batch = randomBatch(project, kBatch, kTime, 5);
+        engine::Pass pass = kTraining;
+        pass.step = 1;
+        pass.random = engine::RandomStreams(project.seeds.stages, pass.step);
+        network->loss(batch, pass).backward(); // what is made once is there now
+        for (engine::NamedParameter& parameter : network->parameters()) {
+            parameter.tensor.mutable_grad().reset();
+        }
+        const double before = CountingAllocator::instance().live();
+        const Watch watch;
+        const at::Tensor loss = network->loss(batch, pass);
+        const double kept = CountingAllocator::instance().live() - before;
+        loss.backward();
+        constexpr double kTokens = kBatch * kTime;
+        within("training FLOP", span.flopShare * cost->total.trainFlops * kTokens / g_seen.products, 1, 1.12);
+        if (project.schedule.axis == projects::DropAxis::Layers) {
+            within("memory", span.activationBytes / kept, 0.93, 1.05);
+            QCOMPARE(span.peakActivationBytes, span.activationBytes);
+        }
     }
 
     /// What a residual in fp32 keeps under bf16 beyond one in bf16. Left out are those whose layers make small matrices

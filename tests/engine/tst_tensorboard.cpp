@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/files/crc32c.h"
 #include "engine/files/tensorboard.h"
+#include "engine/runs/run_writer.h"
+#include "projects/library/presets.h"
 #include "tests/engine/stored_tensors.h"
 #include "tests/support/test_program.h"
 
@@ -179,6 +181,42 @@ private slots:
         for (std::size_t i = 0; i < scalars.size(); ++i) {
             QCOMPARE(scalarOf((*events)[i + 1]), scalars[i]);
         }
+    }
+
+    /// What a run records of a border is there by its name and step, as every number is, and so is what it validated of
+    /// the stage's own network.
+    void aRunsStagesAreThere()
+    {
+        RunInfo info;
+        info.steps = 40;
+        const fs::path run = m_path / "run";
+        const std::vector<Scalar> wanted{{metric::kStageTrainBefore, 20, 2.5f},
+                                         {metric::kStageTrainAfter, 20, 2.75f},
+                                         {metric::kStageJump, 20, 0.25f},
+                                         {metric::kStageValidationBefore, 20, 3.5f},
+                                         {metric::kStageValidationAfter, 20, 3.25f},
+                                         {metric::kStageLoss, 30, 3.125f}};
+        {
+            auto writer = RunWriter::create(run, info, projects::findExample("staged-language")->project, m_path);
+            QVERIFY(writer.ok());
+            for (const Scalar& scalar : wanted) {
+                writer->metric(scalar.name, scalar.step, static_cast<double>(scalar.value));
+            }
+            QVERIFY(writer->flush().ok());
+        }
+        std::vector<Scalar> found;
+        for (const auto& entry : fs::recursive_directory_iterator(run)) {
+            if (entry.path().filename().string().starts_with("events.out.tfevents.")) {
+                const auto events = readRecords(readAll(entry.path()));
+                QVERIFY(events.has_value());
+                for (const std::string& event : *events) {
+                    if (parse(event).bytes.contains(5)) { // a summary
+                        found.push_back(scalarOf(event));
+                    }
+                }
+            }
+        }
+        QVERIFY(found == wanted);
     }
 
     void notANumberStays()

@@ -146,6 +146,64 @@ private slots:
         QVERIFY(std::abs(expectedFlopShare(project, *report) - (1 - 8 * mlp * (1 - share) / total)) < 1e-12);
     }
 
+    /// Activations of what a step keeps: as expected, and at most.
+    void activationsAreThoseOfWhatIsKept()
+    {
+        Project project = findExample("plain-language")->project; // 8 layers, 4 heads
+        project.training.steps = 100;
+        const auto report = costOf(project);
+        const double all = report->total.activationBytes;
+        const double layer = report->layers.front().activationBytes;
+        const auto nodes = report->nodes.at(GraphRef::block("transformer"));
+        const auto& parts = project.network.blocks.front().graph.nodes;
+        const auto bytesOf = [&](const char* name) {
+            return nodes.at(std::ranges::find(parts, name, &Node::name)->id).activationBytes;
+        };
+        const auto close = [](double a, double b) { return std::abs(a - b) < 1e-9 * b; };
+        const auto first = [&] { return costsOfSpans(project, *report).front(); };
+        QVERIFY(layer > 0 && 8 * layer < all);
+        QCOMPARE(costsOfSpans(project, *report).size(), std::size_t{1});
+        QCOMPARE(first().activationBytes, all);
+        project.schedule.stages = {{0, 4, {1, 8}}, {50, 8, {1, 8}}};
+        QVERIFY(close(first().activationBytes, all - 4 * layer));
+        QVERIFY(close(first().peakActivationBytes, all)); // each is drawn by itself
+        QVERIFY(close(costsOfSpans(project, *report).back().activationBytes, all));
+        project.schedule.sampling = DropSampling::FixedSize;
+        QVERIFY(close(first().peakActivationBytes, all - 4 * layer));
+        project.schedule.sampling = DropSampling::First;
+        QVERIFY(close(first().peakActivationBytes, all - 4 * layer));
+        project.schedule.axis = DropAxis::Heads;
+        QVERIFY(close(first().activationBytes, all - 8 * bytesOf("attention") / 2));
+        project.schedule.axis = DropAxis::Mlp;
+        Project renamed = project; // and the figures are those from before
+        renamed.network.blocks.front().name = "other";
+        renamed.network.stack.front().block = "other";
+        QCOMPARE(costsOfSpans(renamed, *report).front().activationBytes, all);
+        const double hidden = (all - first().activationBytes) / 8 * 2;
+        QVERIFY(hidden >= bytesOf("gate") + bytesOf("up") && hidden < layer - bytesOf("attention"));
+    }
+
+    /// Where layers are computed again, what they hold inside is there once.
+    void layersThatAreComputedAgainKeepTheirOutput()
+    {
+        Project project = findExample("plain-language")->project;
+        project.training.activations = Activations::Recompute;
+        const auto report = costOf(project);
+        const double all = report->total.activationBytes;
+        const double layer = report->layers.front().activationBytes;
+        project.schedule.stages = {{0, 4, {}}};
+        const auto near = [&](double bytes) {
+            return std::abs(bytes - costsOfSpans(project, *report)[0].activationBytes);
+        };
+        QVERIFY(near(all - 4 * layer) < 1e-9 * all);
+        project.schedule.axis = DropAxis::Heads;
+        project.schedule.sampling = DropSampling::FixedSize;
+        const auto& nodes = report->nodes.at(GraphRef::block("transformer"));
+        const auto& parts = project.network.blocks.front().graph.nodes;
+        const double attention = nodes.at(std::ranges::find(parts, "attention", &Node::name)->id).activationBytes;
+        QVERIFY(near(all - attention / 2) < 1e-9 * all);
+    }
+
     /// PLD (algorithm 1): over all steps the mean of α(t) = (1 − ᾱ)·e^(−γ_f·t/T) + ᾱ, and layer i of L from 0 stays
     /// with 1 − i/L·(1 − α(t)).
     void aCurveHasTheMeanOfItsSteps()

@@ -154,6 +154,29 @@ private slots:
         }
     }
 
+    /// Figure 2 of RaPTr at both sizes: every member trains, at the FLOP of RaPTr but for the baseline of as many
+    /// steps.
+    void figureTwoComparesAtEqualFlop()
+    {
+        const Project project = findExample("boolean-polynomial")->project;
+        QCOMPARE(project.sweeps.size(), std::size_t{2});
+        for (const Sweep& sweep : project.sweeps) {
+            const auto members = expand(project, sweep);
+            QVERIFY(members);
+            QCOMPARE(members->size(), std::size_t{5});
+            const double raptr = members->at(2).trainFlops;
+            QVERIFY(raptr > 0);
+            for (const SweepMember& member : *members) {
+                QVERIFY2(!member.error, member.error ? member.error->text().c_str() : "");
+                QCOMPARE(member.project.network.depth(), std::int64_t{20});
+                const double wanted = &member == &members->front() ? 1.25 : 1;
+                QVERIFY2(std::abs(member.trainFlops / raptr / wanted - 1) < 0.03, member.label.c_str());
+            }
+            QCOMPARE(members->at(2).project.training.steps, members->front().project.training.steps);
+        }
+        QCOMPARE(expand(project, project.sweeps[1])->front().project.network.width, project.network.width);
+    }
+
     void errorsNameAxisAndValue_data()
     {
         QTest::addColumn<QString>("axis");

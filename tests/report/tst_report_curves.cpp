@@ -2,6 +2,7 @@
 // What a run has recorded over its steps: stages, FLOP, layers and degrees.
 #include "report_harness.h"
 
+#include "app/report/comparison.h"
 #include "app/report/report.h"
 #include "engine/api/row_curves.h"
 #include "engine/results/run_reader.h"
@@ -11,12 +12,39 @@
 #include "resources/axis.h"
 #include "tests/support/test_program.h"
 
+#include <QRegularExpression>
 #include <QTest>
 
+#include <cmath>
 #include <limits>
 
 using namespace residua;
 using namespace residua::tests;
+
+namespace {
+
+/// The picture of that title; empty where the page has none.
+QString plotOf(const QString& html, const QString& title)
+{
+    for (const QString& svg : svgsOf(html)) {
+        if (svg.contains("aria-label='" + title + "'")) {
+            return svg;
+        }
+    }
+    return {};
+}
+
+/// How far along the horizontal axis the second stage begins.
+double shareAtBand(const QString& svg)
+{
+    static const QRegularExpression axis("class='axis' x1='([0-9.]+)' x2='([0-9.]+)'");
+    static const QRegularExpression band("class='band' x='([0-9.]+)'");
+    const auto ends = axis.match(svg);
+    const double left = ends.captured(1).toDouble();
+    return (band.match(svg).captured(1).toDouble() - left) / (ends.captured(2).toDouble() - left);
+}
+
+} // namespace
 
 class TestReportCurves : public QObject {
     Q_OBJECT
@@ -70,13 +98,23 @@ private Q_SLOTS:
         const QString html = QString::fromStdString(*page);
         QVERIFY(html.contains("Loss against training FLOP"));
         const auto cost = projects::costOf(project);
-        const double half = projects::expectedFlopShare(project, *cost, projects::spansOf(project.schedule, 12, 40)[0]);
+        const double half = projects::costsOfSpans(project, *cost)[0].flopShare;
         QVERIFY(half > 0.4 && half < 0.6);
         const std::string share = resources::shortNumber(100 * half / (half + 1));
         QVERIFY2(html.contains(QString::fromStdString("<td class='n'>" + share + " %</td>")), share.c_str());
+        const QString byFlop = plotOf(html, "Loss against training FLOP");
+        const QString byTime = plotOf(html, "Loss against training time");
+        QVERIFY(byFlop.contains("12 &lt; 13 layers") && byTime.contains("12 &lt; 13 layers"));
+        QVERIFY(std::abs(shareAtBand(byFlop) - 19 * half / (19 * half + 20)) < 1e-3); // the axis begins at step 1
+        QVERIFY(std::abs(shareAtBand(byTime) - 19.0 / 39) < 1e-3);
+        QVERIFY(byTime.contains(">seconds<") && byTime.contains(">0.5<")); // of a run of 4 s
+        const QString compared = QString::fromStdString(*report::comparisonHtml(dir.path().toStdString()));
+        QVERIFY(!plotOf(compared, "Training loss against training time").isEmpty());
         const QTemporaryDir other;
         const auto whole = engine::RunReader::open(writeRun(other, "all"));
-        QVERIFY(!QString::fromStdString(*report::reportHtml(*whole)).contains("Loss against training FLOP"));
+        QVERIFY(!QString::fromStdString(*report::reportHtml(*whole)).contains("Loss against"));
+        const QString plain = QString::fromStdString(*report::comparisonHtml(other.path().toStdString()));
+        QVERIFY(!plain.contains("against training time"));
     }
 
     /// The error of each degree, as recorded; what is measured of single layers too, and none of it is a heatmap.
@@ -129,6 +167,51 @@ private Q_SLOTS:
             QVERIFY(svgs[at].contains(">layer 1<") && svgs[at].contains(">layer 50<"));
             QVERIFY(!svgs[at].contains("class='broken'"));
         }
+    }
+
+    /// What the run took at a border stands in the table as it is, not as a mean of the steps around it.
+    void theTableHasTheLossesThatTheRunTook()
+    {
+        const QTemporaryDir dir;
+        const auto path = writeRun(dir, "staged");
+        {
+            auto writer = engine::RunWriter::reopen(path, 40);
+            QVERIFY(writer.ok());
+            writer->metric(engine::metric::kStageTrainBefore, 20, 2.5);
+            writer->metric(engine::metric::kStageTrainAfter, 20, 2.75);
+            writer->metric(engine::metric::kStageValidationBefore, 20, 3.5);
+            writer->metric(engine::metric::kStageValidationAfter, 20, 3.25);
+            QVERIFY(writer->flush().ok());
+        }
+        const QString html = QString::fromStdString(*report::reportHtml(*engine::RunReader::open(path)));
+        const qsizetype at = html.indexOf("<h2>Stages</h2>");
+        const QString table = html.mid(at, html.indexOf("</table>", at) - at);
+        QString cells;
+        for (const char* const number : {"2.5", "2.75", "+0.25", "3.5", "3.25"}) {
+            cells += QStringLiteral("<td class='n'>%1</td>").arg(QString::fromLatin1(number));
+        }
+        QVERIFY2(table.contains(cells), qPrintable(table));
+    }
+
+    /// The validation of what a stage trains is a curve of its own where it was recorded.
+    void theStageHasItsOwnValidationCurve()
+    {
+        const QTemporaryDir dir;
+        const auto path = writeRun(dir, "staged");
+        const auto lossPlot = [&path] {
+            return plotOf(QString::fromStdString(*report::reportHtml(*engine::RunReader::open(path))), "Loss");
+        };
+        QVERIFY(!lossPlot().isEmpty() && !lossPlot().contains("validation of the stage"));
+        {
+            auto writer = engine::RunWriter::reopen(path, 40);
+            QVERIFY(writer.ok());
+            for (const std::int64_t step : {10, 20, 30}) {
+                writer->metric(engine::metric::kStageLoss, step, 2 + 1.0 / static_cast<double>(step));
+            }
+            QVERIFY(writer->flush().ok());
+        }
+        QVERIFY(lossPlot().contains("validation of the stage"));
+        QCOMPARE(lossPlot().count("dotted"), 2); // the curve, and its line in the legend
     }
 };
 

@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
 #include <vector>
 
 using residua::engine::MetricPoint;
@@ -34,11 +35,15 @@ RunCurves::Fields lossAndRate()
     return {{"loss", &StepRecord::loss}, {"rate", &StepRecord::learningRate}};
 }
 
-QString rowsOf(RunCurves& run, const char* beside)
+QString rowsOf(RunCurves& run, const std::vector<std::string>& names)
 {
     QString text;
     QTextStream out(&text);
-    RunRows(csvQuoted("a \"run\""), run.series("loss"), beside ? &run.series(beside) : nullptr).write(out);
+    std::vector<const Series*> beside;
+    for (const std::string& name : names) {
+        beside.push_back(&run.series(name));
+    }
+    RunRows(csvQuoted("a \"run\""), run.series("loss"), beside).write(out);
     out.flush();
     return text;
 }
@@ -193,14 +198,21 @@ private slots:
         run.setWindow(2);
         run.append({at(1, kNaN), at(2, 4), at(3, 1e30), at(4, -kInfinity)});
         run.append("validation", {{2, 2.5}, {4, 2.25}, {9, 2}});
-        QCOMPARE(rowsOf(run, "validation"), QString("\"a \"\"run\"\"\",1,nan,,\n"
-                                                    "\"a \"\"run\"\"\",2,4,4,2.5\n"
-                                                    "\"a \"\"run\"\"\",3,1e+30,6.6666666666666663e+29,\n"
-                                                    "\"a \"\"run\"\"\",4,-inf,6.6666666666666663e+29,2.25\n"
-                                                    "\"a \"\"run\"\"\",9,,,2\n"));
+        QCOMPARE(rowsOf(run, {"validation"}), QString("\"a \"\"run\"\"\",1,nan,,\n"
+                                                      "\"a \"\"run\"\"\",2,4,4,2.5\n"
+                                                      "\"a \"\"run\"\"\",3,1e+30,6.6666666666666663e+29,\n"
+                                                      "\"a \"\"run\"\"\",4,-inf,6.6666666666666663e+29,2.25\n"
+                                                      "\"a \"\"run\"\"\",9,,,2\n"));
+        run.append("stage", {{3, 1.5}, {4, 1.25}});
+        QCOMPARE(rowsOf(run, {"validation", "stage"}),
+                 QString("\"a \"\"run\"\"\",1,nan,,,\n"
+                         "\"a \"\"run\"\"\",2,4,4,2.5,\n"
+                         "\"a \"\"run\"\"\",3,1e+30,6.6666666666666663e+29,,1.5\n"
+                         "\"a \"\"run\"\"\",4,-inf,6.6666666666666663e+29,2.25,1.25\n"
+                         "\"a \"\"run\"\"\",9,,,2,\n"));
         run.setWindow(1);
         run.setAxis(XAxis::Units);
-        QCOMPARE(rowsOf(run, nullptr).section('\n', 1, 1), QString("\"a \"\"run\"\"\",2,128,4,"));
+        QCOMPARE(rowsOf(run, {}).section('\n', 1, 1), QString("\"a \"\"run\"\"\",2,128,4,"));
     }
 };
 

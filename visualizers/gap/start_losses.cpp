@@ -46,8 +46,7 @@ StartLosses::Impl::Impl(const ShownRuns& shown, StartLosses* of)
                          {.name = engine::metric::kLoss,
                           .title = tr("training"),
                           .label = tr("loss"),
-                          .beside = engine::metric::kValidationLoss,
-                          .besideTitle = tr("validation")},
+                          .beside = {{engine::metric::kValidationLoss, tr("validation")}}},
                          tr("Train from each start: their losses are laid over each other here."), of))
 {
     curves->plot().setAccessibleName(tr("Losses from each start"));

@@ -27,6 +27,9 @@ void takeValidations(RunCurves& curves, const RunNumbers& numbers)
         points.push_back({step, loss});
     }
     curves.append(engine::metric::kValidationLoss, points);
+    if (const auto ofStage = numbers.figures.find(engine::metric::kStageLoss); ofStage != numbers.figures.end()) {
+        curves.append(engine::metric::kStageLoss, ofStage->second);
+    }
 }
 
 } // namespace
@@ -48,8 +51,8 @@ LossView::Impl::Impl(const ShownRuns& runs, LossView* view)
                          {.name = engine::metric::kLoss,
                           .title = tr("training"),
                           .label = tr("loss"),
-                          .beside = engine::metric::kValidationLoss,
-                          .besideTitle = tr("validation"),
+                          .beside = {{engine::metric::kValidationLoss, tr("validation")},
+                                     {engine::metric::kStageLoss, tr("validation of the stage"), Qt::DotLine}},
                           .bounded = true},
                          tr("Run the project to see its loss."), view)),
       table(new QTableView(view))

@@ -9,8 +9,9 @@ namespace residua::visualizers {
 
 class ShownRuns;
 
-/// Loss of the overlaid runs: training (raw faint behind the smoothed) and validation, against step, tokens, FLOP or
-/// time, with the stages as bands and a table of what each transition did. GUI thread.
+/// Loss of the overlaid runs: training (raw faint behind the smoothed), validation, and validation of what a step of
+/// the stage trains where that is less than the network, against step, tokens, FLOP or time, with the stages as bands
+/// and a table of what each transition did. GUI thread.
 class LossView : public PlotView {
     Q_OBJECT
 public:

@@ -95,7 +95,7 @@ RunPlot::Shown MetricsView::Impl::shown(const Metric& metric)
 {
     const QString label = metric.unit.isEmpty() ? metric.title : tr("%1 (%2)").arg(metric.title, metric.unit);
     const QString title = metric.column.isEmpty() ? metric.title : metric.column;
-    return {.name = metric.name, .title = title, .label = label, .beside = {}, .besideTitle = {}};
+    return {.name = metric.name, .title = title, .label = label};
 }
 
 MetricsView::Impl::Impl(const ShownRuns& runs, MetricsView* view)

@@ -27,40 +27,46 @@ void RunRows::Points::start(QTextStream& out, const QString& lead, std::size_t i
     }
 }
 
-RunRows::RunRows(QString lead, const Series& series, const Series* beside)
-    : m_lead(std::move(lead)),
-      m_points(series.raw()),
-      m_beside(beside ? std::optional<Points>(beside->raw()) : std::nullopt),
-      m_window(series.window())
+RunRows::RunRows(QString lead, const Series& series, const std::vector<const Series*>& beside)
+    : m_lead(std::move(lead)), m_points(series.raw()), m_window(series.window())
 {
+    for (const Series* each : beside) {
+        m_beside.emplace_back(each->raw());
+    }
 }
 
 void RunRows::write(QTextStream& out) const
 {
     out.setRealNumberPrecision(kDigits);
     MovingAverage average(m_window);
-    constexpr double kNoMore = std::numeric_limits<double>::infinity();
-    const auto stepAt = [](const Points& points, std::size_t i) {
-        return i < points.steps.size() ? points.steps[i] : kNoMore;
-    };
     std::size_t point = 0;
-    std::size_t beside = 0;
+    std::vector<std::size_t> next(m_beside.size(), 0);
     for (;;) {
-        const double step = stepAt(m_points, point);
-        const double stepBeside = m_beside ? stepAt(*m_beside, beside) : kNoMore;
-        if (step == kNoMore && stepBeside == kNoMore) {
+        const Points* first = point < m_points.steps.size() ? &m_points : nullptr; // whose step is the next
+        std::size_t index = point;
+        for (std::size_t i = 0; i < m_beside.size(); ++i) {
+            const std::vector<double>& steps = m_beside[i].steps;
+            if (next[i] < steps.size() && (!first || steps[next[i]] < first->steps[index])) {
+                first = &m_beside[i];
+                index = next[i];
+            }
+        }
+        if (!first) {
             return;
         }
-        (step <= stepBeside) ? m_points.start(out, m_lead, point) : m_beside->start(out, m_lead, beside);
-        if (step <= stepBeside) {
+        const double step = first->steps[index];
+        first->start(out, m_lead, index);
+        if (first == &m_points) {
             const double value = m_points.values[point++];
             const auto mean = average.add(value);
             out << value << ',' << (m_window > 1 && mean ? QString::number(*mean, 'g', kDigits) : QString());
         } else {
             out << ',';
         }
-        if (m_beside) {
-            out << ',' << (stepBeside <= step ? QString::number(m_beside->values[beside++], 'g', kDigits) : QString());
+        for (std::size_t i = 0; i < m_beside.size(); ++i) {
+            const Points& beside = m_beside[i];
+            const bool here = next[i] < beside.steps.size() && beside.steps[next[i]] == step;
+            out << ',' << (here ? QString::number(beside.values[next[i]++], 'g', kDigits) : QString());
         }
         out << '\n';
     }

@@ -4,20 +4,18 @@
 #include "visualizers/plot/csv_text.h"
 #include "visualizers/plot/series.h"
 
-#include <optional>
 #include <vector>
 
 namespace residua::visualizers {
 
 /// What a run's rows say: its recorded points as they came, NaN and infinity too, their moving average, and the points
-/// of another curve beside them. A copy, of nothing but what is written.
+/// of other curves beside them. A copy, of nothing but what is written.
 class RunRows {
 public:
-    /// `lead` begins each row: the run, and what else tells the series from others. On the axis that both stand on;
-    /// null: nothing is beside.
-    RunRows(QString lead, const Series& series, const Series* beside);
+    /// `lead` begins each row: the run, and what else tells the series from others. On the axis that all stand on.
+    RunRows(QString lead, const Series& series, const std::vector<const Series*>& beside);
 
-    /// lead, step, x where that is not the step, recorded, smoothed (empty over a window of 1), and what is beside
+    /// lead, step, x where that is not the step, recorded, smoothed (empty over a window of 1), and each that is beside
     /// (empty where it has no point).
     void write(QTextStream& out) const;
 
@@ -34,7 +32,7 @@ private:
 
     QString m_lead;
     Points m_points;
-    std::optional<Points> m_beside;
+    std::vector<Points> m_beside;
     double m_window;
 };
 

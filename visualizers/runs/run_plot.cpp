@@ -184,7 +184,9 @@ void RunPlot::draw(Item& run)
         const Series& series = drawn.curves.series(name);
         drawn.lines.push_back({name, m_plot->add(series.raw(), {}), m_plot->add(series.smooth(), {})});
     }
-    drawn.beside = m_plot->add(drawn.curves.series(m_shown.beside).raw(), {});
+    for (const Beside& beside : m_shown.beside) {
+        drawn.beside.push_back(m_plot->add(drawn.curves.series(beside.name).raw(), {}));
+    }
     style(run);
 }
 
@@ -195,7 +197,10 @@ void RunPlot::undraw(Drawn& run)
         m_plot->remove(line.smooth);
     }
     run.lines.clear();
-    m_plot->remove(run.beside);
+    for (const CurvePlot::Id beside : run.beside) {
+        m_plot->remove(beside);
+    }
+    run.beside.clear();
 }
 
 QString RunPlot::legendName(const QString& run, const QString& title) const
@@ -212,17 +217,26 @@ void RunPlot::style(const Item& run) const
     for (std::size_t line = 0; line < drawn.lines.size(); ++line) {
         styleLine(run, line);
     }
+    for (std::size_t index = 0; index < drawn.beside.size(); ++index) {
+        styleBeside(run, index);
+    }
+}
+
+/// In the legend where there is something of it to see.
+void RunPlot::styleBeside(const Item& run, std::size_t index) const
+{
+    const Beside& beside = m_shown.beside[index];
     const bool apart = !inBand(run);
-    const bool beside = apart && drawn.curves.at(m_shown.beside).raw().size() > 0;
+    const bool recorded = run.second.curves.at(beside.name).raw().size() > 0;
     const QString name = m_shownRuns.labelOf(run.first);
-    m_plot->setLook(drawn.beside, {.name = beside ? legendName(name, m_shown.besideTitle) : QString(),
-                                   .run = name,
-                                   .reading = apart ? m_shown.besideTitle : QString(),
-                                   .colour = resources::curveColour(about(run).colour, m_theme),
-                                   .alpha = apart ? 1.0 : 0.0,
-                                   .width = 1.2,
-                                   .line = Qt::DashLine,
-                                   .marks = apart});
+    m_plot->setLook(run.second.beside[index], {.name = apart && recorded ? legendName(name, beside.title) : QString(),
+                                               .run = name,
+                                               .reading = apart ? beside.title : QString(),
+                                               .colour = resources::curveColour(about(run).colour, m_theme),
+                                               .alpha = apart ? 1.0 : 0.0,
+                                               .width = 1.2,
+                                               .line = beside.line,
+                                               .marks = apart});
 }
 
 /// The run's name in the legend stands by what is drawn in full: the average, or the points where there is none.
@@ -375,8 +389,8 @@ void RunPlot::showSeeds()
         bands.clear();
     }
     std::vector<SeedPlot::Number> numbers{{m_shown.name, m_shown.title, false}};
-    if (!m_shown.beside.empty()) {
-        numbers.push_back({m_shown.beside, m_shown.besideTitle, true});
+    for (const Beside& beside : m_shown.beside) {
+        numbers.push_back({beside.name, beside.title, true, beside.line});
     }
     m_seedPlot.show(bands, numbers, xAxis(), m_controls->window(), m_theme);
 }
@@ -407,6 +421,19 @@ void RunPlot::setTheme(resources::Theme theme)
     refresh();
 }
 
+std::vector<RunPlot::Beside> RunPlot::besideInCsv() const
+{
+    std::vector<Beside> all;
+    for (const Beside& beside : m_shown.beside) {
+        const bool recorded = std::ranges::any_of(
+            m_runs, [&](const Item& run) { return run.second.curves.at(beside.name).raw().size() > 0; });
+        if (all.empty() || recorded) {
+            all.push_back(beside);
+        }
+    }
+    return all;
+}
+
 CsvText RunPlot::csvText() const
 {
     QStringList columns{QStringLiteral("run")};
@@ -418,13 +445,17 @@ CsvText RunPlot::csvText() const
         columns << m_controls->axisName();
     }
     columns << (byColumn() ? m_shown.label : m_shown.title) << tr("smoothed");
-    if (!m_shown.beside.empty()) {
-        columns << m_shown.besideTitle;
+    const std::vector<Beside> besides = besideInCsv();
+    for (const Beside& beside : besides) {
+        columns << beside.title;
     }
     std::vector<RunRows> rows;
     for (const auto& [key, run] : m_runs) {
         const QString name = m_shownRuns.labelOf(key);
-        const Series* beside = m_shown.beside.empty() ? nullptr : &run.curves.at(m_shown.beside);
+        std::vector<const Series*> beside;
+        for (const Beside& shown : besides) {
+            beside.push_back(&run.curves.at(shown.name));
+        }
         for (const Line& line : run.lines) {
             const QString column = byColumn() ? QLatin1Char(',') + QString::number(columnOf(line.name)) : QString();
             rows.emplace_back(csvQuoted(name) + column, run.curves.at(line.name), beside);

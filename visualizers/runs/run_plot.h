@@ -31,13 +31,19 @@ class RunPlotControls;
 class RunPlot : public QWidget {
     Q_OBJECT
 public:
+    /// Drawn as points of its own where it was recorded, never smoothed.
+    struct Beside {
+        std::string name; ///< as RunCurves knows it
+        QString title;    ///< "validation"
+        Qt::PenStyle line = Qt::DashLine;
+    };
     /// What is drawn of each run.
     struct Shown {
-        std::string name;     ///< as RunCurves knows it; ending in "/": a curve for each column whose name begins so
-        QString title;        ///< "training"; of columns what each is, "layer"
-        QString label;        ///< of the vertical axis
-        std::string beside;   ///< drawn as points of their own, never smoothed; empty: nothing
-        QString besideTitle;  ///< "validation"
+        std::string name; ///< as RunCurves knows it; ending in "/": a curve for each column whose name begins so
+        QString title;    ///< "training"; of columns what each is, "layer"
+        QString label;    ///< of the vertical axis
+        /// Of the exported columns, the first is always there, and others where a run has points of them.
+        std::vector<Beside> beside = {};
         bool bounded = false; ///< theorems' bounds are drawn over it, by step
     };
 
@@ -73,8 +79,8 @@ private:
     struct Drawn {
         explicit Drawn(RunCurves::Fields fields) : curves(std::move(fields)) {}
         RunCurves curves;
-        std::vector<Line> lines; ///< a column each, or the one that is shown
-        CurvePlot::Id beside{};
+        std::vector<Line> lines;           ///< a column each, or the one that is shown
+        std::vector<CurvePlot::Id> beside; ///< in the order of Shown's
     };
     using Item = std::pair<const std::string, Drawn>; ///< by the run's key
 
@@ -89,6 +95,7 @@ private:
     void undraw(Drawn& run);
     void style(const Item& run) const;
     void styleLine(const Item& run, std::size_t line) const;
+    void styleBeside(const Item& run, std::size_t index) const;
     [[nodiscard]] bool byColumn() const { return m_shown.name.ends_with('/'); }
     [[nodiscard]] std::vector<std::string> namesOf(const Drawn& run) const;
     void catchUp();
@@ -102,6 +109,7 @@ private:
     /// The first run that has stages; nullptr: none has.
     [[nodiscard]] const ShownRuns::Run* staged() const;
     [[nodiscard]] const ShownRuns::Run& about(const Item& run) const { return *m_shownRuns.find(run.first); }
+    [[nodiscard]] std::vector<Beside> besideInCsv() const;
     [[nodiscard]] QString legendName(const QString& run, const QString& title) const;
 
     const ShownRuns& m_shownRuns;

@@ -82,7 +82,7 @@ void SeedPlot::show(const std::vector<Study>& studies, const std::vector<Number>
             look.reading = QCoreApplication::translate("SeedPlot", "mean %1").arg(number.title);
             look.width = kMeanWidth;
             look.marks = number.marks;
-            look.line = number.marks ? Qt::DashLine : Qt::SolidLine;
+            look.line = number.line;
             m_plot.setLook(drawn.low, edge);
             m_plot.setLook(drawn.high, area);
             m_plot.setLook(drawn.mean, look);

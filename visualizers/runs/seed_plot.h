@@ -34,6 +34,7 @@ public:
         std::string name;   ///< as RunCurves knows it
         QString title;      ///< "training"
         bool marks = false; ///< as points of their own, never smoothed
+        Qt::PenStyle line = Qt::SolidLine;
     };
     /// In place of what was drawn. None: nothing.
     void show(const std::vector<Study>& studies, const std::vector<Number>& numbers, XAxis axis, double window,

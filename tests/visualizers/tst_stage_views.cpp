@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the plots of a run show of its stages: bands, the transitions, and the validation of what a stage trains.
+#include "engine/results/run_reader.h"
+#include "tests/support/test_program.h"
+#include "tests/visualizers/begun_run.h"
+#include "visualizers/runs/loss_view.h"
+
+#include <QApplication>
+#include <QSlider>
+#include <QTableView>
+#include <QTest>
+
+#include <qcustomplot.h>
+
+#include <vector>
+
+using namespace residua::visualizers;
+using residua::engine::StepRecord;
+
+namespace {
+
+std::vector<StepRecord> stepsOf(std::int64_t from, std::int64_t to)
+{
+    std::vector<StepRecord> steps;
+    for (std::int64_t step = from; step <= to; ++step) {
+        steps.push_back({.step = step, .loss = 1 + 4.0 / static_cast<double>(step)});
+    }
+    return steps;
+}
+
+QStringList namesIn(const LossView& view)
+{
+    QStringList names;
+    const auto* plot = view.findChild<QCustomPlot*>();
+    for (int i = 0; i < plot->legend->itemCount(); ++i) {
+        if (auto* item = qobject_cast<QCPPlottableLegendItem*>(plot->legend->item(i))) { // else a free place
+            names << item->plottable()->name();
+        }
+    }
+    return names;
+}
+
+} // namespace
+
+class TestStageViews : public QObject {
+    Q_OBJECT
+private slots:
+    /// The validation of what a stage trains is a curve of its own, in the legend and among the exported numbers, but
+    /// only where a run has recorded one.
+    void theStageHasItsOwnValidationCurve()
+    {
+        ShownRuns runs;
+        LossView view(runs);
+        view.findChild<QSlider*>("smoothing")->setValue(0);
+        begin(runs, "a", {.name = "first"});
+        runs.add("a", {.steps = stepsOf(1, 4), .validations = {{2, 2.5}, {4, 2.25}}});
+        QCOMPARE(namesIn(view), (QStringList{"first, training", "first, validation"}));
+        QCOMPARE(view.csv().section('\n', 0, 0), QString("run,step,training,smoothed,validation"));
+        const auto drawnWith = [&view](Qt::PenStyle line) {
+            auto* plot = view.findChild<QCustomPlot*>();
+            plot->replot();
+            int points = 0;
+            for (int i = 0; i < plot->graphCount(); ++i) {
+                points += plot->graph(i)->pen().style() == line ? plot->graph(i)->dataCount() : 0;
+            }
+            return points;
+        };
+        QCOMPARE(drawnWith(Qt::DotLine), 0);
+        runs.add("a", {.figures = {{residua::engine::metric::kStageLoss, {{2, 2.75}, {4, 2.5}}}}});
+        QCOMPARE(namesIn(view),
+                 (QStringList{"first, training", "first, validation", "first, validation of the stage"}));
+        QCOMPARE(drawnWith(Qt::DotLine), 2);
+        const QStringList lines = view.csv().split('\n');
+        QCOMPARE(lines[0], QString("run,step,training,smoothed,validation,validation of the stage"));
+        QCOMPARE(lines[1], QString("\"first\",1,5,,,"));
+        QCOMPARE(lines[2], QString("\"first\",2,3,,2.5,2.75"));
+        runs.add("a", {.steps = stepsOf(2, 3)}); // gone on with from an earlier checkpoint
+        QCOMPARE(namesIn(view), (QStringList{"first, training"}));
+    }
+
+    /// Of runs that differ in their seeds alone, the mean of it is drawn as the others are.
+    void seedsShareTheCurveOfTheStage()
+    {
+        ShownRuns runs;
+        LossView view(runs);
+        for (const char* const run : {"a", "b"}) {
+            begin(runs, run, {.name = QString("staged-%1").arg(run), .study = "staged"});
+            runs.add(run, {.steps = stepsOf(1, 4),
+                           .validations = {{2, 2.5}},
+                           .figures = {{residua::engine::metric::kStageLoss, {{2, *run == 'a' ? 2.0 : 3.0}}}}});
+        }
+        QCOMPARE(namesIn(view).filter("staged, 2 seeds, validation of the stage").size(), 1);
+    }
+
+    /// What the run took at the border is shown as it is, not as a mean of the steps around it.
+    void theTableHasTheLossesThatTheRunTook()
+    {
+        ShownRuns runs;
+        LossView view(runs);
+        begin(runs, "a");
+        runs.add("a", {.steps = stepsOf(1, 50)});
+        runs.setStages("a", {{.step = 0, .name = "6 of 12 layers", .note = {}},
+                             {.step = 20,
+                              .name = "12 layers",
+                              .trainBefore = 2.5,
+                              .trainAfter = 2.75,
+                              .validationBefore = 3.5,
+                              .validationAfter = 3.25,
+                              .note = {}}});
+        const QAbstractItemModel* const model = view.findChild<QTableView*>()->model();
+        const auto cell = [model](int row, int column) { return model->index(row, column).data().toString(); };
+        QStringList row;
+        for (int column = 0; column < 8; ++column) {
+            row << cell(1, column);
+        }
+        QCOMPARE(row, (QStringList{"20", "12 layers", "30", "2.5000", "2.7500", "+0.2500", "3.5000", "3.2500"}));
+        QCOMPARE(cell(0, 3), QString::fromUtf8("–")); // nothing comes before the first
+        runs.addStages(
+            "a", {{.step = 20, .name = "12 layers", .trainBefore = 2, .trainAfter = 1.75, .note = {}}}); // resumed
+        QCOMPARE(model->rowCount(), 2);
+        QCOMPARE(cell(1, 5), QString("-0.2500"));
+        QCOMPARE(cell(1, 6), QString::fromUtf8("–"));
+    }
+};
+
+RESIDUA_TEST_IN(QApplication, TestStageViews)
+#include "tst_stage_views.moc"
