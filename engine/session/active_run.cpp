@@ -6,6 +6,7 @@
 #include "engine/data/mixture.h"
 #include "engine/results/run_names.h"
 #include "engine/results/run_reader.h"
+#include "engine/results/stages.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/gap_record.h"
 #include "engine/runs/stop_request.h"
@@ -297,8 +298,7 @@ void ActiveRun::keep(std::vector<Matrix> matrices)
 void ActiveRun::begin(StageRecord stage)
 {
     m_recorder.stage(stage);
-    m_sink(Notice{m_id, "step " + std::to_string(stage.step + 1) + ": " + stage.name +
-                            (stage.note.empty() ? "" : "; " + stage.note)});
+    m_sink(Notice{m_id, "step " + std::to_string(stage.step + 1) + ": " + stageText(stage)});
     m_pending.stages.push_back(std::move(stage));
 }
 

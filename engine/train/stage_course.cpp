@@ -2,12 +2,14 @@
 #include "engine/train/stage_course.h"
 
 #include "projects/base/number_from.h"
+#include "projects/base/text.h"
 #include "projects/schedule/kept_parts.h"
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string_view>
 
@@ -92,7 +94,7 @@ void silence(const LayerIndex& index, std::int64_t layer, std::vector<NamedParam
     }
 }
 
-std::string told(const Growth& growth, GrowthSource kind)
+std::string toldOfLayers(const Growth& growth, GrowthSource kind)
 {
     std::string text;
     for (std::size_t l = 0; l < growth.isNew.size(); ++l) {
@@ -107,6 +109,11 @@ std::string told(const Growth& growth, GrowthSource kind)
                              : kind == GrowthSource::Top ? " as copies of the top layers"
                                                          : " as copies of the layers before them";
     return "new layers " + text + made;
+}
+
+std::string percent(double share)
+{
+    return projects::numberText(std::round(share * 1000) / 10) + " %";
 }
 
 } // namespace
@@ -140,12 +147,39 @@ bool StageCourse::drawsAt(std::int64_t step) const
     return !std::ranges::all_of(kept.layers, isWhole) || !std::ranges::all_of(kept.parts, isWhole);
 }
 
+bool StageCourse::growsAt(const StageBorder& border) const
+{
+    return projects::grows(m_schedule) && border.before.averageLength < border.after.averageLength;
+}
+
+bool StageCourse::meansToKeep() const
+{
+    return m_schedule.growthWarmup > 0 || m_schedule.growthWrites == GrowthWrites::Zero;
+}
+
+std::string StageCourse::toldOfParts(const StageBorder& border) const
+{
+    const bool heads = projects::leavesOutHeads(m_schedule.axis);
+    const bool mlp = projects::leavesOutMlp(m_schedule.axis);
+    if (!growsAt(border) || (!heads && !mlp)) {
+        return {};
+    }
+    const auto shareOf = [&](const StageSpan& span) {
+        return projects::keepShares(m_schedule, span, m_depth, m_spans.back().to, border.step + 1).parts.front();
+    };
+    return std::string(heads && mlp ? "heads and MLP parts"
+                       : heads      ? "heads"
+                                    : "MLP parts") +
+           " from " + percent(shareOf(border.before)) + " to " + percent(shareOf(border.after)) + ", as initialised";
+}
+
 std::string StageCourse::grow(const StageBorder& border, CompiledNetwork& network, Optimiser& optimiser) const
 {
     const std::int64_t before = projects::grownDepth(m_schedule, border.before, m_depth);
     const std::int64_t after = projects::grownDepth(m_schedule, border.after, m_depth);
+    const std::string parts = toldOfParts(border);
     if (!projects::grows(m_schedule) || before >= after) {
-        return {};
+        return parts;
     }
     const at::NoGradGuard noGrad;
     const Growth growth = projects::growthOf(m_schedule.growth, before, after);
@@ -166,7 +200,7 @@ std::string StageCourse::grow(const StageBorder& border, CompiledNetwork& networ
             }
         }
     }
-    return told(growth, m_schedule.growth);
+    return toldOfLayers(growth, m_schedule.growth) + (parts.empty() ? "" : "; " + parts);
 }
 
 void StageCourse::fillAbsent(const Pass& pass, std::vector<NamedParameter>& parameters)

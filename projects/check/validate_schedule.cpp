@@ -21,6 +21,39 @@ std::string percent(double share)
     return numberText(std::round(share * 1000) / 10) + " %";
 }
 
+/// Why a network of this wiring computes something else once it has a layer more whose branch is 0; empty: it does not.
+/// `moves`: layers that were there before move to other places.
+struct GrownWiring {
+    bool moves = false;
+
+    [[nodiscard]] std::string operator()(const DepthMix& mix) const
+    {
+        if (mix.weight == WeightKind::DepthAttention) {
+            return "attention over the depth weighs the new entries too";
+        }
+        const bool ofPlaces = !isRunningSum(mix) || !mix.states.empty();
+        return moves && ofPlaces ? "shortcuts belong to places, and layers move to others" : "";
+    }
+    [[nodiscard]] std::string operator()(const MultiStream& /*streams*/) const
+    {
+        return moves ? "the weights of the streams belong to places, and layers move to others" : "";
+    }
+    [[nodiscard]] std::string operator()(const BranchGate& gate) const
+    {
+        if (gate.gate == BranchGateKind::Highway) {
+            return "the gate of a new layer lets only a part of its input through";
+        }
+        if (hasResidualWeights(gate.gate) && gate.bound != LaurelBound::None) {
+            return "the weight of the residual of a new layer begins below 1";
+        }
+        return moves ? "the gates belong to places, and layers move to others" : "";
+    }
+    [[nodiscard]] std::string operator()(const Concatenation& /*wiring*/) const
+    {
+        return moves ? "the projections belong to places, and layers move to others" : "";
+    }
+};
+
 class ScheduleCheck {
 public:
     ScheduleCheck(const Project& project, Problems& problems)
@@ -43,6 +76,10 @@ public:
         if (!trainsAll(m_schedule)) {
             checkBlocks();
             checkWiring();
+            checkPath();
+        }
+        if (grows(m_schedule)) {
+            checkPromise();
         }
     }
 
@@ -255,6 +292,45 @@ private:
         if (!std::ranges::all_of(spansOf(m_schedule, m_depth, steps), keepsFirst)) {
             m_problems.error(kSchedule + "/stages",
                              "a value residual takes the first layer's values, expected layer 1 among the always-kept");
+        }
+    }
+
+    /// Without any shortcut beside the branches nothing passes a layer that is left out.
+    void checkPath()
+    {
+        const auto* const mix = std::get_if<DepthMix>(&m_project.topology.wiring);
+        const bool leavesOut = leavesOutLayers(m_schedule.axis) &&
+                               !std::ranges::all_of(spansOf(m_schedule, m_depth, m_project.training.steps),
+                                                    [&](const StageSpan& span) { return keepsAllLayers(span); });
+        if (!mix || !leavesOut || mix->feeds != MixFeeds::ResidualBesideBranch) {
+            return;
+        }
+        const auto* const listed = std::get_if<ExplicitSources>(&mix->sources);
+        if (listed && listed->shortcuts.empty() && mix->states.empty()) {
+            m_problems.warning(kSchedule + "/axis", "without shortcuts nothing passes a layer that is left out: a step "
+                                                    "that leaves one out learns nothing of those before it");
+        }
+    }
+
+    [[nodiscard]] bool keepsAllLayers(const StageSpan& span) const
+    {
+        const auto isWhole = [](double keep) { return keep >= 1; };
+        return std::ranges::all_of(keepShares(m_schedule, span, m_depth, m_project.training.steps).layers, isWhole);
+    }
+
+    /// Whether what is new at a border can leave the function as it was, where the schedule means it to.
+    void checkPromise()
+    {
+        const bool opens = m_schedule.growthWarmup > 0;
+        const bool silent = m_schedule.growthWrites == GrowthWrites::Zero;
+        if ((!opens && !silent) || !leavesOutLayers(m_schedule.axis) || m_schedule.stages.size() < 2) {
+            return;
+        }
+        const GrownWiring grown{m_schedule.growth == GrowthSource::Adjacent};
+        if (const std::string why = std::visit(grown, m_project.topology.wiring); !why.empty()) {
+            m_problems.warning(kSchedule + "/growth",
+                               "new layers count nothing at first, but the network will not compute what it did: " +
+                                   why);
         }
     }
 

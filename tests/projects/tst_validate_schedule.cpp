@@ -7,6 +7,8 @@
 
 #include <QTest>
 
+#include <algorithm>
+
 using namespace residua;
 using namespace residua::projects;
 using namespace residua::tests;
@@ -26,6 +28,25 @@ void useGate(Project& project, BranchGateKind kind)
     project.topology.wiring = BranchGate{.gate = kind};
 }
 
+void useTopology(Project& project, const std::string& name)
+{
+    const auto presets = topologyPresets(project.network);
+    const auto preset = std::ranges::find(presets, name, &TopologyPreset::name);
+    project.topology = {preset->name, preset->wiring};
+}
+
+/// What validate() says of the schedule's growth.
+QString growthProblems(const Project& project)
+{
+    QStringList lines;
+    for (const QString& line : problemsOf(project).split('\n')) {
+        if (line.contains("/schedule/growth ")) {
+            lines << line;
+        }
+    }
+    return lines.join('\n');
+}
+
 } // namespace
 
 class TestValidateSchedule : public QObject {
@@ -34,6 +55,9 @@ class TestValidateSchedule : public QObject {
 private slots:
     void mistakesAreNamed_data();
     void mistakesAreNamed();
+    void keepsTheFunctionOrSaysNot_data();
+    void keepsTheFunctionOrSaysNot();
+    void withoutShortcutsNothingPasses();
     void everyPresetIsSound_data();
     void everyPresetIsSound();
 };
@@ -166,6 +190,61 @@ void TestValidateSchedule::mistakesAreNamed_data()
 void TestValidateSchedule::mistakesAreNamed()
 {
     check(language());
+}
+
+/// Where new layers count nothing at first, the wiring decides whether the function is kept: it is told beforehand
+/// where the equations say that it is not.
+void TestValidateSchedule::keepsTheFunctionOrSaysNot_data()
+{
+    QTest::addColumn<QString>("schedule");
+    QTest::addColumn<QString>("topology");
+    QTest::addColumn<QString>("why");
+    const auto row = [](const char* schedule, const char* topology, const char* why) {
+        QTest::addRow("%s, %s", schedule, topology) << QString(schedule) << QString(topology) << QString(why);
+    };
+    row("lemon", "plain", "");
+    row("msg", "plain", "");
+    row("msg", "grn-v2", "");
+    row("msg", "ancre-ingoing", "");
+    row("msg", "rezero", "");
+    row("stacking", "ancre-ingoing", ""); // promises nothing
+    for (const char* const topology : {"grn-v2", "dca", "ancre-ingoing", "denseformer"}) {
+        row("lemon", topology, "shortcuts belong to places, and layers move to others");
+    }
+    row("msg", "attention-residuals", "attention over the depth weighs the new entries too");
+    row("lemon", "hyper-static", "the weights of the streams belong to places, and layers move to others");
+    row("msg-between", "rezero", "the gates belong to places, and layers move to others");
+    row("msg", "highway", "the gate of a new layer lets only a part of its input through");
+    row("msg", "laurel-rw", "the weight of the residual of a new layer begins below 1");
+    row("lemon", "densenet", "the projections belong to places, and layers move to others");
+}
+
+void TestValidateSchedule::keepsTheFunctionOrSaysNot()
+{
+    QFETCH(QString, schedule);
+    QFETCH(QString, topology);
+    QFETCH(QString, why);
+    Project project = language();
+    useTopology(project, topology.toStdString());
+    project.schedule = *scheduleFrom(schedule.toStdString() + " 4-8", 8, 1000);
+    QCOMPARE(growthProblems(project),
+             why.isEmpty() ? QString()
+                           : "W /schedule/growth [schedule · new layers] new layers count nothing at first, but the "
+                             "network will not compute what it did: " +
+                                 why);
+}
+
+void TestValidateSchedule::withoutShortcutsNothingPasses()
+{
+    Project project = language();
+    useTopology(project, "none");
+    QVERIFY(!problemsOf(project).contains("/schedule"));
+    project.schedule = *scheduleFrom("raptr", 8, 1000);
+    QVERIFY2(problemsOf(project).contains("W /schedule/axis [schedule · axis] without shortcuts nothing passes a layer "
+                                          "that is left out"),
+             qPrintable(problemsOf(project)));
+    project.schedule = *scheduleFrom("raptr-heads", 8, 1000);
+    QVERIFY(!problemsOf(project).contains("without shortcuts"));
 }
 
 /// Every preset trains a language model of any depth, and says what it was made of.
