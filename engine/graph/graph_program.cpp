@@ -152,6 +152,7 @@ private:
             const auto step = std::ranges::find(m_program.m_steps, m_slots.at(node), &ProgramStep::out);
             if (auto* const linear = dynamic_cast<LinearOperator*>(step->run.get())) {
                 linear->joinMlp(side, static_cast<std::uint64_t>(mlp));
+                divide(*linear);
             }
         };
         for (const projects::MlpNodes& mlp : projects::mlpsOf(resolved)) {
@@ -159,6 +160,20 @@ private:
                 join(opener, MlpSide::Opens, mlp.closer);
             }
             join(mlp.closer, MlpSide::Closes, mlp.closer);
+        }
+    }
+
+    /// Tells of which parts of its MLP the slices of a linear's parameters are, as it takes them.
+    void divide(const LinearOperator& linear)
+    {
+        const Weight& weight = linear.weight();
+        ParameterUnits parts{.of = ParameterUnits::Of::MlpParts, .dimension = 0, .count = 0, .node = linear.mlp()};
+        if (linear.side() == MlpSide::Opens) {
+            m_setting.plan.divide(weight.parameter(), parts);
+            m_setting.plan.divide(linear.bias(), parts);
+        } else {
+            parts.dimension = 1;
+            m_setting.plan.divide(weight.factored() ? weight.v : weight.whole, parts);
         }
     }
 

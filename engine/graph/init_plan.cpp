@@ -157,6 +157,15 @@ void InitPlan::hold(const std::string& name, const at::Tensor& elements)
     parameter->held = elements;
 }
 
+void InitPlan::divide(const at::Tensor& parameter, const ParameterUnits& units)
+{
+    const auto declared =
+        std::ranges::find_if(m_parameters, [&](const NamedParameter& each) { return each.tensor.is_same(parameter); });
+    if (parameter.defined() && declared != m_parameters.end()) {
+        declared->units = units;
+    }
+}
+
 Status InitPlan::fill(const PreparationWatch& watch, const std::function<bool(const std::string& name)>& wanted)
 {
     const at::NoGradGuard noGrad;

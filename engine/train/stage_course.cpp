@@ -203,6 +203,38 @@ std::string StageCourse::grow(const StageBorder& border, CompiledNetwork& networ
     return toldOfLayers(growth, m_schedule.growth) + (parts.empty() ? "" : "; " + parts);
 }
 
+std::vector<HeldSlice> StageCourse::untouched(const Pass& pass, const std::vector<NamedParameter>& parameters) const
+{
+    std::vector<HeldSlice> held;
+    const bool holds = m_schedule.absentWeights == projects::AbsentWeights::Untouched || projects::grows(m_schedule);
+    const bool cuts = projects::leavesOutHeads(m_schedule.axis) || projects::leavesOutMlp(m_schedule.axis);
+    if (!holds || !cuts || pass.layers.empty()) {
+        return held;
+    }
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        const auto named = layerParameter(parameters[i].name);
+        if (!named || !parameters[i].units) {
+            continue;
+        }
+        const ParameterUnits& units = *parameters[i].units;
+        const LayerUse layer = pass.layer(static_cast<std::size_t>(named->layer - 1));
+        const bool heads = units.of == ParameterUnits::Of::Heads;
+        const UnitUse& use = heads ? layer.heads : layer.mlp;
+        const std::int64_t count = heads ? units.count : layer.mlpParts;
+        if (!layer.runs || use.keep >= 1) {
+            continue;
+        }
+        const std::vector<std::size_t> kept = keptUnits(use, count, units.node).units;
+        const std::int64_t length = parameters[i].tensor.size(units.dimension) / count;
+        for (std::int64_t unit = 0; unit < count; ++unit) {
+            if (!std::ranges::binary_search(kept, static_cast<std::size_t>(unit))) {
+                held.push_back({i, units.dimension, unit * length, length});
+            }
+        }
+    }
+    return held;
+}
+
 void StageCourse::fillAbsent(const Pass& pass, std::vector<NamedParameter>& parameters)
 {
     const bool leavesOut = std::ranges::any_of(pass.layers, [](const LayerUse& layer) { return !layer.runs; });

@@ -44,6 +44,12 @@ public:
     /// have none.
     void fillAbsent(const Pass& pass, std::vector<NamedParameter>& parameters);
 
+    /// The slices that a step leaves as they are, of heads and MLP parts that the pass has left out: where the schedule
+    /// says so of absent weights, and of a network that grows, since they do not exist yet. Elsewhere a slice has the
+    /// gradient of zero that its whole parameter gives it.
+    [[nodiscard]] std::vector<HeldSlice> untouched(const Pass& pass,
+                                                   const std::vector<NamedParameter>& parameters) const;
+
     /// Whether what is new at a border should leave the network's function as it was: it writes nothing at first, or
     /// opens over a warm-up.
     [[nodiscard]] bool meansToKeep() const;

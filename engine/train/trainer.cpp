@@ -254,7 +254,7 @@ Status Trainer::step(LayerMagnitudes* magnitudes)
     m_course.fillAbsent(pass, m_parts.network->parameters());
     ++m_step;
     const double rate = projects::learningRateAt(plan, m_parts.project.schedule, m_step);
-    const at::Tensor norm = m_optimiser->step(rate);
+    const at::Tensor norm = m_optimiser->step(rate, m_course.untouched(pass, m_parts.network->parameters()));
     m_optimiser->clearGradients();
     m_ring.commit(norm, {.step = m_step, .learningRate = rate, .tokens = m_units, .seconds = stopwatch.total()});
     return Done{};

@@ -206,6 +206,15 @@ private:
                              "got " + std::to_string(m_schedule.fullModelSteps) +
                                  ", expected 0: a network that grows has no layers to begin with but the first");
         }
+        if (m_schedule.growthWrites == GrowthWrites::Zero && m_schedule.axis != DropAxis::Layers) {
+            const char* const instead = "expected as copied where heads or MLP parts begin: what is new of those opens "
+                                        "over a warm-up";
+            m_problems.error(kSchedule + "/growth_writes", std::string("got nothing, ") + instead);
+        }
+        if (m_schedule.growthMoments == GrowthMoments::Empty && !leavesOutLayers(m_schedule.axis)) {
+            m_problems.error(kSchedule + "/growth_moments",
+                             "got empty, expected copied: heads and MLP parts are no copies, and begin without any");
+        }
         if (m_schedule.growth == GrowthSource::Fresh) {
             return;
         }

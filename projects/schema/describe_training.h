@@ -337,7 +337,8 @@ struct Fields<StageSchedule> {
           &StageSchedule::curveRate);
         v({"absent_weights",
            "absent weights get",
-           "A zero gradient lets their moments fade and their decay go on.",
+           "A zero gradient lets the moments of layers, heads and MLP parts that are left out fade, and their decay go "
+           "on.",
            {.paper = "a zero gradient"}},
           &StageSchedule::absentWeights);
         v({"growth",

@@ -354,6 +354,71 @@ private Q_SLOTS:
         }
     }
 
+    /// Heads and MLP parts are slices of one parameter with those that train: what a step leaves out of them decays
+    /// with the rest, but stays to the bit where nothing is to touch it, or while it does not exist yet.
+    void absentSlices_data()
+    {
+        QTest::addColumn<int>("axis");
+        QTest::addColumn<int>("sampling");
+        QTest::addColumn<int>("absent");
+        for (const DropAxis axis : {DropAxis::Heads, DropAxis::Mlp}) {
+            const char* const name = axis == DropAxis::Heads ? "heads" : "MLP parts";
+            const auto row = [&](const char* kind, DropSampling sampling, AbsentWeights absent) {
+                QTest::addRow("%s, %s", name, kind)
+                    << static_cast<int>(axis) << static_cast<int>(sampling) << static_cast<int>(absent);
+            };
+            row("a zero gradient", DropSampling::FixedSize, AbsentWeights::ZeroGradient);
+            row("untouched", DropSampling::FixedSize, AbsentWeights::Untouched);
+            row("not there yet", DropSampling::First, AbsentWeights::ZeroGradient);
+        }
+    }
+    void absentSlices()
+    {
+        QFETCH(int, axis);
+        QFETCH(int, sampling);
+        QFETCH(int, absent);
+        StageSchedule schedule;
+        schedule.stages = {{0, 2, {}}};
+        schedule.axis = static_cast<DropAxis>(axis);
+        schedule.sampling = static_cast<DropSampling>(sampling);
+        schedule.absentWeights = static_cast<AbsentWeights>(absent);
+        const bool stay =
+            schedule.sampling == DropSampling::First || schedule.absentWeights == AbsentWeights::Untouched;
+        const projects::Project project = staged(12, schedule);
+        Trainer trainer = trainerOf(project);
+        const auto before = weightsOf(trainer);
+        train(trainer, 1);
+        Pass pass;
+        pass.mode = Mode::Training;
+        pass.step = 1;
+        pass.random = RandomStreams(project.seeds.stages, 1);
+        pass.layers = trainer.network().layersOf(pass);
+        int slices = 0;
+        for (const NamedParameter& parameter : trainer.network().parameters()) {
+            if (!parameter.units || !parameter.name.starts_with("layers.") || parameter.decay == Decay::No) {
+                continue;
+            }
+            const LayerUse& layer = pass.layers.at(static_cast<std::size_t>(parameter.name[7] - '1'));
+            const bool heads = parameter.units->of == ParameterUnits::Of::Heads;
+            const UnitUse& use = heads ? layer.heads : layer.mlp;
+            if (use.keep >= 1) {
+                continue; // the other axis
+            }
+            const std::int64_t count = heads ? parameter.units->count : layer.mlpParts;
+            const auto kept = keptUnits(use, count, parameter.units->node).units;
+            const std::int64_t dimension = parameter.units->dimension;
+            const std::int64_t length = parameter.tensor.size(dimension) / count;
+            for (std::int64_t unit = 0; unit < count; ++unit) {
+                const bool runs = std::ranges::count(kept, static_cast<std::size_t>(unit)) > 0;
+                const bool same = at::equal(parameter.tensor.narrow(dimension, unit * length, length),
+                                            before.at(parameter.name).narrow(dimension, unit * length, length));
+                QVERIFY2(same == (stay && !runs), parameter.name.c_str());
+                slices += runs ? 0 : 1;
+            }
+        }
+        QVERIFY(slices >= 4 * 3); // of three or four matrices in each layer
+    }
+
     /// Stopped anywhere, at a border too, and resumed: every loss and every stage as if nothing had happened.
     void resumesOverBorders_data()
     {

@@ -162,6 +162,22 @@ void TestValidateSchedule::mistakesAreNamed_data()
         },
         "E /schedule/growth [schedule · new layers] copies layers, but it is not layers that are left out: see axis");
     row(
+        "heads that write nothing",
+        [](Project& p) {
+            p.schedule = *scheduleFrom("msg-heads", 8, 1000);
+            p.schedule.growthWrites = GrowthWrites::Zero;
+        },
+        "E /schedule/growth_writes [schedule · new layers write] got nothing, expected as copied where heads or MLP "
+        "parts begin: what is new of those opens over a warm-up");
+    row(
+        "moments of parts",
+        [](Project& p) {
+            p.schedule = *scheduleFrom("msg-mlp", 8, 1000);
+            p.schedule.growthMoments = GrowthMoments::Empty;
+        },
+        "E /schedule/growth_moments [schedule · new moments] got empty, expected copied: heads and MLP parts are no "
+        "copies, and begin without any");
+    row(
         "parts that do not divide",
         [](Project& p) {
             p.schedule = *scheduleFrom("raptr-mlp", 8, 1000);
