@@ -110,7 +110,7 @@ at::Tensor InitPlan::add(const std::string& name, at::IntArrayRef shape, Paramet
     TORCH_CHECK(m_names.insert(name).second, "two parameters are named ", name);
     at::Tensor tensor = at::empty(shape, at::TensorOptions(m_compute.device).dtype(m_compute.parameterType));
     tensor.requires_grad_(true);
-    m_parameters.push_back({name, tensor, decay, {}, start.role == Role::ResidualMatrix});
+    m_parameters.push_back({name, tensor, decay, {}, {}, start.role == Role::ResidualMatrix});
     m_starts.push_back(std::move(start));
     return tensor;
 }

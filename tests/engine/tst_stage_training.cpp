@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Training in stages: what a border does to weights, moments, losses and the record, and that a run goes over it the
-// same whether or not it was interrupted there.
-#include "run_harness.h"
-#include "trainer_harness.h"
+// Training in stages: what a border does to weights and moments, what becomes of what is left out, and that a run goes
+// over a border the same whether or not it was interrupted there.
+#include "stage_harness.h"
 
 #include "engine/api/row_curves.h"
 #include "engine/results/run_reader.h"
 #include "engine/results/stages.h"
 #include "engine/runs/checkpoint.h"
-#include "engine/train/batches.h"
-#include "projects/library/presets.h"
-#include "projects/library/schedule_presets.h"
 #include "tests/support/test_program.h"
 
-#include <ATen/TensorOperators.h>
-#include <ATen/core/grad_mode.h>
 #include <ATen/ops/equal.h>
 
 #include <QTemporaryDir>
@@ -22,9 +16,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <map>
-#include <stdexcept>
 
 using namespace residua;
 using namespace residua::engine;
@@ -35,57 +27,14 @@ using projects::GrowthMoments;
 using projects::GrowthSource;
 using projects::GrowthWrites;
 using projects::StageSchedule;
+using tests::growing;
 using tests::kRun;
-using tests::quickLanguage;
 using tests::SessionProbe;
+using tests::staged;
+using tests::train;
 using tests::trainerOf;
 
 namespace {
-
-/// Four plain layers of quickLanguage in double precision.
-projects::Project staged(std::int64_t steps, StageSchedule schedule)
-{
-    projects::Project project = quickLanguage(steps);
-    project.network.stack.front().repeat = 4;
-    for (const projects::TopologyPreset& preset : projects::topologyPresets(4)) {
-        if (preset.name == "plain") {
-            project.topology = {preset.name, preset.wiring};
-        }
-    }
-    project.training.precision = projects::Precision::Fp64;
-    project.schedule = std::move(schedule);
-    return project;
-}
-
-StageSchedule growing(GrowthSource source, GrowthWrites writes = GrowthWrites::Copied, std::int64_t warmup = 0)
-{
-    StageSchedule schedule;
-    schedule.stages = {{0, 2, {}}, {4, 3, {}}, {8, 4, {}}};
-    schedule.sampling = DropSampling::First;
-    schedule.growth = source;
-    schedule.growthWrites = writes;
-    schedule.growthWarmup = warmup;
-    return schedule;
-}
-
-/// Steps with the borders before them; the stages that began.
-std::vector<StageRecord> train(Trainer& trainer, int steps)
-{
-    std::vector<StageRecord> stages;
-    for (int i = 0; i < steps; ++i) {
-        const Result<std::optional<StageRecord>> stage = trainer.beginStage();
-        if (!stage) {
-            throw std::runtime_error(stage.error().text());
-        }
-        if (*stage) {
-            stages.push_back(**stage);
-        }
-        if (const Status stepped = trainer.step(); !stepped) {
-            throw std::runtime_error(stepped.error().text());
-        }
-    }
-    return stages;
-}
 
 std::map<std::string, at::Tensor> weightsOf(Trainer& trainer)
 {
@@ -135,156 +84,6 @@ private Q_SLOTS:
         QCOMPARE(tests::lossesOf(staged(6, all), directory("all")), without);
         all.stages.front().averageLength = 2;
         QVERIFY(tests::lossesOf(staged(6, all), directory("some")) != without);
-    }
-
-    /// At a border the same weights and batches are seen by what trained before it and by what trains after it.
-    void lossesAreTakenOnBothSides()
-    {
-        StageSchedule schedule;
-        schedule.stages = {{0, 2, {1, 4}}, {3, 4, {1, 4}}};
-        Trainer trainer = trainerOf(staged(8, schedule));
-        const std::vector<StageRecord> stages = train(trainer, 4);
-        QCOMPARE(stages.size(), std::size_t{2});
-        QCOMPARE(stages[0].step, std::int64_t{0});
-        QCOMPARE(stages[0].name, std::string("2 of 4 layers"));
-        QVERIFY(std::isnan(stages[0].trainBefore));
-        QCOMPARE(stages[1].step, std::int64_t{3});
-        QCOMPARE(stages[1].name, std::string("every layer"));
-        for (const double loss :
-             {stages[1].trainBefore, stages[1].trainAfter, stages[1].validationBefore, stages[1].validationAfter}) {
-            QVERIFY(std::isfinite(loss) && loss > 0);
-        }
-        QVERIFY(stages[1].trainBefore != stages[1].trainAfter);
-        // Of one batch alone the last is the loss of the next step itself: the same batch through the same layers,
-        // without dropout.
-        projects::Project plain = staged(8, schedule);
-        for (projects::Node& node : plain.network.blocks.front().graph.nodes) {
-            node.params.erase("dropout");
-        }
-        plain.training.validationBatches = 1;
-        Trainer again = trainerOf(plain);
-        const StageRecord border = train(again, 4).back();
-        QCOMPARE(border.trainAfter, again.takeRecords().back().loss);
-    }
-
-    /// The losses at a border are means over as many draws as a validation has batches: the batches that come next,
-    /// each through what another step trains.
-    void lossesAtABorderAreMeansOverDraws()
-    {
-        StageSchedule schedule;
-        schedule.stages = {{0, 2, {1}}, {6, 3, {1}}};
-        projects::Project project = staged(12, schedule);
-        project.training.validationBatches = 3;
-        Trainer trainer = trainerOf(project);
-        train(trainer, 6);
-        const Dataset& data = trainer.dataset();
-        const auto mean = [&](Split split, const std::function<std::int64_t(std::int64_t)>& stepOf) {
-            const at::NoGradGuard noGrad;
-            double sum = 0;
-            for (std::int64_t i = 0; i < 3; ++i) {
-                Pass pass;
-                pass.mode = Mode::Training;
-                pass.step = stepOf(i);
-                pass.random = RandomStreams(project.seeds.stages, pass.step);
-                pass.layers = trainer.network().layersOf(pass);
-                pass.mode = Mode::Evaluation;
-                Batch batch;
-                if (!data.fill(batch, split, project.seeds.order, 6 + i, project.training.batch)) {
-                    throw std::runtime_error("no batch");
-                }
-                const DeviceBatch uploaded = upload(batch, data.schema(), trainer.device(), at::kDouble);
-                sum += trainer.network().loss(uploaded, pass).item<double>();
-            }
-            return sum / 3;
-        };
-        const double before = mean(Split::Train, [](std::int64_t i) { return 6 - i; });
-        const double after = mean(Split::Train, [](std::int64_t i) { return 7 + i; });
-        const auto border = trainer.beginStage();
-        QVERIFY(border && *border);
-        QCOMPARE((*border)->trainBefore, before);
-        QCOMPARE((*border)->trainAfter, after);
-        QVERIFY((*border)->note.empty());
-    }
-
-    /// LEMON (new layers write nothing) and MSG (new branches open from 0) compute exactly what the network computed
-    /// before; stacking does not.
-    void growthKeepsTheFunctionWherePromised_data()
-    {
-        QTest::addColumn<int>("source");
-        QTest::addColumn<int>("writes");
-        QTest::addColumn<qint64>("warmup");
-        QTest::addColumn<bool>("keeps");
-        const auto row = [](const char* name, GrowthSource source, GrowthWrites writes, qint64 warmup, bool keeps) {
-            QTest::newRow(name) << static_cast<int>(source) << static_cast<int>(writes) << warmup << keeps;
-        };
-        row("LEMON", GrowthSource::Adjacent, GrowthWrites::Zero, 0, true);
-        row("MSG", GrowthSource::Top, GrowthWrites::Copied, 3, true);
-        row("MSG, layers between", GrowthSource::Adjacent, GrowthWrites::Copied, 3, true);
-        row("fresh, silent", GrowthSource::Fresh, GrowthWrites::Zero, 0, true);
-        row("stacking", GrowthSource::Top, GrowthWrites::Copied, 0, false);
-    }
-    void growthKeepsTheFunctionWherePromised()
-    {
-        QFETCH(int, source);
-        QFETCH(int, writes);
-        QFETCH(qint64, warmup);
-        QFETCH(bool, keeps);
-        Trainer trainer = trainerOf(
-            staged(12, growing(static_cast<GrowthSource>(source), static_cast<GrowthWrites>(writes), warmup)));
-        const std::vector<StageRecord> stages = train(trainer, 10);
-        QCOMPARE(stages.size(), std::size_t{3});
-        for (std::size_t i = 1; i < stages.size(); ++i) {
-            QVERIFY2(stages[i].note.ends_with("; the function is kept") == keeps, stages[i].note.c_str());
-            QVERIFY(keeps || stages[i].note.find("; the function is not kept: outputs differ by") != std::string::npos);
-            QCOMPARE(stages[i].trainAfter == stages[i].trainBefore, keeps);
-            QCOMPARE(stages[i].validationAfter == stages[i].validationBefore, keeps);
-        }
-    }
-
-    /// Whether a wiring keeps the function is measured at the border, and said where it was meant to be kept.
-    void aRunSaysWhetherTheFunctionIsKept_data()
-    {
-        QTest::addColumn<QString>("topology");
-        QTest::addColumn<QString>("schedule");
-        QTest::addColumn<bool>("keeps");
-        QTest::newRow("GRN, each beside itself") << QString("grn-v2") << QString("lemon") << false;
-        QTest::newRow("GRN, on top") << QString("grn-v2") << QString("msg") << true;
-        QTest::newRow("ANCRe, each beside itself") << QString("ancre-ingoing") << QString("lemon") << false;
-        QTest::newRow("ANCRe, on top") << QString("ancre-ingoing") << QString("msg") << true;
-        QTest::newRow("streams, on top") << QString("hyper-static") << QString("msg") << true;
-        QTest::newRow("ReZero, on top") << QString("rezero") << QString("msg") << true;
-        QTest::newRow("DenseNet, on top") << QString("densenet") << QString("msg") << true;
-        QTest::newRow("Highway") << QString("highway") << QString("msg") << false;
-        QTest::newRow("LAuReL-RW") << QString("laurel-rw") << QString("msg") << false;
-        QTest::newRow("attention over depth") << QString("attention-residuals") << QString("msg") << false;
-        QTest::newRow("heads") << QString("grn-v2") << QString("msg-heads") << true;
-        QTest::newRow("MLP parts") << QString("ancre-ingoing") << QString("msg-mlp") << true;
-    }
-    void aRunSaysWhetherTheFunctionIsKept()
-    {
-        QFETCH(QString, topology);
-        QFETCH(QString, schedule);
-        QFETCH(bool, keeps);
-        projects::Project project = staged(12, *projects::scheduleFrom((schedule + " 2-4").toStdString(), 4, 12));
-        project.schedule.stages[1].start = 6;
-        const auto presets = projects::topologyPresets(project.network);
-        const auto preset = std::ranges::find(presets, topology.toStdString(), &projects::TopologyPreset::name);
-        project.topology = {preset->name, preset->wiring};
-        project.training.learningRate = {.peak = 0.01, .warmupSteps = 0, .curve = projects::RateCurve::Constant};
-        Trainer trainer = trainerOf(project);
-        const std::vector<StageRecord> stages = train(trainer, 7);
-        QCOMPARE(stages.size(), std::size_t{2});
-        const std::string note = stages[1].note;
-        QVERIFY2((note.find("the function is kept") != std::string::npos) == keeps, note.c_str());
-        QVERIFY2(keeps || note.find("is not kept, although what is new counts nothing at first: outputs differ by") !=
-                              std::string::npos,
-                 note.c_str());
-        const bool layers = schedule == "lemon" || schedule == "msg";
-        QVERIFY2(note.starts_with(layers                    ? "new layers 3, 4 as copies of the top layers"
-                                  : schedule == "msg-heads" ? "heads from 50 % to 100 %, as initialised"
-                                                            : "MLP parts from 50 % to 100 %, as initialised") ||
-                     schedule == "lemon",
-                 note.c_str());
     }
 
     void newLayersAreCopies()
@@ -495,35 +294,6 @@ private Q_SLOTS:
         asking.post(request);
         QVERIFY(asking.waitFor<EvaluationReady>());
         QCOMPARE(asking.all<EvaluationReady>()[0].loss, validated.back().value);
-    }
-
-    /// Gone over again from the checkpoint of before it, a border stands in the record once.
-    void aBorderIsRecordedOnce()
-    {
-        projects::Project project = staged(9, growing(GrowthSource::Top));
-        project.training.checkpointEvery = 4;
-        project.training.keepCheckpoints = 0;
-        const auto run = directory("twice");
-        const auto losses = tests::lossesOf(project, run);
-        const auto borders = [&] {
-            std::vector<std::int64_t> steps;
-            for (const RunEvent& event : RunReader::open(run)->events()) {
-                if (event.kind == RunEventKind::Stage) {
-                    steps.push_back(event.step);
-                }
-            }
-            return steps;
-        };
-        QCOMPARE(borders(), (std::vector<std::int64_t>{0, 4, 8}));
-        SessionProbe probe;
-        ResumeRun command;
-        command.run = kRun;
-        command.runDirectory = run;
-        command.step = 4;
-        probe.post(command);
-        QVERIFY(probe.waitFor<RunEnded>());
-        QCOMPARE(borders(), (std::vector<std::int64_t>{0, 4, 8}));
-        QCOMPARE(tests::recordedLosses(run), losses);
     }
 
     /// A growing run's validation is of the network as grown so far, which its own stage loss would only repeat.
