@@ -29,7 +29,9 @@ inline projects::Project staged(std::int64_t steps, projects::StageSchedule sche
     return project;
 }
 
-inline projects::StageSchedule growing(projects::GrowthSource source, projects::GrowthWrites writes = projects::GrowthWrites::Copied, std::int64_t warmup = 0)
+inline projects::StageSchedule growing(projects::GrowthSource source,
+                                       projects::GrowthWrites writes = projects::GrowthWrites::Copied,
+                                       std::int64_t warmup = 0)
 {
     projects::StageSchedule schedule;
     schedule.stages = {{0, 2, {}}, {4, 3, {}}, {8, 4, {}}};
