@@ -52,9 +52,11 @@ std::vector<LayerUse> LayerDropping::draw(const Pass& pass) const
 std::vector<LayerUse> LayerDropping::wholeNetwork(const KeepShares& shares) const
 {
     std::vector<LayerUse> layers(static_cast<std::size_t>(m_depth));
-    if (m_schedule.scaling == DropScaling::Evaluation) {
-        for (std::size_t l = 0; l < layers.size(); ++l) {
+    for (std::size_t l = 0; l < layers.size(); ++l) {
+        if (m_schedule.scaling == DropScaling::Evaluation) {
             layers[l].factor = shares.layers[l];
+        } else if (m_schedule.scaling == DropScaling::EvaluationInverse && shares.layers[l] > 0) {
+            layers[l].factor = 1 / shares.layers[l];
         }
     }
     return layers;

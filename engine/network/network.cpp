@@ -239,7 +239,8 @@ private:
 
     [[nodiscard]] Result<GraphProgram> compile(projects::Graph graph, const projects::GraphRef& ref,
                                                const std::string& prefix, const Shape& entering,
-                                               std::set<projects::NodeId> residualWriters)
+                                               std::set<projects::NodeId> residualWriters,
+                                               std::set<projects::NodeId> scaled = {})
     {
         const auto* const mix = std::get_if<projects::DepthMix>(&m_project.topology.wiring);
         for (projects::Node& node : graph.nodes) {
@@ -253,6 +254,7 @@ private:
                              .entering = entering,
                              .fedByPass = {},
                              .residualWriters = std::move(residualWriters),
+                             .scaled = std::move(scaled),
                              .plan = m_network->m_plan,
                              .rotaryTables = m_rotaryTables,
                              .tiedNode = {},
@@ -308,6 +310,19 @@ private:
         return std::vector{std::move(halves->attention), std::move(halves->feedForward)};
     }
 
+    /// The nodes of a layer whose outputs 1/p multiplies (PLD, algorithm 2): a and f of a block that has both, where
+    /// they run together. None: the factor is of the branch, or of the half that runs.
+    [[nodiscard]] std::set<projects::NodeId> scaledInside(const projects::Block& block) const
+    {
+        const bool byProbability = m_project.schedule.scaling == projects::DropScaling::InverseProbability;
+        if (!byProbability || projects::grows(m_project.schedule) ||
+            projects::splitsLayers(m_project.topology.wiring)) {
+            return {};
+        }
+        const std::optional<projects::HalfEnds> ends = projects::halfEndsOf(block);
+        return ends ? std::set{ends->attention, ends->feedForward} : std::set<projects::NodeId>();
+    }
+
     [[nodiscard]] Status addStack()
     {
         std::vector<GraphProgram> programs;
@@ -322,8 +337,9 @@ private:
                 return parts.error();
             }
             for (const projects::Graph& part : *parts) {
-                Result<GraphProgram> program = compile(part, projects::GraphRef::block(block->name), place + ".",
-                                                       inside(), projects::residualWriters(block->graph));
+                Result<GraphProgram> program =
+                    compile(part, projects::GraphRef::block(block->name), place + ".", inside(),
+                            projects::residualWriters(block->graph), scaledInside(*block));
                 if (!program) {
                     return program.error();
                 }

@@ -199,7 +199,9 @@ private:
     {
         const projects::StageSchedule& schedule = sound->schedule;
         const bool parts = !projects::trainsAll(schedule) && opened.checkpoint.state.step < opened.run.info.steps;
-        const bool weighs = schedule.scaling == projects::DropScaling::Evaluation && !projects::trainsAll(schedule);
+        const bool byShare = schedule.scaling == projects::DropScaling::Evaluation ||
+                             schedule.scaling == projects::DropScaling::EvaluationInverse;
+        const bool weighs = byShare && !projects::trainsAll(schedule);
         if (parts || weighs) {
             return Error{"schedule", "its schedule gives layers a part of their own in evaluation"};
         }

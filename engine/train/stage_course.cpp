@@ -113,7 +113,7 @@ std::string toldOfLayers(const Growth& growth, GrowthSource kind)
 
 std::string percent(double share)
 {
-    return projects::numberText(std::round(share * 1000) / 10) + " %";
+    return numberText(std::round(share * 1000) / 10) + " %";
 }
 
 } // namespace

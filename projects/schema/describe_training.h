@@ -61,6 +61,7 @@ struct Choices<DropScaling> {
                                      {"linear", "linear"},
                                      {"inverse_probability", "1/p in training"},
                                      {"evaluation", "p in evaluation"},
+                                     {"evaluation_inverse", "1/p in evaluation"},
                                      {"none", "none"}};
 };
 template <>
@@ -315,7 +316,8 @@ struct Fields<StageSchedule> {
           &StageSchedule::sampling);
         v({"scaling",
            "branch scaling",
-           "How the kept layers' branches make up for the missing ones; p in evaluation is Huang et al.'s.",
+           "How the kept layers' branches make up for the missing ones; p in evaluation is Huang et al.'s, 1/p what "
+           "RaPTr's appendix J says without scaling, and 1/p in training is PLD's, of attention and FFN each.",
            {.paper = "square root (RaPTr, appendix J)"}},
           &StageSchedule::scaling);
         v({"mlp_parts",
