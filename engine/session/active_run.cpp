@@ -13,6 +13,7 @@
 #include "engine/runtime/device.h"
 #include "engine/session/failure.h"
 #include "engine/session/memory_report.h"
+#include "projects/schedule/stage_schedule.h"
 
 #include <algorithm>
 #include <cmath>
@@ -85,6 +86,18 @@ Result<std::optional<LoadedCheckpoint>> checkpointToResume(const ResumeRun& comm
     return std::optional<LoadedCheckpoint>(std::move(*loaded));
 }
 
+/// Gives a run's frozen project another total of steps. Its schedule stays that which the run began with.
+void goOnTo(projects::Project& project, std::int64_t steps, std::vector<std::string>& notes)
+{
+    const std::int64_t begun = project.training.steps;
+    if (steps != begun && project.schedule.course == projects::DropCourse::Curve) {
+        project.schedule = projects::continued(std::move(project.schedule), begun, steps);
+        notes.push_back("the schedule's curve goes on as it began, with a T of " + std::to_string(begun) +
+                        " steps: got " + std::to_string(steps) + " in all");
+    }
+    project.training.steps = steps;
+}
+
 } // namespace
 
 Result<std::unique_ptr<ActiveRun>> ActiveRun::start(const StartRun& command, const EventSink& sink,
@@ -133,7 +146,7 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::resume(const ResumeRun& command, c
         return opened.error();
     }
     projects::Project& project = opened->project;
-    project.training.steps = command.steps.value_or(opened->info.steps);
+    goOnTo(project, command.steps.value_or(opened->info.steps), opened->notes);
     const Result<std::optional<LoadedCheckpoint>> checkpoint =
         checkpointToResume(command, opened->info.status, opened->notes);
     if (!checkpoint) {

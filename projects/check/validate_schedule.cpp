@@ -264,9 +264,16 @@ private:
                 return;
             }
             for (const ResolvedNode& node : graph.nodes) {
-                attentions += node.kind->traits.role == NodeRole::Attention ? 1 : 0;
+                if (node.kind->traits.role == NodeRole::Attention) {
+                    ++attentions;
+                    checkHeads(attentionSizesOf(node.params, node.in.front().features()), block->name);
+                }
             }
-            for (const MlpNodes& mlp : mlpsOf(graph)) {
+            const std::vector<MlpNodes> found = mlpsOf(graph);
+            if (leavesOutMlp(m_schedule.axis) && !found.empty()) {
+                checkWhole(m_schedule.mlpParts, "MLP parts", block->name);
+            }
+            for (const MlpNodes& mlp : found) {
                 ++mlps;
                 if (leavesOutMlp(m_schedule.axis) && m_schedule.mlpParts > 0 && mlp.hidden % m_schedule.mlpParts != 0) {
                     m_problems.error(kSchedule + "/mlp_parts", "the MLP of block " + block->name + " has " +
@@ -281,6 +288,43 @@ private:
         }
         if (leavesOutMlp(m_schedule.axis) && mlps == 0) {
             m_problems.error(kSchedule + "/axis", "no block has an MLP whose parts could be left out");
+        }
+    }
+
+    void checkHeads(const AttentionSizes& sizes, const std::string& block)
+    {
+        if (!leavesOutHeads(m_schedule.axis)) {
+            return;
+        }
+        if (sizes.kvHeads == 1) {
+            m_problems.warning(kSchedule + "/axis", "the heads of block " + block +
+                                                        " share one key-value head, with which they stay: leaving out "
+                                                        "heads saves nothing there");
+            return;
+        }
+        checkWhole(sizes.kvHeads, sizes.kvHeads < sizes.heads ? "key-value heads" : "heads", block);
+    }
+
+    /// Where a step keeps a certain number of `count` units, that is a whole one.
+    void checkWhole(std::int64_t count, const std::string& units, const std::string& block)
+    {
+        const bool counted =
+            m_schedule.sampling == DropSampling::FixedSize || m_schedule.sampling == DropSampling::First;
+        if (!counted || m_schedule.course != DropCourse::Stages || m_depth < 1) {
+            return;
+        }
+        for (const StageSpan& span : spansOf(m_schedule, m_depth, m_project.training.steps)) {
+            if (!span.isStage()) {
+                continue;
+            }
+            const KeepShares kept = keepShares(m_schedule, span, m_depth, m_project.training.steps);
+            const double number = std::ranges::min(kept.parts) * static_cast<double>(count);
+            if (std::abs(number - std::round(number)) > 1e-6 || number < 0.5) {
+                m_problems.error(pathOf(span.stage) + "/average_length",
+                                 "got " + numberText(span.averageLength) + ", which keeps " +
+                                     numberText(std::round(number * 100) / 100) + " of the " + std::to_string(count) +
+                                     " " + units + " of block " + block + ", expected a whole number");
+            }
         }
     }
 

@@ -186,6 +186,46 @@ private Q_SLOTS:
                  note.c_str());
     }
 
+    /// A run that is made longer keeps the T of its curve, and says so; what the added steps train goes on from there.
+    void aLongerRunKeepsItsCurve()
+    {
+        StageSchedule schedule;
+        schedule.course = projects::DropCourse::Curve;
+        schedule.sampling = projects::DropSampling::DeeperSeldomer;
+        schedule.curveFloor = 0.1;
+        schedule.curveRate = 1;
+        projects::Project project = staged(12, schedule);
+        project.training.learningRate.curve = projects::RateCurve::Constant;
+        project.training.checkpointEvery = 6;
+        project.training.observeEvery = 1;
+        const auto run = directory("longer");
+        const auto losses = tests::lossesOf(project, run);
+        SessionProbe probe;
+        ResumeRun command;
+        command.run = kRun;
+        command.runDirectory = run;
+        command.step = 6;
+        command.steps = 300;
+        probe.post(command);
+        QVERIFY(probe.waitFor<RunEnded>());
+        const auto notices = probe.all<Notice>();
+        QVERIFY(std::ranges::any_of(notices, [](const Notice& notice) {
+            return notice.text == "the schedule's curve goes on as it began, with a T of 12 steps: got 300 in all";
+        }));
+        const auto recorded = tests::recordedLosses(run);
+        QCOMPARE(recorded.size(), std::size_t{300});
+        for (std::int64_t step = 7; step <= 12; ++step) {
+            QCOMPARE(recorded.at(step), losses.at(step));
+        }
+        // At the end of T α is 0.1 + 0.9/e = 0.43, far beyond it 0.1: with T = 300 it would be 0.96 at step 12.
+        double runs = 0;
+        const auto reader = RunReader::open(run);
+        for (std::int64_t step = 100; step < 300; ++step) {
+            runs += reader->matrix("active", step)->values.back();
+        }
+        QVERIFY2(runs / 200 < 0.45, qPrintable(QString::number(runs / 200))); // layer 4 of 4: 1 − 3/4·0.9 = 0.33
+    }
+
     /// Gone over again from the checkpoint of before it, a border stands in the record once.
     void aBorderIsRecordedOnce()
     {

@@ -28,6 +28,16 @@ void useGate(Project& project, BranchGateKind kind)
     project.topology.wiring = BranchGate{.gate = kind};
 }
 
+void useHeads(Project& project, std::int64_t heads, std::int64_t keyValueHeads)
+{
+    for (Node& node : project.network.blocks.front().graph.nodes) {
+        if (node.kind == "attention") {
+            node.params["heads"] = heads;
+            node.params["kv_heads"] = keyValueHeads;
+        }
+    }
+}
+
 void useTopology(Project& project, const std::string& name)
 {
     const auto presets = topologyPresets(project.network);
@@ -185,6 +195,31 @@ void TestValidateSchedule::mistakesAreNamed_data()
         },
         "E /schedule/mlp_parts [schedule · MLP parts] the MLP of block transformer has 352 hidden features, expected a "
         "multiple of 7 parts");
+    row(
+        "heads that do not divide",
+        [](Project& p) {
+            p.network.stack.front().repeat = 12;
+            useHeads(p, 4, 0);
+            p.schedule = *scheduleFrom("msg-heads 6-8-9-12", 12, 1000);
+        },
+        "E /schedule/stages/1/average_length [schedule · stage 2 · average length] got 8, which keeps 2.67 of the 4 "
+        "heads of block transformer, expected a whole number");
+    row(
+        "always the same number of parts",
+        [](Project& p) {
+            p.schedule = *scheduleFrom("raptr-mlp 3-8", 8, 1000);
+            p.schedule.sampling = DropSampling::FixedSize;
+        },
+        "E /schedule/stages/0/average_length [schedule · stage 1 · average length] got 3, which keeps 1.5 of the 4 MLP "
+        "parts of block transformer, expected a whole number");
+    row(
+        "heads of one key",
+        [](Project& p) {
+            useHeads(p, 4, 1);
+            p.schedule = *scheduleFrom("raptr-heads", 8, 1000);
+        },
+        "W /schedule/axis [schedule · axis] the heads of block transformer share one key-value head, with which they "
+        "stay: leaving out heads saves nothing there");
     row(
         "heads of nothing",
         [](Project& p) {
