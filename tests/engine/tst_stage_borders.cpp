@@ -8,6 +8,7 @@
 #include "projects/library/schedule_presets.h"
 #include "tests/support/test_program.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 
 #include <QTemporaryDir>
@@ -184,6 +185,32 @@ private Q_SLOTS:
                                                             : "MLP parts from 50 % to 100 %, as initialised") ||
                      schedule == "lemon",
                  note.c_str());
+    }
+
+    /// A step draws once for all of its micro-batches: two of 4 sequences train what one of 8 does.
+    void aStepDrawsOnceForItsMicroBatches()
+    {
+        StageSchedule schedule;
+        schedule.stages = {{0, 2, {1}}};
+        schedule.axis = projects::DropAxis::All;
+        projects::Project whole = staged(6, schedule);
+        for (projects::Node& node : whole.network.blocks.front().graph.nodes) {
+            node.params.erase("dropout");
+        }
+        whole.training.batch = 8;
+        projects::Project parts = whole;
+        parts.training.batch = 4;
+        parts.training.accumulate = 2;
+        Trainer ofWhole = trainerOf(whole);
+        Trainer ofParts = trainerOf(parts);
+        train(ofWhole, 3);
+        train(ofParts, 3);
+        const auto& expected = ofWhole.network().parameters();
+        const auto& got = ofParts.network().parameters();
+        for (std::size_t i = 0; i < expected.size(); ++i) {
+            const double apart = (expected[i].tensor - got[i].tensor).abs().max().item<double>();
+            QVERIFY2(apart < 1e-8, qPrintable(QString("%1 %2").arg(expected[i].name.c_str()).arg(apart)));
+        }
     }
 
     /// A run that is made longer keeps the T of its curve, and says so; what the added steps train goes on from there.
