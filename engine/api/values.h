@@ -140,7 +140,7 @@ enum class RunEventKind {
     Forked,
     Retrofitted,
     Imported,  ///< its first weights come from elsewhere
-    Stage,     ///< one begins; the text is its name
+    Stage,     ///< one begins; the text is its name, and what became of the weights (stageText)
     OtherData, ///< the run goes on with data that are not what it was trained on
     Store,     ///< what had to be done to the store
     Finished,

@@ -37,7 +37,8 @@ public:
 
     /// One update with the gradients that are defined, after clipping; a parameter without one is skipped and its
     /// moments stay. Held elements keep their values, whatever their decay and moments. Where the norm is not finite
-    /// nothing is updated. Returns the global norm before clipping: a scalar on the device.
+    /// nothing is updated. Slices that are `untouched` keep their values and moments. Returns the global norm before
+    /// clipping: a scalar on the device.
     at::Tensor step(double rate, std::span<const HeldSlice> untouched = {});
     void clearGradients();
     /// Of the parameter at index `to`, those of the one at `from`, whose shape it has; or none, as before the first

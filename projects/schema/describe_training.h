@@ -334,7 +334,7 @@ struct Fields<StageSchedule> {
           &StageSchedule::curveFloor);
         v({"curve_rate",
            "γ_f",
-           "How fast the curve falls: α(t) = (1 − ᾱ)·exp(−γ_f·t/T) + ᾱ.",
+           "How fast the curve falls: α(t) = (1 − ᾱ)·exp(−γ_f·t/T) + ᾱ, T the steps that the run began with.",
            {.range = Range::moreThan(0), .paper = "100 (PLD)"}},
           &StageSchedule::curveRate);
         v({"absent_weights",
