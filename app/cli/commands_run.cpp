@@ -64,22 +64,34 @@ Exit trainNew(const projects::Project& project, const std::filesystem::path& pro
     return conclude(follow(command, kRun, console, Show::Progress, computing), project, console);
 }
 
-/// The run's own project, but for the total of steps, which may be raised.
-Status sameProject(projects::Project frozen, const projects::Project& project, const std::filesystem::path& run)
+std::string differenceText(const projects::Change& change)
 {
-    frozen.training.steps = project.training.steps;
-    const std::vector<projects::Change> changes = projects::diff(frozen, project);
+    const auto orElse = [](const std::string& text, const char* none) { return text.empty() ? none : text; };
+    return change.place + ": got " + orElse(change.after, "none") + ", expected " + orElse(change.before, "none");
+}
+
+/// The run's own project, but for the total of steps, which may be raised: the run keeps the schedule that it began
+/// with. `written` is the document without the command's steps, for which that schedule may have been stretched.
+Status sameProject(const projects::Project& frozen, projects::Project written, const std::filesystem::path& run)
+{
+    projects::Project stretched = written;
+    trainFor(stretched, frozen.training.steps);
+    written.training.steps = frozen.training.steps;
+    const std::vector<projects::Change> asWritten = projects::diff(frozen, written);
+    const std::vector<projects::Change> asStretched = projects::diff(frozen, stretched);
+    const std::vector<projects::Change>& changes = asStretched.size() < asWritten.size() ? asStretched : asWritten;
     if (changes.empty()) {
         return Done{};
     }
     const std::string more = changes.size() > 1 ? " (and " + std::to_string(changes.size() - 1) + " more)" : "";
-    return Error{run.string(), "holds a run of another project: " + changes.front().text() + more +
+    return Error{run.string(), "holds a run of another project: " + differenceText(changes.front()) + more +
                                    "; choose another directory with --run"};
 }
 
-/// Goes on with the run of --run to the project's steps, or tells that it has them all.
-Exit trainOn(const projects::Project& project, const std::filesystem::path& projectDirectory,
-             const Arguments& arguments, const Computing& computing, const Console& console)
+/// Goes on with the run of --run to the project's steps, or tells that it has them all. `written` as in sameProject().
+Exit trainOn(const projects::Project& project, const projects::Project& written,
+             const std::filesystem::path& projectDirectory, const Arguments& arguments, const Computing& computing,
+             const Console& console)
 {
     engine::ResumeRun command;
     command.run = kRun;
@@ -96,7 +108,7 @@ Exit trainOn(const projects::Project& project, const std::filesystem::path& proj
     if (!frozen || !info) {
         return console.fail(Exit::RunFailed, frozen ? info.error() : frozen.error());
     }
-    if (const Status same = sameProject(*frozen, project, command.runDirectory); !same) {
+    if (const Status same = sameProject(*frozen, written, command.runDirectory); !same) {
         return console.fail(Exit::RunFailed, same.error());
     }
     if (info->status == engine::RunStatus::Finished && info->step >= project.training.steps) {
@@ -121,10 +133,11 @@ Exit runTrain(const Arguments& arguments, const Console& console)
     }
     auto& [document, directory] = std::get<NamedProject>(named);
     projects::Project& project = document.project;
-    trainFor(project, arguments.integer("steps", project.training.steps));
     project.training.keepCheckpoints = arguments.integer("keep-checkpoints", project.training.keepCheckpoints);
     project.training.keepEvery = arguments.integer("keep-every", project.training.keepEvery);
     project.training.keepBest = arguments.integer("keep-best", project.training.keepBest);
+    const projects::Project written = project;
+    trainFor(project, arguments.integer("steps", project.training.steps));
     if (const auto error = obstacle(project, console)) {
         return console.fail(Exit::InvalidProject, *error);
     }
@@ -132,7 +145,7 @@ Exit runTrain(const Arguments& arguments, const Console& console)
     // A directory without one is what a process left that was killed as it began: the new run takes it over.
     const bool isRun = std::filesystem::exists(std::filesystem::path(arguments.text("run")) / "run.json", ignored);
     if (mayResume && isRun) {
-        return trainOn(project, directory, arguments, computing, console);
+        return trainOn(project, written, directory, arguments, computing, console);
     }
     return trainNew(project, directory, arguments, computing, console);
 }

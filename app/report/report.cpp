@@ -305,7 +305,8 @@ void RunPage::transitions()
         m_out << "</td>";
     };
     for (const engine::StageTransition& row : rows) {
-        m_out << "<tr><td class='n'>" << row.step << "</td><td>" << escapeHtml(shortened(row.name, kMostEventText))
+        m_out << "<tr><td class='n'>" << row.step << "</td><td>"
+              << escapeHtml(shortened(row.name + (row.note.empty() ? "" : ": " + row.note), kMostEventText))
               << "</td><td class='n'>" << row.steps << "</td>";
         cell(row.before);
         cell(row.after);

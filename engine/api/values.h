@@ -50,7 +50,8 @@ struct ValidationRecord {
 };
 
 /// A stage of training that begins: the loss of what the steps before it train and of what those after it do, the
-/// same weights but for layers that are new, on the same batch of each kind. NaN where there is none.
+/// same weights but for layers that are new, on the same batches of each kind, means over draws (Trainer::beginStage).
+/// NaN where there is none.
 struct StageRecord {
     std::int64_t step = 0; ///< the last step before it
     std::string name;
@@ -58,7 +59,7 @@ struct StageRecord {
     double trainAfter = kNoLoss;
     double validationBefore = kNoLoss;
     double validationAfter = kNoLoss;
-    std::string note; ///< what became of the weights; empty: nothing
+    std::string note; ///< what became of the weights, and whether the function was kept; empty: nothing became of them
 };
 
 /// Mixing coefficients at one step: row = target j − 1 for j in 1..rows, column = source i in
@@ -140,7 +141,7 @@ enum class RunEventKind {
     Forked,
     Retrofitted,
     Imported,  ///< its first weights come from elsewhere
-    Stage,     ///< one begins; the text is its name
+    Stage,     ///< one begins; the text is its name, and what became of the weights (stageText)
     OtherData, ///< the run goes on with data that are not what it was trained on
     Store,     ///< what had to be done to the store
     Finished,

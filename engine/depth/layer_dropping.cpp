@@ -27,7 +27,8 @@ std::vector<LayerUse> LayerDropping::draw(const Pass& pass) const
     if (m_spans.empty() || m_depth == 0) {
         return {};
     }
-    const std::int64_t step = std::clamp<std::int64_t>(pass.step, 1, std::max<std::int64_t>(m_steps, 1));
+    // A run may go on past the steps that its document has: a curve goes on, and the last stage stays.
+    const std::int64_t step = std::max<std::int64_t>(pass.step, 1);
     const StageSpan& span = projects::spanAt(m_spans, step);
     const KeepShares shares = projects::keepShares(m_schedule, span, m_depth, m_steps, step);
     const bool grows = projects::grows(m_schedule);
@@ -52,9 +53,11 @@ std::vector<LayerUse> LayerDropping::draw(const Pass& pass) const
 std::vector<LayerUse> LayerDropping::wholeNetwork(const KeepShares& shares) const
 {
     std::vector<LayerUse> layers(static_cast<std::size_t>(m_depth));
-    if (m_schedule.scaling == DropScaling::Evaluation) {
-        for (std::size_t l = 0; l < layers.size(); ++l) {
+    for (std::size_t l = 0; l < layers.size(); ++l) {
+        if (m_schedule.scaling == DropScaling::Evaluation) {
             layers[l].factor = shares.layers[l];
+        } else if (m_schedule.scaling == DropScaling::EvaluationInverse && shares.layers[l] > 0) {
+            layers[l].factor = 1 / shares.layers[l];
         }
     }
     return layers;

@@ -71,7 +71,7 @@ at::Tensor LayerStack::runPart(std::size_t part, std::span<const at::Tensor> inp
     if (pass.magnitudes != nullptr) {
         pass.magnitudes->saw(part, m_programs.size(), inputs[m_residualPorts[part]], branch);
     }
-    return layer.factor == 1 ? branch : branch * layer.factor;
+    return layer.factor == 1 || m_programs[part].scalesInside() ? branch : branch * layer.factor;
 }
 
 at::Tensor LayerStack::runGraph(std::size_t part, std::span<const at::Tensor> inputs, const Pass& pass)

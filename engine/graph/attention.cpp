@@ -163,6 +163,7 @@ public:
         if (projects::usesFeatures(node.params)) {
             m_heads.features = features(node);
         }
+        divide(node.plan);
         const Projection* const made[] = {&m_heads.query, &m_heads.key, &m_heads.value};
         const bool whole = std::ranges::none_of(made, [](const Projection* each) { return each->weight.factored(); });
         const bool plain = !m_heads.query.bias.defined() && !m_heads.shape.queryNorm.defined() && heads == kvHeads &&
@@ -209,6 +210,24 @@ private:
             shape.rotary = node.rotaryTables.get(node.plan.compute(), positions);
         }
         return shape;
+    }
+
+    /// Tells whose heads the parameters' slices are, as these() takes them.
+    void divide(InitPlan& plan) const
+    {
+        ParameterUnits rows{
+            .of = ParameterUnits::Of::Heads, .dimension = 0, .count = m_heads.sizes.kvHeads, .node = m_node};
+        for (const Projection* const each : {&m_heads.query, &m_heads.key, &m_heads.value}) {
+            plan.divide(each->weight.parameter(), rows);
+            plan.divide(each->bias, rows);
+        }
+        if (m_heads.shape.norm == projects::QkNorm::AllHeads) {
+            plan.divide(m_heads.shape.queryNorm, rows);
+            plan.divide(m_heads.shape.keyNorm, rows);
+        }
+        plan.divide(m_heads.features, rows);
+        rows.dimension = 1;
+        plan.divide(m_heads.out.weight.factored() ? m_heads.out.weight.v : m_heads.out.weight.whole, rows);
     }
 
     /// A key-value head is left out with all the query heads that share it. A norm over all heads is over those that

@@ -33,6 +33,7 @@ public:
 
     [[nodiscard]] const Compute& compute() const { return m_compute; }
     [[nodiscard]] const Weight& weight() const { return m_weight; }
+    [[nodiscard]] const at::Tensor& bias() const { return m_bias; }
     [[nodiscard]] bool hasBias() const { return m_bias.defined(); }
 
 private:

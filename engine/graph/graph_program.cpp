@@ -6,6 +6,7 @@
 #include "projects/nodes/mlp_parts.h"
 #include "projects/nodes/resolved_graph.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/alias.h>
 #include <c10/util/Exception.h>
@@ -24,6 +25,16 @@ using projects::ResolvedGraph;
 using projects::ResolvedNode;
 using projects::Shape;
 using projects::Wire;
+
+/// The factor of the layer that runs, of one node's output.
+class LayerFactorOperator final : public Operator {
+public:
+    [[nodiscard]] at::Tensor run(const Inputs& in, const Pass& pass) const override
+    {
+        const double factor = pass.here().factor;
+        return factor == 1 ? in[0] : in[0] * factor;
+    }
+};
 
 class GraphCompiler {
 public:
@@ -44,6 +55,9 @@ public:
             }
         }
         joinMlps(resolved);
+        for (const NodeId node : m_setting.scaled) {
+            scale(node);
+        }
         addOutputs();
         if (m_program.m_outputs.empty()) {
             return Error{projects::placeOf(m_setting.ref), "the graph has no output node"};
@@ -144,6 +158,24 @@ private:
         return Done{};
     }
 
+    /// Multiplies what the node makes by the layer's factor, for all who read it.
+    void scale(NodeId node)
+    {
+        const std::size_t slot = m_slots.at(node);
+        const std::size_t scaled = m_shapes.size();
+        m_shapes.push_back(m_shapes[slot]);
+        for (ProgramStep& step : m_program.m_steps) {
+            std::ranges::replace(step.in, slot, scaled);
+        }
+        for (auto& [output, read] : m_outputs) {
+            read = read == slot ? scaled : read;
+        }
+        const auto maker = std::ranges::find(m_program.m_steps, slot, &ProgramStep::out);
+        ProgramStep step{std::make_unique<LayerFactorOperator>(), {slot}, scaled, {}};
+        m_program.m_steps.insert(maker + 1, std::move(step));
+        m_program.m_scalesInside = true;
+    }
+
     /// Tells the linears of a block's MLPs what they are to it. All its steps are there, and none is fused.
     void joinMlps(const ResolvedGraph& resolved)
     {
@@ -154,6 +186,7 @@ private:
             const auto step = std::ranges::find(m_program.m_steps, m_slots.at(node), &ProgramStep::out);
             if (auto* const linear = dynamic_cast<LinearOperator*>(step->run.get())) {
                 linear->joinMlp(side, static_cast<std::uint64_t>(mlp));
+                divide(*linear);
             }
         };
         for (const projects::MlpNodes& mlp : projects::mlpsOf(resolved)) {
@@ -161,6 +194,20 @@ private:
                 join(opener, MlpSide::Opens, mlp.closer);
             }
             join(mlp.closer, MlpSide::Closes, mlp.closer);
+        }
+    }
+
+    /// Tells of which parts of its MLP the slices of a linear's parameters are, as it takes them.
+    void divide(const LinearOperator& linear)
+    {
+        const Weight& weight = linear.weight();
+        ParameterUnits parts{.of = ParameterUnits::Of::MlpParts, .dimension = 0, .count = 0, .node = linear.mlp()};
+        if (linear.side() == MlpSide::Opens) {
+            m_setting.plan.divide(weight.parameter(), parts);
+            m_setting.plan.divide(linear.bias(), parts);
+        } else {
+            parts.dimension = 1;
+            m_setting.plan.divide(weight.factored() ? weight.v : weight.whole, parts);
         }
     }
 

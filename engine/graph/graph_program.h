@@ -30,6 +30,8 @@ struct GraphSetting {
     /// The nodes that write to the residual (projects::residualWriters). None in a stem or a head; of a block that is
     /// cut in two, those of the whole.
     std::set<projects::NodeId> residualWriters;
+    /// The nodes of a layer whose outputs the factor of its LayerUse multiplies, where it is not that of all of them.
+    std::set<projects::NodeId> scaled = {};
     InitPlan& plan;
     RotaryTables& rotaryTables;
     projects::NodeId tiedNode{}; ///< the node that uses `tied` as its weight, where that is defined
@@ -59,6 +61,8 @@ public:
     }
     /// Its operators, in the order in which they run.
     [[nodiscard]] std::vector<Operator*> operators() const;
+    /// Whether it multiplies its nodes by the layer's factor itself (GraphSetting::scaled).
+    [[nodiscard]] bool scalesInside() const { return m_scalesInside; }
     /// What arrives at the first output port.
     [[nodiscard]] const projects::Shape& outputShape() const { return m_outputShape; }
 
@@ -74,6 +78,7 @@ private:
     std::vector<std::size_t> m_outputs; ///< the output ports' slots
     projects::Shape m_outputShape;      ///< of the first
     std::vector<at::Tensor> m_slots;
+    bool m_scalesInside = false;
     std::vector<at::Tensor> m_parameters; ///< those that its nodes made
 };
 

@@ -110,7 +110,7 @@ at::Tensor InitPlan::add(const std::string& name, at::IntArrayRef shape, Paramet
     TORCH_CHECK(m_names.insert(name).second, "two parameters are named ", name);
     at::Tensor tensor = at::empty(shape, at::TensorOptions(m_compute.device).dtype(m_compute.parameterType));
     tensor.requires_grad_(true);
-    m_parameters.push_back({name, tensor, decay, {}, start.role == Role::ResidualMatrix});
+    m_parameters.push_back({name, tensor, decay, {}, {}, start.role == Role::ResidualMatrix});
     m_starts.push_back(std::move(start));
     return tensor;
 }
@@ -155,6 +155,15 @@ void InitPlan::hold(const std::string& name, const at::Tensor& elements)
     const auto parameter = std::ranges::find(m_parameters, name, &NamedParameter::name);
     TORCH_CHECK(parameter != m_parameters.end(), "there is no parameter ", name, " to hold");
     parameter->held = elements;
+}
+
+void InitPlan::divide(const at::Tensor& parameter, const ParameterUnits& units)
+{
+    const auto declared =
+        std::ranges::find_if(m_parameters, [&](const NamedParameter& each) { return each.tensor.is_same(parameter); });
+    if (parameter.defined() && declared != m_parameters.end()) {
+        declared->units = units;
+    }
 }
 
 Status InitPlan::fill(const PreparationWatch& watch, const std::function<bool(const std::string& name)>& wanted)

@@ -80,6 +80,9 @@ public:
     /// Keeps elements of the parameter `name` as they are in training (NamedParameter::held).
     void hold(const std::string& name, const at::Tensor& elements);
 
+    /// Says which slices of a declared parameter are of which head or MLP part; of an undefined tensor nothing.
+    void divide(const at::Tensor& parameter, const ParameterUnits& units);
+
     void setFits(FitSetting setting) { m_fits = std::move(setting); }
 
     /// Writes the start of every parameter that `wanted` names, of all where it is empty. Under a method of its own

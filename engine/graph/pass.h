@@ -62,8 +62,10 @@ struct KeptUnits {
 
 /// What a pass does with one layer of the stack.
 struct LayerUse {
-    bool runs = true;  ///< false: it costs nothing, and its branch is absent
-    double factor = 1; ///< of its branch
+    bool runs = true; ///< false: it costs nothing, and its branch is absent
+    /// Of its branch; where 1/p makes up for what is left out, of either half of a branch that has two, inside it: the
+    /// second reads what the first has made (PLD, algorithm 2).
+    double factor = 1;
     UnitUse heads = {};
     UnitUse mlp = {};
     std::int64_t mlpParts = 1; ///< that each of its MLPs is cut into

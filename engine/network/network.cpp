@@ -6,16 +6,19 @@
 #include "engine/graph/graph_program.h"
 #include "engine/ops/objectives.h"
 #include "engine/runtime/device.h"
+#include "projects/base/number_from.h"
 #include "projects/cost/cost.h"
 #include "projects/nodes/ffn_site.h"
 #include "projects/nodes/resolved_graph.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
 
 namespace residua::engine {
@@ -29,6 +32,17 @@ double residualFactor(const Project& project)
 {
     const auto* const streams = std::get_if<projects::MultiStream>(&project.topology.wiring);
     return streams && streams->scaleOutputs ? std::sqrt(static_cast<double>(streams->streams)) : 1;
+}
+
+/// The layer that a parameter is of, from 1: "layers.3.up.weight"; 0: of none.
+std::int64_t layerOf(std::string_view parameter)
+{
+    constexpr std::string_view kLayers = "layers.";
+    if (!parameter.starts_with(kLayers)) {
+        return 0;
+    }
+    parameter.remove_prefix(kLayers.size());
+    return numberFrom<std::int64_t>(parameter.substr(0, parameter.find('.'))).value_or(0);
 }
 
 class Network final : public CompiledNetwork {
@@ -153,14 +167,33 @@ public:
     }
 
 private:
-    /// Frobenius decay: λ/2·‖u·v‖_F² of each factored weight in the objective, and no decay of its factors.
+    /// A product that decays, and the layer that it is of, from 1; 0: of none.
+    struct DecayedProduct {
+        Weight weight;
+        std::int64_t layer = 0;
+    };
+
+    /// Σ ‖u·v‖_F² of what the pass runs: a layer that it leaves out, or that does not exist yet, gets no gradient.
+    [[nodiscard]] static at::Tensor sumOfRunning(const std::vector<DecayedProduct>& products,
+                                                 const std::vector<LayerUse>& layers)
+    {
+        at::Tensor sum = at::zeros({}, products.front().weight.u.options().requires_grad(false));
+        for (const DecayedProduct& product : products) {
+            if (product.layer == 0 || layers.empty() || layers.at(static_cast<std::size_t>(product.layer - 1)).runs) {
+                sum = sum + squaredNorm(product.weight);
+            }
+        }
+        return sum;
+    }
+
+    /// Frobenius decay: λ/2·‖u·v‖_F² of each factored weight that runs in the objective, and no decay of its factors.
     void decayProducts()
     {
         const projects::TrainingPlan& training = m_project.training;
-        std::vector<Weight> products;
+        std::vector<DecayedProduct> products;
         for (const FactoredWeight& weight : m_network->m_plan.factored()) {
             std::vector<NamedParameter>& all = m_network->m_plan.all();
-            products.push_back({{}, all[weight.u].tensor, all[weight.v].tensor});
+            products.push_back({{{}, all[weight.u].tensor, all[weight.v].tensor}, layerOf(weight.name)});
             if (training.factorDecay == projects::FactorDecay::Product) {
                 all[weight.u].decay = Decay::No;
                 all[weight.v].decay = Decay::No;
@@ -169,13 +202,10 @@ private:
         if (training.factorDecay != projects::FactorDecay::Product || products.empty()) {
             return;
         }
-        m_network->m_regularisers.push_back({"Frobenius decay", [products, factor = training.frobeniusDecay / 2] {
-                                                 at::Tensor sum = squaredNorm(products.front());
-                                                 for (std::size_t i = 1; i < products.size(); ++i) {
-                                                     sum = sum + squaredNorm(products[i]);
-                                                 }
-                                                 return sum * factor;
-                                             }});
+        m_network->m_regularisers.push_back(
+            {"Frobenius decay", [products, network = m_network.get(), factor = training.frobeniusDecay / 2] {
+                 return sumOfRunning(products, network->m_lastLayers) * factor;
+             }});
     }
 
     /// The document's sizes, which the data must agree with.
@@ -209,7 +239,8 @@ private:
 
     [[nodiscard]] Result<GraphProgram> compile(projects::Graph graph, const projects::GraphRef& ref,
                                                const std::string& prefix, const Shape& entering,
-                                               std::set<projects::NodeId> residualWriters)
+                                               std::set<projects::NodeId> residualWriters,
+                                               std::set<projects::NodeId> scaled = {})
     {
         const auto* const mix = std::get_if<projects::DepthMix>(&m_project.topology.wiring);
         for (projects::Node& node : graph.nodes) {
@@ -223,6 +254,7 @@ private:
                              .entering = entering,
                              .fedByPass = {},
                              .residualWriters = std::move(residualWriters),
+                             .scaled = std::move(scaled),
                              .plan = m_network->m_plan,
                              .rotaryTables = m_rotaryTables,
                              .tiedNode = {},
@@ -278,6 +310,19 @@ private:
         return std::vector{std::move(halves->attention), std::move(halves->feedForward)};
     }
 
+    /// The nodes of a layer whose outputs 1/p multiplies (PLD, algorithm 2): a and f of a block that has both, where
+    /// they run together. None: the factor is of the branch, or of the half that runs.
+    [[nodiscard]] std::set<projects::NodeId> scaledInside(const projects::Block& block) const
+    {
+        const bool byProbability = m_project.schedule.scaling == projects::DropScaling::InverseProbability;
+        if (!byProbability || projects::grows(m_project.schedule) ||
+            projects::splitsLayers(m_project.topology.wiring)) {
+            return {};
+        }
+        const std::optional<projects::HalfEnds> ends = projects::halfEndsOf(block);
+        return ends ? std::set{ends->attention, ends->feedForward} : std::set<projects::NodeId>();
+    }
+
     [[nodiscard]] Status addStack()
     {
         std::vector<GraphProgram> programs;
@@ -292,8 +337,9 @@ private:
                 return parts.error();
             }
             for (const projects::Graph& part : *parts) {
-                Result<GraphProgram> program = compile(part, projects::GraphRef::block(block->name), place + ".",
-                                                       inside(), projects::residualWriters(block->graph));
+                Result<GraphProgram> program =
+                    compile(part, projects::GraphRef::block(block->name), place + ".", inside(),
+                            projects::residualWriters(block->graph), scaledInside(*block));
                 if (!program) {
                     return program.error();
                 }

@@ -5,12 +5,14 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <string_view>
 
 namespace residua::engine {
 namespace {
 
 constexpr std::size_t kMeanSteps = 10;
-constexpr std::size_t kMostStages = 1000; ///< each is drawn in every plot
+constexpr std::string_view kBeforeNote = "; "; ///< is in no stage's name
+constexpr std::size_t kMostStages = 1000;      ///< each is drawn in every plot
 
 double meanLoss(std::span<const double> losses)
 {
@@ -27,6 +29,11 @@ double meanLoss(std::span<const double> losses)
 
 } // namespace
 
+std::string stageText(const StageRecord& stage)
+{
+    return stage.note.empty() ? stage.name : stage.name + std::string(kBeforeNote) + stage.note;
+}
+
 std::vector<StageRecord> stageStarts(const std::vector<RunEvent>& events)
 {
     std::map<std::int64_t, std::string> found;
@@ -37,10 +44,12 @@ std::vector<StageRecord> stageStarts(const std::vector<RunEvent>& events)
         }
     }
     std::vector<StageRecord> stages;
-    for (const auto& [step, name] : found) {
+    for (const auto& [step, text] : found) {
         StageRecord& stage = stages.emplace_back();
+        const std::size_t end = text.find(kBeforeNote);
         stage.step = step;
-        stage.name = name;
+        stage.name = text.substr(0, end);
+        stage.note = end == std::string::npos ? std::string() : text.substr(end + kBeforeNote.size());
     }
     if (stages.size() > kMostStages) {
         stages.erase(stages.begin(), stages.end() - static_cast<std::ptrdiff_t>(kMostStages));
@@ -89,6 +98,7 @@ std::vector<StageTransition> stageTransitions(const std::vector<StageRecord>& st
         StageTransition& row = transitions.emplace_back();
         row.step = stage.step;
         row.name = stage.name;
+        row.note = stage.note;
         row.validationBefore = stage.validationBefore;
         row.validationAfter = stage.validationAfter;
         const std::size_t first = doneBy(stage.step);

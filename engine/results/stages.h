@@ -15,6 +15,7 @@ namespace residua::engine {
 struct StageTransition {
     std::int64_t step = 0; ///< the last step before it
     std::string name;
+    std::string note;        ///< StageRecord::note
     double before = kNoLoss; ///< training loss as the run took it there; of runs that took none the mean of the last
                              ///< steps before
     double after = kNoLoss;  ///< and of the first steps after
@@ -27,6 +28,8 @@ struct StageTransition {
     [[nodiscard]] double jump() const { return after - before; }
 };
 
+/// The text of the event that a stage begins: its name and, after a semicolon, its note. stageStarts() reads it.
+[[nodiscard]] std::string stageText(const StageRecord& stage);
 /// Ascending by step, the last 1,000, without losses. A stage that a resumed run begins again counts once, as begun
 /// last.
 [[nodiscard]] std::vector<StageRecord> stageStarts(const std::vector<RunEvent>& events);

@@ -35,11 +35,14 @@ Result<fs::path> putAside(const fs::path& store)
     return aside;
 }
 
+/// A stage that begins after the step goes too: a checkpoint is of before its border, which is gone over again.
 Status dropBeyond(Database& database, std::int64_t step)
 {
-    const std::string beyond = " WHERE step > " + std::to_string(step) + ";";
-    return database.execute(("BEGIN IMMEDIATE; DELETE FROM metrics" + beyond + "DELETE FROM matrices" + beyond +
-                             "DELETE FROM events" + beyond + "COMMIT;")
+    const std::string at = std::to_string(step);
+    const std::string beyond = " WHERE step > " + at;
+    const std::string stages = " OR (step = " + at + " AND kind = '" + textOf(RunEventKind::Stage) + "')";
+    return database.execute(("BEGIN IMMEDIATE; DELETE FROM metrics" + beyond + "; DELETE FROM matrices" + beyond +
+                             "; DELETE FROM events" + beyond + stages + "; COMMIT;")
                                 .c_str());
 }
 

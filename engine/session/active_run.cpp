@@ -6,12 +6,14 @@
 #include "engine/data/mixture.h"
 #include "engine/results/run_names.h"
 #include "engine/results/run_reader.h"
+#include "engine/results/stages.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/gap_record.h"
 #include "engine/runs/stop_request.h"
 #include "engine/runtime/device.h"
 #include "engine/session/failure.h"
 #include "engine/session/memory_report.h"
+#include "projects/schedule/stage_schedule.h"
 
 #include <algorithm>
 #include <cmath>
@@ -84,6 +86,18 @@ Result<std::optional<CheckpointFiles>> checkpointToResume(const ResumeRun& comma
     return std::optional<CheckpointFiles>(std::move(*loaded));
 }
 
+/// Gives a run's frozen project another total of steps. Its schedule stays that which the run began with.
+void goOnTo(projects::Project& project, std::int64_t steps, std::vector<std::string>& notes)
+{
+    const std::int64_t begun = project.training.steps;
+    if (steps != begun && project.schedule.course == projects::DropCourse::Curve) {
+        project.schedule = projects::continued(std::move(project.schedule), begun, steps);
+        notes.push_back("the schedule's curve goes on as it began, with a T of " + std::to_string(begun) +
+                        " steps: got " + std::to_string(steps) + " in all");
+    }
+    project.training.steps = steps;
+}
+
 } // namespace
 
 Result<std::unique_ptr<ActiveRun>> ActiveRun::start(const StartRun& command, const EventSink& sink,
@@ -132,7 +146,7 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::resume(const ResumeRun& command, c
         return opened.error();
     }
     projects::Project& project = opened->project;
-    project.training.steps = command.steps.value_or(opened->info.steps);
+    goOnTo(project, command.steps.value_or(opened->info.steps), opened->notes);
     const Result<std::optional<CheckpointFiles>> checkpoint =
         checkpointToResume(command, opened->info.status, opened->notes);
     if (!checkpoint) {
@@ -297,8 +311,7 @@ void ActiveRun::keep(std::vector<Matrix> matrices)
 void ActiveRun::begin(StageRecord stage)
 {
     m_recorder.stage(stage);
-    m_sink(Notice{m_id, "step " + std::to_string(stage.step + 1) + ": " + stage.name +
-                            (stage.note.empty() ? "" : "; " + stage.note)});
+    m_sink(Notice{m_id, "step " + std::to_string(stage.step + 1) + ": " + stageText(stage)});
     m_pending.stages.push_back(std::move(stage));
 }
 

@@ -264,7 +264,9 @@ private:
     {
         const projects::StageSchedule& schedule = (*m_sound)->schedule;
         const bool parts = !projects::trainsAll(schedule) && m_checkpoint->state.step < m_run->info.steps;
-        const bool weighs = schedule.scaling == projects::DropScaling::Evaluation && !projects::trainsAll(schedule);
+        const bool byShare = schedule.scaling == projects::DropScaling::Evaluation ||
+                             schedule.scaling == projects::DropScaling::EvaluationInverse;
+        const bool weighs = byShare && !projects::trainsAll(schedule);
         if (parts || weighs) {
             return Error{"schedule", "its schedule gives layers a part of their own in evaluation"};
         }

@@ -2,6 +2,7 @@
 #include "engine/session/recorder.h"
 
 #include "engine/results/run_reader.h"
+#include "engine/results/stages.h"
 
 #include <algorithm>
 #include <chrono>
@@ -64,7 +65,7 @@ void Recorder::event(std::int64_t step, RunEventKind kind, const std::string& te
 
 void Recorder::stage(const StageRecord& stage)
 {
-    event(stage.step, RunEventKind::Stage, stage.name);
+    event(stage.step, RunEventKind::Stage, stageText(stage));
     if (stage.step > 0) {
         m_writer.metric(metric::kStageTrainBefore, stage.step, stage.trainBefore);
         m_writer.metric(metric::kStageTrainAfter, stage.step, stage.trainAfter);

@@ -108,7 +108,7 @@ void Optimiser::gather(Group& group, Decay decay) const
     }
 }
 
-at::Tensor Optimiser::step(double rate)
+at::Tensor Optimiser::step(double rate, std::span<const HeldSlice> untouched)
 {
     const at::NoGradGuard noGrad;
     constexpr std::array kDecays{Decay::No, Decay::Yes};
@@ -125,13 +125,37 @@ at::Tensor Optimiser::step(double rate)
     }
     const at::Tensor skip = at::isfinite(norm).logical_not().to(at::kFloat);
     const std::vector<at::Tensor> held = heldValues();
+    const std::vector<at::Tensor> views = viewsOf(untouched);
+    std::vector<at::Tensor> values;
+    for (const at::Tensor& view : views) {
+        values.push_back(view.clone());
+    }
     for (std::size_t i = 0; i < kDecays.size(); ++i) {
         if (!m_groups[i].parameters.empty()) {
             update(m_groups[i], kDecays[i], rate, scale, skip);
         }
     }
     restoreHeld(held);
+    for (std::size_t i = 0; i < views.size(); ++i) {
+        views[i].copy_(values[i]);
+    }
     return norm;
+}
+
+std::vector<at::Tensor> Optimiser::viewsOf(std::span<const HeldSlice> slices) const
+{
+    std::vector<at::Tensor> views;
+    for (const HeldSlice& slice : slices) {
+        const at::Tensor& whole = m_parameters[slice.parameter].tensor;
+        views.push_back(whole.narrow(slice.dimension, slice.begin, slice.length));
+        for (std::size_t kind = 0; kind < m_kinds.size(); ++kind) {
+            if (m_kinds[kind].shape == Moment::Shape::AsParameter) {
+                const at::Tensor& moment = m_moments[slice.parameter][kind];
+                views.push_back(moment.narrow(slice.dimension, slice.begin, slice.length));
+            }
+        }
+    }
+    return views;
 }
 
 std::vector<at::Tensor> Optimiser::heldValues() const

@@ -11,10 +11,19 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace residua::engine {
+
+/// A slice of a parameter that a step leaves as it is, moments included.
+struct HeldSlice {
+    std::size_t parameter = 0; ///< its index
+    std::int64_t dimension = 0;
+    std::int64_t begin = 0;
+    std::int64_t length = 0;
+};
 
 /// Updates the parameters of a network from their gradients. Nothing in a step waits for the device: clipping, and the
 /// guard against a gradient that is not finite, are decided there. Engine thread.
@@ -28,8 +37,9 @@ public:
 
     /// One update with the gradients that are defined, after clipping; a parameter without one is skipped and its
     /// moments stay. Held elements keep their values, whatever their decay and moments. Where the norm is not finite
-    /// nothing is updated. Returns the global norm before clipping: a scalar on the device.
-    at::Tensor step(double rate);
+    /// nothing is updated. Slices that are `untouched` keep their values and moments. Returns the global norm before
+    /// clipping: a scalar on the device.
+    at::Tensor step(double rate, std::span<const HeldSlice> untouched = {});
     void clearGradients();
     /// Of the parameter at index `to`, those of the one at `from`, whose shape it has; or none, as before the first
     /// step.
@@ -65,6 +75,8 @@ private:
     /// A copy of each parameter that has held elements.
     [[nodiscard]] std::vector<at::Tensor> heldValues() const;
     void restoreHeld(const std::vector<at::Tensor>& values);
+    /// The slices of the parameters, and of those of their moments that have their shape.
+    [[nodiscard]] std::vector<at::Tensor> viewsOf(std::span<const HeldSlice> slices) const;
 
     double m_clipNorm = 0;
     std::vector<NamedParameter>& m_parameters;

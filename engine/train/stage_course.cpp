@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/train/stage_course.h"
 
+#include "projects/base/number_from.h"
+#include "projects/base/text.h"
 #include "projects/model/parameter_name.h"
 #include "projects/schedule/kept_parts.h"
 
@@ -8,6 +10,7 @@
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string_view>
 
@@ -80,7 +83,7 @@ void silence(const LayerIndex& index, std::int64_t layer, std::vector<NamedParam
     }
 }
 
-std::string told(const Growth& growth, GrowthSource kind)
+std::string toldOfLayers(const Growth& growth, GrowthSource kind)
 {
     std::string text;
     for (std::size_t l = 0; l < growth.isNew.size(); ++l) {
@@ -95,6 +98,11 @@ std::string told(const Growth& growth, GrowthSource kind)
                              : kind == GrowthSource::Top ? " as copies of the top layers"
                                                          : " as copies of the layers before them";
     return "new layers " + text + made;
+}
+
+std::string percent(double share)
+{
+    return numberText(std::round(share * 1000) / 10) + " %";
 }
 
 } // namespace
@@ -128,12 +136,39 @@ bool StageCourse::drawsAt(std::int64_t step) const
     return !std::ranges::all_of(kept.layers, isWhole) || !std::ranges::all_of(kept.parts, isWhole);
 }
 
+bool StageCourse::growsAt(const StageBorder& border) const
+{
+    return projects::grows(m_schedule) && border.before.averageLength < border.after.averageLength;
+}
+
+bool StageCourse::meansToKeep() const
+{
+    return m_schedule.growthWarmup > 0 || m_schedule.growthWrites == GrowthWrites::Zero;
+}
+
+std::string StageCourse::toldOfParts(const StageBorder& border) const
+{
+    const bool heads = projects::leavesOutHeads(m_schedule.axis);
+    const bool mlp = projects::leavesOutMlp(m_schedule.axis);
+    if (!growsAt(border) || (!heads && !mlp)) {
+        return {};
+    }
+    const auto shareOf = [&](const StageSpan& span) {
+        return projects::keepShares(m_schedule, span, m_depth, m_spans.back().to, border.step + 1).parts.front();
+    };
+    return std::string(heads && mlp ? "heads and MLP parts"
+                       : heads      ? "heads"
+                                    : "MLP parts") +
+           " from " + percent(shareOf(border.before)) + " to " + percent(shareOf(border.after)) + ", as initialised";
+}
+
 std::string StageCourse::grow(const StageBorder& border, CompiledNetwork& network, Optimiser& optimiser) const
 {
     const std::int64_t before = projects::grownDepth(m_schedule, border.before, m_depth);
     const std::int64_t after = projects::grownDepth(m_schedule, border.after, m_depth);
+    const std::string parts = toldOfParts(border);
     if (!projects::grows(m_schedule) || before >= after) {
-        return {};
+        return parts;
     }
     const at::NoGradGuard noGrad;
     const Growth growth = projects::growthOf(m_schedule.growth, before, after);
@@ -154,7 +189,39 @@ std::string StageCourse::grow(const StageBorder& border, CompiledNetwork& networ
             }
         }
     }
-    return told(growth, m_schedule.growth);
+    return toldOfLayers(growth, m_schedule.growth) + (parts.empty() ? "" : "; " + parts);
+}
+
+std::vector<HeldSlice> StageCourse::untouched(const Pass& pass, const std::vector<NamedParameter>& parameters) const
+{
+    std::vector<HeldSlice> held;
+    const bool holds = m_schedule.absentWeights == projects::AbsentWeights::Untouched || projects::grows(m_schedule);
+    const bool cuts = projects::leavesOutHeads(m_schedule.axis) || projects::leavesOutMlp(m_schedule.axis);
+    if (!holds || !cuts || pass.layers.empty()) {
+        return held;
+    }
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        const auto named = layerParameter(parameters[i].name);
+        if (!named || !parameters[i].units) {
+            continue;
+        }
+        const ParameterUnits& units = *parameters[i].units;
+        const LayerUse layer = pass.layer(static_cast<std::size_t>(named->layer - 1));
+        const bool heads = units.of == ParameterUnits::Of::Heads;
+        const UnitUse& use = heads ? layer.heads : layer.mlp;
+        const std::int64_t count = heads ? units.count : layer.mlpParts;
+        if (!layer.runs || use.keep >= 1) {
+            continue;
+        }
+        const std::vector<std::size_t> kept = keptUnits(use, count, units.node).units;
+        const std::int64_t length = parameters[i].tensor.size(units.dimension) / count;
+        for (std::int64_t unit = 0; unit < count; ++unit) {
+            if (!std::ranges::binary_search(kept, static_cast<std::size_t>(unit))) {
+                held.push_back({i, units.dimension, unit * length, length});
+            }
+        }
+    }
+    return held;
 }
 
 void StageCourse::fillAbsent(const Pass& pass, std::vector<NamedParameter>& parameters)

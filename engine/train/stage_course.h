@@ -32,8 +32,11 @@ public:
     /// Whether the step trains a part that it draws: neither the whole network, nor one that grows.
     [[nodiscard]] bool drawsAt(std::int64_t step) const;
 
+    /// Whether the network has more layers, heads or MLP parts after the border than before it.
+    [[nodiscard]] bool growsAt(const StageBorder& border) const;
+
     /// Makes the layers that begin at the border of a growing network, their parameters and their moments in place.
-    /// What has become of them, in words; empty where nothing has.
+    /// What has become of them, and of heads and MLP parts that begin, in words; empty where nothing has.
     std::string grow(const StageBorder& border, CompiledNetwork& network, Optimiser& optimiser) const;
 
     /// Gives the weights of what the pass has left out a gradient of zero, where the schedule says so: the parameters
@@ -41,7 +44,19 @@ public:
     /// have none.
     void fillAbsent(const Pass& pass, std::vector<NamedParameter>& parameters);
 
+    /// The slices that a step leaves as they are, of heads and MLP parts that the pass has left out: where the schedule
+    /// says so of absent weights, and of a network that grows, since they do not exist yet. Elsewhere a slice has the
+    /// gradient of zero that its whole parameter gives it.
+    [[nodiscard]] std::vector<HeldSlice> untouched(const Pass& pass,
+                                                   const std::vector<NamedParameter>& parameters) const;
+
+    /// Whether what is new at a border should leave the network's function as it was: it writes nothing at first, or
+    /// opens over a warm-up.
+    [[nodiscard]] bool meansToKeep() const;
+
 private:
+    [[nodiscard]] std::string toldOfParts(const StageBorder& border) const;
+
     projects::StageSchedule m_schedule;
     std::int64_t m_depth;
     std::vector<projects::StageSpan> m_spans;

@@ -9,6 +9,7 @@
 #include "engine/train/precision.h"
 #include "engine/train/stability.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <c10/core/DeviceGuard.h>
 
@@ -16,6 +17,8 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
+#include <iomanip>
+#include <sstream>
 #include <utility>
 
 namespace residua::engine {
@@ -55,6 +58,43 @@ Result<std::int64_t> cursorIn(const CheckpointState& state, const std::string& n
         return Error{"checkpoint · state.json · cursors", "\"" + name + "\" is missing or not a number"};
     }
     return value;
+}
+
+/// How far outputs may differ of which the function is the same: as a share of the largest, the rounding of sums.
+double roundingOf(projects::Precision precision)
+{
+    switch (precision) {
+    case projects::Precision::Fp64:
+        return 1e-12;
+    case projects::Precision::Fp32:
+        return 1e-5;
+    case projects::Precision::Bf16:
+        return 2e-2;
+    }
+    return 0;
+}
+
+std::string shortText(double number)
+{
+    std::ostringstream text;
+    text << std::setprecision(3) << number;
+    return text.str();
+}
+
+/// Whether the network's outputs on one batch are the same before and after it has grown, in words. `meant`: they
+/// should be.
+std::string keptText(const at::Tensor& before, const at::Tensor& after, projects::Precision precision, bool meant)
+{
+    const double apart = (after.to(at::kDouble) - before.to(at::kDouble)).abs().max().item<double>();
+    const double largest = before.to(at::kDouble).abs().max().item<double>();
+    if (apart == 0) {
+        return "the function is kept";
+    }
+    if (apart <= roundingOf(precision) * largest) {
+        return "the function is kept up to rounding";
+    }
+    return std::string("the function is not kept") + (meant ? ", although what is new counts nothing at first" : "") +
+           ": outputs differ by up to " + shortText(apart) + ", the largest was " + shortText(largest);
 }
 
 } // namespace
@@ -214,7 +254,7 @@ Status Trainer::step(LayerMagnitudes* magnitudes)
     m_course.fillAbsent(pass, m_parts.network->parameters());
     ++m_step;
     const double rate = projects::learningRateAt(plan, m_parts.project.schedule, m_step);
-    const at::Tensor norm = m_optimiser->step(rate);
+    const at::Tensor norm = m_optimiser->step(rate, m_course.untouched(pass, m_parts.network->parameters()));
     m_optimiser->clearGradients();
     m_ring.commit(norm, {.step = m_step, .learningRate = rate, .tokens = m_units, .seconds = stopwatch.total()});
     return Done{};
@@ -286,19 +326,70 @@ Result<std::vector<Matrix>> Trainer::stability()
     return stability.matrices();
 }
 
-Result<double> Trainer::lossOnNextBatch(const Pass& pass)
+Status Trainer::onNextBatches(std::int64_t count, const std::function<void(std::int64_t, const DeviceBatch&)>& use)
 {
     const at::NoGradGuard noGrad;
-    const Stopwatch stopwatch(m_seconds);
     const std::int64_t draws = m_draws;
     const std::int64_t units = m_units;
-    const Result<DeviceBatch> batch = nextBatch();
+    Status status = Done{};
+    for (std::int64_t i = 0; i < count && status; ++i) {
+        if (const Result<DeviceBatch> batch = nextBatch(); batch) {
+            use(i, *batch);
+        } else {
+            status = batch.error();
+        }
+    }
     m_draws = draws;
     m_units = units;
-    if (!batch) {
-        return batch.error();
+    return status;
+}
+
+Status Trainer::takeLosses(std::int64_t trainingBatches, const std::function<std::int64_t(std::int64_t)>& stepOfBatch,
+                           double& train, double& validation)
+{
+    double sum = 0;
+    const Status taken = onNextBatches(trainingBatches, [&](std::int64_t number, const DeviceBatch& batch) {
+        sum += m_parts.network->loss(batch, partOf(stepOfBatch(number))).item<double>();
+    });
+    if (!taken) {
+        return taken;
     }
-    return m_parts.network->loss(*batch, pass).item<double>();
+    const auto part = [&](std::int64_t batch) { return partOf(stepOfBatch(batch)); };
+    const Result<std::optional<double>> onValidation = validationLoss(part);
+    if (!onValidation) {
+        return onValidation.error();
+    }
+    train = sum / static_cast<double>(trainingBatches);
+    validation = onValidation->value_or(kNoLoss);
+    return Done{};
+}
+
+Result<std::string> Trainer::growOver(const StageBorder& border)
+{
+    at::Tensor before;
+    at::Tensor after;
+    const bool grows = m_course.growsAt(border);
+    const auto take = [&](at::Tensor& outputs, std::int64_t step) -> Status {
+        return onNextBatches(grows ? 1 : 0, [&](std::int64_t, const DeviceBatch& batch) {
+            outputs = m_parts.network->forward(batch.input, partOf(step));
+        });
+    };
+    if (const Status taken = take(before, m_step); !taken) {
+        return taken.error();
+    }
+    std::string note;
+    {
+        const Stopwatch stopwatch(m_seconds);
+        note = m_course.grow(border, *m_parts.network, *m_optimiser);
+    }
+    if (const Status taken = take(after, m_step + 1); !taken) {
+        return taken.error();
+    }
+    if (grows) {
+        const bool meant = m_course.meansToKeep();
+        note += (note.empty() ? "" : "; ") + keptText(before, after, m_parts.project.training.precision, meant);
+    }
+    return note;
 }
 
 Result<std::optional<StageRecord>> Trainer::beginStage()
@@ -315,26 +406,23 @@ Result<std::optional<StageRecord>> Trainer::beginStage()
     }
     const c10::DeviceGuard current(m_parts.device);
     applyDeterminism(m_parts.project.training.determinism);
-    const auto take = [&](std::int64_t step, double& train, double& validation) -> Status {
-        const auto part = [&](std::int64_t) { return partOf(step); };
-        const Result<double> onTraining = lossOnNextBatch(partOf(step));
-        const Result<std::optional<double>> onValidation =
-            onTraining ? validationLoss(part) : Result<std::optional<double>>(onTraining.error());
-        if (!onValidation) {
-            return onValidation.error();
-        }
-        train = *onTraining;
-        validation = onValidation->value_or(kNoLoss);
-        return Done{};
+    const bool draws = m_course.drawsAt(m_step) || m_course.drawsAt(m_step + 1);
+    const std::int64_t batches = draws ? m_parts.project.training.validationBatches : 1;
+    const auto stepBefore = [&](std::int64_t batch) {
+        return draws ? std::max(m_step - batch, border->before.from + 1) : m_step;
     };
-    if (const Status taken = take(m_step, record.trainBefore, record.validationBefore); !taken) {
+    const auto stepAfter = [&](std::int64_t batch) {
+        return draws ? std::min(m_step + 1 + batch, border->after.to) : m_step + 1;
+    };
+    if (const Status taken = takeLosses(batches, stepBefore, record.trainBefore, record.validationBefore); !taken) {
         return taken.error();
     }
-    {
-        const Stopwatch stopwatch(m_seconds);
-        record.note = m_course.grow(*border, *m_parts.network, *m_optimiser);
+    Result<std::string> note = growOver(*border);
+    if (!note) {
+        return note.error();
     }
-    if (const Status taken = take(m_step + 1, record.trainAfter, record.validationAfter); !taken) {
+    record.note = std::move(*note);
+    if (const Status taken = takeLosses(batches, stepAfter, record.trainAfter, record.validationAfter); !taken) {
         return taken.error();
     }
     return std::optional(std::move(record));

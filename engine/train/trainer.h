@@ -73,11 +73,16 @@ public:
     /// Goes over the border between stages that lies before the next step: takes the losses on both sides of it, and
     /// makes the layers that are new. Nothing where there is none. To be called before step(), also after a restore:
     /// the checkpoint of a border's step is of before it.
+    ///
+    /// Where steps draw what they train, the losses are means over as many draws as a validation has batches: batch b
+    /// goes through what step m − b trains, and through what step m + 1 + b does, both without a change of weights. The
+    /// training batches are the next ones; where nothing is drawn one of them is enough. Of a network that grows the
+    /// record's note says whether its outputs on the next batch are those of before.
     [[nodiscard]] Result<std::optional<StageRecord>> beginStage();
 
     [[nodiscard]] std::int64_t stepsDone() const { return m_step; }
-    /// Seconds spent in step(), in takeRecords() and at borders but for their validation, those before a resume
-    /// included.
+    /// Seconds spent in step(), in takeRecords() and at borders but for the losses that are taken there, those before a
+    /// resume included.
     [[nodiscard]] double seconds() const { return m_seconds; }
     [[nodiscard]] const projects::Project& project() const { return m_parts.project; }
     [[nodiscard]] const Dataset& dataset() const { return *m_parts.dataset; }
@@ -95,8 +100,16 @@ private:
     [[nodiscard]] Result<std::optional<double>> validationLoss(const std::function<Pass(std::int64_t)>& passOfBatch);
     /// Evaluation of what training step `step` trains.
     [[nodiscard]] Pass partOf(std::int64_t step);
-    /// The loss of a pass on the batch that is trained on next.
-    [[nodiscard]] Result<double> lossOnNextBatch(const Pass& pass);
+    /// Gives `count` of the batches that are trained on next to `use`, with their numbers from 0, and takes none away.
+    [[nodiscard]] Status onNextBatches(std::int64_t count,
+                                       const std::function<void(std::int64_t, const DeviceBatch&)>& use);
+    /// The losses on one side of a border, for training and for validation; `stepOfBatch` says by its number which step
+    /// trains what a batch goes through.
+    [[nodiscard]] Status takeLosses(std::int64_t trainingBatches,
+                                    const std::function<std::int64_t(std::int64_t)>& stepOfBatch, double& train,
+                                    double& validation);
+    /// Makes what is new at the border. What has become of it, and of the network's function, in words.
+    [[nodiscard]] Result<std::string> growOver(const StageBorder& border);
     /// The gradients of a step's micro-batches.
     [[nodiscard]] Status accumulateGradients(const Pass& pass);
 

@@ -21,6 +21,39 @@ std::string percent(double share)
     return numberText(std::round(share * 1000) / 10) + " %";
 }
 
+/// Why a network of this wiring computes something else once it has a layer more whose branch is 0; empty: it does not.
+/// `moves`: layers that were there before move to other places.
+struct GrownWiring {
+    bool moves = false;
+
+    [[nodiscard]] std::string operator()(const DepthMix& mix) const
+    {
+        if (mix.weight == WeightKind::DepthAttention) {
+            return "attention over the depth weighs the new entries too";
+        }
+        const bool ofPlaces = !isRunningSum(mix) || !mix.states.empty();
+        return moves && ofPlaces ? "shortcuts belong to places, and layers move to others" : "";
+    }
+    [[nodiscard]] std::string operator()(const MultiStream& /*streams*/) const
+    {
+        return moves ? "the weights of the streams belong to places, and layers move to others" : "";
+    }
+    [[nodiscard]] std::string operator()(const BranchGate& gate) const
+    {
+        if (gate.gate == BranchGateKind::Highway) {
+            return "the gate of a new layer lets only a part of its input through";
+        }
+        if (hasResidualWeights(gate.gate) && gate.bound != LaurelBound::None) {
+            return "the weight of the residual of a new layer begins below 1";
+        }
+        return moves ? "the gates belong to places, and layers move to others" : "";
+    }
+    [[nodiscard]] std::string operator()(const Concatenation& /*wiring*/) const
+    {
+        return moves ? "the projections belong to places, and layers move to others" : "";
+    }
+};
+
 class ScheduleCheck {
 public:
     ScheduleCheck(const Project& project, Problems& problems)
@@ -43,6 +76,10 @@ public:
         if (!trainsAll(m_schedule)) {
             checkBlocks();
             checkWiring();
+            checkPath();
+        }
+        if (grows(m_schedule)) {
+            checkPromise();
         }
     }
 
@@ -169,6 +206,15 @@ private:
                              "got " + std::to_string(m_schedule.fullModelSteps) +
                                  ", expected 0: a network that grows has no layers to begin with but the first");
         }
+        if (m_schedule.growthWrites == GrowthWrites::Zero && m_schedule.axis != DropAxis::Layers) {
+            const char* const instead = "expected as copied where heads or MLP parts begin: what is new of those opens "
+                                        "over a warm-up";
+            m_problems.error(kSchedule + "/growth_writes", std::string("got nothing, ") + instead);
+        }
+        if (m_schedule.growthMoments == GrowthMoments::Empty && !leavesOutLayers(m_schedule.axis)) {
+            m_problems.error(kSchedule + "/growth_moments",
+                             "got empty, expected copied: heads and MLP parts are no copies, and begin without any");
+        }
         if (m_schedule.growth == GrowthSource::Fresh) {
             return;
         }
@@ -218,9 +264,16 @@ private:
                 return;
             }
             for (const ResolvedNode& node : graph.nodes) {
-                attentions += node.kind->traits.role == NodeRole::Attention ? 1 : 0;
+                if (node.kind->traits.role == NodeRole::Attention) {
+                    ++attentions;
+                    checkHeads(attentionSizesOf(node.params, node.in.front().features()), block->name);
+                }
             }
-            for (const MlpNodes& mlp : mlpsOf(graph)) {
+            const std::vector<MlpNodes> found = mlpsOf(graph);
+            if (leavesOutMlp(m_schedule.axis) && !found.empty()) {
+                checkWhole(m_schedule.mlpParts, "MLP parts", block->name);
+            }
+            for (const MlpNodes& mlp : found) {
                 ++mlps;
                 if (leavesOutMlp(m_schedule.axis) && m_schedule.mlpParts > 0 && mlp.hidden % m_schedule.mlpParts != 0) {
                     m_problems.error(kSchedule + "/mlp_parts", "the MLP of block " + block->name + " has " +
@@ -235,6 +288,43 @@ private:
         }
         if (leavesOutMlp(m_schedule.axis) && mlps == 0) {
             m_problems.error(kSchedule + "/axis", "no block has an MLP whose parts could be left out");
+        }
+    }
+
+    void checkHeads(const AttentionSizes& sizes, const std::string& block)
+    {
+        if (!leavesOutHeads(m_schedule.axis)) {
+            return;
+        }
+        if (sizes.kvHeads == 1) {
+            m_problems.warning(kSchedule + "/axis", "the heads of block " + block +
+                                                        " share one key-value head, with which they stay: leaving out "
+                                                        "heads saves nothing there");
+            return;
+        }
+        checkWhole(sizes.kvHeads, sizes.kvHeads < sizes.heads ? "key-value heads" : "heads", block);
+    }
+
+    /// Where a step keeps a certain number of `count` units, that is a whole one.
+    void checkWhole(std::int64_t count, const std::string& units, const std::string& block)
+    {
+        const bool counted =
+            m_schedule.sampling == DropSampling::FixedSize || m_schedule.sampling == DropSampling::First;
+        if (!counted || m_schedule.course != DropCourse::Stages || m_depth < 1) {
+            return;
+        }
+        for (const StageSpan& span : spansOf(m_schedule, m_depth, m_project.training.steps)) {
+            if (!span.isStage()) {
+                continue;
+            }
+            const KeepShares kept = keepShares(m_schedule, span, m_depth, m_project.training.steps);
+            const double number = std::ranges::min(kept.parts) * static_cast<double>(count);
+            if (std::abs(number - std::round(number)) > 1e-6 || number < 0.5) {
+                m_problems.error(pathOf(span.stage) + "/average_length",
+                                 "got " + numberText(span.averageLength) + ", which keeps " +
+                                     numberText(std::round(number * 100) / 100) + " of the " + std::to_string(count) +
+                                     " " + units + " of block " + block + ", expected a whole number");
+            }
         }
     }
 
@@ -255,6 +345,45 @@ private:
         if (!std::ranges::all_of(spansOf(m_schedule, m_depth, steps), keepsFirst)) {
             m_problems.error(kSchedule + "/stages",
                              "a value residual takes the first layer's values, expected layer 1 among the always-kept");
+        }
+    }
+
+    /// Without any shortcut beside the branches nothing passes a layer that is left out.
+    void checkPath()
+    {
+        const auto* const mix = std::get_if<DepthMix>(&m_project.topology.wiring);
+        const bool leavesOut = leavesOutLayers(m_schedule.axis) &&
+                               !std::ranges::all_of(spansOf(m_schedule, m_depth, m_project.training.steps),
+                                                    [&](const StageSpan& span) { return keepsAllLayers(span); });
+        if (!mix || !leavesOut || mix->feeds != MixFeeds::ResidualBesideBranch) {
+            return;
+        }
+        const auto* const listed = std::get_if<ExplicitSources>(&mix->sources);
+        if (listed && listed->shortcuts.empty() && mix->states.empty()) {
+            m_problems.warning(kSchedule + "/axis", "without shortcuts nothing passes a layer that is left out: a step "
+                                                    "that leaves one out learns nothing of those before it");
+        }
+    }
+
+    [[nodiscard]] bool keepsAllLayers(const StageSpan& span) const
+    {
+        const auto isWhole = [](double keep) { return keep >= 1; };
+        return std::ranges::all_of(keepShares(m_schedule, span, m_depth, m_project.training.steps).layers, isWhole);
+    }
+
+    /// Whether what is new at a border can leave the function as it was, where the schedule means it to.
+    void checkPromise()
+    {
+        const bool opens = m_schedule.growthWarmup > 0;
+        const bool silent = m_schedule.growthWrites == GrowthWrites::Zero;
+        if ((!opens && !silent) || !leavesOutLayers(m_schedule.axis) || m_schedule.stages.size() < 2) {
+            return;
+        }
+        const GrownWiring grown{m_schedule.growth == GrowthSource::Adjacent};
+        if (const std::string why = std::visit(grown, m_project.topology.wiring); !why.empty()) {
+            m_problems.warning(kSchedule + "/growth",
+                               "new layers count nothing at first, but the network will not compute what it did: " +
+                                   why);
         }
     }
 

@@ -3,6 +3,7 @@
 
 #include "projects/base/number_from.h"
 #include "projects/base/text.h"
+#include "projects/schedule/kept_parts.h"
 #include "projects/schedule/stage_schedule.h"
 
 #include <algorithm>
@@ -91,7 +92,8 @@ std::vector<SchedulePreset> makeSchedulePresets()
         {"bert2bert", "bert2BERT", "Chen et al., bert2BERT; RaPTr, D.2", "A network whose depth doubles.",
          growth(GrowthSource::Top), doubling},
         {"lemon", "LEMON", "Wang et al., LEMON; RaPTr, D.2",
-         "Copies of layers right after them, which write nothing at first: the function is kept.", lemon(), raptr},
+         "Copies of layers right after them, which write nothing at first: a plain residual network stays what it is.",
+         lemon(), raptr},
         {"msg", "MSG", msg, "Gradual stacking whose new branches open over a warm-up.",
          opening(growth(GrowthSource::Top)), raptr},
         {"msg-between", "MSG, layers between", msg, "The same with each copy right after its source.",
@@ -108,7 +110,12 @@ std::vector<double> lengthsOf(const SchedulePreset& preset, std::int64_t depth)
     std::set<double> lengths;
     const double least = preset.keepsEnds && depth > 1 ? 2 : 1;
     for (const double share : preset.shares) {
-        lengths.insert(std::max(std::round(share * static_cast<double>(depth)), least));
+        const double length = share * static_cast<double>(depth);
+        if (leavesOutLayers(preset.rules.axis)) {
+            lengths.insert(std::max(std::round(length), least));
+        } else if (length >= 1) {
+            lengths.insert(length); // a share of the heads or parts of each layer, whatever the depth
+        }
     }
     return {lengths.begin(), lengths.end()};
 }

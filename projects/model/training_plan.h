@@ -94,6 +94,7 @@ enum class DropScaling {
     Linear,             ///< j̄ − j
     InverseProbability, ///< 1/p in training (progressive layer dropping)
     Evaluation,         ///< p in evaluation (stochastic depth)
+    EvaluationInverse,  ///< 1/p in evaluation, as RaPTr's appendix J writes it
     None,
 };
 /// How the kept share goes on in time.

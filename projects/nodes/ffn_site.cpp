@@ -83,20 +83,21 @@ std::optional<BlockHalves> splitAt(const Graph& graph, NodeId input, NodeId site
     return BlockHalves{half(graph, before, input, a), half(graph, after, site, f)};
 }
 
-} // namespace
+/// A cut and where the halves end.
+struct FfnCut {
+    BlockHalves halves;
+    HalfEnds ends;
+};
 
-Result<BlockHalves> splitAtFfn(const Block& block)
+std::optional<FfnCut> cutOf(const Graph& graph)
 {
-    const Graph& graph = block.graph;
-    const Error none{"block " + block.name,
-                     "has no feed-forward half to bridge, expected input + a → FFN, and a + FFN as the output"};
     const Node* const input = onlyOf(graph, NodeRole::GraphInput);
     const Node* const output = onlyOf(graph, NodeRole::GraphOutput);
     const auto ends = output ? feedersOf(graph, output->id) : std::vector<NodeId>{};
     const Node* const sum = ends.size() == 1 ? graph.find(ends.front()) : nullptr;
     const auto parts = sum && roleOf(*sum) == NodeRole::Sum ? feedersOf(graph, sum->id) : std::vector<NodeId>{};
     if (!input || parts.size() != 2) {
-        return none;
+        return std::nullopt;
     }
     for (const auto& [a, f] : {std::pair(parts[0], parts[1]), std::pair(parts[1], parts[0])}) {
         for (const Node& node : graph.nodes) {
@@ -105,12 +106,30 @@ Result<BlockHalves> splitAtFfn(const Block& block)
                 terms.size() == 2 && std::ranges::count(terms, input->id) == 1 && std::ranges::count(terms, a) == 1;
             if (sums && node.id != sum->id) {
                 if (auto halves = splitAt(graph, input->id, node.id, a, f)) {
-                    return std::move(*halves);
+                    return FfnCut{std::move(*halves), {a, f}};
                 }
             }
         }
     }
-    return none;
+    return std::nullopt;
+}
+
+} // namespace
+
+std::optional<HalfEnds> halfEndsOf(const Block& block)
+{
+    const std::optional<FfnCut> cut = cutOf(block.graph);
+    return cut ? std::optional(cut->ends) : std::nullopt;
+}
+
+Result<BlockHalves> splitAtFfn(const Block& block)
+{
+    std::optional<FfnCut> cut = cutOf(block.graph);
+    if (!cut) {
+        return Error{"block " + block.name,
+                     "has no feed-forward half to bridge, expected input + a → FFN, and a + FFN as the output"};
+    }
+    return std::move(cut->halves);
 }
 
 } // namespace residua::projects

@@ -4,6 +4,8 @@
 #include "projects/base/result.h"
 #include "projects/model/graph.h"
 
+#include <optional>
+
 namespace residua::projects {
 
 /// A block r(h) = a + f(h + a) cut at the input of its feed-forward half (ANCRe Table 1). Nodes keep their names and
@@ -12,6 +14,14 @@ struct BlockHalves {
     Graph attention;   ///< h to a
     Graph feedForward; ///< u = h + a to f
 };
+
+/// What a block's output adds up: the ends of its two halves.
+struct HalfEnds {
+    NodeId attention{};   ///< a
+    NodeId feedForward{}; ///< f
+};
+/// Of a block that splitAtFfn() cuts; nothing of another.
+[[nodiscard]] std::optional<HalfEnds> halfEndsOf(const Block& block);
 
 /// Finds the site by structure: an addition u of the block's one input and some a, after which a alone, and the block's
 /// output an addition of that same a and of something that reads the input through u alone. An error, naming the block,

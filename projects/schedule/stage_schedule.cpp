@@ -238,6 +238,14 @@ StageSchedule stretched(StageSchedule schedule, std::int64_t before, std::int64_
     return schedule;
 }
 
+StageSchedule continued(StageSchedule schedule, std::int64_t before, std::int64_t after)
+{
+    if (schedule.course == DropCourse::Curve && before > 0) {
+        schedule.curveRate *= static_cast<double>(after) / static_cast<double>(before); // γ_f/T is all that counts
+    }
+    return schedule;
+}
+
 StageSchedule withStart(StageSchedule schedule, std::size_t index, std::int64_t start, std::int64_t steps)
 {
     std::vector<Stage>& stages = schedule.stages;

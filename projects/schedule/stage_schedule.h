@@ -68,6 +68,10 @@ enum class StageEnds { Kept, AsOthers };
 /// stage that would have no step goes.
 [[nodiscard]] StageSchedule stretched(StageSchedule schedule, std::int64_t before, std::int64_t after);
 
+/// The schedule of a training of `before` steps that goes on to `after`: stages stay where they are, and a curve goes
+/// on as it began, over the T of before.
+[[nodiscard]] StageSchedule continued(StageSchedule schedule, std::int64_t before, std::int64_t after);
+
 /// Stage `index` begins at `start` instead, but stays between its neighbours and within `steps`.
 [[nodiscard]] StageSchedule withStart(StageSchedule schedule, std::size_t index, std::int64_t start,
                                       std::int64_t steps);

@@ -61,6 +61,7 @@ struct Choices<DropScaling> {
                                      {"linear", "linear"},
                                      {"inverse_probability", "1/p in training"},
                                      {"evaluation", "p in evaluation"},
+                                     {"evaluation_inverse", "1/p in evaluation"},
                                      {"none", "none"}};
 };
 template <>
@@ -320,7 +321,8 @@ struct Fields<StageSchedule> {
           &StageSchedule::sampling);
         v({"scaling",
            "branch scaling",
-           "How the kept layers' branches make up for the missing ones; p in evaluation is Huang et al.'s.",
+           "How the kept layers' branches make up for the missing ones; p in evaluation is Huang et al.'s, 1/p what "
+           "RaPTr's appendix J says without scaling, and 1/p in training is PLD's, of attention and FFN each.",
            {.paper = "square root (RaPTr, appendix J)"}},
           &StageSchedule::scaling);
         v({"mlp_parts",
@@ -337,12 +339,13 @@ struct Fields<StageSchedule> {
           &StageSchedule::curveFloor);
         v({"curve_rate",
            "γ_f",
-           "How fast the curve falls: α(t) = (1 − ᾱ)·exp(−γ_f·t/T) + ᾱ.",
+           "How fast the curve falls: α(t) = (1 − ᾱ)·exp(−γ_f·t/T) + ᾱ, T the steps that the run began with.",
            {.range = Range::moreThan(0), .paper = "100 (PLD)"}},
           &StageSchedule::curveRate);
         v({"absent_weights",
            "absent weights get",
-           "A zero gradient lets their moments fade and their decay go on.",
+           "A zero gradient lets the moments of layers, heads and MLP parts that are left out fade, and their decay go "
+           "on.",
            {.paper = "a zero gradient"}},
           &StageSchedule::absentWeights);
         v({"growth",

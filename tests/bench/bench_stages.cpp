@@ -180,6 +180,7 @@ void border(const char* preset, const Options& options)
     project.schedule.stages[1].start = 1;
     project.data.validationFraction = 0;
     project.training.validateEvery = 0;
+    project.training.validationBatches = 1; // whose losses are taken on both sides
     engine::Trainer whole = trainerOf(projectOf(options, {}), options);
     (void)secondsOfStep(whole);
     const double step = secondsOfStep(whole);

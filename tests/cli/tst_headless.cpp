@@ -325,6 +325,30 @@ private slots:
         QCOMPARE(runProcess({"train", path("tiny"), "--resume-or-start"}).code, 1);
     }
 
+    /// A schedule keeps what the run began with, however many steps the command asks for; another one is refused.
+    void theSameCommandKeepsItsSchedule()
+    {
+        projects::Document staged = tinyProject();
+        staged.project.training.steps = 8;
+        staged.project.schedule.stages = {{0, 1, {}}, {4, 2, {}}};
+        QVERIFY(projects::saveProject(path("staged").toStdString(), staged).ok());
+        const QString directory = path("staged again");
+        const QStringList words{"train", path("staged"), "--run", directory, "--resume-or-start", "--json"};
+        const Ran started = runProcess(words + QStringList{"--steps", "4"}); // whose second stage begins after 2
+        QVERIFY2(started.code == 0, qPrintable(started.errors));
+        const Ran resumed = runProcess(words + QStringList{"--steps", "6"});
+        QVERIFY2(resumed.code == 0, qPrintable(resumed.errors));
+        QCOMPARE(resumed.events().back()["step"].toInt(), 6);
+
+        staged.project.schedule.scaling = projects::DropScaling::Linear;
+        QVERIFY(projects::saveProject(path("staged").toStdString(), staged).ok());
+        const Ran refused = runProcess(words + QStringList{"--steps", "7"});
+        QCOMPARE(refused.code, 3);
+        QVERIFY2(refused.errors.contains("holds a run of another project: schedule · branch scaling: got linear, "
+                                         "expected square root"),
+                 qPrintable(refused.errors));
+    }
+
     void progressLinesKeepTheirShape()
     {
         const Ran ran = runProcess({"train", path("tiny"), "--steps", "2", "--run", path("shape"), "--json"});

@@ -44,8 +44,8 @@ std::int64_t portsOf(const std::string& name)
 /// One network under one preset. Layers and readers count from 1; reader L + 1 is the final output.
 class Reference {
 public:
-    Reference(const Project& project, CompiledNetwork& network)
-        : m_name(project.topology.preset), m_network(network), m_depth(project.network.depth())
+    Reference(const Project& project, CompiledNetwork& network, const std::vector<double>& factors)
+        : m_name(project.topology.preset), m_network(network), m_depth(project.network.depth()), m_factors(factors)
     {
         if (const auto* const mix = std::get_if<projects::DepthMix>(&project.topology.wiring)) {
             m_temperature = mix->temperature;
@@ -77,8 +77,14 @@ private:
         return at::matmul(x, weight("layers." + std::to_string(j) + "." + node + ".weight").t());
     }
 
-    /// The block of portedVectors.
     at::Tensor branch(std::int64_t j, const Tensors& mixes)
+    {
+        return m_factors.empty() ? unscaled(j, mixes)
+                                 : m_factors.at(static_cast<std::size_t>(j - 1)) * unscaled(j, mixes);
+    }
+
+    /// The block of portedVectors.
+    at::Tensor unscaled(std::int64_t j, const Tensors& mixes)
     {
         if (mixes.size() == 1) {
             return layer(j, "weight", mixes[0]);
@@ -231,6 +237,7 @@ private:
     std::string m_name;
     CompiledNetwork& m_network;
     std::int64_t m_depth;
+    std::vector<double> m_factors;
     double m_temperature = 1;
     Tensors m_entries;
     std::int64_t m_term = 0; ///< coefficients read so far
@@ -377,12 +384,13 @@ Project halvedVectors(projects::MixSites sites, std::int64_t depth)
     return project;
 }
 
-at::Tensor referenceOutput(const Project& project, CompiledNetwork& network, const at::Tensor& input)
+at::Tensor referenceOutput(const Project& project, CompiledNetwork& network, const at::Tensor& input,
+                           const std::vector<double>& factors)
 {
     if (projects::splitsLayers(std::get<projects::DepthMix>(project.topology.wiring))) {
         return halvedOutput(project, network, input);
     }
-    return Reference(project, network).run(input);
+    return Reference(project, network, factors).run(input);
 }
 
 std::int64_t referenceParameters(const std::string& topology, std::int64_t depth, std::int64_t width)

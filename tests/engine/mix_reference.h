@@ -7,6 +7,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <string>
+#include <vector>
 
 namespace residua::tests {
 
@@ -18,9 +19,10 @@ namespace residua::tests {
 [[nodiscard]] projects::Project halvedVectors(projects::MixSites sites, std::int64_t depth);
 
 /// What those networks put out, written out in double precision from the papers' equations; differentiable. Reads the
-/// parameters by name, and nothing of the engine's path or of the document's lists of sources.
+/// parameters by name, and nothing of the engine's path or of the document's lists of sources. `factors`, one a layer
+/// where there are any, multiply the branches of layers that run whole.
 [[nodiscard]] at::Tensor referenceOutput(const projects::Project& project, engine::CompiledNetwork& network,
-                                         const at::Tensor& input);
+                                         const at::Tensor& input, const std::vector<double>& factors = {});
 
 /// The topology's parameters by the papers' formulas.
 [[nodiscard]] std::int64_t referenceParameters(const std::string& topology, std::int64_t depth, std::int64_t width);

@@ -209,6 +209,34 @@ private Q_SLOTS:
             engine::Decay::Yes);
     }
 
+    /// A layer that a step leaves out is not trained by the decay of its products either.
+    void frobeniusDecayIsOfWhatRuns()
+    {
+        Project project = factored(tinyLanguage("mlp", "plain", 2), projects::FixedRank{2}, LowRankMethod::Spectral);
+        project.training.factorDecay = projects::FactorDecay::Product;
+        project.training.frobeniusDecay = 0.7;
+        const auto network = compiled(project);
+        const engine::DeviceBatch batch = randomBatch(project, 2, 5, 7);
+        engine::Pass pass = kTraining;
+        pass.layers.resize(2);
+        pass.layers[1].runs = false;
+        engine::Pass evaluated = pass;
+        evaluated.mode = engine::Mode::Evaluation;
+        double expected = 0;
+        for (const std::string node : {"up.", "down."}) {
+            expected += 0.35 * productOf(*network, "layers.1." + node).square().sum().item<double>();
+        }
+        const at::Tensor loss = network->loss(batch, pass);
+        const double alone = network->loss(batch, evaluated).item<double>();
+        QVERIFY(std::abs(loss.item<double>() - alone - expected) < 1e-12);
+        loss.backward();
+        for (const engine::NamedParameter& each : network->parameters()) {
+            if (each.name.starts_with("layers.")) {
+                QVERIFY2(each.tensor.grad().defined() == each.name.starts_with("layers.1."), each.name.c_str());
+            }
+        }
+    }
+
     /// A convolution in factors is the direct one by the product of its factors on C_out × (C_in · kernel²).
     void convolutionByFactors()
     {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Gates on the residual or the branch, and concatenation, against plain compositions in double precision.
+#include "dropped_step.h"
 #include "network_harness.h"
 
 #include "projects/cost/cost.h"
@@ -173,6 +174,60 @@ private Q_SLOTS:
         network->loss(batch, kTraining).backward();
         const GradientCheck check = checkGradients(*network, batch, 6);
         QVERIFY2(check.worst < 1e-6, qPrintable(QString("%1 at %2").arg(check.worst).arg(check.name.c_str())));
+    }
+
+    /// Layers left out under every scaling: a gate passes over an absent layer, whose activation is that before it once
+    /// more; DenseNet reads what is there.
+    void leftOutLayersEqualTheEquations_data()
+    {
+        QTest::addColumn<int>("rule");
+        QTest::addColumn<int>("scaling");
+        for (std::size_t i = 0; i <= rules().size(); ++i) {
+            using projects::DropScaling;
+            for (const DropScaling scaling :
+                 {DropScaling::SquareRoot, DropScaling::Linear, DropScaling::InverseProbability}) {
+                QTest::addRow("%s, %d", i < rules().size() ? rules()[i].first : "densenet", static_cast<int>(scaling))
+                    << static_cast<int>(i) << static_cast<int>(scaling);
+            }
+        }
+    }
+    void leftOutLayersEqualTheEquations()
+    {
+        QFETCH(int, rule);
+        QFETCH(int, scaling);
+        const bool gated = static_cast<std::size_t>(rule) < rules().size();
+        Project project =
+            tinyVectors("mlp", gated ? rules()[static_cast<std::size_t>(rule)].first : "densenet", kDepth);
+        if (gated) {
+            gateOf(project).rank = 2;
+        }
+        const DroppedStep step = droppedStep(project, static_cast<projects::DropScaling>(scaling), 2);
+        const auto network = compiled(project);
+        shake(*network, 0.2, 3);
+        const engine::DeviceBatch batch = randomBatch(project, 5, 1, 7);
+        const Layers layers(*network);
+        std::vector<at::Tensor> x{batch.input}; // activations, or DenseNet's entries
+        at::Tensor expected;
+        for (std::int64_t layer = 1; layer <= kDepth; ++layer) {
+            const double factor = step.factors[static_cast<std::size_t>(layer - 1)];
+            if (gated) {
+                const Rule& next = rules()[static_cast<std::size_t>(rule)].second;
+                x.push_back(factor == 0 ? x.back() : next(layers, x, factor * layers.branch(layer, x.back())));
+                expected = x.back();
+            } else {
+                const at::Tensor read =
+                    at::matmul(at::cat(x, 1), layers["topology." + std::to_string(layer) + ".weight"].t());
+                x.push_back(factor * layers.branch(layer, read));
+            }
+        }
+        if (!gated) {
+            const at::Tensor weight = layers["topology." + std::to_string(kDepth + 1) + ".weight"];
+            expected = at::matmul(at::cat(x, 1), weight.t());
+        }
+        const at::Tensor got = network->forward(batch.input, step.pass);
+        QVERIFY2(distance(got, expected) < 1e-11, qPrintable(QString::number(distance(got, expected))));
+        const double apart = gradientDistance(*network, got, expected);
+        QVERIFY2(apart < 1e-10, qPrintable(QString::number(apart)));
     }
 
     void startsAsThePlainNetwork_data()

@@ -24,6 +24,7 @@ constexpr int kKills = 40;        ///< of each test; RESIDUA_FUZZ_ROUNDS by hand
 constexpr int kLongestLife = 120; ///< milliseconds from the start of the training to the kill
 constexpr int kFirstMoments = 30; ///< milliseconds from the command to the kill: the run is being made
 constexpr const char* kChild = "--train-until-killed";
+constexpr const char* kStagedChild = "--grow-until-killed";
 constexpr const char* kFittingChild = "--fit-until-killed";
 
 projects::Project project()
@@ -32,6 +33,29 @@ projects::Project project()
     made.training.checkpointEvery = 3;
     made.training.validateEvery = 25;
     return made;
+}
+
+/// One that grows, its borders at steps with a checkpoint.
+projects::Project stagedProject()
+{
+    projects::Project made = project();
+    made.network.stack.front().repeat = 4;
+    made.schedule.stages = {{0, 1, {}}, {30, 2, {}}, {60, 3, {}}, {90, 4, {}}};
+    made.schedule.sampling = projects::DropSampling::First;
+    made.schedule.growth = projects::GrowthSource::Top;
+    return made;
+}
+
+/// The stages that stand in the record, each event of its own.
+std::vector<std::pair<std::int64_t, std::string>> stagesOf(const std::filesystem::path& run)
+{
+    std::vector<std::pair<std::int64_t, std::string>> stages;
+    for (const RunEvent& event : RunReader::open(run)->events()) {
+        if (event.kind == RunEventKind::Stage) {
+            stages.emplace_back(event.step, event.text);
+        }
+    }
+    return stages;
 }
 
 /// One whose start takes a while: weights in factors that are fitted on samples, attention by fitted features.
@@ -89,23 +113,30 @@ private slots:
     {
         QTest::addColumn<QByteArray>("from");
         QTest::addColumn<int>("longest");
-        QTest::newRow("while it trains") << QByteArray("started") << kLongestLife;
-        QTest::newRow("while it is made or taken up") << QByteArray("begins") << kFirstMoments;
+        QTest::addColumn<bool>("stages");
+        QTest::newRow("while it trains") << QByteArray("started") << kLongestLife << false;
+        QTest::newRow("while it grows") << QByteArray("started") << kLongestLife << true;
+        QTest::newRow("while it is made or taken up") << QByteArray("begins") << kFirstMoments << false;
     }
     void everyRunGoesOn()
     {
         QFETCH(QByteArray, from);
         QFETCH(int, longest);
+        QFETCH(bool, stages);
+        const projects::Project trained = stages ? stagedProject() : project();
+        const char* const flag = stages ? kStagedChild : kChild;
         const QTemporaryDir folder;
         const std::filesystem::path root = folder.path().toStdString();
-        const std::map<std::int64_t, double> whole = tests::lossesOf(project(), root / "whole");
+        const std::map<std::int64_t, double> whole = tests::lossesOf(trained, root / "whole");
+        const auto begun = stagesOf(root / "whole");
+        QCOMPARE(begun.size(), stages ? std::size_t{4} : std::size_t{0});
         std::mt19937_64 random(fuzz::seed());
         const int most = fuzz::rounds(kKills);
         int run = 0;
         for (int kills = 0; kills < most;) {
             const std::filesystem::path directory = root / std::to_string(run);
             QProcess child;
-            child.start(QCoreApplication::applicationFilePath(), {kChild, QString::fromStdString(directory.string())});
+            child.start(QCoreApplication::applicationFilePath(), {flag, QString::fromStdString(directory.string())});
             while (!child.readLine().startsWith(from)) {
                 QVERIFY(child.canReadLine() || child.waitForReadyRead(60'000));
             }
@@ -127,11 +158,13 @@ private slots:
             QVERIFY2(killed || child.exitCode() == 0, child.readAllStandardError().constData());
             QCOMPARE(status, RunStatus::Finished); // killed after its last step it is whole, too
             QCOMPARE(tests::recordedLosses(directory), whole);
+            QVERIFY(stagesOf(directory) == begun);
             ++run;
         }
         // The one that was killed last, or a new one.
-        QCOMPARE(trainUntilKilled(root / std::to_string(run), project()), 0);
+        QCOMPARE(trainUntilKilled(root / std::to_string(run), trained), 0);
         QCOMPARE(tests::recordedLosses(root / std::to_string(run)), whole);
+        QVERIFY(stagesOf(root / std::to_string(run)) == begun);
     }
 
     /// Killed while weights and features are fitted there is no run yet, and fits that were done are kept: started
@@ -184,6 +217,9 @@ int main(int argc, char** argv)
     const QCoreApplication application(argc, argv);
     if (argc == 3 && QByteArray(argv[1]) == kChild) {
         return trainUntilKilled(argv[2], project());
+    }
+    if (argc == 3 && QByteArray(argv[1]) == kStagedChild) {
+        return trainUntilKilled(argv[2], stagedProject());
     }
     if (argc == 3 && QByteArray(argv[1]) == kFittingChild) {
         return trainUntilKilled(argv[2], fittedProject());

@@ -213,11 +213,16 @@ private Q_SLOTS:
                  (std::vector<double>{1, 1, 0.3, 0.3}));
     }
 
-    /// p in evaluation and 1/p in training are the two ways to the same expectation.
+    /// p in evaluation and 1/p in training are the two ways to the same expectation; 1/p in evaluation is RaPTr's text.
     void probabilitiesScaleWhereTheyShould()
     {
         Project project = stagedMlp(4, {.stages = {{0, 2.5, {1}}}, .scaling = DropScaling::Evaluation});
         QCOMPARE(factorsOf(drawn(project, 3, engine::Mode::Evaluation)), (std::vector<double>{1, .5, .5, .5}));
+        for (const double factor : factorsOf(drawn(project, 3))) {
+            QVERIFY(factor == 0 || factor == 1);
+        }
+        project.schedule.scaling = DropScaling::EvaluationInverse;
+        QCOMPARE(factorsOf(drawn(project, 3, engine::Mode::Evaluation)), (std::vector<double>{1, 2, 2, 2}));
         for (const double factor : factorsOf(drawn(project, 3))) {
             QVERIFY(factor == 0 || factor == 1);
         }

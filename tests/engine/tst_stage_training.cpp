@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Training in stages: what a border does to weights, moments, losses and the record, and that a run goes over it the
-// same whether or not it was interrupted there.
-#include "run_harness.h"
-#include "trainer_harness.h"
+// Training in stages: what a border does to weights and moments, what becomes of what is left out, and that a run goes
+// over a border the same whether or not it was interrupted there.
+#include "stage_harness.h"
 
 #include "engine/api/row_curves.h"
 #include "engine/results/run_reader.h"
 #include "engine/results/stages.h"
 #include "engine/runs/checkpoint.h"
-#include "projects/library/presets.h"
 #include "tests/support/test_program.h"
 
-#include <ATen/TensorOperators.h>
 #include <ATen/ops/equal.h>
 
 #include <QTemporaryDir>
@@ -20,7 +17,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <stdexcept>
 
 using namespace residua;
 using namespace residua::engine;
@@ -31,57 +27,14 @@ using projects::GrowthMoments;
 using projects::GrowthSource;
 using projects::GrowthWrites;
 using projects::StageSchedule;
+using tests::growing;
 using tests::kRun;
-using tests::quickLanguage;
 using tests::SessionProbe;
+using tests::staged;
+using tests::train;
 using tests::trainerOf;
 
 namespace {
-
-/// Four plain layers of quickLanguage in double precision.
-projects::Project staged(std::int64_t steps, StageSchedule schedule)
-{
-    projects::Project project = quickLanguage(steps);
-    project.network.stack.front().repeat = 4;
-    for (const projects::TopologyPreset& preset : projects::topologyPresets(4)) {
-        if (preset.name == "plain") {
-            project.topology = {preset.name, preset.wiring};
-        }
-    }
-    project.training.precision = projects::Precision::Fp64;
-    project.schedule = std::move(schedule);
-    return project;
-}
-
-StageSchedule growing(GrowthSource source, GrowthWrites writes = GrowthWrites::Copied, std::int64_t warmup = 0)
-{
-    StageSchedule schedule;
-    schedule.stages = {{0, 2, {}}, {4, 3, {}}, {8, 4, {}}};
-    schedule.sampling = DropSampling::First;
-    schedule.growth = source;
-    schedule.growthWrites = writes;
-    schedule.growthWarmup = warmup;
-    return schedule;
-}
-
-/// Steps with the borders before them; the stages that began.
-std::vector<StageRecord> train(Trainer& trainer, int steps)
-{
-    std::vector<StageRecord> stages;
-    for (int i = 0; i < steps; ++i) {
-        const Result<std::optional<StageRecord>> stage = trainer.beginStage();
-        if (!stage) {
-            throw std::runtime_error(stage.error().text());
-        }
-        if (*stage) {
-            stages.push_back(**stage);
-        }
-        if (const Status stepped = trainer.step(); !stepped) {
-            throw std::runtime_error(stepped.error().text());
-        }
-    }
-    return stages;
-}
 
 std::map<std::string, at::Tensor> weightsOf(Trainer& trainer)
 {
@@ -103,11 +56,12 @@ bool sameLayer(const std::map<std::string, at::Tensor>& a, int layerA, const std
     });
 }
 
+/// Each with its note.
 std::vector<std::pair<std::int64_t, std::string>> recordedStages(const std::filesystem::path& run)
 {
     std::vector<std::pair<std::int64_t, std::string>> stages;
     for (const StageRecord& stage : stageRecords(*RunReader::open(run))) {
-        stages.emplace_back(stage.step, stage.name);
+        stages.emplace_back(stage.step, stageText(stage));
     }
     return stages;
 }
@@ -130,68 +84,6 @@ private Q_SLOTS:
         QCOMPARE(tests::lossesOf(staged(6, all), directory("all")), without);
         all.stages.front().averageLength = 2;
         QVERIFY(tests::lossesOf(staged(6, all), directory("some")) != without);
-    }
-
-    /// At a border the same weights and batches are seen by what trained before it and by what trains after it.
-    void lossesAreTakenOnBothSides()
-    {
-        StageSchedule schedule;
-        schedule.stages = {{0, 2, {1, 4}}, {3, 4, {1, 4}}};
-        Trainer trainer = trainerOf(staged(8, schedule));
-        const std::vector<StageRecord> stages = train(trainer, 4);
-        QCOMPARE(stages.size(), std::size_t{2});
-        QCOMPARE(stages[0].step, std::int64_t{0});
-        QCOMPARE(stages[0].name, std::string("2 of 4 layers"));
-        QVERIFY(std::isnan(stages[0].trainBefore));
-        QCOMPARE(stages[1].step, std::int64_t{3});
-        QCOMPARE(stages[1].name, std::string("every layer"));
-        for (const double loss :
-             {stages[1].trainBefore, stages[1].trainAfter, stages[1].validationBefore, stages[1].validationAfter}) {
-            QVERIFY(std::isfinite(loss) && loss > 0);
-        }
-        QVERIFY(stages[1].trainBefore != stages[1].trainAfter);
-        // The last is the loss of the next step itself: the same batch through the same layers, without dropout.
-        projects::Project plain = staged(8, schedule);
-        for (projects::Node& node : plain.network.blocks.front().graph.nodes) {
-            node.params.erase("dropout");
-        }
-        Trainer again = trainerOf(plain);
-        const StageRecord border = train(again, 4).back();
-        QCOMPARE(border.trainAfter, again.takeRecords().back().loss);
-    }
-
-    /// LEMON (new layers write nothing) and MSG (new branches open from 0) compute exactly what the network computed
-    /// before; stacking does not.
-    void growthKeepsTheFunctionWherePromised_data()
-    {
-        QTest::addColumn<int>("source");
-        QTest::addColumn<int>("writes");
-        QTest::addColumn<qint64>("warmup");
-        QTest::addColumn<bool>("keeps");
-        const auto row = [](const char* name, GrowthSource source, GrowthWrites writes, qint64 warmup, bool keeps) {
-            QTest::newRow(name) << static_cast<int>(source) << static_cast<int>(writes) << warmup << keeps;
-        };
-        row("LEMON", GrowthSource::Adjacent, GrowthWrites::Zero, 0, true);
-        row("MSG", GrowthSource::Top, GrowthWrites::Copied, 3, true);
-        row("MSG, layers between", GrowthSource::Adjacent, GrowthWrites::Copied, 3, true);
-        row("fresh, silent", GrowthSource::Fresh, GrowthWrites::Zero, 0, true);
-        row("stacking", GrowthSource::Top, GrowthWrites::Copied, 0, false);
-    }
-    void growthKeepsTheFunctionWherePromised()
-    {
-        QFETCH(int, source);
-        QFETCH(int, writes);
-        QFETCH(qint64, warmup);
-        QFETCH(bool, keeps);
-        Trainer trainer = trainerOf(
-            staged(12, growing(static_cast<GrowthSource>(source), static_cast<GrowthWrites>(writes), warmup)));
-        const std::vector<StageRecord> stages = train(trainer, 10);
-        QCOMPARE(stages.size(), std::size_t{3});
-        for (std::size_t i = 1; i < stages.size(); ++i) {
-            QVERIFY(!stages[i].note.empty());
-            QCOMPARE(stages[i].trainAfter == stages[i].trainBefore, keeps);
-            QCOMPARE(stages[i].validationAfter == stages[i].validationBefore, keeps);
-        }
     }
 
     void newLayersAreCopies()
@@ -261,6 +153,71 @@ private Q_SLOTS:
         }
     }
 
+    /// Heads and MLP parts are slices of one parameter with those that train: what a step leaves out of them decays
+    /// with the rest, but stays to the bit where nothing is to touch it, or while it does not exist yet.
+    void absentSlices_data()
+    {
+        QTest::addColumn<int>("axis");
+        QTest::addColumn<int>("sampling");
+        QTest::addColumn<int>("absent");
+        for (const DropAxis axis : {DropAxis::Heads, DropAxis::Mlp}) {
+            const char* const name = axis == DropAxis::Heads ? "heads" : "MLP parts";
+            const auto row = [&](const char* kind, DropSampling sampling, AbsentWeights absent) {
+                QTest::addRow("%s, %s", name, kind)
+                    << static_cast<int>(axis) << static_cast<int>(sampling) << static_cast<int>(absent);
+            };
+            row("a zero gradient", DropSampling::FixedSize, AbsentWeights::ZeroGradient);
+            row("untouched", DropSampling::FixedSize, AbsentWeights::Untouched);
+            row("not there yet", DropSampling::First, AbsentWeights::ZeroGradient);
+        }
+    }
+    void absentSlices()
+    {
+        QFETCH(int, axis);
+        QFETCH(int, sampling);
+        QFETCH(int, absent);
+        StageSchedule schedule;
+        schedule.stages = {{0, 2, {}}};
+        schedule.axis = static_cast<DropAxis>(axis);
+        schedule.sampling = static_cast<DropSampling>(sampling);
+        schedule.absentWeights = static_cast<AbsentWeights>(absent);
+        const bool stay =
+            schedule.sampling == DropSampling::First || schedule.absentWeights == AbsentWeights::Untouched;
+        const projects::Project project = staged(12, schedule);
+        Trainer trainer = trainerOf(project);
+        const auto before = weightsOf(trainer);
+        train(trainer, 1);
+        Pass pass;
+        pass.mode = Mode::Training;
+        pass.step = 1;
+        pass.random = RandomStreams(project.seeds.stages, 1);
+        pass.layers = trainer.network().layersOf(pass);
+        int slices = 0;
+        for (const NamedParameter& parameter : trainer.network().parameters()) {
+            if (!parameter.units || !parameter.name.starts_with("layers.") || parameter.decay == Decay::No) {
+                continue;
+            }
+            const LayerUse& layer = pass.layers.at(static_cast<std::size_t>(parameter.name[7] - '1'));
+            const bool heads = parameter.units->of == ParameterUnits::Of::Heads;
+            const UnitUse& use = heads ? layer.heads : layer.mlp;
+            if (use.keep >= 1) {
+                continue; // the other axis
+            }
+            const std::int64_t count = heads ? parameter.units->count : layer.mlpParts;
+            const auto kept = keptUnits(use, count, parameter.units->node).units;
+            const std::int64_t dimension = parameter.units->dimension;
+            const std::int64_t length = parameter.tensor.size(dimension) / count;
+            for (std::int64_t unit = 0; unit < count; ++unit) {
+                const bool runs = std::ranges::count(kept, static_cast<std::size_t>(unit)) > 0;
+                const bool same = at::equal(parameter.tensor.narrow(dimension, unit * length, length),
+                                            before.at(parameter.name).narrow(dimension, unit * length, length));
+                QVERIFY2(same == (stay && !runs), parameter.name.c_str());
+                slices += runs ? 0 : 1;
+            }
+        }
+        QVERIFY(slices >= 4 * 3); // of three or four matrices in each layer
+    }
+
     /// Stopped anywhere, at a border too, and resumed: every loss and every stage as if nothing had happened.
     void resumesOverBorders_data()
     {
@@ -316,6 +273,10 @@ private Q_SLOTS:
         QCOMPARE(tests::recordedLosses(folder / "stopped"), whole);
         QVERIFY(recordedStages(folder / "stopped") == recordedStages(folder / "whole"));
         QCOMPARE(recordedStages(folder / "whole").size(), kind == "curve" ? std::size_t{0} : std::size_t{3});
+        if (kind == "LEMON") {
+            QCOMPARE(recordedStages(folder / "whole")[1].second,
+                     std::string("3 layers; new layers 3 as copies of the layers before them; the function is kept"));
+        }
         for (const char* const name : {metric::kValidationLoss, metric::kStageLoss, metric::kStageTrainBefore,
                                        metric::kStageTrainAfter, metric::kStageValidationAfter}) {
             const auto recorded = [&](const char* run) { return RunReader::open(folder / run)->metric(name); };

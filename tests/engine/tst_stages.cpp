@@ -16,6 +16,8 @@
 #include <cmath>
 #include <functional>
 #include <set>
+#include <string>
+#include <vector>
 
 using namespace residua;
 using namespace residua::tests;
@@ -194,6 +196,52 @@ private Q_SLOTS:
             QVERIFY(distance(dropped->forward(batch.input, without(3, {layer})),
                              zeroed->forward(batch.input, kTraining)) < 1e-12);
         }
+    }
+
+    /// PLD, algorithm 2: u = x + a(x)/p, then u + f(u)/p. The factor is of what each half ends with, so that it may
+    /// stand in their last matrices: forward and gradients, and the other scalings scale the layer's branch as a whole.
+    void bothHalvesAreScaled_data()
+    {
+        QTest::addColumn<bool>("recompute");
+        QTest::newRow("kept") << false;
+        QTest::newRow("computed again") << true;
+    }
+    void bothHalvesAreScaled()
+    {
+        QFETCH(bool, recompute);
+        constexpr double kFactor = 1.6;
+        Project project = halvedVectors(projects::MixSites::Mhsa, 2);
+        project.topology = topologyNamed("plain", 2);
+        project.schedule.scaling = projects::DropScaling::InverseProbability;
+        project.training.activations = recompute ? projects::Activations::Recompute : projects::Activations::Keep;
+        const auto scaled = compiled(project);
+        const auto reference = compiled(project);
+        shake(*scaled, 0.3, 4);
+        shake(*reference, 0.3, 4);
+        const std::vector<std::string> ends{"layers.2.a.weight", "layers.2.down.weight"};
+        for (const std::string& name : ends) {
+            const at::NoGradGuard noGrad;
+            parameter(*reference, name).mul_(kFactor);
+        }
+        Pass pass = kTraining;
+        pass.layers.resize(2);
+        pass.layers[1].factor = kFactor;
+        const engine::DeviceBatch batch = randomBatch(project, 5, 1, 7);
+        const at::Tensor got = scaled->loss(batch, pass);
+        const at::Tensor expected = reference->loss(batch, kTraining);
+        QVERIFY(std::abs(got.item<double>() - expected.item<double>()) < 1e-12);
+        got.backward();
+        expected.backward();
+        for (const std::string& name : ends) {
+            parameter(*reference, name).mutable_grad().mul_(kFactor);
+        }
+        const std::string fault = gradientFault(*scaled, *reference, [](const std::string&) { return true; });
+        QVERIFY2(fault.empty(), fault.c_str());
+
+        project.schedule.scaling = projects::DropScaling::Linear;
+        const auto whole = compiled(project);
+        shake(*whole, 0.3, 4);
+        QVERIFY(std::abs(whole->loss(batch, pass).item<double>() - expected.item<double>()) > 1e-6);
     }
 
     /// Kept heads are a dense attention with the columns of the others at 0 in the output's projection; theirs alone

@@ -2,6 +2,7 @@
 #include "projects/cost/stage_cost.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
+#include "projects/schedule/kept_parts.h"
 #include "projects/schedule/stage_schedule.h"
 #include "tests/support/test_program.h"
 
@@ -288,6 +289,25 @@ private slots:
         QVERIFY(!makeStages({}, {6, 12}, StageSplit::Equal, 12, 1).ok());
         QCOMPARE(recommendedLengths(12), (std::vector<double>{6, 8, 10, 12}));
         QCOMPARE(recommendedLengths(1), (std::vector<double>{1}));
+    }
+
+    /// A training that is made longer keeps what it has done: every step's shares are those of before.
+    void aLongerTrainingKeepsItsSchedule()
+    {
+        StageSchedule curve;
+        curve.course = DropCourse::Curve;
+        curve.sampling = DropSampling::DeeperSeldomer;
+        curve.curveRate = 3;
+        const StageSchedule on = continued(curve, 40, 100);
+        for (const std::int64_t step : {1, 20, 40}) {
+            const auto before = keepShares(curve, spansOf(curve, 6, 40).front(), 6, 40, step).layers;
+            const auto after = keepShares(on, spansOf(on, 6, 100).front(), 6, 100, step).layers;
+            for (std::size_t l = 0; l < 6; ++l) {
+                QVERIFY(std::abs(before[l] - after[l]) < 1e-14);
+            }
+        }
+        const StageSchedule staged = *makeStages({}, {2, 4, 6}, StageSplit::Equal, 6, 60);
+        QVERIFY(continued(staged, 60, 100) == staged);
     }
 };
 

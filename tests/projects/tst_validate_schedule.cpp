@@ -7,6 +7,8 @@
 
 #include <QTest>
 
+#include <algorithm>
+
 using namespace residua;
 using namespace residua::projects;
 using namespace residua::tests;
@@ -26,6 +28,35 @@ void useGate(Project& project, BranchGateKind kind)
     project.topology.wiring = BranchGate{.gate = kind};
 }
 
+void useHeads(Project& project, std::int64_t heads, std::int64_t keyValueHeads)
+{
+    for (Node& node : project.network.blocks.front().graph.nodes) {
+        if (node.kind == "attention") {
+            node.params["heads"] = heads;
+            node.params["kv_heads"] = keyValueHeads;
+        }
+    }
+}
+
+void useTopology(Project& project, const std::string& name)
+{
+    const auto presets = topologyPresets(project.network);
+    const auto preset = std::ranges::find(presets, name, &TopologyPreset::name);
+    project.topology = {preset->name, preset->wiring};
+}
+
+/// What validate() says of the schedule's growth.
+QString growthProblems(const Project& project)
+{
+    QStringList lines;
+    for (const QString& line : problemsOf(project).split('\n')) {
+        if (line.contains("/schedule/growth ")) {
+            lines << line;
+        }
+    }
+    return lines.join('\n');
+}
+
 } // namespace
 
 class TestValidateSchedule : public QObject {
@@ -34,6 +65,9 @@ class TestValidateSchedule : public QObject {
 private slots:
     void mistakesAreNamed_data();
     void mistakesAreNamed();
+    void keepsTheFunctionOrSaysNot_data();
+    void keepsTheFunctionOrSaysNot();
+    void withoutShortcutsNothingPasses();
     void everyPresetIsSound_data();
     void everyPresetIsSound();
 };
@@ -138,6 +172,22 @@ void TestValidateSchedule::mistakesAreNamed_data()
         },
         "E /schedule/growth [schedule · new layers] copies layers, but it is not layers that are left out: see axis");
     row(
+        "heads that write nothing",
+        [](Project& p) {
+            p.schedule = *scheduleFrom("msg-heads", 8, 1000);
+            p.schedule.growthWrites = GrowthWrites::Zero;
+        },
+        "E /schedule/growth_writes [schedule · new layers write] got nothing, expected as copied where heads or MLP "
+        "parts begin: what is new of those opens over a warm-up");
+    row(
+        "moments of parts",
+        [](Project& p) {
+            p.schedule = *scheduleFrom("msg-mlp", 8, 1000);
+            p.schedule.growthMoments = GrowthMoments::Empty;
+        },
+        "E /schedule/growth_moments [schedule · new moments] got empty, expected copied: heads and MLP parts are no "
+        "copies, and begin without any");
+    row(
         "parts that do not divide",
         [](Project& p) {
             p.schedule = *scheduleFrom("raptr-mlp", 8, 1000);
@@ -145,6 +195,31 @@ void TestValidateSchedule::mistakesAreNamed_data()
         },
         "E /schedule/mlp_parts [schedule · MLP parts] the MLP of block transformer has 352 hidden features, expected a "
         "multiple of 7 parts");
+    row(
+        "heads that do not divide",
+        [](Project& p) {
+            p.network.stack.front().repeat = 12;
+            useHeads(p, 4, 0);
+            p.schedule = *scheduleFrom("msg-heads 6-8-9-12", 12, 1000);
+        },
+        "E /schedule/stages/1/average_length [schedule · stage 2 · average length] got 8, which keeps 2.67 of the 4 "
+        "heads of block transformer, expected a whole number");
+    row(
+        "always the same number of parts",
+        [](Project& p) {
+            p.schedule = *scheduleFrom("raptr-mlp 3-8", 8, 1000);
+            p.schedule.sampling = DropSampling::FixedSize;
+        },
+        "E /schedule/stages/0/average_length [schedule · stage 1 · average length] got 3, which keeps 1.5 of the 4 MLP "
+        "parts of block transformer, expected a whole number");
+    row(
+        "heads of one key",
+        [](Project& p) {
+            useHeads(p, 4, 1);
+            p.schedule = *scheduleFrom("raptr-heads", 8, 1000);
+        },
+        "W /schedule/axis [schedule · axis] the heads of block transformer share one key-value head, with which they "
+        "stay: leaving out heads saves nothing there");
     row(
         "heads of nothing",
         [](Project& p) {
@@ -166,6 +241,61 @@ void TestValidateSchedule::mistakesAreNamed_data()
 void TestValidateSchedule::mistakesAreNamed()
 {
     check(language());
+}
+
+/// Where new layers count nothing at first, the wiring decides whether the function is kept: it is told beforehand
+/// where the equations say that it is not.
+void TestValidateSchedule::keepsTheFunctionOrSaysNot_data()
+{
+    QTest::addColumn<QString>("schedule");
+    QTest::addColumn<QString>("topology");
+    QTest::addColumn<QString>("why");
+    const auto row = [](const char* schedule, const char* topology, const char* why) {
+        QTest::addRow("%s, %s", schedule, topology) << QString(schedule) << QString(topology) << QString(why);
+    };
+    row("lemon", "plain", "");
+    row("msg", "plain", "");
+    row("msg", "grn-v2", "");
+    row("msg", "ancre-ingoing", "");
+    row("msg", "rezero", "");
+    row("stacking", "ancre-ingoing", ""); // promises nothing
+    for (const char* const topology : {"grn-v2", "dca", "ancre-ingoing", "denseformer"}) {
+        row("lemon", topology, "shortcuts belong to places, and layers move to others");
+    }
+    row("msg", "attention-residuals", "attention over the depth weighs the new entries too");
+    row("lemon", "hyper-static", "the weights of the streams belong to places, and layers move to others");
+    row("msg-between", "rezero", "the gates belong to places, and layers move to others");
+    row("msg", "highway", "the gate of a new layer lets only a part of its input through");
+    row("msg", "laurel-rw", "the weight of the residual of a new layer begins below 1");
+    row("lemon", "densenet", "the projections belong to places, and layers move to others");
+}
+
+void TestValidateSchedule::keepsTheFunctionOrSaysNot()
+{
+    QFETCH(QString, schedule);
+    QFETCH(QString, topology);
+    QFETCH(QString, why);
+    Project project = language();
+    useTopology(project, topology.toStdString());
+    project.schedule = *scheduleFrom(schedule.toStdString() + " 4-8", 8, 1000);
+    QCOMPARE(growthProblems(project),
+             why.isEmpty() ? QString()
+                           : "W /schedule/growth [schedule · new layers] new layers count nothing at first, but the "
+                             "network will not compute what it did: " +
+                                 why);
+}
+
+void TestValidateSchedule::withoutShortcutsNothingPasses()
+{
+    Project project = language();
+    useTopology(project, "none");
+    QVERIFY(!problemsOf(project).contains("/schedule"));
+    project.schedule = *scheduleFrom("raptr", 8, 1000);
+    QVERIFY2(problemsOf(project).contains("W /schedule/axis [schedule · axis] without shortcuts nothing passes a layer "
+                                          "that is left out"),
+             qPrintable(problemsOf(project)));
+    project.schedule = *scheduleFrom("raptr-heads", 8, 1000);
+    QVERIFY(!problemsOf(project).contains("without shortcuts"));
 }
 
 /// Every preset trains a language model of any depth, and says what it was made of.

@@ -83,6 +83,26 @@ private Q_SLOTS:
         }
     }
 
+    /// What became of the weights at a border stands beside the stage's name, which the bands have alone.
+    void aStageTellsWhatBecameOfTheFunction()
+    {
+        const QTemporaryDir dir;
+        const auto path = writeRun(dir, "grown");
+        {
+            auto writer = engine::RunWriter::reopen(path, 40);
+            QVERIFY(writer.ok());
+            writer->event({30, engine::RunEventKind::Stage, "14 layers; new layers 13, 14; the function is kept"});
+            QVERIFY(writer->flush().ok());
+        }
+        const auto run = engine::RunReader::open(path);
+        QVERIFY(run.ok());
+        const auto page = report::reportHtml(*run);
+        QVERIFY(page.ok());
+        const QString html = QString::fromStdString(*page);
+        QVERIFY(html.contains("<td>14 layers: new layers 13, 14; the function is kept</td>"));
+        QVERIFY(!svgsOf(html).front().contains("new layers"));
+    }
+
     /// Where stages leave out a part, the loss stands against the FLOP of each step too, and each has its share of
     /// them.
     void stagesHaveTheirShareOfTheFlop()

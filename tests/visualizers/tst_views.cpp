@@ -264,14 +264,19 @@ private slots:
         LossView view(runs);
         begin(runs, "a");
         runs.add("a", {.steps = descent(1, 50)});
-        runs.setStages(
-            "a", residua::engine::stageStarts(
-                     {{0, RunEventKind::Stage, "6"}, {20, RunEventKind::Stage, "12"}, {30, RunEventKind::Paused, ""}}));
+        runs.setStages("a",
+                       residua::engine::stageStarts({{0, RunEventKind::Stage, "6"},
+                                                     {20, RunEventKind::Stage, "12; as copies; the function is kept"},
+                                                     {30, RunEventKind::Paused, ""}}));
         auto* table = view.findChild<QTableView*>();
         QVERIFY(!table->isHidden());
         const QAbstractItemModelTester tester(table->model(), QAbstractItemModelTester::FailureReportingMode::QtTest);
         QCOMPARE(table->model()->rowCount(), 2);
         QCOMPARE(table->model()->index(1, 1).data().toString(), QString("12"));
+        // What became of the weights is told by the pointer.
+        QCOMPARE(table->model()->index(1, 1).data(Qt::ToolTipRole).toString(),
+                 QString("12: as copies; the function is kept"));
+        QVERIFY(!table->model()->index(0, 1).data(Qt::ToolTipRole).isValid());
         QCOMPARE(table->model()->index(1, 2).data().toString(), QString("30")); // steps since
         runs.clear();
         QVERIFY(table->isHidden());

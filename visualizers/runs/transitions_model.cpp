@@ -40,7 +40,7 @@ bool same(double a, double b)
 
 bool same(const engine::StageTransition& a, const engine::StageTransition& b)
 {
-    return a.step == b.step && a.name == b.name && a.steps == b.steps && same(a.before, b.before) &&
+    return a.step == b.step && a.name == b.name && a.note == b.note && a.steps == b.steps && same(a.before, b.before) &&
            same(a.after, b.after) && same(a.validationBefore, b.validationBefore) &&
            same(a.validationAfter, b.validationAfter) && same(a.secondsPerStep, b.secondsPerStep) &&
            same(a.shareOfFlop, b.shareOfFlop) && same(a.shareOfTime, b.shareOfTime);
@@ -90,10 +90,13 @@ QVariant TransitionsModel::data(const QModelIndex& index, int role) const
     if (role == Qt::TextAlignmentRole) {
         return QVariant::fromValue((index.column() == Stage ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
     }
+    const engine::StageTransition& transition = m_transitions[static_cast<std::size_t>(index.row())];
+    if (role == Qt::ToolTipRole && index.column() == Stage && !transition.note.empty()) {
+        return QString::fromStdString(transition.name + ": " + transition.note);
+    }
     if (role != Qt::DisplayRole) {
         return {};
     }
-    const engine::StageTransition& transition = m_transitions[static_cast<std::size_t>(index.row())];
     switch (index.column()) {
     case Step:
         return QString::number(transition.step);
