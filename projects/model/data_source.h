@@ -65,7 +65,7 @@ struct MixtureData {
 
 enum class TokenWidth { Detect, Uint16, Uint32 };
 
-/// Ready-made token ids, memory-mapped; the headers of llm.c are recognised, nanoGPT files have none.
+/// Ready-made token ids; the headers of llm.c are recognised, nanoGPT files have none.
 struct TokenFileData {
     std::string path;
     std::string validationPath; ///< empty: split off by fraction

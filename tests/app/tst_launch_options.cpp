@@ -2,10 +2,28 @@
 #include "app/window/launch_options.h"
 #include "tests/support/test_program.h"
 
+#include <QFile>
+#include <QRegularExpression>
+#include <QSet>
 #include <QTest>
 
 using namespace residua;
 using namespace residua::app;
+
+namespace {
+
+/// Every --word of a text.
+QSet<QString> optionsIn(const QString& text)
+{
+    static const QRegularExpression kOption(QStringLiteral("(?<![\\w-])--[a-z]+"));
+    QSet<QString> options;
+    for (auto match = kOption.globalMatch(text); match.hasNext();) {
+        options.insert(match.next().captured());
+    }
+    return options;
+}
+
+} // namespace
 
 class TestLaunchOptions : public QObject {
     Q_OBJECT
@@ -66,6 +84,15 @@ private slots:
             QCOMPARE(options->panel, &panel);
             QVERIFY(QString::fromStdString(launchHelp()).contains(panel.view));
         }
+    }
+
+    /// Those of the help, and no others.
+    void theManualPageHasEveryOption()
+    {
+        QFile file(QStringLiteral(RESIDUA_MAN_PAGE));
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        const QString page = QString::fromUtf8(file.readAll()).remove(QLatin1Char('\\'));
+        QVERIFY(optionsIn(page) == optionsIn(QString::fromStdString(launchHelp())));
     }
 
     void aReport()

@@ -236,7 +236,7 @@ private slots:
         QVERIFY(QDir(m_folder.path()).mkpath("learning"));
         QFile text(path("many-words.txt")); // longer to learn from than the test waits before it interrupts
         QVERIFY(text.open(QIODevice::WriteOnly));
-        for (quint32 i = 0, number = 1; i < 200'000; ++i) {
+        for (quint32 i = 0, number = 1; i < 40'000; ++i) {
             QByteArray line;
             for (int word = 0; word < 8; ++word) {
                 number = number * 1664525u + 1013904223u;
