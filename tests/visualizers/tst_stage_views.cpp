@@ -37,7 +37,16 @@ QStringList namesIn(const LossView& view)
             names << item->plottable()->name();
         }
     }
+    names.sort();
     return names;
+}
+
+/// Wide enough for whole names.
+void show(LossView& view)
+{
+    view.resize(1400, 700);
+    view.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&view));
 }
 
 } // namespace
@@ -51,6 +60,7 @@ private slots:
     {
         ShownRuns runs;
         LossView view(runs);
+        show(view);
         view.findChild<QSlider*>("smoothing")->setValue(0);
         begin(runs, "a", {.name = "first"});
         runs.add("a", {.steps = stepsOf(1, 4), .validations = {{2, 2.5}, {4, 2.25}}});
@@ -83,6 +93,7 @@ private slots:
     {
         ShownRuns runs;
         LossView view(runs);
+        show(view);
         for (const char* const run : {"a", "b"}) {
             begin(runs, run, {.name = QString("staged-%1").arg(run), .study = "staged"});
             runs.add(run, {.steps = stepsOf(1, 4),
