@@ -258,6 +258,7 @@ void ImportDialog::begin()
 {
     m_problem->hide();
     m_table->hide();
+    m_cancel->setText(tr("Cancel"));
     m_progress->setRange(0, kImportSteps);
     m_progress->setValue(0);
     m_progress->show();

@@ -179,6 +179,7 @@ private:
         if (Status written = writeImport(run, m_record); !written) {
             return written;
         }
+        m_reading.reset();
         m_writing.emplace(*std::move(writer), *m_network);
         return m_writing->begin();
     }

@@ -192,6 +192,7 @@ private:
         }
         m_ready.runDirectory = writer->directory();
         writer->event({0, RunEventKind::Imported, "weights from " + m_request.file.string()});
+        m_reading.reset();
         m_writing.emplace(*std::move(writer), *m_parts->network);
         return m_writing->begin();
     }

@@ -300,15 +300,13 @@ Status GraphWriter::addScale(const ResolvedNode& node)
 
 Status GraphWriter::addAttention(const ResolvedNode& node)
 {
-    if (usesFeatures(node.params)) {
-        return Error{"", "attention by positive features (weights: performer) is not exported; expected softmax"};
-    }
     const std::int64_t width = node.in[0].features();
     const AttentionSizes sizes = attentionSizesOf(node.params, width);
     AttentionTraits traits;
     traits.causal = paramBool(node.params, "causal");
     const RotaryPositions positions = rotaryOf(node.params, sizes.headDim);
     traits.window = paramInt(node.params, kWindowParam) > 0;
+    traits.features = usesFeatures(node.params);
     traits.rope = positions.features > 0;
     traits.rotatesPart = traits.rope && positions.features < sizes.headDim;
     traits.scaling = positions.scaling;
@@ -331,6 +329,9 @@ Status GraphWriter::addAttention(const ResolvedNode& node)
             parameters.push_back(name + "." + parameter);
         }
     }
+    if (traits.features) {
+        parameters.emplace_back("features");
+    }
     if (traits.qkNorm != QkNorm::None) {
         parameters.insert(parameters.end(), {"q_norm.weight", "k_norm.weight"});
     }
@@ -338,6 +339,7 @@ Status GraphWriter::addAttention(const ResolvedNode& node)
     made += traits.sharesHeads ? ", kv_heads=" + size(sizes.kvHeads) : "";
     made += ", head_dim=" + size(sizes.headDim) + ranks;
     made += traits.window ? ", window=" + size(paramInt(node.params, kWindowParam)) : "";
+    made += traits.features ? ", features=" + size(paramInt(node.params, kFeaturesParam)) : "";
     made += rotaryArguments(traits, positions);
     made += traits.qkNorm != QkNorm::None ? ", norm_eps=" + pythonReal(paramDouble(node.params, "norm_eps")) : "";
     made += traits.dropout ? ", dropout=" + pythonReal(paramDouble(node.params, "dropout")) : "";

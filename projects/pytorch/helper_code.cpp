@@ -85,6 +85,37 @@ constexpr HelperText kHelpers[] = {
     behind = position[:, None] - position
     return (behind >= 0) & (behind < window)
 )"},
+    {Helper::FeatureAttention, "feature_attention", R"(def feature_attention(q, k, v, features, causal):
+    """Attention by positive features w in the place of a softmax: token s reads the mean of v_t by phi(q_s)·phi(k_t),
+    where phi(x) = exp(w·x' - |x'|²/2) and x' = x / e^¼. What is subtracted before an exponential cancels. Causal, it
+    goes through time in chunks: pairs of tokens are formed within one, and of those before it there are sums.
+    """
+    kv_heads, scale = k.shape[1], q.shape[-1] ** -0.25
+    q, k = q.unflatten(1, (kv_heads, -1)) * scale, k.unsqueeze(2) * scale
+    values = torch.cat((v, torch.ones_like(v[..., :1])), dim=-1).unsqueeze(2)
+    kernel = features.transpose(-2, -1).unsqueeze(1)
+    by_query, by_key = q @ kernel, k @ kernel - (k * k).sum(-1, keepdim=True) / 2
+    length = 64 if causal else k.shape[-2]
+    sums, before, made = 0, None, []
+    for start in range(0, k.shape[-2], length):
+        query, key, value = (x[..., start : start + length, :] for x in (by_query, by_key, values))
+        shift = key.detach().amax(-2, keepdim=True)
+        if before is not None:
+            shift = torch.maximum(shift, before)
+            sums = sums * (before - shift).exp().transpose(-2, -1)
+        query = query + shift
+        query = (query - query.detach().amax(-1, keepdim=True)).exp()
+        key = (key - shift).exp()
+        own = key.transpose(-2, -1) @ value
+        if not causal:
+            mixed = query @ own
+        else:
+            mixed = (query @ key.transpose(-2, -1)).tril() @ value
+            mixed = mixed if before is None else mixed + query @ sums
+        sums, before = sums + own, shift
+        made.append(mixed[..., :-1] / mixed[..., -1:].clamp_min(1e-30))
+    return torch.cat(made, dim=-2).flatten(1, 2)
+)"},
     {Helper::OpenRelu, "open_relu", R"(def open_relu(x):
     """ReLU with a derivative of 1 at 0, so that a gate that starts there can learn."""
     return torch.where(x >= 0, x, torch.zeros_like(x))
@@ -151,7 +182,8 @@ public:
 private:
     [[nodiscard]] std::vector<std::string> words() const
     {
-        std::string text = "Multi-head attention, softmax(q kᵀ / √e) v in each head of e features";
+        std::string text = m_traits.features ? "Multi-head attention by positive features in each head of e features"
+                                             : "Multi-head attention, softmax(q kᵀ / √e) v in each head of e features";
         text += m_traits.window   ? ": a token sees `window` tokens, itself and those before it."
                 : m_traits.causal ? ": a token sees itself and earlier ones."
                                   : ".";
@@ -181,6 +213,7 @@ private:
             arguments += m_traits.factored[i] ? std::string(", ") + kProjections[i] + "_rank" : "";
         }
         arguments += m_traits.window ? ", window" : "";
+        arguments += m_traits.features ? ", features" : "";
         arguments += m_traits.rope ? ", rope_base" : "";
         arguments += m_traits.rotatesPart ? ", rotating" : "";
         arguments += m_traits.scaling != RopeScaling::None ? ", rope_factor" : "";
@@ -209,6 +242,10 @@ private:
         m_text.line(projection(1, "width", shared));
         m_text.line(projection(2, "width", shared));
         m_text.line(projection(3, inner, "width"));
+        if (m_traits.features) {
+            const std::string kvHeads = m_traits.sharesHeads ? "kv_heads" : "heads";
+            m_text.line("self.features = nn.Parameter(torch.randn(" + kvHeads + ", features, head_dim))");
+        }
         if (m_traits.qkNorm != QkNorm::None) {
             const bool isAll = m_traits.qkNorm == QkNorm::AllHeads;
             m_text.line("self.q_norm = nn.RMSNorm(" + (isAll ? inner : "head_dim") + ", eps=norm_eps)");
@@ -261,6 +298,19 @@ private:
         if (m_traits.rope) {
             m_text.line("q, k = rotate(q, self.frequencies), rotate(k, self.frequencies)");
         }
+        m_text.line("mixed = " + mixture());
+        const std::string made = "self.out(mixed.transpose(1, 2).flatten(2))";
+        m_text.line("return " + made + (m_traits.mixesValues ? ", own" : ""));
+        m_text.outdent();
+    }
+
+    /// What is read of the values; lines that it needs are written before.
+    std::string mixture()
+    {
+        if (m_traits.features) {
+            return std::string("feature_attention(q, k, v, self.features, causal=") +
+                   (m_traits.causal ? "True)" : "False)");
+        }
         std::string arguments = "q, k, v";
         if (m_traits.window) {
             m_text.line("mask = window_mask(q.shape[2], self.window, q.device)");
@@ -272,10 +322,7 @@ private:
         }
         arguments += m_traits.causal && !m_traits.window ? ", is_causal=True" : "";
         arguments += m_traits.sharesHeads ? ", enable_gqa=True" : "";
-        m_text.line("mixed = F.scaled_dot_product_attention(" + arguments + ")");
-        const std::string made = "self.out(mixed.transpose(1, 2).flatten(2))";
-        m_text.line("return " + made + (m_traits.mixesValues ? ", own" : ""));
-        m_text.outdent();
+        return "F.scaled_dot_product_attention(" + arguments + ")";
     }
 
     const AttentionTraits& m_traits;
@@ -299,6 +346,9 @@ std::string HelperCode::attention(const AttentionTraits& traits)
     }
     if (traits.window) {
         use(Helper::WindowMask);
+    }
+    if (traits.features) {
+        use(Helper::FeatureAttention);
     }
     if (std::ranges::count(traits.factored, true) > 0) {
         use(Helper::LowRankLinear);

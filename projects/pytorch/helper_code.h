@@ -22,6 +22,7 @@ enum class Helper {
     Rotate,
     SlowFrequencies,
     WindowMask,
+    FeatureAttention,
     OpenRelu,
     Sinkhorn,
     TokenWeights,
@@ -32,6 +33,7 @@ enum class Helper {
 struct AttentionTraits {
     bool causal = true;
     bool window = false;
+    bool features = false; ///< positive ones in the place of a softmax
     bool rope = false;
     bool rotatesPart = false; ///< of a head's features
     RopeScaling scaling = RopeScaling::None;

@@ -286,7 +286,9 @@ void PyTorchCases::addAttentions()
         "rotary_share=0.5 head_dim=8 qk_norm=head",
         "rope_scaling=linear rope_factor=2.5 window=2",
         "rope_scaling=llama3 rope_original_length=16 rope_low_frequency=0.5 rope_high_frequency=2 head_dim=16",
-        "rope_scaling=llama3 rope_original_length=8 rotary_share=0.5 head_dim=12 q_rank=2 bias=qkv"};
+        "rope_scaling=llama3 rope_original_length=8 rotary_share=0.5 head_dim=12 q_rank=2 bias=qkv",
+        "weights=performer features=5 features_start=drawn kv_heads=1 qk_norm=head",
+        "weights=performer features=3 features_start=drawn causal=false bias=all"};
     std::string nodes = "input input; act activation function=gelu_tanh; sum add; output output";
     std::string wires = "; act > sum.in1; input > act; sum > output";
     int count = 1;
@@ -301,6 +303,17 @@ void PyTorchCases::addAttentions()
     Project project = tinyLanguage("transformer", "grn-v1", 2);
     project.network.blocks[0].graph = graphFrom(nodes + wires);
     add("kinds-attention", std::move(project));
+
+    Project performer = tinyLanguage("transformer", "plain", 2);
+    for (projects::Node& node : performer.network.blocks[0].graph.nodes) {
+        if (node.kind == "attention") {
+            node.params["weights"] = std::string("performer");
+            node.params["features"] = std::int64_t{6};
+            node.params["features_start"] = std::string("drawn");
+        }
+    }
+    add("performer", std::move(performer));
+    m_all.back().time = 150; // several chunks
 }
 
 void PyTorchCases::addNetworks()

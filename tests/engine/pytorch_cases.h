@@ -16,6 +16,7 @@ struct PyTorchCase {
     std::string name;
     projects::Project project;
     std::int64_t step = 0; ///< after which it is exported
+    std::int64_t time = 5; ///< tokens of the sample
 };
 
 /// Named: a line for each is in the output of the test.

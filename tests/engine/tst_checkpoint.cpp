@@ -13,6 +13,7 @@
 #include <cctype>
 #include <csignal>
 #include <cstdio>
+#include <optional>
 #include <random>
 
 #include <sys/resource.h>
@@ -82,6 +83,51 @@ private slots:
         QCOMPARE(loaded->state, Example::state(500));
         QVERIFY(same(loaded->model.tensors(), example.model()));
         QVERIFY(same(loaded->optimiser.tensors(), example.optimiser()));
+    }
+
+    /// Its tensors are read when they are asked for.
+    void isReadInPieces()
+    {
+        const Example example;
+        QVERIFY(example.write(m_run, 500));
+        const auto found = findCheckpoint(m_run, std::nullopt, nullptr);
+        QVERIFY2(found, found ? "" : found.error().text().c_str());
+        QCOMPARE(found->state, Example::state(500));
+        QCOMPARE(found->optimiser.tensors().size(), example.optimiser().size());
+        for (const auto& [name, tensor] : example.model()) {
+            std::vector<std::byte> bytes(tensor.bytes.size());
+            QVERIFY(found->model.read(found->model.tensors().at(name), bytes));
+            QVERIFY(std::ranges::equal(bytes, tensor.bytes));
+        }
+    }
+
+    /// A tensor at a time; before the end there is none, and what is given up leaves nothing.
+    void isWrittenInPieces()
+    {
+        const Example example;
+        const auto model = example.model();
+        const auto optimiser = example.optimiser();
+        QVERIFY(example.write(m_run, 100));
+        const auto before = entriesBelow(m_run);
+        for (std::size_t written = 0; written <= model.size() + optimiser.size(); ++written) {
+            auto begun = CheckpointWriter::begin(m_run, Example::state(200), model, optimiser);
+            QVERIFY2(begun, begun ? "" : begun.error().text().c_str());
+            std::optional<CheckpointWriter> writer(*std::move(begun));
+            for (std::size_t i = 0; i < written; ++i) {
+                QVERIFY(!writer->atEnd());
+                QVERIFY(writer->writeNext());
+            }
+            QCOMPARE(checkpointSteps(m_run), std::vector<std::int64_t>{100});
+            QCOMPARE(writer->atEnd(), written == model.size() + optimiser.size());
+            if (writer->atEnd()) {
+                QVERIFY(writer->end({}));
+            } else {
+                writer.reset();
+                QCOMPARE(entriesBelow(m_run), before);
+            }
+        }
+        QCOMPARE(checkpointSteps(m_run), (std::vector<std::int64_t>{100, 200}));
+        QVERIFY(same(loadCheckpoint(m_run, 200, nullptr)->model.tensors(), model));
     }
 
     void keepsTheNewest()
@@ -245,6 +291,9 @@ private slots:
         const auto damaged = [&](const std::string& bytes) {
             overwrite(path, bytes);
             const auto direct = loadCheckpoint(m_run, 200, nullptr);
+            if (findCheckpoint(m_run, 200, nullptr).ok() != direct.ok()) {
+                return false;
+            }
             if (direct) {
                 return direct->state == Example::state(200); // white space of the JSON text means nothing
             }

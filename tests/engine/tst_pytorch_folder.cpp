@@ -153,7 +153,7 @@ std::string written(const PyTorchCase& each, const fs::path& folder)
     }
     const auto network = compiled(each.project);
     moveOff(*network);
-    const engine::DeviceBatch batch = randomBatch(each.project, 2, 5, 7);
+    const engine::DeviceBatch batch = randomBatch(each.project, 2, each.time, 7);
     const auto made = engine::writePyTorchFolder(folder, {*sound, *network, batch, {"first", each.step, 12, 0, 0}});
     if (!made) {
         return made.error().text();

@@ -3,6 +3,7 @@
 #include "engine/files/safetensors.h"
 
 #include "engine/files/crc32c.h"
+#include "engine/files/safetensors_writer.h"
 #include "projects/base/files.h"
 #include "tests/engine/stored_tensors.h"
 #include "tests/support/test_program.h"
@@ -100,6 +101,29 @@ private slots:
         QVERIFY(header.find(R"("a.random":{"dtype":"U8","shape":[5],"data_offsets":[44,49]})") != std::string::npos);
         QCOMPARE(bytes.size(), 8 + length + 49);
         QCOMPARE(std::memcmp(bytes.data() + 8 + length, example.exact.data(), 16), 0);
+    }
+
+    /// The same bytes as in one piece, each tensor when it is its turn.
+    void writesInPieces()
+    {
+        const ExampleTensors example;
+        const auto tensors = example.model();
+        QVERIFY(writeSafetensors(m_run / "whole", tensors, {{"format", "residua"}}));
+        auto writer = SafetensorsWriter::begin(m_run / "pieces", formsOf(tensors), {{"format", "residua"}});
+        QVERIFY2(writer, writer ? "" : writer.error().text().c_str());
+        QVERIFY(!writer->end()); // all are missing
+        while (const std::string* const name = writer->next()) {
+            const auto& bytes = tensors.at(*name).bytes;
+            const Status wrong = writer->write(asBytes("seventeen letters"));
+            QVERIFY(!wrong && wrong.error().place.ends_with(*name));
+            QVERIFY(writer->write(bytes));
+        }
+        QVERIFY(!writer->write({}));
+        const auto checksum = writer->end();
+        QVERIFY(checksum);
+        const std::string whole = readAll(m_run / "whole");
+        QCOMPARE(readAll(m_run / "pieces"), whole);
+        QCOMPARE(*checksum, crc32c(asBytes(whole)));
     }
 
     void writerRefusesWrongSizes()
