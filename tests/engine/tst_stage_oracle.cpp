@@ -140,17 +140,20 @@ private Q_SLOTS:
         QVERIFY(gradientDistance(*network, got, expected) < 1e-10);
     }
 
-    /// Streams, and gates over halves: a layer that is left out is gone, so that the network is that of the others,
-    /// whose last matrices may take the factors.
+    /// Under streams and gates a layer that is left out is gone: the network is that of the others, whose last matrices
+    /// may take the factors.
     void theNetworkOfTheKeptLayers_data()
     {
-        scaledRows({"plain", "hyper-static", "hyper-dynamic", "mhc", "highway", "rezero", "laurel-lr"});
+        QTest::addColumn<QString>("topology");
+        for (const char* const topology :
+             {"plain", "hyper-static", "hyper-dynamic", "mhc", "highway", "rezero", "laurel-lr"}) {
+            QTest::newRow(topology) << QString(topology);
+        }
     }
     void theNetworkOfTheKeptLayers()
     {
         QFETCH(QString, topology);
-        QFETCH(int, scaling);
-        const double kept[] = {2, scaling == static_cast<int>(DropScaling::Linear) ? 2 : std::sqrt(2.0)};
+        const double kept[] = {std::sqrt(2.0), 1.6}; // any factors, whatever made them
         const auto deep = compiled(tinyVectors("mlp", topology.toStdString(), 3));
         const Project project = tinyVectors("mlp", topology.toStdString(), 2);
         const auto shallow = compiled(project);
