@@ -39,6 +39,12 @@ inline constexpr const char* kGroupsParam = "groups";
 /// FLOP.
 [[nodiscard]] double weightsOf(const ParamMap& params, const std::string& name, std::int64_t out, std::int64_t in);
 
+/// Sizes as doubles, so that products of absurd ones saturate instead of overflowing.
+[[nodiscard]] constexpr double real(std::int64_t value)
+{
+    return static_cast<double>(value);
+}
+
 /// A count of parameters. The product is taken in double, so that absurd sizes saturate instead of overflowing.
 [[nodiscard]] std::int64_t countOf(double product);
 

@@ -6,11 +6,6 @@
 namespace residua::projects {
 namespace {
 
-double real(std::int64_t value)
-{
-    return static_cast<double>(value);
-}
-
 double biasOf(const ParamMap& p, std::int64_t out)
 {
     return paramBool(p, "bias") ? real(out) : 0.0;

@@ -11,11 +11,6 @@
 namespace residua::projects {
 namespace {
 
-double real(std::int64_t value)
-{
-    return static_cast<double>(value);
-}
-
 ParamSpec choiceParam(std::string name, std::string title, const char* value, std::vector<std::string> choices,
                       std::string help)
 {

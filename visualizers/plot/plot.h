@@ -5,8 +5,8 @@
 
 namespace residua::visualizers {
 
-/// A plot that is not drawn while it has no area, as in a splitter before its first layout: QCustomPlot would fail to and
-/// write so to the terminal. GUI thread.
+/// A plot that is not drawn while it has no area, as in a splitter before its first layout: QCustomPlot would fail to
+/// and write so to the terminal. GUI thread.
 class Plot : public QCustomPlot {
 public:
     using QCustomPlot::QCustomPlot;
