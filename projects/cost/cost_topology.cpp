@@ -3,6 +3,7 @@
 // the final output has 1). FLOP are per token. What branches put on the stack is charged to their blocks.
 #include "projects/cost/cost_topology.h"
 
+#include "projects/base/real.h"
 #include "projects/depth/depth_plan.h"
 #include "projects/nodes/node_kind_rules.h"
 
@@ -10,11 +11,6 @@
 
 namespace residua::projects {
 namespace {
-
-double real(std::int64_t value)
-{
-    return static_cast<double>(value);
-}
 
 /// Fixed: one for each learned shortcut and mix. Scalar: n·O. Per feature: n·d·O. Depth attention: a query and a norm
 /// weight, 2·d·O. Per token (MUDD): h hidden features, d·h + h·n·O weights and n·O biases. A gate adds w: d·O, with one

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/model/data_source.h"
 
+#include "projects/base/real.h"
 #include "projects/base/text.h"
 #include "projects/model/text_forms.h"
 
@@ -12,11 +13,6 @@ namespace residua::projects {
 namespace {
 
 constexpr double kDouble = sizeof(double);
-
-double real(std::int64_t value)
-{
-    return static_cast<double>(value);
-}
 
 /// Samples of all splits: the held-out ones are drawn beside those for training.
 double samplesInAll(std::int64_t samples, const DataSource& data)

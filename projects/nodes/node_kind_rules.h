@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "projects/base/real.h"
 #include "projects/nodes/node_kinds.h"
 
 #include <cstddef>
@@ -38,12 +39,6 @@ inline constexpr const char* kGroupsParam = "groups";
 /// Numbers that a weight [out, in] holds: out·in, or below full rank r·(out + in). Its product takes twice as many
 /// FLOP.
 [[nodiscard]] double weightsOf(const ParamMap& params, const std::string& name, std::int64_t out, std::int64_t in);
-
-/// Sizes as doubles, so that products of absurd ones saturate instead of overflowing.
-[[nodiscard]] constexpr double real(std::int64_t value)
-{
-    return static_cast<double>(value);
-}
 
 /// A count of parameters. The product is taken in double, so that absurd sizes saturate instead of overflowing.
 [[nodiscard]] std::int64_t countOf(double product);
