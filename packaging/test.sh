@@ -6,7 +6,7 @@
 #   packaging/test.sh [further ctest arguments, e.g. -L unit or -R tst_topology]
 #
 # At the end it names the comparisons with other people's programs that were skipped for want of Python's packages.
-# RESIDUA_REQUIRE_PYTHON=1: where there is one the tests have failed.
+# RESIDUA_REQUIRE_PYTHON=1: one skipped comparison then counts as a failure.
 set -euo pipefail
 # shellcheck source=packaging/common.sh
 . "$(dirname "$0")/common.sh"

@@ -63,7 +63,9 @@ std::string bashCases(const Command& command, WordLists& lists)
     }
     for (std::size_t place = 0; place < command.syntax.positionals.size(); ++place) {
         const PositionalSpec& positional = command.syntax.positionals[place];
-        if (!positional.choices.empty()) {
+        if (positional.choices.empty() && positional.presence != Presence::Repeated) {
+            cases += "    " + command.name + ":" + std::to_string(place) + ") ;;\n"; // before a case of all places
+        } else if (!positional.choices.empty()) {
             const std::string from = positional.presence == Presence::Repeated ? "*" : std::to_string(place);
             cases += "    " + command.name + ":" + from + ") words=$" + lists.nameOf(positional.choices) + " ;;\n";
         }
@@ -118,6 +120,8 @@ std::string bashScript(const std::vector<Command>& commands)
            "    case \"${COMP_WORDS[1]}:${key:-$place}\" in\n" +
            cases +
            "    esac\n"
+           "    [[ -z $key && ( ${COMP_WORDS[COMP_CWORD]} == '=' || ${COMP_WORDS[COMP_CWORD - 1]} == '=' ) ]] && "
+           "words=''\n"
            "    if [[ $word == -* ]]; then\n"
            "        COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
            "        return\n"

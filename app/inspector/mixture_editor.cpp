@@ -216,7 +216,7 @@ void MixtureEditor::addParts(const QStringList& paths)
     }
 }
 
-/// What Return enters into a field of a text is all that it does: in a dialog it would press the default button too.
+/// Return enters what was typed and nothing else: in a dialog it would also press the default button.
 void MixtureEditor::keyPressEvent(QKeyEvent* event)
 {
     if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) {

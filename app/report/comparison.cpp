@@ -281,6 +281,9 @@ void ComparisonPage::lossesByTime()
                   "loss",
                   {}};
     for (std::size_t i = 0; i < m_runs.size(); ++i) {
+        if (m_runs[i].seconds.empty()) {
+            continue;
+        }
         const LossAxis axis = byTime(m_runs[i].seconds);
         spec.curves.push_back(curveOf(i, placed(axis, validated ? m_runs[i].validation : m_runs[i].loss)));
         spec.xUnit = axis.unit;

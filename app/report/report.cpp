@@ -248,9 +248,11 @@ void RunPage::plots()
     m_out << "<h2>Training</h2>";
     draw(lossFigure(m_run, m_stages, byStep()));
     m_out << boundFigures("Loss", m_project, m_run.metric(engine::metric::kLoss));
-    if (!m_flops.empty()) { // else these have the shape of the first
+    if (!m_flops.empty() && std::isfinite(m_flopsPerStep)) { // where all layers train these have the shape of the first
         draw(lossFigure(m_run, m_stages, byFlop([this](std::int64_t step) { return flopsAt(step); })));
-        draw(lossFigure(m_run, m_stages, byTime(m_run.metric(engine::metric::kSeconds))));
+    }
+    if (const auto seconds = m_run.metric(engine::metric::kSeconds); !m_flops.empty() && !seconds.empty()) {
+        draw(lossFigure(m_run, m_stages, byTime(seconds)));
     }
     figure({"Learning rate", "step", "rate", {{"", m_run.metric(engine::metric::kLearningRate), Stroke::Solid, 0}}});
     figure({"Gradient norm before clipping",

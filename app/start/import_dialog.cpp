@@ -106,6 +106,7 @@ void ImportDialog::connectEngine()
         if (asks(event.tag)) {
             end(m_givenUp ? tr("The import was given up; nothing of it is left.")
                           : QString::fromStdString(event.error.text()));
+            showDetails(event.details);
         }
     });
 }
@@ -235,7 +236,7 @@ QString ImportDialog::place(const QString& model, const QString& name) const
         return onto ? tr("What fits the network of %1 by name and shape becomes the checkpoint of step 0 of a new run; "
                          "the rest starts as the project says.")
                           .arg(QString::fromStdString(onto->project.name))
-                    : tr("A file of tensors goes onto a project: open that first.");
+                    : tr("A file of tensors goes onto a saved project: open or save one first.");
     }
     if (name.isEmpty() || model.isEmpty()) {
         return tr("GPT-2, Llama, Mistral, Qwen2, Qwen3, Pythia and OLMo 2 as Hugging Face's transformers saves them.");
@@ -332,6 +333,16 @@ void ImportDialog::take(const engine::LoadWeightsReady& made)
                          .arg(made.rows.size())
                          .arg(run));
     emit loaded(made);
+}
+
+/// All that an error is about, where its text has only the first.
+void ImportDialog::showDetails(const std::vector<std::string>& details)
+{
+    m_table->clear();
+    for (const std::string& line : details) {
+        m_table->addTopLevelItem(new QTreeWidgetItem({QString(), QString(), QString::fromStdString(line)}));
+    }
+    m_table->setVisible(!details.empty());
 }
 
 void ImportDialog::end(const QString& problem)

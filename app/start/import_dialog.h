@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <string>
+#include <vector>
 
 class QFormLayout;
 class QLabel;
@@ -63,6 +65,7 @@ private:
     [[nodiscard]] QString place(const QString& model, const QString& name) const;
     void begin();
     void load();
+    void showDetails(const std::vector<std::string>& details);
     void end(const QString& problem);
     void take(const engine::ImportReady& made);
     void take(const engine::LoadWeightsReady& made);

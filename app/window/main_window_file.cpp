@@ -162,6 +162,11 @@ void MainWindow::openRun(const std::filesystem::path& run)
                    .arg(QString::fromStdString(opened.error().text())));
         return;
     }
+    // Through a link a run of the project would be in the list twice.
+    const std::filesystem::path runs = m_session.directory() / projects::kRunsFolder;
+    if (std::filesystem::equivalent(directory.parent_path(), runs, ignored)) {
+        directory = runs / directory.filename();
+    }
     m_runFollower->followAlso(directory);
 }
 
@@ -180,8 +185,8 @@ void MainWindow::askForModel()
 {
     auto* dialog = new ImportDialog(m_engine, m_folders.projects, this);
     dialog->setOpenProject([this]() -> std::optional<OntoProject> {
-        return m_session.isOpen() ? std::optional(OntoProject{m_session.project(), m_session.directory()})
-                                  : std::nullopt;
+        const bool saved = m_session.isOpen() && !m_session.isDraft(); // a draft has no folder for the run
+        return saved ? std::optional(OntoProject{m_session.project(), m_session.directory()}) : std::nullopt;
     });
     connect(dialog, &ImportDialog::loaded, this, [this](const engine::LoadWeightsReady& made) {
         m_banner->say(BannerKind::Note,

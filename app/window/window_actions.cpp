@@ -41,8 +41,9 @@ WindowActions::WindowActions(QWidget& window)
     create = make("new", Text::tr("&New…"), {QKeySequence::New},
                   Text::tr("A new project: its data, depth, width and topology, and what they cost"));
     open = make("open", Text::tr("&Open…"), {QKeySequence::Open}, Text::tr("Open a project's folder, or a run's"));
-    import = make("", Text::tr("&Import a model…"), {},
-                  Text::tr("A project of a model that Hugging Face's transformers has saved"));
+    import =
+        make("", Text::tr("&Import a model…"), {},
+             Text::tr("A model that Hugging Face's transformers has saved, or a file of tensors for this project"));
     save = make("save", Text::tr("&Save"), {QKeySequence::Save}, Text::tr("Save the project"));
     saveAs = make("", Text::tr("Save &as…"), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S)},
                   Text::tr("Save the project to another folder"));

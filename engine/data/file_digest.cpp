@@ -73,9 +73,8 @@ void keep(const UserCache& cache, const fs::path& kept, const std::string& diges
 {
     std::error_code ignored;
     fs::create_directories(cache.folder, ignored);
-    if (writeFileAtomically(kept, digest)) {
-        trimCache(cache.folder, kDigestEnding, cache.mostBytes);
-    }
+    const Status written = writeFileAtomically(kept, digest);
+    static_cast<void>(written);
 }
 
 Result<std::string> digestOf(const FileDescriptor& file, const fs::path& path, const PreparationWatch& watch)
@@ -104,19 +103,39 @@ Result<std::string> digestOf(const FileDescriptor& file, const fs::path& path, c
     }
 }
 
+UserCache digestCache()
+{
+    return userCache("digests", kDigestCacheVariable, kDigestBytes);
+}
+
+struct FileToDigest {
+    FileDescriptor file;
+    struct stat before {};
+};
+
+Result<FileToDigest> openToDigest(const fs::path& path)
+{
+    FileToDigest opened{
+        FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK))}; // a FIFO must not hang us
+    if (!opened.file.isOpen() || ::fstat(opened.file.get(), &opened.before) != 0) {
+        return systemError(path, "cannot open the data", errno);
+    }
+    if (!S_ISREG(opened.before.st_mode)) {
+        return Error{path.string(), "is not a plain file"};
+    }
+    return opened;
+}
+
 } // namespace
 
 Result<std::string> digestOfFile(const fs::path& path, const PreparationWatch& watch)
 {
-    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)); // a FIFO must not hang us
-    struct stat before {};
-    if (!file.isOpen() || ::fstat(file.get(), &before) != 0) {
-        return systemError(path, "cannot open the data", errno);
+    auto opened = openToDigest(path);
+    if (!opened) {
+        return opened.error();
     }
-    if (!S_ISREG(before.st_mode)) {
-        return Error{path.string(), "is not a plain file"};
-    }
-    const UserCache cache = userCache("digests", kDigestCacheVariable, kDigestBytes);
+    const auto& [file, before] = *opened;
+    const UserCache cache = digestCache();
     const fs::path kept = keptAt(cache, path, identityOf(before));
     if (auto known = keptDigest(kept)) {
         return *std::move(known);
@@ -130,6 +149,18 @@ Result<std::string> digestOfFile(const fs::path& path, const PreparationWatch& w
         keep(cache, kept, *digest);
     }
     return digest;
+}
+
+std::optional<std::string> knownDigestOfFile(const fs::path& path)
+{
+    const auto opened = openToDigest(path);
+    return opened ? keptDigest(keptAt(digestCache(), path, identityOf(opened->before))) : std::nullopt;
+}
+
+void trimDigests()
+{
+    const UserCache cache = digestCache();
+    trimCache(cache.folder, kDigestEnding, cache.mostBytes);
 }
 
 } // namespace residua::engine

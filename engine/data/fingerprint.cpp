@@ -133,7 +133,10 @@ Status addContent(const std::vector<SizedFile>& files, std::int64_t total, const
 /// Fingerprints what a project names.
 class Reader {
 public:
-    Reader(const fs::path& directory, const PreparationWatch& watch) : m_directory(directory), m_watch(watch) {}
+    Reader(const fs::path& directory, const PreparationWatch& watch, LargeFiles large = LargeFiles::EveryByte)
+        : m_directory(directory), m_watch(watch), m_large(large)
+    {
+    }
 
     /// The file at `path`, or the files of the folder there whose names end in one of those.
     Status add(const std::string& path, std::span<const std::string_view> endings)
@@ -165,7 +168,7 @@ public:
             if (!every) {
                 return every.error();
             }
-            part.content += kBetween + *every;
+            part.content += *every ? kBetween + **every : "";
         }
         m_parts.push_back(std::move(part));
         return Done{};
@@ -187,21 +190,30 @@ public:
     [[nodiscard]] DataFingerprint take() { return std::move(m_parts); }
 
 private:
-    [[nodiscard]] Result<std::string> everyByte(const std::vector<SizedFile>& files) const
+    /// Nothing where a file would have to be read, and must not be.
+    [[nodiscard]] Result<std::optional<std::string>> everyByte(const std::vector<SizedFile>& files) const
     {
         ContentHash hash;
         for (const SizedFile& file : files) {
-            const auto digest = digestOfFile(file.path, m_watch);
+            const std::optional<std::string> known = knownDigestOfFile(file.path);
+            if (!known && m_large == LargeFiles::AsKnown) {
+                return std::optional<std::string>();
+            }
+            const auto digest = known ? Result<std::string>(*known) : digestOfFile(file.path, m_watch);
             if (!digest) {
                 return digest.error();
             }
             hash.add(asBytes(*digest));
         }
-        return hash.text();
+        if (m_large == LargeFiles::EveryByte) {
+            trimDigests();
+        }
+        return std::optional(hash.text());
     }
 
     const fs::path& m_directory;
     const PreparationWatch& m_watch;
+    LargeFiles m_large;
     DataFingerprint m_parts;
 };
 
@@ -274,9 +286,9 @@ std::string described(const DataPart& part)
 } // namespace
 
 Result<DataFingerprint> fingerprintOf(const projects::Project& project, const fs::path& projectDirectory,
-                                      const PreparationWatch& watch)
+                                      const PreparationWatch& watch, LargeFiles large)
 {
-    Reader reader(projectDirectory, watch);
+    Reader reader(projectDirectory, watch, large);
     if (const Status added = std::visit(Source{project, reader}, project.data.source); !added) {
         return added.error();
     }

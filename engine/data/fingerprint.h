@@ -20,9 +20,14 @@ namespace residua::engine {
 /// - the same of each of the tokeniser's files (tokeniserFiles);
 /// - of a generator, its parameters, the fractions and the seed.
 /// Reads the files, and maps none. An error where one cannot be read. Any thread; `watch` may give it up.
+enum class LargeFiles {
+    EveryByte,
+    AsKnown, ///< the second hash only where it is kept: for what must not wait until hundreds of gigabytes are read
+};
 [[nodiscard]] Result<DataFingerprint> fingerprintOf(const projects::Project& project,
                                                     const std::filesystem::path& projectDirectory,
-                                                    const PreparationWatch& watch = {});
+                                                    const PreparationWatch& watch = {},
+                                                    LargeFiles large = LargeFiles::EveryByte);
 
 /// Whether the files, their bytes and content are the same, whatever the names. As far as both tell: see above.
 [[nodiscard]] bool isSameContent(const DataPart& one, const DataPart& other);

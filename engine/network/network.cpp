@@ -6,8 +6,8 @@
 #include "engine/graph/graph_program.h"
 #include "engine/ops/objectives.h"
 #include "engine/runtime/device.h"
-#include "projects/base/number_from.h"
 #include "projects/cost/cost.h"
+#include "projects/model/parameter_name.h"
 #include "projects/nodes/ffn_site.h"
 #include "projects/nodes/resolved_graph.h"
 
@@ -32,17 +32,6 @@ double residualFactor(const Project& project)
 {
     const auto* const streams = std::get_if<projects::MultiStream>(&project.topology.wiring);
     return streams && streams->scaleOutputs ? std::sqrt(static_cast<double>(streams->streams)) : 1;
-}
-
-/// The layer that a parameter is of, from 1: "layers.3.up.weight"; 0: of none.
-std::int64_t layerOf(std::string_view parameter)
-{
-    constexpr std::string_view kLayers = "layers.";
-    if (!parameter.starts_with(kLayers)) {
-        return 0;
-    }
-    parameter.remove_prefix(kLayers.size());
-    return numberFrom<std::int64_t>(parameter.substr(0, parameter.find('.'))).value_or(0);
 }
 
 class Network final : public CompiledNetwork {
@@ -193,7 +182,8 @@ private:
         std::vector<DecayedProduct> products;
         for (const FactoredWeight& weight : m_network->m_plan.factored()) {
             std::vector<NamedParameter>& all = m_network->m_plan.all();
-            products.push_back({{{}, all[weight.u].tensor, all[weight.v].tensor}, layerOf(weight.name)});
+            products.push_back(
+                {{{}, all[weight.u].tensor, all[weight.v].tensor}, projects::parameterNameFrom(weight.name).layer});
             if (training.factorDecay == projects::FactorDecay::Product) {
                 all[weight.u].decay = Decay::No;
                 all[weight.v].decay = Decay::No;

@@ -60,7 +60,7 @@ private:
 /// The same with those of `further`, directories of runs that lie elsewhere; one that is no run any more is left out.
 [[nodiscard]] std::vector<RunInfo> listRuns(const std::filesystem::path& folder,
                                             const std::vector<std::filesystem::path>& further);
-/// Where the project of a run lies, as the run keeps it: absolute. Whether it still lies there is not asked.
+/// The absolute directory of a run's project, which relative data paths start from. Whether it is there is not asked.
 [[nodiscard]] Result<std::filesystem::path> projectDirectoryOf(const std::filesystem::path& runDirectory);
 /// What runs are compared by: the validation loss where there is one, otherwise the training loss. Nothing unless the
 /// run has finished: what it had before is no result.

@@ -289,13 +289,4 @@ const fs::path& RunWriter::directory() const
     return m_impl->directory;
 }
 
-Result<fs::path> projectDirectoryOf(const fs::path& runDirectory)
-{
-    const auto file = readRunFile(runDirectory);
-    if (!file) {
-        return file.error();
-    }
-    return resolvedProjectDirectory(runDirectory, file->projectDirectory);
-}
-
 } // namespace residua::engine

@@ -80,7 +80,4 @@ private:
     std::unique_ptr<Impl> m_impl;
 };
 
-/// The absolute project directory that relative data paths of a run start from.
-[[nodiscard]] Result<std::filesystem::path> projectDirectoryOf(const std::filesystem::path& runDirectory);
-
 } // namespace residua::engine

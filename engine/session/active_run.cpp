@@ -92,8 +92,8 @@ void goOnTo(projects::Project& project, std::int64_t steps, std::vector<std::str
     const std::int64_t begun = project.training.steps;
     if (steps != begun && project.schedule.course == projects::DropCourse::Curve) {
         project.schedule = projects::continued(std::move(project.schedule), begun, steps);
-        notes.push_back("the schedule's curve goes on as it began, with a T of " + std::to_string(begun) +
-                        " steps: got " + std::to_string(steps) + " in all");
+        notes.push_back("the share of kept layers goes on along the curve of " + std::to_string(begun) +
+                        " steps that it began with; the run has " + std::to_string(steps) + " steps now");
     }
     project.training.steps = steps;
 }

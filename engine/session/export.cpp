@@ -107,6 +107,9 @@ private:
         if (!m_type && !m_request.type.empty()) {
             return Error{"type", "got \"" + m_request.type + "\", expected " + weightTypeNames()};
         }
+        if (Status same = checkTokeniser(use(), *m_run); !same) {
+            return same;
+        }
         Result<Companions> companions =
             tokeniserCompanions((*m_sound)->data.source, m_run->projectDirectory, m_run->notes);
         if (!companions) {
@@ -135,7 +138,7 @@ private:
         if (m_model) {
             return Done{};
         }
-        Result<DataFingerprint> data = fingerprintOf(m_run->project, m_run->projectDirectory);
+        Result<DataFingerprint> data = fingerprintOf(m_run->project, m_run->projectDirectory, {}, LargeFiles::AsKnown);
         if (data) {
             if (Status taken = takeData(use(), std::move(*data), *m_run); !taken) {
                 return taken;

@@ -155,7 +155,7 @@ private:
 
     Status identify()
     {
-        Result<DataFingerprint> data = fingerprintOf(m_document.project, m_folder->path());
+        Result<DataFingerprint> data = fingerprintOf(m_document.project, m_folder->path(), {}, LargeFiles::AsKnown);
         if (!data) {
             return data.error();
         }

@@ -176,7 +176,8 @@ private:
 
     Status identify()
     {
-        Result<DataFingerprint> data = fingerprintOf(m_request.project, m_request.projectDirectory);
+        Result<DataFingerprint> data =
+            fingerprintOf(m_request.project, m_request.projectDirectory, {}, LargeFiles::AsKnown);
         if (!data) {
             return data.error();
         }

@@ -14,6 +14,7 @@
 #include "engine/transfer/transfer_plan.h"
 #include "projects/check/validate.h"
 #include "projects/model/parameter_name.h"
+#include "projects/schedule/stage_schedule.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
@@ -142,7 +143,8 @@ private:
             return Error{"topology", "is the run's own already"};
         }
         if (m_request.steps) {
-            after->training.steps = m_steps;
+            after->schedule =
+                projects::continued(std::move(after->schedule), std::exchange(after->training.steps, m_steps), m_steps);
         }
         const std::vector<projects::Problem> problems = projects::validate(*after);
         if (projects::hasErrors(problems)) {

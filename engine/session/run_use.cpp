@@ -106,7 +106,8 @@ Result<OpenedRun> openRun(const RunUse& use, const PreparationWatch& watch)
     if (!opened) {
         return opened;
     }
-    Result<DataFingerprint> data = fingerprintOf(opened->project, opened->projectDirectory, watch);
+    const LargeFiles large = watch ? LargeFiles::EveryByte : LargeFiles::AsKnown; // a query holds the engine's thread
+    Result<DataFingerprint> data = fingerprintOf(opened->project, opened->projectDirectory, watch, large);
     if (!data) {
         const std::string wanted = "; the project's folder is taken to be " + opened->projectDirectory.string() +
                                    ": name another with --project DIR";

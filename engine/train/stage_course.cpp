@@ -217,7 +217,12 @@ std::vector<HeldSlice> StageCourse::untouched(const Pass& pass, const std::vecto
         const std::int64_t length = parameters[i].tensor.size(units.dimension) / count;
         for (std::int64_t unit = 0; unit < count; ++unit) {
             if (!std::ranges::binary_search(kept, static_cast<std::size_t>(unit))) {
-                held.push_back({i, units.dimension, unit * length, length});
+                const std::int64_t begin = unit * length;
+                if (!held.empty() && held.back().parameter == i && held.back().begin + held.back().length == begin) {
+                    held.back().length += length; // one copy for neighbours
+                } else {
+                    held.push_back({i, units.dimension, begin, length});
+                }
             }
         }
     }

@@ -17,8 +17,6 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
-#include <iomanip>
-#include <sstream>
 #include <utility>
 
 namespace residua::engine {
@@ -60,6 +58,9 @@ Result<std::int64_t> cursorIn(const CheckpointState& state, const std::string& n
     return value;
 }
 
+/// Examples that the outputs before and after a growth are compared on: those of a batch would be held twice.
+constexpr std::int64_t kMostCompared = 4;
+
 /// How far outputs may differ of which the function is the same: as a share of the largest, the rounding of sums.
 double roundingOf(projects::Precision precision)
 {
@@ -72,13 +73,6 @@ double roundingOf(projects::Precision precision)
         return 2e-2;
     }
     return 0;
-}
-
-std::string shortText(double number)
-{
-    std::ostringstream text;
-    text << std::setprecision(3) << number;
-    return text.str();
 }
 
 /// Whether the network's outputs on one batch are the same before and after it has grown, in words. `meant`: they
@@ -94,7 +88,7 @@ std::string keptText(const at::Tensor& before, const at::Tensor& after, projects
         return "the function is kept up to rounding";
     }
     return std::string("the function is not kept") + (meant ? ", although what is new counts nothing at first" : "") +
-           ": outputs differ by up to " + shortText(apart) + ", the largest was " + shortText(largest);
+           ": outputs differ by up to " + numberText(apart, 3) + ", the largest was " + numberText(largest, 3);
 }
 
 } // namespace
@@ -371,7 +365,8 @@ Result<std::string> Trainer::growOver(const StageBorder& border)
     const bool grows = m_course.growsAt(border);
     const auto take = [&](at::Tensor& outputs, std::int64_t step) -> Status {
         return onNextBatches(grows ? 1 : 0, [&](std::int64_t, const DeviceBatch& batch) {
-            outputs = m_parts.network->forward(batch.input, partOf(step));
+            const std::int64_t examples = std::min(batch.input.size(0), kMostCompared);
+            outputs = m_parts.network->forward(batch.input.narrow(0, 0, examples), partOf(step));
         });
     };
     if (const Status taken = take(before, m_step); !taken) {

@@ -77,7 +77,7 @@ public:
     /// Where steps draw what they train, the losses are means over as many draws as a validation has batches: batch b
     /// goes through what step m − b trains, and through what step m + 1 + b does, both without a change of weights. The
     /// training batches are the next ones; where nothing is drawn one of them is enough. Of a network that grows the
-    /// record's note says whether its outputs on the next batch are those of before.
+    /// record's note says whether its outputs on some of the next batch are those of before.
     [[nodiscard]] Result<std::optional<StageRecord>> beginStage();
 
     [[nodiscard]] std::int64_t stepsDone() const { return m_step; }

@@ -207,13 +207,13 @@ private:
                                  ", expected 0: a network that grows has no layers to begin with but the first");
         }
         if (m_schedule.growthWrites == GrowthWrites::Zero && m_schedule.axis != DropAxis::Layers) {
-            const char* const instead = "expected as copied where heads or MLP parts begin: what is new of those opens "
-                                        "over a warm-up";
-            m_problems.error(kSchedule + "/growth_writes", std::string("got nothing, ") + instead);
+            m_problems.warning(kSchedule + "/growth_writes",
+                               "is of new layers alone: new heads and MLP parts write from the first, unless they open "
+                               "over a warm-up");
         }
         if (m_schedule.growthMoments == GrowthMoments::Empty && !leavesOutLayers(m_schedule.axis)) {
-            m_problems.error(kSchedule + "/growth_moments",
-                             "got empty, expected copied: heads and MLP parts are no copies, and begin without any");
+            m_problems.warning(kSchedule + "/growth_moments",
+                               "is of new layers alone: heads and MLP parts are no copies, and begin without any");
         }
         if (m_schedule.growth == GrowthSource::Fresh) {
             return;

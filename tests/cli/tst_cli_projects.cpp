@@ -237,6 +237,8 @@ private slots:
         QVERIFY(completions("residua-cli train p --set training.ba", 4).contains("training.batch="));
         QVERIFY(completions("residua-cli set p training.steps = 9 training.ba", 6).contains("training.batch="));
         QVERIFY(completions("residua-cli set p topol", 3).contains("topology="));
+        QVERIFY(!completions("residua-cli set topol", 2).contains("topology="));
+        QVERIFY(!completions("residua-cli set p topology = topol", 5).contains("topology="));
         QVERIFY(completions("residua-cli diff p plain-l", 3).contains("plain-language"));
         QVERIFY(!completions("residua-cli info p plain-l", 3).contains("plain-language"));
         QVERIFY(completions("residua-cli bench --steps 5 plain-l", 4).contains("plain-language"));

@@ -237,7 +237,9 @@ private Q_SLOTS:
         QVERIFY(probe.waitFor<RunEnded>());
         const auto notices = probe.all<Notice>();
         QVERIFY(std::ranges::any_of(notices, [](const Notice& notice) {
-            return notice.text == "the schedule's curve goes on as it began, with a T of 12 steps: got 300 in all";
+            return notice.text ==
+                   "the share of kept layers goes on along the curve of 12 steps that it began with; the run has "
+                   "300 steps now";
         }));
         const auto recorded = tests::recordedLosses(run);
         QCOMPARE(recorded.size(), std::size_t{300});

@@ -218,6 +218,15 @@ private Q_SLOTS:
         QVERIFY(slices >= 4 * 3); // of three or four matrices in each layer
     }
 
+    void tellsThatTheFunctionIsKept()
+    {
+        const projects::Project project = staged(11, growing(GrowthSource::Adjacent, GrowthWrites::Zero));
+        const auto folder = directory("tells");
+        QCOMPARE(tests::lossesOf(project, folder).size(), std::size_t{11});
+        QCOMPARE(recordedStages(folder)[1].second,
+                 std::string("3 layers; new layers 3 as copies of the layers before them; the function is kept"));
+    }
+
     /// Stopped anywhere, at a border too, and resumed: every loss and every stage as if nothing had happened.
     void resumesOverBorders_data()
     {
@@ -273,10 +282,6 @@ private Q_SLOTS:
         QCOMPARE(tests::recordedLosses(folder / "stopped"), whole);
         QVERIFY(recordedStages(folder / "stopped") == recordedStages(folder / "whole"));
         QCOMPARE(recordedStages(folder / "whole").size(), kind == "curve" ? std::size_t{0} : std::size_t{3});
-        if (kind == "LEMON") {
-            QCOMPARE(recordedStages(folder / "whole")[1].second,
-                     std::string("3 layers; new layers 3 as copies of the layers before them; the function is kept"));
-        }
         for (const char* const name : {metric::kValidationLoss, metric::kStageLoss, metric::kStageTrainBefore,
                                        metric::kStageTrainAfter, metric::kStageValidationAfter}) {
             const auto recorded = [&](const char* run) { return RunReader::open(folder / run)->metric(name); };

@@ -177,16 +177,17 @@ void TestValidateSchedule::mistakesAreNamed_data()
             p.schedule = *scheduleFrom("msg-heads", 8, 1000);
             p.schedule.growthWrites = GrowthWrites::Zero;
         },
-        "E /schedule/growth_writes [schedule · new layers write] got nothing, expected as copied where heads or MLP "
-        "parts begin: what is new of those opens over a warm-up");
+        "W /schedule/growth_writes [schedule · new layers write] is of new layers alone: new heads and MLP parts write "
+        "from the first, unless they open over a warm-up");
     row(
         "moments of parts",
         [](Project& p) {
             p.schedule = *scheduleFrom("msg-mlp", 8, 1000);
             p.schedule.growthMoments = GrowthMoments::Empty;
         },
-        "E /schedule/growth_moments [schedule · new moments] got empty, expected copied: heads and MLP parts are no "
-        "copies, and begin without any");
+        "W /schedule/growth_moments [schedule · new moments] is of new layers alone: heads and MLP parts are no "
+        "copies, "
+        "and begin without any");
     row(
         "parts that do not divide",
         [](Project& p) {
