@@ -15,7 +15,7 @@ public:
     using Loss = std::function<at::Tensor(const at::Tensor& w, const engine::DeviceBatch& batch)>;
 
     NetworkDouble(at::Tensor w, Forward forward, Loss loss)
-        : m_parameters{{"w", std::move(w).requires_grad_(true), engine::Decay::Yes, {}}},
+        : m_parameters{{"w", std::move(w).requires_grad_(true), engine::Decay::Yes, {}, {}}},
           m_forward(std::move(forward)),
           m_loss(std::move(loss))
     {

@@ -2,6 +2,7 @@
 // Texts and JSON Lines that are compressed, folders of them, and what is wrong with such files.
 #include "dataset_harness.h"
 #include "engine/data/compressed_file.h"
+#include "engine/data/text_files.h"
 #include "engine/files/machine_memory.h"
 #include "tests/support/test_program.h"
 

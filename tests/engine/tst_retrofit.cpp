@@ -6,6 +6,7 @@
 #include "engine/results/run_reader.h"
 #include "engine/runs/checkpoint.h"
 #include "projects/library/presets.h"
+#include "projects/library/schedule_presets.h"
 #include "projects/transfer/retrofit.h"
 #include "tests/support/test_program.h"
 
@@ -202,6 +203,20 @@ private slots:
                 QVERIFY(tensor.feature(3).at(2, 1) != tensor.feature(4).at(2, 1));
             }
         }
+    }
+
+    /// The share that a curve keeps depends on γ_f/T alone: of a run made longer it goes on as it began.
+    void aCurveKeepsItsCourse()
+    {
+        projects::Project project = plainProject(Precision::Fp32);
+        project.schedule = *projects::scheduleFrom("pld", kDepth, kDone);
+        QCOMPARE(tests::lossesOf(project, directory("curve")).size(), std::size_t{kDone});
+        RetrofitRequest request = requestOf("curve", topologyNamed("dca"), "longer curve");
+        request.steps = 2 * kDone;
+        QVERIFY(ask(request).ok());
+        const auto after = RunReader::open(directory("longer curve"))->project();
+        QCOMPARE(after->training.steps, 2 * kDone);
+        QCOMPARE(after->schedule.curveRate, 2 * project.schedule.curveRate);
     }
 
     /// A softmax, over sources and over targets: what is read from the checkpoint is what the network applied.
