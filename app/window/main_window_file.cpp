@@ -13,6 +13,7 @@
 #include "app/window/bundle_commands.h"
 #include "app/window/run_follower.h"
 #include "engine/results/run_reader.h"
+#include "projects/file/store.h"
 #include "visualizers/plot/plot_view.h"
 
 #include <QCloseEvent>

@@ -73,7 +73,7 @@ ExportRequest asCode(const fs::path& run, const fs::path& folder)
 class TestExport : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void init() { m_folder = std::make_unique<QTemporaryDir>(); }
 
     void theTokeniserIsChosenByItsKind_data()

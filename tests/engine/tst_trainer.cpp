@@ -53,7 +53,7 @@ std::vector<double> stepLosses(Trainer& trainer, int steps)
 
 std::vector<NamedParameter> oneParameter(std::vector<double> values, Decay decay = Decay::Yes)
 {
-    return {{"w", at::tensor(values, at::kDouble).requires_grad_(true), decay, {}}};
+    return {{"w", at::tensor(values, at::kDouble).requires_grad_(true), decay, {}, {}}};
 }
 
 void setGradient(std::vector<NamedParameter>& parameters, const std::vector<double>& gradient)
@@ -242,7 +242,7 @@ private Q_SLOTS:
     void aParameterWithoutGradientStays()
     {
         std::vector<NamedParameter> parameters = oneParameter({1.0});
-        parameters.push_back({"idle", at::full({1}, 5.0, at::kDouble).requires_grad_(true), Decay::Yes, {}});
+        parameters.push_back({"idle", at::full({1}, 5.0, at::kDouble).requires_grad_(true), Decay::Yes, {}, {}});
         const auto optimiser = Optimiser::make({}, parameters);
         setGradient(parameters, {1.0});
         optimiser->step(0.1);

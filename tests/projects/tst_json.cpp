@@ -67,7 +67,7 @@ private slots:
     {
         QVERIFY(!residua::nestsDeeperThan("[{}]", 2));
         QVERIFY(residua::nestsDeeperThan("[{}]", 1));
-        QVERIFY(!residua::nestsDeeperThan(R"(["[[[", "\"[[", {}])", 2));
+        QVERIFY(!residua::nestsDeeperThan("[\"[[[\", \"\\\"[[\", {}]", 2));
         QVERIFY(!residua::nestsDeeperThan("[][][]", 1));
     }
 
