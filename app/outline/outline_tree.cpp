@@ -442,8 +442,9 @@ std::vector<OutlineRow> outlineOf(const DocumentSnapshot& document, const std::v
     rows.push_back(networkRow(document));
     rows.push_back(topologyRow(document));
     rows.push_back(sectionRow(document, Section::Schedule, "stages"));
-    rows.back().value =
-        project.schedule.stages.empty() ? Text::tr("none") : QString::number(project.schedule.stages.size());
+    rows.back().value = project.schedule.course == projects::DropCourse::Curve ? Text::tr("a curve")
+                        : project.schedule.stages.empty()                      ? Text::tr("none")
+                                                          : QString::number(project.schedule.stages.size());
     rows.push_back(sectionRow(document, Section::Initialisation, "initialisation"));
     rows.back().value = shownValue(project, Section::Initialisation, "/initialisation/law");
     rows.push_back(sectionRow(document, Section::Training, "training"));

@@ -6,6 +6,7 @@
 #include "app/schedule/schedule_ribbon.h"
 #include "app/schedule/stage_texts.h"
 #include "projects/library/schedule_presets.h"
+#include "projects/schedule/kept_parts.h"
 #include "projects/studies/sweep_grid.h"
 
 #include <QComboBox>
@@ -285,7 +286,11 @@ void SchedulePanel::showSummary()
     } else {
         const double length = projects::averageLength(shown.schedule, depth, shown.training.steps);
         parts << tr("%n stages", nullptr, static_cast<int>(shown.schedule.stages.size()))
-              << tr("average %1 of %2 layers").arg(QString::number(length, 'f', 2)).arg(depth);
+              << (projects::leavesOutLayers(shown.schedule.axis)
+                      ? tr("average %1 of %2 layers").arg(QString::number(length, 'f', 2)).arg(depth)
+                      : tr("average %1")
+                            .arg(QString::fromStdString(
+                                projects::nameOf(shown.schedule, {.stage = 0, .averageLength = length}, depth))));
     }
     if (m_cost && projects::trainsAll(shown.schedule)) {
         parts << tr("%1 FLOP in all").arg(formatCount(projects::trainingFlops(shown, m_cost->total)));

@@ -162,10 +162,11 @@ double keptShare(DropSampling sampling, double keep, std::int64_t count)
 
 std::string nameOf(const StageSchedule& schedule, const StageSpan& span, std::int64_t depth)
 {
-    if (span.stage == StageSpan::kFull || span.averageLength >= static_cast<double>(depth)) {
-        return "every layer";
-    }
+    const bool all = span.stage == StageSpan::kFull || span.averageLength >= static_cast<double>(depth);
     if (leavesOutLayers(schedule.axis)) {
+        if (all) {
+            return "every layer";
+        }
         const std::string length = numberText(std::round(span.averageLength * 100) / 100);
         return grows(schedule) ? length + " layers" : length + " of " + std::to_string(depth) + " layers";
     }
@@ -173,6 +174,9 @@ std::string nameOf(const StageSchedule& schedule, const StageSpan& span, std::in
     const char* const of = schedule.axis == DropAxis::Heads ? "heads"
                            : schedule.axis == DropAxis::Mlp ? "MLP"
                                                             : "heads and MLP";
+    if (all) {
+        return std::string("all of the ") + of;
+    }
     return numberText(std::round(share * 1000) / 10) + " % of the " + of;
 }
 

@@ -136,6 +136,7 @@ private slots:
         QTest::keyClick(m_window.get(), Qt::Key_N, Qt::ControlModifier);
         auto* const dialog = m_window->findChild<NewProjectDialog*>();
         QVERIFY(dialog && QTest::qWaitForWindowExposed(dialog));
+        dialog->activateWindow(); // as a window manager does
         auto* const kind = dialog->findChild<QComboBox*>("newData");
         kind->setCurrentIndex(kind->findText("Mixture", Qt::MatchStartsWith));
         QVERIFY(!dialog->findChild<QPushButton*>("newCreate")->isEnabled()); // of nothing
@@ -145,6 +146,7 @@ private slots:
         editor->addParts({m_folder->filePath("a.txt"), m_folder->filePath("b.txt")});
         auto* const weight = dialog->findChild<QLineEdit*>("property:/data/source/parts/1/weight");
         weight->setFocus();
+        QTRY_VERIFY(weight->hasFocus()); // else Return is the canvas's
         weight->selectAll();
         QTest::keyClicks(weight, "3");
         QTest::keyClick(weight, Qt::Key_Return); // enters the weight, and presses no button

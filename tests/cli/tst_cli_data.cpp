@@ -252,7 +252,7 @@ private slots:
         QCOMPARE(::kill(static_cast<pid_t>(process.processId()), SIGINT), 0);
         QVERIFY(process.waitForFinished(kTimeout));
         QCOMPARE(process.exitStatus(), QProcess::NormalExit);
-        QCOMPARE(process.exitCode(), 130);
+        QCOMPARE(process.exitCode(), 131);
         const QString said = process.readAllStandardError();
         QVERIFY2(said.contains("nothing is written"), qPrintable(said));
         QCOMPARE(folder.entryList(QDir::Files | QDir::Hidden), QStringList());

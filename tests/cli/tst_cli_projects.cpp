@@ -189,6 +189,7 @@ private slots:
         QVERIFY(projects::saveProject(path("long").toStdString(), tinyProject()).ok());
         QProcess training;
         training.start(RESIDUA_CLI, {"train", path("long"), "--steps", "10000000", "--run", path("long/runs/one")});
+        QVERIFY(training.waitForStarted(kTimeout));
         QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(path("long/runs/one/run.json")), kTimeout);
         QProcess watching;
         watching.start(RESIDUA_CLI, {"watch", path("long/runs/one"), "--json"});

@@ -110,9 +110,11 @@ private Q_SLOTS:
         const engine::DeviceBatch batch = randomBatch(project, 4, 1, 5);
         const at::Tensor expected = referenceOutput(project, *network, batch.input, step.factors);
         const at::Tensor got = network->forward(batch.input, step.pass);
-        QVERIFY2(distance(got, expected) < 1e-11, qPrintable(QString::number(distance(got, expected))));
+        const double largest = std::max(expected.detach().abs().max().item<double>(), 1.0);
+        QVERIFY2(distance(got, expected) < 1e-12 * largest,
+                 qPrintable(QString("%1 of %2").arg(distance(got, expected)).arg(largest)));
         const double apart = gradientDistance(*network, got, expected);
-        QVERIFY2(apart < 1e-10, qPrintable(QString::number(apart)));
+        QVERIFY2(apart < 1e-11 * largest, qPrintable(QString("%1 of %2").arg(apart).arg(largest)));
     }
 
     /// Both objectives of vectors, whose loss is that of what is left.
