@@ -137,7 +137,7 @@ private slots:
         auto* reason = dialog->findChild<QLabel*>(QStringLiteral("exportReason"));
         QTRY_VERIFY_WITH_TIMEOUT(reason->text().contains("exists"), kPatience);
         QTRY_VERIFY(reason->height() >= reason->heightForWidth(reason->width()));
-        QVERIFY(place->height() >= place->sizeHint().height()); // the reason has not taken its room
+        QTRY_VERIFY(place->height() >= place->sizeHint().height()); // the reason has not taken its room
         place->setText(proposed);
         QPointer<ExportDialog> open = dialog;
         dialog->findChild<QPushButton*>(QStringLiteral("exportGo"))->click();
