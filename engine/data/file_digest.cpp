@@ -73,8 +73,7 @@ void keep(const UserCache& cache, const fs::path& kept, const std::string& diges
 {
     std::error_code ignored;
     fs::create_directories(cache.folder, ignored);
-    const Status written = writeFileAtomically(kept, digest);
-    static_cast<void>(written);
+    static_cast<void>(writeFileAtomically(kept, digest));
 }
 
 Result<std::string> digestOf(const FileDescriptor& file, const fs::path& path, const PreparationWatch& watch)

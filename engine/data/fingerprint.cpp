@@ -195,13 +195,14 @@ private:
     {
         ContentHash hash;
         for (const SizedFile& file : files) {
-            const std::optional<std::string> known = knownDigestOfFile(file.path);
-            if (!known && m_large == LargeFiles::AsKnown) {
-                return std::optional<std::string>();
-            }
-            const auto digest = known ? Result<std::string>(*known) : digestOfFile(file.path, m_watch);
+            auto digest = m_large == LargeFiles::EveryByte
+                              ? digestOfFile(file.path, m_watch)
+                              : Result<std::string>(knownDigestOfFile(file.path).value_or(std::string()));
             if (!digest) {
                 return digest.error();
+            }
+            if (digest->empty()) {
+                return std::optional<std::string>();
             }
             hash.add(asBytes(*digest));
         }

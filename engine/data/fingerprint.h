@@ -11,6 +11,12 @@
 
 namespace residua::engine {
 
+/// Whether a fingerprint waits for the hash of every byte.
+enum class LargeFiles {
+    EveryByte,
+    AsKnown, ///< takes it only where it is kept: for what must not wait until hundreds of gigabytes are read
+};
+
 /// What the examples of a project come from, so that a run that is used again can tell whether they are the same:
 /// - of the file, or the files of the folder, at each path: how many there are, their bytes in all, and a hash of their
 ///   names below the folder, their sizes and their content. Where they have more than 256 MiB together, the hash takes
@@ -20,10 +26,6 @@ namespace residua::engine {
 /// - the same of each of the tokeniser's files (tokeniserFiles);
 /// - of a generator, its parameters, the fractions and the seed.
 /// Reads the files, and maps none. An error where one cannot be read. Any thread; `watch` may give it up.
-enum class LargeFiles {
-    EveryByte,
-    AsKnown, ///< the second hash only where it is kept: for what must not wait until hundreds of gigabytes are read
-};
 [[nodiscard]] Result<DataFingerprint> fingerprintOf(const projects::Project& project,
                                                     const std::filesystem::path& projectDirectory,
                                                     const PreparationWatch& watch = {},

@@ -13,7 +13,6 @@
 #include "engine/runtime/device.h"
 #include "engine/session/failure.h"
 #include "engine/session/memory_report.h"
-#include "projects/schedule/stage_schedule.h"
 
 #include <algorithm>
 #include <cmath>
@@ -86,18 +85,6 @@ Result<std::optional<CheckpointFiles>> checkpointToResume(const ResumeRun& comma
     return std::optional<CheckpointFiles>(std::move(*loaded));
 }
 
-/// Gives a run's frozen project another total of steps. Its schedule stays that which the run began with.
-void goOnTo(projects::Project& project, std::int64_t steps, std::vector<std::string>& notes)
-{
-    const std::int64_t begun = project.training.steps;
-    if (steps != begun && project.schedule.course == projects::DropCourse::Curve) {
-        project.schedule = projects::continued(std::move(project.schedule), begun, steps);
-        notes.push_back("the share of kept layers goes on along the curve of " + std::to_string(begun) +
-                        " steps that it began with; the run has " + std::to_string(steps) + " steps now");
-    }
-    project.training.steps = steps;
-}
-
 } // namespace
 
 Result<std::unique_ptr<ActiveRun>> ActiveRun::start(const StartRun& command, const EventSink& sink,
@@ -146,7 +133,7 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::resume(const ResumeRun& command, c
         return opened.error();
     }
     projects::Project& project = opened->project;
-    goOnTo(project, command.steps.value_or(opened->info.steps), opened->notes);
+    goOnTo(project, command.steps.value_or(opened->info.steps), &opened->notes);
     const Result<std::optional<CheckpointFiles>> checkpoint =
         checkpointToResume(command, opened->info.status, opened->notes);
     if (!checkpoint) {

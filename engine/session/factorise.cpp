@@ -14,8 +14,6 @@
 #include "engine/train/optimiser.h"
 #include "engine/train/precision.h"
 #include "engine/transfer/transfer_plan.h"
-#include "projects/check/validate.h"
-#include "projects/schedule/stage_schedule.h"
 #include "projects/schema/method_keys.h"
 
 #include <ATen/TensorOperators.h>
@@ -104,14 +102,8 @@ private:
         m_after.network.rank = m_request.rank;
         m_after.initialisation.lowRank = m_request.method;
         m_after.initialisation.lowRankInputs = m_request.inputs;
-        const std::int64_t steps = m_request.steps.value_or(m_opened.info.steps);
-        m_after.schedule = projects::continued(std::move(m_after.schedule), m_after.training.steps, steps);
-        m_after.training.steps = steps;
-        const std::vector<projects::Problem> problems = projects::validate(m_after);
-        if (projects::hasErrors(problems)) {
-            return Error{problems.front().place, problems.front().message};
-        }
-        return Done{};
+        goOnTo(m_after, m_request.steps.value_or(m_opened.info.steps), nullptr);
+        return checkProject(m_after);
     }
 
     /// Both networks with what the run has learned; of the new one the factors are drawn.

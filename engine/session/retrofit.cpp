@@ -12,9 +12,7 @@
 #include "engine/train/optimiser.h"
 #include "engine/train/precision.h"
 #include "engine/transfer/transfer_plan.h"
-#include "projects/check/validate.h"
 #include "projects/model/parameter_name.h"
-#include "projects/schedule/stage_schedule.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
@@ -143,12 +141,10 @@ private:
             return Error{"topology", "is the run's own already"};
         }
         if (m_request.steps) {
-            after->schedule =
-                projects::continued(std::move(after->schedule), std::exchange(after->training.steps, m_steps), m_steps);
+            goOnTo(*after, m_steps, nullptr);
         }
-        const std::vector<projects::Problem> problems = projects::validate(*after);
-        if (projects::hasErrors(problems)) {
-            return Error{problems.front().place, problems.front().message};
+        if (Status valid = checkProject(*after); !valid) {
+            return valid;
         }
         m_after = std::move(*after);
         m_departure = projects::departureFromPlain(m_after.topology.wiring, m_after.network.depth());

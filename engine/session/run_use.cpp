@@ -5,6 +5,7 @@
 #include "engine/results/run_reader.h"
 #include "engine/runs/run_files.h"
 #include "projects/check/validate.h"
+#include "projects/schedule/stage_schedule.h"
 
 #include <algorithm>
 #include <utility>
@@ -34,6 +35,17 @@ Status checkProject(const projects::Project& project)
     });
     const std::string more = others > 0 ? " (and " + std::to_string(others) + " more)" : "";
     return Error{problems.front().place, problems.front().message + more};
+}
+
+void goOnTo(projects::Project& project, std::int64_t steps, std::vector<std::string>* notes)
+{
+    const std::int64_t begun = project.training.steps;
+    project.schedule = projects::continued(std::move(project.schedule), begun, steps);
+    project.training.steps = steps;
+    if (notes && steps != begun && project.schedule.course == projects::DropCourse::Curve) {
+        notes->push_back("the share of kept layers goes on along the curve of " + std::to_string(begun) +
+                         " steps that it began with; the run has " + std::to_string(steps) + " steps now");
+    }
 }
 
 Result<OpenedRun> openRunAlone(const RunUse& use)

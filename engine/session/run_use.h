@@ -58,4 +58,8 @@ struct OpenedCheckpoint {
 /// Refuses what does not validate, with its first error.
 [[nodiscard]] Status checkProject(const projects::Project& project);
 
+/// Gives a run's frozen project another total of steps. Its schedule stays that which the run began with, which `notes`
+/// (may be null) tells where it is not plain.
+void goOnTo(projects::Project& project, std::int64_t steps, std::vector<std::string>* notes);
+
 } // namespace residua::engine

@@ -37,7 +37,7 @@ struct KeepShares {
 /// The expected share of `count` heads or parts that a step keeps. Where none would be drawn, one is kept.
 [[nodiscard]] double keptShare(DropSampling sampling, double keep, std::int64_t count);
 
-/// What a span trains, in words: "8 of 12 layers", "6 layers", "every layer", "50 % of the heads".
+/// What a span trains, in words: "8 of 12 layers", "6 layers", "every layer", "50 % of the heads", "all of the heads".
 [[nodiscard]] std::string nameOf(const StageSchedule& schedule, const StageSpan& span, std::int64_t depth);
 
 /// Whether the network grows: the first layers alone are there, more from stage to stage.
