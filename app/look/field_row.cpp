@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/look/field_row.h"
 
+#include <QDir>
 #include <QHBoxLayout>
+#include <QLineEdit>
 #include <QPushButton>
 #include <QWidget>
 
@@ -26,6 +28,13 @@ QWidget* fieldRow(QWidget* field, std::initializer_list<QPushButton*> buttons)
     }
     row->setFocusProxy(field);
     return row;
+}
+
+void takeChosen(QLineEdit& field, const QString& path)
+{
+    if (!path.isEmpty()) {
+        field.setText(QDir::toNativeSeparators(path));
+    }
 }
 
 } // namespace residua::app

@@ -199,17 +199,13 @@ void ImportDialog::browseData()
                                      tr("Data (*.txt *.jsonl *.ndjson *.txt.gz *.jsonl.gz *.ndjson.gz *.txt.zst "
                                         "*.jsonl.zst *.ndjson.zst *.parquet *.bin)"
                                         ";;Any file (*)"));
-    if (!chosen.isEmpty()) {
-        m_data->setText(QDir::toNativeSeparators(chosen));
-    }
+    takeChosen(*m_data, chosen);
 }
 
 void ImportDialog::browseDataFolder()
 {
     const QString chosen = QFileDialog::getExistingDirectory(this, tr("A folder of data"), m_data->text());
-    if (!chosen.isEmpty()) {
-        m_data->setText(QDir::toNativeSeparators(chosen));
-    }
+    takeChosen(*m_data, chosen);
 }
 
 void ImportDialog::update()

@@ -337,26 +337,20 @@ void NewProjectDialog::browseFile()
     const int filter = static_cast<int>(kind()) - static_cast<int>(Kind::Text);
     const QString chosen = QFileDialog::getOpenFileName(this, tr("Data"), m_path->text(),
                                                         filters[std::clamp(filter, 0, 2)] + tr(";;Any file (*)"));
-    if (!chosen.isEmpty()) {
-        m_path->setText(QDir::toNativeSeparators(chosen));
-    }
+    takeChosen(*m_path, chosen);
 }
 
 void NewProjectDialog::browseFolder()
 {
     const QString chosen = QFileDialog::getExistingDirectory(this, tr("A folder of data"), m_path->text());
-    if (!chosen.isEmpty()) {
-        m_path->setText(QDir::toNativeSeparators(chosen));
-    }
+    takeChosen(*m_path, chosen);
 }
 
 void NewProjectDialog::browseModel()
 {
     const QString chosen = QFileDialog::getOpenFileName(this, tr("A tokeniser's file"), m_model->text(),
                                                         tr("Tokenisers (*.model tokenizer.json *.json);;Any file (*)"));
-    if (!chosen.isEmpty()) {
-        m_model->setText(QDir::toNativeSeparators(chosen));
-    }
+    takeChosen(*m_model, chosen);
 }
 
 void NewProjectDialog::trainTokeniser()

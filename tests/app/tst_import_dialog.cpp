@@ -8,6 +8,8 @@
 
 #include <QApplication>
 #include <QDir>
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPointer>
@@ -98,6 +100,26 @@ private slots:
         const QDir runs(m_folder->filePath("Residua/tiny-llama/runs"));
         QCOMPARE(runs.entryList(QDir::Dirs | QDir::NoDotAndDotDot).size(), 2);
         QVERIFY2(m_window->bannerText().contains("resume, fork or retrofit"), qPrintable(m_window->bannerText()));
+    }
+
+    /// Each in a row of its own, where the message has the first few.
+    void allThatDoesNotFitIsListed()
+    {
+        QFile config(m_folder->filePath("tiny-llama/config.json"));
+        QVERIFY(config.open(QIODevice::ReadWrite));
+        QJsonObject said = QJsonDocument::fromJson(config.readAll()).object();
+        said["num_hidden_layers"] = said["num_hidden_layers"].toInt() + 1;
+        QVERIFY(config.resize(0) && config.seek(0));
+        config.write(QJsonDocument(said).toJson());
+        config.close();
+        line("importFolder")->setText(m_folder->filePath("tiny-llama"));
+        QTest::mouseClick(button("importBegin"), Qt::LeftButton);
+        auto* table = m_dialog->findChild<QTreeWidget*>(QStringLiteral("importTable"));
+        QTRY_VERIFY_WITH_TIMEOUT(table->isVisible(), kPatience);
+        QCOMPARE(table->topLevelItemCount(), 9); // of a layer
+        for (int i = 0; i < table->topLevelItemCount(); ++i) {
+            QVERIFY(table->topLevelItem(i)->text(2).startsWith("tensor is missing: "));
+        }
     }
 
     void whatItTakesAsDataIsSaid()
