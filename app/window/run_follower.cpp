@@ -304,7 +304,7 @@ void RunFollower::onLoaded(const std::shared_ptr<const RunRecord>& record)
 {
     const std::string& directory = record->directory;
     const bool whole = record->since == RunMark{};
-    if (whole && !record->faults.empty()) {
+    if (whole && !record->faults.empty() && m_shown.find(directory)) {
         emit refused(
             tr("Of the run %1 a part is left out: %2")
                 .arg(QString::fromStdString(record->name), QString::fromStdString(record->faults.front().text())));
@@ -345,7 +345,9 @@ QString RunFollower::startOf(const std::string& directory) const
 void RunFollower::onFailed(const std::string& directory, const QString& reason)
 {
     m_reading.erase(directory);
-    emit refused(reason);
+    if (m_shown.find(directory)) { // else it went to the trash while it was being read, and nobody waits for it
+        emit refused(reason);
+    }
     if (isLive(directory)) {
         applyPending();
     }
@@ -369,14 +371,15 @@ void RunFollower::showFeature(int feature)
     inBackground(
         m_archive.thread(), this, [run, feature] { return engine::featureHistory(run, feature); },
         [this, run, feature](const Result<std::vector<engine::Matrix>>& history) {
+            if (run != m_shown.front()) {
+                return;
+            }
             if (!history) {
                 emit refused(QString::fromStdString(history.error().text()));
             }
-            if (run == m_shown.front()) {
-                m_featureStep = history && !history->empty() ? history->back().step : -1;
-                m_workspace.view<visualizers::HeatmapView>().setFeature(
-                    feature, history ? *history : std::vector<engine::Matrix>());
-            }
+            m_featureStep = history && !history->empty() ? history->back().step : -1;
+            m_workspace.view<visualizers::HeatmapView>().setFeature(feature,
+                                                                    history ? *history : std::vector<engine::Matrix>());
         });
 }
 

@@ -22,8 +22,10 @@
 #include <QLineEdit>
 #include <QMenu>
 #include <QPushButton>
+#include <QSemaphore>
 #include <QSignalSpy>
 #include <QTableView>
+#include <QThreadPool>
 #include <QToolButton>
 #include <QTreeView>
 #include <QTreeWidget>
@@ -99,6 +101,38 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(m_window->bannerText().contains("trash"), kPatience);
         button(QStringLiteral("Bring it back"))->click();
         QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 1, kPatience);
+    }
+
+    /// That a run in the trash can no longer be read is no error, and does not hide the way to bring it back.
+    void aRunDeletedWhileItIsReadCanBeBroughtBack()
+    {
+        write("one", 0.25F);
+        write("two", 0.5F);
+        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 2, kPatience);
+        auto& shown = m_window->workspace().shownRuns();
+        const std::string one = (m_project / projects::kRunsFolder / "one").string();
+        QTRY_VERIFY_WITH_TIMEOUT(points(lossCsv()) > 0, kPatience);
+        shown.removeOverlay(one);
+        shown.bringToFront({});
+        QThreadPool& readers = *QThreadPool::globalInstance();
+        readers.waitForDone();
+        QSemaphore held;
+        const int threads = readers.maxThreadCount();
+        for (int i = 0; i < threads; ++i) {
+            readers.start([&held] { held.acquire(); });
+        }
+        shown.overlay(one); // read once the threads are free
+        tree()->setFocus();
+        tree()->setCurrentIndex(model().indexOf(one));
+        QTest::keyClick(tree(), Qt::Key_Delete);
+        QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return);
+        QTRY_VERIFY_WITH_TIMEOUT(m_window->bannerText().contains("in the trash"), kPatience);
+        held.release(threads);
+        readers.waitForDone();
+        QTest::qWait(0); // what they found out reaches the window
+        QVERIFY2(m_window->bannerText().contains("in the trash"), qPrintable(m_window->bannerText()));
+        button(QStringLiteral("Bring it back"))->click();
+        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 2, kPatience);
     }
 
     void severalRunsGoAndComeBackTogether()
