@@ -19,11 +19,5 @@ if [ "${1:-}" != --check ]; then
   "$tool" -i "${files[@]}"
   exit
 fi
-differ=0
-for file in "${files[@]}"; do
-  if ! "$tool" "$file" | cmp -s - "$file"; then
-    echo "format: $file differs"
-    differ=1
-  fi
-done
-[ "$differ" = 0 ] || { echo "format: run cmake/format.sh"; exit 1; }
+differ=$("$tool" --dry-run -Werror "${files[@]}" 2>&1 | sed -n 's/^\([^ :]*\):[0-9]*:[0-9]*: error.*/format: \1 differs/p' | sort -u || true)
+[ -z "$differ" ] || { echo "$differ"; echo "format: run cmake/format.sh"; exit 1; }
