@@ -66,8 +66,7 @@ void BundleWork::pack(const engine::PackRequest& request, const std::filesystem:
 {
     begin();
     inBackground(
-        *QThreadPool::globalInstance(), this,
-        [request, file, watched = watch()] { return engine::pack(request, file, watched); },
+        this, [request, file, watched = watch()] { return engine::pack(request, file, watched); },
         [this](const Result<engine::PackedBundle>& bundle) {
             end();
             if (bundle) {
@@ -82,8 +81,7 @@ void BundleWork::unpack(const std::filesystem::path& file, const std::filesystem
 {
     begin();
     inBackground(
-        *QThreadPool::globalInstance(), this,
-        [file, folder, watched = watch()] { return engine::unpack(file, folder, watched); },
+        this, [file, folder, watched = watch()] { return engine::unpack(file, folder, watched); },
         [this](const Result<engine::UnpackedBundle>& bundle) {
             end();
             if (bundle) {

@@ -81,7 +81,7 @@ void TakeAlongDialog::weigh()
     tell(tr("Weighing …"));
     setReady(false);
     inBackground(
-        *QThreadPool::globalInstance(), this, [asked = request()] { return engine::weighBundle(asked); },
+        this, [asked = request()] { return engine::weighBundle(asked); },
         [this, number = ++m_weighed](const Result<engine::PackedBundle>& weighed) {
             if (number != m_weighed || work().isUnderWay()) {
                 return;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "visualizers/plot/background_pool.h"
+
 #include <QCoreApplication>
 #include <QPointer>
 #include <QThreadPool>
@@ -27,6 +29,13 @@ void inBackground(QThreadPool& pool, QObject* owner, Work work, Done done)
             },
             Qt::QueuedConnection);
     });
+}
+
+/// The same on a thread of the pool that all share.
+template <class Work, class Done>
+void inBackground(QObject* owner, Work work, Done done)
+{
+    inBackground(visualizers::backgroundPool(), owner, std::move(work), std::move(done));
 }
 
 } // namespace residua::app

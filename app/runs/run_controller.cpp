@@ -280,7 +280,7 @@ void RunController::fork(const GoOnRequest& request)
     const auto copyOf = [run = request.run, step = request.step]() -> Result<std::filesystem::path> {
         return engine::forkRun(run, step);
     };
-    inBackground(*QThreadPool::globalInstance(), this, copyOf, [this, request](Result<std::filesystem::path> copy) {
+    inBackground(this, copyOf, [this, request](Result<std::filesystem::path> copy) {
         if (!copy) {
             emit refused(QString::fromStdString(copy.error().text()));
             return;

@@ -92,7 +92,7 @@ void RunCosts::read()
         }
         return made;
     };
-    inBackground(*QThreadPool::globalInstance(), this, readAll, [this](std::vector<Known> made) {
+    inBackground(this, readAll, [this](std::vector<Known> made) {
         m_reading = false;
         for (Known& known : made) {
             m_known[known.run.key.toStdString()] = std::move(known);

@@ -114,7 +114,7 @@ Result<RunRecord> loadRunRecord(const std::string& directory, const RunMark& sin
 void RunLoader::load(const std::string& directory, const RunMark& since)
 {
     inBackground(
-        *QThreadPool::globalInstance(), this, [directory, since] { return loadRunRecord(directory, since); },
+        this, [directory, since] { return loadRunRecord(directory, since); },
         [this, directory](Result<RunRecord> record) {
             if (record) {
                 emit loaded(std::make_shared<const RunRecord>(std::move(*record)));

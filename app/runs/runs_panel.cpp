@@ -258,7 +258,7 @@ void RunsPanel::fillCheckpoints()
     m_fork->menu()->clear();
     m_fork->menu()->addAction(tr("Looking for checkpoints …"))->setEnabled(false);
     inBackground(
-        *QThreadPool::globalInstance(), this,
+        this,
         [directory = currentDirectory()]() -> std::pair<std::string, std::vector<std::int64_t>> {
             const auto reader = engine::RunReader::open(directory);
             return {directory, reader ? reader->checkpoints() : std::vector<std::int64_t>()};

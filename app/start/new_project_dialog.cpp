@@ -456,7 +456,7 @@ void NewProjectDialog::readData()
         return ReadData{model, model.empty() ? Result<projects::Tokeniser>(Error{}) : engine::tokeniserAt(model),
                         engine::previewData(project, {}, [&wanted] { return wanted->load(); })};
     };
-    inBackground(*QThreadPool::globalInstance(), this, read, [this, wanted = m_wanted](const ReadData& looked) {
+    inBackground(this, read, [this, wanted = m_wanted](const ReadData& looked) {
         const Result<engine::DataPreview>& preview = looked.preview;
         m_reading = false;
         if (!wanted->load()) {

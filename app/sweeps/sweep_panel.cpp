@@ -230,12 +230,11 @@ void SweepPanel::readStatuses()
         }
         return statuses;
     };
-    inBackground(*QThreadPool::globalInstance(), this, read,
-                 [this, asked = m_statusesAsked](std::vector<engine::MemberStatus> statuses) {
-                     if (asked == m_statusesAsked) {
-                         m_grid.setStatuses(std::move(statuses));
-                     }
-                 });
+    inBackground(this, read, [this, asked = m_statusesAsked](std::vector<engine::MemberStatus> statuses) {
+        if (asked == m_statusesAsked) {
+            m_grid.setStatuses(std::move(statuses));
+        }
+    });
 }
 
 void SweepPanel::setRate(double flopPerSecond)
@@ -341,7 +340,7 @@ void SweepPanel::preview()
     const auto make = [project = m_project, sweep = *sweep] {
         return Preview{sweepableFields(project), projects::expand(project, sweep)};
     };
-    inBackground(*QThreadPool::globalInstance(), this, make, [this, asked = m_asked](const Preview& made) {
+    inBackground(this, make, [this, asked = m_asked](const Preview& made) {
         if (asked != m_asked) {
             return;
         }

@@ -54,7 +54,7 @@ void BundleCommands::chooseAndBringBack()
 void BundleCommands::bringBack(const std::filesystem::path& file)
 {
     inBackground(
-        *QThreadPool::globalInstance(), this, [file] { return engine::readBundle(file); },
+        this, [file] { return engine::readBundle(file); },
         [this, file](const Result<engine::BundleContents>& contents) {
             if (contents) {
                 askWhere(file, *contents);

@@ -145,17 +145,16 @@ void GapCommands::showRecorded(const std::string& run)
         const auto reader = engine::RunReader::open(run);
         return reader ? reader->gap() : Result<std::optional<engine::Gap>>(reader.error());
     };
-    inBackground(*QThreadPool::globalInstance(), this, read,
-                 [this, asked = ++m_asked](const Result<std::optional<engine::Gap>>& gap) {
-                     if (asked != m_asked) {
-                         return;
-                     }
-                     m_view.setGap(gap && *gap ? **gap : engine::Gap{});
-                     m_view.tell(!gap   ? QString::fromStdString(gap.error().text())
-                                 : *gap ? QString()
-                                        : tr("The run in front has recorded none: its weights are whole, or its "
-                                             "factors started as drawn."));
-                 });
+    inBackground(this, read, [this, asked = ++m_asked](const Result<std::optional<engine::Gap>>& gap) {
+        if (asked != m_asked) {
+            return;
+        }
+        m_view.setGap(gap && *gap ? **gap : engine::Gap{});
+        m_view.tell(!gap   ? QString::fromStdString(gap.error().text())
+                    : *gap ? QString()
+                           : tr("The run in front has recorded none: its weights are whole, or its "
+                                "factors started as drawn."));
+    });
 }
 
 void GapCommands::take(engine::QueryTag tag, const engine::Gap& gap)

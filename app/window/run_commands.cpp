@@ -96,7 +96,7 @@ void RunCommands::connectExport()
 void RunCommands::askToExport(const std::string& run)
 {
     inBackground(
-        *QThreadPool::globalInstance(), this, [run] { return readGoOnSource(run); },
+        this, [run] { return readGoOnSource(run); },
         [this, run](Result<GoOnSource> source) {
             if (!source) {
                 emit refused(QString::fromStdString(source.error().text()));
@@ -138,7 +138,7 @@ void RunCommands::askWhereToStop(const std::string& run)
 void RunCommands::stop(const std::string& run, std::int64_t step)
 {
     inBackground(
-        *QThreadPool::globalInstance(), this, [run, step] { return engine::stopRun(run, step); },
+        this, [run, step] { return engine::stopRun(run, step); },
         [this, step](const Result<engine::StopAsked>& asked) {
             if (!asked) {
                 emit refused(QString::fromStdString(asked.error().text()));
@@ -167,7 +167,7 @@ void RunCommands::showRunToSample()
 void RunCommands::ask(const std::string& run, GoOnKind kind)
 {
     inBackground(
-        *QThreadPool::globalInstance(), this, [run] { return readGoOnSource(run); },
+        this, [run] { return readGoOnSource(run); },
         [this, kind](Result<GoOnSource> source) {
             if (source) {
                 open(kind, std::move(*source));

@@ -75,7 +75,7 @@ void TheoryViews::update()
     m_shown = m_session.project();
     const std::uint64_t asked = ++m_asked;
     inBackground(
-        *QThreadPool::globalInstance(), this, [project = *m_shown] { return numbersOf(project); },
+        this, [project = *m_shown] { return numbersOf(project); },
         [this, asked](const Result<TheoryNumbers>& numbers) {
             if (asked != m_asked) {
                 return;

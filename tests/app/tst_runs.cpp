@@ -12,6 +12,7 @@
 #include "tests/support/test_program.h"
 #include "visualizers/heatmap/heatmap_view.h"
 #include "visualizers/pareto/pareto_view.h"
+#include "visualizers/plot/background_pool.h"
 #include "visualizers/runs/loss_view.h"
 #include "visualizers/runs/metrics_view.h"
 
@@ -22,6 +23,7 @@
 #include <QLineEdit>
 #include <QMenu>
 #include <QPushButton>
+#include <QScopeGuard>
 #include <QSemaphore>
 #include <QSignalSpy>
 #include <QTableView>
@@ -32,6 +34,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <optional>
 
 using namespace residua;
@@ -114,20 +117,22 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(points(lossCsv()) > 0, kPatience);
         shown.removeOverlay(one);
         shown.bringToFront({});
-        QThreadPool& readers = *QThreadPool::globalInstance();
+        QThreadPool& readers = visualizers::backgroundPool();
         readers.waitForDone();
-        QSemaphore held;
         const int threads = readers.maxThreadCount();
+        const auto held = std::make_shared<QSemaphore>();
+        const auto release = qScopeGuard([&] { held->release(threads); });
         for (int i = 0; i < threads; ++i) {
-            readers.start([&held] { held.acquire(); });
+            readers.start([held] { held->acquire(); });
         }
         shown.overlay(one); // read once the threads are free
+        m_window->workspace().view<RunsPanel>().select(one);
         tree()->setFocus();
-        tree()->setCurrentIndex(model().indexOf(one));
         QTest::keyClick(tree(), Qt::Key_Delete);
+        QTRY_VERIFY_WITH_TIMEOUT(m_window->bannerText().contains("trash?"), kPatience);
         QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return);
         QTRY_VERIFY_WITH_TIMEOUT(m_window->bannerText().contains("in the trash"), kPatience);
-        held.release(threads);
+        held->release(threads);
         readers.waitForDone();
         QTest::qWait(0); // what they found out reaches the window
         QVERIFY2(m_window->bannerText().contains("in the trash"), qPrintable(m_window->bannerText()));

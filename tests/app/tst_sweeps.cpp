@@ -5,6 +5,7 @@
 #include "engine/runs/run_writer.h"
 #include "projects/library/presets.h"
 #include "tests/support/test_program.h"
+#include "visualizers/plot/background_pool.h"
 
 #include <QAbstractItemModelTester>
 #include <QApplication>
@@ -268,7 +269,7 @@ private slots:
         m_panel->addAxis({"/seeds/init", {}, {{{}, {"1"}}, {{}, {"2"}}, {{}, {"3"}}}});
         QSignalSpy asked(soon, &QTimer::timeout);
         QVERIFY(asked.wait(kSweepPatience));
-        QVERIFY(QThreadPool::globalInstance()->waitForDone()); // made, and on its way
+        QVERIFY(visualizers::backgroundPool().waitForDone()); // made, and on its way
         m_panel->addAxis({"/seeds/data", {}, {{{}, {"1"}}, {{}, {"2"}}}});
         QCoreApplication::processEvents();
         QVERIFY(table()->model()->rowCount() != 3);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/plot/plot_view.h"
 
+#include "visualizers/plot/background_pool.h"
 #include "visualizers/plot/plot_export.h"
 
 #include <QClipboard>
@@ -37,7 +38,7 @@ auto onThread(Work work)
 {
     const auto promise = std::make_shared<QPromise<std::invoke_result_t<const Work&>>>();
     promise->start();
-    QThreadPool::globalInstance()->start([promise, work = std::move(work)] {
+    backgroundPool().start([promise, work = std::move(work)] {
         promise->addResult(work());
         promise->finish();
     });
