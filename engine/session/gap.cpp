@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How far weights in factors are from the full ones, by method: of weights that are drawn as the document says, or that
 // a run has learned. The fits have threads of their own, so that a run beside them goes on.
-#include "engine/api/gap_features.h"
 #include "engine/graph/factor_fits.h"
 #include "engine/graph/fit_cache.h"
 #include "engine/graph/kept_fit.h"
