@@ -93,6 +93,8 @@ Exit runRuns(const Arguments& arguments, const Console& console)
         list.push_back({{"directory", run.directory},
                         {"path", path},
                         {"name", run.name},
+                        {"sweep", run.membership ? json(run.membership->sweep) : json()},
+                        {"member", run.membership ? json(run.membership->label()) : json()},
                         {"status", engine::textOf(run.status)},
                         {"message", run.message},
                         {"step", run.step},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/help.h"
 
+#include "app/cli/environment.h"
 #include "app/cli/terminal_text.h"
 
 #include <nlohmann/json.hpp>
@@ -90,10 +91,15 @@ std::string overview(const std::vector<Command>& commands, std::size_t columns)
     for (const ExitCode& code : exitCodes()) {
         codes.push_back({std::to_string(static_cast<int>(code.code)), code.meaning});
     }
+    std::vector<Row> variables;
+    for (const EnvironmentVariable& variable : environmentVariables()) {
+        variables.push_back({variable.name, variable.meaning});
+    }
     return wrapped(kIntroduction, columns, 0) + "\n\n" +
            wrapped("Usage: residua-cli COMMAND [ARGUMENTS] [--json]", columns, 0) + "\n\n" + listed(rows, columns) +
            "\n" + wrapped("residua-cli COMMAND --help explains a command and shows an example.", columns, 0) + "\n" +
-           wrapped(kSignalsHelp, columns, 0) + "\n\nExit codes:\n" + listed(codes, columns);
+           wrapped(kSignalsHelp, columns, 0) + "\n\nExit codes:\n" + listed(codes, columns) + "\nEnvironment:\n" +
+           listed(variables, columns);
 }
 
 std::string explanation(const Command& command, std::size_t columns)
@@ -123,7 +129,11 @@ json overviewJson(const std::vector<Command>& commands)
     for (const ExitCode& code : exitCodes()) {
         codes.push_back({{"code", static_cast<int>(code.code)}, {"meaning", code.meaning}});
     }
-    return {{"commands", list}, {"exitCodes", codes}};
+    json variables = json::array();
+    for (const EnvironmentVariable& variable : environmentVariables()) {
+        variables.push_back({{"name", variable.name}, {"meaning", variable.meaning}});
+    }
+    return {{"commands", list}, {"exitCodes", codes}, {"environment", variables}};
 }
 
 json explanationJson(const Command& command)

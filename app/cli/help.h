@@ -21,7 +21,7 @@ inline constexpr const char* kSignalsHelp =
 /// "-o, --output DIR".
 [[nodiscard]] std::string optionLabel(const OptionSpec& option);
 
-/// What the program does, its commands and exit codes: as text that fits into so many columns.
+/// What the program does, its commands, exit codes and environment: as text that fits into so many columns.
 [[nodiscard]] std::string overview(const std::vector<Command>& commands, std::size_t columns);
 /// What a command takes, and its example.
 [[nodiscard]] std::string explanation(const Command& command, std::size_t columns);

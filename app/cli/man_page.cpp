@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/man_page.h"
 
+#include "app/cli/environment.h"
 #include "app/cli/help.h"
 
 #include <cctype>
@@ -52,6 +53,15 @@ std::string exitStatus()
     return text;
 }
 
+std::string environment()
+{
+    std::string text = section("ENVIRONMENT");
+    for (const EnvironmentVariable& variable : environmentVariables()) {
+        text += entry(variable.name, variable.meaning);
+    }
+    return text;
+}
+
 } // namespace
 
 std::string manPage(const std::vector<Command>& commands)
@@ -63,7 +73,7 @@ std::string manPage(const std::vector<Command>& commands)
     for (const Command& command : commands) {
         text += entry(command.name, command.summary + ": see residua-cli-" + command.name + "(1)");
     }
-    return text + section("SIGNALS") + plain(kSignalsHelp) + "\n" + exitStatus();
+    return text + section("SIGNALS") + plain(kSignalsHelp) + "\n" + exitStatus() + environment();
 }
 
 std::string manPage(const Command& command)

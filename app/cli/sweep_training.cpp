@@ -28,6 +28,7 @@ engine::Command commandFor(const SweepPlan& plan, const Planned& planned, const 
         start.projectDirectory = plan.projectDirectory;
         start.runDirectory = planned.directory;
         start.device = device;
+        start.membership = planned.member.membership;
         return start;
     }
     engine::ResumeRun resume;

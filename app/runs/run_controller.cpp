@@ -226,17 +226,29 @@ void RunController::launch(engine::StartRun command)
 
 void RunController::enqueue()
 {
-    enqueue({m_session.project()});
+    if (prepare()) {
+        push({commandFor(m_session.project(), 0)});
+    }
 }
 
-void RunController::enqueue(std::vector<projects::Project> projects)
+void RunController::enqueue(const std::vector<projects::SweepMember>& members)
 {
-    if (projects.empty() || !prepare()) {
+    if (members.empty() || !prepare()) {
         return;
     }
+    std::vector<engine::StartRun> commands;
+    for (const projects::SweepMember& member : members) {
+        commands.push_back(commandFor(member.project, 0));
+        commands.back().membership = member.membership;
+    }
+    push(std::move(commands));
+}
+
+void RunController::push(std::vector<engine::StartRun> commands)
+{
     m_held = m_held && !m_queue.empty();
-    for (projects::Project& project : projects) {
-        m_queue.push(commandFor(std::move(project), 0));
+    for (engine::StartRun& command : commands) {
+        m_queue.push(std::move(command));
     }
     emit queueChanged();
     startNext();

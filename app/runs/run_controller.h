@@ -4,6 +4,7 @@
 #include "app/engine/engine_bridge.h"
 #include "app/runs/go_on_request.h"
 #include "app/runs/run_queue.h"
+#include "projects/studies/sweep_grid.h"
 
 #include <QObject>
 #include <QString>
@@ -73,8 +74,8 @@ public:
     void giveUpCopy();
     /// Trains the document as it is now once what is before it has ended; at once where nothing trains.
     void enqueue();
-    /// The same for projects that are made from the document, such as the members of a sweep.
-    void enqueue(std::vector<projects::Project> projects);
+    /// The same for members of one of its sweeps.
+    void enqueue(const std::vector<projects::SweepMember>& members);
     /// What waits, the next first.
     [[nodiscard]] std::vector<std::string> queuedNames() const { return m_queue.names(); }
     [[nodiscard]] std::size_t queued() const { return m_queue.size(); }
@@ -106,6 +107,7 @@ signals:
 private:
     void start(std::int64_t pauseAfter);
     [[nodiscard]] engine::StartRun commandFor(projects::Project project, std::int64_t pauseAfter) const;
+    void push(std::vector<engine::StartRun> commands);
     void launch(engine::StartRun command);
     [[nodiscard]] bool launch(engine::ResumeRun command);
     void startNext();

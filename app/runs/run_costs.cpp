@@ -31,7 +31,7 @@ visualizers::ParetoRun costsOfRun(const engine::RunInfo& run)
     visualizers::ParetoRun point;
     point.key = QString::fromStdString(run.directory);
     point.name = QString::fromStdString(run.name);
-    point.sweep = projects::memberNameFrom(run.name);
+    point.membership = run.membership;
     // What a run had before it diverged is no result.
     const bool counts = run.step > 0 && run.status != engine::RunStatus::Failed;
     point.loss = counts ? run.loss : std::numeric_limits<double>::quiet_NaN();

@@ -5,10 +5,12 @@
 #include "projects/base/whole_file.h"
 #include "projects/file/json.h"
 #include "projects/file/store.h"
+#include "projects/studies/membership.h"
 
 #include <QDateTime>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace residua::app {
@@ -32,20 +34,58 @@ fs::path nextFile(const fs::path& projectDirectory)
     return folderIn(projectDirectory) / (std::to_string(last) + ".json");
 }
 
-Status keep(const fs::path& file, const projects::Project& project)
+/// Where a waiting run's membership is; its project is in `file`.
+fs::path membershipFile(fs::path file)
+{
+    return file.replace_extension(".membership");
+}
+
+Status keep(const fs::path& file, const projects::Project& project,
+            const std::optional<projects::Membership>& membership)
 {
     std::error_code error;
     fs::create_directories(file.parent_path(), error);
     if (error) {
         return Error{file.parent_path().string(), "cannot be made: " + error.message()};
     }
+    if (Status kept = writeFileAtomically(membershipFile(file), projects::textOf(membership)); !kept) {
+        return kept;
+    }
     return writeFileAtomically(file, projects::toJson(project));
 }
 
+struct LeftRun {
+    fs::path file;
+    projects::Project project;
+    std::optional<projects::Membership> membership;
+};
 struct Left {
-    std::vector<std::pair<fs::path, projects::Project>> runs;
+    std::vector<LeftRun> runs;
     Status status = Done{};
 };
+
+Result<LeftRun> readRun(const fs::path& file)
+{
+    const auto text = readFile(file);
+    auto project = text ? projects::projectFromJson(*text) : Result<projects::Project>(text.error());
+    if (!project) {
+        return Error{file.string(), project.error().text()};
+    }
+    const fs::path beside = membershipFile(file);
+    std::error_code ignored;
+    if (!fs::exists(beside, ignored)) {
+        // Earlier versions kept none: there a member is known by its project's name.
+        auto guess = projects::membershipFromName(project->name);
+        return LeftRun{file, std::move(*project), std::move(guess)};
+    }
+    const auto kept = readFile(beside);
+    auto membership =
+        kept ? projects::membershipFrom(*kept) : Result<std::optional<projects::Membership>>(kept.error());
+    if (!membership) {
+        return Error{beside.string(), membership.error().text()};
+    }
+    return LeftRun{file, std::move(*project), std::move(*membership)};
+}
 
 Left readLeft(const fs::path& folder)
 {
@@ -59,12 +99,10 @@ Left readLeft(const fs::path& folder)
     std::ranges::sort(files);
     Left left;
     for (const fs::path& file : files) {
-        const auto text = readFile(file);
-        auto project = text ? projects::projectFromJson(*text) : Result<projects::Project>(text.error());
-        if (project) {
-            left.runs.emplace_back(file, std::move(*project));
+        if (Result<LeftRun> run = readRun(file)) {
+            left.runs.push_back(std::move(*run));
         } else {
-            left.status = Error{file.string(), project.error().text()};
+            left.status = run.error();
         }
     }
     return left;
@@ -94,7 +132,8 @@ void RunQueue::push(engine::StartRun command)
 {
     const fs::path file = nextFile(command.projectDirectory);
     inBackground(
-        m_files, this, [file, project = command.project] { return keep(file, project); },
+        m_files, this,
+        [file, project = command.project, membership = command.membership] { return keep(file, project, membership); },
         [this](const Status& kept) {
             if (!kept) {
                 emit failed(kept.error());
@@ -123,6 +162,7 @@ void RunQueue::forget(const fs::path& file)
     m_files.start([file] {
         std::error_code ignored; // what cannot be removed waits again in the next session
         fs::remove(file, ignored);
+        fs::remove(membershipFile(file), ignored);
         fs::remove(file.parent_path(), ignored); // where it is empty
     });
 }
@@ -133,10 +173,11 @@ void RunQueue::takeUp(const fs::path& projectDirectory, const std::string& devic
         m_files, this, [folder = folderIn(projectDirectory)] { return readLeft(folder); },
         [this, projectDirectory, device](Left left) {
             const std::size_t before = m_waiting.size();
-            for (auto& [file, project] : left.runs) {
+            for (auto& [file, project, membership] : left.runs) {
                 if (std::ranges::find(m_waiting, file, &Waiting::file) == m_waiting.end()) {
                     engine::StartRun command;
                     command.project = std::move(project);
+                    command.membership = std::move(membership);
                     command.projectDirectory = projectDirectory;
                     command.device = device;
                     m_waiting.push_back({std::move(command), file});

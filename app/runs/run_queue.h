@@ -14,8 +14,9 @@
 
 namespace residua::app {
 
-/// Runs that wait to be trained, the next first. Until it begins each is kept as a file in its project's folder
-/// (runs/.queue), so that it outlives the program. GUI thread; files are read and written on another, in order.
+/// Runs that wait to be trained, the next first. Until it begins each is kept in its project's folder (runs/.queue),
+/// its project as a file and its membership beside it, so that it outlives the program. GUI thread; files are read and
+/// written on another, in order.
 class RunQueue : public QObject {
     Q_OBJECT
 public:

@@ -4,7 +4,6 @@
 #include "app/look/format.h"
 #include "app/look/theme.h"
 #include "engine/results/run_reader.h"
-#include "projects/studies/member_name.h"
 #include "visualizers/runs/shown_runs.h"
 
 #include <algorithm>
@@ -338,11 +337,8 @@ Qt::ItemFlags RunsModel::flags(const QModelIndex& index) const
 {
     const Qt::ItemFlags flags = QAbstractItemModel::flags(index);
     switch (index.column()) {
-    case Name: {
-        const bool isMember =
-            index.isValid() && !projects::memberNameFrom(m_runs[index.internalId()].name).member.empty();
-        return flags | Qt::ItemIsUserCheckable | (isMember ? Qt::NoItemFlags : Qt::ItemIsEditable);
-    }
+    case Name:
+        return flags | Qt::ItemIsUserCheckable | Qt::ItemIsEditable;
     case Tags:
     case Notes:
         return flags | Qt::ItemIsEditable;

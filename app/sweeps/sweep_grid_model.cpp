@@ -5,6 +5,7 @@
 #include "app/look/theme.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace residua::app {
 
@@ -65,15 +66,12 @@ double SweepGridModel::totalFlops() const
     return total;
 }
 
-std::vector<projects::Project> SweepGridModel::trainable() const
+std::vector<projects::SweepMember> SweepGridModel::trainable() const
 {
-    std::vector<projects::Project> projects;
-    for (const projects::SweepMember& member : m_members) {
-        if (!member.error) {
-            projects.push_back(member.project);
-        }
-    }
-    return projects;
+    std::vector<projects::SweepMember> members;
+    std::ranges::copy_if(m_members, std::back_inserter(members),
+                         [](const projects::SweepMember& member) { return !member.error; });
+    return members;
 }
 
 int SweepGridModel::rowCount(const QModelIndex& parent) const

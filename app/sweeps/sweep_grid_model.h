@@ -33,8 +33,8 @@ public:
     /// The column of the losses' mean and deviation over seeds, which says nothing where no axis is one.
     [[nodiscard]] int seedColumn() const { return axisCount() + MeanLoss; }
     [[nodiscard]] bool hasSeeds() const;
-    /// The projects of those that can train.
-    [[nodiscard]] std::vector<projects::Project> trainable() const;
+    /// Those that can train.
+    [[nodiscard]] std::vector<projects::SweepMember> trainable() const;
 
     [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
     [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;

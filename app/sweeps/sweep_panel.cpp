@@ -226,7 +226,7 @@ void SweepPanel::readStatuses()
     const auto read = [runs = m_runs, members = m_grid.members()] {
         std::vector<engine::MemberStatus> statuses;
         for (const projects::SweepMember& member : members) {
-            statuses.push_back(engine::memberStatusAmong(runs, member.project));
+            statuses.push_back(engine::memberStatusAmong(runs, member));
         }
         return statuses;
     };

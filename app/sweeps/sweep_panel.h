@@ -44,7 +44,7 @@ public:
 
 signals:
     void editRequested(const residua::projects::Edit& edit);
-    void queueRequested(const std::vector<residua::projects::Project>& projects);
+    void queueRequested(const std::vector<residua::projects::SweepMember>& members);
 
 protected:
     void showEvent(QShowEvent* event) override;

@@ -249,13 +249,11 @@ void GapCommands::train()
         emit refused(QString::fromStdString(members.error().text()));
         return;
     }
-    std::vector<projects::Project> trainable;
     for (const projects::SweepMember& member : *members) {
         if (member.error) {
             emit refused(QString::fromStdString(member.error->text()));
             return;
         }
-        trainable.push_back(member.project);
     }
     std::vector<projects::Sweep> sweeps = m_session.project().sweeps;
     const auto known = std::ranges::find(sweeps, kSweep, &projects::Sweep::name);
@@ -268,7 +266,7 @@ void GapCommands::train()
     if (!same && m_documents.applyEdit(projects::SetSweeps{std::move(sweeps)}) == DocumentViews::Applied::Refused) {
         return;
     }
-    m_controller.enqueue(std::move(trainable));
+    m_controller.enqueue(*members);
 }
 
 } // namespace residua::app

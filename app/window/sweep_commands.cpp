@@ -30,7 +30,7 @@ void SweepCommands::connectPanel()
     connect(&m_session, &DocumentSession::changed, this, show);
     connect(&panel, &SweepPanel::editRequested, &m_documents, &DocumentViews::applyEdit);
     connect(&panel, &SweepPanel::queueRequested, this,
-            [this](const std::vector<projects::Project>& projects) { m_controller.enqueue(projects); });
+            [this](const std::vector<projects::SweepMember>& members) { m_controller.enqueue(members); });
     connect(&m_workspace.view<Inspector>(), &Inspector::sweepRequested, this, &SweepCommands::sweepProperty);
 }
 

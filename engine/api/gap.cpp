@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/api/gap.h"
 
-#include "engine/api/gap_features.h"
 #include "projects/base/text.h"
 #include "projects/schema/method_keys.h"
 
@@ -30,7 +29,7 @@ GapTotal totalOf(const Gap& gap, std::size_t method)
     for (std::size_t weight = 0; weight < gap.weights.size(); ++weight) {
         const GapFit& fit = gap.fit(weight, method);
         // Errors of attention matrices are of another kind.
-        if (fit.state == GapFit::State::Fitted && !isOfFeatures(gap.weights[weight])) {
+        if (fit.state == GapFit::State::Fitted && !gap.weights[weight].isOfFeatures()) {
             ++total.weights;
             error += fit.functionError;
             full += fit.fullFunction;

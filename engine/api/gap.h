@@ -13,13 +13,21 @@
 /// Networks"): plain values, any thread.
 namespace residua::engine {
 
-/// A weight that is held in factors, u [out, rank] and v [rank, in].
+/// What follows the features ω of an attention that stand for its softmax, in GapWeight::follows. Of such a line `out`
+/// is the number of features of all key-value heads, `rank` that of one, `in` the width of a head. A method that
+/// searches (lfai, lfai-ws, exact) means the fit of appendix B there, any other the features as they are drawn or, of a
+/// run, learned. In GapFit functionError is Σ‖P − P̂‖_F² of the attention matrices on held-out sequences, fullFunction
+/// Σ‖P‖_F², weightError how far the fit has moved ω, squared, and meanCorrelation, over the heads, that of P with P̂.
+inline constexpr const char* kSoftmaxFollows = "softmax";
+
+/// A weight that is held in factors, u [out, rank] and v [rank, in]; or the features of an attention (kSoftmaxFollows).
 struct GapWeight {
     std::string name; ///< of the whole weight: "layers.1.up.weight"
     std::int64_t out = 0;
     std::int64_t in = 0;
     std::int64_t rank = 0;
     std::string follows; ///< the activation σ that all its readers apply: "relu"; "identity" where none is known
+    [[nodiscard]] bool isOfFeatures() const { return follows == kSoftmaxFollows; }
     bool operator==(const GapWeight&) const = default;
 };
 

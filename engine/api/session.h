@@ -37,6 +37,8 @@ struct StartRun {
     std::filesystem::path runFolder;
     std::string device = "cpu";
     std::int64_t pauseAfter = 0; ///< pauses after so many steps (Step on a fresh run); 0: never
+    /// Where the run is a member of a sweep. It is called as `project` then.
+    std::optional<projects::Membership> membership = std::nullopt;
 };
 /// Goes on from the last checkpoint, or that of `step`; from 0 before the first. What is recorded beyond is dropped.
 struct ResumeRun {

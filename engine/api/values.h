@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "projects/studies/membership.h"
+
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -131,6 +134,7 @@ struct RunInfo {
     std::int64_t parentStep = 0;
     std::vector<std::string> tags;
     std::string notes;
+    std::optional<projects::Membership> membership; ///< none: the run is of no sweep
 };
 
 enum class RunEventKind {

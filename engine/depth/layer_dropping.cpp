@@ -42,7 +42,7 @@ std::vector<LayerUse> LayerDropping::draw(const Pass& pass) const
     drawLayers(layers, shares, pass.random.stream("layers"));
     scale(layers, shares);
     openNew(layers, span, step);
-    setUnits(layers, shares, span, step, pass.random);
+    setParts(layers, shares, span, step, pass.random);
     // Where none runs, the last does all the same: a network of layers alone must have a gradient.
     if (pass.training() && std::ranges::none_of(layers, &LayerUse::runs)) {
         layers.back() = {.runs = true, .factor = 0, .heads = {}, .mlp = {}};
@@ -138,10 +138,10 @@ void LayerDropping::openNew(std::vector<LayerUse>& layers, const StageSpan& span
     }
 }
 
-void LayerDropping::setUnits(std::vector<LayerUse>& layers, const KeepShares& shares, const StageSpan& span,
+void LayerDropping::setParts(std::vector<LayerUse>& layers, const KeepShares& shares, const StageSpan& span,
                              std::int64_t step, const RandomStreams& random) const
 {
-    UnitUse use{.sampling = m_schedule.sampling, .opening = openingOf(span, step)};
+    PartUse use{.sampling = m_schedule.sampling, .opening = openingOf(span, step)};
     if (use.opening != 1) {
         use.before = projects::keepShares(m_schedule, stageBefore(span), m_depth, m_steps, step).parts.front();
     }

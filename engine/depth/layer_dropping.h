@@ -31,7 +31,7 @@ private:
     [[nodiscard]] double openingOf(const projects::StageSpan& span, std::int64_t step) const;
     [[nodiscard]] projects::StageSpan stageBefore(const projects::StageSpan& span) const;
     void openNew(std::vector<LayerUse>& layers, const projects::StageSpan& span, std::int64_t step) const;
-    void setUnits(std::vector<LayerUse>& layers, const projects::KeepShares& shares, const projects::StageSpan& span,
+    void setParts(std::vector<LayerUse>& layers, const projects::KeepShares& shares, const projects::StageSpan& span,
                   std::int64_t step, const RandomStreams& random) const;
 
     projects::StageSchedule m_schedule;

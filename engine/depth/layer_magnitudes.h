@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/api/layer_magnitudes.h"
+#include "engine/api/row_curves.h"
 #include "engine/api/values.h"
 #include "engine/graph/named_parameter.h"
 
@@ -14,6 +14,13 @@
 #include <vector>
 
 namespace residua::engine {
+
+/// The rows of kLayerMagnitudes.
+enum class LayerMagnitude : std::int64_t {
+    Stream, ///< what the layer reads: the residual stream, or the mix that stands for it
+    Branch, ///< what it computes from that
+};
+inline constexpr std::int64_t kLayerMagnitudeKinds = 2;
 
 /// How large the layers' values are in the passes that carry it (Panigrahi et al., §5: ‖y^(l)‖), and where it is asked
 /// for of which rank what they read is. Costs two reductions a layer there; a rank besides a product of as many FLOP as

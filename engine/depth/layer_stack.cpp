@@ -14,8 +14,8 @@ namespace residua::engine {
 
 LayerStack::LayerStack(std::vector<GraphProgram> programs, projects::MixSites sites, projects::Activations activations)
     : m_programs(std::move(programs)),
-      m_firstPart(sites == projects::MixSites::Ffn ? 1 : 0),
-      m_partsPerLayer(sites == projects::MixSites::Mhsa ? 1 : 2),
+      m_firstProgram(sites == projects::MixSites::Ffn ? 1 : 0),
+      m_programsPerLayer(sites == projects::MixSites::Mhsa ? 1 : 2),
       m_activations(activations)
 {
     for (const GraphProgram& program : m_programs) {
@@ -24,64 +24,64 @@ LayerStack::LayerStack(std::vector<GraphProgram> programs, projects::MixSites si
         m_residualPorts.push_back(named ? static_cast<std::size_t>(residual - program.inputPorts().begin()) : 0);
     }
     const bool joins = sites == projects::MixSites::Ffn;
-    for (std::size_t part = m_firstPart; part < m_programs.size(); part += joins ? 2 : 1) {
-        m_modules.push_back({part, joins && part + 1 < m_programs.size()});
+    for (std::size_t program = m_firstProgram; program < m_programs.size(); program += joins ? 2 : 1) {
+        m_modules.push_back({program, joins && program + 1 < m_programs.size()});
     }
 }
 
 const std::vector<std::string>& LayerStack::inputPorts(std::size_t module) const
 {
-    return m_programs[m_modules[module].part].inputPorts();
+    return m_programs[m_modules[module].program].inputPorts();
 }
 
 bool LayerStack::runs(std::size_t module, const Pass& pass) const
 {
-    const auto& [part, takesNext] = m_modules[module];
-    return use(part, pass).runs || (takesNext && use(part + 1, pass).runs);
+    const auto& [program, takesNext] = m_modules[module];
+    return use(program, pass).runs || (takesNext && use(program + 1, pass).runs);
 }
 
 at::Tensor LayerStack::enter(const at::Tensor& input, const Pass& pass)
 {
-    return m_firstPart == 0 || !use(0, pass).runs ? input : input + runPart(0, {&input, 1}, pass);
+    return m_firstProgram == 0 || !use(0, pass).runs ? input : input + runProgram(0, {&input, 1}, pass);
 }
 
 at::Tensor LayerStack::run(std::size_t module, std::span<const at::Tensor> inputs, const Pass& pass)
 {
-    const auto& [part, takesNext] = m_modules[module];
+    const auto& [program, takesNext] = m_modules[module];
     if (!takesNext) {
-        return runPart(part, inputs, pass);
+        return runProgram(program, inputs, pass);
     }
-    const at::Tensor& u = inputs[m_residualPorts[part]];
-    if (!use(part, pass).runs) {
-        return runPart(part + 1, {&u, 1}, pass);
+    const at::Tensor& u = inputs[m_residualPorts[program]];
+    if (!use(program, pass).runs) {
+        return runProgram(program + 1, {&u, 1}, pass);
     }
-    const at::Tensor f = runPart(part, inputs, pass);
-    if (!use(part + 1, pass).runs) {
+    const at::Tensor f = runProgram(program, inputs, pass);
+    if (!use(program + 1, pass).runs) {
         return f;
     }
     const at::Tensor next = u + f;
-    return f + runPart(part + 1, {&next, 1}, pass);
+    return f + runProgram(program + 1, {&next, 1}, pass);
 }
 
-at::Tensor LayerStack::runPart(std::size_t part, std::span<const at::Tensor> inputs, const Pass& pass)
+at::Tensor LayerStack::runProgram(std::size_t program, std::span<const at::Tensor> inputs, const Pass& pass)
 {
-    const LayerUse layer = use(part, pass);
-    TORCH_CHECK(layer.runs, "the pass has no layer ", part / m_partsPerLayer + 1);
-    const at::Tensor branch = runGraph(part, inputs, pass);
+    const LayerUse layer = use(program, pass);
+    TORCH_CHECK(layer.runs, "the pass has no layer ", program / m_programsPerLayer + 1);
+    const at::Tensor branch = runGraph(program, inputs, pass);
     if (pass.magnitudes != nullptr) {
-        pass.magnitudes->saw(part, m_programs.size(), inputs[m_residualPorts[part]], branch);
+        pass.magnitudes->saw(program, m_programs.size(), inputs[m_residualPorts[program]], branch);
     }
-    return layer.factor == 1 || m_programs[part].scalesInside() ? branch : branch * layer.factor;
+    return layer.factor == 1 || m_programs[program].scalesInside() ? branch : branch * layer.factor;
 }
 
-at::Tensor LayerStack::runGraph(std::size_t part, std::span<const at::Tensor> inputs, const Pass& pass)
+at::Tensor LayerStack::runGraph(std::size_t program, std::span<const at::Tensor> inputs, const Pass& pass)
 {
     if (pass.layers.empty()) {
-        return m_programs[part].run(inputs, pass, m_activations);
+        return m_programs[program].run(inputs, pass, m_activations);
     }
     Pass inside = pass;
-    inside.running = part / m_partsPerLayer;
-    return m_programs[part].run(inputs, inside, m_activations);
+    inside.running = program / m_programsPerLayer;
+    return m_programs[program].run(inputs, inside, m_activations);
 }
 
 at::Tensor LayerStack::runOn(std::size_t module, const at::Tensor& input, const Pass& pass)
@@ -92,10 +92,10 @@ at::Tensor LayerStack::runOn(std::size_t module, const at::Tensor& input, const 
 
 std::vector<Operator*> LayerStack::operators(std::size_t module) const
 {
-    const auto& [part, takesNext] = m_modules[module];
-    std::vector<Operator*> result = m_programs[part].operators();
+    const auto& [program, takesNext] = m_modules[module];
+    std::vector<Operator*> result = m_programs[program].operators();
     if (takesNext) {
-        std::ranges::copy(m_programs[part + 1].operators(), std::back_inserter(result));
+        std::ranges::copy(m_programs[program + 1].operators(), std::back_inserter(result));
     }
     return result;
 }

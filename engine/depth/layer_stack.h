@@ -28,7 +28,7 @@ public:
 
     /// K, the number of modules.
     [[nodiscard]] std::size_t size() const { return m_modules.size(); }
-    [[nodiscard]] std::size_t layers() const { return m_programs.size() / m_partsPerLayer; }
+    [[nodiscard]] std::size_t layers() const { return m_programs.size() / m_programsPerLayer; }
     [[nodiscard]] const std::vector<std::string>& inputPorts(std::size_t module) const;
     /// Whether the pass runs the layer to which the module belongs; of two layers' halves, whether it runs one of them.
     [[nodiscard]] bool runs(std::size_t module, const Pass& pass) const;
@@ -47,23 +47,26 @@ public:
     void keepActivations() { m_activations = projects::Activations::Keep; }
 
 private:
-    /// Parts are layers, or their halves; a module is one or two of them.
+    /// A program is of a layer or of a half of one; a module is one program or two.
     struct Module {
-        std::size_t part = 0;
-        bool takesNext = false; ///< the part after it is of the module too
+        std::size_t program = 0;
+        bool takesNext = false; ///< the program after it is of the module too
     };
 
-    [[nodiscard]] LayerUse use(std::size_t part, const Pass& pass) const { return pass.layer(part / m_partsPerLayer); }
-    /// The branch of a part that runs, measured and scaled.
-    [[nodiscard]] at::Tensor runPart(std::size_t part, std::span<const at::Tensor> inputs, const Pass& pass);
+    [[nodiscard]] LayerUse use(std::size_t program, const Pass& pass) const
+    {
+        return pass.layer(program / m_programsPerLayer);
+    }
+    /// The branch of a program that runs, measured and scaled.
+    [[nodiscard]] at::Tensor runProgram(std::size_t program, std::span<const at::Tensor> inputs, const Pass& pass);
     /// Its graph alone, which is told the layer that it is of.
-    [[nodiscard]] at::Tensor runGraph(std::size_t part, std::span<const at::Tensor> inputs, const Pass& pass);
+    [[nodiscard]] at::Tensor runGraph(std::size_t program, std::span<const at::Tensor> inputs, const Pass& pass);
 
-    std::vector<GraphProgram> m_programs; ///< of the parts
+    std::vector<GraphProgram> m_programs;
     std::vector<Module> m_modules;
-    std::size_t m_firstPart = 0;              ///< of the first module; what is before it runs as the stack is entered
-    std::vector<std::size_t> m_residualPorts; ///< of each part: the port that the residual enters
-    std::size_t m_partsPerLayer = 1;
+    std::size_t m_firstProgram = 0;           ///< of the first module; what is before it runs as the stack is entered
+    std::vector<std::size_t> m_residualPorts; ///< of each program: the port that the residual enters
+    std::size_t m_programsPerLayer = 1;
     projects::Activations m_activations;
 };
 

@@ -89,7 +89,7 @@ struct Heads {
     Projection out;
     std::vector<at::Tensor> weights; ///< of q, k and v of all heads, where they are joined
     at::Tensor joined;               ///< undefined where they are not
-    UnitRuns kept;                   ///< rows of each of the joined that run
+    PartRuns kept;                   ///< rows of each of the joined that run
     at::Tensor factors;              ///< [heads · headDim] of what the heads make; undefined: all 1
     at::Tensor features;             ///< [kvHeads, r, headDim] of the weights' kernel; undefined: by softmax
 };
@@ -176,9 +176,9 @@ public:
 
     [[nodiscard]] at::Tensor run(const Inputs& in, const Pass& pass) const override
     {
-        const UnitUse use = pass.here().heads;
+        const PartUse use = pass.here().heads;
         return use.all() ? runOf(m_heads, in, pass)
-                         : runOf(these(keptUnits(use, m_heads.sizes.kvHeads, m_node), joins(in, pass)), in, pass);
+                         : runOf(these(keptParts(use, m_heads.sizes.kvHeads, m_node), joins(in, pass)), in, pass);
     }
 
     [[nodiscard]] std::string valueShape() const override
@@ -215,8 +215,7 @@ private:
     /// Tells whose heads the parameters' slices are, as these() takes them.
     void divide(InitPlan& plan) const
     {
-        ParameterUnits rows{
-            .of = ParameterUnits::Of::Heads, .dimension = 0, .count = m_heads.sizes.kvHeads, .node = m_node};
+        PartSlices rows{.of = PartSlices::Of::Heads, .dimension = 0, .count = m_heads.sizes.kvHeads, .node = m_node};
         for (const Projection* const each : {&m_heads.query, &m_heads.key, &m_heads.value}) {
             plan.divide(each->weight.parameter(), rows);
             plan.divide(each->bias, rows);
@@ -232,30 +231,30 @@ private:
 
     /// A key-value head is left out with all the query heads that share it. A norm over all heads is over those that
     /// run.
-    [[nodiscard]] Heads these(const KeptUnits& kept, bool joins) const
+    [[nodiscard]] Heads these(const KeptParts& kept, bool joins) const
     {
         const std::int64_t count = m_heads.sizes.kvHeads;
         const auto rows = [&](const Projection& of) {
-            return Projection{rowsAt(of.weight, count, kept.units),
-                              of.bias.defined() ? atUnits(of.bias, 0, count, kept.units) : of.bias};
+            return Projection{rowsAt(of.weight, count, kept.parts),
+                              of.bias.defined() ? atParts(of.bias, 0, count, kept.parts) : of.bias};
         };
         Heads heads;
         heads.sizes = m_heads.sizes;
         heads.shape = m_heads.shape;
         if (heads.shape.norm == projects::QkNorm::AllHeads) {
-            heads.shape.queryNorm = atUnits(m_heads.shape.queryNorm, 0, count, kept.units);
-            heads.shape.keyNorm = atUnits(m_heads.shape.keyNorm, 0, count, kept.units);
+            heads.shape.queryNorm = atParts(m_heads.shape.queryNorm, 0, count, kept.parts);
+            heads.shape.keyNorm = atParts(m_heads.shape.keyNorm, 0, count, kept.parts);
         }
-        heads.sizes.kvHeads = static_cast<std::int64_t>(kept.units.size());
+        heads.sizes.kvHeads = static_cast<std::int64_t>(kept.parts.size());
         heads.sizes.heads = m_heads.sizes.heads / count * heads.sizes.kvHeads;
-        heads.out = {columnsAt(m_heads.out.weight, count, kept.units), m_heads.out.bias};
+        heads.out = {columnsAt(m_heads.out.weight, count, kept.parts), m_heads.out.bias};
         if (m_heads.features.defined()) {
-            heads.features = atUnits(m_heads.features, 0, count, kept.units);
+            heads.features = atParts(m_heads.features, 0, count, kept.parts);
         }
         if (joins) {
             heads.weights = m_heads.weights;
             heads.joined = m_heads.joined;
-            heads.kept = UnitRuns(m_heads.query.weight.out(), count, kept.units);
+            heads.kept = PartRuns(m_heads.query.weight.out(), count, kept.parts);
         } else {
             heads.query = rows(m_heads.query);
             heads.key = rows(m_heads.key);

@@ -34,8 +34,8 @@ public:
         if (m_side != MlpSide::Opens || layer.mlp.all()) {
             return gatedLinear(in[0].to(m_type), m_weights[0], m_weights[1], m_joined);
         }
-        const KeptUnits kept = keptUnits(layer.mlp, layer.mlpParts, m_mlp);
-        const UnitRuns rows(m_weights[0].size(0), layer.mlpParts, kept.units);
+        const KeptParts kept = keptParts(layer.mlp, layer.mlpParts, m_mlp);
+        const PartRuns rows(m_weights[0].size(0), layer.mlpParts, kept.parts);
         return gatedLinear(in[0].to(m_type), m_weights[0], m_weights[1], m_joined, rows);
     }
 
@@ -48,7 +48,7 @@ private:
 };
 
 /// One factor a feature of an MLP's hidden features.
-at::Tensor featureFactors(const KeptUnits& kept, const at::Tensor& like)
+at::Tensor featureFactors(const KeptParts& kept, const at::Tensor& like)
 {
     const at::Tensor factors = at::tensor(kept.factors, at::kDouble).to(like.device(), like.scalar_type());
     return factors.repeat_interleave(like.size(-1) / factors.size(0));
@@ -102,13 +102,13 @@ at::Tensor LinearOperator::run(const Inputs& in, const Pass& pass) const
     if (layer.mlp.all()) {
         return linear(m_compute, in[0], m_weight, m_bias);
     }
-    const KeptUnits kept = keptUnits(layer.mlp, layer.mlpParts, m_mlp);
+    const KeptParts kept = keptParts(layer.mlp, layer.mlpParts, m_mlp);
     if (m_side == MlpSide::Opens) {
-        const at::Tensor bias = m_bias.defined() ? atUnits(m_bias, 0, layer.mlpParts, kept.units) : m_bias;
-        return linear(m_compute, in[0], rowsAt(m_weight, layer.mlpParts, kept.units), bias);
+        const at::Tensor bias = m_bias.defined() ? atParts(m_bias, 0, layer.mlpParts, kept.parts) : m_bias;
+        return linear(m_compute, in[0], rowsAt(m_weight, layer.mlpParts, kept.parts), bias);
     }
     const at::Tensor x = kept.factors.empty() ? in[0] : in[0] * featureFactors(kept, in[0]);
-    return linear(m_compute, x, columnsAt(m_weight, layer.mlpParts, kept.units), m_bias);
+    return linear(m_compute, x, columnsAt(m_weight, layer.mlpParts, kept.parts), m_bias);
 }
 
 at::Tensor SwigluOperator::run(const Inputs& in, const Pass&) const

@@ -201,7 +201,7 @@ private:
     void divide(const LinearOperator& linear)
     {
         const Weight& weight = linear.weight();
-        ParameterUnits parts{.of = ParameterUnits::Of::MlpParts, .dimension = 0, .count = 0, .node = linear.mlp()};
+        PartSlices parts{.of = PartSlices::Of::MlpParts, .dimension = 0, .count = 0, .node = linear.mlp()};
         if (linear.side() == MlpSide::Opens) {
             m_setting.plan.divide(weight.parameter(), parts);
             m_setting.plan.divide(linear.bias(), parts);

@@ -157,12 +157,12 @@ void InitPlan::hold(const std::string& name, const at::Tensor& elements)
     parameter->held = elements;
 }
 
-void InitPlan::divide(const at::Tensor& parameter, const ParameterUnits& units)
+void InitPlan::divide(const at::Tensor& parameter, const PartSlices& slices)
 {
     const auto declared =
         std::ranges::find_if(m_parameters, [&](const NamedParameter& each) { return each.tensor.is_same(parameter); });
     if (parameter.defined() && declared != m_parameters.end()) {
-        declared->units = units;
+        declared->slices = slices;
     }
 }
 

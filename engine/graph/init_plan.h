@@ -81,7 +81,7 @@ public:
     void hold(const std::string& name, const at::Tensor& elements);
 
     /// Says which slices of a declared parameter are of which head or MLP part; of an undefined tensor nothing.
-    void divide(const at::Tensor& parameter, const ParameterUnits& units);
+    void divide(const at::Tensor& parameter, const PartSlices& slices);
 
     void setFits(FitSetting setting) { m_fits = std::move(setting); }
 

@@ -21,7 +21,7 @@ std::uint64_t mixed(std::uint64_t value)
 
 } // namespace
 
-KeptUnits keptUnits(const UnitUse& use, std::int64_t count, std::uint64_t node)
+KeptParts keptParts(const PartUse& use, std::int64_t count, std::uint64_t node)
 {
     using projects::DropSampling;
     std::vector<std::size_t> order(static_cast<std::size_t>(count)); // those that stay first come first
@@ -31,18 +31,18 @@ KeptUnits keptUnits(const UnitUse& use, std::int64_t count, std::uint64_t node)
         const Philox random(use.key ^ mixed(node));
         order = inDrawnOrder(std::move(order), random);
         if (use.sampling != DropSampling::FixedSize) {
-            const auto isKept = [&](std::size_t unit) { return random.uniform(unit) < use.keep; };
+            const auto isKept = [&](std::size_t part) { return random.uniform(part) < use.keep; };
             number = static_cast<std::size_t>(std::ranges::count_if(order, isKept));
         }
     }
-    KeptUnits kept;
+    KeptParts kept;
     order.resize(std::clamp<std::size_t>(number, 1, order.size()));
-    kept.units = std::move(order);
-    std::ranges::sort(kept.units);
+    kept.parts = std::move(order);
+    std::ranges::sort(kept.parts);
     if (use.sampling == DropSampling::First && use.opening != 1) {
         const auto before = static_cast<std::size_t>(projects::keptCount(use.before, count));
-        for (const std::size_t unit : kept.units) {
-            kept.factors.push_back(unit < before ? 1 : use.opening);
+        for (const std::size_t part : kept.parts) {
+            kept.factors.push_back(part < before ? 1 : use.opening);
         }
     }
     return kept;

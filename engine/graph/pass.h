@@ -43,22 +43,22 @@ private:
 };
 
 /// Which of a layer's heads, or of the parts of its MLPs, a pass runs.
-struct UnitUse {
+struct PartUse {
     projects::DropSampling sampling = projects::DropSampling::Bernoulli;
-    double keep = 1;       ///< the probability of each unit, or the share of them where their number is fixed
+    double keep = 1;       ///< the probability of each part, or the share of them where their number is fixed
     double before = 1;     ///< where the first ones are kept: the share that was there before the stage
     double opening = 1;    ///< and the factor of those that were not
     std::uint64_t key = 0; ///< of the draw
     [[nodiscard]] bool all() const { return keep >= 1 && (opening == 1 || before >= keep); }
-    bool operator==(const UnitUse&) const = default;
+    bool operator==(const PartUse&) const = default;
 };
-/// The units that run, of `count`, at least one, ascending, and the factor of each. A function of the arguments alone;
+/// The parts that run, of `count`, at least one, ascending, and the factor of each. A function of the arguments alone;
 /// `node` tells the nodes of a layer apart.
-struct KeptUnits {
-    std::vector<std::size_t> units;
+struct KeptParts {
+    std::vector<std::size_t> parts;
     std::vector<double> factors; ///< empty: all 1
 };
-[[nodiscard]] KeptUnits keptUnits(const UnitUse& use, std::int64_t count, std::uint64_t node);
+[[nodiscard]] KeptParts keptParts(const PartUse& use, std::int64_t count, std::uint64_t node);
 
 /// What a pass does with one layer of the stack.
 struct LayerUse {
@@ -66,8 +66,8 @@ struct LayerUse {
     /// Of its branch; where 1/p makes up for what is left out, of either half of a branch that has two, inside it: the
     /// second reads what the first has made (PLD, algorithm 2).
     double factor = 1;
-    UnitUse heads = {};
-    UnitUse mlp = {};
+    PartUse heads = {};
+    PartUse mlp = {};
     std::int64_t mlpParts = 1; ///< that each of its MLPs is cut into
     bool operator==(const LayerUse&) const = default;
 };

@@ -84,7 +84,7 @@ at::Tensor gateHalvesBackward(const at::Tensor& y, const at::Tensor& outGrad)
 class GatedLinearFunction : public Function<GatedLinearFunction> {
 public:
     static Variable forward(AutogradContext* context, const at::Tensor& input, const at::Tensor& gate,
-                            const at::Tensor& /*up*/, const at::Tensor& joined, const UnitRuns& kept)
+                            const at::Tensor& /*up*/, const at::Tensor& joined, const PartRuns& kept)
     {
         const at::Tensor x = asRows(input);
         const at::Tensor weight = kept.repeated(2, gate.size(0)).take(joined, 0).to(x.scalar_type());
@@ -104,7 +104,7 @@ public:
         const variable_list saved = context->get_saved_variables();
         const at::Tensor yGrad = gateHalvesBackward(saved[1], asRows(grads[0]));
         const std::int64_t width = context->saved_data["rows"].toInt();
-        const UnitRuns kept = UnitRuns(context->saved_data["kept"].toIntVector()).repeated(2, width);
+        const PartRuns kept = PartRuns(context->saved_data["kept"].toIntVector()).repeated(2, width);
         const at::Tensor taken = product(yGrad.t(), saved[0]).to(context->saved_data["type"].toScalarType());
         const at::Tensor weightGrad = kept.putBack(taken, 0, 2 * width);
         at::Tensor inputGrad;
@@ -136,7 +136,7 @@ public:
     static Variable forward(AutogradContext* context, const at::Tensor& forQ, const OptionalTensor& forK,
                             const OptionalTensor& forV, const at::Tensor& q, const at::Tensor& /*k*/,
                             const at::Tensor& /*v*/, const at::Tensor& joined, const OptionalTensor& cosine,
-                            const OptionalTensor& sine, std::int64_t heads, bool causal, const UnitRuns& kept)
+                            const OptionalTensor& sine, std::int64_t heads, bool causal, const PartRuns& kept)
     {
         const at::Tensor weight = kept.repeated(3, q.size(0)).take(joined, 0).to(forQ.scalar_type());
         const HeadLayout layout{forQ.size(0), forQ.size(1), heads, weight.size(0) / 3 / heads};
@@ -188,7 +188,7 @@ public:
         const at::ScalarType type = context->saved_data["type"].toScalarType();
         const std::int64_t width = layout.width();
         const std::int64_t whole = context->saved_data["rows"].toInt();
-        const UnitRuns kept(context->saved_data["kept"].toIntVector());
+        const PartRuns kept(context->saved_data["kept"].toIntVector());
         variable_list result(12);
         const bool shared = !saved[1].defined();
         for (std::size_t part = 0; part < 3; ++part) {
@@ -239,7 +239,7 @@ private:
 } // namespace
 
 at::Tensor gatedLinear(const at::Tensor& x, const at::Tensor& gate, const at::Tensor& up, const at::Tensor& joined,
-                       const UnitRuns& kept)
+                       const PartRuns& kept)
 {
     return GatedLinearFunction::apply(x, gate, up, joined, kept);
 }

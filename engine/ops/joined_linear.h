@@ -22,14 +22,14 @@ namespace residua::engine {
 /// silu(x·Wgᵀ) · (x·Wuᵀ). `joined` [2h, in] holds the rows of both; `gate` and `up` are its views that require
 /// gradients. With `kept`, of those rows of each alone: one copy of them, and gradients that are 0 elsewhere.
 [[nodiscard]] at::Tensor gatedLinear(const at::Tensor& x, const at::Tensor& gate, const at::Tensor& up,
-                                     const at::Tensor& joined, const UnitRuns& kept = {});
+                                     const at::Tensor& joined, const PartRuns& kept = {});
 
 /// What attention makes of its three inputs before the output's projection.
 struct ProjectedAttention {
     at::Tensor inputs[3];   ///< of q, k and v: [batch, time, in]; may be one and the same
     at::Tensor weights[3];  ///< [heads · headDim, in] each, views of `joined` that require gradients
     at::Tensor joined;      ///< [3 · heads · headDim, in]
-    UnitRuns kept;          ///< rows of each of q, k and v that run; their gradients are 0 elsewhere
+    PartRuns kept;          ///< rows of each of q, k and v that run; their gradients are 0 elsewhere
     std::int64_t heads = 1; ///< that run
     bool causal = true;
     const RotaryTable::Angles* angles = nullptr; ///< null without rotary positions

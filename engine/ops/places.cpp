@@ -37,10 +37,10 @@ at::Tensor joinedRuns(const at::Tensor& tensor, std::int64_t dimension, const st
 }
 
 /// Autograd's own backward of such a concatenation fills up the whole tensor once for each run.
-class TakeUnits : public torch::autograd::Function<TakeUnits> {
+class TakeParts : public torch::autograd::Function<TakeParts> {
 public:
     static Variable forward(AutogradContext* context, const at::Tensor& tensor, std::int64_t dimension,
-                            const UnitRuns& runs)
+                            const PartRuns& runs)
     {
         context->saved_data["dimension"] = dimension;
         context->saved_data["size"] = tensor.size(dimension);
@@ -50,7 +50,7 @@ public:
 
     static variable_list backward(AutogradContext* context, const variable_list& grads)
     {
-        const UnitRuns runs(context->saved_data["runs"].toIntVector());
+        const PartRuns runs(context->saved_data["runs"].toIntVector());
         return {runs.putBack(grads[0], context->saved_data["dimension"].toInt(), context->saved_data["size"].toInt()),
                 Variable(), Variable()};
     }
@@ -64,17 +64,17 @@ at::Tensor atPlaces(const at::Tensor& tensor, std::int64_t dimension, std::span<
     return all ? tensor : joinedRuns(tensor, dimension, runsOf(places));
 }
 
-UnitRuns::UnitRuns(std::int64_t size, std::int64_t count, std::span<const std::size_t> units)
+PartRuns::PartRuns(std::int64_t size, std::int64_t count, std::span<const std::size_t> parts)
 {
-    if (static_cast<std::int64_t>(units.size()) < count) {
-        m_list = runsOf(units);
+    if (static_cast<std::int64_t>(parts.size()) < count) {
+        m_list = runsOf(parts);
         for (std::int64_t& number : m_list) {
             number *= size / count;
         }
     }
 }
 
-UnitRuns UnitRuns::repeated(std::int64_t times, std::int64_t size) const
+PartRuns PartRuns::repeated(std::int64_t times, std::int64_t size) const
 {
     std::vector<std::int64_t> list;
     for (std::int64_t time = 0; time < times; ++time) {
@@ -82,15 +82,15 @@ UnitRuns UnitRuns::repeated(std::int64_t times, std::int64_t size) const
             list.insert(list.end(), {m_list[i] + time * size, m_list[i + 1]});
         }
     }
-    return UnitRuns(std::move(list));
+    return PartRuns(std::move(list));
 }
 
-at::Tensor UnitRuns::take(const at::Tensor& tensor, std::int64_t dimension) const
+at::Tensor PartRuns::take(const at::Tensor& tensor, std::int64_t dimension) const
 {
     return all() ? tensor : joinedRuns(tensor, dimension, m_list).contiguous();
 }
 
-at::Tensor UnitRuns::putBack(const at::Tensor& taken, std::int64_t dimension, std::int64_t size) const
+at::Tensor PartRuns::putBack(const at::Tensor& taken, std::int64_t dimension, std::int64_t size) const
 {
     if (all()) {
         return taken;
@@ -106,16 +106,16 @@ at::Tensor UnitRuns::putBack(const at::Tensor& taken, std::int64_t dimension, st
     return whole;
 }
 
-at::Tensor atUnits(const at::Tensor& tensor, std::int64_t dimension, std::int64_t count,
-                   std::span<const std::size_t> units)
+at::Tensor atParts(const at::Tensor& tensor, std::int64_t dimension, std::int64_t count,
+                   std::span<const std::size_t> parts)
 {
-    const UnitRuns runs(tensor.size(dimension), count, units);
+    const PartRuns runs(tensor.size(dimension), count, parts);
     if (runs.all()) {
         return tensor;
     }
     // A view has a backward that fills up once.
     return runs.list().size() == 2 ? joinedRuns(tensor, dimension, runs.list())
-                                   : TakeUnits::apply(tensor, dimension, runs);
+                                   : TakeParts::apply(tensor, dimension, runs);
 }
 
 } // namespace residua::engine

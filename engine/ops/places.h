@@ -16,19 +16,19 @@ namespace residua::engine {
 [[nodiscard]] at::Tensor atPlaces(const at::Tensor& tensor, std::int64_t dimension,
                                   std::span<const std::size_t> places);
 
-/// Those of `count` units of equal length that stay, in a dimension: runs of neighbours, each a beginning and a length
+/// Those of `count` parts of equal length that stay, in a dimension: runs of neighbours, each a beginning and a length
 /// in places. A list of numbers, so that a function keeps it for its backward pass.
-class UnitRuns {
+class PartRuns {
 public:
     /// Every place stays.
-    UnitRuns() = default;
-    /// Of a dimension of `size` places. `units` ascend.
-    UnitRuns(std::int64_t size, std::int64_t count, std::span<const std::size_t> units);
-    explicit UnitRuns(std::vector<std::int64_t> list) : m_list(std::move(list)) {}
+    PartRuns() = default;
+    /// Of a dimension of `size` places. `parts` ascend.
+    PartRuns(std::int64_t size, std::int64_t count, std::span<const std::size_t> parts);
+    explicit PartRuns(std::vector<std::int64_t> list) : m_list(std::move(list)) {}
 
-    /// The same once more, `times` in all, each `size` places further: the same units of matrices that lie one after
+    /// The same once more, `times` in all, each `size` places further: the same parts of matrices that lie one after
     /// another.
-    [[nodiscard]] UnitRuns repeated(std::int64_t times, std::int64_t size) const;
+    [[nodiscard]] PartRuns repeated(std::int64_t times, std::int64_t size) const;
     [[nodiscard]] bool all() const { return m_list.empty(); }
     /// What stays, contiguous where not all does.
     [[nodiscard]] at::Tensor take(const at::Tensor& tensor, std::int64_t dimension) const;
@@ -40,9 +40,9 @@ private:
     std::vector<std::int64_t> m_list; ///< beginning, length, beginning, …; empty: all
 };
 
-/// Places of `dimension` in units of equal length, of which those in `units` stay. The gradient is filled up by one
+/// Places of `dimension` in parts of equal length, of which those in `parts` stay. The gradient is filled up by one
 /// pass over the whole tensor.
-[[nodiscard]] at::Tensor atUnits(const at::Tensor& tensor, std::int64_t dimension, std::int64_t count,
-                                 std::span<const std::size_t> units);
+[[nodiscard]] at::Tensor atParts(const at::Tensor& tensor, std::int64_t dimension, std::int64_t count,
+                                 std::span<const std::size_t> parts);
 
 } // namespace residua::engine

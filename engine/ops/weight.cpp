@@ -9,16 +9,16 @@
 
 namespace residua::engine {
 
-Weight rowsAt(const Weight& weight, std::int64_t count, std::span<const std::size_t> units)
+Weight rowsAt(const Weight& weight, std::int64_t count, std::span<const std::size_t> parts)
 {
-    return weight.factored() ? Weight{{}, atUnits(weight.u, 0, count, units), weight.v}
-                             : Weight{atUnits(weight.whole, 0, count, units), {}, {}};
+    return weight.factored() ? Weight{{}, atParts(weight.u, 0, count, parts), weight.v}
+                             : Weight{atParts(weight.whole, 0, count, parts), {}, {}};
 }
 
-Weight columnsAt(const Weight& weight, std::int64_t count, std::span<const std::size_t> units)
+Weight columnsAt(const Weight& weight, std::int64_t count, std::span<const std::size_t> parts)
 {
-    return weight.factored() ? Weight{{}, weight.u, atUnits(weight.v, 1, count, units)}
-                             : Weight{atUnits(weight.whole, 1, count, units), {}, {}};
+    return weight.factored() ? Weight{{}, weight.u, atParts(weight.v, 1, count, parts)}
+                             : Weight{atParts(weight.whole, 1, count, parts), {}, {}};
 }
 
 at::Tensor linear(const Compute& compute, const at::Tensor& x, const Weight& weight, const at::Tensor& bias)

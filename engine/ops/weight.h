@@ -24,9 +24,9 @@ struct Weight {
     [[nodiscard]] std::int64_t in() const { return factored() ? v.size(1) : whole.size(1); }
 };
 
-/// Its rows, or columns, in `count` units of equal length, of which those in `units` stay (places.h).
-[[nodiscard]] Weight rowsAt(const Weight& weight, std::int64_t count, std::span<const std::size_t> units);
-[[nodiscard]] Weight columnsAt(const Weight& weight, std::int64_t count, std::span<const std::size_t> units);
+/// Its rows, or columns, in `count` parts of equal length, of which those in `parts` stay (places.h).
+[[nodiscard]] Weight rowsAt(const Weight& weight, std::int64_t count, std::span<const std::size_t> parts);
+[[nodiscard]] Weight columnsAt(const Weight& weight, std::int64_t count, std::span<const std::size_t> parts);
 
 /// y = x·Wᵀ (+ b) in the compute's activation type; of factors as two products, (x·vᵀ)·uᵀ.
 [[nodiscard]] at::Tensor linear(const Compute& compute, const at::Tensor& x, const Weight& weight,

@@ -53,9 +53,12 @@ double lastAt(const RunReader& run, const char* name, std::int64_t step, double 
     return value;
 }
 
-RunInfo infoOf(const RunBranch& branch, const RunReader& reader, const RunInfo& parent)
+RunInfo infoOf(const RunBranch& branch, const RunReader& reader, const RunInfo& parent, bool sameProject)
 {
     RunInfo info = parent;
+    if (!sameProject) {
+        info.membership.reset(); // what trains otherwise is no point of the grid
+    }
     info.created.clear();
     info.message.clear();
     info.step = branch.step;
@@ -103,11 +106,12 @@ Result<fs::path> makeBranch(const RunBranch& branch,
     if (!std::ranges::binary_search(reader->checkpoints(), branch.step)) {
         return Error{branch.parent.string(), "has no checkpoint of step " + std::to_string(branch.step)};
     }
-    auto writer = created(branch, infoOf(branch, *reader, file->info), *file);
+    const auto before = reader->project();
+    const bool sameProject = before && *before == branch.project;
+    auto writer = created(branch, infoOf(branch, *reader, file->info, sameProject), *file);
     if (!writer) {
         return writer.error();
     }
-    const auto before = reader->project();
     copyNumbers(*reader, branch.step, before && before->topology.wiring == branch.project.topology.wiring, *writer);
     for (const Matrix& matrix : branch.matrices) {
         writer->matrix(matrix);

@@ -3,7 +3,6 @@
 
 #include "engine/results/run_reader.h"
 #include "projects/diff/diff.h"
-#include "projects/studies/member_name.h"
 
 #include <optional>
 #include <vector>
@@ -14,23 +13,20 @@ namespace {
 constexpr const char* kDivider = ", ";
 constexpr int kCompared = 20; ///< runs: more take time, and the newest tell
 
-bool isOfProject(const std::string& run, const std::string& project)
+bool isOfProject(const RunInfo& run, const std::string& project)
 {
-    return run == project || run.starts_with(project + kDivider);
+    return !run.membership && (run.name == project || run.name.starts_with(project + kDivider));
 }
 
 } // namespace
 
 std::string nameForRun(const std::filesystem::path& folder, const projects::Project& project)
 {
-    if (!projects::memberNameFrom(project.name).member.empty()) {
-        return project.name;
-    }
     std::string name = project.name;
     bool taken = false; ///< the project's own name, by a run that differs
     int compared = 0;
     for (const RunInfo& run : listRuns(folder)) { // the newest first: the oldest decides what it differs from
-        if (!isOfProject(run.name, project.name) || ++compared > kCompared) {
+        if (!isOfProject(run, project.name) || ++compared > kCompared) {
             continue;
         }
         const auto reader = RunReader::open(run.directory);

@@ -9,8 +9,8 @@
 namespace residua::engine {
 
 /// What a new run of `project` in this folder is called: as the project; where that has runs there which differ from
-/// it, with what differs, "Plain residual, GRN-v1"; and as one that does not differ. A sweep's member has its own name.
-/// Reads the newest runs of that name. Blocking; any thread.
+/// it, with what differs, "Plain residual, GRN-v1"; and as one that does not differ.
+/// For a run of no sweep. Reads the newest runs of that name. Blocking; any thread.
 [[nodiscard]] std::string nameForRun(const std::filesystem::path& folder, const projects::Project& project);
 
 } // namespace residua::engine

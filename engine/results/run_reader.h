@@ -65,8 +65,7 @@ private:
 /// What runs are compared by: the validation loss where there is one, otherwise the training loss. Nothing unless the
 /// run has finished: what it had before is no result.
 [[nodiscard]] std::optional<double> finalLoss(const RunInfo& info);
-/// Replaces the name in run.json; a name of nothing but space is refused. A sweep knows its members by theirs
-/// (projects/studies/member_name.h): it no longer finds one that was renamed.
+/// Replaces the name in run.json; a name of nothing but space is refused.
 [[nodiscard]] Status renameRun(const std::filesystem::path& runDirectory, const std::string& name);
 /// Replaces tags and notes in run.json.
 [[nodiscard]] Status annotateRun(const std::filesystem::path& runDirectory, const std::vector<std::string>& tags,

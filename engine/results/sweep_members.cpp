@@ -100,6 +100,13 @@ MemberStatus statusOfRun(const fs::path& run, const projects::Project& project)
     return statusOf(*reader, *info);
 }
 
+/// Whether the run may be the member's; what it trains is still to be looked at. A run that is a member by its name
+/// alone has a wrong label where the project has the divider in its own name: the whole name is the same then.
+bool isOf(const RunInfo& run, const projects::SweepMember& member)
+{
+    return run.membership && (run.membership->label() == member.label || run.name == member.project.name);
+}
+
 /// The first of `differences`, and how many more there are.
 std::string listed(const std::vector<std::string>& differences)
 {
@@ -125,18 +132,18 @@ MemberStatus memberStatus(const fs::path& run, const projects::Project& project)
     return status;
 }
 
-MemberStatus memberStatusAmong(const std::vector<RunInfo>& runs, const projects::Project& project)
+MemberStatus memberStatusAmong(const std::vector<RunInfo>& runs, const projects::SweepMember& member)
 {
     const RunInfo* newest = nullptr;
     for (const RunInfo& run : runs) {
-        if (run.name != project.name || (newest != nullptr && newest->created >= run.created)) {
+        if (!isOf(run, member) || (newest != nullptr && newest->created >= run.created)) {
             continue;
         }
         const Result<RunReader> reader = RunReader::open(run.directory);
         const Result<projects::Project> frozen = reader ? reader->project() : Result<projects::Project>(reader.error());
-        newest = frozen && differencesOf(*frozen, run, project).empty() ? &run : newest;
+        newest = frozen && differencesOf(*frozen, run, member.project).empty() ? &run : newest;
     }
-    return newest != nullptr ? statusOfRun(newest->directory, project) : member::Pending{};
+    return newest != nullptr ? statusOfRun(newest->directory, member.project) : member::Pending{};
 }
 
 std::optional<double> finalLoss(const MemberStatus& status)

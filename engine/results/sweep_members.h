@@ -5,6 +5,7 @@
 #include "projects/base/files.h"
 #include "projects/base/result.h"
 #include "projects/model/project.h"
+#include "projects/studies/sweep_grid.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -53,8 +54,8 @@ using MemberStatus = std::variant<member::Pending, member::Training, member::Cut
 
 /// Of the member `project` whose run is, or will be, in `run`. Blocking; any thread.
 [[nodiscard]] MemberStatus memberStatus(const std::filesystem::path& run, const projects::Project& project);
-/// Of the newest of `runs` that trains `project`; Pending where none does. Blocking; any thread.
-[[nodiscard]] MemberStatus memberStatusAmong(const std::vector<RunInfo>& runs, const projects::Project& project);
+/// Of the newest of `runs` that is this member's and trains what it does; Pending where none is. Blocking; any thread.
+[[nodiscard]] MemberStatus memberStatusAmong(const std::vector<RunInfo>& runs, const projects::SweepMember& member);
 
 /// What members are compared by: the validation loss where there is one, otherwise the training loss. Nothing unless
 /// the member has finished.

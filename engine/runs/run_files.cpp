@@ -4,6 +4,7 @@
 #include "engine/files/json_record.h"
 #include "projects/base/whole_file.h"
 #include "projects/file/store.h"
+#include "projects/studies/membership.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -20,6 +21,8 @@ namespace residua::engine {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* kMembershipKey = "membership"; ///< null for a run of no sweep
 
 // Locks of the open file description (Linux, POSIX 2024): they end with the process however it dies, and two
 // openings within one process exclude each other as those of two processes do.
@@ -76,6 +79,21 @@ RecordJson jsonOf(const DataFingerprint& fingerprint)
     return list;
 }
 
+std::optional<projects::Membership> membershipOf(RecordFields& fields, const std::string& name)
+{
+    const RecordJson* const json = fields.find(kMembershipKey);
+    if (json == nullptr) {
+        // Earlier versions wrote none, and knew a member by the name that its run has from the sweep.
+        return projects::membershipFromName(name);
+    }
+    auto membership = projects::membershipFrom(json->dump(-1, ' ', false, RecordJson::error_handler_t::replace));
+    if (!membership) {
+        fields.fail(kMembershipKey, membership.error().text());
+        return std::nullopt;
+    }
+    return *std::move(membership);
+}
+
 /// The run itself, where it is reached through links.
 fs::path placeOf(const fs::path& runDirectory)
 {
@@ -104,6 +122,7 @@ Result<RunFile> runFileFrom(const RecordJson& json, const fs::path& runDirectory
     info.notes = fields.text("notes");
     file.projectDirectory = fields.text("projectDirectory");
     file.data = fingerprintFrom(fields);
+    info.membership = membershipOf(fields, info.name);
     const std::string status = fields.text("status");
     if (fields.error()) {
         return *fields.error();
@@ -152,7 +171,8 @@ std::string runFileText(const RunFile& file)
                        {"parentStep", info.parentStep},
                        {"tags", info.tags},
                        {"notes", info.notes},
-                       {"projectDirectory", file.projectDirectory.string()}};
+                       {"projectDirectory", file.projectDirectory.string()},
+                       {kMembershipKey, RecordJson::parse(projects::textOf(info.membership))}};
     if (file.data) {
         json["data"] = jsonOf(*file.data);
     }

@@ -124,6 +124,7 @@ Status RunWriter::Impl::update(const RunInfo& info)
         next.info.name = onDisk->info.name;
         next.info.tags = onDisk->info.tags;
         next.info.notes = onDisk->info.notes;
+        next.info.membership = onDisk->info.membership;
     }
     if (auto status = writeRunFile(directory, next); !status) {
         return status;

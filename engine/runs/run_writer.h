@@ -66,8 +66,8 @@ public:
     [[nodiscard]] std::vector<std::string> takeNotes();
 
     [[nodiscard]] const RunInfo& info() const;
-    /// Replaces run.json, but for name, tags and notes: a person may have changed those meanwhile (renameRun,
-    /// annotateRun).
+    /// Replaces run.json, but for name, tags and notes, which a person may have changed meanwhile (renameRun,
+    /// annotateRun), and the membership, which stays what it was when the run was made.
     [[nodiscard]] Status update(const RunInfo& info);
     /// Where relative data paths start from now on, and what the data are; update() writes it.
     void setSource(const std::filesystem::path& projectDirectory, DataFingerprint data);

@@ -100,7 +100,9 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::start(const StartRun& command, con
         return data.error();
     }
     RunInfo info;
-    info.name = command.runDirectory.empty() ? nameForRun(command.runFolder, command.project) : command.project.name;
+    const bool given = command.membership || !command.runDirectory.empty();
+    info.name = given ? command.project.name : nameForRun(command.runFolder, command.project);
+    info.membership = command.membership;
     info.device = command.device;
     info.steps = command.project.training.steps;
     Result<RunWriter> writer =

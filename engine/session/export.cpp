@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A checkpoint as PyTorch code, with what the engine computes on a few examples beside it, as what is made of that
 // code, or as a model of transformers.
+#include "engine/session/export.h"
+
 #include "engine/data/fingerprint.h"
 #include "engine/data/random.h"
 #include "engine/files/safetensors_header.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/import_record.h"
 #include "engine/session/model_data.h"
-#include "engine/session/queries.h"
 #include "engine/session/run_use.h"
 #include "engine/session/weight_reading.h"
 #include "engine/train/batches.h"
@@ -339,7 +340,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<Query> Query::make(const ExportRequest& request)
+std::unique_ptr<Query> queryFor(const ExportRequest& request)
 {
     return std::make_unique<ExportQuery>(request);
 }

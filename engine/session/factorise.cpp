@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A trained network with the weights of its blocks in two factors, fitted layer by layer to the inputs that the
 // factored layers before make (NLRA, remark 4.1, at a trained weight instead of a drawn one).
+#include "engine/session/factorise.h"
+
 #include "engine/graph/factor_fits.h"
 #include "engine/graph/fit_cache.h"
 #include "engine/graph/weight_inputs.h"
 #include "engine/results/run_branch.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/gap_record.h"
-#include "engine/session/queries.h"
 #include "engine/session/run_use.h"
 #include "engine/train/batches.h"
 #include "engine/train/evaluation.h"
@@ -352,7 +353,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<Query> Query::make(const FactoriseRequest& request)
+std::unique_ptr<Query> queryFor(const FactoriseRequest& request)
 {
     return std::make_unique<FactoriseQuery>(request);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How far weights in factors are from the full ones, by method: of weights that are drawn as the document says, or that
 // a run has learned. The fits have threads of their own, so that a run beside them goes on.
-#include "engine/api/gap_features.h"
+#include "engine/session/gap.h"
+
 #include "engine/graph/factor_fits.h"
 #include "engine/graph/fit_cache.h"
 #include "engine/graph/kept_fit.h"
@@ -9,7 +10,6 @@
 #include "engine/lowrank/fit_layers.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/runtime/philox.h"
-#include "engine/session/queries.h"
 #include "engine/session/run_use.h"
 #include "engine/train/batches.h"
 #include "engine/train/fit_inputs.h"
@@ -478,7 +478,7 @@ const std::size_t GapQuery::kStageCount = std::size(kStages);
 
 } // namespace
 
-std::unique_ptr<Query> Query::make(const GapRequest& request)
+std::unique_ptr<Query> queryFor(const GapRequest& request)
 {
     return std::make_unique<GapQuery>(request);
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A model that transformers has saved, as a project and a run whose checkpoint of step 0 has its weights.
+#include "engine/session/import.h"
+
 #include "engine/data/fingerprint.h"
 #include "engine/files/tensor_files.h"
 #include "engine/runs/import_record.h"
 #include "engine/runs/run_writer.h"
 #include "engine/session/first_checkpoint.h"
 #include "engine/session/model_data.h"
-#include "engine/session/queries.h"
 #include "engine/session/run_use.h"
 #include "engine/session/weight_reading.h"
 #include "engine/train/trainer.h"
@@ -223,7 +224,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<Query> Query::make(const ImportRequest& request)
+std::unique_ptr<Query> queryFor(const ImportRequest& request)
 {
     return std::make_unique<ImportQuery>(request);
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The tensors of a safetensors file as the first weights of a run, as far as their names and shapes fit.
+#include "engine/session/load_weights.h"
+
 #include "engine/data/fingerprint.h"
 #include "engine/runs/run_writer.h"
 #include "engine/session/first_checkpoint.h"
-#include "engine/session/queries.h"
 #include "engine/session/run_use.h"
 #include "engine/session/weight_reading.h"
 #include "engine/train/trainer.h"
@@ -238,7 +239,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<Query> Query::make(const LoadWeightsRequest& request)
+std::unique_ptr<Query> queryFor(const LoadWeightsRequest& request)
 {
     return std::make_unique<LoadWeightsQuery>(request);
 }

@@ -3,7 +3,6 @@
 
 #include "engine/runs/checkpoint.h"
 #include "engine/runtime/device.h"
-#include "engine/session/failure.h"
 #include "engine/session/run_use.h"
 #include "engine/train/evaluation.h"
 #include "engine/train/sampler.h"
@@ -234,28 +233,19 @@ private:
 
 } // namespace
 
-std::unique_ptr<Query> Query::make(const SampleRequest& request)
+std::unique_ptr<Query> queryFor(const SampleRequest& request)
 {
     return std::make_unique<SampleQuery>(request);
 }
 
-std::unique_ptr<Query> Query::make(const EvaluateRequest& request)
+std::unique_ptr<Query> queryFor(const EvaluateRequest& request)
 {
     return std::make_unique<EvaluateQuery>(request);
 }
 
-std::unique_ptr<Query> Query::make(const StabilityRequest& request)
+std::unique_ptr<Query> queryFor(const StabilityRequest& request)
 {
     return std::make_unique<StabilityQuery>(request);
-}
-
-std::optional<Event> Query::advance()
-{
-    std::optional<Event> answer;
-    if (const auto failure = attempt([&] { answer = work(); })) {
-        return QueryFailed{tag(), Error{"engine", failure->text}};
-    }
-    return answer;
 }
 
 } // namespace residua::engine

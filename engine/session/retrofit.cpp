@@ -2,10 +2,10 @@
 // Retrofit: a trained network under another topology that computes the same function. What starts as the plain network
 // by its document (projects/transfer/retrofit.h) takes the weights as they are; for another, the weights of its wiring
 // are computed from the learned ones. Either is measured, on the run's own data, before anything is written.
-#include "projects/transfer/retrofit.h"
+#include "engine/session/retrofit.h"
+
 #include "engine/results/run_branch.h"
 #include "engine/runs/checkpoint.h"
-#include "engine/session/queries.h"
 #include "engine/session/run_use.h"
 #include "engine/session/start_weights.h"
 #include "engine/train/batches.h"
@@ -13,6 +13,7 @@
 #include "engine/train/precision.h"
 #include "engine/transfer/transfer_plan.h"
 #include "projects/model/parameter_name.h"
+#include "projects/transfer/retrofit.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
@@ -321,7 +322,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<Query> Query::make(const RetrofitRequest& request)
+std::unique_ptr<Query> queryFor(const RetrofitRequest& request)
 {
     return std::make_unique<RetrofitQuery>(request);
 }

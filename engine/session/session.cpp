@@ -3,8 +3,15 @@
 
 #include "engine/runtime/device.h"
 #include "engine/session/active_run.h"
+#include "engine/session/export.h"
+#include "engine/session/factorise.h"
 #include "engine/session/failure.h"
+#include "engine/session/gap.h"
+#include "engine/session/import.h"
+#include "engine/session/load_weights.h"
 #include "engine/session/queries.h"
+#include "engine/session/retrofit.h"
+#include "engine/session/tokenise.h"
 #include "engine/train/precision.h"
 
 #include <algorithm>
@@ -111,7 +118,7 @@ private:
         for (const Command& command : commands) {
             std::visit(
                 [&]<class Asked>(const Asked& value) {
-                    if constexpr (requires { Query::make(value); }) {
+                    if constexpr (requires { queryFor(value); }) {
                         ask(m_queries[command.index()], value);
                     } else {
                         carryOut(value);
@@ -145,7 +152,7 @@ private:
         if (query) {
             m_sink(QueryFailed{query->tag(), Error{"query", "a newer one took its place"}});
         }
-        query = Query::make(request);
+        query = queryFor(request);
     }
 
     template <class Begin>

@@ -18,8 +18,8 @@ namespace {
 
 using projects::BranchGate;
 using projects::BranchGateKind;
-using projects::BranchUnit;
 using projects::DepthMix;
+using projects::Granularity;
 using projects::LaurelBound;
 using projects::MixNumbers;
 using projects::MultiStream;
@@ -33,9 +33,9 @@ constexpr const char* kAlpha = "topology.alpha";
 constexpr const char* kFactor = "topology.factor";
 
 /// What the modules of a wiring are.
-BranchUnit unitOf(const projects::Wiring& wiring)
+Granularity granularityOf(const projects::Wiring& wiring)
 {
-    return projects::sitesOf(wiring) == projects::MixSites::Both ? BranchUnit::Half : BranchUnit::Layer;
+    return projects::sitesOf(wiring) == projects::MixSites::Both ? Granularity::Half : Granularity::Layer;
 }
 
 /// α and β of each layer, one after the other, of what is learned for them (engine/depth/gate_wiring.cpp).
@@ -72,8 +72,8 @@ std::optional<std::pair<double, double>> logitsOf(LaurelBound bound, double alph
 /// What a run has learned of its wiring, without its recursion, where departureFromSums() sees nothing in the way.
 class Unroller {
 public:
-    Unroller(const Project& project, const StoredTensors& learned, BranchUnit unit)
-        : m_project(project), m_layers(project.network.depth()), m_learned(learned), m_unit(unit)
+    Unroller(const Project& project, const StoredTensors& learned, Granularity granularity)
+        : m_project(project), m_layers(project.network.depth()), m_learned(learned), m_granularity(granularity)
     {
     }
 
@@ -91,7 +91,7 @@ public:
         if (mix.gate.kind == projects::GateKind::Inside) {
             std::ranges::for_each(applied.values, [](double& weight) { weight = std::max(weight, 0.0); });
         }
-        return projects::unrolled(mix, m_layers, applied, m_unit);
+        return projects::unrolled(mix, m_layers, applied, m_granularity);
     }
 
     Result<UnrolledDepth> operator()(const MultiStream& wiring) const
@@ -108,7 +108,7 @@ public:
         for (std::size_t module = 0; module < modulesOf(wiring); ++module) {
             layers.push_back({part(read, module, n), part(carry, module, n * n), part(write, module, n)});
         }
-        return projects::unrolled(layers, m_unit, unitOf(wiring));
+        return projects::unrolled(layers, m_granularity, granularityOf(wiring));
     }
 
     Result<UnrolledDepth> operator()(const BranchGate& wiring) const
@@ -128,7 +128,7 @@ public:
                 residual[layer] = factors[2 * layer + 1];
             }
         }
-        return projects::unrolled(branch, residual, m_unit, unitOf(wiring));
+        return projects::unrolled(branch, residual, m_granularity, granularityOf(wiring));
     }
 
     Result<UnrolledDepth> operator()(const projects::Concatenation&) const
@@ -167,7 +167,7 @@ private:
     const Project& m_project;
     std::int64_t m_layers;
     const StoredTensors& m_learned;
-    BranchUnit m_unit;
+    Granularity m_granularity;
 };
 
 at::Tensor tensorOf(const std::vector<double>& values)
@@ -210,7 +210,7 @@ struct Maker {
         const bool factors = wiring.gate == BranchGateKind::ReZero || wiring.gate == BranchGateKind::LaurelRw;
         const bool shifted = projects::sitesOf(wiring) == projects::MixSites::Ffn;
         const Result<projects::ResidualFactors> found = factors && !shifted
-                                                            ? projects::factorsFor(wanted, unitOf(wiring))
+                                                            ? projects::factorsFor(wanted, granularityOf(wiring))
                                                             : Result<projects::ResidualFactors>(impossible());
         if (!found) {
             return found.error();
@@ -275,8 +275,8 @@ Result<TopologyWeights> weightsThatKeep(const Project& before, const StoredTenso
     if (const auto refused = projects::departureFromSums(before.topology)) {
         return *refused;
     }
-    const BranchUnit unit = projects::unitFor(before.topology.wiring, after.topology.wiring);
-    const Result<UnrolledDepth> wanted = std::visit(Unroller(before, learned, unit), before.topology.wiring);
+    const Granularity granularity = projects::granularityFor(before.topology.wiring, after.topology.wiring);
+    const Result<UnrolledDepth> wanted = std::visit(Unroller(before, learned, granularity), before.topology.wiring);
     return wanted ? std::visit(Maker{after, *wanted}, after.topology.wiring) : Result<TopologyWeights>(wanted.error());
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Learns a tokeniser from text on a thread of its own, so that a run beside it goes on.
+#include "engine/session/tokenise.h"
+
 #include "engine/api/session.h"
 #include "engine/session/failure.h"
-#include "engine/session/queries.h"
 
 #include <atomic>
 #include <chrono>
@@ -74,7 +75,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<Query> Query::make(const TokeniserRequest& request)
+std::unique_ptr<Query> queryFor(const TokeniserRequest& request)
 {
     return std::make_unique<TokeniserQuery>(request);
 }

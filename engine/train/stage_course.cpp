@@ -202,26 +202,26 @@ std::vector<HeldSlice> StageCourse::untouched(const Pass& pass, const std::vecto
     }
     for (std::size_t i = 0; i < parameters.size(); ++i) {
         const auto named = layerParameter(parameters[i].name);
-        if (!named || !parameters[i].units) {
+        if (!named || !parameters[i].slices) {
             continue;
         }
-        const ParameterUnits& units = *parameters[i].units;
+        const PartSlices& slices = *parameters[i].slices;
         const LayerUse layer = pass.layer(static_cast<std::size_t>(named->layer - 1));
-        const bool heads = units.of == ParameterUnits::Of::Heads;
-        const UnitUse& use = heads ? layer.heads : layer.mlp;
-        const std::int64_t count = heads ? units.count : layer.mlpParts;
+        const bool heads = slices.of == PartSlices::Of::Heads;
+        const PartUse& use = heads ? layer.heads : layer.mlp;
+        const std::int64_t count = heads ? slices.count : layer.mlpParts;
         if (!layer.runs || use.keep >= 1) {
             continue;
         }
-        const std::vector<std::size_t> kept = keptUnits(use, count, units.node).units;
-        const std::int64_t length = parameters[i].tensor.size(units.dimension) / count;
-        for (std::int64_t unit = 0; unit < count; ++unit) {
-            if (!std::ranges::binary_search(kept, static_cast<std::size_t>(unit))) {
-                const std::int64_t begin = unit * length;
+        const std::vector<std::size_t> kept = keptParts(use, count, slices.node).parts;
+        const std::int64_t length = parameters[i].tensor.size(slices.dimension) / count;
+        for (std::int64_t part = 0; part < count; ++part) {
+            if (!std::ranges::binary_search(kept, static_cast<std::size_t>(part))) {
+                const std::int64_t begin = part * length;
                 if (!held.empty() && held.back().parameter == i && held.back().begin + held.back().length == begin) {
                     held.back().length += length; // one copy for neighbours
                 } else {
-                    held.push_back({i, units.dimension, begin, length});
+                    held.push_back({i, slices.dimension, begin, length});
                 }
             }
         }

@@ -305,8 +305,8 @@ private:
         checkWhole(sizes.kvHeads, sizes.kvHeads < sizes.heads ? "key-value heads" : "heads", block);
     }
 
-    /// Where a step keeps a certain number of `count` units, that is a whole one.
-    void checkWhole(std::int64_t count, const std::string& units, const std::string& block)
+    /// Where a step keeps a certain number of `count` parts, that is a whole one.
+    void checkWhole(std::int64_t count, const std::string& parts, const std::string& block)
     {
         const bool counted =
             m_schedule.sampling == DropSampling::FixedSize || m_schedule.sampling == DropSampling::First;
@@ -323,7 +323,7 @@ private:
                 m_problems.error(pathOf(span.stage) + "/average_length",
                                  "got " + numberText(span.averageLength) + ", which keeps " +
                                      numberText(std::round(number * 100) / 100) + " of the " + std::to_string(count) +
-                                     " " + units + " of block " + block + ", expected a whole number");
+                                     " " + parts + " of block " + block + ", expected a whole number");
             }
         }
     }

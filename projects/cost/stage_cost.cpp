@@ -16,20 +16,20 @@
 namespace residua::projects {
 namespace {
 
-/// Of a block, or of units of it that can be left out.
+/// Of a block, or of parts of it that can be left out.
 struct Share {
     double trainFlops = 0;
     double activationBytes = 0;
 };
 
-/// What of a block its attentions and MLPs take, each with the number of units that can be left out.
+/// What of a block its attentions and MLPs take, each with the number of parts that can be left out.
 struct BlockParts {
-    struct Unit {
+    struct Cut {
         Share all;
         std::int64_t count = 1;
     };
-    std::vector<Unit> heads;
-    std::vector<Unit> mlps;
+    std::vector<Cut> heads;
+    std::vector<Cut> mlps;
     double activationBytes = 0; ///< of the whole block
 };
 
@@ -67,15 +67,15 @@ BlockParts partsOf(const Project& project, const CostReport& report, const Graph
     return parts;
 }
 
-/// What the left-out units of a layer spare, where the layer itself is kept. `keep`: of its heads and parts.
+/// What the left-out parts of a layer spare, where the layer itself is kept. `keep`: of its parts.
 Share sparedInside(const StageSchedule& schedule, const BlockParts& parts, double keep)
 {
     Share spared;
-    const auto add = [&](const std::vector<BlockParts::Unit>& units) {
-        for (const BlockParts::Unit& unit : units) {
-            const double absent = 1 - keptShare(schedule.sampling, keep, unit.count);
-            spared.trainFlops += absent * unit.all.trainFlops;
-            spared.activationBytes += absent * unit.all.activationBytes;
+    const auto add = [&](const std::vector<BlockParts::Cut>& cuts) {
+        for (const BlockParts::Cut& cut : cuts) {
+            const double absent = 1 - keptShare(schedule.sampling, keep, cut.count);
+            spared.trainFlops += absent * cut.all.trainFlops;
+            spared.activationBytes += absent * cut.all.activationBytes;
         }
     };
     if (keep < 1 && leavesOutHeads(schedule.axis)) {
@@ -138,7 +138,7 @@ private:
         return keep < 1 ? sparedInside(m_project.schedule, partsOfLayer(index), keep) : Share();
     }
 
-    /// With every layer and unit as often there as `kept` says. The topology's own share counts whole. Where layers are
+    /// With every layer and part as often there as `kept` says. The topology's own share counts whole. Where layers are
     /// computed again, they keep nothing inside, and the total holds what the largest of them has there.
     [[nodiscard]] double activationsOf(const KeepShares& kept)
     {

@@ -68,9 +68,9 @@ private:
     {
         if (m_mix.weight == WeightKind::Fixed || m_mix.weight == WeightKind::DepthAttention) {
             m_weights = startingWeights(m_mix, m_layers);
-            return unrolled(m_mix, m_layers, widened(m_weights, m_wanted.features), m_wanted.unit);
+            return unrolled(m_mix, m_layers, widened(m_weights, m_wanted.features), m_wanted.granularity);
         }
-        return Walk(m_mix, m_layers, m_wanted.features, m_wanted.unit, &m_wanted,
+        return Walk(m_mix, m_layers, m_wanted.features, m_wanted.granularity, &m_wanted,
                     [this](const MixSite& site) { return solve(site); })
             .run();
     }
@@ -139,7 +139,7 @@ private:
 
     [[nodiscard]] std::string branchText(std::size_t number) const
     {
-        if (m_wanted.unit == BranchUnit::Layer) {
+        if (m_wanted.granularity == Granularity::Layer) {
             return "layer " + std::to_string(number);
         }
         return (number % 2 == 1 ? "the attention of layer " : "the FFN of layer ") + std::to_string((number + 1) / 2);
@@ -160,10 +160,10 @@ Result<MixNumbers> weightsFor(const DepthMix& mix, std::int64_t layers, const Un
     return Solver(mix, layers, wanted).run();
 }
 
-Result<ResidualFactors> factorsFor(const UnrolledDepth& wanted, BranchUnit modules)
+Result<ResidualFactors> factorsFor(const UnrolledDepth& wanted, Granularity modules)
 {
     const Sums sums(static_cast<std::int64_t>(wanted.inputs.size()), wanted.features);
-    const std::size_t halves = wanted.unit == modules ? 1 : 2;
+    const std::size_t halves = wanted.granularity == modules ? 1 : 2;
     const Error impossible{"topology", "cannot compute the same: each layer would have to read one factor times what "
                                        "the one before read and one times its branch, and under the run's own they "
                                        "read other sums"};
@@ -177,7 +177,7 @@ Result<ResidualFactors> factorsFor(const UnrolledDepth& wanted, BranchUnit modul
         factors.residual.push_back(*largest == 0 ? 1.0 : after[place] / *largest);
         factors.branch.push_back(sums.at(after, layer * halves, 0));
     }
-    const UnrolledDepth got = unrolled(factors.branch, factors.residual, wanted.unit, modules);
+    const UnrolledDepth got = unrolled(factors.branch, factors.residual, wanted.granularity, modules);
     const auto alike = [&](const BranchSum& a, const BranchSum& b) {
         const auto feature = static_cast<std::size_t>(wanted.features);
         for (std::size_t i = 0; i < a.size(); ++i) {

@@ -84,13 +84,13 @@ using Mixer = std::function<Result<BranchSum>(const MixSite& site)>;
 /// Walks the layers as the engine runs them (engine/depth/mix_wiring.cpp), with sums in the place of tensors.
 class Walk {
 public:
-    Walk(const DepthMix& mix, std::int64_t layers, std::int64_t features, BranchUnit unit, const UnrolledDepth* wanted,
-         Mixer mixer)
+    Walk(const DepthMix& mix, std::int64_t layers, std::int64_t features, Granularity granularity,
+         const UnrolledDepth* wanted, Mixer mixer)
         : m_mix(mix),
-          m_unit(unit),
+          m_granularity(granularity),
           m_plan(planOf(mix, layers)),
           m_modules(static_cast<std::size_t>(m_plan.modules)),
-          m_sums(unit == BranchUnit::Half ? 2 * layers : layers, features),
+          m_sums(granularity == Granularity::Half ? 2 * layers : layers, features),
           m_wanted(wanted),
           m_mixer(std::move(mixer))
     {
@@ -99,7 +99,7 @@ public:
             m_firstTerm.push_back(terms);
             terms += static_cast<std::size_t>(reader.terms());
         }
-        m_result.unit = unit;
+        m_result.granularity = granularity;
         m_result.features = features;
         m_result.inputs.resize(m_sums.branches());
     }
@@ -109,7 +109,7 @@ public:
 private:
     /// Between FFN inputs a module is the FFN of one layer and the attention of the next.
     [[nodiscard]] bool shifted() const { return splitsLayers(m_mix) && m_mix.sites == MixSites::Ffn; }
-    [[nodiscard]] bool joinsHalves() const { return m_unit == BranchUnit::Half && !splitsLayers(m_mix); }
+    [[nodiscard]] bool joinsHalves() const { return m_granularity == Granularity::Half && !splitsLayers(m_mix); }
     /// The number of a module's first branch.
     [[nodiscard]] std::size_t firstBranch(std::size_t module) const;
     BranchSum start();
@@ -123,7 +123,7 @@ private:
     Result<BranchSum> beside(std::size_t module, const BranchSum& before);
 
     const DepthMix& m_mix;
-    BranchUnit m_unit;
+    Granularity m_granularity;
     DepthPlan m_plan;
     std::size_t m_modules;
     std::vector<std::size_t> m_firstTerm; ///< of each reader

@@ -22,9 +22,9 @@ bool UnrolledDepth::isPlain() const
     return plain;
 }
 
-BranchUnit unitFor(const Wiring& a, const Wiring& b)
+Granularity granularityFor(const Wiring& a, const Wiring& b)
 {
-    return splitsLayers(a) || splitsLayers(b) ? BranchUnit::Half : BranchUnit::Layer;
+    return splitsLayers(a) || splitsLayers(b) ? Granularity::Half : Granularity::Layer;
 }
 
 MixNumbers startingWeights(const DepthMix& mix, std::int64_t layers)
@@ -33,10 +33,10 @@ MixNumbers startingWeights(const DepthMix& mix, std::int64_t layers)
     return appliedWeights(mix, plan, {1, plan.start});
 }
 
-UnrolledDepth unrolled(const DepthMix& mix, std::int64_t layers, const MixNumbers& applied, BranchUnit unit)
+UnrolledDepth unrolled(const DepthMix& mix, std::int64_t layers, const MixNumbers& applied, Granularity granularity)
 {
-    const Sums sums(unit == BranchUnit::Half ? 2 * layers : layers, applied.features);
-    Walk walk(mix, layers, applied.features, unit, nullptr, [&](const MixSite& site) -> Result<BranchSum> {
+    const Sums sums(granularity == Granularity::Half ? 2 * layers : layers, applied.features);
+    Walk walk(mix, layers, applied.features, granularity, nullptr, [&](const MixSite& site) -> Result<BranchSum> {
         BranchSum mixed = sums.none();
         for (std::size_t e = 0; e < site.entries.size(); ++e) {
             sums.add(mixed, site.entries[e],
@@ -47,12 +47,12 @@ UnrolledDepth unrolled(const DepthMix& mix, std::int64_t layers, const MixNumber
     return *walk.run(); // this mixer gives no error
 }
 
-UnrolledDepth unrolled(const std::vector<double>& branch, const std::vector<double>& residual, BranchUnit unit,
-                       BranchUnit modules)
+UnrolledDepth unrolled(const std::vector<double>& branch, const std::vector<double>& residual, Granularity granularity,
+                       Granularity modules)
 {
-    const std::size_t halves = unit == modules ? 1 : 2;
+    const std::size_t halves = granularity == modules ? 1 : 2;
     const Sums sums(static_cast<std::int64_t>(halves * branch.size()), 1);
-    UnrolledDepth result{unit, 1, {}, sums.branch(0)};
+    UnrolledDepth result{granularity, 1, {}, sums.branch(0)};
     for (std::size_t layer = 0; layer < branch.size(); ++layer) {
         BranchSum own = sums.none();
         BranchSum reads = result.output;
@@ -70,13 +70,13 @@ UnrolledDepth unrolled(const std::vector<double>& branch, const std::vector<doub
     return result;
 }
 
-UnrolledDepth unrolled(const std::vector<StreamLayer>& layers, BranchUnit unit, BranchUnit modules)
+UnrolledDepth unrolled(const std::vector<StreamLayer>& layers, Granularity granularity, Granularity modules)
 {
-    const std::size_t halves = unit == modules ? 1 : 2;
+    const std::size_t halves = granularity == modules ? 1 : 2;
     const Sums sums(static_cast<std::int64_t>(halves * layers.size()), 1);
     const std::size_t n = layers.empty() ? 0 : layers.front().read.size();
     std::vector<BranchSum> streams(n, sums.branch(0));
-    UnrolledDepth result{unit, 1, {}, sums.none()};
+    UnrolledDepth result{granularity, 1, {}, sums.none()};
     for (const StreamLayer& layer : layers) {
         BranchSum reads = sums.none();
         BranchSum own = sums.none();

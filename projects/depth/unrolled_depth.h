@@ -21,13 +21,13 @@ namespace residua::projects {
 using BranchSum = std::vector<double>;
 
 /// How finely branches are told apart.
-enum class BranchUnit {
+enum class Granularity {
     Layer, ///< f_i is the branch of layer i
     Half,  ///< f_{2i−1} is the attention of layer i and f_{2i} its FFN
 };
 
 struct UnrolledDepth {
-    BranchUnit unit = BranchUnit::Layer;
+    Granularity granularity = Granularity::Layer;
     std::int64_t features = 1; ///< 1: each weighs all features alike
     /// What branch i + 1 reads by its ports q, k, v and residual; one port for all is all four.
     std::vector<std::array<BranchSum, 4>> inputs;
@@ -38,19 +38,19 @@ struct UnrolledDepth {
 };
 
 /// Halves where one of the two tells them apart.
-[[nodiscard]] BranchUnit unitFor(const Wiring& a, const Wiring& b);
+[[nodiscard]] Granularity granularityFor(const Wiring& a, const Wiring& b);
 
 /// Of `layers` layers that are wired by `mix` with these weights, one for each of its terms.
-/// Precondition: the unit is Half where projects::splitsLayers(mix).
+/// Precondition: the granularity is Half where projects::splitsLayers(mix).
 [[nodiscard]] UnrolledDepth unrolled(const DepthMix& mix, std::int64_t layers, const MixNumbers& applied,
-                                     BranchUnit unit);
+                                     Granularity granularity);
 /// The weights with which a wiring starts, applied: [terms].
 [[nodiscard]] MixNumbers startingWeights(const DepthMix& mix, std::int64_t layers);
 
 /// Of x_j = branch_j·f_j + residual_j·x_{j−1} (ReZero, LAuReL-RW), a number each per module; `modules` says whether
-/// those are layers or halves, which takes the unit Half.
+/// those are layers or halves, which takes the granularity Half.
 [[nodiscard]] UnrolledDepth unrolled(const std::vector<double>& branch, const std::vector<double>& residual,
-                                     BranchUnit unit, BranchUnit modules = BranchUnit::Layer);
+                                     Granularity granularity, Granularity modules = Granularity::Layer);
 
 /// How a module is connected with n residual streams (Hyper-Connections): read [n], carry [in, out], write [n].
 struct StreamLayer {
@@ -58,8 +58,8 @@ struct StreamLayer {
     std::vector<double> carry;
     std::vector<double> write;
 };
-[[nodiscard]] UnrolledDepth unrolled(const std::vector<StreamLayer>& layers, BranchUnit unit,
-                                     BranchUnit modules = BranchUnit::Layer);
+[[nodiscard]] UnrolledDepth unrolled(const std::vector<StreamLayer>& layers, Granularity granularity,
+                                     Granularity modules = Granularity::Layer);
 
 /// The weights with which `mix` computes `wanted`: [terms, wanted.features or 1]. Where it does not learn them, they
 /// are those with which it starts. An error that says which layer's sum it cannot give, and why.
@@ -73,6 +73,6 @@ struct ResidualFactors {
     std::vector<double> residual;
 };
 /// The factors with which such a wiring computes `wanted`, or an error.
-[[nodiscard]] Result<ResidualFactors> factorsFor(const UnrolledDepth& wanted, BranchUnit modules = BranchUnit::Layer);
+[[nodiscard]] Result<ResidualFactors> factorsFor(const UnrolledDepth& wanted, Granularity modules = Granularity::Layer);
 
 } // namespace residua::projects

@@ -11,7 +11,6 @@
 #include "projects/model/shortcut_text.h"
 #include "projects/model/text_forms.h"
 #include "projects/schema/fields.h"
-#include "projects/studies/member_name.h"
 #include "projects/transfer/retrofit.h"
 #include "projects/transfer/topology_choice.h"
 
@@ -340,10 +339,13 @@ Result<std::vector<SweepMember>> expand(const Project& project, const Sweep& swe
     for (std::size_t i = 0; i < count; ++i) {
         SweepMember& member = members[i];
         const std::vector<const SweepValue*> values = valuesAt(sweep, i);
-        for (const SweepValue* value : values) {
-            member.values.push_back(labelOf(*value));
-            member.label += (member.label.empty() ? "" : ", ") + member.values.back();
+        member.membership = {project.name, sweep.name, {}};
+        for (std::size_t axis = 0; axis < values.size(); ++axis) {
+            member.values.push_back(labelOf(*values[axis]));
+            member.membership.point.push_back(
+                {sweep.axes[axis].field, labelOf(sweep.axes[axis]), member.values.back()});
         }
+        member.label = member.membership.label();
         if (!labels.insert(member.label).second) {
             return Error{"sweep " + sweep.name,
                          "two members are called \"" + member.label + "\"; expected labels that tell the values apart"};
@@ -353,7 +355,7 @@ Result<std::vector<SweepMember>> expand(const Project& project, const Sweep& swe
         if (!made) {
             member.error = made.error();
         } else {
-            member.project.name = textOf(MemberName{project.name, member.label});
+            member.project.name = nameOf(member.membership);
             assess(member, sweep);
         }
     }

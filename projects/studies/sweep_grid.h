@@ -4,6 +4,7 @@
 #include "projects/base/result.h"
 #include "projects/cost/cost.h"
 #include "projects/model/project.h"
+#include "projects/studies/membership.h"
 
 #include <cstddef>
 #include <optional>
@@ -17,7 +18,8 @@ namespace residua::projects {
 struct SweepMember {
     std::string label;               ///< its values' labels, "0:2, small": no other member has it
     std::vector<std::string> values; ///< labels, one per axis
-    /// The document with the fields set, named as a MemberName, without the sweeps.
+    Membership membership;           ///< for its run
+    /// The document with the fields set, named as its membership (nameOf), without the sweeps.
     Project project;
     Cost cost;             ///< per token or sample
     double trainFlops = 0; ///< of the whole training, less what its stages are expected to leave out

@@ -2,7 +2,6 @@
 #include "app/look/format.h"
 #include "app/look/theme.h"
 #include "app/runs/runs_model.h"
-#include "projects/studies/member_name.h"
 #include "tests/support/test_program.h"
 #include "visualizers/runs/shown_runs.h"
 
@@ -115,7 +114,7 @@ private slots:
         QVERIFY(!m_model->setData(m_model->index(0, RunsModel::Loss), "1", Qt::EditRole));
     }
 
-    void namesAreEditedInPlaceButNotThoseOfASweepsMembers()
+    void namesAreEditedInPlace()
     {
         QSignalSpy renamed(m_model.get(), &RunsModel::renamed);
         const QModelIndex row = m_model->index(0, RunsModel::Name);
@@ -124,10 +123,6 @@ private slots:
         QVERIFY(row.data().toString().startsWith("the good one"));
         QVERIFY(!m_model->setData(row, "  ", Qt::EditRole));
         QCOMPARE(renamed.count(), 1);
-        engine::RunInfo member = run("member", "1", "");
-        member.name = textOf(projects::MemberName{"study", "depth 3"});
-        m_model->setRuns({member});
-        QVERIFY(!(m_model->index(0, RunsModel::Name).flags() & Qt::ItemIsEditable));
     }
 
     void aLiveRowIsTold()

@@ -196,10 +196,11 @@ private slots:
         QSignalSpy queued(m_panel.get(), &SweepPanel::queueRequested);
         QTest::mouseClick(m_panel->findChild<QPushButton*>("queueSweep"), Qt::LeftButton);
         QCOMPARE(queued.count(), 1);
-        const auto projects = queued.first().first().value<std::vector<projects::Project>>();
-        QCOMPARE(projects.size(), std::size_t(6));
-        QCOMPARE(projects.back().seeds.init, std::int64_t(3));
-        QCOMPARE(projects.back().training.learningRate.peak, 0.01);
+        const auto members = queued.first().first().value<std::vector<projects::SweepMember>>();
+        QCOMPARE(members.size(), std::size_t(6));
+        QCOMPARE(members.back().project.seeds.init, std::int64_t(3));
+        QCOMPARE(members.back().project.training.learningRate.peak, 0.01);
+        QCOMPARE(members.back().membership.label(), std::string("3, 0.01"));
     }
 
     /// The newest run that trained the member counts; only one that has finished has a loss.
@@ -214,7 +215,8 @@ private slots:
         for (const std::size_t at : {0U, 1U}) {
             projects::Project project = (*members)[at].project;
             engine::RunInfo info;
-            info.name = project.name;
+            info.name = at == 0 ? "renamed since" : project.name;
+            info.membership = (*members)[at].membership;
             info.steps = project.training.steps;
             info.step = 3;
             info.status = at == 0 ? engine::RunStatus::Finished : engine::RunStatus::Stopped;
@@ -237,6 +239,9 @@ private slots:
         QCOMPARE(text(1, 4), QString("—"));
         QCOMPARE(text(2, 2), QString("not begun"));
         QCOMPARE(text(2, 4), QString("—"));
+        runs[1].membership.reset(); // a run that trains the same, but was begun by itself
+        m_panel->setRuns({runs[1]});
+        QTRY_COMPARE_WITH_TIMEOUT(text(1, 2), QString("not begun"), kSweepPatience);
     }
 
     void aMemberThatCannotTrainSaysWhyAndIsNotQueued()
@@ -249,7 +254,7 @@ private slots:
         QVERIFY(grid.index(1, problem).data().toString().contains("batch"));
         QSignalSpy queued(m_panel.get(), &SweepPanel::queueRequested);
         QTest::mouseClick(m_panel->findChild<QPushButton*>("queueSweep"), Qt::LeftButton);
-        QCOMPARE(queued.first().first().value<std::vector<projects::Project>>().size(), std::size_t(1));
+        QCOMPARE(queued.first().first().value<std::vector<projects::SweepMember>>().size(), std::size_t(1));
     }
 
     void aWrongFieldIsAnErrorOfEachMember()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A sweep as several people, processes and nights train it: the program itself is run.
+#include "engine/results/run_reader.h"
 #include "engine/results/sweep_members.h"
 #include "engine/runs/run_files.h"
 #include "engine/runs/run_writer.h"
@@ -345,6 +346,28 @@ private slots:
         QVERIFY(process.waitForFinished(kTimeout));
         QCOMPARE(run({"--member", "5"}).code, 0);
         QCOMPARE(finalLossNow("5"), whole);
+    }
+
+    /// A member is one whatever its project is called, and what is called like one is none.
+    void theListOfRunsSaysWhatIsAMember()
+    {
+        m_project.name = "a · b";
+        save();
+        QCOMPARE(run({"--member", "5"}).code, 0);
+        engine::RunInfo alone;
+        alone.name = "a · 6";
+        QVERIFY(engine::RunWriter::create(runs() / "alone", alone, m_project, "."));
+        QVERIFY(engine::renameRun(runs() / "5", "the best"));
+        const Ran ran = runProcess({"runs", QString::fromStdString(runs().string()), "--json"});
+        const QJsonArray listed = QJsonDocument::fromJson(ran.output.toUtf8()).array();
+        QCOMPARE(listed.size(), 2);
+        for (const QJsonValue& value : listed) {
+            const QJsonObject listedRun = value.toObject();
+            const bool member = listedRun["path"].toString() == "5";
+            QCOMPARE(listedRun["name"].toString(), QString(member ? "the best" : "a · 6"));
+            QCOMPARE(listedRun["sweep"], member ? QJsonValue("seeds") : QJsonValue());
+            QCOMPARE(listedRun["member"], member ? QJsonValue("5") : QJsonValue());
+        }
     }
 
     void aChangedProjectIsNamed()

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a terminal gets to see: widths, escape sequences, help; and the times that the command line takes.
 #include "app/cli/commands.h"
+#include "app/cli/environment.h"
 #include "app/cli/help.h"
+#include "app/cli/man_page.h"
 #include "app/cli/progress_bar.h"
 #include "app/cli/scratch_directory.h"
 #include "app/cli/terminal_text.h"
@@ -9,16 +11,21 @@
 #include "tests/support/test_program.h"
 
 #include <QDir>
+#include <QFile>
+#include <QRegularExpression>
+#include <QSet>
 #include <QTemporaryDir>
 #include <QtTest>
 
 #include <cmath>
+#include <filesystem>
 #include <set>
 #include <sstream>
 
 using namespace residua;
 using namespace residua::cli;
 using namespace std::chrono_literals;
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -137,6 +144,41 @@ private slots:
             QVERIFY(codes.insert(static_cast<int>(code.code)).second);
             QVERIFY2(text.find("  " + std::to_string(static_cast<int>(code.code))) != std::string::npos, code.meaning);
         }
+    }
+
+    /// The sources name a variable in a text that begins with its name.
+    void helpNamesEveryVariableThatTheProgramReads()
+    {
+        const fs::path checkout = RESIDUA_CHECKOUT;
+        const QRegularExpression name(QStringLiteral("\"(RESIDUA_[A-Z_]+)"));
+        QSet<QString> read;
+        for (const char* module : {"app", "editor", "engine", "kernels", "projects", "resources", "visualizers"}) {
+            for (const auto& entry : fs::recursive_directory_iterator(checkout / module)) {
+                const QString path = QString::fromStdString(entry.path().string());
+                const bool isSource = path.endsWith(".h") || path.endsWith(".cpp") || path.endsWith(".cu");
+                QFile file(path);
+                if (!isSource || path.endsWith("app/cli/environment.cpp") || !file.open(QIODevice::ReadOnly)) {
+                    continue;
+                }
+                const QString text = QString::fromUtf8(file.readAll());
+                for (const QRegularExpressionMatch& match : name.globalMatch(text)) {
+                    read.insert(match.captured(1));
+                }
+            }
+        }
+        QSet<QString> documented;
+        const std::string shown = overview(allCommands(), 100);
+        const std::string page = manPage(allCommands());
+        for (const EnvironmentVariable& variable : environmentVariables()) {
+            documented.insert(variable.name);
+            QVERIFY2(shown.find(std::string("  ") + variable.name + "  ") != std::string::npos, variable.name);
+            QVERIFY2(page.find(std::string(".B ") + variable.name + "\n") != std::string::npos, variable.name);
+        }
+        QVERIFY(read.contains("RESIDUA_DIGESTS_MIB"));
+        const QStringList untold = QSet<QString>(read).subtract(documented).values();
+        QVERIFY2(untold.isEmpty(), qPrintable(untold.join(", ")));
+        const QStringList unread = QSet<QString>(documented).subtract(read).values();
+        QVERIFY2(unread.isEmpty(), qPrintable(unread.join(", ")));
     }
 
     void readsTimes_data()

@@ -321,10 +321,10 @@ private Q_SLOTS:
             }
             const auto node = static_cast<std::uint64_t>(project.network.blocks[0].graph.nodes[1].id);
             const std::size_t layer = to.name.starts_with("layers.1") ? 0 : 1;
-            const engine::KeptUnits kept = engine::keptUnits(pass.layers[layer].heads, 2, node);
-            QCOMPARE(kept.units.size(), std::size_t{1});
+            const engine::KeptParts kept = engine::keptParts(pass.layers[layer].heads, 2, node);
+            QCOMPARE(kept.parts.size(), std::size_t{1});
             const std::int64_t dimension = from.size(0) == to.tensor.size(0) ? 1 : 0;
-            to.tensor.copy_(engine::atUnits(from, dimension, 2, kept.units));
+            to.tensor.copy_(engine::atParts(from, dimension, 2, kept.parts));
         }
         const at::Tensor tokens = randomBatch(project, 2, 5, 5).input;
         QVERIFY(distance(network->forward(tokens, pass), small->forward(tokens, kTraining)) < 1e-12);

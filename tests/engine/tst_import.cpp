@@ -4,7 +4,9 @@
 #include "model_folder.h"
 
 #include "engine/files/safetensors.h"
-#include "engine/session/queries.h"
+#include "engine/session/export.h"
+#include "engine/session/import.h"
+#include "engine/session/load_weights.h"
 #include "engine/session/run_use.h"
 #include "projects/file/store.h"
 #include "tests/support/test_program.h"
@@ -410,7 +412,7 @@ private Q_SLOTS:
         ImportRequest request;
         request.folder = at("model");
         request.projectDirectory = at("project");
-        std::unique_ptr<Query> query = Query::make(request);
+        std::unique_ptr<Query> query = queryFor(request);
         std::optional<Event> answer;
         while (!answer) {
             answer = query->advance();
@@ -461,7 +463,7 @@ private:
     {
         int pieces = 0;
         for (bool answered = false; !answered; ++pieces) {
-            std::unique_ptr<Query> query = Query::make(request);
+            std::unique_ptr<Query> query = queryFor(request);
             for (int i = 0; i < pieces; ++i) {
                 const std::optional<Event> early = query->advance();
                 QVERIFY(!early);

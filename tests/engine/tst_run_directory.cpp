@@ -191,6 +191,49 @@ private slots:
         QCOMPARE(read->notes, std::string("written meanwhile"));
     }
 
+    /// What a run's name looks like says nothing where run.json says whose member it is.
+    void aRunIsAMemberWhereItsFileSaysSo()
+    {
+        RunInfo info = exampleInfo();
+        info.name = "a · b";
+        QVERIFY(RunWriter::create(m_folder / "alone", info, exampleProject(), m_folder.parent_path()));
+        info.membership = projects::Membership{"a · b", "seeds", {{"/seeds/init", "seed", "5"}}};
+        info.name = projects::nameOf(*info.membership);
+        QCOMPARE(info.name, std::string("a · b · 5"));
+        auto writer = RunWriter::create(m_folder / "member", info, exampleProject(), m_folder.parent_path());
+        QVERIFY(writer);
+        QVERIFY(renameRun(m_folder / "member", "the best"));
+        QVERIFY(renameRun(m_folder / "alone", "c · d"));
+        RunInfo update = writer->info();
+        update.membership.reset();
+        QVERIFY(writer->update(update));
+        QVERIFY(!RunReader::open(m_folder / "alone")->info()->membership);
+        const auto member = RunReader::open(m_folder / "member")->info();
+        QCOMPARE(member->name, std::string("the best"));
+        QVERIFY(member->membership == info.membership);
+    }
+
+    /// A run.json from before it held a membership: the name tells, and from the next writing on the file.
+    void aRunOfAnEarlierVersionIsAMemberByItsName()
+    {
+        RunInfo info = exampleInfo();
+        info.name = "study · 0:2, 5";
+        QVERIFY(RunWriter::create(m_run, info, exampleProject(), m_folder.parent_path()));
+        std::string text = contentOf(m_run / kRunFile);
+        const std::string key = ",\n  \"membership\": null";
+        const std::size_t at = text.find(key);
+        QVERIFY2(at != std::string::npos, text.c_str());
+        write(m_run / kRunFile, text.erase(at, key.size()));
+        const auto membership = RunReader::open(m_run)->info()->membership;
+        QVERIFY(membership == (projects::Membership{"study", "", {{"", "", "0:2, 5"}}}));
+        QVERIFY(renameRun(m_run, "the best"));
+        QVERIFY(RunReader::open(m_run)->info()->membership == membership);
+        write(m_run / kRunFile, text.insert(at, ",\n  \"membership\": 1"));
+        const auto damaged = RunReader::open(m_run)->info();
+        QVERIFY(!damaged);
+        QVERIFY2(isIn(damaged.error().text(), "membership"), damaged.error().text().c_str());
+    }
+
     void listsNewestFirst()
     {
         for (const auto& [name, created] :

@@ -47,7 +47,7 @@ class TestRunStore : public RunFilesHarness {
 private slots:
     void init() { newFolder(); }
 
-    /// After what differs from the runs that are there; a sweep's member after its place in the sweep.
+    /// After what differs from the runs that are there, but for members of a sweep: those are named by the sweep.
     void runsAreNamedAfterWhatDiffers()
     {
         projects::Project project = exampleProject();
@@ -68,8 +68,15 @@ private slots:
         QCOMPARE(begin(), wide);
         project = exampleProject();
         QCOMPARE(begin(), name);
-        project.name += " · 0:2";
+        project.name += " · 0:2"; // a person's own name, which makes no member
+        QCOMPARE(begin(), project.name);
         project.network.width *= 4;
+        QCOMPARE(begin(), project.name + ", width " + std::to_string(project.network.width) + " features");
+        RunInfo member = exampleInfo();
+        member.name = project.name = "study";
+        member.membership = projects::Membership{"study", "widths", {{"/network/width", "width", "8"}}};
+        QVERIFY(RunWriter::createIn(m_folder, member, project, "."));
+        project.network.width *= 2;
         QCOMPARE(begin(), project.name);
     }
 

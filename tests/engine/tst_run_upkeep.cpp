@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/api/run_paths.h"
+#include "engine/results/run_branch.h"
 #include "engine/results/run_reader.h"
 #include "engine/results/run_upkeep.h"
 #include "engine/runs/checkpoint.h"
@@ -65,6 +66,34 @@ private slots:
         QCOMPARE(reader->matrixSteps("mix"), std::vector<std::int64_t>{10});
         QVERIFY(RunWriter::reopen(fork, 10).ok());
         QCOMPARE(listRuns(m_runs).size(), std::size_t(2));
+    }
+
+    /// A fork trains the point of the grid that its parent does; a branch of another project is none of the sweep's.
+    void aForkOfAMemberIsOneToo()
+    {
+        RunInfo info;
+        info.name = "study · 5";
+        info.steps = 1;
+        info.membership = projects::Membership{"study", "seeds", {{"/seeds/init", "seed", "5"}}};
+        projects::Project project;
+        project.name = info.name;
+        const fs::path run = m_runs / "member";
+        {
+            auto writer = RunWriter::create(run, info, project, m_folder->path().toStdString());
+            QVERIFY(writer.ok());
+            QVERIFY(writeCheckpoint(run, {1, 8, 0.1, 0, {}, {}}, {}, {}, {}).ok());
+        }
+        const auto fork = forkRun(run, 1);
+        QVERIFY2(fork.ok(), fork ? "" : fork.error().text().c_str());
+        QVERIFY(RunReader::open(*fork)->info()->membership == info.membership);
+        RunBranch branch;
+        branch.parent = run;
+        branch.step = 1;
+        branch.project = project;
+        branch.project.network.width += 1;
+        const auto other = makeBranch(branch, [](const fs::path&) -> Status { return Done{}; });
+        QVERIFY2(other.ok(), other ? "" : other.error().text().c_str());
+        QVERIFY(!RunReader::open(*other)->info()->membership);
     }
 
     void whatCannotBeForkedLeavesNothing()

@@ -184,22 +184,22 @@ private Q_SLOTS:
         QVERIFY(draws() != first);
     }
 
-    /// Units of a node: as many as the share says, each as often as any other, and at least one.
-    void unitsAreDrawnAlike()
+    /// Parts of a node: as many as the share says, each as often as any other, and at least one.
+    void partsAreDrawnAlike()
     {
         std::vector<int> fixed(8, 0);
         std::vector<int> single(8, 0);
         constexpr int kDraws = 2000;
         for (std::uint64_t key = 0; key < kDraws; ++key) {
-            const auto half = engine::keptUnits({.sampling = DropSampling::FixedSize, .keep = 0.25, .key = key}, 8, 3);
-            QCOMPARE(half.units.size(), std::size_t{2});
-            const auto few = engine::keptUnits({.keep = 0.01, .key = key}, 8, 3);
-            QVERIFY(!few.units.empty());
-            for (const std::size_t unit : half.units) {
-                ++fixed[unit];
+            const auto half = engine::keptParts({.sampling = DropSampling::FixedSize, .keep = 0.25, .key = key}, 8, 3);
+            QCOMPARE(half.parts.size(), std::size_t{2});
+            const auto few = engine::keptParts({.keep = 0.01, .key = key}, 8, 3);
+            QVERIFY(!few.parts.empty());
+            for (const std::size_t part : half.parts) {
+                ++fixed[part];
             }
-            for (const std::size_t unit : few.units) {
-                ++single[unit];
+            for (const std::size_t part : few.parts) {
+                ++single[part];
             }
         }
         for (const int count : fixed) {
@@ -208,7 +208,7 @@ private Q_SLOTS:
         for (const int count : single) {
             QVERIFY(std::abs(count / static_cast<double>(kDraws) - 0.125) < 6 * std::sqrt(0.125 * 0.875 / kDraws));
         }
-        QCOMPARE(engine::keptUnits({.sampling = DropSampling::First, .keep = 0.5, .before = 0.25, .opening = 0.3}, 8, 3)
+        QCOMPARE(engine::keptParts({.sampling = DropSampling::First, .keep = 0.5, .before = 0.25, .opening = 0.3}, 8, 3)
                      .factors,
                  (std::vector<double>{1, 1, 0.3, 0.3}));
     }

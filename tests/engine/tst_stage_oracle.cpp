@@ -79,7 +79,7 @@ Pass openingPass(bool heads, double keep, double opening)
 {
     Pass pass = kTraining;
     pass.layers.resize(2);
-    engine::UnitUse& use = heads ? pass.layers[1].heads : pass.layers[1].mlp;
+    engine::PartUse& use = heads ? pass.layers[1].heads : pass.layers[1].mlp;
     use = {.sampling = DropSampling::First, .keep = keep, .before = 0.5, .opening = opening};
     pass.layers[1].mlpParts = 4;
     return pass;

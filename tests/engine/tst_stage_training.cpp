@@ -194,23 +194,23 @@ private Q_SLOTS:
         pass.layers = trainer.network().layersOf(pass);
         int slices = 0;
         for (const NamedParameter& parameter : trainer.network().parameters()) {
-            if (!parameter.units || !parameter.name.starts_with("layers.") || parameter.decay == Decay::No) {
+            if (!parameter.slices || !parameter.name.starts_with("layers.") || parameter.decay == Decay::No) {
                 continue;
             }
             const LayerUse& layer = pass.layers.at(static_cast<std::size_t>(parameter.name[7] - '1'));
-            const bool heads = parameter.units->of == ParameterUnits::Of::Heads;
-            const UnitUse& use = heads ? layer.heads : layer.mlp;
+            const bool heads = parameter.slices->of == PartSlices::Of::Heads;
+            const PartUse& use = heads ? layer.heads : layer.mlp;
             if (use.keep >= 1) {
                 continue; // the other axis
             }
-            const std::int64_t count = heads ? parameter.units->count : layer.mlpParts;
-            const auto kept = keptUnits(use, count, parameter.units->node).units;
-            const std::int64_t dimension = parameter.units->dimension;
+            const std::int64_t count = heads ? parameter.slices->count : layer.mlpParts;
+            const auto kept = keptParts(use, count, parameter.slices->node).parts;
+            const std::int64_t dimension = parameter.slices->dimension;
             const std::int64_t length = parameter.tensor.size(dimension) / count;
-            for (std::int64_t unit = 0; unit < count; ++unit) {
-                const bool runs = std::ranges::count(kept, static_cast<std::size_t>(unit)) > 0;
-                const bool same = at::equal(parameter.tensor.narrow(dimension, unit * length, length),
-                                            before.at(parameter.name).narrow(dimension, unit * length, length));
+            for (std::int64_t part = 0; part < count; ++part) {
+                const bool runs = std::ranges::count(kept, static_cast<std::size_t>(part)) > 0;
+                const bool same = at::equal(parameter.tensor.narrow(dimension, part * length, length),
+                                            before.at(parameter.name).narrow(dimension, part * length, length));
                 QVERIFY2(same == (stay && !runs), parameter.name.c_str());
                 slices += runs ? 0 : 1;
             }

@@ -288,13 +288,13 @@ private Q_SLOTS:
         Pass pass = kTraining;
         pass.layers.resize(2);
         pass.layers[1].heads = {.sampling = DropSampling::FixedSize, .keep = 0.5, .key = 12};
-        const std::int64_t units = kvHeads == 0 ? 4 : kvHeads;
-        const engine::KeptUnits kept = engine::keptUnits(pass.layers[1].heads, units, static_cast<std::uint64_t>(id));
-        QCOMPARE(static_cast<std::int64_t>(kept.units.size()), units / 2);
-        const std::int64_t length = 8 / units; // features of a unit
-        for (std::int64_t unit = 0; unit < units; ++unit) {
-            if (!std::ranges::count(kept.units, static_cast<std::size_t>(unit))) {
-                setZero(parameter(*zeroed, "layers.2.attention.out.weight").narrow(1, unit * length, length));
+        const std::int64_t parts = kvHeads == 0 ? 4 : kvHeads;
+        const engine::KeptParts kept = engine::keptParts(pass.layers[1].heads, parts, static_cast<std::uint64_t>(id));
+        QCOMPARE(static_cast<std::int64_t>(kept.parts.size()), parts / 2);
+        const std::int64_t length = 8 / parts; // features of a part
+        for (std::int64_t part = 0; part < parts; ++part) {
+            if (!std::ranges::count(kept.parts, static_cast<std::size_t>(part))) {
+                setZero(parameter(*zeroed, "layers.2.attention.out.weight").narrow(1, part * length, length));
             }
         }
         const engine::DeviceBatch batch = randomBatch(project, 3, 5, 1);
@@ -308,10 +308,10 @@ private Q_SLOTS:
         QVERIFY2(fault.empty(), fault.c_str());
         const at::Tensor out = parameter(*dropped, "layers.2.attention.out.weight").grad();
         const at::Tensor all = parameter(*zeroed, "layers.2.attention.out.weight").grad();
-        for (std::int64_t unit = 0; unit < units; ++unit) {
-            const bool runs = std::ranges::count(kept.units, static_cast<std::size_t>(unit)) > 0;
-            const at::Tensor columns = out.narrow(1, unit * length, length);
-            QVERIFY(runs ? distance(columns, all.narrow(1, unit * length, length)) < 1e-12
+        for (std::int64_t part = 0; part < parts; ++part) {
+            const bool runs = std::ranges::count(kept.parts, static_cast<std::size_t>(part)) > 0;
+            const at::Tensor columns = out.narrow(1, part * length, length);
+            QVERIFY(runs ? distance(columns, all.narrow(1, part * length, length)) < 1e-12
                          : columns.abs().max().item<double>() == 0);
         }
     }
@@ -341,13 +341,13 @@ private Q_SLOTS:
         pass.layers.resize(2);
         pass.layers[0].mlp = {.sampling = DropSampling::FixedSize, .keep = 0.5, .key = 5};
         pass.layers[0].mlpParts = 4;
-        const engine::KeptUnits kept = engine::keptUnits(pass.layers[0].mlp, 4, static_cast<std::uint64_t>(node->id));
-        QCOMPARE(kept.units.size(), std::size_t{2});
+        const engine::KeptParts kept = engine::keptParts(pass.layers[0].mlp, 4, static_cast<std::uint64_t>(node->id));
+        QCOMPARE(kept.parts.size(), std::size_t{2});
         const std::string name = "layers.1." + closer.toStdString() + ".weight";
         const std::int64_t length = parameter(*zeroed, name).size(1) / 4;
-        for (std::size_t unit = 0; unit < 4; ++unit) {
-            if (!std::ranges::count(kept.units, unit)) {
-                setZero(parameter(*zeroed, name).narrow(1, static_cast<std::int64_t>(unit) * length, length));
+        for (std::size_t part = 0; part < 4; ++part) {
+            if (!std::ranges::count(kept.parts, part)) {
+                setZero(parameter(*zeroed, name).narrow(1, static_cast<std::int64_t>(part) * length, length));
             }
         }
         const engine::DeviceBatch batch = vectors ? randomBatch(project, 5, 1, 1) : randomBatch(project, 3, 5, 1);

@@ -3,6 +3,7 @@
 #include "run_harness.h"
 #include "trainer_harness.h"
 
+#include "engine/api/row_curves.h"
 #include "engine/observe/observer.h"
 #include "engine/results/run_reader.h"
 #include "engine/session/failure.h"

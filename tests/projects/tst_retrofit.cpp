@@ -173,7 +173,7 @@ private slots:
     {
         const DepthMix mix = mixNamed("ancre-none", 3);
         const double p01 = 0.5, p02 = 0.25, p12 = 2, p03 = -1, p13 = 3, p23 = 0.125;
-        const UnrolledDepth sums = unrolled(mix, 3, {1, {p01, p02, p12, p03, p13, p23}}, BranchUnit::Layer);
+        const UnrolledDepth sums = unrolled(mix, 3, {1, {p01, p02, p12, p03, p13, p23}}, Granularity::Layer);
         const double c20 = p02 + p12 * p01;
         QCOMPARE(sums.inputs.size(), std::size_t{3});
         for (std::size_t port = 0; port < 4; ++port) {
@@ -200,20 +200,20 @@ private slots:
     {
         for (const char* const name : {"plain", "grn-v2", "dca", "k-dca", "ancre-none", "denseformer", "mudd"}) {
             const DepthMix mix = mixNamed(name, 5);
-            QVERIFY2(unrolled(mix, 5, startingWeights(mix, 5), BranchUnit::Layer).isPlain(), name);
+            QVERIFY2(unrolled(mix, 5, startingWeights(mix, 5), Granularity::Layer).isPlain(), name);
         }
         DepthMix both = mixNamed("ancre-none", 5);
         for (const MixSites sites : {MixSites::Both, MixSites::Ffn}) {
             both.sites = sites;
-            QVERIFY(unrolled(both, 5, startingWeights(both, 5), BranchUnit::Half).isPlain());
+            QVERIFY(unrolled(both, 5, startingWeights(both, 5), Granularity::Half).isPlain());
         }
         for (const char* const name : {"none", "ancre-ingoing", "attention-residuals"}) {
             const DepthMix mix = mixNamed(name, 5);
-            QVERIFY2(!unrolled(mix, 5, startingWeights(mix, 5), unitFor(mix, mix)).isPlain(), name);
+            QVERIFY2(!unrolled(mix, 5, startingWeights(mix, 5), granularityFor(mix, mix)).isPlain(), name);
         }
-        QVERIFY(unrolled({1, 1, 1}, {1, 1, 1}, BranchUnit::Layer).isPlain());
-        QVERIFY(!unrolled({1, 1, 1}, {1, 0.5, 1}, BranchUnit::Half).isPlain());
-        QVERIFY(unrolled({{{1}, {1}, {1}}, {{1}, {1}, {1}}}, BranchUnit::Layer).isPlain()); // one stream
+        QVERIFY(unrolled({1, 1, 1}, {1, 1, 1}, Granularity::Layer).isPlain());
+        QVERIFY(!unrolled({1, 1, 1}, {1, 0.5, 1}, Granularity::Half).isPlain());
+        QVERIFY(unrolled({{{1}, {1}, {1}}, {{1}, {1}, {1}}}, Granularity::Layer).isPlain()); // one stream
     }
 
     /// Whatever weights one wiring has: where another says that it can have them, it gives the very same sums.
@@ -234,9 +234,10 @@ private slots:
         }
         for (const DepthMix& from : mixes) {
             for (const DepthMix& to : mixes) {
-                const BranchUnit unit = unitFor(from, to);
+                const Granularity granularity = granularityFor(from, to);
                 const std::int64_t features = from.weight == WeightKind::PerFeature ? 3 : 1;
-                const UnrolledDepth wanted = unrolled(from, kLayers, unevenWeights(from, kLayers, features), unit);
+                const UnrolledDepth wanted =
+                    unrolled(from, kLayers, unevenWeights(from, kLayers, features), granularity);
                 const auto weights = weightsFor(to, kLayers, wanted);
                 const auto coefficients = weights ? coefficientsFor(to, kLayers, *weights) : weights;
                 if (!coefficients) {
@@ -253,7 +254,7 @@ private slots:
                     }
                     all = wide;
                 }
-                QVERIFY(alike(unrolled(to, kLayers, all, unit), wanted));
+                QVERIFY(alike(unrolled(to, kLayers, all, granularity), wanted));
             }
         }
         QVERIFY2(kept > 60 && refused > 60, qPrintable(QString("%1 kept, %2 refused").arg(kept).arg(refused)));
@@ -289,7 +290,7 @@ private slots:
         const DepthMix after = mixNamed(to.toStdString(), 6);
         const std::int64_t features = before.weight == WeightKind::PerFeature ? 2 : 1;
         const auto weights =
-            weightsFor(after, 6, unrolled(before, 6, unevenWeights(before, 6, features), BranchUnit::Layer));
+            weightsFor(after, 6, unrolled(before, 6, unevenWeights(before, 6, features), Granularity::Layer));
         const auto coefficients = weights ? coefficientsFor(after, 6, *weights) : weights;
         QVERIFY(!coefficients.ok());
         QVERIFY2(QString::fromStdString(coefficients.error().text()).contains(said),
@@ -300,13 +301,13 @@ private slots:
     {
         const std::vector<double> branch{0.5, -1, 2};
         const std::vector<double> residual{1, 0.25, 3};
-        for (const BranchUnit unit : {BranchUnit::Layer, BranchUnit::Half}) {
-            const auto factors = factorsFor(unrolled(branch, residual, unit));
+        for (const Granularity granularity : {Granularity::Layer, Granularity::Half}) {
+            const auto factors = factorsFor(unrolled(branch, residual, granularity));
             QVERIFY(factors.ok());
             QVERIFY(alike(factors->branch, branch) && alike(factors->residual, residual));
         }
         const DepthMix ancre = mixNamed("ancre-none", 4);
-        QVERIFY(!factorsFor(unrolled(ancre, 4, unevenWeights(ancre, 4, 1), BranchUnit::Layer)).ok());
+        QVERIFY(!factorsFor(unrolled(ancre, 4, unevenWeights(ancre, 4, 1), Granularity::Layer)).ok());
     }
 
     void opensTheBlocksOfATransformer_data()

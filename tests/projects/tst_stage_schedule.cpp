@@ -117,7 +117,7 @@ private slots:
         QVERIFY(std::abs(expectedFlopShare(project, *report) - (1 - inner / report->total.trainFlops)) < 1e-12);
     }
 
-    /// Heads, parts and layers together: a layer's FLOP times how often it is kept, less what its left-out units take.
+    /// Heads, parts and layers together: a layer's FLOP times how often it is kept, less what its left-out parts take.
     void flopOfHeadsAndPartsAreSavedToo()
     {
         Project project = findExample("plain-language")->project; // 8 layers, 4 heads

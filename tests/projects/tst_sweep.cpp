@@ -5,7 +5,7 @@
 #include "projects/file/json.h"
 #include "projects/library/presets.h"
 #include "projects/schedule/stage_schedule.h"
-#include "projects/studies/member_name.h"
+#include "projects/studies/membership.h"
 #include "projects/studies/sweep_grid.h"
 #include "tests/support/test_program.h"
 
@@ -88,15 +88,48 @@ private slots:
         QCOMPARE(sources(2), (std::vector<Shortcut>{{0, 2}}));
         QCOMPARE(sources(5), (std::vector<Shortcut>{{0, 4}})); // made for the depth that its other axis sets
         QCOMPARE((*grid)[5].project.name, project.name + " · 0:L-1, 5");
-        QCOMPARE(memberNameFrom((*grid)[5].project.name), (MemberName{project.name, "0:L-1, 5"}));
-        QCOMPARE(memberNameFrom("of no sweep"), (MemberName{"of no sweep", ""}));
-        QCOMPARE(textOf(MemberName{"of no sweep", ""}), std::string("of no sweep"));
+        QVERIFY((*grid)[5].membership ==
+                (Membership{project.name,
+                            "s",
+                            {{"/topology", "topology", "0:L-1"}, {"/network/stack/0/repeat", "repeat", "5"}}}));
+        QCOMPARE((*grid)[5].membership.label(), (*grid)[5].label);
         for (const SweepMember& member : *grid) {
             QVERIFY2(!member.error, member.error ? member.error->text().c_str() : "");
             QVERIFY(member.trainFlops > 0);
             QCOMPARE(member.cost.parameters, 16 * 16 * member.project.network.depth());
         }
         QVERIFY((*grid)[1].trainFlops > (*grid)[0].trainFlops);
+    }
+
+    void aMembershipIsReadBackFromItsText()
+    {
+        const Membership member{"a · b", "\"quoted\"\n", {{"/seeds/init", "seed", "1"}, {"/topology", "π", ""}}};
+        for (const std::optional<Membership>& written : {std::optional(member), std::optional<Membership>()}) {
+            const auto read = membershipFrom(textOf(written));
+            QVERIFY2(read.ok(), read ? "" : read.error().text().c_str());
+            QVERIFY(*read == written);
+        }
+        QCOMPARE(textOf(std::nullopt), std::string("null"));
+        for (const char* bad :
+             {"", "{", "1", "[]", "{}", R"({"project": "a", "sweep": "s"})",
+              R"({"project": "a", "sweep": 1, "point": []})", R"({"project": "a", "sweep": "s", "point": []})",
+              R"({"project": "a", "sweep": "s", "point": [1]})",
+              R"({"project": "a", "sweep": "s", "point": [{"field": "", "axis": ""}]})"}) {
+            QVERIFY2(!membershipFrom(bad), bad);
+        }
+        QCOMPARE(membershipFrom("1").error().text(),
+                 std::string("is 1, expected an object, or null for a run of no sweep"));
+        QCOMPARE(membershipFrom(R"({"project": "a", "sweep": 1})").error().text(),
+                 std::string("[sweep] is 1, expected a text"));
+    }
+
+    /// For files that hold none.
+    void aMembershipIsGuessedFromAName()
+    {
+        QVERIFY(membershipFromName("study · 0:2, 5") == (Membership{"study", "", {{"", "", "0:2, 5"}}}));
+        QCOMPARE(membershipFromName("study · 0:2, 5")->label(), std::string("0:2, 5"));
+        QVERIFY(!membershipFromName("of no sweep"));
+        QVERIFY(!membershipFromName("of no sweep · "));
     }
 
     void topologyTexts()

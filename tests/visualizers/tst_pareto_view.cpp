@@ -118,11 +118,15 @@ private slots:
         };
         std::vector<ParetoRun> runs = fourRuns();
         for (ParetoRun& run : runs) {
-            run.sweep = {"project", run.name.toStdString() + "-member"};
+            run.membership = residua::projects::Membership{
+                "a · b", "sweep", {{"/network/width", "width", run.name.toStdString() + "-member"}}};
         }
         m_view->setRuns(runs);
         QVERIFY(isShown("a-member") && !isShown("a"));
-        runs[1].sweep.project = "another";
+        runs[1].membership->project = "another";
+        m_view->setRuns(runs);
+        QVERIFY(isShown("a") && !isShown("a-member"));
+        runs[1].membership.reset();
         m_view->setRuns(runs);
         QVERIFY(isShown("a") && !isShown("a-member"));
     }

@@ -45,7 +45,7 @@ struct Range {
 bool areMembers(const std::vector<ParetoRun>& runs)
 {
     return std::ranges::all_of(runs, [&](const ParetoRun& run) {
-        return !run.sweep.member.empty() && run.sweep.project == runs.front().sweep.project;
+        return run.membership && run.membership->project == runs.front().membership->project;
     });
 }
 
@@ -312,7 +312,7 @@ void ParetoView::Impl::drawNames(const std::vector<std::size_t>& best)
         auto* label = new QCPItemText(plot);
         label->position->setCoords(costOf(runs[i]), lossOf(runs[i]));
         label->setPadding(QMargins(7, 0, 7, 3));
-        label->setText(members ? QString::fromStdString(runs[i].sweep.member) : runs[i].name);
+        label->setText(members ? QString::fromStdString(runs[i].membership->label()) : runs[i].name);
         label->setColor(toQColor(resources::themeColours(theme).muted));
         label->setFont(plot->font());
         m_labels.push_back(label);

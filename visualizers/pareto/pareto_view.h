@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "projects/studies/member_name.h"
+#include "projects/studies/membership.h"
 #include "resources/colours.h"
 #include "visualizers/plot/plot_view.h"
 
 #include <QString>
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace residua::visualizers {
@@ -25,8 +26,8 @@ struct ParetoRun {
     double loss = 0;           ///< the last of training; NaN: none
     double validationLoss = 0; ///< the last; NaN: none
     ParetoStanding standing = ParetoStanding::Result;
-    QString status;                  ///< in words: "finished", "running"
-    projects::MemberName sweep = {}; ///< the project that it is of, and which member of its sweep
+    QString status;                                                ///< in words: "finished", "running"
+    std::optional<projects::Membership> membership = std::nullopt; ///< none: the run is of no sweep
     bool operator==(const ParetoRun&) const = default;
 };
 
