@@ -2,7 +2,6 @@
 // A checkpoint as PyTorch code, with what the engine computes on a few examples beside it, as what is made of that
 // code, or as a model of transformers.
 #include "engine/data/fingerprint.h"
-#include "engine/data/random.h"
 #include "engine/files/safetensors_header.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/import_record.h"
@@ -17,6 +16,7 @@
 #include "engine/transfer/new_folder.h"
 #include "engine/transfer/onnx_graph.h"
 #include "engine/transfer/pytorch_folder.h"
+#include "projects/base/random.h"
 #include "projects/huggingface/custom_model.h"
 #include "projects/schedule/stage_schedule.h"
 

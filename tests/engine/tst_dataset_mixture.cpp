@@ -7,7 +7,7 @@
 #include "engine/data/fingerprint.h"
 #include "engine/data/mixture.h"
 #include "engine/data/mixture_order.h"
-#include "engine/data/random.h"
+#include "projects/base/random.h"
 #include "tests/support/test_program.h"
 
 #include <QScopeGuard>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/data/random.h"
 #include "engine/lowrank/fit_layers.h"
 #include "engine/lowrank/layer.h"
 #include "engine/lowrank/relu_svd.h"
+#include "projects/base/random.h"
 #include "projects/schema/method_keys.h"
 #include "tests/support/test_program.h"
 
@@ -13,6 +13,7 @@
 #include <cmath>
 #include <numbers>
 
+using namespace residua;
 using namespace residua::engine;
 using Eigen::Index;
 using Eigen::MatrixXd;
