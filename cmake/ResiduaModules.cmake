@@ -32,7 +32,7 @@ set(RESIDUA_MAY_USE_engine_results projects engine_api engine_runs)
 set(RESIDUA_MAY_USE_engine_tokeniser projects nlohmann icu pcre2)
 set(RESIDUA_MAY_USE_engine_data    projects engine_api engine_theory engine_runs engine_tokeniser eigen nlohmann sentencepiece archive arrow)
 set(RESIDUA_MAY_USE_engine_bundle  projects engine_api engine_runs engine_results engine_data nlohmann archive)
-set(RESIDUA_MAY_USE_engine_lowrank projects engine_theory engine_data eigen)
+set(RESIDUA_MAY_USE_engine_lowrank projects engine_theory eigen)
 set(RESIDUA_MAY_USE_engine         projects kernels engine_api engine_runs engine_results engine_data engine_lowrank
                                    nlohmann torch)
 set(RESIDUA_MAY_USE_editor         projects resources imgui opengl)

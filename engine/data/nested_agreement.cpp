@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/data/nested_agreement.h"
 
-#include "engine/data/random.h"
+#include "projects/base/random.h"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/data/regression.h"
 
-#include "engine/data/random.h"
 #include "engine/data/vector_dataset.h"
+#include "projects/base/random.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/data/token_dataset.h"
 
-#include "engine/data/random.h"
 #include "engine/data/utf8.h"
+#include "projects/base/random.h"
 #include "projects/model/split_sizes.h"
 
 #include <algorithm>
@@ -153,8 +153,7 @@ const TokenPart& TokenDataset::drawnPart(Split split, std::int64_t seed, std::ui
         return m_parts.front();
     }
     const std::uint64_t stream = streamOf(Stream::Part, static_cast<std::uint64_t>(split));
-    const double uniform =
-        static_cast<double>(drawBits(static_cast<std::uint64_t>(seed), stream, draw) >> 11) * 0x1p-53;
+    const double uniform = uniformFrom(drawBits(static_cast<std::uint64_t>(seed), stream, draw));
     const auto bound = std::ranges::upper_bound(m_bounds, uniform * m_bounds.back());
     return m_parts[std::min(static_cast<std::size_t>(bound - m_bounds.begin()), m_parts.size() - 1)];
 }
@@ -191,7 +190,7 @@ Status TokenDataset::fill(Batch& batch, Split split, std::int64_t seed, std::int
         const TokenPart& part = drawnPart(split, seed, draw);
         const TokenRange& tokens = rangeOf(part, split);
         const std::uint64_t bits = drawBits(static_cast<std::uint64_t>(seed), stream, draw);
-        return Window{&part, tokens.begin + below(bits, tokens.size - m_time)};
+        return Window{&part, tokens.begin + indexFrom(bits, tokens.size - m_time)};
     });
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/depth/layer_dropping.h"
 
+#include "engine/api/matrix_name.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -161,7 +163,7 @@ void LayerDropping::setParts(std::vector<LayerUse>& layers, const KeepShares& sh
 
 Matrix activeLayers(const std::vector<LayerUse>& layers, std::int64_t step)
 {
-    Matrix matrix{"active", step, 1, static_cast<std::int64_t>(layers.size()), {}};
+    Matrix matrix{matrix::kActive, step, 1, static_cast<std::int64_t>(layers.size()), {}};
     for (const LayerUse& layer : layers) {
         const double inside = std::min(layer.heads.keep, layer.mlp.keep);
         matrix.values.push_back(layer.runs && layer.factor != 0 ? static_cast<float>(inside) : 0.0F);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/graph/draws.h"
 
-#include "projects/base/gaussian.h"
+#include "projects/base/random.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>

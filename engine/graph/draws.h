@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/runtime/philox.h"
+#include "projects/base/random.h"
 
 #include <ATen/core/Tensor.h>
 

@@ -3,7 +3,7 @@
 
 #include "engine/graph/draws.h"
 #include "engine/graph/fit_jobs.h"
-#include "engine/runtime/philox.h"
+#include "projects/base/random.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>

@@ -8,18 +8,6 @@
 #include <utility>
 
 namespace residua::engine {
-namespace {
-
-/// The finaliser of splitmix64: neighbouring steps get unrelated keys.
-std::uint64_t mixed(std::uint64_t value)
-{
-    value += 0x9e3779b97f4a7c15ULL;
-    value = (value ^ (value >> 30U)) * 0xbf58476d1ce4e5b9ULL;
-    value = (value ^ (value >> 27U)) * 0x94d049bb133111ebULL;
-    return value ^ (value >> 31U);
-}
-
-} // namespace
 
 KeptParts keptParts(const PartUse& use, std::int64_t count, std::uint64_t node)
 {
@@ -28,7 +16,7 @@ KeptParts keptParts(const PartUse& use, std::int64_t count, std::uint64_t node)
     std::iota(order.begin(), order.end(), std::size_t{0});
     auto number = static_cast<std::size_t>(projects::keptCount(use.keep, count));
     if (use.sampling != DropSampling::First) {
-        const Philox random(use.key ^ mixed(node));
+        const Philox random(use.key ^ splitMix(node));
         order = inDrawnOrder(std::move(order), random);
         if (use.sampling != DropSampling::FixedSize) {
             const auto isKept = [&](std::size_t part) { return random.uniform(part) < use.keep; };
@@ -49,7 +37,7 @@ KeptParts keptParts(const PartUse& use, std::int64_t count, std::uint64_t node)
 }
 
 RandomStreams::RandomStreams(std::int64_t seed, std::int64_t step)
-    : m_key(mixed(mixed(static_cast<std::uint64_t>(seed)) + static_cast<std::uint64_t>(step)))
+    : m_key(splitMix(splitMix(static_cast<std::uint64_t>(seed)) + static_cast<std::uint64_t>(step)))
 {
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/lowrank/exact_fit.h"
 
-#include "engine/data/random.h"
 #include "engine/lowrank/lbfgs.h"
 #include "engine/theory/decompositions.h"
+#include "projects/base/random.h"
 
 #include <optional>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/lowrank/layer.h"
 
-#include "engine/data/random.h"
 #include "engine/theory/dense_matrix.h"
+#include "projects/base/random.h"
 #include "projects/base/text.h"
 
 #include <algorithm>

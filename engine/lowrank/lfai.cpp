@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/lowrank/lfai.h"
 
-#include "engine/data/random.h"
 #include "engine/lowrank/adam.h"
-#include "projects/base/gaussian.h"
+#include "projects/base/random.h"
 
 #include <cmath>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/lowrank/sphere_gap.h"
 
-#include "engine/data/random.h"
 #include "engine/lowrank/fit_layers.h"
 #include "engine/lowrank/gaussian_error.h"
+#include "projects/base/random.h"
 #include "projects/base/text.h"
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/lowrank/start_and_loss.h"
 
-#include "engine/data/random.h"
 #include "engine/lowrank/adam.h"
 #include "engine/lowrank/lfai.h"
 #include "engine/theory/dense_matrix.h"
+#include "projects/base/random.h"
 #include "projects/schema/method_keys.h"
 
 #include <algorithm>

@@ -4,7 +4,6 @@
 #include "engine/session/export.h"
 
 #include "engine/data/fingerprint.h"
-#include "engine/data/random.h"
 #include "engine/files/safetensors_header.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/import_record.h"
@@ -18,6 +17,7 @@
 #include "engine/transfer/new_folder.h"
 #include "engine/transfer/onnx_graph.h"
 #include "engine/transfer/pytorch_folder.h"
+#include "projects/base/random.h"
 #include "projects/huggingface/custom_model.h"
 #include "projects/schedule/stage_schedule.h"
 

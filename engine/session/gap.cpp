@@ -9,13 +9,13 @@
 #include "engine/graph/weight_inputs.h"
 #include "engine/lowrank/fit_layers.h"
 #include "engine/runs/checkpoint.h"
-#include "engine/runtime/philox.h"
 #include "engine/session/run_use.h"
 #include "engine/train/batches.h"
 #include "engine/train/fit_inputs.h"
 #include "engine/train/precision.h"
 #include "engine/train/tensor_io.h"
 #include "engine/transfer/transfer_plan.h"
+#include "projects/base/random.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>

@@ -3,32 +3,25 @@
 
 #include "engine/theory/decompositions.h"
 #include "engine/theory/dense_matrix.h"
-#include "projects/base/gaussian.h"
+#include "projects/base/random.h"
 
 #include <cmath>
 #include <cstddef>
 #include <limits>
-#include <random>
 #include <string>
 #include <utility>
 
 namespace residua::engine::theory {
 namespace {
 
-/// Standard normal. The generator's numbers are the standard's, so they are the same everywhere.
-DenseMatrix gaussian(std::int64_t rows, std::int64_t columns, std::mt19937_64& random)
+/// Standard normal.
+DenseMatrix gaussian(std::int64_t rows, std::int64_t columns, RandomStream& random)
 {
-    const auto uniform = [&] { return (static_cast<double>(random() >> 11U) + 0.5) * 0x1.0p-53; };
-    DenseMatrix matrix(rows, columns);
-    for (double& value : matrix.reshaped()) {
-        const double first = uniform(); // the order of the two draws decides the number
-        value = gaussianFrom(first, uniform());
-    }
-    return matrix;
+    return DenseMatrix::NullaryExpr(rows, columns, [&] { return random.gaussian(); });
 }
 
 /// Columns of length 1.
-DenseMatrix onSphere(std::int64_t dimension, std::int64_t count, std::mt19937_64& random)
+DenseMatrix onSphere(std::int64_t dimension, std::int64_t count, RandomStream& random)
 {
     DenseMatrix x = gaussian(dimension, count, random);
     x.colwise().normalize();
@@ -59,7 +52,7 @@ Result<LinearStability> linearStability(const NormalisedLinear& network, std::in
     if (!(shared >= 0 && shared <= 1)) {
         return outside("tau", std::to_string(shared), "a number in [0, 1]");
     }
-    std::mt19937_64 random(seed);
+    RandomStream random(seed, streamOf(Stream::Theory));
     const DenseMatrix x = onSphere(dimension, inputs, random);
     DenseMatrix common = gaussian(dimension, dimension, random);
     common /= decomposed(common).values(0);

@@ -12,7 +12,7 @@
 namespace residua::engine {
 
 TokenChooser::TokenChooser(double temperature, std::int64_t topK, std::int64_t seed)
-    : m_temperature(temperature), m_topK(topK), m_random(static_cast<std::uint64_t>(seed))
+    : m_temperature(temperature), m_topK(topK), m_random(static_cast<std::uint64_t>(seed), streamOf(Stream::Tokens))
 {
 }
 
@@ -45,8 +45,7 @@ std::int64_t TokenChooser::choose(std::span<const float> logits)
         total += std::exp((logitOf(token) - highest) / m_temperature);
         m_weights.push_back(total);
     }
-    // The top 53 bits as a fraction: the standard's distributions differ between libraries.
-    const double draw = static_cast<double>(m_random() >> 11U) * 0x1p-53 * total;
+    const double draw = m_random.uniform() * total;
     const std::int64_t chosen = std::upper_bound(m_weights.begin(), m_weights.end(), draw) - m_weights.begin();
     return candidates[static_cast<std::size_t>(std::min(chosen, kept - 1))];
 }

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "engine/network/network.h"
+#include "projects/base/random.h"
 
 #include <cstdint>
-#include <random>
 #include <span>
 #include <vector>
 
@@ -29,7 +29,7 @@ public:
 private:
     double m_temperature;
     std::int64_t m_topK;
-    std::mt19937_64 m_random;
+    RandomStream m_random;
     std::vector<std::int64_t> m_order;
     std::vector<double> m_weights;
 };

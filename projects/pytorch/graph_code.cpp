@@ -141,16 +141,44 @@ Status GraphWriter::add(const ResolvedNode& node)
     if (node.kind->traits.role == NodeRole::GraphOutput) {
         return Done{};
     }
-    const Emit emit = emitterOf(node.kind->key);
-    const Status added = emit ? (this->*emit)(node)
-                              : Status(Error{"", "the export to PyTorch does not know nodes of kind " + node.kind->key +
-                                                     "; leave it out, or go on training here"});
+    const Status added = emit(node);
     return added ? added : Status(Error{placeOf(m_made.ref, *m_node), added.error().message});
 }
 
-Result<GraphCode> codeOf(const Project& project, const GraphClass& made, HelperCode& helpers)
+std::string GraphWriter::in(const ResolvedNode& node, std::size_t port) const
 {
-    return GraphWriter(project, made, helpers).write();
+    return m_values.at(node.feeds[port]);
+}
+
+void GraphWriter::define(const ResolvedNode& node, const std::string& expression)
+{
+    const std::string variable = m_variables->of(m_node->name);
+    m_body.push_back(variable + " = " + expression);
+    alias(node, variable);
+}
+
+void GraphWriter::alias(const ResolvedNode& node, const std::string& variable)
+{
+    m_values[{node.id, node.kind->outputs.front()}] = variable;
+}
+
+std::string GraphWriter::attributeOf(const std::string& name)
+{
+    const auto [known, isNew] = m_attributeOf.try_emplace(name);
+    if (isNew) {
+        known->second = m_attributes.of(name);
+    }
+    return known->second;
+}
+
+std::string GraphWriter::module(const std::string& made, const std::vector<std::string>& parameters)
+{
+    const std::string attribute = attributeOf(m_node->name);
+    m_init.push_back("self." + attribute + " = " + made);
+    for (const std::string& parameter : parameters) {
+        m_names[m_node->name + "." + parameter] = attribute + "." + parameter;
+    }
+    return "self." + attribute;
 }
 
 } // namespace residua::projects

@@ -12,7 +12,8 @@
 
 namespace residua::projects {
 
-/// Private to pytorch: one class of the module, method by method and node by node.
+/// Private to pytorch: one class of the module, method by method and node by node. What a node is by its kind says who
+/// derives from it (graph_nodes.cpp).
 class GraphWriter {
 public:
     GraphWriter(const Project& project, const GraphClass& made, HelperCode& helpers)
@@ -25,40 +26,15 @@ public:
             m_attributes.take("factor");
         }
     }
+    virtual ~GraphWriter() = default;
+    GraphWriter(const GraphWriter&) = delete;
+    GraphWriter& operator=(const GraphWriter&) = delete;
 
     Result<GraphCode> write();
 
 private:
-    using Emit = Status (GraphWriter::*)(const ResolvedNode&);
-
-    static Emit emitterOf(const std::string& kind)
-    {
-        static const std::map<std::string, Emit> kTable{
-            {"add", &GraphWriter::addSum},
-            {"multiply", &GraphWriter::addProduct},
-            {"concat", &GraphWriter::addConcat},
-            {"expression", &GraphWriter::addExpression},
-            {"image", &GraphWriter::addImage},
-            {"flatten", &GraphWriter::addFlatten},
-            {"linear", &GraphWriter::addLinear},
-            {"conv1d", &GraphWriter::addConv1d},
-            {"conv2d", &GraphWriter::addConv2d},
-            {"patchify", &GraphWriter::addPatchify},
-            {"rms_norm", &GraphWriter::addNorm},
-            {"layer_norm", &GraphWriter::addNorm},
-            {"activation", &GraphWriter::addActivation},
-            {"swiglu", &GraphWriter::addSwiglu},
-            {"dropout", &GraphWriter::addDropout},
-            {"scale", &GraphWriter::addScale},
-            {"attention", &GraphWriter::addAttention},
-            {"token_embedding", &GraphWriter::addTokenEmbedding},
-            {"position_embedding", &GraphWriter::addPositionEmbedding},
-            {"sinusoidal_positions", &GraphWriter::addSinusoids},
-            {"mean_pool", &GraphWriter::addMeanPool},
-        };
-        const auto found = kTable.find(kind);
-        return found == kTable.end() ? nullptr : found->second;
-    }
+    /// Writes a node that is no port of the graph. An error says what of it has no code.
+    virtual Status emit(const ResolvedNode& node) = 0;
 
     Status writeMethod(const GraphMethod& method, PythonText& text);
 
@@ -71,8 +47,7 @@ private:
 
     Status add(const ResolvedNode& node);
 
-    // ---- What the emitters are made of ----
-
+protected: // what emit() is made of
     [[nodiscard]] std::string in(const ResolvedNode& node, std::size_t port = 0) const;
 
     /// The node's value is that expression, under a name of its own.
@@ -83,55 +58,6 @@ private:
     std::string attributeOf(const std::string& name);
     /// The node as a module, with these parameters: "self.up".
     std::string module(const std::string& made, const std::vector<std::string>& parameters);
-
-    [[nodiscard]] static std::vector<std::string> weightNames(bool factored, bool bias);
-
-    [[nodiscard]] std::string infix(const ResolvedNode& node, const char* sign) const;
-
-    // ---- Arithmetic ----
-
-    Status addSum(const ResolvedNode& node);
-    Status addProduct(const ResolvedNode& node);
-    Status addConcat(const ResolvedNode& node);
-    Status addExpression(const ResolvedNode& node);
-    Status addImage(const ResolvedNode& node);
-    Status addFlatten(const ResolvedNode& node);
-
-    // ---- Products with matrices ----
-
-    Status addLinear(const ResolvedNode& node);
-
-    Status addConv1d(const ResolvedNode& node);
-
-    Status addConv2d(const ResolvedNode& node);
-
-    Status addPatchify(const ResolvedNode& node);
-
-    // ---- Norms and activations ----
-
-    /// The norm that owns the weights: the node itself, or the one that it shares with.
-    struct NormOwner {
-        std::string name;
-        bool bias = false; ///< as the first of those that share says
-        double epsilon = 0;
-    };
-    [[nodiscard]] NormOwner ownerOf(const ResolvedNode& node) const;
-
-    Status addNorm(const ResolvedNode& node);
-
-    Status addActivation(const ResolvedNode& node);
-    Status addSwiglu(const ResolvedNode& node);
-    Status addDropout(const ResolvedNode& node);
-    Status addScale(const ResolvedNode& node);
-
-    // ---- Sequences ----
-
-    Status addAttention(const ResolvedNode& node);
-
-    Status addTokenEmbedding(const ResolvedNode& node);
-    Status addPositionEmbedding(const ResolvedNode& node);
-    Status addSinusoids(const ResolvedNode& node);
-    Status addMeanPool(const ResolvedNode& node);
 
     const Project& m_project;
     const GraphClass& m_made;

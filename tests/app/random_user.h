@@ -4,6 +4,7 @@
 #include "app/canvas/canvas_widget.h"
 #include "app/palette/palette_items.h"
 #include "app/window/main_window.h"
+#include "tests/support/draws.h"
 
 #include <QTimer>
 
@@ -25,7 +26,10 @@ public:
     /// One action and what follows from it; says what it was.
     QString act();
     /// 0 .. count - 1.
-    [[nodiscard]] int below(qsizetype count) { return static_cast<int>(m_random() % static_cast<unsigned>(count)); }
+    [[nodiscard]] int below(qsizetype count)
+    {
+        return static_cast<int>(tests::below(m_random, static_cast<std::size_t>(count)));
+    }
 
 private:
     struct Kind {

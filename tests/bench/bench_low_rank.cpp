@@ -5,8 +5,8 @@
 // course (the paper's: 6 epochs at most, fewer where it stands still) over the exact search's time until it first was
 // at or below LFAI-WS's error, and over the whole of the exact search. 10 is the aim. One thread each; the weights are
 // N(0, 1/in).
-#include "engine/data/random.h"
 #include "engine/lowrank/low_rank_fit.h"
+#include "projects/base/random.h"
 
 #include <chrono>
 #include <cmath>
@@ -17,6 +17,7 @@
 
 namespace {
 
+using namespace residua;
 using namespace residua::engine;
 using Clock = std::chrono::steady_clock;
 

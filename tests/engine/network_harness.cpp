@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "network_harness.h"
 
-#include "engine/runtime/philox.h"
+#include "projects/base/random.h"
 #include "projects/library/presets.h"
 #include "projects/model/data_source.h"
 #include "projects/nodes/graph_builder.h"
@@ -72,7 +72,7 @@ std::int64_t parameterCount(CompiledNetwork& network)
 at::Tensor randomTensor(at::IntArrayRef shape, std::uint64_t seed)
 {
     at::Tensor result = at::empty(shape, at::kDouble);
-    const engine::Philox random(seed);
+    const Philox random(seed);
     for (std::int64_t i = 0; i < result.numel(); ++i) {
         // A sum of 12 uniforms less 6 has mean 0 and variance 1.
         double sum = -6;
@@ -94,7 +94,7 @@ DeviceBatch randomBatch(const Project& project, std::int64_t batch, std::int64_t
         return {randomTensor({batch, examples.input().shape.features()}, seed).to(type),
                 randomTensor({batch, examples.target().shape.features()}, seed + 1).to(type)};
     }
-    const engine::Philox random(seed);
+    const Philox random(seed);
     at::Tensor tokens = at::empty({batch, time + 1}, at::kLong);
     for (std::int64_t i = 0; i < tokens.numel(); ++i) {
         tokens.mutable_data_ptr<std::int64_t>()[i] =

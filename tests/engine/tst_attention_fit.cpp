@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Features fitted to a softmax: their error beside one written out entry by entry, and what the fit promises.
-#include "engine/data/random.h"
 #include "engine/lowrank/attention_fit.h"
+#include "projects/base/random.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/data/random.h"
 #include "engine/lowrank/exact_fit.h"
 #include "engine/lowrank/gaussian_error.h"
+#include "projects/base/random.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -9,6 +9,7 @@
 #include <cmath>
 #include <numbers>
 
+using namespace residua;
 using namespace residua::engine;
 using namespace residua::engine::lowrank;
 using Eigen::MatrixXd;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/data/random.h"
 #include "engine/lowrank/fit_layers.h"
 #include "engine/lowrank/layer.h"
 #include "engine/lowrank/relu_svd.h"
+#include "engine/theory/dense_matrix.h"
+#include "projects/base/random.h"
 #include "projects/schema/method_keys.h"
 #include "tests/support/test_program.h"
 
@@ -13,11 +14,11 @@
 #include <cmath>
 #include <numbers>
 
+using namespace residua;
 using namespace residua::engine;
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 namespace {
 
@@ -29,7 +30,7 @@ MatrixXd drawn(Index rows, Index columns, std::uint64_t seed)
 
 std::vector<double> numbers(const MatrixXd& matrix)
 {
-    const RowMajor rows = matrix;
+    const DenseMatrix rows = matrix;
     return {rows.data(), rows.data() + rows.size()};
 }
 
@@ -57,8 +58,8 @@ LowRankFit fitted(const LowRankProblem& problem, LowRankMethod method)
 
 MatrixXd productOf(const LowRankProblem& problem, const LowRankFit& fit)
 {
-    return Eigen::Map<const RowMajor>(fit.left.data(), problem.out, problem.rank) *
-           Eigen::Map<const RowMajor>(fit.right.data(), problem.rank, problem.in);
+    return Eigen::Map<const DenseMatrix>(fit.left.data(), problem.out, problem.rank) *
+           Eigen::Map<const DenseMatrix>(fit.right.data(), problem.rank, problem.in);
 }
 
 /// Positive, far from the identity, of full rank.
@@ -122,7 +123,7 @@ private slots:
         const LowRankFit fit = fitted(problem, LowRankMethod::Spectral);
         const VectorXd values = Eigen::JacobiSVD<MatrixXd>(weight).singularValues();
         QVERIFY(std::abs(fit.measures.weightError - values.tail(5).squaredNorm()) < 1e-12);
-        const MatrixXd left = Eigen::Map<const RowMajor>(fit.left.data(), 12, 3);
+        const MatrixXd left = Eigen::Map<const DenseMatrix>(fit.left.data(), 12, 3);
         QVERIFY((left.transpose() * left - MatrixXd(values.head(3).asDiagonal())).norm() < 1e-12);
     }
 

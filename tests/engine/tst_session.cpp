@@ -3,6 +3,7 @@
 #include "run_harness.h"
 
 #include "engine/api/data_summary.h"
+#include "engine/api/matrix_name.h"
 #include "engine/api/row_curves.h"
 #include "engine/results/run_reader.h"
 #include "tests/support/test_program.h"
@@ -104,6 +105,9 @@ private slots:
         QCOMPARE(info->loss, probe.losses(kFirst).at(10));
         const std::vector<std::string> names = reader->matrixNames();
         QVERIFY(!names.empty());
+        for (const std::string& name : names) { // else no view knows what it is
+            QVERIFY2(MatrixName::from(name).isOfShortcuts() || isDrawnAsCurves(name), name.c_str());
+        }
         QCOMPARE(reader->matrixSteps(names.front()), (std::vector<std::int64_t>{0, 5, 10}));
         QCOMPARE(reader->matrixSteps(kLayerMagnitudes),
                  (std::vector<std::int64_t>{5, 10})); // of passes: none before the first

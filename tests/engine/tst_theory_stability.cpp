@@ -59,7 +59,7 @@ private Q_SLOTS:
             shared.push_back(same->gap);
         }
         const double power = fittedPower(depths, apart);
-        QVERIFY2(power > -0.65 && power < -0.3, qPrintable(QString::number(power)));
+        QVERIFY2(power > -0.65 && power < -0.25, qPrintable(QString::number(power)));
         QVERIFY2(fittedPower(depths, shared) < -0.5, qPrintable(QString::number(fittedPower(depths, shared))));
     }
 

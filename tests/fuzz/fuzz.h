@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "tests/support/draws.h"
+
 #include <array>
 #include <atomic>
 #include <charconv>
@@ -43,17 +45,8 @@ inline std::uint64_t seed()
     return value;
 }
 
-/// In 0..count-1; the same on every platform, which std::uniform_int_distribution is not.
-inline std::size_t below(std::mt19937_64& random, std::size_t count)
-{
-    return static_cast<std::size_t>(random() % count);
-}
-
-template <class Items>
-auto& oneOf(std::mt19937_64& random, Items& items)
-{
-    return items[below(random, std::size(items))];
-}
+using tests::below;
+using tests::oneOf;
 
 /// Some bytes of `bytes` changed, cut out, doubled or cut off.
 inline std::string withRandomBytes(std::string bytes, std::mt19937_64& random)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/fuzz/mutate_command_line.h"
 
+#include "tests/support/draws.h"
 #include "tests/support/forked_program.h"
 
 #include <algorithm>
@@ -40,7 +41,7 @@ public:
         return line;
     }
 
-    std::size_t below(std::size_t bound) { return static_cast<std::size_t>(m_random() % bound); }
+    std::size_t below(std::size_t bound) { return tests::below(m_random, bound); }
 
 private:
     bool oneIn(std::size_t cases) { return below(cases) == 0; }

@@ -2,6 +2,7 @@
 #include "tests/kernels/mix_harness.h"
 
 #include "tests/kernels/typed_values.h"
+#include "tests/support/draws.h"
 
 #include <cmath>
 #include <random>
@@ -280,7 +281,7 @@ MixData randomData(const MixCase& mix, unsigned seed)
     const auto values = [&](std::size_t count, DataType type, double centre, double spread) {
         Values result(count);
         for (double& value : result)
-            value = centre + spread * (double(random() >> 11) * 0x1p-52 - 1);
+            value = centre + spread * symmetric(random);
         return rounded(result, type);
     };
     const std::size_t tensor = std::size_t(mix.tokens) * mix.width;

@@ -4,6 +4,7 @@
 #include "tests/kernels/cpu_backend.h"
 #include "tests/kernels/mix_harness.h"
 #include "tests/kernels/typed_values.h"
+#include "tests/support/draws.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -36,7 +37,7 @@ Values randomValues(std::size_t count, DataType type, unsigned seed, double spre
     std::mt19937_64 random(seed);
     Values values(count);
     for (double& value : values)
-        value = spread * (double(random() >> 11) * 0x1p-52 - 1);
+        value = spread * symmetric(random);
     return rounded(values, type);
 }
 

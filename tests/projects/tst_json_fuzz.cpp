@@ -2,6 +2,7 @@
 #include "projects/file/json.h"
 
 #include "projects/library/presets.h"
+#include "tests/support/draws.h"
 #include "tests/support/random_document.h"
 #include "tests/support/test_program.h"
 
@@ -38,7 +39,7 @@ public:
     }
 
 private:
-    std::size_t below(std::size_t count) { return m_engine() % count; }
+    std::size_t below(std::size_t count) { return tests::below(m_engine, count); }
 
     void mutate(std::string& text)
     {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/base/fnv.h"
-#include "projects/base/gaussian.h"
 #include "projects/base/text.h"
 #include "projects/model/data_source.h"
 #include "projects/model/parameter_name.h"
@@ -87,17 +86,6 @@ private slots:
         QCOMPARE(hash("a"), std::uint64_t{0xaf63dc4c8601ec8c});
         QCOMPARE(hash("foobar"), std::uint64_t{0x85944171f73967e8});
         QVERIFY(hash("\xff") != hash("\x7f"));
-    }
-
-    void uniformDrawsMakeGaussianOnes()
-    {
-        constexpr double kRadius = 1.1774100225154747; // √(2 ln 2)
-        const auto near = [](double a, double b) { return std::abs(a - b) < 1e-15; };
-        for (const double turn : {0.0625, 0.25, 0.5, 0.9}) {
-            const auto [one, other] = gaussianPair(0.5, turn);
-            QVERIFY(near(one, gaussianFrom(0.5, turn)) && std::abs(std::hypot(one, other) - kRadius) < 1e-14);
-        }
-        QVERIFY(near(gaussianPair(0.5, 0.25)[0], 0) && near(gaussianPair(0.5, 0.25)[1], kRadius));
     }
 
     void sizesInErrorsLeaveOutZeros()

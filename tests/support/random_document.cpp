@@ -3,6 +3,7 @@
 
 #include "projects/edit/field_edit.h"
 #include "projects/schema/json_write.h"
+#include "tests/support/draws.h"
 
 #include <algorithm>
 #include <limits>
@@ -19,13 +20,13 @@ class Draw {
 public:
     Draw(std::mt19937& engine, Values values) : m_engine(engine), m_values(values) {}
 
-    /// In 0..count-1; the same on every platform, which std::uniform_int_distribution is not.
-    std::size_t below(std::size_t count) { return m_engine() % count; }
+    /// In 0..count-1.
+    std::size_t below(std::size_t count) { return tests::below(m_engine, count); }
     bool chance(std::size_t percent) { return below(100) < percent; }
     template <class Items>
     auto& oneOf(Items& items)
     {
-        return items[below(items.size())];
+        return tests::oneOf(m_engine, items);
     }
 
     void fill(bool& value) { value = chance(50); }
