@@ -6,6 +6,7 @@
 #include "projects/edit/field_edit.h"
 #include "projects/library/presets.h"
 #include "projects/model/text_forms.h"
+#include "projects/nodes/example_schema.h"
 #include "projects/nodes/node_kinds.h"
 #include "projects/transfer/topology_choice.h"
 
@@ -166,7 +167,7 @@ Cures candidates(const Project& project, const Problem& problem)
     } else if (path == "/network/tie_head") {
         cures.push_back({"Untie the head", SetField{path, {"false"}}});
     } else if (path == "/network/objective") {
-        cures.push_back(isLanguage(project.data)
+        cures.push_back(examplesOf(project.data).target().isTokens()
                             ? Cure{"Predict the next token", SetField{path, {R"("next_token")"}}}
                             : Cure{"Predict the target vectors", SetField{path, {R"("half_squared_error")"}}});
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/pytorch/pytorch_code.h"
 
+#include "projects/nodes/example_schema.h"
 #include "projects/nodes/ffn_site.h"
 #include "projects/nodes/resolved_graph.h"
 #include "projects/pytorch/graph_code.h"
@@ -114,15 +115,16 @@ private:
         return Done{};
     }
 
-    [[nodiscard]] std::string entering() const { return isLanguage(m_project.data) ? "tokens" : "x"; }
+    [[nodiscard]] bool readsTokens() const { return examplesOf(m_project.data).input().isTokens(); }
+    [[nodiscard]] std::string entering() const { return readsTokens() ? "tokens" : "x"; }
 
     Status addStem()
     {
         GraphClass made{.name = "Stem",
                         .ref = GraphRef::stem(),
                         .doc = {"What makes the stack's input: " +
-                                std::string(isLanguage(m_project.data) ? "tokens [batch, time] to " : "vectors to ") +
-                                "values of " + std::to_string(m_project.network.width) + " features."},
+                                std::string(readsTokens() ? "tokens [batch, time] to " : "vectors to ") + "values of " +
+                                std::to_string(m_project.network.width) + " features."},
                         .methods = {}};
         made.methods.push_back({"forward", "", prepared(m_project.network.stem), {entering()}, {}});
         mapPorts(made.methods.back());
