@@ -247,11 +247,12 @@ private:
 
 void checkObjective(const Project& project, Problems& problems)
 {
-    const bool nextToken = project.network.objective == Objective::NextToken;
-    if (nextToken != examplesOf(project.data).target().isTokens()) {
-        problems.error("/network/objective",
-                       nextToken ? "the next token is predicted from token sequences, the data is vectors"
-                                 : "a squared error needs target vectors, the data is token sequences");
+    const ObjectiveTraits& objective = traitsOf(project.network.objective);
+    if (!fits(objective, examplesOf(project.data))) {
+        const std::string needs = objective.target == Element::Token
+                                      ? " needs token sequences, the data is vectors"
+                                      : " needs target vectors, the data is token sequences";
+        problems.error("/network/objective", std::string(objective.title) + needs);
     }
 }
 

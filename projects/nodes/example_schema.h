@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "projects/model/objective.h"
 #include "projects/nodes/shape.h"
 
 #include <cstdint>
@@ -57,5 +58,10 @@ private:
 
 /// As the document says; a vocabulary may be more than the data turn out to have.
 [[nodiscard]] ExampleSchema examplesOf(const DataSource& data);
+/// Whether the objective has in these examples what it compares an output with.
+[[nodiscard]] inline bool fits(const ObjectiveTraits& objective, const ExampleSchema& examples)
+{
+    return objective.target == examples.target().shape.element;
+}
 
 } // namespace residua::projects
