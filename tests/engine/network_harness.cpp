@@ -25,7 +25,8 @@ using projects::Project;
 
 std::unique_ptr<CompiledNetwork> compiled(const Project& project)
 {
-    Result<std::unique_ptr<CompiledNetwork>> network = CompiledNetwork::compile(project, projects::examplesOf(project.data), "cpu");
+    Result<std::unique_ptr<CompiledNetwork>> network =
+        CompiledNetwork::compile(project, projects::examplesOf(project.data), "cpu");
     if (!network) {
         throw std::runtime_error(network.error().text());
     }
