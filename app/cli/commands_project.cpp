@@ -324,9 +324,10 @@ json partsJson(const engine::DataSummary& data)
 void showData(const engine::DataSummary& data, const Console& console)
 {
     const auto count = [](std::int64_t units) { return units < 0 ? std::string("endless") : grouped(units); };
-    const std::string shape = data.language
-                                  ? "tokens, vocabulary " + grouped(data.vocabulary)
-                                  : "vectors, " + grouped(data.inputs) + " in, " + grouped(data.outputs) + " out";
+    const projects::ExampleField& input = data.examples.input();
+    const std::string shape = input.isTokens() ? "tokens, vocabulary " + grouped(input.vocabulary)
+                                               : "vectors, " + grouped(input.shape.features()) + " in, " +
+                                                     grouped(data.examples.target().shape.features()) + " out";
     console.line("data: " + shape + "; train " + count(data.train) + ", validation " + count(data.validation) +
                  ", test " + count(data.test));
     showParts(data, console);
@@ -381,9 +382,12 @@ Exit runInfo(const Arguments& arguments, const Console& console)
                  ", topology " + project.topology.preset);
     if (const auto& data = judgement.data) {
         showData(*data, console);
-        value["data"] = {{"vocabulary", data->vocabulary}, {"train", data->train},
-                         {"validation", data->validation}, {"test", data->test},
-                         {"parts", partsJson(*data)},      {"notes", data->notes}};
+        value["data"] = {{"vocabulary", data->examples.input().vocabulary},
+                         {"train", data->train},
+                         {"validation", data->validation},
+                         {"test", data->test},
+                         {"parts", partsJson(*data)},
+                         {"notes", data->notes}};
     }
     if (const Result<projects::SoundProject> sound = projects::soundProject(project)) {
         value["cost"] = showCost(*sound, console);

@@ -6,6 +6,7 @@
 #include "projects/commands/shortcut_edits.h"
 #include "projects/depth/depth_names.h"
 #include "projects/library/presets.h"
+#include "projects/nodes/example_schema.h"
 #include "projects/nodes/node_kinds.h"
 #include "projects/schedule/stage_schedule.h"
 
@@ -70,7 +71,8 @@ QString subtitleOfSection(const Project& project, Section section)
 {
     switch (section) {
     case Section::Data:
-        return isLanguage(project.data) ? Text::tr("Token sequences") : Text::tr("Vectors with targets");
+        return projects::examplesOf(project.data).input().isTokens() ? Text::tr("Token sequences")
+                                                                     : Text::tr("Vectors with targets");
     case Section::Network:
         return Text::tr("Depth %1, width %2").arg(project.network.depth()).arg(project.network.width);
     case Section::Topology:

@@ -33,7 +33,7 @@ QString listed(const std::vector<T>& numbers)
 
 QString previewText(const engine::DataPreview& preview)
 {
-    if (!preview.summary.language) {
+    if (!preview.summary.examples.input().isTokens()) {
         return DataPreviewText::tr("input\n%1\n\ntarget\n%2").arg(listed(preview.inputs), listed(preview.outputs));
     }
     const QString ids = DataPreviewText::tr("tokens\n%1").arg(listed(preview.tokens));
@@ -46,9 +46,9 @@ QString amountText(const engine::DataSummary& data, const projects::NewProject& 
     if (data.train < 0) {
         return DataPreviewText::tr("Training samples are drawn without end.");
     }
-    const QString unit = data.language ? DataPreviewText::tr("tokens") : DataPreviewText::tr("samples");
+    const QString unit = data.examples.hasTime() ? DataPreviewText::tr("tokens") : DataPreviewText::tr("samples");
     const double fed = static_cast<double>(project.steps) * static_cast<double>(project.batch) *
-                       static_cast<double>(data.language ? project.sequenceLength : 1);
+                       static_cast<double>(data.examples.units(1, project.sequenceLength));
     QStringList lines;
     lines << DataPreviewText::tr("%1 %2 to train on, %3 for validation")
                  .arg(formatWhole(data.train), unit, formatWhole(data.validation));
@@ -58,8 +58,8 @@ QString amountText(const engine::DataSummary& data, const projects::NewProject& 
                      .arg(QString::fromStdString(part.path).section(QLatin1Char('/'), -1), formatWhole(part.train),
                           QString::number(passes, 'g', 3));
     }
-    if (data.language) {
-        lines << DataPreviewText::tr("a vocabulary of %1").arg(formatWhole(data.vocabulary));
+    if (const projects::ExampleField& input = data.examples.input(); input.isTokens()) {
+        lines << DataPreviewText::tr("a vocabulary of %1").arg(formatWhole(input.vocabulary));
     }
     lines << DataPreviewText::tr("%1 %2 fed: %3 epochs")
                  .arg(formatCount(fed), unit,

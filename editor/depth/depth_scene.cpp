@@ -3,6 +3,7 @@
 
 #include "editor/canvas/words.h"
 #include "projects/depth/depth_names.h"
+#include "projects/nodes/example_schema.h"
 
 #include <algorithm>
 #include <cmath>
@@ -157,8 +158,8 @@ void DepthScene::addBoxes(const projects::Project& project, const std::vector<La
             .module = m_modules + 1,
             .lastModule = m_modules + 1,
             .title = translate("Canvas", "head"),
-            .subtitle =
-                projects::isLanguage(project.data) ? translate("Canvas", "next token") : translate("Canvas", "output"),
+            .subtitle = projects::examplesOf(project.data).target().isTokens() ? translate("Canvas", "next token")
+                                                                               : translate("Canvas", "output"),
             .graph = projects::GraphRef::head(),
             .rect = {}},
            kBoxWidth, kGap);

@@ -3,6 +3,7 @@
 
 #include "projects/base/result.h"
 #include "projects/model/project.h"
+#include "projects/nodes/example_schema.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -24,12 +25,9 @@ struct DataPartSummary {
     bool operator==(const DataPartSummary&) const = default;
 };
 
-/// What a project's data turns out to be. Splits count tokens (language) or samples; −1: drawn without end.
+/// What a project's data turns out to be. Splits count tokens or samples; −1: drawn without end.
 struct DataSummary {
-    bool language = true;
-    std::int64_t vocabulary = 0; ///< language
-    std::int64_t inputs = 0;     ///< vectors
-    std::int64_t outputs = 0;
+    projects::ExampleSchema examples;
     std::int64_t train = 0;
     std::int64_t validation = 0;
     std::int64_t test = 0;
@@ -53,7 +51,7 @@ struct DataSummary {
 /// The beginning of what a project's training is fed.
 struct DataPreview {
     DataSummary summary;
-    std::vector<std::int64_t> tokens; ///< language: the training split's first sequence
+    std::vector<std::int64_t> tokens; ///< of tokens: the training split's first sequence
     std::string text;                 ///< what they stand for, where the data has a text
     std::vector<double> inputs;       ///< vectors: the first sample's
     std::vector<double> outputs;

@@ -103,7 +103,7 @@ Result<DataOutline> outlineOf(const projects::BooleanPolynomial& source, const p
     if (auto status = checkPolynomial(source); !status) {
         return status.error();
     }
-    DataOutline outline{ExampleSchema::vectors(source.dim, 1), heldOutRows(data)};
+    DataOutline outline{projects::ExampleSchema::vectors(source.dim, 1), heldOutRows(data)};
     outline.sizes[static_cast<std::size_t>(Split::Train)] = kEndless;
     return outline;
 }

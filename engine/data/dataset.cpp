@@ -142,7 +142,8 @@ Result<DataOutline> outlineOf(const projects::SyntheticLanguage& source, const p
     if (const Status status = checkSplits(ranges, project.training.sequenceLength, kSyntheticLanguage); !status) {
         return status.error();
     }
-    return DataOutline{ExampleSchema::nextToken(source.vocabulary), {ranges[0].size, ranges[1].size, ranges[2].size}};
+    return DataOutline{projects::ExampleSchema::nextToken(source.vocabulary),
+                       {ranges[0].size, ranges[1].size, ranges[2].size}};
 }
 
 Status check(const projects::Project& project)
@@ -152,7 +153,7 @@ Status check(const projects::Project& project)
         return Error{"data", "fractions " + std::to_string(data.validationFraction) + " for validation and " +
                                  std::to_string(data.testFraction) + " for test leave nothing for training"};
     }
-    if (projects::isLanguage(data) && project.training.sequenceLength < 1) {
+    if (projects::examplesOf(data).hasTime() && project.training.sequenceLength < 1) {
         return Error{"training · sequence length",
                      std::to_string(project.training.sequenceLength) + " tokens, expected at least 1"};
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/data/example_schema.h"
 #include "engine/data/preparation.h"
 #include "projects/base/result.h"
 #include "projects/model/project.h"
+#include "projects/nodes/example_schema.h"
 
 #include <array>
 #include <cstdint>
@@ -27,7 +27,7 @@ inline constexpr std::int64_t kEndless = std::numeric_limits<std::int64_t>::max(
 /// What a data set holds: what its examples consist of, and tokens or samples by split (kEndless where training samples
 /// are drawn without end).
 struct DataOutline {
-    ExampleSchema schema;
+    projects::ExampleSchema schema;
     std::array<std::int64_t, kSplits> sizes{};
 };
 
@@ -67,7 +67,7 @@ public:
     /// errors; nullopt for files.
     [[nodiscard]] static std::optional<Result<DataOutline>> outline(const projects::Project& project);
 
-    [[nodiscard]] virtual ExampleSchema schema() const = 0;
+    [[nodiscard]] virtual projects::ExampleSchema schema() const = 0;
     /// What was decided while opening that a person should know, one sentence each.
     [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
     /// The texts that examples are drawn from by shares; empty where they are of one.

@@ -90,8 +90,8 @@ std::optional<theory::LinearCase> linearCase(const Project& project)
 {
     const auto* source = std::get_if<projects::LinearRegression>(&project.data.source);
     if (source == nullptr || source->samples < source->dim || !isBare(project) || !isPlainDescent(project.training) ||
-        project.network.objective != projects::Objective::HalfSquaredError || project.network.width != source->dim ||
-        source->dim * source->dim * project.network.depth() > kMostNumbers) {
+        projects::traitsOf(project.network.objective).meanOf != projects::MeanOf::HalfSquaredNorms ||
+        project.network.width != source->dim || source->dim * source->dim * project.network.depth() > kMostNumbers) {
         return std::nullopt;
     }
     theory::LinearCase start;
@@ -188,7 +188,7 @@ void addRiskBound(const Project& project, std::span<const std::int64_t> steps, s
 {
     const Result<LowRankTask> task = lowRankTask(project);
     const std::optional<std::size_t> model = depthModelOf(project);
-    if (!task || !model || project.network.objective != projects::Objective::MeanSquaredError) {
+    if (!task || !model || projects::traitsOf(project.network.objective).meanOf != projects::MeanOf::Squares) {
         return;
     }
     const std::int64_t dim = task->target.rows();

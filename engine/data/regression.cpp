@@ -82,7 +82,7 @@ std::int64_t heldOut(std::int64_t samples, double fraction)
 
 DataOutline outlineOf(std::int64_t dim, std::int64_t samples, const projects::DataSource& data)
 {
-    return {ExampleSchema::vectors(dim, dim),
+    return {projects::ExampleSchema::vectors(dim, dim),
             {samples, heldOut(samples, data.validationFraction), heldOut(samples, data.testFraction)}};
 }
 

@@ -128,9 +128,9 @@ Result<std::unique_ptr<Dataset>> TokenDataset::create(std::vector<TokenPart> par
     return std::unique_ptr<Dataset>(std::move(dataset));
 }
 
-ExampleSchema TokenDataset::schema() const
+projects::ExampleSchema TokenDataset::schema() const
 {
-    return ExampleSchema::nextToken(m_vocabulary);
+    return projects::ExampleSchema::nextToken(m_vocabulary);
 }
 
 std::int64_t TokenDataset::size(Split split) const

@@ -54,7 +54,7 @@ public:
     create(TokenSequence tokens, SplitRanges ranges, std::unique_ptr<TextCodec> codec, std::int64_t vocabulary,
            std::int64_t sequenceLength, const std::string& place, std::vector<std::string> notes = {});
 
-    [[nodiscard]] ExampleSchema schema() const override;
+    [[nodiscard]] projects::ExampleSchema schema() const override;
     [[nodiscard]] std::int64_t size(Split split) const override;
     [[nodiscard]] std::vector<std::string> notes() const override { return m_notes; }
     [[nodiscard]] std::vector<DataPartOutline> parts() const override;

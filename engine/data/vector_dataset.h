@@ -19,7 +19,10 @@ class VectorDataset : public Dataset {
 public:
     VectorDataset(std::int64_t inputs, std::int64_t outputs, std::array<VectorTable, kSplits> tables);
 
-    [[nodiscard]] ExampleSchema schema() const override { return ExampleSchema::vectors(m_inputs, m_outputs); }
+    [[nodiscard]] projects::ExampleSchema schema() const override
+    {
+        return projects::ExampleSchema::vectors(m_inputs, m_outputs);
+    }
     [[nodiscard]] std::int64_t size(Split split) const override { return table(split).rows; }
     [[nodiscard]] Status fill(Batch& batch, Split split, std::int64_t seed, std::int64_t index,
                               std::int64_t count) const override;

@@ -131,7 +131,7 @@ private:
 
 class NetworkCompiler {
 public:
-    NetworkCompiler(const Project& project, const ExampleSchema& examples, const Compute& compute)
+    NetworkCompiler(const Project& project, const projects::ExampleSchema& examples, const Compute& compute)
         : m_project(project),
           m_examples(examples),
           m_compute(compute),
@@ -201,15 +201,15 @@ private:
     /// The document's sizes, which the data must agree with.
     [[nodiscard]] Result<projects::Sizes> sizesOf() const
     {
-        const ExampleField& input = m_examples.input();
-        if (projects::isLanguage(m_project.data) != (input.shape.element == projects::Element::Token)) {
+        const projects::ExampleField& input = m_examples.input();
+        if (projects::examplesOf(m_project.data).input().isTokens() != input.isTokens()) {
             return Error{"data", "the data and the document disagree on whether examples are tokens or vectors"};
         }
         Result<projects::Sizes> sizes = projects::sizesOf(m_project);
         if (!sizes) {
             return sizes;
         }
-        if (input.shape.element == projects::Element::Token && sizes->named.at("vocab") < input.vocabulary) {
+        if (input.isTokens() && sizes->named.at("vocab") < input.vocabulary) {
             return Error{"data · vocabulary", "the data has " + std::to_string(input.vocabulary) +
                                                   " different tokens, the document " +
                                                   std::to_string(sizes->named.at("vocab"))};
@@ -263,16 +263,7 @@ private:
     }
 
     /// What enters the layers and the head.
-    [[nodiscard]] Shape inside() const
-    {
-        const Shape& entering = m_examples.input().shape;
-        Shape shape{entering.dims};
-        if (entering.element == projects::Element::Real) {
-            shape.dims.pop_back();
-        }
-        shape.dims.push_back(m_project.network.width);
-        return shape;
-    }
+    [[nodiscard]] Shape inside() const { return m_examples.entry(m_project.network.width); }
 
     [[nodiscard]] Status addStem()
     {
@@ -359,9 +350,8 @@ private:
         if (!head) {
             return head.error();
         }
-        const Shape& target = m_examples.target().shape;
-        const std::int64_t expected =
-            target.element == projects::Element::Token ? m_sizes.named.at("vocab") : target.features();
+        const projects::ExampleField& target = m_examples.target();
+        const std::int64_t expected = target.isTokens() ? m_sizes.named.at("vocab") : target.shape.features();
         if (head->outputShape().features() != expected) {
             return Error{"head", "ends with " + head->outputShape().text() + ", expected " + std::to_string(expected) +
                                      " features"};
@@ -371,7 +361,7 @@ private:
     }
 
     const Project& m_project;
-    const ExampleSchema& m_examples;
+    const projects::ExampleSchema& m_examples;
     Compute m_compute;
     projects::Sizes m_sizes;
     RotaryTables m_rotaryTables;
@@ -397,8 +387,8 @@ Status checkWeights(const projects::SoundProject& project, const std::string& de
 
 } // namespace
 
-Result<std::unique_ptr<CompiledNetwork>> CompiledNetwork::compile(const Project& project, const ExampleSchema& examples,
-                                                                  const std::string& device)
+Result<std::unique_ptr<CompiledNetwork>>
+CompiledNetwork::compile(const Project& project, const projects::ExampleSchema& examples, const std::string& device)
 {
     if (const Result<projects::SoundProject> sound = projects::soundProject(project); !sound) {
         return sound.error();

@@ -34,7 +34,7 @@ public:
     /// Declares the parameters, whose numbers mean nothing until initialise() or a checkpoint gives them. Errors name
     /// the place in the document. `device` is "cpu" or "cuda:N".
     [[nodiscard]] static Result<std::unique_ptr<CompiledNetwork>>
-    compile(const projects::Project& project, const ExampleSchema& examples, const std::string& device);
+    compile(const projects::Project& project, const projects::ExampleSchema& examples, const std::string& device);
     virtual ~CompiledNetwork() = default;
 
     /// Starts the parameters that `wanted` names, all where it is empty, from project.seeds.init: the same document and

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "projects/model/graph.h"
+#include "projects/model/objective.h"
 
 #include <ATen/core/Tensor.h>
 
@@ -10,7 +10,8 @@ namespace residua::engine {
 /// How one projects::Objective is computed; that type has the formulas.
 struct ObjectiveEntry {
     projects::Objective objective = projects::Objective::NextToken;
-    /// Of the head's output and the target, which has its first dimensions: a scalar in at least single precision.
+    /// Of the head's output and the target, which has its first dimensions and the element of the objective's traits:
+    /// a scalar in at least single precision, the mean that the traits name.
     at::Tensor (*loss)(const at::Tensor& output, const at::Tensor& target) = nullptr;
 };
 

@@ -34,7 +34,7 @@ double judgedLoss(double training, double validation)
 
 std::optional<LossMeasures> measuresOf(const projects::Project& project, double loss)
 {
-    if (project.network.objective != projects::Objective::NextToken || !std::isfinite(loss)) {
+    if (projects::traitsOf(project.network.objective).meanOf != projects::MeanOf::TokenNats || !std::isfinite(loss)) {
         return std::nullopt;
     }
     LossMeasures measures{std::exp(loss), {}};

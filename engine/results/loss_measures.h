@@ -14,7 +14,7 @@ namespace residua::engine {
 /// What a run is judged by: its validation loss; where that is NaN, none was taken, and it is the training loss.
 [[nodiscard]] double judgedLoss(double training, double validation);
 
-/// A language model's loss, nats per token, in the other measures that papers print.
+/// A loss in nats per token in the other measures that papers print.
 struct LossMeasures {
     double perplexity = 0; ///< e^loss
     /// loss / ln 2, where each token is a byte. Of other tokenisers the bytes of a token are not known here.

@@ -17,12 +17,7 @@ DataSummary summaryOf(const DataOutline& data)
         const std::int64_t size = data.sizes[static_cast<std::size_t>(split)];
         return size == kEndless ? -1 : size;
     };
-    const ExampleField& input = data.schema.input();
-    const bool tokens = input.shape.element == projects::Element::Token;
-    return {.language = tokens,
-            .vocabulary = input.vocabulary,
-            .inputs = tokens ? 0 : input.shape.features(),
-            .outputs = tokens ? 0 : data.schema.target().shape.features(),
+    return {.examples = data.schema,
             .train = counted(Split::Train),
             .validation = counted(Split::Validation),
             .test = counted(Split::Test),
@@ -121,7 +116,7 @@ Result<DataPreview> previewData(const projects::Project& project, const std::fil
         preview->tokens = batch.tokens;
         preview->inputs = batch.inputs;
         preview->outputs = batch.outputs;
-        preview->text = preview->summary.language ? dataset.decode(batch.tokens) : std::string();
+        preview->text = preview->summary.examples.input().isTokens() ? dataset.decode(batch.tokens) : std::string();
     });
     return failure ? Result<DataPreview>(Error{"data", failure->text}) : preview;
 }

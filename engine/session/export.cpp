@@ -151,7 +151,7 @@ private:
             m_dataset = std::move(*dataset);
             return Done{};
         }
-        if (!projects::isLanguage(m_run->project.data)) {
+        if (!projects::examplesOf(m_run->project.data).input().isTokens()) {
             return dataset.error();
         }
         m_run->notes.push_back("the outputs that are recorded are of drawn tokens, for the data cannot be read: " +
@@ -169,8 +169,7 @@ private:
         if (project.training.precision == projects::Precision::Bf16) {
             project.training.precision = projects::Precision::Fp32; // as its parameters are
         }
-        const ExampleSchema schema =
-            m_dataset ? m_dataset->schema() : ExampleSchema::nextToken(projects::vocabularyOf(project.data));
+        const projects::ExampleSchema schema = m_dataset ? m_dataset->schema() : projects::examplesOf(project.data);
         Result<std::unique_ptr<CompiledNetwork>> network = CompiledNetwork::compile(project, schema, "cpu");
         if (!network) {
             return network.error();

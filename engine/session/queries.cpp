@@ -93,7 +93,7 @@ private:
             return model.error();
         }
         const TrainerParts& parts = model->parts;
-        if (parts.dataset->schema().input().shape.element != projects::Element::Token) {
+        if (!parts.dataset->schema().input().isTokens()) {
             return Error{"sample", "the run \"" + parts.project.name + "\" is no language model: its data are vectors"};
         }
         Result<std::vector<std::int64_t>> prompt = promptTokens(*parts.dataset);

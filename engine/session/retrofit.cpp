@@ -184,7 +184,7 @@ private:
     {
         const at::NoGradGuard noGrad;
         Batch batch;
-        const ExampleSchema schema = m_dataset->schema();
+        const projects::ExampleSchema schema = m_dataset->schema();
         const std::int64_t count = schema.hasTime() ? kSequences : kVectors;
         if (const Status filled = m_dataset->fillSequential(batch, Split::Train, 0, count); !filled) {
             return filled.error();

@@ -21,7 +21,7 @@ at::Tensor view(std::vector<Value>& values, std::int64_t rows, std::int64_t colu
 
 } // namespace
 
-DeviceBatch upload(Batch& batch, const ExampleSchema& schema, c10::Device device, at::ScalarType real)
+DeviceBatch upload(Batch& batch, const projects::ExampleSchema& schema, c10::Device device, at::ScalarType real)
 {
     if (schema.hasTime()) {
         return {view(batch.tokens, batch.batch, batch.time).to(device, true),
@@ -32,7 +32,7 @@ DeviceBatch upload(Batch& batch, const ExampleSchema& schema, c10::Device device
             view(batch.outputs, batch.batch, schema.target().shape.features()).to(options, true)};
 }
 
-std::int64_t unitsIn(const Batch& batch, const ExampleSchema& schema)
+std::int64_t unitsIn(const Batch& batch, const projects::ExampleSchema& schema)
 {
     return schema.units(batch.batch, batch.time);
 }

@@ -15,10 +15,11 @@ namespace residua::engine {
 
 /// The batch as tensors: int64 [batch, time] tokens, or `real` [batch, inputs] and [batch, outputs]. On the CPU they
 /// may view the batch's own memory, which must stay as it is until the backward pass is done.
-[[nodiscard]] DeviceBatch upload(Batch& batch, const ExampleSchema& schema, c10::Device device, at::ScalarType real);
+[[nodiscard]] DeviceBatch upload(Batch& batch, const projects::ExampleSchema& schema, c10::Device device,
+                                 at::ScalarType real);
 
 /// Tokens or samples in a batch.
-[[nodiscard]] std::int64_t unitsIn(const Batch& batch, const ExampleSchema& schema);
+[[nodiscard]] std::int64_t unitsIn(const Batch& batch, const projects::ExampleSchema& schema);
 
 /// Consecutive batches of a split on the device, the same ones every time.
 class SplitBatches {
@@ -39,7 +40,7 @@ public:
 private:
     const Dataset& m_dataset;
     const projects::TrainingPlan& m_plan;
-    ExampleSchema m_schema;
+    projects::ExampleSchema m_schema;
     Split m_split;
     c10::Device m_device;
     std::int64_t m_limit;

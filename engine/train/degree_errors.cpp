@@ -49,7 +49,7 @@ double squaredMean(const TermSums& sums, double count)
 std::optional<DegreeErrors> DegreeErrors::of(const projects::Project& project)
 {
     const auto* const source = std::get_if<projects::BooleanPolynomial>(&project.data.source);
-    if (source == nullptr || project.network.objective != projects::Objective::MeanSquaredError) {
+    if (source == nullptr || projects::traitsOf(project.network.objective).meanOf != projects::MeanOf::Squares) {
         return std::nullopt;
     }
     Result<std::vector<Monomial>> terms = polynomialTerms(*source, project.seeds.data);

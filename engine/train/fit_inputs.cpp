@@ -92,7 +92,8 @@ projects::Project unfitted(projects::Project project)
 
 std::int64_t fitLengthOf(const projects::Project& project)
 {
-    return projects::isLanguage(project.data) ? fitLength(project.training.sequenceLength) : kFitLength;
+    const bool sequences = projects::examplesOf(project.data).hasTime();
+    return sequences ? fitLength(project.training.sequenceLength) : kFitLength;
 }
 
 Status prepareFits(const projects::Project& project, const Dataset& dataset, const std::string& device,

@@ -114,7 +114,7 @@ private:
     [[nodiscard]] Status accumulateGradients(const Pass& pass);
 
     TrainerParts m_parts;
-    ExampleSchema m_schema;
+    projects::ExampleSchema m_schema;
     std::unique_ptr<Optimiser> m_optimiser;
     StageCourse m_course;
     std::optional<DegreeErrors> m_degrees;

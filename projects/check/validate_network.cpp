@@ -2,9 +2,9 @@
 #include "projects/check/problems.h"
 #include "projects/model/places.h"
 #include "projects/nodes/activations.h"
+#include "projects/nodes/example_schema.h"
 #include "projects/nodes/node_kinds.h"
 #include "projects/nodes/resolved_graph.h"
-#include "projects/nodes/shape.h"
 
 #include <algorithm>
 #include <cmath>
@@ -245,29 +245,18 @@ private:
     Problems& m_problems;
 };
 
-Shape entryShape(const Project& project)
-{
-    const std::int64_t width = project.network.width;
-    return isLanguage(project.data) ? Shape{{kBatch, kTime, width}} : Shape{{kBatch, width}};
-}
-
-Shape headShape(const Project& project)
-{
-    return isLanguage(project.data) ? Shape{{kBatch, kTime, vocabularyOf(project.data)}}
-                                    : Shape{{kBatch, vectorWidthsOf(project.data).out}};
-}
-
 void checkObjective(const Project& project, Problems& problems)
 {
-    const bool nextToken = project.network.objective == Objective::NextToken;
-    if (nextToken != isLanguage(project.data)) {
-        problems.error("/network/objective",
-                       nextToken ? "the next token is predicted from token sequences, the data is vectors"
-                                 : "a squared error needs target vectors, the data is token sequences");
+    const ObjectiveTraits& objective = traitsOf(project.network.objective);
+    if (!fits(objective, examplesOf(project.data))) {
+        const std::string needs = objective.target == Element::Token
+                                      ? " needs token sequences, the data is vectors"
+                                      : " needs target vectors, the data is token sequences";
+        problems.error("/network/objective", std::string(objective.title) + needs);
     }
 }
 
-void checkBlocks(const Project& project, Problems& problems)
+void checkBlocks(const Project& project, const Shape& entry, Problems& problems)
 {
     const Network& network = project.network;
     const std::vector<const Block*> used = usedBlocks(network);
@@ -283,9 +272,7 @@ void checkBlocks(const Project& project, Problems& problems)
         }
         const bool isUsed = std::ranges::find(used, &block) != used.end();
         Problems ofUnused(project); // nothing in such a block is in the way of training
-        GraphCheck(project, GraphRef::block(block.name), path + "/graph", entryShape(project),
-                   isUsed ? problems : ofUnused)
-            .run();
+        GraphCheck(project, GraphRef::block(block.name), path + "/graph", entry, isUsed ? problems : ofUnused).run();
         for (const Problem& problem : ofUnused.take()) {
             problems.warning(problem.path, problem.place, problem.message);
         }
@@ -355,10 +342,12 @@ void validateNetwork(const Project& project, Problems& problems)
     problems.checkRanges("/network/width");
     problems.checkRanges("/network/rank");
     if (sizesOf(project)) {
-        GraphCheck(project, GraphRef::stem(), "/network/stem", entryShape(project), problems).run();
-        checkBlocks(project, problems);
+        const ExampleSchema examples = examplesOf(project.data);
+        const Shape entry = examples.entry(network.width);
+        GraphCheck(project, GraphRef::stem(), "/network/stem", entry, problems).run();
+        checkBlocks(project, entry, problems);
         checkStack(network, problems);
-        GraphCheck(project, GraphRef::head(), "/network/head", headShape(project), problems).run();
+        GraphCheck(project, GraphRef::head(), "/network/head", examples.output(), problems).run();
         checkTie(project, problems);
     } else {
         checkStack(network, problems);

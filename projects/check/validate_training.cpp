@@ -4,6 +4,7 @@
 
 #include "projects/model/split_sizes.h"
 #include "projects/model/text_forms.h"
+#include "projects/nodes/example_schema.h"
 
 #include <algorithm>
 #include <cmath>
@@ -154,10 +155,9 @@ void checkAmounts(const Project& project, Problems& problems)
     constexpr double kMostBatchBytes = 4.0 * 1024 * 1024 * 1024;
     constexpr double kMostUnits = 9007199254740992.0; // counted in doubles too, exactly
     const TrainingPlan& plan = project.training;
-    const bool language = isLanguage(project.data);
-    const VectorWidths widths = vectorWidthsOf(project.data);
-    const auto units = static_cast<double>(plan.batch) * static_cast<double>(language ? plan.sequenceLength : 1);
-    const double unitBytes = 8 * static_cast<double>(language ? 2 : widths.in + widths.out);
+    const ExampleSchema examples = examplesOf(project.data);
+    const double units = static_cast<double>(plan.batch) * static_cast<double>(examples.units(1, plan.sequenceLength));
+    const double unitBytes = 8 * static_cast<double>(examples.numbersPerUnit());
     if (plan.batching != BatchKind::Full && units * unitBytes > kMostBatchBytes) {
         problems.error(kTraining + "/batch", "one micro-batch takes " + bytesText(units * unitBytes) +
                                                  ", expected at most " + bytesText(kMostBatchBytes) +
@@ -177,7 +177,7 @@ void checkBatches(const Project& project, Problems& problems)
     if (plan.batching != BatchKind::Full) {
         return;
     }
-    if (isLanguage(project.data) || isEndless(project.data)) {
+    if (examplesOf(project.data).hasTime() || isEndless(project.data)) {
         problems.error(kTraining + "/batching",
                        std::string("the full set as one batch is for regression on a fixed set, the data is ") +
                            (isEndless(project.data) ? "drawn without end" : "a language"));

@@ -6,6 +6,7 @@
 #include "projects/edit/field_edit.h"
 #include "projects/library/presets.h"
 #include "projects/model/text_forms.h"
+#include "projects/nodes/example_schema.h"
 #include "projects/nodes/node_kinds.h"
 #include "projects/transfer/topology_choice.h"
 
@@ -152,6 +153,18 @@ void addPrunedCure(const Project& project, Cures& cures)
     }
 }
 
+/// The first objective that the data are for.
+void addObjectiveCure(const Project& project, const std::string& path, Cures& cures)
+{
+    const ExampleSchema examples = examplesOf(project.data);
+    const auto fitting =
+        std::ranges::find_if(kObjectives, [&](const ObjectiveTraits& objective) { return fits(objective, examples); });
+    if (fitting != std::end(kObjectives)) {
+        cures.push_back({"Set the objective to " + std::string(fitting->title),
+                         SetField{path, {"\"" + std::string(fitting->key) + "\""}}});
+    }
+}
+
 Cures candidates(const Project& project, const Problem& problem)
 {
     Cures cures;
@@ -166,9 +179,7 @@ Cures candidates(const Project& project, const Problem& problem)
     } else if (path == "/network/tie_head") {
         cures.push_back({"Untie the head", SetField{path, {"false"}}});
     } else if (path == "/network/objective") {
-        cures.push_back(isLanguage(project.data)
-                            ? Cure{"Predict the next token", SetField{path, {R"("next_token")"}}}
-                            : Cure{"Predict the target vectors", SetField{path, {R"("half_squared_error")"}}});
+        addObjectiveCure(project, path, cures);
     }
     addWireCure(project, problem, cures);
     addHeadCures(project, problem, cures);

@@ -6,6 +6,7 @@
 #include "projects/edit/edit.h"
 #include "projects/library/presets.h"
 #include "projects/model/data_source.h"
+#include "projects/nodes/example_schema.h"
 #include "projects/transfer/topology_choice.h"
 
 #include <algorithm>
@@ -92,7 +93,7 @@ Result<Project> projectFrom(const NewProject& wanted)
     project.training.learningRate.warmupSteps =
         std::min(project.training.learningRate.warmupSteps, std::max<std::int64_t>(wanted.steps / 10, 0));
     project.training.batch = wanted.batch;
-    if (isLanguage(project.data)) {
+    if (examplesOf(project.data).hasTime()) {
         project.training.sequenceLength = wanted.sequenceLength;
     }
     const auto presets = topologyPresets(project.network);

@@ -6,6 +6,7 @@
 #include "projects/depth/depth_plan.h"
 #include "projects/model/places.h"
 #include "projects/model/text_forms.h"
+#include "projects/nodes/example_schema.h"
 #include "projects/nodes/ffn_site.h"
 #include "projects/nodes/node_kind_rules.h"
 #include "projects/nodes/resolved_graph.h"
@@ -41,10 +42,9 @@ Scale scaleOf(const Project& project)
 {
     const TrainingPlan& plan = project.training;
     Scale scale;
-    scale.tokens = static_cast<double>(plan.batch);
-    if (isLanguage(project.data)) {
-        scale.tokens *= static_cast<double>(plan.sequenceLength);
-    } else if (plan.batching == BatchKind::Full) {
+    const ExampleSchema examples = examplesOf(project.data);
+    scale.tokens = static_cast<double>(plan.batch) * static_cast<double>(examples.units(1, plan.sequenceLength));
+    if (plan.batching == BatchKind::Full && !examples.hasTime()) {
         // Held-out samples are drawn besides. A sound network may stand on data whose numbers are not.
         scale.tokens = static_cast<double>(std::max<std::int64_t>(samplesOf(project.data), 0));
     }
@@ -84,7 +84,7 @@ public:
         : m_project(*project),
           m_scale(scaleOf(m_project)),
           m_tied(tiedNodes(m_project.network)),
-          m_context(isLanguage(m_project.data) ? m_project.training.sequenceLength : 1)
+          m_context(examplesOf(m_project.data).units(1, m_project.training.sequenceLength))
     {
     }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "projects/model/objective.h"
+
 #include <cstdint>
 #include <map>
 #include <string>
@@ -79,13 +81,6 @@ struct StackSegment {
 inline constexpr std::int64_t kMaxLayers = 4096;
 /// How many layers `stack` has; a negative repeat counts as none, and an absurd sum saturates.
 [[nodiscard]] std::int64_t layersOf(const std::vector<StackSegment>& stack);
-
-/// What the network is trained to do.
-enum class Objective {
-    NextToken,        ///< mean cross-entropy, nats per token
-    HalfSquaredError, ///< ½ Σ over outputs of (f(x) − y)², mean over the batch (ANCRe §3)
-    MeanSquaredError, ///< mean over batch and outputs
-};
 
 /// Of which rank a weight is. One below its full rank is held as the product of two thin matrices, u·v, which are what
 /// is trained; W ∈ R^{out×in} is then never formed.

@@ -2,6 +2,7 @@
 #include "projects/nodes/resolved_graph.h"
 
 #include "projects/model/project.h"
+#include "projects/nodes/example_schema.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -234,12 +235,8 @@ const Node* firstOf(const Graph& graph, const std::vector<NodeId>& order, NodeRo
 /// What a graph is given: tokens or vectors for the stem, stack entries for the rest.
 Shape entering(const Project& project, const GraphRef& ref)
 {
-    const bool language = isLanguage(project.data);
-    if (!ref.isStem()) {
-        const std::int64_t width = project.network.width;
-        return language ? Shape{{kBatch, kTime, width}} : Shape{{kBatch, width}};
-    }
-    return language ? Shape{{kBatch, kTime}, Element::Token} : Shape{{kBatch, vectorWidthsOf(project.data).in}};
+    const ExampleSchema examples = examplesOf(project.data);
+    return ref.isStem() ? examples.input().shape : examples.entry(project.network.width);
 }
 
 } // namespace

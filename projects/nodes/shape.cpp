@@ -2,6 +2,7 @@
 #include "projects/nodes/shape.h"
 
 #include "projects/model/project.h"
+#include "projects/nodes/example_schema.h"
 
 namespace residua::projects {
 
@@ -40,8 +41,9 @@ Result<Sizes> sizesOf(const Project& project)
         return ok.error();
     }
     Sizes sizes{{{"d", project.network.width}}, usableRank(project.network.rank)};
-    if (isLanguage(project.data)) {
-        const std::int64_t vocabulary = vocabularyOf(project.data);
+    const ExampleSchema examples = examplesOf(project.data);
+    if (examples.input().isTokens()) {
+        const std::int64_t vocabulary = examples.input().vocabulary;
         if (const Status ok = positive("data · vocabulary", vocabulary); !ok) {
             return ok.error();
         }
@@ -52,12 +54,12 @@ Result<Sizes> sizesOf(const Project& project)
         sizes.named["seq"] = project.training.sequenceLength;
         return sizes;
     }
-    const VectorWidths widths = vectorWidthsOf(project.data);
-    if (const Status ok = positive("data · dimension", widths.in); !ok) {
+    const std::int64_t in = examples.input().shape.features();
+    if (const Status ok = positive("data · dimension", in); !ok) {
         return ok.error();
     }
-    sizes.named["in"] = widths.in;
-    sizes.named["out"] = widths.out;
+    sizes.named["in"] = in;
+    sizes.named["out"] = examples.target().shape.features();
     return sizes;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "projects/base/result.h"
+#include "projects/model/element.h"
 #include "projects/model/graph.h"
 
 #include <cstdint>
@@ -16,9 +17,6 @@ struct Project;
 /// Sizes known only when training runs, kept symbolic.
 inline constexpr std::int64_t kBatch = -1;
 inline constexpr std::int64_t kTime = -2;
-
-/// Element type of what flows on a wire.
-enum class Element { Real, Token };
 
 /// [batch, time, 256] and the like; a dimension is a size or one of the symbols above.
 struct Shape {

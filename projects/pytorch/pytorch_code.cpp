@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/pytorch/pytorch_code.h"
 
+#include "projects/nodes/example_schema.h"
 #include "projects/nodes/ffn_site.h"
 #include "projects/nodes/resolved_graph.h"
 #include "projects/pytorch/graph_code.h"
@@ -114,15 +115,16 @@ private:
         return Done{};
     }
 
-    [[nodiscard]] std::string entering() const { return isLanguage(m_project.data) ? "tokens" : "x"; }
+    [[nodiscard]] bool readsTokens() const { return examplesOf(m_project.data).input().isTokens(); }
+    [[nodiscard]] std::string entering() const { return readsTokens() ? "tokens" : "x"; }
 
     Status addStem()
     {
         GraphClass made{.name = "Stem",
                         .ref = GraphRef::stem(),
                         .doc = {"What makes the stack's input: " +
-                                std::string(isLanguage(m_project.data) ? "tokens [batch, time] to " : "vectors to ") +
-                                "values of " + std::to_string(m_project.network.width) + " features."},
+                                std::string(readsTokens() ? "tokens [batch, time] to " : "vectors to ") + "values of " +
+                                std::to_string(m_project.network.width) + " features."},
                         .methods = {}};
         made.methods.push_back({"forward", "", prepared(m_project.network.stem), {entering()}, {}});
         mapPorts(made.methods.back());
@@ -301,29 +303,14 @@ private:
     void writeLoss()
     {
         const bool regularised = m_topology.regularises || decaysProducts();
-        const bool language = m_project.network.objective == Objective::NextToken;
-        const std::string targets = language ? "targets" : "target";
+        const ObjectiveTraits& objective = traitsOf(m_project.network.objective);
+        const std::string targets = objective.target == Element::Token ? "targets" : "target";
         PythonText& out = m_network;
         out.line();
         out.line("def loss(self, " + entering() + ", " + targets + "):");
         out.indent();
-        std::string words;
-        std::string value;
-        switch (m_project.network.objective) {
-        case Objective::NextToken:
-            words = "The mean cross-entropy of each next token, in nats";
-            value = "F.cross_entropy(output.flatten(0, -2), targets.flatten())";
-            break;
-        case Objective::HalfSquaredError:
-            words = "½ Σ (output - target)² over the outputs, as a mean over the batch";
-            value = "0.5 * (output - target).square().sum() / output.shape[0]";
-            break;
-        case Objective::MeanSquaredError:
-            words = "(output - target)² as a mean over batch and outputs";
-            value = "(output - target).square().mean()";
-            break;
-        }
-        out.docstring({words + (regularised ? "; in training with its regularisers." : ".")});
+        const std::string value(objective.pyTorch);
+        out.docstring({std::string(objective.words) + (regularised ? "; in training with its regularisers." : ".")});
         out.line("output = self(" + entering() + ")");
         if (regularised) {
             out.line("loss = " + value);

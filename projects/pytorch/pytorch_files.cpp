@@ -2,6 +2,7 @@
 // The files beside model.py.
 #include "projects/base/json_tree.h"
 #include "projects/base/utf8.h"
+#include "projects/nodes/example_schema.h"
 #include "projects/pytorch/python_text.h"
 #include "projects/pytorch/pytorch_code.h"
 #include "projects/schedule/stage_schedule.h"
@@ -89,13 +90,13 @@ std::string pyTorchConfig(const SoundProject& project, const PyTorchCode& code, 
     object.push_back(member("layers", {code.layers}));
     object.push_back(member("width", {project->network.width}));
     object.push_back(member("topology", {project->topology.preset}));
-    if (isLanguage(project->data)) {
-        object.push_back(member("vocabulary", {vocabularyOf(project->data)}));
+    const ExampleSchema examples = examplesOf(project->data);
+    if (examples.input().isTokens()) {
+        object.push_back(member("vocabulary", {examples.input().vocabulary}));
         object.push_back(member("sequence_length", {project->training.sequenceLength}));
     } else {
-        const VectorWidths widths = vectorWidthsOf(project->data);
-        object.push_back(member("inputs", {widths.in}));
-        object.push_back(member("outputs", {widths.out}));
+        object.push_back(member("inputs", {examples.input().shape.features()}));
+        object.push_back(member("outputs", {examples.target().shape.features()}));
     }
     object.push_back(member("renamed", names(code.names)));
     return printJson({std::move(object)});
@@ -108,16 +109,16 @@ std::string pyTorchCheck()
 
 std::string pyTorchReadme(const SoundProject& project, const PyTorchCode& code, const ExportedRun& run)
 {
-    const bool language = isLanguage(project->data);
+    const bool tokens = examplesOf(project->data).input().isTokens();
     const std::int64_t depth = project->network.depth();
     std::string text = "# " + plainText(project->name) + "\n\nThe network of the run " + plainText(run.name) +
                        " after step " + std::to_string(run.step) + " of " + std::to_string(run.steps) +
                        ", as PyTorch code that needs nothing else: " + count(run.parameters, "parameter") + ", " +
                        count(code.layers, "layer") + ".\n\n";
     text += "```python\nfrom model import load\n\nnetwork = load(\".\")\n";
-    text += language ? "logits = network(tokens)  # int64 [batch, time] to [batch, time, vocabulary]\n"
-                     : "output = network(x)  # [batch, inputs] to [batch, outputs]\n";
-    text += std::string("network.train()\nnetwork.loss(") + (language ? "tokens, targets" : "x, target") +
+    text += tokens ? "logits = network(tokens)  # int64 [batch, time] to [batch, time, vocabulary]\n"
+                   : "output = network(x)  # [batch, inputs] to [batch, outputs]\n";
+    text += std::string("network.train()\nnetwork.loss(") + (tokens ? "tokens, targets" : "x, target") +
             ").backward()\n```\n\n";
     text +=
         "| file | what it is |\n|---|---|\n"

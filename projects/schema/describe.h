@@ -22,8 +22,9 @@ namespace residua::projects {
 template <class T>
 struct Fields;
 
-/// `static constexpr Choice all[]`: of an enumeration one per enumerator from 0 on, of a variant of described structs
-/// one per alternative. In the file an alternative is an object whose first key, "kind", holds its name.
+/// `static constexpr Choice all[]`, or an array that is worked out: of an enumeration one per enumerator from 0 on, of
+/// a variant of described structs one per alternative. In the file an alternative is an object whose first key, "kind",
+/// holds its name.
 template <class T>
 struct Choices;
 inline constexpr std::string_view kKindKey = "kind";

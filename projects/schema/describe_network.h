@@ -4,13 +4,21 @@
 #include "projects/model/graph.h"
 #include "projects/schema/describe.h"
 
+#include <algorithm>
+#include <array>
+#include <iterator>
+
 namespace residua::projects {
 
 template <>
 struct Choices<Objective> {
-    static constexpr Choice all[] = {{"next_token", "next token"},
-                                     {"half_squared_error", "half squared error"},
-                                     {"mean_squared_error", "mean squared error"}};
+    static constexpr auto all = [] {
+        std::array<Choice, std::size(kObjectives)> choices;
+        std::ranges::transform(kObjectives, choices.begin(), [](const ObjectiveTraits& traits) {
+            return Choice{traits.key, traits.title};
+        });
+        return choices;
+    }();
 };
 template <>
 inline constexpr bool kInline<Node> = true;

@@ -2,6 +2,7 @@
 #include "projects/schema/fields.h"
 
 #include "projects/base/json_pointer.h"
+#include "projects/nodes/example_schema.h"
 #include "projects/schema/describe_project.h"
 
 #include <algorithm>
@@ -292,7 +293,7 @@ bool assign(T& to, const FieldScalar& given)
 
 bool Fields<TrainingPlan>::hasSequences(const Project& project)
 {
-    return isLanguage(project.data);
+    return examplesOf(project.data).hasTime();
 }
 
 std::vector<FieldEntry> fieldsOf(const Project& project, std::string_view pointer)

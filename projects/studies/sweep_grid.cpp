@@ -10,6 +10,7 @@
 #include "projects/library/schedule_presets.h"
 #include "projects/model/shortcut_text.h"
 #include "projects/model/text_forms.h"
+#include "projects/nodes/example_schema.h"
 #include "projects/schema/fields.h"
 #include "projects/transfer/retrofit.h"
 #include "projects/transfer/topology_choice.h"
@@ -365,7 +366,7 @@ Result<std::vector<SweepMember>> expand(const Project& project, const Sweep& swe
 double trainingFlops(const Project& project, const Cost& perUnit)
 {
     const TrainingPlan& plan = project.training;
-    const std::int64_t length = isLanguage(project.data) ? plan.sequenceLength : 1;
+    const std::int64_t length = examplesOf(project.data).units(1, plan.sequenceLength);
     const std::int64_t batch = plan.batching == BatchKind::Full ? trainingSamples(project.data) : plan.batch;
     return perUnit.trainFlops * static_cast<double>(plan.steps) * static_cast<double>(plan.accumulate) *
            static_cast<double>(batch) * static_cast<double>(length);

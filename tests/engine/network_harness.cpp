@@ -20,22 +20,13 @@ namespace residua::tests {
 
 using engine::CompiledNetwork;
 using engine::DeviceBatch;
-using engine::ExampleSchema;
 using projects::GraphBuilder;
 using projects::Project;
 
-ExampleSchema examplesOf(const Project& project)
-{
-    if (projects::isLanguage(project.data)) {
-        return ExampleSchema::nextToken(projects::vocabularyOf(project.data));
-    }
-    const projects::VectorWidths widths = projects::vectorWidthsOf(project.data);
-    return ExampleSchema::vectors(widths.in, widths.out);
-}
-
 std::unique_ptr<CompiledNetwork> compiled(const Project& project)
 {
-    Result<std::unique_ptr<CompiledNetwork>> network = CompiledNetwork::compile(project, examplesOf(project), "cpu");
+    Result<std::unique_ptr<CompiledNetwork>> network =
+        CompiledNetwork::compile(project, projects::examplesOf(project.data), "cpu");
     if (!network) {
         throw std::runtime_error(network.error().text());
     }
@@ -47,7 +38,7 @@ std::unique_ptr<CompiledNetwork> compiled(const Project& project)
 
 std::string compileError(const Project& project)
 {
-    const auto network = CompiledNetwork::compile(project, examplesOf(project), "cpu");
+    const auto network = CompiledNetwork::compile(project, projects::examplesOf(project.data), "cpu");
     return network ? "" : network.error().text();
 }
 
@@ -88,7 +79,7 @@ at::Tensor randomTensor(at::IntArrayRef shape, std::uint64_t seed)
 
 DeviceBatch randomBatch(const Project& project, std::int64_t batch, std::int64_t time, std::uint64_t seed)
 {
-    const ExampleSchema examples = examplesOf(project);
+    const projects::ExampleSchema examples = projects::examplesOf(project.data);
     if (!examples.hasTime()) {
         const at::ScalarType type = project.training.precision == projects::Precision::Fp64 ? at::kDouble : at::kFloat;
         return {randomTensor({batch, examples.input().shape.features()}, seed).to(type),

@@ -19,9 +19,6 @@ namespace residua::tests {
 inline const engine::Pass kTraining = passIn(engine::Mode::Training);
 inline const engine::Pass kEvaluation = passIn(engine::Mode::Evaluation);
 
-/// What the document itself says of its examples.
-[[nodiscard]] engine::ExampleSchema examplesOf(const projects::Project& project);
-
 /// The network, compiled and initialised; throws std::runtime_error with the error's text where there is one.
 [[nodiscard]] std::unique_ptr<engine::CompiledNetwork> compiled(const projects::Project& project);
 /// The text of the error with which compiling ends; empty where it does not.

@@ -283,7 +283,7 @@ private slots:
         const projects::BooleanPolynomial source{70, 12, 4, 6};
         const auto terms = polynomialTerms(source, 5);
         const auto dataset = opened(with(source));
-        QCOMPARE(dataset->schema(), ExampleSchema::vectors(70, 1));
+        QCOMPARE(dataset->schema(), projects::ExampleSchema::vectors(70, 1));
         QCOMPARE(dataset->size(Split::Train), kEndless);
         QCOMPARE(dataset->size(Split::Validation), 4096);
         Batch batch;

@@ -102,7 +102,7 @@ private slots:
         const std::string text = letters(1000);
         const auto dataset = openText(text, {});
         QVERIFY(dataset);
-        QCOMPARE(dataset->schema(), ExampleSchema::nextToken(256));
+        QCOMPARE(dataset->schema(), projects::ExampleSchema::nextToken(256));
         QCOMPARE(dataset->size(Split::Train), 700);
         QCOMPARE(dataset->size(Split::Validation), 200);
         QCOMPARE(dataset->size(Split::Test), 100);

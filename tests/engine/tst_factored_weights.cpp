@@ -371,7 +371,7 @@ private Q_SLOTS:
     void fitsAreGivenUp()
     {
         const Project project = factored(tinyLanguage("mlp", "plain", 2), projects::FixedRank{3}, LowRankMethod::Exact);
-        const auto network = *engine::CompiledNetwork::compile(project, examplesOf(project), "cpu");
+        const auto network = *engine::CompiledNetwork::compile(project, projects::examplesOf(project.data), "cpu");
         const auto notWhileFitting = [](double share) { return share <= 0.05; };
         QCOMPARE(QString::fromStdString(errorOf(network->initialise(notWhileFitting, {}))),
                  QString("[initialisation] was given up"));
@@ -392,7 +392,7 @@ private Q_SLOTS:
         const std::filesystem::path cache = std::filesystem::path(folder.path().toStdString()) / "fits";
         const Project project = factored(tinyLanguage("mlp", "plain", 2), projects::FixedRank{3}, LowRankMethod::Exact);
         const auto startedWith = [&](const std::filesystem::path& path) {
-            auto network = *engine::CompiledNetwork::compile(project, examplesOf(project), "cpu");
+            auto network = *engine::CompiledNetwork::compile(project, projects::examplesOf(project.data), "cpu");
             network->initPlan()->setFits({.cache = {path}});
             if (const Status started = network->initialise({}, {}); !started) {
                 throw std::runtime_error(started.error().text());

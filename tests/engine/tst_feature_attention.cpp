@@ -333,7 +333,7 @@ private Q_SLOTS:
         const Project project = performing("transformer", 1, 6, projects::kFittedFeatures);
         std::vector<at::Tensor> found;
         for (int start = 0; start < 2; ++start) {
-            auto network = *engine::CompiledNetwork::compile(project, examplesOf(project), "cpu");
+            auto network = *engine::CompiledNetwork::compile(project, projects::examplesOf(project.data), "cpu");
             network->initPlan()->setFits({.cache = {cache}});
             QVERIFY(network->initialise({}, {}));
             QVERIFY(network->initPlan()->notes().empty());
@@ -356,7 +356,7 @@ private Q_SLOTS:
     void fitsAreGivenUp()
     {
         const Project project = performing("transformer", 2, 6, projects::kFittedFeatures);
-        const auto network = *engine::CompiledNetwork::compile(project, examplesOf(project), "cpu");
+        const auto network = *engine::CompiledNetwork::compile(project, projects::examplesOf(project.data), "cpu");
         const Status stopped = network->initialise([](double share) { return share <= 0.05; }, {});
         QVERIFY(!stopped);
         QCOMPARE(stopped.error().text(), std::string("[initialisation] was given up"));

@@ -175,7 +175,7 @@ private Q_SLOTS:
         project.network.rank = projects::FixedRank{3};
         project.initialisation.lowRank = projects::LowRankMethod::Exact;
         const auto started = [&](const fs::path& cache) {
-            auto network = *engine::CompiledNetwork::compile(project, examplesOf(project), "cpu");
+            auto network = *engine::CompiledNetwork::compile(project, projects::examplesOf(project.data), "cpu");
             network->initPlan()->setFits({.cache = {cache}});
             return network->initialise({}, {}) ? std::move(network) : nullptr;
         };

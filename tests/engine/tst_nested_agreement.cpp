@@ -163,7 +163,7 @@ private slots:
         QVERIFY(openedLanguage(languageOf(6))->fillSequential(c, Split::Train, 3, 4));
         QVERIFY(a.tokens == b.tokens && a.targets == b.targets);
         QVERIFY(a.tokens != c.tokens);
-        QCOMPARE(openedLanguage(languageOf(5))->schema(), ExampleSchema::nextToken(64));
+        QCOMPARE(openedLanguage(languageOf(5))->schema(), projects::ExampleSchema::nextToken(64));
     }
 
     void languageIsText()

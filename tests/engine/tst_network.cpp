@@ -457,9 +457,9 @@ private Q_SLOTS:
         project = tinyLanguage("transformer", "dca", 2);
         QVERIFY(QString::fromStdString(compileError(project)).contains("has one input port, expected q, k and v"));
         project = tinyLanguage("transformer", "plain", 2);
-        const auto unknown = engine::CompiledNetwork::compile(project, examplesOf(project), "tpu:0");
+        const auto unknown = engine::CompiledNetwork::compile(project, projects::examplesOf(project.data), "tpu:0");
         QVERIFY(!unknown.ok());
-        const auto bigger = engine::ExampleSchema::nextToken(12);
+        const auto bigger = projects::ExampleSchema::nextToken(12);
         QVERIFY(!engine::CompiledNetwork::compile(project, bigger, "cpu").ok());
     }
 

@@ -36,7 +36,7 @@ std::unique_ptr<NetworkDouble> counting(std::int64_t& longest)
 /// Ten vectors whose loss is their number; batches of any size, the last one shorter.
 class NumberedVectors final : public Dataset {
 public:
-    ExampleSchema schema() const override { return ExampleSchema::vectors(1, 1); }
+    projects::ExampleSchema schema() const override { return projects::ExampleSchema::vectors(1, 1); }
     std::int64_t size(Split) const override { return kCount; }
     Status fill(Batch&, Split, std::int64_t, std::int64_t, std::int64_t) const override { return Done{}; }
     Status fillSequential(Batch& batch, Split split, std::int64_t index, std::int64_t count) const override

@@ -362,7 +362,7 @@ private slots:
     {
         const Result<DataSummary> data = summariseData(quickLanguage(1), directory(""));
         QVERIFY(data.ok());
-        QCOMPARE(data->vocabulary, 24);
+        QCOMPARE(data->examples.input().vocabulary, 24);
         QCOMPARE(data->train + data->validation + data->test, 4000);
         projects::Project project = quickLanguage(1);
         project.data.source = projects::TextData{.path = "missing.txt", .tokeniser = {}};

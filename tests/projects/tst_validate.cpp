@@ -109,7 +109,8 @@ void TestValidate::network_data()
         "W /network/head/nodes/1 [head · node l] its output is not used");
     row(
         "objective", [](Project& p) { p.network.objective = Objective::MeanSquaredError; },
-        "E /network/objective [network · objective] a squared error needs target vectors, the data is token sequences");
+        "E /network/objective [network · objective] mean squared error needs target vectors, the data is token "
+        "sequences");
     row(
         "tie with nothing",
         [](Project& p) {
@@ -377,8 +378,7 @@ void TestValidate::dataAndTraining_data()
             p = findExample("linear-ancre")->project;
             p.network.objective = Objective::NextToken;
         },
-        "E /network/objective [network · objective] the next token is predicted from token sequences, the data is "
-        "vectors");
+        "E /network/objective [network · objective] next token needs token sequences, the data is vectors");
 }
 
 void TestValidate::dataAndTraining()

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "projects/model/objective.h"
 #include "projects/nodes/shape.h"
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-namespace residua::engine {
+namespace residua::projects {
+
+struct DataSource;
 
 /// What a field of an example is for.
 enum class FieldRole {
@@ -19,8 +22,10 @@ enum class FieldRole {
 struct ExampleField {
     std::string name;
     FieldRole role = FieldRole::Input;
-    projects::Shape shape;       ///< of a batch, with the element type: tokens [batch, time], [batch, 6]
+    Shape shape;                 ///< of a batch, with the element type: tokens [batch, time], [batch, 6]
     std::int64_t vocabulary = 0; ///< of tokens: each is below it
+
+    [[nodiscard]] bool isTokens() const { return shape.element == Element::Token; }
     bool operator==(const ExampleField&) const = default;
 };
 
@@ -39,10 +44,24 @@ struct ExampleSchema {
     [[nodiscard]] bool hasTime() const;
     /// What is counted of `examples` examples, whose sequences are `time` long: tokens, or samples.
     [[nodiscard]] std::int64_t units(std::int64_t examples, std::int64_t time) const;
+    /// Numbers of one unit, in all fields: a token each, or the features of each.
+    [[nodiscard]] std::int64_t numbersPerUnit() const;
+    /// Of every stack entry at that width: [batch, time, width] or [batch, width].
+    [[nodiscard]] Shape entry(std::int64_t width) const;
+    /// Of the head's output: logits over the vocabulary for a target of tokens, else as the target.
+    [[nodiscard]] Shape output() const;
     bool operator==(const ExampleSchema&) const = default;
 
 private:
     [[nodiscard]] const ExampleField& first(FieldRole role) const;
 };
 
-} // namespace residua::engine
+/// As the document says; a vocabulary may be more than the data turn out to have.
+[[nodiscard]] ExampleSchema examplesOf(const DataSource& data);
+/// Whether the objective has in these examples what it compares an output with.
+[[nodiscard]] inline bool fits(const ObjectiveTraits& objective, const ExampleSchema& examples)
+{
+    return objective.target == examples.target().shape.element;
+}
+
+} // namespace residua::projects

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+namespace residua::projects {
+
+/// What the values of a wire, or of a field of the examples, are.
+enum class Element { Real, Token };
+
+} // namespace residua::projects

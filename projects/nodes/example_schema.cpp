@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/nodes/example_schema.h"
+
+#include "projects/model/data_source.h"
+
+#include <algorithm>
+
+namespace residua::projects {
+
+ExampleSchema ExampleSchema::nextToken(std::int64_t vocabulary)
+{
+    const Shape shape{{kBatch, kTime}, Element::Token};
+    return {{{"tokens", FieldRole::Input, shape, vocabulary}, {"next tokens", FieldRole::Target, shape, vocabulary}}};
+}
+
+ExampleSchema ExampleSchema::vectors(std::int64_t inputs, std::int64_t outputs)
+{
+    return {{{"inputs", FieldRole::Input, {{kBatch, inputs}}}, {"outputs", FieldRole::Target, {{kBatch, outputs}}}}};
+}
+
+bool ExampleSchema::hasTime() const
+{
+    return std::ranges::find(input().shape.dims, kTime) != input().shape.dims.end();
+}
+
+std::int64_t ExampleSchema::units(std::int64_t examples, std::int64_t time) const
+{
+    return hasTime() ? examples * time : examples;
+}
+
+std::int64_t ExampleSchema::numbersPerUnit() const
+{
+    std::int64_t numbers = 0;
+    for (const ExampleField& field : fields) {
+        numbers += field.isTokens() ? 1 : field.shape.features();
+    }
+    return numbers;
+}
+
+Shape ExampleSchema::entry(std::int64_t width) const
+{
+    Shape shape{input().shape.dims};
+    if (!input().isTokens()) {
+        shape.dims.pop_back();
+    }
+    shape.dims.push_back(width);
+    return shape;
+}
+
+Shape ExampleSchema::output() const
+{
+    Shape shape{target().shape.dims};
+    if (target().isTokens()) {
+        shape.dims.push_back(target().vocabulary);
+    }
+    return shape;
+}
+
+const ExampleField& ExampleSchema::first(FieldRole role) const
+{
+    return *std::ranges::find(fields, role, &ExampleField::role);
+}
+
+ExampleSchema examplesOf(const DataSource& data)
+{
+    if (isLanguage(data)) {
+        return ExampleSchema::nextToken(vocabularyOf(data));
+    }
+    const VectorWidths widths = vectorWidthsOf(data);
+    return ExampleSchema::vectors(widths.in, widths.out);
+}
+
+} // namespace residua::projects
