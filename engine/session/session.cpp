@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/api/session.h"
 
+#include "engine/api/environment.h"
 #include "engine/runtime/device.h"
 #include "engine/session/active_run.h"
 #include "engine/session/failure.h"
 #include "engine/session/queries.h"
-#include "engine/train/precision.h"
 
 #include <algorithm>
 #include <array>
