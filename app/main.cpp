@@ -3,7 +3,7 @@
 #include "app/window/launch_options.h"
 #include "app/window/main_window.h"
 #include "app/window/screenshot.h"
-#include "engine/api/host_threads.h"
+#include "engine/api/environment.h"
 
 #include <QApplication>
 #include <QDir>
@@ -139,6 +139,6 @@ int main(int argc, char** argv)
     case LaunchVerb::Screenshot:
         break;
     }
-    engine::restartWithShortSpins(argv);
+    engine::startPrepared(argv);
     return runWindow(argc, argv, *options);
 }

@@ -35,6 +35,7 @@ set(RESIDUA_MAY_USE_engine_bundle  projects engine_api engine_runs engine_result
 set(RESIDUA_MAY_USE_engine_lowrank projects engine_theory eigen)
 set(RESIDUA_MAY_USE_engine         projects kernels engine_api engine_runs engine_results engine_data engine_lowrank
                                    nlohmann torch)
+set(RESIDUA_MAY_USE_engine_opened  projects engine_api engine_runs)
 set(RESIDUA_MAY_USE_editor         projects resources imgui opengl)
 set(RESIDUA_MAY_USE_visualizers    projects engine_api engine_results resources qt qcustomplot)
 set(RESIDUA_MAY_USE_resources      "")
@@ -46,11 +47,11 @@ set(RESIDUA_MAY_USE_app            projects engine_api engine_results engine_bun
                                    nlohmann qt qcustomplot imgui opengl)
 set(RESIDUA_MAY_USE_tests          projects kernels kernels_cuda engine_api engine_theory engine_runs engine_results
                                    engine_tokeniser engine_data engine_bundle
-                                   engine_lowrank engine editor visualizers report resources cli app
+                                   engine_lowrank engine engine_opened editor visualizers report resources cli app
                                    archive arrow eigen nlohmann sqlite sentencepiece torch qt qcustomplot imgui opengl cuda)
 # What it may link besides, and never include.
-set(RESIDUA_MAY_LINK_cli engine)
-set(RESIDUA_MAY_LINK_app engine)
+set(RESIDUA_MAY_LINK_cli engine_opened)
+set(RESIDUA_MAY_LINK_app engine_opened)
 
 # Imported target patterns of each package; what matches none (threads, dl) is free to all.
 set(RESIDUA_FAMILY_TARGETS

@@ -58,11 +58,11 @@ find "$share/man" -type f -exec gzip -9n {} +
 printf 'residua (%s) stable; urgency=medium\n\n  * Built from the sources of this version.\n\n -- %s  %s\n' "$version" \
   "Residua authors <residua@residua.invalid>" "$(date -R)" | gzip -9n >"$share/doc/residua/changelog.gz"
 
-# The libraries that the programs are linked with, but for LibTorch's own and Arrow's.
+# The libraries that the programs and what they open are linked with, but for LibTorch's own and Arrow's.
 mkdir -p "$work/debian"
 printf 'Source: residua\n\nPackage: residua\nArchitecture: amd64\n' >"$work/debian/control"
 runpath() { readelf -d "$1" | sed -n 's/^.*RUNPATH.*\[\(.*\)\].*$/\1/p' | tr ':' '\n' | grep "$2" | head -n 1; }
-torch=$(runpath "$build/bin/residua-cli" torch/lib)
+torch=$(runpath "$build/engine/libresidua_engine.so" torch/lib)
 places=(-l"$torch" -l"$torch/../../nvidia/cu13/lib")
 if [ -e "$own/libresidua_parquet.so" ]; then
   places+=(-l"$(runpath "$build/engine/libresidua_parquet.so" pyarrow)")
@@ -85,7 +85,7 @@ Section: science
 Priority: optional
 Description: workbench for the depth topology of neural networks
  Residua wires, trains and watches the residual topology of neural networks,
- in a window and in a terminal. Its first start needs residua-setup, which
+ in a window and in a terminal. Training needs residua-setup first, which
  fetches PyTorch's C++ library and Apache Arrow's.
 CONTROL
 install -m 755 "$checkout/packaging/debian/postrm" "$root/DEBIAN/postrm"

@@ -2,6 +2,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/engine_link.h"
 #include "app/cli/result_file.h"
+#include "app/cli/run_argument.h"
 #include "app/report/comparison.h"
 #include "app/report/report.h"
 #include "engine/api/run_paths.h"
@@ -141,7 +142,7 @@ Exit runDevices(const Arguments&, const Console& console)
     const std::optional<engine::Event> answer = ask(engine::ListDevices{engine::QueryTag{1}});
     const auto* const listed = answer ? std::get_if<engine::DevicesListed>(&*answer) : nullptr;
     if (listed == nullptr) {
-        return console.fail(Exit::Quit, {"", "interrupted: the devices are not known"});
+        return unanswered(answer, console, "the devices are not known");
     }
     json list = json::array();
     for (const engine::DeviceInfo& device : listed->devices) {

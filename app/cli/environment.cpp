@@ -10,6 +10,7 @@ std::span<const EnvironmentVariable> environmentVariables()
                             "that the processor has)"},
         {"RESIDUA_DIGESTS_MIB", "MiB that the user's cache of the hashes of data files may hold (default 1; 0: none is "
                                 "kept, and large files are read again)"},
+        {"RESIDUA_ENGINE", "file of the library that trains and computes (default: found beside the program)"},
         {"RESIDUA_FITS_MIB", "MiB that the user's cache of fitted low-rank factors may hold (default 1024; 0: none is "
                              "kept)"},
         {"RESIDUA_FOREIGN_LIBRARY_PATH", "LD_LIBRARY_PATH for other programs that are started; set by the launcher of "

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands.h"
 #include "app/cli/process.h"
-#include "engine/api/host_threads.h"
+#include "engine/api/environment.h"
 
 #include <string>
 #include <vector>
 
 int main(int argc, char** argv)
 {
-    residua::cli::prepareProcess(); // what is ignored stays so through the restart
-    residua::engine::restartWithShortSpins(argv);
+    residua::cli::prepareProcess(); // what is ignored stays so where the program starts again
+    residua::engine::startPrepared(argv);
     const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
     return static_cast<int>(residua::cli::runProgram(words));
 }

@@ -214,7 +214,13 @@ void EngineBridge::dispatch(const engine::Event& event)
                    [this](const engine::LoadWeightsReady& value) { emit weightsLoaded(value); },
                    [this](const engine::TokeniserProgressed& value) { emit tokeniserProgressed(value); },
                    [this](const engine::TokeniserReady& value) { emit tokeniserReady(value); },
-                   [this](const engine::QueryFailed& value) { emit queryFailed(value); },
+                   [this](const engine::QueryFailed& value) {
+                       if (value.tag == m_devicesTag) {
+                           emit devicesUnknown(QString::fromStdString(value.error.text()));
+                       } else {
+                           emit queryFailed(value);
+                       }
+                   },
                    [](const auto&) {}, // what the window does not follow, or did not ask for
                },
                event);

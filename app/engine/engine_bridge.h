@@ -4,6 +4,7 @@
 #include "engine/api/session.h"
 
 #include <QObject>
+#include <QString>
 
 #include <atomic>
 #include <cstdint>
@@ -64,6 +65,7 @@ signals:
     void tokeniserReady(const residua::engine::TokeniserReady& event);
     void queryFailed(const residua::engine::QueryFailed& event);
     void devicesListed(const std::vector<residua::engine::DeviceInfo>& devices);
+    void devicesUnknown(const QString& why); ///< there is no engine, as a rule
 
 private:
     template <class Request>

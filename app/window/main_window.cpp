@@ -44,6 +44,7 @@
 #include <QSettings>
 #include <QStackedWidget>
 #include <QStatusBar>
+#include <QTimer>
 #include <QVBoxLayout>
 
 #include <utility>
@@ -123,7 +124,8 @@ MainWindow::MainWindow(Look& look, WindowFolders folders, Memory memory, QWidget
     resizeWithinScreen(*this, kFirstSize);
     restoreLayout();
     showStartPage();
-    m_engine.listDevices();
+    // When the window is there: opening the engine keeps this thread from opening what it draws with.
+    QTimer::singleShot(0, &m_engine, &EngineBridge::listDevices);
 }
 
 void MainWindow::makePages()

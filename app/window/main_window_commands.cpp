@@ -214,6 +214,7 @@ void MainWindow::connectRun()
     });
     connect(m_actions.run.stop, &QAction::triggered, &m_runs, &RunController::stop);
     connect(&m_engine, &EngineBridge::devicesListed, m_runBar, &RunBar::setDevices);
+    connect(&m_engine, &EngineBridge::devicesUnknown, this, &MainWindow::refuse);
     connect(&m_runs, &RunController::ended, &m_engine, &EngineBridge::listDevices); // memory is free again
     connect(m_runBar, &RunBar::deviceChosen, this, [this](const engine::DeviceInfo& device) {
         m_workspace->view<Inspector>().cost().setDeviceMemory(static_cast<double>(device.totalBytes));

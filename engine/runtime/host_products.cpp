@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/runtime/host_products.h"
 
+#include "engine/api/environment.h"
+
 #include <ATen/core/List.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/mm.h>
@@ -19,7 +21,6 @@ using PointwiseHandle = c10::TypedOperatorHandle<Pointwise>;
 
 /// Below so many multiplications, making oneDNN's primitive costs more than it saves.
 constexpr std::int64_t kLeastProducts = std::int64_t{1} << 22;
-constexpr const char* kMode = "MKL_CBWR";
 
 bool processorWantsOneDnn()
 {
@@ -40,20 +41,6 @@ const std::optional<PointwiseHandle>& oneDnnLinear()
     return handle;
 }
 
-/// What MKL_CBWR must say for products of fixed bits; null where MKL cannot.
-const char* fixedMode()
-{
-#if defined(__x86_64__)
-    if (__builtin_cpu_is("intel") && __builtin_cpu_supports("avx512f")) {
-        return "AVX512,STRICT";
-    }
-    if (__builtin_cpu_is("intel") && __builtin_cpu_supports("avx2")) {
-        return "AVX2,STRICT";
-    }
-#endif
-    return nullptr;
-}
-
 /// On others than x86 we do not know, and let LibTorch do as it does.
 bool processorMultipliesBfloat16()
 {
@@ -66,16 +53,9 @@ bool processorMultipliesBfloat16()
 
 } // namespace
 
-void fixProductBits()
-{
-    if (const char* const mode = fixedMode()) {
-        setenv(kMode, mode, 0);
-    }
-}
-
 bool productBitsAreFixed(ProductType type)
 {
-    const char* const mode = std::getenv(kMode);
+    const char* const mode = std::getenv(kProductMode);
     return mode != nullptr && std::string(mode).ends_with(",STRICT") &&
            (type == ProductType::Real || !processorMultipliesBfloat16());
 }

@@ -10,15 +10,12 @@ namespace residua::engine {
 /// widths 256 to 1408, fp32). Results differ between the two by rounding only; on one machine the choice is fixed by
 /// the shapes. Neither is differentiable.
 ///
-/// Bits that no number of threads changes: MKL promises them in a mode of its own (fixProductBits), which it has for
-/// Intel's processors with AVX2 alone. oneDNN promises none; it multiplies bfloat16, so that is done in float where the
-/// processor has no instructions for it, which is no slower there. That leaves, as the only products whose bits may
-/// depend on the number of threads: all on other processors than Intel's, bfloat16 where the processor multiplies it
-/// itself, and convolutions over images.
+/// Bits that no number of threads changes: MKL promises them in a mode of its own (prepareEnvironment), which it
+/// has for Intel's processors with AVX2 alone. oneDNN promises none; it multiplies bfloat16, so that is done in float
+/// where the processor has no instructions for it, which is no slower there. That leaves, as the only products whose
+/// bits may depend on the number of threads: all on other processors than Intel's, bfloat16 where the processor
+/// multiplies it itself, and convolutions over images.
 
-/// Asks MKL for that mode, unless the user has set MKL_CBWR. Takes effect before the process's first product alone;
-/// sets a variable of the environment: call it while there is one thread.
-void fixProductBits();
 /// Whether the host's products promise the same bits for every number of threads.
 enum class ProductType { Real, Bfloat16 };
 [[nodiscard]] bool productBitsAreFixed(ProductType type);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/api/session.h"
 
+#include "engine/api/environment.h"
 #include "engine/runtime/device.h"
 #include "engine/session/active_run.h"
 #include "engine/session/export.h"
@@ -12,7 +13,6 @@
 #include "engine/session/queries.h"
 #include "engine/session/retrofit.h"
 #include "engine/session/tokenise.h"
-#include "engine/train/precision.h"
 
 #include <algorithm>
 #include <array>

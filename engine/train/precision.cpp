@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/train/precision.h"
 
-#include "engine/runtime/host_products.h"
-
 #include <ATen/Context.h>
 
-#include <cstdlib>
 #include <mutex>
 
 namespace residua::engine {
-namespace {
-
-} // namespace
 
 at::ScalarType parameterType(projects::Precision precision)
 {
@@ -28,12 +22,6 @@ void applyDeterminism(projects::Determinism determinism)
     context.setDeterministicCuDNN(deterministic);
     context.setBenchmarkCuDNN(!deterministic);
     context.setSDPUseCuDNN(!deterministic);
-}
-
-void prepareEnvironment()
-{
-    setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);
-    fixProductBits();
 }
 
 void seedGenerators(c10::Device device, std::uint64_t seed)

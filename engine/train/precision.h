@@ -14,9 +14,6 @@ namespace residua::engine {
 /// Sets the process's choice of algorithms; cheap enough for every step.
 void applyDeterminism(projects::Determinism determinism);
 
-/// What must be set before anything of CUDA is: the workspace with which cuBLAS is deterministic.
-void prepareEnvironment();
-
 /// Restarts the device's and the host's random numbers for one step (RandomStreams::generatorSeed), so that a resumed
 /// run draws what the uninterrupted one drew, whatever else ran in between.
 void seedGenerators(c10::Device device, std::uint64_t seed);

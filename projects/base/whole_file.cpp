@@ -93,9 +93,12 @@ Status replaceFile(const fs::path& path, const fs::path& target, const std::opti
 
 fs::path temporaryBeside(const fs::path& path)
 {
+    // A process may have this code, and so the counter, twice: in the program and in the engine's library. Two threads
+    // then count alike.
     static std::atomic<unsigned> counter{0};
     fs::path temporary = path;
-    temporary += ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(counter++);
+    temporary +=
+        ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(::gettid()) + "-" + std::to_string(counter++);
     return temporary;
 }
 

@@ -5,9 +5,8 @@
 // first line is a schedule that leaves nothing out.
 //   bench_stages [--steps N] [--warmup N] [--batch N] [--length N] [--threads N] [--device cpu|cuda:N]
 // The last line is a border: what going over it takes, but for its validation, in steps of the whole network.
-#include "engine/api/host_threads.h"
+#include "engine/api/environment.h"
 #include "engine/runtime/device.h"
-#include "engine/train/precision.h"
 #include "engine/train/trainer.h"
 #include "projects/cost/cost.h"
 #include "projects/cost/stage_cost.h"
@@ -195,8 +194,7 @@ void border(const char* preset, const Options& options)
 
 int main(int argc, char** argv)
 {
-    engine::restartWithShortSpins(argv);
-    engine::prepareEnvironment();
+    engine::startPrepared(argv);
     const Options options = parse(argc, argv);
     at::set_num_threads(options.threads);
     allLayers(options);

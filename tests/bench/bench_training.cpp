@@ -6,10 +6,9 @@
 // With --residual both two networks in bf16 take their steps in turn, one with its residual in fp32 and one with it in
 // bf16: what the first costs, as ratios.
 // With --record also what observing and recording the run cost, in a new run directory DIR, as a share of the training.
-#include "engine/train/precision.h"
 #include "engine/train/trainer.h"
 
-#include "engine/api/host_threads.h"
+#include "engine/api/environment.h"
 #include "engine/observe/observer.h"
 #include "engine/runtime/device.h"
 #include "engine/session/recorder.h"
@@ -236,8 +235,7 @@ int compareResiduals(Options options)
 
 int main(int argc, char** argv)
 {
-    engine::restartWithShortSpins(argv);
-    engine::prepareEnvironment();
+    engine::startPrepared(argv);
     const Options options = parse(argc, argv);
     at::set_num_threads(options.threads);
     if (options.residual == "both") {

@@ -3,6 +3,7 @@
 // enough for LibTorch to share their work out. Sizes are odd, so that no share ends where a vector does.
 #include "network_harness.h"
 
+#include "engine/api/environment.h"
 #include "engine/depth/layer_magnitudes.h"
 #include "engine/runtime/fixed_bits.h"
 #include "engine/runtime/host_products.h"

@@ -79,6 +79,26 @@ passes
 says "ours=$torch/torch/lib theirs=."
 LD_LIBRARY_PATH=/their/own run sh "$dir/residua-launch"
 says "ours=$torch/torch/lib:/their/own theirs=/their/own."
+mkdir -p "$dir/arrow/pyarrow"
+RESIDUA_ARROW="$dir/arrow" LD_LIBRARY_PATH=/their/own run sh "$dir/residua-launch"
+says "ours=$torch/torch/lib:$dir/arrow/pyarrow:/their/own theirs=/their/own."
+
+begin without_libtorch_the_program_starts_and_from_a_menu_what_fetches_it
+printf '#!/bin/sh\necho "started $* with ours=${LD_LIBRARY_PATH-none} theirs=${RESIDUA_FOREIGN_LIBRARY_PATH-none}."\n' >"$own/residua"
+chmod +x "$own/residua"
+cp "$own/residua" "$own/residua-cli"
+stub x-terminal-emulator <<<'echo "terminal $*"'
+for program in residua residua-cli; do cp "$dir/residua-launch" "$dir/$program"; done
+DISPLAY="" WAYLAND_DISPLAY="" run sh "$dir/residua" project
+passes
+says "started project with ours=none theirs=none."
+DISPLAY=:0 run sh "$dir/residua-cli" info
+says "started info with ours=none theirs=none."
+DISPLAY=:0 run sh "$dir/residua"
+says "terminal -e residua-setup --then-start"
+mkdir -p "$dir/arrow/pyarrow"
+RESIDUA_ARROW="$dir/arrow" DISPLAY="" WAYLAND_DISPLAY="" run sh "$dir/residua"
+says "with ours=$dir/arrow/pyarrow theirs=."
 
 begin a_project_is_known_and_other_programs_keep_theirs
 if ! command -v update-mime-database >/dev/null || ! command -v gio >/dev/null; then

@@ -1,21 +1,29 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # No two of the libraries that a program loads may export one variable: the loader makes them one, of the size that it
-# has in one of them, and whoever writes the other's writes over its neighbours. What is opened apart from these
-# (libresidua_sentencepiece.so) is looked at too, and what is opened beside them (libresidua_parquet.so) as if they were
-# linked with it, their functions besides.
+# has in one of them, and whoever writes the other's writes over its neighbours. The engine (libresidua_engine.so) is
+# opened among a program's names, so it counts as linked. What is opened apart from these (libresidua_sentencepiece.so) is
+# looked at too, and what is opened beside them (libresidua_parquet.so) as if they were linked with it, their functions
+# besides.
 #
-#   tst_symbols.sh CHECKOUT COMPILER APART BESIDE PROGRAM...       BESIDE may be empty
+#   tst_symbols.sh CHECKOUT COMPILER ENGINE APART BESIDE PROGRAM...       BESIDE may be empty
 set -euo pipefail
 # shellcheck source=tests/packaging/check.sh
 . "$1/tests/packaging/check.sh"
 compiler=$2
-apart=$3
-beside=$4
-shift 4
+engine=$3
+apart=$4
+beside=$5
+shift 5
 
-# needed FILE: it and every library that the loader brings with it, one real path a line.
-needed() { { echo "$1"; ldd "$1" | awk '/=> \//{ print $3 } /^\t\// { print $1 }'; } | xargs -r realpath | sort -u; }
+# needed FILE...: they and every library that the loader brings with them, one real path a line.
+needed() {
+  local file
+  for file in "$@"; do
+    echo "$file"
+    ldd "$file" | awk '/=> \//{ print $3 } /^\t\// { print $1 }'
+  done | xargs -r realpath | sort -u
+}
 
 # variables FILE...: "name size binding library" of every variable that one exports, once for all of its versions.
 variables() {
@@ -72,20 +80,21 @@ variables "${files[@]}" | clashes | grep -q '^shared_flag: libone.so (4 bytes) l
 
 for program in "$@"; do
   case_name="$(basename "$program")"
-  mapfile -t files < <({ needed "$program"; if [ -n "$beside" ]; then needed "$beside"; fi; } | sort -u)
+  mapfile -t files < <(needed "$program" "$engine" ${beside:+"$beside"})
   [ "${#files[@]}" -gt 5 ] || wrong "its libraries are not listed: ${files[*]}"
   variables "${files[@]}" >"$scratch/variables"
   [ "$(wc -l <"$scratch/variables")" -gt 1000 ] || wrong "its libraries' variables are not listed"
   found=$(clashes <"$scratch/variables")
   [ -z "$found" ] || wrong "libraries export one variable: $found"
   if [ -n "$beside" ]; then
-    mapfile -t own < <(comm -13 <(needed "$program") <(needed "$beside"))
-    mapfile -t files < <(needed "$program")
+    mapfile -t own < <(comm -13 <(needed "$program" "$engine") <(needed "$beside"))
+    mapfile -t files < <(needed "$program" "$engine")
     functions "${own[@]}" >"$scratch/own"
     [ "$(wc -l <"$scratch/own")" -gt 1000 ] || wrong "the functions of ${own[*]} are not listed"
     found=$(comm -12 "$scratch/own" <(functions "${files[@]}") | tr '\n' ' ')
     [ -z "$found" ] || wrong "it has functions of the names of what is opened beside it: $found"
   fi
+  if needed "$program" | grep -q '/libtorch_cpu[.]so'; then wrong "it is linked with LibTorch"; fi
   # Looked up apart, a variable that the program keeps a copy of would be the library's own, which nobody made.
   readelf --relocs --wide "$program" | awk '/_COPY/ { sub(/@.*/, "", $5); print $5 }' | sort -u >"$scratch/copied"
   mapfile -t files < <(needed "$apart")
@@ -97,13 +106,15 @@ for program in "$@"; do
   done
 done
 
-case_name="$(basename "$apart")"
-exported=$(readelf --dyn-syms --wide "$apart" | awk '$7 != "UND" && $5 == "GLOBAL" { print $8 }' | tr '\n' ' ')
-[ "$exported" = "residuaSentencePiece " ] || wrong "it exports $exported, expected its table alone"
-if [ -n "$beside" ]; then
-  case_name="$(basename "$beside")"
-  exported=$(readelf --dyn-syms --wide "$beside" | awk '$7 != "UND" && $5 == "GLOBAL" { print $8 }' | tr '\n' ' ')
-  [ "$exported" = "residuaParquet " ] || wrong "it exports $exported, expected its table alone"
-fi
+# exports FILE NAME: its one symbol is the function that gives its table.
+exports() {
+  case_name="$(basename "$1")"
+  local exported
+  exported=$(readelf --dyn-syms --wide "$1" | awk '$7 != "UND" && $5 == "GLOBAL" { print $8 }' | tr '\n' ' ')
+  [ "$exported" = "$2 " ] || wrong "it exports $exported, expected its table alone"
+}
+exports "$engine" residuaEngine
+exports "$apart" residuaSentencePiece
+if [ -n "$beside" ]; then exports "$beside" residuaParquet; fi
 
 close

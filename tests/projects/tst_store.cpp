@@ -282,6 +282,17 @@ private slots:
             q(readFile(m_dir / "bytes").error().message).contains("is 67108865 bytes long; expected at most 67108864"));
     }
 
+    /// By more than a count: the engine's library has one of its own.
+    void temporaryNamesOfTwoThreadsDiffer()
+    {
+        const auto name = [this] {
+            const std::string whole = temporaryBeside(m_dir / "file").string();
+            return whole.substr(0, whole.rfind('-'));
+        };
+        QCOMPARE(name(), name());
+        QVERIFY(std::async(std::launch::async, name).get() != name());
+    }
+
     /// Of a process that was killed while it wrote; what is being written, or is of others, stays.
     void savingRemovesWhatWasLeftHalfWritten()
     {

@@ -21,7 +21,7 @@ struct Forked {
 
 /// residua-cli in a copy of this process, which starts in a hundredth of the time of a new one: thousands of command
 /// lines fit into a test. Starts in `folder`; is sent SIGTERM after three seconds. Never runs as root, who could
-/// replace the system's own files: see giveAway(). This process must not have used the engine before.
+/// replace the system's own files: see giveAway(). Opens the engine, which this process must not have used before.
 [[nodiscard]] Forked runForked(const std::vector<std::string>& words, const std::filesystem::path& folder,
                                unsigned seconds = 120);
 

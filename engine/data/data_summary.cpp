@@ -6,7 +6,7 @@
 #include "engine/data/text_codec.h"
 #include "engine/data/text_files.h"
 #include "engine/data/token_files.h"
-#include "engine/session/failure.h"
+#include "engine/files/failure.h"
 
 namespace residua::engine {
 namespace {
@@ -66,7 +66,7 @@ Result<projects::Tokeniser> tokeniserAt(const std::filesystem::path& file)
     const bool json = file.extension() == ".json";
     Result<projects::Tokeniser> tokeniser = projects::Tokeniser{
         json ? projects::TokeniserKind::TokenizerJson : projects::TokeniserKind::SentencePiece, file.string(), 0};
-    const auto failure = attempt([&] {
+    const auto failure = attemptStandard([&] {
         const auto codec = json ? tokenizerJsonCodec(file) : sentencePieceCodec(file);
         if (codec) {
             tokeniser->vocabulary = (*codec)->vocabulary();
@@ -84,7 +84,7 @@ Result<DataSummary> summariseData(const projects::Project& project, const std::f
         return *generated ? Result<DataSummary>(summaryOf(**generated)) : generated->error();
     }
     Result<DataSummary> summary = DataSummary{};
-    const auto failure = attempt([&] {
+    const auto failure = attemptStandard([&] {
         const Result<std::unique_ptr<Dataset>> opened = Dataset::open(project, projectDirectory);
         if (!opened) {
             summary = opened.error();
@@ -99,7 +99,7 @@ Result<DataPreview> previewData(const projects::Project& project, const std::fil
                                 const std::function<bool()>& wanted)
 {
     Result<DataPreview> preview = DataPreview{};
-    const auto failure = attempt([&] {
+    const auto failure = attemptStandard([&] {
         const Result<std::unique_ptr<Dataset>> opened =
             Dataset::open(project, projectDirectory, [&wanted](double) { return !wanted || wanted(); });
         if (!opened) {

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The program where its engine, a library that is opened when something is trained or computed, is missing or no
+// engine.
+#include "projects/file/store.h"
+#include "tests/cli/ran_program.h"
+#include "tests/support/test_program.h"
+
+#include <QProcessEnvironment>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <filesystem>
+#include <fstream>
+
+using namespace residua;
+using namespace residua::cli;
+
+namespace {
+
+constexpr const char* kNowhere = "/nowhere/at/all.so";
+
+class TestCliEngine : public QObject {
+    Q_OBJECT
+
+private slots:
+    void initTestCase()
+    {
+        QVERIFY(m_folder.isValid());
+        projects::Document tiny = tinyProject();
+        tiny.project.training.steps = 2;
+        QVERIFY(projects::saveProject(m_folder.filePath("tiny").toStdString(), tiny).ok());
+        QCOMPARE(runProcess({"train", "tiny", "--run", "run"}, m_folder.path()).code, 0);
+    }
+
+    // ---- without one
+
+    void whatNeedsNoEngineDoesWithout_data()
+    {
+        QTest::addColumn<QStringList>("words");
+        QTest::newRow("version") << QStringList{"--version"};
+        QTest::newRow("help") << QStringList{"train", "--help"};
+        QTest::newRow("explain") << QStringList{"explain", "fields"};
+        QTest::newRow("new") << QStringList{"new", "--example", "linear-ancre", "made"};
+        QTest::newRow("info") << QStringList{"info", "tiny"};
+        QTest::newRow("validate") << QStringList{"validate", "tiny"};
+        QTest::newRow("report") << QStringList{"report", "run", "-o", "report.html"};
+        QTest::newRow("theory") << QStringList{"analyze", "theory", "low-rank-regression"};
+    }
+    void whatNeedsNoEngineDoesWithout()
+    {
+        QFETCH(QStringList, words);
+        const Ran ran = runWith(kNowhere, words);
+        QVERIFY2(ran.code == 0, qPrintable(ran.errors));
+    }
+
+    void whatNeedsItSaysThatItIsMissing_data()
+    {
+        QTest::addColumn<QStringList>("words");
+        QTest::newRow("train") << QStringList{"train", "tiny", "--run", "made"};
+        QTest::newRow("resume") << QStringList{"resume", "run"};
+        QTest::newRow("devices") << QStringList{"devices"};
+        QTest::newRow("sample") << QStringList{"sample", "run"};
+        QTest::newRow("eval") << QStringList{"eval", "run"};
+        QTest::newRow("export") << QStringList{"export", "run", "--to", "pytorch", "-o", "exported"};
+    }
+    void whatNeedsItSaysThatItIsMissing()
+    {
+        QFETCH(QStringList, words);
+        const Ran ran = runWith(kNowhere, words);
+        QCOMPARE(ran.code, 3);
+        QVERIFY2(ran.errors.contains("[libresidua_engine.so] the engine") && ran.errors.contains("install it again"),
+                 qPrintable(ran.errors));
+        QVERIFY(!std::filesystem::exists(m_folder.filePath("made/run.json").toStdString()));
+        const Ran asJson = runWith(kNowhere, words + QStringList{"--json"});
+        QCOMPARE(asJson.code, 3);
+        QCOMPARE(asJson.events().back()["error"].toObject()["place"].toString(), QString("libresidua_engine.so"));
+    }
+
+    // ---- with something else in its place
+
+    void whatDoesNotLoadIsNamedWithTheReason()
+    {
+        const QString file = m_folder.filePath("engine.so");
+        std::ofstream(file.toStdString()) << "no library";
+        const Ran ran = runWith(file, {"train", "tiny", "--run", "made"});
+        QCOMPARE(ran.code, 3);
+        QVERIFY2(ran.errors.contains("[" + file + "] the engine") && ran.errors.contains("file too short") &&
+                     ran.errors.contains("residua-setup") && ran.errors.contains("packaging/setup.sh"),
+                 qPrintable(ran.errors));
+    }
+
+    void aLibraryThatIsNoEngineIsRefused()
+    {
+        const Ran ran = runWith(RESIDUA_OTHER_LIBRARY, {"train", "tiny", "--run", "made"});
+        QCOMPARE(ran.code, 3);
+        QVERIFY2(ran.errors.contains(RESIDUA_OTHER_LIBRARY "] is not the engine of this version of the program"),
+                 qPrintable(ran.errors));
+    }
+
+private:
+    [[nodiscard]] Ran runWith(const QString& engine, const QStringList& words) const
+    {
+        QProcess process;
+        QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+        environment.insert("RESIDUA_ENGINE", engine);
+        process.setProcessEnvironment(environment);
+        process.setWorkingDirectory(m_folder.path());
+        process.start(RESIDUA_CLI, words);
+        return ended(process);
+    }
+
+    QTemporaryDir m_folder;
+};
+
+} // namespace
+
+RESIDUA_TEST(TestCliEngine)
+#include "tst_cli_engine.moc"
