@@ -109,13 +109,16 @@ fixture(folder_order_visualizers "residua_add_library(visualizers SOURCES visual
   visualizers/plot/a.cpp "#include \"visualizers/theory/t.h\"\n" visualizers/theory/t.h "#pragma once\n")
 expect(folder_order_visualizers configure fail "a folder of visualizers may include" "gap, theory")
 
-# What may be linked may still not be included.
-fixture(linked_only "residua_add_library(engine SOURCES engine/network/n.cpp)\nresidua_add_library(cli SOURCES app/cli/c.cpp USES engine)\n"
-  engine/network/n.cpp "// empty\n" app/cli/c.cpp "// empty\n")
+# What may be linked may still not be included; the engine itself, which brings LibTorch, is not linked either.
+set(linked "residua_add_library(engine_opened SOURCES engine/opened/o.cpp)\nresidua_add_library(cli SOURCES app/cli/c.cpp USES engine_opened)\n")
+fixture(linked_only "${linked}" engine/opened/o.cpp "// empty\n" app/cli/c.cpp "// empty\n")
 expect(linked_only configure pass)
-fixture(linked_included "residua_add_library(engine SOURCES engine/network/n.cpp)\nresidua_add_library(cli SOURCES app/cli/c.cpp USES engine)\n"
-  engine/network/n.cpp "// empty\n" engine/network/n.h "#pragma once\n" app/cli/c.cpp "#include \"engine/network/n.h\"\n")
-expect(linked_included configure fail "app/cli/c.cpp:1: includes \"engine/network/n.h\": that is engine's")
+fixture(linked_included "${linked}"
+  engine/opened/o.cpp "// empty\n" engine/opened/o.h "#pragma once\n" app/cli/c.cpp "#include \"engine/opened/o.h\"\n")
+expect(linked_included configure fail "app/cli/c.cpp:1: includes \"engine/opened/o.h\": that is engine_opened's")
+fixture(linked_engine "residua_add_library(engine SOURCES engine/network/n.cpp)\nresidua_add_library(cli SOURCES app/cli/c.cpp USES engine)\n"
+  engine/network/n.cpp "// empty\n" app/cli/c.cpp "// empty\n")
+expect(linked_engine configure fail "residua_cli uses engine: cli may use only")
 
 fixture(unknown_module "residua_add_library(utils SOURCES utils/u.cpp)\n" utils/u.cpp "// empty\n")
 expect(unknown_module configure fail "utils belongs to no module")
