@@ -2,6 +2,7 @@
 // Files of earlier schemas.
 #include "projects/file/json.h"
 
+#include "projects/file/block_file.h"
 #include "projects/library/presets.h"
 #include "projects/schedule/kept_parts.h"
 #include "tests/support/test_program.h"
