@@ -61,6 +61,11 @@ private:
         }
         lock.unlock();
         const Result<const SessionTable*>& table = openEngine();
+        lock.lock();
+        if (m_quit) {
+            return; // whoever asked has gone while the engine was opened
+        }
+        lock.unlock();
         const Result<SessionTable::Opened*> session = table ? (*table)->make(m_sink, m_threads) : table.error();
         lock.lock();
         if (!session) {
@@ -69,6 +74,9 @@ private:
         }
         m_table = *table;
         m_session = *session;
+        if (m_quit) {
+            return; // the destructor closes it
+        }
         for (Command& command : m_waiting) {
             m_table->post(m_session, std::move(command));
         }

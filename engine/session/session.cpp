@@ -20,6 +20,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -96,7 +97,6 @@ private:
     /// Carries out what was posted; waits for it where there is nothing else to do.
     Next receive()
     {
-        std::deque<Command> commands;
         {
             std::unique_lock lock(m_mutex);
             const auto called = [this] { return m_quit || !m_commands.empty(); };
@@ -113,20 +113,31 @@ private:
             if (m_quit) {
                 return Next::Quit;
             }
-            commands.swap(m_commands);
         }
-        for (const Command& command : commands) {
+        while (const std::optional<Command> command = takeCommand()) {
             std::visit(
                 [&]<class Asked>(const Asked& value) {
                     if constexpr (requires { queryFor(value); }) {
-                        ask(m_queries[command.index()], value);
+                        ask(m_queries[command->index()], value);
                     } else {
                         carryOut(value);
                     }
                 },
-                command);
+                *command);
         }
         return Next::Work;
+    }
+
+    /// The next; none where there is none, or at the end. Those behind it stay in sight of isWanted().
+    std::optional<Command> takeCommand()
+    {
+        const std::scoped_lock lock(m_mutex);
+        if (m_quit || m_commands.empty()) {
+            return std::nullopt;
+        }
+        Command command = std::move(m_commands.front());
+        m_commands.pop_front();
+        return command;
     }
 
     void answer(std::unique_ptr<Query>& query)
@@ -160,6 +171,10 @@ private:
     {
         if (m_run && !m_run->ended()) {
             m_sink(RunEnded{id, RunStatus::Failed, 0, Error{"run", "another run is active: stop it first"}});
+            return;
+        }
+        if (!isWanted(id)) {
+            m_sink(RunEnded{id, RunStatus::Stopped, 0, {}});
             return;
         }
         Result<std::unique_ptr<ActiveRun>> run = Error{};

@@ -12,8 +12,11 @@
 #include <QtTest>
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
+#include <future>
 #include <map>
+#include <vector>
 
 using namespace residua;
 using namespace residua::engine;
@@ -154,6 +157,35 @@ private slots:
         QCOMPARE(probe.all<CheckpointWritten>().at(0).step, ended.step);
         probe.post(start(kSecond, quickLanguage(2))); // the next run may begin
         QVERIFY(probe.waitUntil(endedRun(kSecond)));
+    }
+
+    /// What is posted while the engine's thread does something else comes at once.
+    void oneThatIsStoppedAtOnceIsNotPrepared()
+    {
+        StartRun invalid = start(kFirst, quickLanguage(2));
+        invalid.project.network.stack.clear();
+        std::vector<Event> told; // of the engine's thread, until `ended`
+        std::promise<RunEnded> ended;
+        Session session([&](Event event) {
+            const auto* const end = std::get_if<RunEnded>(&event);
+            if (end && end->run == kFirst) {
+                session.post(start(kSecond, quickLanguage(1'000'000)));
+                session.post(Stop{kSecond});
+            } else if (end) {
+                ended.set_value(*end);
+            } else {
+                told.push_back(std::move(event));
+            }
+        });
+        session.post(invalid);
+        std::future<RunEnded> second = ended.get_future();
+        QVERIFY(second.wait_for(std::chrono::minutes(1)) == std::future_status::ready);
+        const RunEnded stopped = second.get();
+        QVERIFY(stopped.run == kSecond);
+        QVERIFY2(stopped.status == RunStatus::Stopped, stopped.error.text().c_str());
+        QCOMPARE(stopped.step, 0);
+        QVERIFY(told.empty());
+        QVERIFY(!std::filesystem::exists(directory("run-8")));
     }
 
     void refusesASecondRun()
