@@ -114,6 +114,7 @@ void RunBar::addChoices()
 {
     addWidget(captionFor(m_device, tr("Device"), this));
     m_device->setAccessibleName(tr("Device"));
+    m_device->setObjectName(QStringLiteral("deviceChooser"));
     m_device->setSizeAdjustPolicy(QComboBox::AdjustToContents); // its list comes once the engine knows
     m_device->setMinimumWidth(80);
     m_device->setMaximumWidth(kWidestChoice);
@@ -187,11 +188,19 @@ void RunBar::setDevices(const std::vector<engine::DeviceInfo>& devices)
         }
     }
     m_device->setCurrentIndex(chosen);
+    m_device->setAccessibleDescription({});
     m_device->setToolTip(reasons.isEmpty() ? tr("Where the next run computes") : reasons.join(QLatin1Char('\n')));
     if (chosen >= 0) {
         m_controller.setDevice(devices[static_cast<std::size_t>(chosen)].key);
         emit deviceChosen(devices[static_cast<std::size_t>(chosen)]);
     }
+}
+
+void RunBar::setDevicesUnknown(const QString& why)
+{
+    m_device->setPlaceholderText(tr("Unknown"));
+    m_device->setToolTip(why);
+    m_device->setAccessibleDescription(why);
 }
 
 void RunBar::setTopologies(const QStringList& titles, int current, bool custom)

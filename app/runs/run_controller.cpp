@@ -280,6 +280,7 @@ void RunController::startNext()
     engine::StartRun command = m_queue.pop();
     emit queueChanged();
     launch(std::move(command));
+    m_ofQueue = true;
 }
 
 void RunController::fork(const std::filesystem::path& runDirectory, std::int64_t step)
@@ -390,6 +391,14 @@ void RunController::onProgress(const engine::Progress& progress)
 void RunController::onEnded(const engine::RunEnded& event)
 {
     setPhase(RunPhase::Idle);
+    const bool ofQueue = std::exchange(m_ofQueue, false);
+    if (event.noEngine) { // so would all the others end
+        m_held = true;
+        if (ofQueue) {
+            m_queue.putBack();
+        }
+        emit queueChanged();
+    }
     if (event.status == engine::RunStatus::Failed) {
         emit refused(QString::fromStdString(event.error.text()));
     }

@@ -79,7 +79,7 @@ public:
     /// What waits, the next first.
     [[nodiscard]] std::vector<std::string> queuedNames() const { return m_queue.names(); }
     [[nodiscard]] std::size_t queued() const { return m_queue.size(); }
-    /// Whether the queue waits for goOnWithQueue().
+    /// Whether the queue waits for goOnWithQueue(): after stop(), and where there is no engine.
     [[nodiscard]] bool queueHeld() const { return m_held && !m_queue.empty(); }
     void goOnWithQueue();
     void clearQueue();
@@ -130,6 +130,7 @@ private:
     std::string m_device = "cpu";
     RunQueue m_queue; ///< their directories are named when they start
     bool m_held = false;
+    bool m_ofQueue = false;    ///< whether the run that was started last waited in it
     engine::QueryTag m_copy{}; ///< the last retrofit or factorisation that was asked for
     GoOnRequest m_goOn;        ///< how the copy that is being made is to go on
 };

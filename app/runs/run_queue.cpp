@@ -40,8 +40,8 @@ fs::path membershipFile(fs::path file)
     return file.replace_extension(".membership");
 }
 
-Status keep(const fs::path& file, const projects::Project& project,
-            const std::optional<projects::Membership>& membership)
+Status writeWaiting(const fs::path& file, const projects::Project& project,
+                    const std::optional<projects::Membership>& membership)
 {
     std::error_code error;
     fs::create_directories(file.parent_path(), error);
@@ -130,24 +130,37 @@ std::vector<std::string> RunQueue::names() const
 
 void RunQueue::push(engine::StartRun command)
 {
-    const fs::path file = nextFile(command.projectDirectory);
+    fs::path file = nextFile(command.projectDirectory);
+    m_waiting.push_back({std::move(command), std::move(file)});
+    keep(m_waiting.back());
+}
+
+void RunQueue::keep(const Waiting& waiting)
+{
     inBackground(
         m_files, this,
-        [file, project = command.project, membership = command.membership] { return keep(file, project, membership); },
+        [file = waiting.file, project = waiting.command.project, membership = waiting.command.membership] {
+            return writeWaiting(file, project, membership);
+        },
         [this](const Status& kept) {
             if (!kept) {
                 emit failed(kept.error());
             }
         });
-    m_waiting.push_back({std::move(command), file});
 }
 
 engine::StartRun RunQueue::pop()
 {
-    Waiting next = std::move(m_waiting.front());
+    m_popped = std::move(m_waiting.front());
     m_waiting.pop_front();
-    forget(next.file);
-    return std::move(next.command);
+    forget(m_popped.file);
+    return m_popped.command;
+}
+
+void RunQueue::putBack()
+{
+    m_waiting.push_front(std::move(m_popped));
+    keep(m_waiting.front());
 }
 
 void RunQueue::clear()

@@ -31,6 +31,8 @@ public:
     void push(engine::StartRun command);
     /// Precondition: not empty.
     [[nodiscard]] engine::StartRun pop();
+    /// The one that was popped last waits again, as the next. Precondition: there is one, and it was not put back yet.
+    void putBack();
     void clear();
     /// Puts what an earlier session left in that project's folder at the end, to be trained on `device`.
     void takeUp(const std::filesystem::path& projectDirectory, const std::string& device);
@@ -46,9 +48,11 @@ private:
         engine::StartRun command;
         std::filesystem::path file;
     };
+    void keep(const Waiting& waiting);
     void forget(const std::filesystem::path& file);
 
     std::deque<Waiting> m_waiting;
+    Waiting m_popped; ///< the last
     QThreadPool m_files;
 };
 

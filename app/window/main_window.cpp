@@ -44,7 +44,6 @@
 #include <QSettings>
 #include <QStackedWidget>
 #include <QStatusBar>
-#include <QTimer>
 #include <QVBoxLayout>
 
 #include <utility>
@@ -124,8 +123,6 @@ MainWindow::MainWindow(Look& look, WindowFolders folders, Memory memory, QWidget
     resizeWithinScreen(*this, kFirstSize);
     restoreLayout();
     showStartPage();
-    // When the window is there: opening the engine keeps this thread from opening what it draws with.
-    QTimer::singleShot(0, &m_engine, &EngineBridge::listDevices);
 }
 
 void MainWindow::makePages()

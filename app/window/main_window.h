@@ -62,9 +62,12 @@ public:
     [[nodiscard]] EditCommands& editCommands() { return *m_editCommands; }
     [[nodiscard]] const WindowActions& actions() const { return m_actions; }
     [[nodiscard]] QString bannerText() const;
+    /// The banner does not say at the start that there is no engine: for pictures.
+    void keepNoEngineQuiet() { m_noDevicesTold = true; }
 
 protected:
     void closeEvent(QCloseEvent* event) override;
+    void paintEvent(QPaintEvent* event) override;
     void showEvent(QShowEvent* event) override;
 
 private:
@@ -138,6 +141,8 @@ private:
     ElidedLabel* m_placeLine = nullptr; ///< a path may be longer than the window is wide
     WindowMenus m_menus{};
     bool m_arranged = false;
+    bool m_devicesAsked = false;
+    bool m_noDevicesTold = false;
     bool m_filesChanged = false;     ///< by another program, and nobody has said yet what becomes of it
     std::uint64_t m_actionCount = 0; ///< changes of the document and starts of runs
     enum class Closing { WhenKept, Anyway } m_closing = Closing::WhenKept;

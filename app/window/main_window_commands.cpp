@@ -214,7 +214,13 @@ void MainWindow::connectRun()
     });
     connect(m_actions.run.stop, &QAction::triggered, &m_runs, &RunController::stop);
     connect(&m_engine, &EngineBridge::devicesListed, m_runBar, &RunBar::setDevices);
-    connect(&m_engine, &EngineBridge::devicesUnknown, this, &MainWindow::refuse);
+    connect(&m_engine, &EngineBridge::devicesUnknown, this, [this](const QString& why) {
+        m_runBar->setDevicesUnknown(why);
+        if (!m_noDevicesTold && bannerText().isEmpty()) { // an offer there could not be had again
+            m_noDevicesTold = true;
+            refuse(why);
+        }
+    });
     connect(&m_runs, &RunController::ended, &m_engine, &EngineBridge::listDevices); // memory is free again
     connect(m_runBar, &RunBar::deviceChosen, this, [this](const engine::DeviceInfo& device) {
         m_workspace->view<Inspector>().cost().setDeviceMemory(static_cast<double>(device.totalBytes));
@@ -259,8 +265,8 @@ void MainWindow::connectQueue()
     });
     connect(&m_runs, &RunController::queueChanged, this, &MainWindow::updateStatus);
     connect(&m_runs, &RunController::queueChanged, m_banner, &Banner::recheck);
-    connect(&m_runs, &RunController::ended, this, [this] {
-        if (m_runs.queueHeld()) {
+    connect(&m_runs, &RunController::ended, this, [this](const engine::RunEnded& event) {
+        if (m_runs.queueHeld() && !event.noEngine) { // else the banner says that there is none
             m_banner->say(
                 BannerKind::Note,
                 tr("Stop ended the run and holds the queue: %n waiting.", nullptr, static_cast<int>(m_runs.queued())),

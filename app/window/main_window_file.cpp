@@ -22,6 +22,9 @@
 #include <QLayout>
 #include <QSettings>
 #include <QStackedWidget>
+#include <QTimer>
+
+#include <utility>
 
 namespace residua::app {
 
@@ -246,6 +249,15 @@ void MainWindow::restoreLayout()
         restoreGeometry(QSettings().value(kGeometryKey).toByteArray());
         m_workspace->setExportChoice(exportChoiceOf(QSettings()));
         connect(m_workspace, &Workspace::exportChosen, this, &keep);
+    }
+}
+
+void MainWindow::paintEvent(QPaintEvent* event)
+{
+    QMainWindow::paintEvent(event);
+    if (!std::exchange(m_devicesAsked, true)) {
+        // When all is painted: opening the engine keeps this thread from opening what it draws with.
+        QTimer::singleShot(0, &m_engine, &EngineBridge::listDevices);
     }
 }
 

@@ -34,6 +34,7 @@ Screenshot::Screenshot(MainWindow& window, LaunchOptions options, QObject* paren
 
 void Screenshot::begin()
 {
+    m_window.keepNoEngineQuiet();
     m_window.resize(m_options.size);
     m_window.show();
     m_window.workspace().arrange(m_options.view, m_options.size, m_options.panel);

@@ -247,6 +247,7 @@ struct RunEnded {
     RunStatus status{};
     std::int64_t step = 0;
     Error error;
+    bool noEngine = false; ///< it failed because the engine cannot be opened, as every other run would
 };
 /// Something a person should read; the run goes on.
 struct Notice {

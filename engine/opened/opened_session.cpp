@@ -106,7 +106,7 @@ private:
     void refuse(const Asked& asked, const Error& why)
     {
         if constexpr (std::is_same_v<Asked, StartRun> || std::is_same_v<Asked, ResumeRun>) {
-            m_sink(RunEnded{asked.run, RunStatus::Failed, 0, why});
+            m_sink(RunEnded{asked.run, RunStatus::Failed, 0, why, true});
         } else if constexpr (std::is_same_v<Asked, GiveUp>) {
             // What it is about has been answered.
         } else if constexpr (requires { asked.tag; }) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The window where its engine is missing: it opens, says so, and all but training works.
+// The window where its engine is missing: it opens and says so, and nothing is trained or computed.
 #include "app/runs/run_controller.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
 
 #include <QAction>
 #include <QApplication>
+#include <QComboBox>
 #include <QSignalSpy>
 
 using namespace residua;
@@ -31,6 +32,43 @@ private slots:
     {
         openWindow(); // without a project, which somebody has then acted on
         QTRY_VERIFY_WITH_TIMEOUT(saysWhatIsMissing(), kPatience);
+    }
+
+    void whatTheBannerOffersStays()
+    {
+        const std::filesystem::path path = m_window->session().directory();
+        QVERIFY(m_window->session().perform(projects::SetField{"/name", {"Edited"}}).ok());
+        m_window->session().flushJournal();
+        makeWindow();
+        m_window->openProject(path);
+        QVERIFY(m_window->bannerText().contains(QLatin1String("recovered")));
+        m_window->show(); // now it asks for its devices
+        const auto* const devices = m_window->findChild<QComboBox*>(QStringLiteral("deviceChooser"));
+        QTRY_VERIFY_WITH_TIMEOUT(devices->toolTip().contains(QLatin1String("libresidua_engine.so")), kPatience);
+        QVERIFY(m_window->bannerText().contains(QLatin1String("recovered")));
+    }
+
+    void theQueueKeepsItsRuns()
+    {
+        const std::filesystem::path path = m_window->session().directory();
+        RunController& runs = m_window->runs();
+        const std::string first = project().name;
+        QSignalSpy ended(&runs, &RunController::ended);
+        m_window->actions().enqueue->trigger();
+        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        QVERIFY(runs.queueHeld());
+        QVERIFY(m_window->session().perform(projects::SetField{"/name", {"Second"}}).ok());
+        m_window->actions().enqueue->trigger();
+        const std::vector<std::string> both{first, "Second"};
+        QCOMPARE(runs.queuedNames(), both);
+        m_window->actions().goOnWithQueue->trigger();
+        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 2, kPatience);
+        QVERIFY(runs.queueHeld());
+        QCOMPARE(runs.queuedNames(), both);
+        QVERIFY(saysWhatIsMissing());
+        openWindow(); // as after a restart
+        m_window->openProject(path);
+        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().queuedNames(), both, kPatience);
     }
 
     void aRunFailsWithTheReasonAndTheProjectStaysInUse()

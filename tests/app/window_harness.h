@@ -62,12 +62,18 @@ protected:
         return projects::saveProject(path, {project, {}}).ok() ? path : std::filesystem::path();
     }
 
-    /// A fresh window over the same folders, as after a restart.
-    void openWindow(QSize size = {1280, 800}, Memory memory = Memory::None)
+    /// A fresh window over the same folders that is not shown yet.
+    void makeWindow(Memory memory = Memory::None)
     {
         m_window.reset();
         m_window = std::make_unique<MainWindow>(
             *m_look, WindowFolders{folder("drafts"), folder("Residua"), folder("blocks")}, memory);
+    }
+
+    /// A fresh window over the same folders, as after a restart.
+    void openWindow(QSize size = {1280, 800}, Memory memory = Memory::None)
+    {
+        makeWindow(memory);
         m_window->resize(size);
         m_window->show();
         m_window->activateWindow();

@@ -127,7 +127,7 @@ private slots:
             const auto ended = [&](const Event& event) {
                 const auto* const run = std::get_if<RunEnded>(&event);
                 return run != nullptr && run->run == static_cast<RunId>(number) && run->status == RunStatus::Failed &&
-                       run->step == 0 && run->error.place == "libresidua_engine.so";
+                       run->step == 0 && run->noEngine && run->error.place == "libresidua_engine.so";
             };
             if (isAnyOf(static_cast<std::variant<StartRun, ResumeRun>*>(nullptr))) {
                 QVERIFY2(isNext(ended), qPrintable(QString::number(number)));
