@@ -85,8 +85,8 @@ Section: science
 Priority: optional
 Description: workbench for the depth topology of neural networks
  Residua wires, trains and watches the residual topology of neural networks,
- in a window and in a terminal. Training needs residua-setup first, which
- fetches PyTorch's C++ library and Apache Arrow's.
+ in a window and in a terminal. Nothing is trained or computed before
+ residua-setup has fetched PyTorch's C++ library and Apache Arrow's.
 CONTROL
 install -m 755 "$checkout/packaging/debian/postrm" "$root/DEBIAN/postrm"
 (cd "$root" && find . -type f ! -path './DEBIAN/*' -printf '%P\0' | sort -z | xargs -0 md5sum) >"$root/DEBIAN/md5sums"

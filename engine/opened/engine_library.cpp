@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 namespace residua::engine {
 namespace {
@@ -35,8 +36,8 @@ Result<const SessionTable*> openTable()
     const auto tableOf = reinterpret_cast<TableFunction>(dlsym(library, kSessionTableSymbol));
     const SessionTable* const table = tableOf != nullptr ? tableOf() : nullptr;
     const SessionTable ours;
-    if (table == nullptr || table->version != ours.version || table->commandSize != ours.commandSize ||
-        table->eventSize != ours.eventSize) {
+    if (table == nullptr || table->version != ours.version || std::string_view(table->build) != ours.build ||
+        table->commandSize != ours.commandSize || table->eventSize != ours.eventSize) {
         return Error{path.string(), "is not the engine of this version of the program: install both again"};
     }
     return table;
