@@ -20,6 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kQueueFolder = ".queue";
+constexpr const char* kProjectExtension = ".json";
+constexpr const char* kMembershipExtension = ".membership";
 
 fs::path folderIn(const fs::path& projectDirectory)
 {
@@ -31,13 +33,13 @@ fs::path nextFile(const fs::path& projectDirectory)
 {
     static std::int64_t last = 0;
     last = std::max<std::int64_t>(last + 1, QDateTime::currentMSecsSinceEpoch());
-    return folderIn(projectDirectory) / (std::to_string(last) + ".json");
+    return folderIn(projectDirectory) / (std::to_string(last) + kProjectExtension);
 }
 
 /// Where a waiting run's membership is; its project is in `file`.
 fs::path membershipFile(fs::path file)
 {
-    return file.replace_extension(".membership");
+    return file.replace_extension(kMembershipExtension);
 }
 
 Status writeWaiting(const fs::path& file, const projects::Project& project,
@@ -72,8 +74,8 @@ Result<LeftRun> readRun(const fs::path& file)
         return Error{file.string(), project.error().text()};
     }
     const fs::path beside = membershipFile(file);
-    std::error_code ignored;
-    if (!fs::exists(beside, ignored)) {
+    std::error_code unknown; // an error leaves open whether it is there: reading it says what is wrong
+    if (!fs::exists(beside, unknown) && !unknown) {
         // Earlier versions kept none: there a member is known by its project's name.
         auto guess = projects::membershipFromName(project->name);
         return LeftRun{file, std::move(*project), std::move(guess)};
@@ -87,15 +89,33 @@ Result<LeftRun> readRun(const fs::path& file)
     return LeftRun{file, std::move(*project), std::move(*membership)};
 }
 
+/// Memberships whose project is not there: a process that dies while a run is kept or taken out leaves one.
+void removeStray(const std::vector<fs::path>& memberships)
+{
+    for (fs::path file : memberships) {
+        const fs::path membership = file;
+        std::error_code unknown;
+        if (!fs::exists(file.replace_extension(kProjectExtension), unknown) && !unknown) {
+            std::error_code ignored; // what cannot be removed is met again in the next session
+            fs::remove(membership, ignored);
+            fs::remove(membership.parent_path(), ignored); // where it is empty
+        }
+    }
+}
+
 Left readLeft(const fs::path& folder)
 {
     std::vector<fs::path> files;
+    std::vector<fs::path> memberships;
     std::error_code ignored; // no folder: nothing was left
     for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-        if (entry.path().extension() == ".json") {
+        if (entry.path().extension() == kProjectExtension) {
             files.push_back(entry.path());
+        } else if (entry.path().extension() == kMembershipExtension) {
+            memberships.push_back(entry.path());
         }
     }
+    removeStray(memberships);
     std::ranges::sort(files);
     Left left;
     for (const fs::path& file : files) {

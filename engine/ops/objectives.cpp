@@ -6,8 +6,6 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cross_entropy_loss.h>
 
-#include <cstddef>
-
 namespace residua::engine {
 namespace {
 
@@ -42,19 +40,18 @@ at::Tensor meanSquaredError(const at::Tensor& output, const at::Tensor& target)
     return sumOfAll(error * error) / static_cast<double>(error.numel());
 }
 
-/// In the order of projects::kObjectives.
+/// In the order of the enumerators.
 constexpr ObjectiveEntry kTable[] = {
     {Objective::NextToken, nextToken},
     {Objective::HalfSquaredError, halfSquaredError},
     {Objective::MeanSquaredError, meanSquaredError},
 };
-static_assert(projects::coversObjectives(kTable), "each objective of projects has its computation here");
 
 } // namespace
 
 const ObjectiveEntry& entryOf(Objective objective)
 {
-    return kTable[static_cast<std::size_t>(objective)];
+    return projects::entryIn<kTable>(objective);
 }
 
 } // namespace residua::engine

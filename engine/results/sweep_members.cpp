@@ -100,11 +100,13 @@ MemberStatus statusOfRun(const fs::path& run, const projects::Project& project)
     return statusOf(*reader, *info);
 }
 
-/// Whether the run may be the member's; what it trains is still to be looked at. A run that is a member by its name
-/// alone has a wrong label where the project has the divider in its own name: the whole name is the same then.
+/// Whether the run may be the member's; what it trains is still to be looked at. A membership that was guessed from a
+/// name has a wrong label where the project has the divider in its own name. What it makes of project and label is the
+/// member's whole name all the same, also after the run was renamed.
 bool isOf(const RunInfo& run, const projects::SweepMember& member)
 {
-    return run.membership && (run.membership->label() == member.label || run.name == member.project.name);
+    return run.membership &&
+           (run.membership->label() == member.label || nameOf(*run.membership) == member.project.name);
 }
 
 /// The first of `differences`, and how many more there are.

@@ -64,22 +64,36 @@ inline constexpr ObjectiveTraits kObjectives[] = {
      .pyTorch = "(output - target).square().mean()"},
 };
 
-/// Whether `table` has one entry for each objective, in kObjectives' order.
-[[nodiscard]] consteval bool coversObjectives(const auto& table)
+/// Where `table`, which is in the order of the enumerators, has its entry for `objective`. Does not compile where it
+/// has none there.
+[[nodiscard]] consteval std::size_t placeIn(const auto& table, Objective objective)
 {
-    std::size_t at = 0;
-    for (const auto& entry : table) {
-        if (entry.objective != static_cast<Objective>(at++)) {
-            return false;
-        }
+    const auto place = static_cast<std::size_t>(objective);
+    if (place >= std::size(table) || table[place].objective != objective) {
+        throw "an objective without its entry";
     }
-    return at == std::size(kObjectives);
+    return place;
 }
-static_assert(coversObjectives(kObjectives));
+
+/// The entry of a table such as kObjectives. A new enumerator does not compile before it has a case here, nor its case
+/// before each table has its entry.
+template <const auto& kTable>
+[[nodiscard]] constexpr const auto& entryIn(Objective objective)
+{
+    switch (objective) { // no default: the compiler names what is missing
+    case Objective::NextToken:
+        return kTable[placeIn(kTable, Objective::NextToken)];
+    case Objective::HalfSquaredError:
+        return kTable[placeIn(kTable, Objective::HalfSquaredError)];
+    case Objective::MeanSquaredError:
+        return kTable[placeIn(kTable, Objective::MeanSquaredError)];
+    }
+    return kTable[0]; // no enumerator
+}
 
 [[nodiscard]] constexpr const ObjectiveTraits& traitsOf(Objective objective)
 {
-    return kObjectives[static_cast<std::size_t>(objective)];
+    return entryIn<kObjectives>(objective);
 }
 
 } // namespace residua::projects

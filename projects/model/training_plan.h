@@ -129,7 +129,8 @@ struct Stage {
     bool operator==(const Stage&) const = default;
 };
 
-/// Which parts of the network train when. Without stages and curve: all of them, always.
+/// What of the network trains when: its stages or curve, and how layers and parts of them are left out of a step.
+/// Without stages and curve: all of it, always.
 struct StageSchedule {
     std::vector<Stage> stages;
     DropAxis axis = DropAxis::Layers;

@@ -19,7 +19,8 @@ struct AxisPoint {
 };
 
 /// Which member of which sweep a run is. It is written down when the run is made, and stays what it is when the run,
-/// the sweep or the project is renamed later.
+/// the sweep or the project is renamed later. A run that is resumed with another number of steps stays a member: who
+/// shows results compares what was trained.
 struct Membership {
     std::string project;          ///< the name of what is studied
     std::string sweep;            ///< its name; empty where the member is known by its name alone

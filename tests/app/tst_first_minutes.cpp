@@ -407,6 +407,14 @@ private:
         QTRY_VERIFY(queue->isEnabled());
         QTest::mouseClick(queue, Qt::LeftButton);
         awaitRuns(4);
+        std::set<std::string> members; // as their run.json says
+        for (const engine::RunInfo& run : m_window->workspace().runsModel().runs()) {
+            if (run.membership) {
+                QCOMPARE(run.membership->point.front().field, std::string("/training/batch"));
+                members.insert(run.membership->label());
+            }
+        }
+        QCOMPARE(members, (std::set<std::string>{"2", "8"}));
         auto& pareto = m_window->workspace().view<visualizers::ParetoView>();
         QTRY_COMPARE_WITH_TIMEOUT(pareto.csv().split('\n', Qt::SkipEmptyParts).size(), 1 + 4, kPatience);
     }

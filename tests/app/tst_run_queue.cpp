@@ -74,6 +74,37 @@ private slots:
         QVERIFY(queue.empty());
     }
 
+    /// A link to itself, of which nobody can say whether it is there: no guess from the name.
+    void aMembershipThatCannotBeReachedIsNotGuessed()
+    {
+        put("1.json", projects::toJson(waiting("study · 6").project));
+        fs::create_symlink("1.membership", m_queue / "1.membership");
+        RunQueue queue;
+        QSignalSpy failed(&queue, &RunQueue::failed);
+        queue.takeUp(m_project, "cpu");
+        QVERIFY(failed.wait());
+        const auto error = failed.front().front().value<Error>();
+        QVERIFY2(error.place.ends_with("1.membership"), error.text().c_str());
+        QVERIFY(queue.empty());
+    }
+
+    /// As a process leaves it that dies between the two files of a run.
+    void aMembershipWithoutItsRunIsRemoved()
+    {
+        put("1.json", projects::toJson(waiting("study").project));
+        put("1.membership", "null");
+        put("2.membership", "null");
+        RunQueue queue;
+        QSignalSpy takenUp(&queue, &RunQueue::takenUp);
+        queue.takeUp(m_project, "cpu");
+        QVERIFY(takenUp.wait());
+        QCOMPARE(queue.size(), std::size_t(1));
+        QVERIFY(fs::exists(m_queue / "1.membership"));
+        QVERIFY(!fs::exists(m_queue / "2.membership"));
+        queue.clear();
+        QTRY_VERIFY(!fs::exists(m_queue));
+    }
+
 private:
     [[nodiscard]] engine::StartRun waiting(const std::string& name) const
     {

@@ -118,6 +118,7 @@ protected:
         info.created = created;
         info.device = "cpu";
         info.steps = 100;
+        info.membership = projects::Membership{"a · b", "seeds", {{"/seeds/init", "seed", name}}};
         const auto data = engine::fingerprintOf(document->project, project);
         QVERIFY(data.ok());
         QVERIFY(engine::RunWriter::create(project / "runs" / name, info, document->project, project, *data).ok());

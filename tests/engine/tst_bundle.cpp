@@ -53,6 +53,8 @@ private slots:
         // The run finds its project and knows its data again.
         QCOMPARE(*projectDirectoryOf(there / "runs/first"), there);
         const auto run = readRunFile(there / "runs/first");
+        QCOMPARE(run->info.membership->label(), std::string("first"));
+        QVERIFY(run->info.membership == readRunFile(m_home / "runs/first")->info.membership);
         const auto frozen = RunReader::open(there / "runs/first")->project();
         QVERIFY(!differenceOf(*run->data, *fingerprintOf(*frozen, there)));
         write(there / "data/größe.txt", "other");

@@ -399,6 +399,9 @@ private slots:
         projects::Project project = quickLanguage(1);
         project.data.source = projects::TextData{.path = "missing.txt", .tokeniser = {}};
         QVERIFY(!summariseData(project, directory("")).ok());
+        const projects::ExampleSchema unknown = DataSummary{}.examples; // may be asked too
+        QCOMPARE(unknown.input().vocabulary, 0);
+        QVERIFY(unknown.target().isTokens());
     }
 
 private:

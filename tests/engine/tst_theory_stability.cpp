@@ -39,27 +39,31 @@ private Q_SLOTS:
     }
 
     /// Independent layers: ‖y^(l)‖ is about √(l + 1) (corollary H.4), and the gap falls about as 1/√L (lemma 5.4).
-    /// One shared layer: ‖y^(l)‖ grows as l and the gap falls faster (lemma H.5).
+    /// One shared layer: ‖y^(l)‖ grows as l and the gap falls faster (lemma H.5). The power comes near −1/2 only as the
+    /// depth grows: here it is −0.37, and differs by 0.02 from one seed to another, of which a sum over four leaves
+    /// half.
     void lemmasHold()
     {
-        const std::vector<double> depths{6, 12, 24};
-        std::vector<double> apart;
-        std::vector<double> shared;
-        for (const double depth : depths) {
-            const auto independent =
-                linearStability({.dimension = 100, .inputs = 20, .shared = 0}, static_cast<std::int64_t>(depth));
-            const auto same =
-                linearStability({.dimension = 100, .inputs = 20, .shared = 1}, static_cast<std::int64_t>(depth));
-            QVERIFY(independent.ok() && same.ok());
-            for (std::size_t layer = 0; layer < independent->norms.size(); ++layer) {
-                const double expected = std::sqrt(static_cast<double>(layer) + 2);
-                QVERIFY(std::abs(independent->norms[layer] / expected - 1) < 0.15);
+        const std::vector<double> depths{12, 24, 48};
+        std::vector<double> apart(depths.size());
+        std::vector<double> shared(depths.size());
+        for (std::size_t i = 0; i < depths.size(); ++i) {
+            const auto depth = static_cast<std::int64_t>(depths[i]);
+            for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+                const auto independent =
+                    linearStability({.dimension = 100, .inputs = 20, .shared = 0, .seed = seed}, depth);
+                const auto same = linearStability({.dimension = 100, .inputs = 20, .shared = 1, .seed = seed}, depth);
+                QVERIFY(independent.ok() && same.ok());
+                for (std::size_t layer = 0; layer < independent->norms.size(); ++layer) {
+                    const double expected = std::sqrt(static_cast<double>(layer) + 2);
+                    QVERIFY(std::abs(independent->norms[layer] / expected - 1) < 0.15);
+                }
+                apart[i] += independent->gap;
+                shared[i] += same->gap;
             }
-            apart.push_back(independent->gap);
-            shared.push_back(same->gap);
         }
         const double power = fittedPower(depths, apart);
-        QVERIFY2(power > -0.65 && power < -0.25, qPrintable(QString::number(power)));
+        QVERIFY2(power > -0.65 && power < -0.3, qPrintable(QString::number(power)));
         QVERIFY2(fittedPower(depths, shared) < -0.5, qPrintable(QString::number(fittedPower(depths, shared))));
     }
 

@@ -90,8 +90,9 @@ private slots:
         QVERIFY(isNear(gaussianPair(0.5, 0.25)[0], 0) && isNear(gaussianPair(0.5, 0.25)[1], kRadius));
     }
 
-    /// The data of a run are these numbers: a run of today goes on with the same ones.
-    void theStreamsOfDataStay()
+    /// The data of a run are these numbers: a run of today goes on with the same ones. So are sampled tokens and the
+    /// networks of a theory's figures: a seed gives what it gave.
+    void theStreamsStay()
     {
         using Words = std::pair<std::uint64_t, std::uint64_t>;
         const std::vector<std::pair<Stream, Words>> first{{Stream::Order, {0x9c01479161bc5d78, 0x68bffcd4b372ef48}},
@@ -102,7 +103,9 @@ private slots:
                                                           {Stream::Target, {0xb2d5689cf871d538, 0xc97f29424604dcd1}},
                                                           {Stream::Subspace, {0x7ad3c6383e7993b9, 0x7a033b95e2a6a625}},
                                                           {Stream::Monomials, {0xe4e33f044c68b49f, 0xf0132a7f702fefcd}},
-                                                          {Stream::Offset, {0xa5452b5368f678c9, 0x2d0819a984290ff4}}};
+                                                          {Stream::Offset, {0xa5452b5368f678c9, 0x2d0819a984290ff4}},
+                                                          {Stream::Tokens, {0x6e2e9c2bbd129bd9, 0xd8757ce864782b43}},
+                                                          {Stream::Theory, {0x83a1982d86fa921e, 0x693b68b053428358}}};
         for (const auto& [stream, words] : first) {
             RandomStream draws(7, streamOf(stream));
             QCOMPARE(draws.bits(), words.first);

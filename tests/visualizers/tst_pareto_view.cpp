@@ -123,6 +123,10 @@ private slots:
         }
         m_view->setRuns(runs);
         QVERIFY(isShown("a-member") && !isShown("a"));
+        runs[1].membership->sweep = "another";
+        runs[1].membership->point = runs[0].membership->point; // whose label is then the same
+        m_view->setRuns(runs);
+        QVERIFY(isShown("sweep · a-member") && isShown("another · a-member") && !isShown("a-member"));
         runs[1].membership->project = "another";
         m_view->setRuns(runs);
         QVERIFY(isShown("a") && !isShown("a-member"));

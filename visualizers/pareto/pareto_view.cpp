@@ -41,12 +41,28 @@ struct Range {
     }
 };
 
-/// Whether all are members of sweeps of one project, whose labels tell them apart.
-bool areMembers(const std::vector<ParetoRun>& runs)
+/// What tells each of `runs` from the others. Where all are members of sweeps of one project its name says nothing: of
+/// one sweep, their labels; of several, which may have equal labels, the sweep before the label.
+QStringList namesOf(const std::vector<ParetoRun>& runs)
 {
-    return std::ranges::all_of(runs, [&](const ParetoRun& run) {
-        return run.membership && run.membership->project == runs.front().membership->project;
-    });
+    const auto agree = [&](std::string projects::Membership::*part) {
+        return std::ranges::all_of(runs, [&](const ParetoRun& run) {
+            return run.membership && *run.membership.*part == *runs.front().membership.*part;
+        });
+    };
+    const bool oneProject = agree(&projects::Membership::project);
+    const bool oneSweep = agree(&projects::Membership::sweep);
+    QStringList names;
+    for (const ParetoRun& run : runs) {
+        if (!oneProject) {
+            names << run.name;
+            continue;
+        }
+        const QString label = QString::fromStdString(run.membership->label());
+        const QString sweep = QString::fromStdString(run.membership->sweep);
+        names << (oneSweep || sweep.isEmpty() ? label : sweep + QStringLiteral(" · ") + label);
+    }
+    return names;
 }
 
 } // namespace
@@ -307,12 +323,12 @@ void ParetoView::Impl::drawNames(const std::vector<std::size_t>& best)
     if (best.size() > kNamedPoints) {
         return;
     }
-    const bool members = areMembers(runs);
+    const QStringList names = namesOf(runs);
     for (const std::size_t i : best) {
         auto* label = new QCPItemText(plot);
         label->position->setCoords(costOf(runs[i]), lossOf(runs[i]));
         label->setPadding(QMargins(7, 0, 7, 3));
-        label->setText(members ? QString::fromStdString(runs[i].membership->label()) : runs[i].name);
+        label->setText(names.at(static_cast<qsizetype>(i)));
         label->setColor(toQColor(resources::themeColours(theme).muted));
         label->setFont(plot->font());
         m_labels.push_back(label);
