@@ -229,7 +229,7 @@ private slots:
         QVERIFY(renameRun(m_run, "the best"));
         QVERIFY(RunReader::open(m_run)->info()->membership == membership);
         write(m_run / kRunFile, text.insert(at, ",\n  \"membership\": 1"));
-        const auto damaged = RunReader::open(m_run)->info();
+        const auto damaged = RunReader::open(m_run);
         QVERIFY(!damaged);
         QVERIFY2(isIn(damaged.error().text(), "membership"), damaged.error().text().c_str());
     }
