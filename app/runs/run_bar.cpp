@@ -199,6 +199,7 @@ void RunBar::setDevices(const std::vector<engine::DeviceInfo>& devices)
 void RunBar::setDevicesUnknown(const QString& why)
 {
     m_device->setPlaceholderText(tr("Unknown"));
+    m_device->setMinimumContentsLength(static_cast<int>(m_device->placeholderText().size())); // it fits its items alone
     m_device->setToolTip(why);
     m_device->setAccessibleDescription(why);
 }

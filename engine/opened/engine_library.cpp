@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -13,14 +14,18 @@ namespace residua::engine {
 namespace {
 
 constexpr const char* kLibrary = "libresidua_engine.so";
+constexpr const char* kVariable = "RESIDUA_ENGINE"; ///< names the library in place of the one beside the program
 constexpr const char* kWithout = "without which nothing is trained or computed";
 
 Result<const SessionTable*> openTable()
 {
-    const std::filesystem::path path = findOwnLibrary(kLibrary, "RESIDUA_ENGINE", "engine");
+    const std::filesystem::path path = findOwnLibrary(kLibrary, kVariable, "engine");
     if (path.empty()) {
-        return Error{kLibrary, std::string("the engine, ") + kWithout +
-                                   ", is not installed beside the program: install it again"};
+        const char* const named = std::getenv(kVariable);
+        const std::string missing = named != nullptr ? std::string("is not where ") + kVariable + " says, at " + named +
+                                                           ": unset that variable, or"
+                                                     : "is not installed beside the program:";
+        return Error{kLibrary, std::string("the engine, ") + kWithout + ", " + missing + " install it again"};
     }
     // Among the program's names, as if it were linked: the part of LibTorch for CUDA, which is opened by name when it
     // is wanted, then shares the variables of the part that is open already. All names at once: with another LibTorch

@@ -68,7 +68,8 @@ private slots:
         QFETCH(QStringList, words);
         const Ran ran = runWith(kNowhere, words);
         QCOMPARE(ran.code, 3);
-        QVERIFY2(ran.errors.contains("[libresidua_engine.so] the engine") && ran.errors.contains("install it again"),
+        QVERIFY2(ran.errors.contains("[libresidua_engine.so] the engine") && ran.errors.contains("install it again") &&
+                     ran.errors.contains(kNowhere),
                  qPrintable(ran.errors));
         QVERIFY(!std::filesystem::exists(m_folder.filePath("made/run.json").toStdString()));
         const Ran asJson = runWith(kNowhere, words + QStringList{"--json"});
