@@ -8,11 +8,10 @@
 #include "engine/runs/stop_request.h"
 #include "projects/cost/cost.h"
 #include "projects/library/presets.h"
-#include "tests/app/window_harness.h"
+#include "tests/app/runs_harness.h"
 #include "tests/support/test_program.h"
 #include "visualizers/heatmap/heatmap_view.h"
 #include "visualizers/pareto/pareto_view.h"
-#include "visualizers/plot/background_pool.h"
 #include "visualizers/runs/loss_view.h"
 #include "visualizers/runs/metrics_view.h"
 
@@ -23,34 +22,24 @@
 #include <QLineEdit>
 #include <QMenu>
 #include <QPushButton>
-#include <QScopeGuard>
-#include <QSemaphore>
 #include <QSignalSpy>
 #include <QTableView>
-#include <QThreadPool>
 #include <QToolButton>
 #include <QTreeView>
 #include <QTreeWidget>
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <optional>
 
 using namespace residua;
 using namespace residua::app;
 
-class TestRuns : public WindowHarness {
+class TestRuns : public RunsHarness {
     Q_OBJECT
 
 private slots:
-    void init()
-    {
-        m_project = newProject(quickExample());
-        QVERIFY(!m_project.empty());
-        openWindow();
-        m_window->openProject(m_project);
-    }
+    void init() { openProjectWithoutRuns(); }
 
     void cleanup() { m_window.reset(); }
 
@@ -78,82 +67,6 @@ private slots:
         openWindow();
         m_window->openProject(m_project);
         QTRY_COMPARE_WITH_TIMEOUT(validated(), live, kPatience);
-    }
-
-    void aDeletedRunLeavesEveryPlotAndComesBack()
-    {
-        train();
-        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 1, kPatience);
-        QVERIFY(points(lossCsv()) > 0);
-        QVERIFY(points(m_window->workspace().view<visualizers::MetricsView>().csv()) > 0);
-        tree()->setFocus();
-        tree()->setCurrentIndex(tree()->model()->index(0, 0));
-        QTest::keyClick(tree(), Qt::Key_Delete);
-        QTRY_VERIFY_WITH_TIMEOUT(m_window->bannerText().contains("trash?"), kPatience);
-        QTest::keyClick(QApplication::focusWidget(), Qt::Key_Escape); // after all not
-        QVERIFY(tree()->hasFocus());
-        QTRY_COMPARE_WITH_TIMEOUT(m_window->bannerText(), QString(), kPatience);
-        QTest::keyClick(tree(), Qt::Key_Delete);
-        QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return);
-        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 0, kPatience);
-        QCOMPARE(points(lossCsv()), 0);
-        QCOMPARE(points(heatmap().csv()), 0);
-        const QModelIndex row = m_window->workspace().outlineModel().indexOf(ShortcutsPlace{{{0, 1}}});
-        QVERIFY(!isNumber(row.siblingAtColumn(OutlineModel::Value))); // no weight of it stands anywhere
-        QCOMPARE(points(m_window->workspace().view<visualizers::MetricsView>().csv()), 0);
-        QTRY_VERIFY_WITH_TIMEOUT(m_window->bannerText().contains("trash"), kPatience);
-        button(QStringLiteral("Bring it back"))->click();
-        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 1, kPatience);
-    }
-
-    /// That a run in the trash can no longer be read is no error, and does not hide the way to bring it back.
-    void aRunDeletedWhileItIsReadCanBeBroughtBack()
-    {
-        write("one", 0.25F);
-        write("two", 0.5F);
-        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 2, kPatience);
-        auto& shown = m_window->workspace().shownRuns();
-        const std::string one = (m_project / projects::kRunsFolder / "one").string();
-        QTRY_VERIFY_WITH_TIMEOUT(points(lossCsv()) > 0, kPatience);
-        shown.removeOverlay(one);
-        shown.bringToFront({});
-        QThreadPool& readers = visualizers::backgroundPool();
-        readers.waitForDone();
-        const int threads = readers.maxThreadCount();
-        const auto held = std::make_shared<QSemaphore>();
-        const auto release = qScopeGuard([&] { held->release(threads); });
-        for (int i = 0; i < threads; ++i) {
-            readers.start([held] { held->acquire(); });
-        }
-        shown.overlay(one); // read once the threads are free
-        m_window->workspace().view<RunsPanel>().select(one);
-        tree()->setFocus();
-        QTest::keyClick(tree(), Qt::Key_Delete);
-        QTRY_VERIFY_WITH_TIMEOUT(m_window->bannerText().contains("trash?"), kPatience);
-        QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return);
-        QTRY_VERIFY_WITH_TIMEOUT(m_window->bannerText().contains("in the trash"), kPatience);
-        held->release(threads);
-        readers.waitForDone();
-        QTest::qWait(0); // what they found out reaches the window
-        QVERIFY2(m_window->bannerText().contains("in the trash"), qPrintable(m_window->bannerText()));
-        button(QStringLiteral("Bring it back"))->click();
-        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 2, kPatience);
-    }
-
-    void severalRunsGoAndComeBackTogether()
-    {
-        write("one", 0.25F);
-        write("two", 0.5F);
-        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 2, kPatience);
-        tree()->setFocus();
-        tree()->selectAll();
-        QTest::keyClick(tree(), Qt::Key_Delete);
-        QTRY_VERIFY_WITH_TIMEOUT(m_window->bannerText().contains("2 runs"), kPatience);
-        QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return);
-        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 0, kPatience);
-        QTRY_VERIFY(button(QStringLiteral("Bring them back")) != nullptr);
-        QTest::mouseClick(button(QStringLiteral("Bring them back")), Qt::LeftButton);
-        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 2, kPatience);
     }
 
     /// Another project's run is not drawn in this one, and is whole again on return.
@@ -414,95 +327,6 @@ private slots:
         m_window->actions().undo->trigger();
         QVERIFY(m_window->session().project().sweeps.empty());
     }
-
-private:
-    RunsModel& model() { return m_window->workspace().runsModel(); }
-    visualizers::LossView& loss() { return m_window->workspace().view<visualizers::LossView>(); }
-    visualizers::HeatmapView& heatmap() { return m_window->workspace().view<visualizers::HeatmapView>(); }
-    QTreeView* tree() { return m_window->findChild<QTreeView*>("runsTree"); }
-    QString lossCsv() { return loss().csv(); }
-
-    static bool isNumber(const QModelIndex& index)
-    {
-        bool number = false;
-        index.data().toString().toDouble(&number);
-        return number;
-    }
-    static int points(const QString& csv) { return static_cast<int>(csv.count(QLatin1Char('\n'))) - 1; }
-
-    /// Points of the training curve.
-    int stepsShown() { return points(lossCsv()); }
-
-    /// Of an axis but the steps.
-    double lastX()
-    {
-        const QStringList rows = lossCsv().split(QLatin1Char('\n'), Qt::SkipEmptyParts).mid(1);
-        return rows.isEmpty() ? 0 : rows.last().section(QLatin1Char(','), -4, -4).toDouble();
-    }
-
-    template <class Button = QAbstractButton>
-    Button* button(const QString& text)
-    {
-        for (Button* each : m_window->findChildren<Button*>()) {
-            if (each->text() == text) {
-                return each;
-            }
-        }
-        return nullptr;
-    }
-
-    QModelIndex indexOf(const std::string& name)
-    {
-        for (int row = 0; row < model().rowCount(); ++row) {
-            if (model().runAt(model().index(row, 0))->name == name) {
-                return model().index(row, 0);
-            }
-        }
-        return {};
-    }
-
-    void train()
-    {
-        QSignalSpy ended(&m_window->runs(), &RunController::ended);
-        m_window->actions().run.run->trigger();
-        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
-        QTRY_COMPARE_WITH_TIMEOUT(stepsShown(), 8, kPatience);
-    }
-
-    std::optional<engine::RunWriter> create(const char* name)
-    {
-        engine::RunInfo info;
-        info.name = name;
-        info.steps = 8;
-        auto writer =
-            engine::RunWriter::create(m_project / projects::kRunsFolder / name, info, quickExample(), m_project);
-        return writer ? std::optional(std::move(*writer)) : std::nullopt;
-    }
-
-    static void put(engine::RunWriter& writer, std::int64_t from, std::int64_t to)
-    {
-        for (std::int64_t step = from; step <= to; ++step) {
-            const auto x = static_cast<double>(step);
-            writer.step({step, 1 / x, 1e-3, 1, step * 4, x});
-        }
-    }
-
-    /// A finished run whose applied weights are all `weight`.
-    void write(const char* name, float weight)
-    {
-        auto writer = create(name);
-        QVERIFY(writer.has_value());
-        put(*writer, 1, 8);
-        const std::int64_t depth = quickExample().network.depth();
-        std::vector<float> weights(static_cast<std::size_t>(depth * depth), weight);
-        writer->matrix({"mix", 0, depth, depth, weights});
-        QVERIFY(writer->flush().ok());
-        engine::RunInfo info = writer->info();
-        info.status = engine::RunStatus::Finished;
-        QVERIFY(writer->update(info).ok());
-    }
-
-    std::filesystem::path m_project;
 };
 
 RESIDUA_TEST_IN(QApplication, TestRuns)
