@@ -19,7 +19,6 @@ enum class Objective {
 
 /// What a loss is the mean of, for whoever compares it with figures that are not of a run.
 enum class MeanOf {
-    Other,            ///< there are no such figures
     TokenNats,        ///< −ln p of each token: e^loss is the perplexity
     HalfSquaredNorms, ///< ½‖f(x) − y‖² of each sample, as ANCRe's theorems have it
     Squares,          ///< (f(x) − y)² of each output, as in DeepCrossAttention's risk and RaPTr's errors by degree
@@ -32,7 +31,7 @@ struct ObjectiveTraits {
     std::string_view title;         ///< as within a sentence
     Element target = Element::Real; ///< of the examples' target: of tokens the head's output has logits, else it is
                                     ///< compared with the target itself
-    MeanOf meanOf = MeanOf::Other;
+    MeanOf meanOf = MeanOf::TokenNats;
     /// What exported code says that it computes, without a full stop.
     std::string_view words;
     /// The loss as a PyTorch expression of `output` and `targets`, where the target is of tokens, or `target`.

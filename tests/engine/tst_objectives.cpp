@@ -123,8 +123,6 @@ private Q_SLOTS:
         case MeanOf::Squares:
             QCOMPARE(lossOf(objective, offByOne), 1.0);
             break;
-        case MeanOf::Other:
-            break;
         }
     }
 
