@@ -3,7 +3,7 @@
 
 #include "editor/canvas/words.h"
 #include "projects/depth/depth_names.h"
-#include "projects/nodes/example_schema.h"
+#include "projects/model/objective.h"
 
 #include <algorithm>
 #include <cmath>
@@ -153,13 +153,13 @@ void DepthScene::addBoxes(const projects::Project& project, const std::vector<La
             addBox(std::move(second), kHalfWidth, 0);
         }
     }
+    const projects::ObjectiveTraits& objective = projects::traitsOf(project.network.objective);
     addBox({.layer = m_layers + 1,
             .lastLayer = m_layers + 1,
             .module = m_modules + 1,
             .lastModule = m_modules + 1,
             .title = translate("Canvas", "head"),
-            .subtitle = projects::examplesOf(project.data).target().isTokens() ? translate("Canvas", "next token")
-                                                                               : translate("Canvas", "output"),
+            .subtitle = translate("Canvas", std::string(objective.predicts).c_str()),
             .graph = projects::GraphRef::head(),
             .rect = {}},
            kBoxWidth, kGap);

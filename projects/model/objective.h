@@ -29,6 +29,7 @@ struct ObjectiveTraits {
     Objective objective = Objective::NextToken;
     std::string_view key;           ///< in the file
     std::string_view title;         ///< as within a sentence
+    std::string_view predicts;      ///< what the head gives, in as few words as a canvas's box has room for
     Element target = Element::Real; ///< of the examples' target: of tokens the head's output has logits, else it is
                                     ///< compared with the target itself
     MeanOf meanOf = MeanOf::TokenNats;
@@ -43,6 +44,7 @@ inline constexpr ObjectiveTraits kObjectives[] = {
     {.objective = Objective::NextToken,
      .key = "next_token",
      .title = "next token",
+     .predicts = "next token",
      .target = Element::Token,
      .meanOf = MeanOf::TokenNats,
      .words = "The mean cross-entropy of each next token, in nats",
@@ -50,6 +52,7 @@ inline constexpr ObjectiveTraits kObjectives[] = {
     {.objective = Objective::HalfSquaredError,
      .key = "half_squared_error",
      .title = "half squared error",
+     .predicts = "output",
      .target = Element::Real,
      .meanOf = MeanOf::HalfSquaredNorms,
      .words = "½ Σ (output - target)² over the outputs, as a mean over the batch",
@@ -57,6 +60,7 @@ inline constexpr ObjectiveTraits kObjectives[] = {
     {.objective = Objective::MeanSquaredError,
      .key = "mean_squared_error",
      .title = "mean squared error",
+     .predicts = "output",
      .target = Element::Real,
      .meanOf = MeanOf::Squares,
      .words = "(output - target)² as a mean over batch and outputs",

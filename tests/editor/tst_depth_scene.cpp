@@ -121,6 +121,20 @@ private slots:
         QCOMPARE(std::ranges::count(inks, muted, &ArcInk::colour), 5);
     }
 
+    /// Which is the objective's to say, whatever the data are.
+    void theHeadSaysWhatIsPredicted()
+    {
+        Project project = projectOf(3, DepthMix{});
+        for (const auto& objective : residua::projects::kObjectives) {
+            project.network.objective = objective.objective;
+            QCOMPARE(depthOf(project).boxes().back().subtitle, std::string(objective.predicts));
+        }
+        project.network.objective = residua::projects::Objective::NextToken;
+        QCOMPARE(depthOf(project).boxes().back().subtitle, std::string("next token"));
+        project.network.objective = residua::projects::Objective::MeanSquaredError;
+        QCOMPARE(depthOf(project).boxes().back().subtitle, std::string("output"));
+    }
+
     void plainSumIsDrawnAsAStream()
     {
         const DepthScene scene = depthOf(projectOf(3, DepthMix{}));

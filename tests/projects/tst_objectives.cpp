@@ -72,7 +72,7 @@ private slots:
         QFETCH(int, index);
         const ObjectiveTraits& objective = traitsOf(static_cast<Objective>(index));
         QCOMPARE(static_cast<int>(objective.objective), index);
-        QVERIFY(!objective.key.empty() && !objective.title.empty());
+        QVERIFY(!objective.key.empty() && !objective.title.empty() && !objective.predicts.empty());
         QVERIFY(!objective.words.empty() && objective.words.back() != '.');
         hasPyTorch(objective);
         isReadAsItIsWritten(objective);
