@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/man_page.h"
 
-#include "app/cli/environment.h"
+#include "app/cli/environment_variables.h"
 #include "app/cli/help.h"
 
 #include <cctype>

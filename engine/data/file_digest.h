@@ -10,7 +10,8 @@
 
 namespace residua::engine {
 
-inline constexpr const char* kDigestCacheVariable = "RESIDUA_DIGESTS_MIB"; ///< for users: app/cli/environment.h
+/// For users: app/cli/environment_variables.h says what it does.
+inline constexpr const char* kDigestCacheVariable = "RESIDUA_DIGESTS_MIB";
 
 /// A hash of every byte of a plain file, in 16 hexadecimal digits. It is kept in residua/digests of the user's caches,
 /// by what tells a file from one that was changed: its place, size, times of change, and number on its disk; so a large

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a terminal gets to see: widths, escape sequences, help; and the times that the command line takes.
 #include "app/cli/commands.h"
-#include "app/cli/environment.h"
+#include "app/cli/environment_variables.h"
 #include "app/cli/help.h"
 #include "app/cli/man_page.h"
 #include "app/cli/progress_bar.h"
@@ -157,7 +157,8 @@ private slots:
                 const QString path = QString::fromStdString(entry.path().string());
                 const bool isSource = path.endsWith(".h") || path.endsWith(".cpp") || path.endsWith(".cu");
                 QFile file(path);
-                if (!isSource || path.endsWith("app/cli/environment.cpp") || !file.open(QIODevice::ReadOnly)) {
+                if (!isSource || path.endsWith("app/cli/environment_variables.cpp") ||
+                    !file.open(QIODevice::ReadOnly)) {
                     continue;
                 }
                 const QString text = QString::fromUtf8(file.readAll());

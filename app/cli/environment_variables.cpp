@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/environment.h"
+#include "app/cli/environment_variables.h"
 
 namespace residua::cli {
 
