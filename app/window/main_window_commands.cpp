@@ -266,11 +266,12 @@ void MainWindow::connectQueue()
     connect(&m_runs, &RunController::queueChanged, this, &MainWindow::updateStatus);
     connect(&m_runs, &RunController::queueChanged, m_banner, &Banner::recheck);
     connect(&m_runs, &RunController::ended, this, [this](const engine::RunEnded& event) {
-        if (m_runs.queueHeld() && !event.noEngine) { // else the banner says that there is none
-            m_banner->say(
-                BannerKind::Note,
-                tr("Stop ended the run and holds the queue: %n waiting.", nullptr, static_cast<int>(m_runs.queued())),
-                {{tr("Go on with the queue"), [this] { m_actions.goOnWithQueue->trigger(); }}});
+        // Of a run that failed the banner says why; one that has finished is no news of the queue.
+        if (event.status == engine::RunStatus::Stopped && m_runs.queueHeld()) {
+            m_banner->say(BannerKind::Note,
+                          tr("The run was stopped, and the queue is held: %n waiting.", nullptr,
+                             static_cast<int>(m_runs.queued())),
+                          {{tr("Go on with the queue"), [this] { m_actions.goOnWithQueue->trigger(); }}});
             m_banner->whileTrue([this] { return m_runs.queueHeld(); });
         }
     });

@@ -181,6 +181,29 @@ private slots:
         QVERIFY(!m_window->runs().queueHeld());
     }
 
+    /// Whoever holds it: the reason of a run that fails stays, and one that finishes was not stopped.
+    void whatEndsARunIsSaidWhileTheQueueIsHeld()
+    {
+        train();
+        const std::filesystem::path trained = m_window->runs().runDirectory();
+        m_window->runs().runSteps(2);
+        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().phase(), RunPhase::Paused, kPatience);
+        const std::filesystem::path begun = m_window->runs().runDirectory();
+        m_window->actions().enqueue->trigger();
+        QSignalSpy ended(&m_window->runs(), &RunController::ended);
+        m_window->actions().run.stop->trigger();
+        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        QVERIFY2(m_window->bannerText().contains("was stopped"), qPrintable(m_window->bannerText()));
+        m_window->runs().resume(trained);
+        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 2, kPatience);
+        QVERIFY2(m_window->bannerText().contains("all 8 steps are done"), qPrintable(m_window->bannerText()));
+        m_window->runs().resume(begun);
+        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 3, kPatience);
+        QCOMPARE(ended.back().front().value<engine::RunEnded>().status, engine::RunStatus::Finished);
+        QCOMPARE(m_window->bannerText(), QString());
+        QVERIFY(m_window->runs().queueHeld());
+    }
+
     void theQueueOutlivesTheWindow()
     {
         m_window->runs().runSteps(2);
