@@ -4,7 +4,6 @@
 
 #include "engine/api/run_paths.h"
 #include "engine/results/run_reader.h"
-#include "engine/runs/checkpoint.h"
 #include "engine/runs/database.h"
 #include "engine/runs/run_writer.h"
 #include "projects/library/schedule_presets.h"
@@ -18,7 +17,6 @@
 #include <csignal>
 #include <cstdio>
 #include <fstream>
-#include <set>
 #include <sstream>
 #include <tuple>
 
@@ -375,37 +373,6 @@ private slots:
         QVERIFY(probe.waitFor<RunEnded>());
         const std::string said = probe.all<RunEnded>()[0].error.text();
         QVERIFY2(said.find("another process is training") != std::string::npos, said.c_str());
-    }
-
-    void checkpointsAreKeptByTheirLoss()
-    {
-        projects::Project made = project();
-        made.training.checkpointEvery = 2;
-        made.training.validateEvery = 2;
-        made.training.keepCheckpoints = 1;
-        made.training.keepEvery = 10;
-        made.training.keepBest = 1;
-        const std::filesystem::path run = directory("kept");
-        {
-            SessionProbe probe; // stopped in between: what was found best before is known after
-            StartRun command = start(run);
-            command.project = made;
-            command.pauseAfter = 15;
-            probe.post(command);
-            QVERIFY(probe.waitFor<RunPaused>());
-            probe.post(Stop{kRun});
-            QVERIFY(probe.waitFor<RunEnded>());
-        }
-        SessionProbe probe;
-        probe.post(resume(run));
-        QVERIFY(probe.waitFor<RunEnded>());
-        const auto reader = RunReader::open(run);
-        const auto losses = reader->metric(metric::kValidationLoss);
-        const auto best = std::ranges::min_element(losses, {}, &MetricPoint::value);
-        std::set<std::int64_t> expected{10, 20, 30, best->step};
-        const auto steps = reader->checkpoints();
-        QCOMPARE(std::set<std::int64_t>(steps.begin(), steps.end()), expected);
-        QCOMPARE(*loadCheckpoint(run, best->step, nullptr)->state.validationLoss, best->value);
     }
 
     void goesOnFromAnEarlierStepAndFurther()
