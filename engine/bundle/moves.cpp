@@ -3,6 +3,7 @@
 
 #include "engine/results/run_upkeep.h"
 #include "projects/base/files.h"
+#include "projects/base/whole_file.h"
 
 #include <cerrno>
 #include <ranges>
@@ -66,7 +67,7 @@ Status copyTo(const fs::path& from, const fs::path& to)
 /// By way of a copy beside its place, so that nobody sees half of it there.
 Status copyAcross(const fs::path& from, const fs::path& to)
 {
-    const fs::path copy = to.parent_path() / ("." + to.filename().string() + ".tmp-" + std::to_string(::getpid()));
+    const fs::path copy = temporaryBeside(to.parent_path() / ("." + to.filename().string()));
     std::error_code ignored;
     fs::remove_all(copy, ignored);
     Status put = copyTo(from, copy);

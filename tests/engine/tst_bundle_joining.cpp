@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Bundles on their way: what comes along, where it goes, and that a refusal leaves nothing behind.
 #include "engine/bundle/bundle.h"
+#include "engine/bundle/moves.h"
 #include "engine/results/run_reader.h"
 #include "engine/runs/run_files.h"
 #include "projects/base/utf8.h"
@@ -10,6 +11,11 @@
 
 #include <QScopeGuard>
 #include <QTest>
+
+#include <algorithm>
+#include <array>
+#include <barrier>
+#include <thread>
 
 #include <sys/stat.h>
 
@@ -132,9 +138,7 @@ private slots:
     /// The runs are unpacked where they will lie, and data go from there to the project.
     void runsMayLieOnAnotherDisk()
     {
-        struct stat here {};
-        struct stat there {};
-        if (::stat("/dev/shm", &there) != 0 || ::stat(m_root.c_str(), &here) != 0 || here.st_dev == there.st_dev) {
+        if (!hasSecondDisk()) {
             QSKIP("there is no second disk at /dev/shm");
         }
         QTemporaryDir disk(QStringLiteral("/dev/shm/bundle-XXXXXX"));
@@ -154,6 +158,51 @@ private slots:
         for (const std::string& path : below(m_home)) {
             QVERIFY2(!isIn(path, ".tmp-"), path.c_str());
         }
+    }
+
+    /// What stands there is one thread's, whole, and the others keep theirs.
+    void threadsMoveFoldersToOnePlaceOnAnotherDisk()
+    {
+        if (!hasSecondDisk()) {
+            QSKIP("there is no second disk at /dev/shm");
+        }
+        const QTemporaryDir disk(QStringLiteral("/dev/shm/bundle-XXXXXX"));
+        QVERIFY(disk.isValid());
+        constexpr int kThreads = 4;
+        constexpr int kFiles = 16;
+        const auto folderOf = [&](int thread) { return fs::path(disk.path().toStdString()) / std::to_string(thread); };
+        const auto filesOf = [](const fs::path& folder, int thread) {
+            int whole = 0;
+            for (int i = 0; i < kFiles; ++i) {
+                const fs::path file = folder / std::to_string(i);
+                whole += fs::exists(file) && contentOf(file) == std::to_string(thread) ? 1 : 0;
+            }
+            return whole;
+        };
+        for (int thread = 0; thread < kThreads; ++thread) {
+            for (int i = 0; i < kFiles; ++i) {
+                write(folderOf(thread) / std::to_string(i), std::to_string(thread));
+            }
+        }
+        const fs::path place = m_root / "moved" / "there";
+        fs::create_directory(place.parent_path());
+        std::array<int, kThreads> put{}; ///< 1: this thread's is there
+        std::barrier start(kThreads);
+        std::vector<std::thread> threads;
+        for (int thread = 0; thread < kThreads; ++thread) {
+            threads.emplace_back([&, thread] {
+                start.arrive_and_wait();
+                put[static_cast<std::size_t>(thread)] = putAt(folderOf(thread), place).ok() ? 1 : 0;
+            });
+        }
+        for (std::thread& thread : threads) {
+            thread.join();
+        }
+        QCOMPARE(std::ranges::count(put, 1), 1);
+        for (int thread = 0; thread < kThreads; ++thread) {
+            QCOMPARE(filesOf(put[static_cast<std::size_t>(thread)] == 1 ? place : folderOf(thread), thread), kFiles);
+        }
+        QCOMPARE(below(place.parent_path()).size(), std::size_t(kFiles + 1));
     }
 
     void aBundleDoesNotReplaceWhatItIsMadeOf()
@@ -282,6 +331,13 @@ private slots:
     }
 
 private:
+    bool hasSecondDisk() const
+    {
+        struct stat here {};
+        struct stat there {};
+        return ::stat("/dev/shm", &there) == 0 && ::stat(m_root.c_str(), &here) == 0 && here.st_dev != there.st_dev;
+    }
+
     void setData(const projects::Source& source)
     {
         auto document = projects::loadProject(m_home);
