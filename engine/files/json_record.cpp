@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/files/json_record.h"
 
-#include "projects/base/text.h"
+#include "projects/base/json_checks.h"
 #include "projects/base/utf8.h"
 
 #include <limits>
@@ -35,7 +35,7 @@ Result<RecordJson> parseRecord(const std::filesystem::path& path, std::string_vi
     if (!plain) {
         return Error{path.string(), plain.error().message};
     }
-    if (nestsDeeperThan(text, kDeepest)) {
+    if (tooDeepAt(text, kDeepest)) {
         return Error{path.string(), "is nested deeper than " + std::to_string(kDeepest) + " levels"};
     }
     RecordJson json = RecordJson::parse(plain->begin(), plain->end(), nullptr, false);

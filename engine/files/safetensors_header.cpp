@@ -4,7 +4,7 @@
 #include "engine/api/export_format.h"
 #include "engine/files/json_record.h"
 #include "engine/files/lfs_pointer.h"
-#include "projects/base/text.h"
+#include "projects/base/json_checks.h"
 
 #include <nlohmann/json.hpp>
 
@@ -173,7 +173,7 @@ Result<std::uint64_t> headerLength(const InputFile& file)
 Result<HeaderJson> parseHeader(const std::filesystem::path& path, std::span<const std::byte> header)
 {
     const std::string_view text(reinterpret_cast<const char*>(header.data()), header.size());
-    if (nestsDeeperThan(text, kDeepestHeader)) {
+    if (tooDeepAt(text, kDeepestHeader)) {
         return Error{path.string(), "its header is nested deeper than " + std::to_string(kDeepestHeader) + " levels"};
     }
     HeaderJson json = HeaderJson::parse(text.begin(), text.end(), nullptr, false);

@@ -2,7 +2,7 @@
 #include "engine/files/tensor_files.h"
 
 #include "engine/files/json_record.h"
-#include "projects/base/text.h"
+#include "projects/base/json_checks.h"
 #include "projects/base/whole_file.h"
 
 #include <nlohmann/json.hpp>
@@ -44,7 +44,7 @@ Result<std::map<std::string, std::vector<std::string>>> filesIn(const fs::path& 
     }
     // Not an ordered one: that takes a hundred thousand names one by one.
     const nlohmann::json json =
-        nestsDeeperThan(*text, kDeepestIndex) ? nlohmann::json() : nlohmann::json::parse(*text, nullptr, false);
+        tooDeepAt(*text, kDeepestIndex) ? nlohmann::json() : nlohmann::json::parse(*text, nullptr, false);
     if (!json.is_object()) {
         return Error{index.string(), "is not a JSON object, expected an index of tensors by file"};
     }

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/tokeniser/json_text.h"
 
-#include "projects/base/text.h"
+#include "projects/base/json_checks.h"
 #include "projects/base/utf8.h"
 
-#include <optional>
-#include <unordered_set>
 #include <vector>
 
 namespace residua::engine {
 namespace {
 
 using Json = nlohmann::json;
-
-constexpr int kDeepest = 64;
 
 /// Looks at keys while they are read.
 class KeyWatch {
@@ -22,17 +18,20 @@ public:
     {
         if (event == Json::parse_event_t::object_start) {
             m_keys.emplace_back();
+        } else if (event == Json::parse_event_t::key) {
+            m_keys.back().push_back(value.get<std::string>());
         } else if (event == Json::parse_event_t::object_end) {
+            if (const auto twice = keyGivenTwice({m_keys.back().begin(), m_keys.back().end()})) {
+                m_fault = "names \"" + std::string(*twice) + "\" twice in one object";
+            }
             m_keys.pop_back();
-        } else if (event == Json::parse_event_t::key && !m_keys.back().insert(value.get<std::string>()).second) {
-            m_fault = "names \"" + value.get<std::string>() + "\" twice in one object";
         }
         return true;
     }
     [[nodiscard]] const std::string& fault() const { return m_fault; }
 
 private:
-    std::vector<std::unordered_set<std::string>> m_keys; ///< of the objects that are open
+    std::vector<std::vector<std::string>> m_keys; ///< of the objects that are open
     std::string m_fault;
 };
 
@@ -44,8 +43,8 @@ Result<Json> parsedJson(std::string_view bytes, const std::string& place)
     if (!text) {
         return Error{place, text.error().text()};
     }
-    if (nestsDeeperThan(*text, kDeepest)) {
-        return Error{place, "is nested more than " + std::to_string(kDeepest) + " deep"};
+    if (tooDeepAt(*text, kDeepestJson)) {
+        return Error{place, "is nested deeper than " + std::to_string(kDeepestJson) + " levels"};
     }
     KeyWatch watch;
     Json json = Json::parse(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/base/json_tree.h"
 
+#include "projects/base/json_checks.h"
 #include "projects/base/json_pointer.h"
 #include "projects/base/utf8.h"
 
@@ -182,9 +183,6 @@ private:
     template <class Container>
     bool open(Container container)
     {
-        if (m_open.size() == kMaxJsonDepth) {
-            return fail(pointer(), "is nested deeper than " + std::to_string(kMaxJsonDepth) + " levels");
-        }
         JsonValue* value = add({std::move(container)});
         if (value != nullptr) {
             m_open.push_back(value); // stays where it is: its parent does not grow before it is closed
@@ -204,12 +202,8 @@ private:
         for (const JsonMember& member : std::get<JsonObject>(m_open.back()->data)) {
             keys.push_back(member.key);
         }
-        std::ranges::sort(keys);
-        const auto twin = std::ranges::adjacent_find(keys);
-        if (twin == keys.end()) {
-            return true;
-        }
-        return fail(pointer() + "/" + tokenOf(*twin), "is given twice; expected each key once");
+        const auto twice = keyGivenTwice(std::move(keys));
+        return !twice || fail(pointer() + "/" + tokenOf(*twice), "is given twice; expected each key once");
     }
 
     /// Of the innermost open container.
@@ -246,6 +240,9 @@ Result<JsonValue> parseJson(std::string_view bytes)
     const Result<std::string_view> text = utf8Text(bytes);
     if (!text) {
         return text.error();
+    }
+    if (const auto deep = tooDeepAt(*text, kDeepestJson)) {
+        return Error{lineAndColumn(*text, *deep), "is nested deeper than " + std::to_string(kDeepestJson) + " levels"};
     }
     TreeBuilder builder(*text);
     const bool parsed = nlohmann::json::sax_parse(text->begin(), text->end(), &builder);

@@ -46,9 +46,9 @@ JsonValue takeMember(JsonValue& object, std::string_view key);
 /// What no honest project reaches, so that a hostile file ends in an error and not in a hang.
 inline constexpr std::size_t kMaxJsonBytes = std::size_t{64} << 20;
 inline constexpr std::size_t kMaxJsonValues = 4'000'000;
-inline constexpr std::size_t kMaxJsonDepth = 64;
 
-/// A syntax error is placed at "line 3, column 7"; a repeated key at its pointer.
+/// A syntax error, or what is nested deeper than kDeepestJson, is placed at "line 3, column 7"; a repeated key at its
+/// pointer.
 [[nodiscard]] Result<JsonValue> parseJson(std::string_view text);
 /// Two spaces a level, UTF-8, doubles in the shortest form that reads back to the same bits, a newline at the end.
 [[nodiscard]] std::string printJson(const JsonValue& value);

@@ -80,26 +80,4 @@ std::size_t editDistance(std::string_view a, std::string_view b)
     return last[b.size()];
 }
 
-bool nestsDeeperThan(std::string_view text, int levels)
-{
-    int depth = 0;
-    bool quoted = false;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const char c = text[i];
-        if (quoted) {
-            i += c == '\\' ? 1 : 0;
-            quoted = c != '"';
-        } else if (c == '"') {
-            quoted = true;
-        } else if (c == '[' || c == '{') {
-            if (++depth > levels) {
-                return true;
-            }
-        } else if (c == ']' || c == '}') {
-            --depth;
-        }
-    }
-    return false;
-}
-
 } // namespace residua

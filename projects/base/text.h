@@ -52,7 +52,4 @@ std::string_view nearest(std::string_view typed, const Candidates& candidates)
     return best;
 }
 
-/// Whether the brackets of a JSON text nest deeper than `levels`: what a recursive walk could not bear.
-[[nodiscard]] bool nestsDeeperThan(std::string_view text, int levels);
-
 } // namespace residua

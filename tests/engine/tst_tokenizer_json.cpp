@@ -285,7 +285,7 @@ private slots:
         QTest::newRow("a token twice") << QByteArray::fromStdString(twice)
                                        << "[t.json] names \"l\" twice in one object";
         QTest::newRow("deep") << QByteArray::fromStdString("{\"model\":" + std::string(100'000, '['))
-                              << "[t.json] is nested more than 64 deep";
+                              << "[t.json] is nested deeper than 64 levels";
     }
     void whatIsWrongIsNamed()
     {
