@@ -40,7 +40,8 @@ public:
 /// A SentencePiece model file.
 [[nodiscard]] Result<std::unique_ptr<TextCodec>> sentencePieceCodec(const std::filesystem::path& model);
 /// A tokenizer.json of Hugging Face. A document has the marks of its post-processor; where nothing ends it, the token
-/// for that does: the one that tokenizer_config.json beside the file names, or one of the usual names.
+/// for that does: the one that tokenizer_config.json beside the file names, or one of the usual names. Such a file that
+/// cannot be read is an error.
 [[nodiscard]] Result<std::unique_ptr<TextCodec>> tokenizerJsonCodec(const std::filesystem::path& file);
 /// The file beside a tokenizer.json that names its tokens for special uses; it need not be there.
 [[nodiscard]] std::filesystem::path tokeniserSettings(const std::filesystem::path& file);

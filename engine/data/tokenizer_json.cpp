@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/data/text_codec.h"
 #include "engine/tokeniser/byte_level.h"
+#include "engine/tokeniser/json_text.h"
 #include "engine/tokeniser/json_tokeniser.h"
 #include "projects/base/whole_file.h"
 
@@ -20,17 +21,27 @@ constexpr const char* kSettings = "tokenizer_config.json";
 /// What ends a document in the files of GPT-2, Llama 2, Llama 3, Gemma, BART and ChatML, where nothing else is said.
 constexpr std::array kEnds{"<|endoftext|>", "</s>", "<|end_of_text|>", "<eos>", "<|im_end|>"};
 
+Result<nlohmann::json> readSettings(const fs::path& settings)
+{
+    const auto bytes = readFile(settings, kLargest);
+    return bytes ? parsedJson(*bytes, settings.string()) : Result<nlohmann::json>(bytes.error());
+}
+
 /// The token that the settings say ends a text: a string, or an object with its content. Empty where they do not say,
-/// or cannot be read.
-std::string endBySettings(const fs::path& settings)
+/// or are not there.
+Result<std::string> endBySettings(const fs::path& settings)
 {
     std::error_code ignored;
-    const auto bytes =
-        fs::exists(settings, ignored) ? readFile(settings, kLargest) : Result<std::string>(std::string());
-    const auto json = nlohmann::json::parse(bytes ? *bytes : std::string(), nullptr, false);
-    const auto end = json.is_object() ? json.find("eos_token") : json.end();
-    if (!json.is_object() || end == json.end()) {
-        return {};
+    if (!fs::exists(settings, ignored)) {
+        return std::string();
+    }
+    const auto json = readSettings(settings);
+    if (!json) { // to go on without them might end documents otherwise
+        return Error{json.error().place, json.error().message + "; a tokenizer.json may do without: mend or remove it"};
+    }
+    const auto end = json->find("eos_token");
+    if (end == json->end()) {
+        return std::string();
     }
     const auto content = end->is_object() ? end->find("content") : end;
     const bool isText = (!end->is_object() || content != end->end()) && content->is_string();
@@ -120,10 +131,8 @@ Result<std::string> settingsOf(const fs::path& tokenizerJson)
 
 bool namesTokeniserClass(const fs::path& settings)
 {
-    const auto bytes = readFile(settings, kLargest);
-    const nlohmann::json json = nlohmann::json::parse(bytes ? *bytes : std::string(), nullptr, false);
-    const auto named = json.is_object() ? json.find("tokenizer_class") : json.end();
-    return json.is_object() && named != json.end() && named->is_string();
+    const auto json = readSettings(settings);
+    return json && json->contains("tokenizer_class") && json->at("tokenizer_class").is_string();
 }
 
 std::string byteTokenizerJson()
@@ -160,8 +169,12 @@ Result<std::unique_ptr<TextCodec>> tokenizerJsonCodec(const fs::path& file)
     if (!tokeniser) {
         return tokeniser.error();
     }
+    const auto named = endBySettings(tokeniserSettings(file));
+    if (!named) {
+        return named.error();
+    }
     DocumentMarks marks = (*tokeniser)->marks();
-    if (const auto end = (*tokeniser)->id(endBySettings(tokeniserSettings(file))); end && marks.behind.empty()) {
+    if (const auto end = (*tokeniser)->id(*named); end && marks.behind.empty()) {
         marks.behind = {*end};
     }
     for (std::size_t i = 0; i < kEnds.size() && marks.behind.empty(); ++i) {

@@ -335,7 +335,33 @@ private slots:
         QCOMPARE(end(R"({"eos_token": "er"})"), 11);
         QCOMPARE(end(R"({"eos_token": {"content": "w"}})"), 2);
         QCOMPARE(end(R"({"eos_token": {"content": 7}})"), 12);
-        QCOMPARE(end("no JSON"), 12);
+    }
+
+    void damagedSettingsAreNamed_data()
+    {
+        QTest::addColumn<QByteArray>("settings");
+        QTest::addColumn<QString>("message");
+        QTest::newRow("no JSON") << QByteArray("no JSON") << "is no valid JSON";
+        QTest::newRow("no object") << QByteArray("7") << "is a JSON number, expected an object";
+        QTest::newRow("a key twice") << QByteArray("{\"eos_token\": \"er\", \"eos_token\": \"w\"}")
+                                     << "names \"eos_token\" twice in one object";
+        QTest::newRow("deep") << "{\"eos_token\":" + QByteArray(1'000'000, '[') << "is nested deeper than 64 levels";
+        QTest::newRow("deep and whole") << "{\"eos_token\":" + QByteArray(1'000'000, '[') + QByteArray(1'000'000, ']') +
+                                               "}"
+                                        << "is nested deeper than 64 levels";
+    }
+    void damagedSettingsAreNamed()
+    {
+        QFETCH(QByteArray, settings);
+        QFETCH(QString, message);
+        writeAll(m_folder / "tokenizer.json", byteLevelFile().dump());
+        writeAll(m_folder / "tokenizer_config.json", settings.toStdString());
+        const auto dataset =
+            Dataset::open(projectOn("low lower", {TokeniserKind::TokenizerJson, "tokenizer.json", 13}), m_folder);
+        QVERIFY(!dataset);
+        const QString said = QString::fromStdString(dataset.error().text());
+        QVERIFY2(said.contains("tokenizer_config.json] " + message), qPrintable(said));
+        QVERIFY2(said.endsWith("mend or remove it"), qPrintable(said));
     }
 
     void aVocabularyThatIsTooSmallIsAnError()
