@@ -17,6 +17,30 @@ constexpr const char* kLibrary = "libresidua_engine.so";
 constexpr const char* kVariable = "RESIDUA_ENGINE"; ///< names the library in place of the one beside the program
 constexpr const char* kWithout = "without which nothing is trained or computed";
 
+/// What tells a library's table from that of this program's build; empty for the same.
+std::string differenceOf(const SessionTable* table)
+{
+    const SessionTable ours;
+    const auto differs = [](const std::string& got, const std::string& expected) {
+        return got + ", expected " + expected;
+    };
+    if (table == nullptr) {
+        return std::string("it has no function ") + kSessionTableSymbol;
+    }
+    if (table->version != ours.version) {
+        return differs("its table has the version " + std::to_string(table->version), std::to_string(ours.version));
+    }
+    if (std::string_view(table->build) != ours.build) {
+        return differs(std::string("it is of the build ") + table->build, ours.build);
+    }
+    const auto sizes = [](const SessionTable& of) {
+        return std::to_string(of.commandSize) + " and " + std::to_string(of.eventSize);
+    };
+    return sizes(*table) == sizes(ours)
+               ? std::string()
+               : differs("its commands and events have " + sizes(*table) + " bytes", sizes(ours));
+}
+
 Result<const SessionTable*> openTable()
 {
     const std::filesystem::path path = findOwnLibrary(kLibrary, kVariable, "engine");
@@ -40,10 +64,9 @@ Result<const SessionTable*> openTable()
     using TableFunction = const SessionTable* (*)();
     const auto tableOf = reinterpret_cast<TableFunction>(dlsym(library, kSessionTableSymbol));
     const SessionTable* const table = tableOf != nullptr ? tableOf() : nullptr;
-    const SessionTable ours;
-    if (table == nullptr || table->version != ours.version || std::string_view(table->build) != ours.build ||
-        table->commandSize != ours.commandSize || table->eventSize != ours.eventSize) {
-        return Error{path.string(), "is not the engine of this version of the program: install both again"};
+    if (const std::string difference = differenceOf(table); !difference.empty()) {
+        return Error{path.string(),
+                     "is not the engine of this version of the program (" + difference + "): install both again"};
     }
     return table;
 }
