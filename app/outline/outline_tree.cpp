@@ -329,8 +329,8 @@ std::vector<OutlineRow> differenceRows(const Project& project)
     const std::optional<Customisation> custom = customisationOf(project);
     for (std::size_t i = 0; custom && i < custom->changes.size(); ++i) {
         const projects::Change& change = custom->changes[i];
-        OutlineRow line = rowOf("difference:" + std::to_string(i), QString::fromStdString(change.place), "property",
-                                SectionPlace{Section::Topology});
+        OutlineRow line = rowOf("difference:" + std::to_string(i), QString::fromStdString(change.placeText()),
+                                "property", SectionPlace{Section::Topology});
         line.value = change.kind == projects::ChangeKind::Removed
                          ? Text::tr("without %1").arg(QString::fromStdString(change.before))
                          : QString::fromStdString(change.after);

@@ -32,7 +32,7 @@ Result<projects::Edit> takeUpTopology(const Project& project, const PaletteItem&
 {
     for (const projects::TopologyPreset& preset : projects::topologyChoices(project.network)) {
         if (preset.name == item.key) {
-            return projects::Edit{projects::wireAs(project, preset)};
+            return projects::Edit{projects::wireAs(project, preset).edit};
         }
     }
     return Error{item.key, "is no topology preset"};

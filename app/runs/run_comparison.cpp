@@ -175,7 +175,7 @@ RunComparisonDialog::RunComparisonDialog(const RunComparison& comparison, resour
                                                    ? tr("The projects are the same")
                                                    : tr("Project: %1 differences").arg(comparison.changes.size())});
     for (const projects::Change& change : comparison.changes) {
-        addRow(project, {QString::fromStdString(change.place),
+        addRow(project, {QString::fromStdString(change.placeText()),
                          QString::fromStdString(change.before),
                          QString::fromStdString(change.after),
                          {}});
