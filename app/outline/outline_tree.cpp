@@ -154,8 +154,7 @@ OutlineRow graphRow(const DocumentSnapshot& document, const projects::GraphRef& 
 OutlineRow shortcutRow(const Project& project, const projects::Shortcut& shortcut)
 {
     const ShortcutsPlace place{{shortcut}};
-    OutlineRow row = rowOf(sourceKey(shortcut), QStringLiteral("%1:%2").arg(shortcut.source).arg(shortcut.target),
-                           "shortcut", place);
+    OutlineRow row = rowOf(sourceKey(shortcut), QString::fromStdString(nameOf(shortcut)), "shortcut", place);
     std::vector<Property> properties = shortcutsProperties(project, place);
     row.value = properties.front().valueText();
     row.property = std::move(properties.front());

@@ -65,7 +65,7 @@ QString titleOfGraph(const projects::GraphRef& graph)
 
 QString shortcutName(const projects::Shortcut& shortcut)
 {
-    return QStringLiteral("%1:%2").arg(shortcut.source).arg(shortcut.target);
+    return QString::fromStdString(nameOf(shortcut));
 }
 
 QString subtitleOfSection(const Project& project, Section section)
