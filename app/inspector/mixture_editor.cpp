@@ -2,12 +2,14 @@
 #include "app/inspector/mixture_editor.h"
 
 #include "app/inspector/property_editor.h"
+#include "app/look/format.h"
 #include "app/look/icons.h"
 #include "app/look/theme.h"
 #include "app/properties/property_list.h"
 #include "projects/base/json_pointer.h"
 #include "projects/base/number_from.h"
 #include "projects/commands/mixture_edits.h"
+#include "projects/model/data_endings.h"
 #include "projects/model/project.h"
 
 #include <QFileDialog>
@@ -228,9 +230,8 @@ void MixtureEditor::keyPressEvent(QKeyEvent* event)
 
 void MixtureEditor::browseFiles()
 {
-    addParts(QFileDialog::getOpenFileNames(
-        this, tr("Texts of the mixture"), {},
-        tr("Texts (*.txt *.txt.gz *.txt.zst *.jsonl *.jsonl.gz *.jsonl.zst *.ndjson *.parquet);;Any file (*)")));
+    addParts(QFileDialog::getOpenFileNames(this, tr("Texts of the mixture"), {},
+                                           fileFilter(tr("Texts"), projects::kAnyTextEndings)));
 }
 
 void MixtureEditor::browseFolder()

@@ -83,4 +83,14 @@ QString formatUnit(const projects::DataSource& data)
     return QCoreApplication::translate("Unit", projects::unitWord(data));
 }
 
+QString fileFilter(const QString& title, std::span<const std::string_view> endings)
+{
+    QStringList patterns;
+    for (const std::string_view end : endings) {
+        patterns << QLatin1Char('*') + QString::fromUtf8(end.data(), static_cast<qsizetype>(end.size()));
+    }
+    return QStringLiteral("%1 (%2);;%3 (*)")
+        .arg(title, patterns.join(QLatin1Char(' ')), QCoreApplication::translate("FileFilter", "Any file"));
+}
+
 } // namespace residua::app

@@ -7,6 +7,8 @@
 #include <QString>
 
 #include <cstdint>
+#include <span>
+#include <string_view>
 
 namespace residua::app {
 
@@ -29,5 +31,7 @@ namespace residua::app {
 [[nodiscard]] QString formatWhole(std::int64_t value);
 /// What is counted of the data: "token" or "sample".
 [[nodiscard]] QString formatUnit(const projects::DataSource& data);
+/// What a file dialog lets through, "Texts (*.txt *.md);;Any file (*)": files with one of these endings, or all.
+[[nodiscard]] QString fileFilter(const QString& title, std::span<const std::string_view> endings);
 
 } // namespace residua::app

@@ -3,9 +3,11 @@
 
 #include "app/engine/engine_bridge.h"
 #include "app/look/field_row.h"
+#include "app/look/format.h"
 #include "app/look/screen_fit.h"
 #include "app/runs/run_controller.h"
 #include "engine/api/data_summary.h"
+#include "projects/model/data_endings.h"
 
 #include <QDialogButtonBox>
 #include <QDir>
@@ -195,10 +197,7 @@ void ImportDialog::browseModel()
 void ImportDialog::browseData()
 {
     const QString chosen =
-        QFileDialog::getOpenFileName(this, tr("Data"), m_data->text(),
-                                     tr("Data (*.txt *.jsonl *.ndjson *.txt.gz *.jsonl.gz *.ndjson.gz *.txt.zst "
-                                        "*.jsonl.zst *.ndjson.zst *.parquet *.bin)"
-                                        ";;Any file (*)"));
+        QFileDialog::getOpenFileName(this, tr("Data"), m_data->text(), fileFilter(tr("Data"), projects::kDataEndings));
     takeChosen(*m_data, chosen);
 }
 

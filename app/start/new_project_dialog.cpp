@@ -13,6 +13,7 @@
 #include "projects/check/validate.h"
 #include "projects/commands/data_commands.h"
 #include "projects/cost/cost.h"
+#include "projects/model/data_endings.h"
 #include "projects/model/data_source.h"
 #include "projects/studies/sweep_grid.h"
 
@@ -330,13 +331,12 @@ void NewProjectDialog::chooseKind()
 
 void NewProjectDialog::browseFile()
 {
-    const QString filters[] = {
-        tr("Text (*.txt *.txt.gz *.txt.zst)"),
-        tr("JSON Lines or Parquet (*.jsonl *.ndjson *.jsonl.gz *.ndjson.gz *.jsonl.zst *.ndjson.zst *.parquet)"),
-        tr("Token files (*.bin)")};
+    const QString filters[] = {fileFilter(tr("Text"), projects::kTextEndings),
+                               fileFilter(tr("JSON Lines or Parquet"), projects::kRecordEndings),
+                               fileFilter(tr("Token files"), projects::kTokenEndings)};
     const int filter = static_cast<int>(kind()) - static_cast<int>(Kind::Text);
-    const QString chosen = QFileDialog::getOpenFileName(this, tr("Data"), m_path->text(),
-                                                        filters[std::clamp(filter, 0, 2)] + tr(";;Any file (*)"));
+    const QString chosen =
+        QFileDialog::getOpenFileName(this, tr("Data"), m_path->text(), filters[std::clamp(filter, 0, 2)]);
     takeChosen(*m_path, chosen);
 }
 

@@ -15,25 +15,25 @@ struct Collector {
 
     void operator()(projects::TextData& source) const
     {
-        add(source.path, kTextEndings);
+        add(source.path, projects::kTextEndings);
         add(source.tokeniser);
     }
     void operator()(projects::JsonLinesData& source) const
     {
-        add(source.path, kRecordEndings);
+        add(source.path, projects::kRecordEndings);
         add(source.tokeniser);
     }
     void operator()(projects::MixtureData& source) const
     {
         for (projects::MixturePart& part : source.parts) {
-            add(part.path, kAnyTextEndings);
+            add(part.path, projects::kAnyTextEndings);
         }
         add(source.tokeniser);
     }
     void operator()(projects::TokenFileData& source) const
     {
-        add(source.path, kTokenEndings);
-        add(source.validationPath, kTokenEndings);
+        add(source.path, projects::kTokenEndings);
+        add(source.validationPath, projects::kTokenEndings);
     }
     void operator()(projects::SyntheticLanguage&) const {}
     void operator()(projects::LinearRegression&) const {}

@@ -160,20 +160,18 @@ Result<PackedBundle> pack(const PackRequest& request, const fs::path& file, cons
     if (const Status other = checkOther(*list, file); !other) {
         return other.error();
     }
-    const fs::path temporary = temporaryBeside(file);
-    auto packed = Packer(*list, watch).write(temporary);
-    if (packed) {
-        fs::rename(temporary, file, code);
-        if (code) {
-            packed = systemError(file, "cannot be written", code.value());
-        }
-    }
-    if (!packed) {
-        fs::remove(temporary, code);
-        return packed;
-    }
-    const Status kept = syncDirectory(file.has_parent_path() ? file.parent_path() : fs::path("."));
-    return kept ? packed : Result<PackedBundle>(kept.error());
+    PackedBundle packed;
+    const Status written = replaceBy(
+        [&](const fs::path& temporary) -> Status {
+            auto bundle = Packer(*list, watch).write(temporary);
+            if (!bundle) {
+                return bundle.error();
+            }
+            packed = *std::move(bundle);
+            return Done{};
+        },
+        file);
+    return written ? Result<PackedBundle>(std::move(packed)) : written.error();
 }
 
 } // namespace residua::engine

@@ -41,7 +41,7 @@ std::optional<std::string> placeBelow(const fs::path& folder, const fs::path& pa
 bool isOfAProcess(const std::string& name)
 {
     return name == kLockFile || name == kStopFile || name.ends_with("-shm") || name.starts_with('.') ||
-           name.find(".tmp-") != std::string::npos;
+           name.find(kTemporaryMark) != std::string::npos;
 }
 
 class Lister {

@@ -55,7 +55,7 @@ projects::Source dataAt(const std::filesystem::path& path)
     if (holdsRecords(path)) {
         return projects::JsonLinesData{.path = path.string(), .tokeniser = {}};
     }
-    if (!filesAt(path, kTextEndings) && filesAt(path, kTokenEndings)) {
+    if (!filesAt(path, projects::kTextEndings) && filesAt(path, projects::kTokenEndings)) {
         return projects::TokenFileData{.path = path.string(), .validationPath = {}};
     }
     return projects::TextData{path.string(), {}};

@@ -66,14 +66,14 @@ struct Opener {
     {
         const auto path = resolved(source.path);
         return openText(readTextFiles(path, watch), source.tokeniser, path.string(),
-                        notesOn(path, kTextEndings, source.tokeniser));
+                        notesOn(path, projects::kTextEndings, source.tokeniser));
     }
 
     Opened operator()(const projects::JsonLinesData& source) const
     {
         const auto path = resolved(source.path);
         return openText(readRecords(path, source.field, watch), source.tokeniser, path.string(),
-                        notesOn(path, kRecordEndings, source.tokeniser));
+                        notesOn(path, projects::kRecordEndings, source.tokeniser));
     }
 
     Opened operator()(const projects::MixtureData& source) const

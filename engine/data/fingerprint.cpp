@@ -242,12 +242,12 @@ struct Source {
 
     Status operator()(const projects::TextData& source) const
     {
-        const Status added = reader.add(source.path, kTextEndings);
+        const Status added = reader.add(source.path, projects::kTextEndings);
         return added ? reader.add(source.tokeniser) : added;
     }
     Status operator()(const projects::JsonLinesData& source) const
     {
-        const Status added = reader.add(source.path, kRecordEndings);
+        const Status added = reader.add(source.path, projects::kRecordEndings);
         return added ? reader.add(source.tokeniser) : added;
     }
     Status operator()(const projects::MixtureData& source) const
@@ -260,8 +260,9 @@ struct Source {
     }
     Status operator()(const projects::TokenFileData& source) const
     {
-        const Status added = reader.add(source.path, kTokenEndings);
-        return added && !source.validationPath.empty() ? reader.add(source.validationPath, kTokenEndings) : added;
+        const Status added = reader.add(source.path, projects::kTokenEndings);
+        return added && !source.validationPath.empty() ? reader.add(source.validationPath, projects::kTokenEndings)
+                                                       : added;
     }
     template <class Generator>
     Status operator()(const Generator& generator) const

@@ -315,7 +315,7 @@ Status forEachPart(const ByteRange& text, const PreparationWatch& watch,
 Result<std::vector<Document>> readTextFiles(const fs::path& path, const PreparationWatch& watch,
                                             const TextMemory& memory)
 {
-    const auto files = filesAt(path, kTextEndings);
+    const auto files = filesAt(path, projects::kTextEndings);
     if (!files) {
         return files.error();
     }
@@ -346,7 +346,7 @@ Result<std::vector<Document>> readTextFiles(const fs::path& path, const Preparat
 Result<std::vector<Document>> readRecords(const fs::path& path, const std::string& field, const PreparationWatch& watch,
                                           const TextMemory& memory)
 {
-    const auto files = filesAt(path, kRecordEndings);
+    const auto files = filesAt(path, projects::kRecordEndings);
     if (!files) {
         return files.error();
     }
@@ -367,15 +367,15 @@ bool holdsRecords(const fs::path& path)
     std::error_code ignored;
     if (!fs::is_directory(path, ignored)) {
         const std::string name = path.filename().string();
-        return std::ranges::any_of(kRecordEndings, [&](std::string_view end) { return name.ends_with(end); });
+        return std::ranges::any_of(projects::kRecordEndings, [&](std::string_view end) { return name.ends_with(end); });
     }
-    return !filesAt(path, kTextEndings) && filesAt(path, kRecordEndings);
+    return !filesAt(path, projects::kTextEndings) && filesAt(path, projects::kRecordEndings);
 }
 
 std::span<const std::string_view> endingsAt(const fs::path& path)
 {
     using Endings = std::span<const std::string_view>;
-    return holdsRecords(path) ? Endings(kRecordEndings) : Endings(kTextEndings);
+    return holdsRecords(path) ? Endings(projects::kRecordEndings) : Endings(projects::kTextEndings);
 }
 
 Result<std::vector<Document>> readTexts(const fs::path& path, const std::string& field, const PreparationWatch& watch,

@@ -5,9 +5,8 @@
 #include "engine/data/text_memory.h"
 #include "engine/data/token_sequence.h"
 #include "projects/base/result.h"
+#include "projects/model/data_endings.h"
 
-#include <algorithm>
-#include <array>
 #include <filesystem>
 #include <functional>
 #include <span>
@@ -19,18 +18,6 @@ namespace residua::engine {
 
 /// A text of its own: a file, a line of JSON Lines, or a row of Parquet. Valid UTF-8, without a byte order mark.
 using Document = ByteRange;
-
-/// What the names of such files end in, plain and compressed, where a folder of them is given.
-inline constexpr std::array<std::string_view, 3> kTextEndings{".txt", ".txt.gz", ".txt.zst"};
-inline constexpr std::array<std::string_view, 7> kRecordEndings{".jsonl",     ".jsonl.gz",   ".jsonl.zst", ".ndjson",
-                                                                ".ndjson.gz", ".ndjson.zst", ".parquet"};
-
-/// Those of all kinds of text.
-inline constexpr auto kAnyTextEndings = [] {
-    std::array<std::string_view, kTextEndings.size() + kRecordEndings.size()> all;
-    std::ranges::copy(kRecordEndings, std::ranges::copy(kTextEndings, all.begin()).out);
-    return all;
-}();
 
 /// The file, or every text below the folder in the order of their paths. Text stays where it lies, if it is not
 /// compressed; what is not UTF-8 is an error with its file, line and offset. What is held in memory is counted by

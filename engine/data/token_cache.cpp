@@ -198,16 +198,9 @@ Status keepTokens(const UserCache& cache, const std::string& name, const TokenSe
     if (failed) {
         return Error{cache.folder.string(), "cannot be made: " + failed.message()};
     }
-    const fs::path path = cache.folder / name;
-    const fs::path temporary = temporaryBeside(path);
     const bool wide = vocabulary > std::int64_t{1} << 16;
-    Status status = writeWhole(temporary, tokens, wide);
-    if (status) {
-        fs::rename(temporary, path, failed);
-        status = failed ? Status(Error{path.string(), "cannot be written: " + failed.message()})
-                        : syncDirectory(cache.folder);
-    }
-    fs::remove(temporary, failed);
+    Status status =
+        replaceBy([&](const fs::path& temporary) { return writeWhole(temporary, tokens, wide); }, cache.folder / name);
     trimCache(cache.folder, kTokensEnding, cache.mostBytes);
     return status;
 }

@@ -132,7 +132,7 @@ Status checkTokens(const Body& body, std::int64_t vocabulary, const fs::path& fi
 Status appendTokenFiles(TokenFiles& files, const fs::path& path, TokenWidth width, std::int64_t vocabulary,
                         const PreparationWatch& watch)
 {
-    const auto names = filesAt(path, kTokenEndings);
+    const auto names = filesAt(path, projects::kTokenEndings);
     if (!names) {
         return names.error();
     }

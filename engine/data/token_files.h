@@ -4,18 +4,15 @@
 #include "engine/data/preparation.h"
 #include "engine/data/token_sequence.h"
 #include "projects/base/result.h"
+#include "projects/model/data_endings.h"
 #include "projects/model/data_source.h"
 
-#include <array>
 #include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace residua::engine {
-
-/// What the names of such files end in, where a folder of them is given.
-inline constexpr std::array<std::string_view, 1> kTokenEndings{".bin"};
 
 /// Tokens of files, and what a person should know of how they were read.
 struct TokenFiles {

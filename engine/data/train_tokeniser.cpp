@@ -2,6 +2,8 @@
 // residua-train-tokeniser OUTPUT bpe|unigram PIECES THREADS: learns a SentencePiece model of the lines on its standard
 // input, and says on its standard error how far it is. A program of its own, because the trainer ends its process where
 // its own checks fail, and cannot be told to stop. It ends with who started it.
+#include "projects/base/utf8.h"
+
 #include <sentencepiece_trainer.h>
 
 #include <cerrno>
@@ -32,7 +34,7 @@ public:
             return;
         }
         std::size_t size = std::min(m_line.size(), kLongestLine);
-        while (size < m_line.size() && size > 0 && (static_cast<unsigned char>(m_line[size]) & 0xc0) == 0x80) {
+        while (size < m_line.size() && size > 0 && !residua::beginsCodePoint(m_line[size])) {
             --size;
         }
         m_value = m_line.substr(0, size);

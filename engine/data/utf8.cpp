@@ -22,22 +22,12 @@ Status checkUtf8(std::string_view text, const std::string& place, TextPosition b
 
 Status checkEncoding(std::string_view head, const std::string& place)
 {
-    const auto convert = [&](const std::string& encoding, const std::string& found) {
-        return Error{place, found + encoding + "; expected UTF-8: convert it with iconv -f " + encoding +
-                                " -t UTF-8 OLD > NEW"};
+    const auto convert = [&](std::string_view encoding, const char* found) {
+        return Error{place, found + std::string(encoding) + "; expected UTF-8: convert it with iconv -f " +
+                                std::string(encoding) + " -t UTF-8 OLD > NEW"};
     };
-    struct Mark {
-        std::string_view bytes;
-        const char* encoding;
-    };
-    using namespace std::string_view_literals;
-    // UTF-32 first: its mark begins as that of UTF-16.
-    constexpr std::array kMarks{Mark{"\xff\xfe\0\0"sv, "UTF-32LE"}, Mark{"\0\0\xfe\xff"sv, "UTF-32BE"},
-                                Mark{"\xff\xfe"sv, "UTF-16LE"}, Mark{"\xfe\xff"sv, "UTF-16BE"}};
-    for (const Mark& mark : kMarks) {
-        if (head.starts_with(mark.bytes)) {
-            return convert(mark.encoding, "is ");
-        }
+    if (const auto marked = markedEncoding(head)) {
+        return convert(*marked, "is ");
     }
     std::array<std::size_t, 2> zeros{}; // at even and odd offsets
     for (std::size_t i = 0; i < head.size(); ++i) {

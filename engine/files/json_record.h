@@ -21,7 +21,8 @@ using RecordJson = nlohmann::ordered_json;
 inline constexpr std::size_t kLongestRecord = std::size_t{1} << 18; ///< finding a key takes time by their number
 
 /// The object in `text`, which came from the file at `path`. Refused, with what it is instead: more bytes than
-/// `longest`, UTF-16 or UTF-32, what is nested deeper than 16 levels, what is no JSON object.
+/// `longest`, UTF-16 or UTF-32, what is nested deeper than 16 levels, what is no JSON object. Keys are in the order of
+/// the text, or of their letters where `longest` is more than kLongestRecord.
 [[nodiscard]] Result<RecordJson> parseRecord(const std::filesystem::path& path, std::string_view text,
                                              std::size_t longest = kLongestRecord);
 

@@ -236,19 +236,20 @@ std::optional<std::uint64_t> byteCount(StoredType type, const std::vector<std::i
 {
     constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
     auto count = static_cast<std::uint64_t>(bytesOf(type));
+    bool none = false;
     for (const std::int64_t size : shape) {
         if (size < 0) {
             return std::nullopt;
         }
-        if (size == 0) {
-            return 0;
-        }
-        if (count > kMost / static_cast<std::uint64_t>(size)) {
+        none = none || size == 0;
+        // The distances between entries are products of sizes too, of no entries as well.
+        const auto factor = static_cast<std::uint64_t>(std::max<std::int64_t>(size, 1));
+        if (count > kMost / factor) {
             return std::nullopt;
         }
-        count *= static_cast<std::uint64_t>(size);
+        count *= factor;
     }
-    return count;
+    return none ? 0 : count;
 }
 
 Result<SafetensorsHeader> readSafetensorsHeader(const InputFile& file)

@@ -5,6 +5,7 @@
 #include "engine/results/run_reader.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/mix_terms.h"
+#include "projects/base/text.h"
 #include "projects/base/whole_file.h"
 #include "projects/file/store.h"
 
@@ -24,6 +25,7 @@ namespace fs = std::filesystem;
 using projects::DepthMix;
 
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+constexpr double kMostNumbers = 1 << 30; ///< 4 GiB of matrices
 constexpr const char* kParameter = "topology.coefficient";
 
 double numberAt(const StoredTensor& tensor, std::size_t index)
@@ -56,6 +58,14 @@ struct Learned {
     projects::MixNumbers coefficients;
     std::int64_t step = 0;
 };
+
+/// In the matrices of both kinds with all ports and features. A few weights of far readers are few in the file alone.
+double numbersOf(const Learned& learned)
+{
+    const auto rows = static_cast<double>(learned.plan.readers.back().target);
+    return 2 * rows * rows * static_cast<double>(learned.plan.ports.size()) *
+           static_cast<double>(learned.coefficients.features);
+}
 
 /// One tensor per port, by way of a matrix per feature, so that names and places are those of recorded matrices.
 void addTensors(std::vector<CoefficientTensor>& tensors, const std::string& kind, const Learned& learned,
@@ -234,10 +244,16 @@ Result<std::vector<CoefficientTensor>> checkpointCoefficients(const fs::path& ru
     learned.coefficients.features = shape.size() == 2 ? shape[1] : 1;
     const auto terms = static_cast<std::int64_t>(projects::learnedTerms(*mix, learned.plan).size());
     const bool fits =
-        (shape.size() == 1 || shape.size() == 2) && learned.coefficients.features > 0 && shape[0] == terms;
+        (shape.size() == 1 || shape.size() == 2) && learned.coefficients.features > 0 && terms > 0 && shape[0] == terms;
     if (!fits) {
         return Error{run.string(),
                      std::string("the checkpoint's ") + kParameter + " does not fit the topology of the run's project"};
+    }
+    if (const double numbers = numbersOf(learned); numbers > kMostNumbers) {
+        return Error{run.string(), std::string("the checkpoint's ") + kParameter + " makes matrices of " +
+                                       scaledText(numbers, Prefixes::Decimal, {}) + " numbers, expected at most " +
+                                       scaledText(kMostNumbers, Prefixes::Decimal, {}) +
+                                       ": its recorded matrices have the means of the features"};
     }
     const auto count = static_cast<std::size_t>(terms * learned.coefficients.features);
     for (std::size_t i = 0; i < count; ++i) {

@@ -33,7 +33,8 @@ struct CoefficientTensor {
 
 /// What a checkpoint holds: "mix" and "coefficient" of every port. An error where there is no intact checkpoint
 /// (without a step: none at all), and for wirings without learned coefficients: weights made for each token, streams
-/// and gates are known by what their runs have recorded alone.
+/// and gates are known by what their runs have recorded alone. Also of one that does not fit the run's project, and
+/// where the matrices of all features would have more than 2^30 numbers.
 [[nodiscard]] Result<std::vector<CoefficientTensor>> checkpointCoefficients(const std::filesystem::path& run,
                                                                             std::optional<std::int64_t> step);
 

@@ -6,6 +6,8 @@
 #include "engine/files/safetensors_header.h"
 #include "projects/base/whole_file.h"
 
+#include <map>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -46,14 +48,12 @@ Result<ImportRecord> importFrom(const RecordJson& json, const std::filesystem::p
 
 Status writeImport(const std::filesystem::path& runDirectory, const ImportRecord& record)
 {
-    RecordJson types = RecordJson::object();
+    std::map<std::string, std::string> types; // each key that is added to an ordered object is compared with all
     for (const auto& [name, type] : record.types) {
         types[name] = nameOf(type);
     }
-    const RecordJson json = {{"source", record.source},
-                             {"type", nameOf(record.type)},
-                             {"types", std::move(types)},
-                             {"config", record.config}};
+    const RecordJson json = {
+        {"source", record.source}, {"type", nameOf(record.type)}, {"types", types}, {"config", record.config}};
     return writeOwnFile(runDirectory / kImportFile,
                         json.dump(1, ' ', false, RecordJson::error_handler_t::replace) + "\n");
 }

@@ -4,6 +4,7 @@
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/database.h"
 #include "engine/runs/run_files.h"
+#include "projects/base/whole_file.h"
 #include "projects/file/store.h"
 
 #include <algorithm>
@@ -58,11 +59,6 @@ bool isStamped(const std::string& name)
            });
 }
 
-bool isUnfinished(const std::string& name, const std::string& of)
-{
-    return name.starts_with(of + ".tmp-");
-}
-
 bool isPlainFile(const fs::directory_entry& entry)
 {
     std::error_code code;
@@ -85,7 +81,7 @@ bool allOf(const fs::path& folder, Passes&& passes)
 
 bool isFrozenDebris(const fs::directory_entry& entry, const std::string& name)
 {
-    return isPlainFile(entry) && (name == projects::kProjectFile || isUnfinished(name, projects::kProjectFile));
+    return isPlainFile(entry) && (name == projects::kProjectFile || isTemporaryOf(name, projects::kProjectFile));
 }
 
 /// What RunWriter::create makes before run.json.
@@ -96,7 +92,7 @@ bool isDebris(const fs::directory_entry& entry, const std::string& name)
         return fs::is_directory(entry.symlink_status(code)) && allOf(entry.path(), &isFrozenDebris);
     }
     const bool ours = name == kLockFile || name.starts_with(kStoreFile) || name.starts_with("events.out.tfevents.") ||
-                      isUnfinished(name, kRunFile);
+                      isTemporaryOf(name, kRunFile);
     return ours && isPlainFile(entry);
 }
 
@@ -224,11 +220,11 @@ void sweepRun(const fs::path& runDirectory)
     {
         const auto guard = guardRunFile(runDirectory, std::chrono::milliseconds(0)); // no one else replaces it now
         if (guard) {
-            removeIn(runDirectory, [](const std::string& name) { return isUnfinished(name, kRunFile); });
+            removeIn(runDirectory, [](const std::string& name) { return isTemporaryOf(name, kRunFile); });
         }
     }
     removeIn(runDirectory / kFrozenProject,
-             [](const std::string& name) { return isUnfinished(name, projects::kProjectFile); });
+             [](const std::string& name) { return isTemporaryOf(name, projects::kProjectFile); });
     removeIn(checkpointsFolder(runDirectory), [](const std::string& name) {
         return name.starts_with(".step-") && (name.ends_with(".tmp") || name.ends_with(".old"));
     });

@@ -5,22 +5,24 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <span>
 
 namespace residua {
 
 namespace {
 
-/// What a text in another encoding begins with: its mark, or the zeros beside a first character of ASCII.
+/// What a text in another encoding begins with.
 struct Beginning {
     std::string_view bytes;
-    const char* encoding;
+    std::string_view encoding;
 };
-constexpr std::array kOthers{
-    Beginning{{"\xFF\xFE\0\0", 4}, "UTF-32"}, Beginning{{"\0\0\xFE\xFF", 4}, "UTF-32"},
-    Beginning{{"{\0\0\0", 4}, "UTF-32"},      Beginning{{"\0\0\0{", 4}, "UTF-32"},
-    Beginning{{"\xFF\xFE", 2}, "UTF-16"},     Beginning{{"\xFE\xFF", 2}, "UTF-16"},
-    Beginning{{"{\0", 2}, "UTF-16"},          Beginning{{"\0{", 2}, "UTF-16"},
-};
+
+std::optional<std::string_view> encodingOf(std::string_view bytes, std::span<const Beginning> beginnings)
+{
+    const auto found = std::ranges::find_if(
+        beginnings, [&](const Beginning& beginning) { return bytes.starts_with(beginning.bytes); });
+    return found != beginnings.end() ? std::optional(found->encoding) : std::nullopt;
+}
 
 unsigned byteAt(std::string_view text, std::size_t at)
 {
@@ -29,13 +31,24 @@ unsigned byteAt(std::string_view text, std::size_t at)
 
 } // namespace
 
+std::optional<std::string_view> markedEncoding(std::string_view bytes)
+{
+    // UTF-32 first: its mark begins as that of UTF-16.
+    static constexpr std::array kMarks{Beginning{{"\xFF\xFE\0\0", 4}, "UTF-32LE"},
+                                       Beginning{{"\0\0\xFE\xFF", 4}, "UTF-32BE"},
+                                       Beginning{{"\xFF\xFE", 2}, "UTF-16LE"}, Beginning{{"\xFE\xFF", 2}, "UTF-16BE"}};
+    return encodingOf(bytes, kMarks);
+}
+
 Result<std::string_view> utf8Text(std::string_view bytes)
 {
-    const auto other =
-        std::ranges::find_if(kOthers, [&](const Beginning& beginning) { return bytes.starts_with(beginning.bytes); });
-    if (other != kOthers.end()) {
-        return Error{"document", std::string("is encoded in ") + other->encoding +
-                                     "; expected UTF-8: save it again in that encoding"};
+    // The zeros beside the first character of a document, where it has no mark.
+    static constexpr std::array kBraces{Beginning{{"{\0\0\0", 4}, "UTF-32LE"}, Beginning{{"\0\0\0{", 4}, "UTF-32BE"},
+                                        Beginning{{"{\0", 2}, "UTF-16LE"}, Beginning{{"\0{", 2}, "UTF-16BE"}};
+    const auto marked = markedEncoding(bytes);
+    if (const auto other = marked ? marked : encodingOf(bytes, kBraces)) {
+        return Error{"document",
+                     "is encoded in " + std::string(*other) + "; expected UTF-8: save it again in that encoding"};
     }
     return bytes.starts_with(kByteOrderMark) ? bytes.substr(kByteOrderMark.size()) : bytes;
 }

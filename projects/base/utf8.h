@@ -12,6 +12,8 @@ namespace residua {
 
 /// U+FEFF, with which some programs begin a text.
 inline constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+/// UTF-16 or UTF-32 with the order of its bytes ("UTF-16LE"), where `bytes` begin with its byte order mark.
+[[nodiscard]] std::optional<std::string_view> markedEncoding(std::string_view bytes);
 /// What stands in a text file: `bytes` without a byte order mark of UTF-8. UTF-16 and UTF-32 are errors that name them,
 /// placed at "document"; whether each character is well-formed is not looked at.
 [[nodiscard]] Result<std::string_view> utf8Text(std::string_view bytes);

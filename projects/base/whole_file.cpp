@@ -70,6 +70,11 @@ int writeNewFile(const fs::path& path, std::string_view bytes, std::optional<mod
     return 0;
 }
 
+fs::path folderOf(const fs::path& file)
+{
+    return file.has_parent_path() ? file.parent_path() : fs::path(".");
+}
+
 /// Replaces `target`, in whose place `old` was if it is there; `path` is what the user calls it.
 Status replaceFile(const fs::path& path, const fs::path& target, const std::optional<struct stat>& old,
                    std::string_view bytes)
@@ -84,8 +89,7 @@ Status replaceFile(const fs::path& path, const fs::path& target, const std::opti
         return Error{path.string(), "cannot be written: " + std::generic_category().message(failure) +
                                         (old ? "; its earlier content is kept" : "")};
     }
-    // The new content is there whatever the folder says.
-    (void)syncDirectory(target.has_parent_path() ? target.parent_path() : fs::path("."));
+    (void)syncDirectory(folderOf(target)); // the new content is there whatever the folder says
     return Done{};
 }
 
@@ -97,9 +101,30 @@ fs::path temporaryBeside(const fs::path& path)
     // then count alike.
     static std::atomic<unsigned> counter{0};
     fs::path temporary = path;
-    temporary +=
-        ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(::gettid()) + "-" + std::to_string(counter++);
+    temporary += kTemporaryMark;
+    temporary += std::to_string(::getpid()) + "-" + std::to_string(::gettid()) + "-" + std::to_string(counter++);
     return temporary;
+}
+
+bool isTemporaryOf(std::string_view name, std::string_view of)
+{
+    return name.starts_with(of) && name.substr(of.size()).starts_with(kTemporaryMark);
+}
+
+Status replaceBy(const std::function<Status(const fs::path& temporary)>& write, const fs::path& path)
+{
+    const fs::path temporary = temporaryBeside(path);
+    std::error_code code;
+    Status status = write(temporary);
+    if (status) {
+        fs::rename(temporary, path, code);
+        status = code ? Status(systemError(path, "cannot be written", code.value())) : status;
+    }
+    if (!status) {
+        fs::remove(temporary, code);
+        return status;
+    }
+    return syncDirectory(folderOf(path));
 }
 
 Status writeFileAtomically(const fs::path& path, std::string_view bytes)

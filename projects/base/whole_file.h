@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -23,7 +24,16 @@ inline constexpr std::uint64_t kLargestText = std::uint64_t{64} << 20; ///< far 
 /// All of a regular file of at most `most` bytes; anything else, and one that is changed meanwhile, is an error.
 [[nodiscard]] Result<std::string> readFile(const std::filesystem::path& path, std::uint64_t most = kLargestText);
 
+/// Replaces `path` by what `write` makes, and brings to the disk, under the temporary name that it is given. On failure
+/// the old content stays, and nothing of the new.
+[[nodiscard]] Status replaceBy(const std::function<Status(const std::filesystem::path& temporary)>& write,
+                               const std::filesystem::path& path);
+
+/// What comes behind a file's name in those of its temporary files; then the number of the process that writes.
+inline constexpr std::string_view kTemporaryMark = ".tmp-";
 /// A name beside `path` that no other writer uses, in this process or another.
 [[nodiscard]] std::filesystem::path temporaryBeside(const std::filesystem::path& path);
+/// Whether `name` is such a name beside a file called `of`.
+[[nodiscard]] bool isTemporaryOf(std::string_view name, std::string_view of);
 
 } // namespace residua

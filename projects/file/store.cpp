@@ -23,13 +23,12 @@ namespace {
 bool isLeftover(const fs::directory_entry& entry)
 {
     const std::string name = entry.path().filename().string();
-    for (const char* of : {kProjectFile, kLayoutFile, kJournalFile}) {
-        const std::string prefix = std::string(of) + ".tmp-";
-        if (!name.starts_with(prefix)) {
+    for (const std::string_view of : {kProjectFile, kLayoutFile, kJournalFile}) {
+        if (!isTemporaryOf(name, of)) {
             continue;
         }
         int process = 0;
-        std::from_chars(name.data() + prefix.size(), name.data() + name.size(), process);
+        std::from_chars(name.data() + of.size() + kTemporaryMark.size(), name.data() + name.size(), process);
         std::error_code error;
         const auto age = fs::file_time_type::clock::now() - entry.last_write_time(error);
         const bool dead = process > 0 && ::kill(process, 0) != 0 && errno == ESRCH;

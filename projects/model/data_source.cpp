@@ -3,10 +3,12 @@
 
 #include "projects/base/real.h"
 #include "projects/base/text.h"
+#include "projects/model/data_endings.h"
 #include "projects/model/text_forms.h"
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <string_view>
 
 namespace residua::projects {
@@ -54,6 +56,11 @@ double bytesOf(const BooleanPolynomial& source, const DataSource& data)
     return kDouble * (splits * real(kHeldOutPolynomials) * (real(source.dim) + 1) + factorsOf(source));
 }
 
+bool endsInOne(std::string_view name, std::span<const std::string_view> endings)
+{
+    return std::ranges::any_of(endings, [&](std::string_view end) { return name.ends_with(end); });
+}
+
 /// The name of what is compressed.
 std::string_view withoutCompression(std::string_view name)
 {
@@ -76,10 +83,10 @@ std::int64_t vocabularyOf(const Tokeniser& tokeniser)
 Source sourceAt(const std::string& path)
 {
     const std::string_view name = withoutCompression(path);
-    if (name.ends_with(".bin")) {
+    if (endsInOne(name, kTokenEndings)) {
         return TokenFileData{.path = path, .validationPath = {}};
     }
-    if (name.ends_with(".jsonl") || name.ends_with(".ndjson") || name.ends_with(".parquet")) {
+    if (endsInOne(name, kRecordEndings)) {
         return JsonLinesData{.path = path, .tokeniser = {}};
     }
     return TextData{path, {}};
@@ -87,7 +94,7 @@ Source sourceAt(const std::string& path)
 
 bool mayBeJsonLines(const std::string& path)
 {
-    return !withoutCompression(path).ends_with(".txt");
+    return !endsInOne(path, kTextEndings);
 }
 
 std::vector<double> sharesOf(const MixtureData& mixture)

@@ -10,12 +10,14 @@
 #include <QApplication>
 #include <QComboBox>
 #include <QFile>
+#include <QFileDialog>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QSignalSpy>
+#include <QTimer>
 #include <QToolButton>
 
 using namespace residua;
@@ -94,6 +96,25 @@ private slots:
         QCOMPARE(parts()[1].path, std::string("code.jsonl"));
         editor().addParts({QString()}); // a dialog that was closed
         QCOMPARE(parts().size(), std::size_t{3});
+    }
+
+    /// What the dialog lets through is what a folder of texts is read for.
+    void theDialogShowsWhatIsRead()
+    {
+        QCoreApplication::setAttribute(Qt::AA_DontUseNativeDialogs);
+        QStringList filters;
+        QTimer::singleShot(0, this, [&] {
+            if (auto* const dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget())) {
+                filters = dialog->nameFilters();
+                dialog->reject();
+            }
+        });
+        visible<QPushButton>("addMixtureFiles")->click();
+        QCoreApplication::setAttribute(Qt::AA_DontUseNativeDialogs, false);
+        QCOMPARE(filters, (QStringList{"Texts (*.txt *.txt.gz *.txt.zst *.jsonl *.jsonl.gz *.jsonl.zst *.ndjson "
+                                       "*.ndjson.gz *.ndjson.zst *.parquet)",
+                                       "Any file (*)"}));
+        QCOMPARE(parts().size(), std::size_t{3}); // it was closed
     }
 
     void theLastPartCanGoAndOneComeBack()

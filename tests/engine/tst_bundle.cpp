@@ -326,6 +326,12 @@ private slots:
         refuses("is not JSON");
         forge(m_file, {{kManifest, R"({"format": "other"})"}});
         refuses("expected \"residua bundle\"");
+        std::string many = R"({"format": "other")"; // the last of its keys compared with all before it: minutes
+        for (int i = 0; many.size() + 100 < kLongestManifest; ++i) {
+            many += ",\"" + std::to_string(i) + "\":0";
+        }
+        forge(m_file, {{kManifest, many + "}"}});
+        refuses("expected \"residua bundle\"");
         forge(m_file, {{kManifest, std::string(kLongestManifest + 1, ' ')}});
         refuses("expected at most");
         QVERIFY(!readBundle(m_root).ok());

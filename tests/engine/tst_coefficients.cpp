@@ -3,6 +3,11 @@
 #include "run_harness.h"
 
 #include "engine/results/coefficients.h"
+#include "engine/runs/checkpoint.h"
+#include "engine/runs/run_files.h"
+#include "projects/base/whole_file.h"
+#include "projects/file/json.h"
+#include "projects/file/store.h"
 #include "projects/library/presets.h"
 #include "tests/support/test_program.h"
 
@@ -59,6 +64,33 @@ private slots:
         QVERIFY(!beyond.ok() && beyond.error().text().find("16") != std::string::npos);
         const auto none = featureHistory(m_run.parent_path() / "none", 0, 4);
         QVERIFY(!none.ok() && none.error().text().find("checkpoint") != std::string::npos);
+    }
+
+    /// Of a stranger's run: features without end of no weight, and a weight so far away that its matrix is immense.
+    void whatNoNetworkHasIsRefused()
+    {
+        const std::filesystem::path run = m_run.parent_path() / "claims";
+        std::filesystem::copy(m_run, run, std::filesystem::copy_options::recursive);
+        projects::Project project = tests::quickLanguage(6);
+        projects::DepthMix mix;
+        mix.weight = projects::WeightKind::PerFeature;
+        mix.finalMix = false;
+        const auto errorOf = [&](projects::ExplicitSources sources, const std::vector<std::int64_t>& shape) {
+            mix.sources = std::move(sources);
+            project.topology = {"", mix};
+            const std::vector<std::byte> bytes(shape[0] == 0 ? 0 : sizeof(float) * static_cast<std::size_t>(shape[1]));
+            const std::map<std::string, StoredTensor> model{{"topology.coefficient", {StoredType::F32, shape, bytes}}};
+            const bool made =
+                writeFileAtomically(run / kFrozenProject / projects::kProjectFile, projects::toJson(project)).ok() &&
+                writeCheckpoint(run, {8, 0, 0, 0, {}, {}}, model, {}, {}).ok();
+            const auto tensors = checkpointCoefficients(run, 8);
+            return !made ? "not made" : tensors.ok() ? "none" : tensors.error().message;
+        };
+        const std::string none = errorOf({}, {0, std::int64_t{1} << 40});
+        QVERIFY2(none.find("does not fit the topology") != std::string::npos, none.c_str());
+        project.network.stack = {{project.network.stack.front().block, projects::kMaxLayers}};
+        const std::string far = errorOf({{{projects::kMaxLayers - 1, projects::kMaxLayers}}}, {1, 4096});
+        QVERIFY2(far.find("expected at most 1.07") != std::string::npos, far.c_str());
     }
 
 private:

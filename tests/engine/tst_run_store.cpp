@@ -408,6 +408,23 @@ private slots:
         QVERIFY(!fs::exists(outside / "made"));
     }
 
+    /// Each name once, not each compared with all before it, which would outlast the test.
+    void anImportMayHaveManyTensors()
+    {
+        QVERIFY(create());
+        ImportRecord record{"source", "{}", StoredType::Bf16, {}};
+        for (int i = 0; i < 400'000; ++i) {
+            record.types["tensor " + std::to_string(i)] = i % 2 == 0 ? StoredType::F32 : StoredType::F16;
+        }
+        QVERIFY(writeImport(m_run, record));
+        const auto read = readImport(m_run);
+        QVERIFY2(read, read ? "" : read.error().text().c_str());
+        QVERIFY(read->has_value());
+        QCOMPARE((*read)->source, record.source);
+        QCOMPARE((*read)->config, record.config);
+        QVERIFY((*read)->type == record.type && (*read)->types == record.types);
+    }
+
     /// A limit on file sizes fails a write as a full disk does: the flush says so, what was there stays, and with
     /// room again the same flush goes through.
     void fullDisk()

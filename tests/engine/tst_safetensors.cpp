@@ -164,6 +164,13 @@ private slots:
         row("wrong size", tensor(R"("dtype":"F32","shape":[3],"data_offsets":[0,8])"), "8 bytes do not hold F32 [3]");
         row("overflow", tensor(R"("dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,0])"), "do not hold");
         row("huge size", tensor(R"("dtype":"U8","shape":[18446744073709551615],"data_offsets":[0,8])"), "do not hold");
+        const auto nothing = [](const char* shape) {
+            return withHeader(R"({"w":{"dtype":"F32","shape":)" + std::string(shape) + R"(,"data_offsets":[0,0]}})",
+                              "");
+        };
+        row("negative beside none", nothing("[0,18446744073709551615]"), "0 bytes do not hold F32 [0, -1]");
+        row("overflow beside none", nothing("[0,4611686018427387904,4]"), "0 bytes do not hold");
+        row("overflow before none", nothing("[4611686018427387904,4,0]"), "0 bytes do not hold");
         row("hole", tensor(R"("dtype":"F32","shape":[1],"data_offsets":[4,8])"), "begin at byte 4, expected 0");
         row("data left", tensor(R"("dtype":"F32","shape":[1],"data_offsets":[0,4])"), "take 4 bytes, the file holds 8");
         row("metadata", withHeader(R"({"__metadata__":{"a":1}})", ""), "a is number");

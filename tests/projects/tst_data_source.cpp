@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a path's name says of the data that lies there.
+#include "projects/model/data_endings.h"
 #include "projects/model/data_source.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
+
+#include <algorithm>
+#include <string_view>
 
 using namespace residua::projects;
 
@@ -22,6 +26,7 @@ private slots:
         row("/d/corpus.jsonl", JsonLinesData{});
         row("/d/corpus.jsonl.gz", JsonLinesData{});
         row("/d/corpus.ndjson.zst", JsonLinesData{});
+        row("/d/corpus.parquet.gz", JsonLinesData{}); // which its reader refuses, and says why
         row("/d/tokens.bin", TokenFileData{});
         row("/d/corpus.txt", TextData{});
         row("/d/corpus.parquet.md", TextData{});
@@ -36,6 +41,20 @@ private slots:
         if (const auto* const records = std::get_if<JsonLinesData>(&source)) {
             QCOMPARE(records->path, path);
             QCOMPARE(records->field, std::string("text"));
+        }
+    }
+
+    /// Every name that a folder is searched for, and that dialogs let through.
+    void theListsSayTheKindToo()
+    {
+        for (const std::string_view end : kDataEndings) {
+            const std::string path = "/d/corpus" + std::string(end);
+            const auto isIn = [&](const auto& list) { return std::ranges::find(list, end) != list.end(); };
+            const Source source = sourceAt(path);
+            QCOMPARE(std::holds_alternative<TextData>(source), isIn(kTextEndings));
+            QCOMPARE(std::holds_alternative<JsonLinesData>(source), isIn(kRecordEndings));
+            QCOMPARE(std::holds_alternative<TokenFileData>(source), isIn(kTokenEndings));
+            QCOMPARE(mayBeJsonLines(path), !isIn(kTextEndings));
         }
     }
 

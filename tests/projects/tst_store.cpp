@@ -293,6 +293,45 @@ private slots:
         QVERIFY(std::async(std::launch::async, name).get() != name());
     }
 
+    void temporaryNamesAreKnownByTheirFile()
+    {
+        const std::string name = temporaryBeside(m_dir / "run.json").filename().string();
+        QVERIFY(isTemporaryOf(name, "run.json"));
+        QVERIFY(!isTemporaryOf(name, "run"));
+        QVERIFY(!isTemporaryOf(name, "my run.json"));
+        QVERIFY(!isTemporaryOf("run.json", "run.json"));
+        QVERIFY(!isTemporaryOf("run.json.tmp", "run.json"));
+    }
+
+    /// A whole file takes the place of the old one; of one that fails, by who writes it or at the end, nothing is left.
+    void whatIsWrittenUnderAnotherNameTakesTheOldOnesPlace()
+    {
+        const fs::path file = m_dir / "file";
+        put(file, "old");
+        fs::path temporary;
+        const auto writes = [&](const Status& status) {
+            return [&temporary, status](const fs::path& path) {
+                temporary = path;
+                put(path, "new");
+                return status;
+            };
+        };
+        const Status failed = replaceBy(writes(Error{"place", "reason"}), file);
+        QVERIFY(!failed && failed.error() == (Error{"place", "reason"}));
+        QVERIFY(isTemporaryOf(temporary.filename().string(), "file"));
+        QCOMPARE(*readFile(file), std::string("old"));
+        QVERIFY(!fs::exists(temporary));
+
+        QVERIFY(replaceBy(writes(Done{}), file).ok());
+        QCOMPARE(*readFile(file), std::string("new"));
+        QVERIFY(!fs::exists(temporary));
+
+        fs::create_directories(m_dir / "folder" / "full");
+        const Status refused = replaceBy(writes(Done{}), m_dir / "folder");
+        QVERIFY(!refused && q(refused.error().text()).contains("folder] cannot be written: "));
+        QVERIFY(fs::exists(m_dir / "folder" / "full") && !fs::exists(temporary));
+    }
+
     /// Of a process that was killed while it wrote; what is being written, or is of others, stays.
     void savingRemovesWhatWasLeftHalfWritten()
     {
