@@ -89,6 +89,7 @@ ParamValue fromVariant(const ParamSpec& spec, const QVariant& given)
     case ParamType::Choice:
         return spec.choices.at(static_cast<std::size_t>(given.toInt()));
     case ParamType::Text:
+    case ParamType::Formula:
         return given.toString().toStdString();
     case ParamType::Rank:
         return projects::rankFrom(given.toString().trimmed().toStdString());
@@ -113,6 +114,7 @@ PropertyKind kindOf(ParamType type)
     case ParamType::Choice:
         return PropertyKind::Choice;
     case ParamType::Text:
+    case ParamType::Formula:
         return PropertyKind::Text;
     }
     return PropertyKind::Text;
@@ -188,7 +190,7 @@ Property paramProperty(const Project& project, const NodePlace& place, const Nod
         property.check = [spec, sizes](const QString& text) { return problemWithSize(spec, sizes, text); };
     } else if (spec.type == ParamType::Rank) {
         property.check = [node, spec, sizes](const QString& text) { return problemWithRank(node, spec, sizes, text); };
-    } else if (node.kind == "expression" && spec.name == "formula") {
+    } else if (spec.type == ParamType::Formula) {
         property.check = problemWithFormula;
     }
     property.edit = [place, spec](const Project&, const QVariant& value) -> Result<projects::Edit> {

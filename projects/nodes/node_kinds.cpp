@@ -132,9 +132,19 @@ Result<ParamValue> evaluateParam(const ParamSpec& spec, const ParamValue& value,
         return evaluateRank(spec, value, sizes);
     case ParamType::Choice:
     case ParamType::Text:
+    case ParamType::Formula:
         break;
     }
     return evaluateText(spec, value);
+}
+
+/// What the ports of a kind that takes any number are called before their number: "in" of "in*".
+std::optional<std::string> variadicStem(const NodeKind& kind)
+{
+    if (kind.inputRule || kind.inputs.empty() || !kind.inputs.back().ends_with('*')) {
+        return std::nullopt;
+    }
+    return kind.inputs.back().substr(0, kind.inputs.back().size() - 1);
 }
 
 /// "in1", "in2", … up to the highest that is wired, at least two.
@@ -260,12 +270,15 @@ std::vector<std::string> inputPortsOf(const Node& node, const Graph& graph)
     if (kind->inputRule) {
         return kind->inputRule(node);
     }
-    if (!kind->inputs.empty() && kind->inputs.back().ends_with('*')) {
-        std::string stem = kind->inputs.back();
-        stem.pop_back();
-        return variadicPorts(node, graph, stem);
-    }
-    return kind->inputs;
+    const std::optional<std::string> stem = variadicStem(*kind);
+    return stem ? variadicPorts(node, graph, *stem) : kind->inputs;
+}
+
+std::optional<std::string> nextInputPort(const Node& node, const Graph& graph)
+{
+    const NodeKind* const kind = findNodeKind(node.kind);
+    const std::optional<std::string> stem = kind ? variadicStem(*kind) : std::nullopt;
+    return stem ? std::optional(*stem + std::to_string(variadicPorts(node, graph, *stem).size() + 1)) : std::nullopt;
 }
 
 ParamValue rankFrom(const std::string& text)
