@@ -118,26 +118,6 @@ Result<ParamValue> evaluateRank(const ParamSpec& spec, const ParamValue& value, 
     return evaluateInteger(spec, value, sizes);
 }
 
-Result<ParamValue> evaluateParam(const ParamSpec& spec, const ParamValue& value, const Sizes& sizes)
-{
-    switch (spec.type) {
-    case ParamType::Flag:
-        return std::holds_alternative<bool>(value) ? Result<ParamValue>(value)
-                                                   : paramError(spec, "expected true or false");
-    case ParamType::Integer:
-        return evaluateInteger(spec, value, sizes);
-    case ParamType::Real:
-        return evaluateReal(spec, value);
-    case ParamType::Rank:
-        return evaluateRank(spec, value, sizes);
-    case ParamType::Choice:
-    case ParamType::Text:
-    case ParamType::Formula:
-        break;
-    }
-    return evaluateText(spec, value);
-}
-
 /// What the ports of a kind that takes any number are called before their number: "in" of "in*".
 std::optional<std::string> variadicStem(const NodeKind& kind)
 {
@@ -180,6 +160,26 @@ const NodeKind* findNodeKind(const std::string& key)
 {
     const auto it = std::ranges::find(table(), key, &NodeKind::key);
     return it == table().end() ? nullptr : &*it;
+}
+
+Result<ParamValue> evaluateParam(const ParamSpec& spec, const ParamValue& value, const Sizes& sizes)
+{
+    switch (spec.type) {
+    case ParamType::Flag:
+        return std::holds_alternative<bool>(value) ? Result<ParamValue>(value)
+                                                   : paramError(spec, "expected true or false");
+    case ParamType::Integer:
+        return evaluateInteger(spec, value, sizes);
+    case ParamType::Real:
+        return evaluateReal(spec, value);
+    case ParamType::Rank:
+        return evaluateRank(spec, value, sizes);
+    case ParamType::Choice:
+    case ParamType::Text:
+    case ParamType::Formula:
+        break;
+    }
+    return evaluateText(spec, value);
 }
 
 Result<ParamMap> evaluateParams(const Node& node, const Sizes& sizes)

@@ -131,6 +131,8 @@ struct NodeKind {
 /// nullptr for an unknown key.
 [[nodiscard]] const NodeKind* findNodeKind(const std::string& key);
 
+/// One parameter's value, evaluated and in its range. Errors name the parameter.
+[[nodiscard]] Result<ParamValue> evaluateParam(const ParamSpec& spec, const ParamValue& value, const Sizes& sizes);
 /// The node's parameters, complete and evaluated. Errors name the parameter.
 [[nodiscard]] Result<ParamMap> evaluateParams(const Node& node, const Sizes& sizes);
 [[nodiscard]] std::int64_t paramInt(const ParamMap& params, const std::string& name);

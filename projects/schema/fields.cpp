@@ -347,6 +347,13 @@ std::vector<FieldEntry> everyField()
     return entriesOf(Project{}, {}, Extent::Schema);
 }
 
+std::optional<FieldEntry> fieldOfSchema(std::string_view pointer)
+{
+    std::vector<FieldEntry> all = everyField();
+    const auto found = std::ranges::find(all, pointer, &FieldEntry::pointer);
+    return found == all.end() ? std::nullopt : std::optional(std::move(*found));
+}
+
 std::string wholeOf(const FieldEntry& entry)
 {
     const std::string kind = "/" + std::string(kKindKey);

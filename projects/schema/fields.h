@@ -66,6 +66,8 @@ struct FieldEntry {
 /// Every field that a document can have, with its default as the value: all alternatives of each choice, and one entry
 /// of each list, whose index is written "N".
 [[nodiscard]] std::vector<FieldEntry> everyField();
+/// The first of them at `pointer`; of alternatives that share it, that of the first.
+[[nodiscard]] std::optional<FieldEntry> fieldOfSchema(std::string_view pointer);
 
 /// The pointer of all that changes with the field: of a choice of alternatives the part that it chooses,
 /// "/training/optimiser".
