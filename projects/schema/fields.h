@@ -59,6 +59,9 @@ struct FieldEntry {
 /// nowhere, those of what is nearest above it.
 [[nodiscard]] std::string placeOfField(const Project& project, std::string_view pointer);
 
+/// Whether what is at `pointer` decides what is trained, as the schema says of it or of what is nearest above it.
+[[nodiscard]] Decides decidesAt(std::string_view pointer);
+
 /// Sets a scalar field as it is, in its range or not; a choice of alternatives begins with the defaults of the new one.
 /// Errors where there is no such field, or the value is not of its type.
 [[nodiscard]] Status setField(Project& project, std::string_view pointer, const FieldScalar& value);

@@ -84,10 +84,10 @@ std::string placeOf(const Sweep& sweep, const SweepAxis& axis, const SweepValue&
     return "sweep " + sweep.name + " · " + labelOf(axis) + " = " + labelOf(value);
 }
 
-/// Whether a field decides anything that is trained.
+/// Whether a field decides anything that is trained. The file's version is no field of the document.
 bool trains(std::string_view field)
 {
-    return !field.starts_with("/sweeps") && !field.starts_with("/schema");
+    return field != "/schema" && decidesAt(field) == Decides::Training;
 }
 
 Status checkAxes(const Sweep& sweep)

@@ -29,8 +29,9 @@ struct SweepMember {
 };
 
 /// The grid of `sweep`, the last axis fastest. Errors where there is no grid: no axis or more than kMaxSweepAxes, an
-/// axis without a field or values, one field on two axes, two members with one label, more than kMaxSweepMembers.
-/// A member that cannot train is in the grid with its error. Pure; the cost of one validation per member.
+/// axis without a field or values, a field that decides nothing that is trained, one field on two axes, two members
+/// with one label, more than kMaxSweepMembers. A member that cannot train is in the grid with its error. Pure; the cost
+/// of one validation per member.
 [[nodiscard]] Result<std::vector<SweepMember>> expand(const Project& project, const Sweep& sweep);
 
 /// One of n shares of a grid: members k, k + n, k + 2n, … counted from 1, so that neighbours, which cost much the same,

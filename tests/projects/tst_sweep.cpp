@@ -230,6 +230,9 @@ private slots:
                                           << "did you mean \"plain\"?";
         QTest::newRow("itself") << "/sweeps=1"
                                 << "decides nothing";
+        for (const char* const field : {"/name", "/description", "/topology/preset", "/schema", "/sweeps/0/axes"}) {
+            QTest::newRow(field) << QString("%1=1").arg(field) << "decides nothing";
+        }
         QTest::newRow("no values") << "/seeds/init"
                                    << "no values";
         QTest::newRow("twice the same") << "/seeds/init=1,1"
