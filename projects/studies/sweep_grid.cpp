@@ -321,6 +321,16 @@ Result<Project> withField(const Project& project, const std::string& pointer, co
     return projectFromTree(std::move(tree));
 }
 
+std::optional<FieldValue> fieldAt(const Project& project, std::string_view pointer)
+{
+    if (!pointer.starts_with('/')) { // of an empty one, all of the document
+        return std::nullopt;
+    }
+    JsonValue tree = treeOf(project);
+    const Result<JsonValue*> held = valueAt(tree, pointer);
+    return held ? std::optional(FieldValue{lineOf(**held)}) : std::nullopt;
+}
+
 Result<std::vector<SweepMember>> expand(const Project& project, const Sweep& sweep)
 {
     if (const Status good = checkAxes(sweep); !good) {

@@ -57,6 +57,9 @@ struct SweepPart {
 /// one: "/training/optimiser" takes "sgd". "/" takes an object of fields by their pointers, to set several at once.
 [[nodiscard]] Result<Project> withField(const Project& project, const std::string& pointer, const FieldValue& value);
 
+/// What the file says at `pointer`; nullopt where there is nothing.
+[[nodiscard]] std::optional<FieldValue> fieldAt(const Project& project, std::string_view pointer);
+
 /// A preset's name ("grn-v1"), or shortcuts of weight 1 beside the branch in the texts of shortcutsFrom ("1:2+2:3",
 /// "i:i+2"). For the layers of `network`.
 /// A preset that is a schedule beside the plain wiring is refused here: as a field's text it sets both.

@@ -247,6 +247,21 @@ private slots:
         QVERIFY2(QString::fromStdString(got).contains(error), got.c_str());
     }
 
+    void aFieldIsReadAsTheFileHasIt()
+    {
+        Project project = example();
+        project.topology.preset = "of \"mine\"";
+        const auto text = [&](const char* pointer) {
+            return fieldAt(project, pointer).value_or(FieldValue{"none"}).json;
+        };
+        QCOMPARE(text("/network/width"), std::to_string(project.network.width));
+        QCOMPARE(text("/topology/preset"), std::string("\"of \\\"mine\\\"\""));
+        QCOMPARE(text("/network/stack/0/repeat"), std::to_string(project.network.stack[0].repeat));
+        for (const char* const nothing : {"", "network", "/", "/network/stack/99", "/network/depth"}) {
+            QCOMPARE(text(nothing), std::string("none"));
+        }
+    }
+
     void refusesGridsOfNoSize()
     {
         QVERIFY(!expand(example(), {"s", {}}).ok());
