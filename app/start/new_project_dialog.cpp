@@ -37,7 +37,6 @@
 #include <utility>
 
 namespace residua::app {
-
 namespace {
 
 constexpr QSize kSize(760, 560);
