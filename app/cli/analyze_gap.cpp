@@ -238,14 +238,8 @@ Exit runGap(const Arguments& arguments, const Console& console)
 
 std::vector<OptionSpec> gapOptions()
 {
-    return {{"rank-scale",
-             OptionKind::Real,
-             "S",
-             "gap: the rank as a share of each weight's smaller side (default: the project's)",
-             {},
-             0,
-             1},
-            {"inputs", OptionKind::Text, "NAME", "gap: gaussian, or data: each layer's own (default: the project's)"},
+    return {rankScaleOption("gap: the rank as a share of each weight's smaller side (default: the project's)"),
+            inputsOption("gap: gaussian, or data: each layer's own (default: the project's)"),
             {.name = "sort",
              .kind = OptionKind::Text,
              .value = "BY",

@@ -10,9 +10,14 @@
 
 namespace residua::cli {
 
+/// --rank and --rank-scale in the ranges of the document's fields, and --inputs with the words of its choices.
+[[nodiscard]] OptionSpec rankOption();
+[[nodiscard]] OptionSpec rankScaleOption(std::string help);
+[[nodiscard]] OptionSpec inputsOption(std::string help);
+
 /// --rank N or --rank-scale S; nullopt without either. Errors: both, or a share of 0.
 [[nodiscard]] Result<std::optional<projects::WeightRank>> rankFrom(const Arguments& arguments);
-/// --inputs gaussian or data; nullopt without it. An error for any other word.
+/// --inputs gaussian or data; nullopt without it. An error for another word.
 [[nodiscard]] Result<std::optional<projects::LowRankInputs>> inputsFrom(const Arguments& arguments);
 /// A method by its name in files; "-" stands for "_". The error, placed at --method, lists the names.
 [[nodiscard]] Result<projects::LowRankMethod> methodFrom(const std::string& name);

@@ -69,6 +69,7 @@ ParamValue fromVariant(const ParamSpec& spec, const QVariant& given)
     case ParamType::Choice:
         return spec.choices.at(static_cast<std::size_t>(given.toInt()));
     case ParamType::Text:
+    case ParamType::Formula:
         return given.toString().toStdString();
     case ParamType::Rank:
         return projects::rankFrom(given.toString().trimmed().toStdString());
@@ -93,6 +94,7 @@ PropertyKind kindOf(ParamType type)
     case ParamType::Choice:
         return PropertyKind::Choice;
     case ParamType::Text:
+    case ParamType::Formula:
         return PropertyKind::Text;
     }
     return PropertyKind::Text;
@@ -103,37 +105,14 @@ QString textOf(const Error& error)
     return QString::fromStdString(error.place.empty() ? error.message : error.place + ": " + error.message);
 }
 
-/// A size is a number, or a formula over the named sizes.
+/// A size or a rank is a number, one of the words, or a formula over the named sizes.
 QString problemWithSize(const ParamSpec& spec, const Result<projects::Sizes>& sizes, const QString& text)
 {
-    bool whole = false;
-    qlonglong value = text.trimmed().toLongLong(&whole);
-    if (!whole) {
-        if (!sizes) {
-            return {}; // the width or the data is at fault, and says so
-        }
-        const auto size = projects::evaluateSize(text.toStdString(), sizes->named);
-        if (!size) {
-            return textOf(size.error());
-        }
-        value = *size;
-    }
-    const auto real = static_cast<double>(value);
-    return real < spec.minimum || real > spec.maximum ? Text::tr("%1, expected %2 to %3")
-                                                            .arg(value)
-                                                            .arg(static_cast<qlonglong>(spec.minimum))
-                                                            .arg(static_cast<qlonglong>(spec.maximum))
-                                                      : QString();
-}
-
-/// A rank is one of the words, a number, a share or a formula.
-QString problemWithRank(Node node, const ParamSpec& spec, const Result<projects::Sizes>& sizes, const QString& text)
-{
-    if (!sizes) {
+    const ParamValue value = fromVariant(spec, text);
+    if (!sizes && std::holds_alternative<std::string>(value)) {
         return {}; // the width or the data is at fault, and says so
     }
-    node.params = {{spec.name, projects::rankFrom(text.trimmed().toStdString())}};
-    const auto evaluated = projects::evaluateParams(node, *sizes);
+    const auto evaluated = projects::evaluateParam(spec, value, sizes ? *sizes : projects::Sizes{});
     return evaluated ? QString() : QString::fromStdString(evaluated.error().message);
 }
 
@@ -164,11 +143,9 @@ Property paramProperty(const Project& project, const NodePlace& place, const Nod
     for (const std::string& choice : spec.choices) {
         property.choices << QString::fromStdString(choice);
     }
-    if (spec.type == ParamType::Integer) {
+    if (spec.type == ParamType::Integer || spec.type == ParamType::Rank) {
         property.check = [spec, sizes](const QString& text) { return problemWithSize(spec, sizes, text); };
-    } else if (spec.type == ParamType::Rank) {
-        property.check = [node, spec, sizes](const QString& text) { return problemWithRank(node, spec, sizes, text); };
-    } else if (node.kind == "expression" && spec.name == "formula") {
+    } else if (spec.type == ParamType::Formula) {
         property.check = problemWithFormula;
     }
     property.edit = [place, spec](const Project&, const QVariant& value) -> Result<projects::Edit> {

@@ -223,14 +223,20 @@ void ComparisonPage::table()
     m_out << "</table></div>";
 }
 
+/// By its wiring: under the name there may be one that was changed.
+bool isPlain(const projects::Project& project)
+{
+    const auto* const mix = std::get_if<projects::DepthMix>(&project.topology.wiring);
+    return mix != nullptr && projects::isRunningSum(*mix) && mix->states.empty();
+}
+
 /// When each run first had the last loss of one that they are measured by: the plain network where one has finished,
 /// else the first that has (DeepCrossAttention, table 1).
 void ComparisonPage::reached()
 {
     const auto hasFinished = [](const ComparedRun& run) { return finalLoss(run.info).has_value(); };
     auto other = std::ranges::find_if(m_runs, [&](const ComparedRun& run) {
-        return hasFinished(run) && run.project.topology.preset == projects::kPlainPreset &&
-               projects::trainsAll(run.project.schedule);
+        return hasFinished(run) && isPlain(run.project) && projects::trainsAll(run.project.schedule);
     });
     other = other == m_runs.end() ? std::ranges::find_if(m_runs, hasFinished) : other;
     if (m_runs.size() < 2 || other == m_runs.end()) {

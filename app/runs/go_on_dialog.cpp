@@ -6,6 +6,7 @@
 #include "engine/results/run_reader.h"
 #include "projects/cost/cost.h"
 #include "projects/model/topology.h"
+#include "projects/schema/fields.h"
 #include "projects/schema/method_keys.h"
 #include "projects/studies/sweep_grid.h"
 #include "projects/transfer/retrofit.h"
@@ -22,6 +23,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -30,7 +32,7 @@ namespace residua::app {
 namespace {
 
 constexpr int kWidth = 460;
-constexpr double kLeastShare = 0.001;
+constexpr int kShareDecimals = 3;
 constexpr double kShareStep = 0.05;
 
 QString titleOf(GoOnKind kind)
@@ -194,9 +196,10 @@ void GoOnDialog::addRows(QFormLayout& form)
 void GoOnDialog::fillFactors()
 {
     m_rank->setObjectName(QStringLiteral("goOnRank"));
-    m_rank->setRange(kLeastShare, 1);
+    const projects::Range shares = projects::fieldOfSchema("/network/rank/scale").value().field.more.range;
+    m_rank->setDecimals(kShareDecimals);
+    m_rank->setRange(shares.least + std::pow(10.0, -kShareDecimals), shares.most); // the lower end is open
     m_rank->setSingleStep(kShareStep);
-    m_rank->setDecimals(3);
     m_rank->setValue(GoOnRequest{}.rankShare);
     m_rank->setToolTip(tr("The rank of each weight as a share of its smaller side"));
     m_method->setObjectName(QStringLiteral("goOnMethod"));
@@ -206,8 +209,11 @@ void GoOnDialog::fillFactors()
         m_method->addItem(QString::fromStdString(projects::titleOf(method)), static_cast<int>(method));
     }
     m_inputs->setObjectName(QStringLiteral("goOnInputs"));
-    m_inputs->addItem(tr("what each layer reads of the data"), static_cast<int>(projects::LowRankInputs::Data));
-    m_inputs->addItem(tr("standard normal inputs"), static_cast<int>(projects::LowRankInputs::Gaussian));
+    const auto inputs = projects::fieldOfSchema("/initialisation/low_rank_inputs");
+    for (const projects::Choice& choice : inputs.value().choices) {
+        m_inputs->addItem(QString::fromStdString(projects::headline(choice.title)), m_inputs->count());
+    }
+    m_inputs->setCurrentIndex(static_cast<int>(GoOnRequest{}.inputs));
 }
 
 void GoOnDialog::fillCheckpoints()

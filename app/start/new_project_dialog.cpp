@@ -15,6 +15,7 @@
 #include "projects/cost/cost.h"
 #include "projects/model/data_endings.h"
 #include "projects/model/data_source.h"
+#include "projects/schema/fields.h"
 #include "projects/studies/sweep_grid.h"
 
 #include <QComboBox>
@@ -37,18 +38,19 @@
 #include <utility>
 
 namespace residua::app {
-
 namespace {
 
 constexpr QSize kSize(760, 560);
 constexpr int kSoonMilliseconds = 250; ///< a path is typed letter by letter
-constexpr int kMostLayers = 100'000;
-constexpr int kRowSpacing = 8; ///< pixels
+constexpr int kRowSpacing = 8;         ///< pixels
 
-QSpinBox* number(const QString& name, const QString& object, int most, QWidget* parent)
+/// For the field of the schema at `pointer`, in its range.
+QSpinBox* number(const QString& name, const QString& object, std::string_view pointer, QWidget* parent)
 {
+    const projects::Range range = projects::fieldOfSchema(pointer).value().field.more.range;
     auto* box = new QSpinBox(parent);
-    box->setRange(1, most);
+    box->setRange(static_cast<int>(range.least),
+                  static_cast<int>(std::min<double>(range.most, std::numeric_limits<int>::max())));
     box->setGroupSeparatorShown(true);
     box->setAccessibleName(name);
     box->setObjectName(object);
@@ -77,15 +79,16 @@ NewProjectDialog::NewProjectDialog(EngineBridge& engine, double deviceBytes, QWi
       m_tokeniser(new QComboBox(this)),
       m_train(new QPushButton(tr("Train one…"), this)),
       m_model(new QLineEdit(this)),
-      m_vocabulary(number(tr("Vocabulary"), QStringLiteral("newVocabulary"), 1'000'000, this)),
+      m_vocabulary(
+          number(tr("Vocabulary"), QStringLiteral("newVocabulary"), "/data/source/tokeniser/vocabulary", this)),
       m_amount(new QLabel(this)),
       m_preview(new QPlainTextEdit(this)),
-      m_depth(number(tr("Depth"), QStringLiteral("newDepth"), kMostLayers, this)),
-      m_width(number(tr("Width"), QStringLiteral("newWidth"), 1'000'000, this)),
+      m_depth(number(tr("Depth"), QStringLiteral("newDepth"), "/network/stack/N/repeat", this)),
+      m_width(number(tr("Width"), QStringLiteral("newWidth"), "/network/width", this)),
       m_topology(new QComboBox(this)),
-      m_steps(number(tr("Steps"), QStringLiteral("newSteps"), std::numeric_limits<int>::max(), this)),
-      m_batch(number(tr("Batch"), QStringLiteral("newBatch"), 1'000'000, this)),
-      m_sequence(number(tr("Sequence length"), QStringLiteral("newSequence"), 10'000'000, this)),
+      m_steps(number(tr("Steps"), QStringLiteral("newSteps"), "/training/steps", this)),
+      m_batch(number(tr("Batch"), QStringLiteral("newBatch"), "/training/batch", this)),
+      m_sequence(number(tr("Sequence length"), QStringLiteral("newSequence"), "/training/sequence_length", this)),
       m_cost(new CostView(this)),
       m_total(new QLabel(this)),
       m_problem(new QLabel(this))

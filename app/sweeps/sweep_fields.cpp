@@ -2,10 +2,10 @@
 #include "app/sweeps/sweep_fields.h"
 
 #include "projects/depth/depth_names.h"
-#include "projects/file/json.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/schema/fields.h"
+#include "projects/studies/sweep_grid.h"
 
 #include <QCoreApplication>
 
@@ -28,11 +28,6 @@ constexpr std::int64_t kLongestHop = 4; ///< of the proposed i:i+k
 struct Text {
     Q_DECLARE_TR_FUNCTIONS(Sweeps)
 };
-
-json treeOf(const projects::Project& project)
-{
-    return json::parse(projects::toJson(project), nullptr, false);
-}
 
 /// The document after `value` was set; nullopt where it is refused.
 std::optional<projects::Project> projectWith(const projects::Project& project, const Property& property,
@@ -151,16 +146,8 @@ QStringList sweepableFields(const projects::Project& project)
 
 std::string valueAt(const projects::Project& project, const std::string& pointer)
 {
-    const json tree = treeOf(project);
-    if (pointer.empty() || pointer.front() != '/') {
-        return {};
-    }
-    try {
-        const json::json_pointer at(pointer);
-        return tree.contains(at) ? tree.at(at).dump() : std::string();
-    } catch (const json::exception&) {
-        return {}; // a file may hold any text as a field
-    }
+    const auto held = projects::fieldAt(project, pointer);
+    return held ? json::parse(held->json, nullptr, false).dump() : std::string(); // in the form of what is typed
 }
 
 std::optional<SweepAxis> sweepAxisOf(const projects::Project& project, const Property& property)

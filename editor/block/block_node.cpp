@@ -28,7 +28,6 @@ using projects::Shape;
 using projects::Wire;
 
 constexpr const char* kPorts = "Ports";
-constexpr const char* kShare = "share";
 
 std::string textOf(const ParamValue& value)
 {
@@ -48,7 +47,7 @@ std::string wordFor(const ParamSpec& spec, const Node& node, const std::optional
     const auto own = node.params.find(spec.name);
     const ParamValue& given = own == node.params.end() ? spec.defaultValue : own->second;
     const bool usual = given == spec.defaultValue;
-    if (spec.name == kShare) {
+    if (spec.name == projects::kShareParam) {
         return usual ? "" : "shares " + textOf(given);
     }
     switch (spec.type) {
@@ -57,7 +56,7 @@ std::string wordFor(const ParamSpec& spec, const Node& node, const std::optional
     case ParamType::Integer:
         return first || !usual ? spec.name + " " + textOf(values ? values->at(spec.name) : given) : "";
     case ParamType::Real:
-        return !usual || (first && node.kind == "dropout") ? spec.name + " " + textOf(given) : "";
+        return !usual || spec.alwaysShown ? spec.name + " " + textOf(given) : "";
     case ParamType::Rank: { // what the network says shows too
         const ParamValue& rank = values ? values->at(spec.name) : given;
         const bool full = rank == ParamValue(std::string(projects::kFullRank));
@@ -65,6 +64,7 @@ std::string wordFor(const ParamSpec& spec, const Node& node, const std::optional
     }
     case ParamType::Choice: // "all" alone would not say of what
     case ParamType::Text:
+    case ParamType::Formula:
         break;
     }
     return first ? textOf(given) : usual ? "" : spec.name + " " + textOf(given);
@@ -163,16 +163,14 @@ private:
 
     void addPorts(BlockNode& shown, const Node& node, const NodeKind& kind) const
     {
-        const bool variadic =
-            !kind.inputs.empty() && kind.inputs.back().size() > 1 && kind.inputs.back().ends_with('*');
+        const std::optional<std::string> spare = nextInputPort(node, m_graph);
         for (const std::string& port : inputPortsOf(node, m_graph)) {
             const bool wired = m_feeds.contains({node.id, port});
             shown.inputs.push_back({port, wired ? BlockPort::State::Wired : BlockPort::State::Empty, {}});
         }
-        shown.namedPorts = !variadic && shown.inputs.size() > 1;
-        if (variadic) {
-            const std::string stem = kind.inputs.back().substr(0, kind.inputs.back().size() - 1);
-            shown.inputs.push_back({stem + std::to_string(shown.inputs.size() + 1), BlockPort::State::Spare, {}});
+        shown.namedPorts = !spare && shown.inputs.size() > 1;
+        if (spare) {
+            shown.inputs.push_back({*spare, BlockPort::State::Spare, {}});
         }
         for (const std::string& port : kind.outputs) {
             const bool read = m_read.contains({node.id, port});

@@ -172,13 +172,11 @@ std::optional<std::int64_t> rankOf(const Project& project, std::int64_t layer)
 }
 
 /// Which of Theorem 4.2's models the wiring is, exactly as its preset has it.
-std::optional<std::size_t> depthModelOf(const Project& project)
+std::optional<projects::RiskModel> riskModelOf(const Project& project)
 {
-    constexpr std::array<const char*, 4> kNames{"plain", "grn-v1", "grn-v2", "grn-v3"};
     for (const projects::TopologyPreset& preset : projects::topologyPresets(project.network)) {
-        const auto model = std::ranges::find(kNames, preset.name);
-        if (model != kNames.end() && preset.wiring == project.topology.wiring) {
-            return static_cast<std::size_t>(model - kNames.begin());
+        if (preset.riskModel && preset.wiring == project.topology.wiring) {
+            return preset.riskModel;
         }
     }
     return std::nullopt;
@@ -187,7 +185,7 @@ std::optional<std::size_t> depthModelOf(const Project& project)
 void addRiskBound(const Project& project, std::span<const std::int64_t> steps, std::vector<ProjectBound>& bounds)
 {
     const Result<LowRankTask> task = lowRankTask(project);
-    const std::optional<std::size_t> model = depthModelOf(project);
+    const std::optional<projects::RiskModel> model = riskModelOf(project);
     if (!task || !model || projects::traitsOf(project.network.objective).meanOf != projects::MeanOf::Squares) {
         return;
     }
@@ -199,8 +197,9 @@ void addRiskBound(const Project& project, std::span<const std::int64_t> steps, s
     const std::array levels{risk->resNet, risk->grnV1, risk->grnV2, risk->grnV3};
     ProjectBound bound;
     bound.name = "Theorem 4.2 (DeepCrossAttention)";
-    bound.claim = *model == 0 ? "the least expected loss of a residual network of this collective rank"
-                              : "the least expected loss of this class is at most this";
+    bound.claim = *model == projects::RiskModel::ResNet
+                      ? "the least expected loss of a residual network of this collective rank"
+                      : "the least expected loss of this class is at most this";
     bound.kind = BoundKind::Reachable;
     bound.premises.push_back({"inputs isotropic, collective rank r* < d", true,
                               "r* = " + std::to_string(task->collectiveRank) + ", d = " + std::to_string(dim)});
@@ -209,7 +208,8 @@ void addRiskBound(const Project& project, std::span<const std::int64_t> steps, s
     for (const double value : lowRankOffset(source, project.seeds.data)) {
         offset += value * value;
     }
-    const double level = (levels[*model] + offset) / static_cast<double>(dim) + source.noise * source.noise;
+    const double level =
+        (levels[static_cast<std::size_t>(*model)] + offset) / static_cast<double>(dim) + source.noise * source.noise;
     bound.losses.assign(steps.size(), level);
     bounds.push_back(std::move(bound));
 }

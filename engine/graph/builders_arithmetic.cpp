@@ -7,12 +7,15 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/abs.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/ceil.h>
 #include <ATen/ops/exp.h>
+#include <ATen/ops/floor.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/log.h>
 #include <ATen/ops/maximum.h>
 #include <ATen/ops/minimum.h>
 #include <ATen/ops/sqrt.h>
+#include <ATen/ops/trunc.h>
 #include <c10/util/Exception.h>
 
 namespace residua::engine {
@@ -65,6 +68,13 @@ OperatorResult buildImage(const NodeContext& node)
                                           projects::paramInt(node.params, "height"),
                                           projects::paramInt(node.params, "width")};
     return makeOperator([shape](const Inputs& in, const Pass&) { return in[0].reshape(shape); });
+}
+
+/// Halves go away from zero, as in formulas of sizes; LibTorch's own rounds them to even. The difference is exact.
+at::Tensor roundHalfAway(const at::Tensor& x)
+{
+    const at::Tensor whole = at::trunc(x);
+    return whole + at::trunc((x - whole) * 2);
 }
 
 /// A formula over tensors. Numbers are tensors of no dimension, which any type absorbs.
@@ -124,7 +134,8 @@ private:
             return apply(x);
         }
         static constexpr std::pair<const char*, ActivationFunction> kFunctions[] = {
-            {"sqrt", at::sqrt}, {"exp", at::exp}, {"log", at::log}, {"abs", at::abs}};
+            {"sqrt", at::sqrt},   {"exp", at::exp},   {"log", at::log},        {"abs", at::abs},
+            {"floor", at::floor}, {"ceil", at::ceil}, {"round", roundHalfAway}};
         for (const auto& [name, function] : kFunctions) {
             if (e.name == name) {
                 return function(x);

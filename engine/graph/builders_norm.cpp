@@ -18,7 +18,7 @@ using projects::paramText;
 /// weight and, if wanted, bias: its own, or those of the norm it shares with, whichever of the two is built first.
 std::vector<at::Tensor> normWeights(const NodeContext& node, bool bias)
 {
-    const std::string& share = paramText(node.params, "share");
+    const std::string& share = paramText(node.params, projects::kShareParam);
     const std::string& owner = share.empty() ? node.node.name : share;
     std::vector<at::Tensor>& weights = node.sharedNorms[owner];
     if (weights.empty()) {

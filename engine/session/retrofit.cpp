@@ -13,6 +13,7 @@
 #include "engine/train/precision.h"
 #include "engine/transfer/transfer_plan.h"
 #include "projects/model/parameter_name.h"
+#include "projects/nodes/node_kinds.h"
 #include "projects/transfer/retrofit.h"
 
 #include <ATen/TensorOperators.h>
@@ -42,9 +43,9 @@ std::string sharedSource(const Project& project, const std::string& name)
     const std::string_view node = parameter.node();
     for (const projects::Block& block : project.network.blocks) {
         const auto found = std::ranges::find(block.graph.nodes, node, &projects::Node::name);
-        if (parameter.layer > 0 && found != block.graph.nodes.end() && found->params.contains("share")) {
-            const std::string inside =
-                std::get<std::string>(found->params.at("share")) + std::string(parameter.rest.substr(node.size()));
+        if (parameter.layer > 0 && found != block.graph.nodes.end() && found->params.contains(projects::kShareParam)) {
+            const std::string inside = std::get<std::string>(found->params.at(projects::kShareParam)) +
+                                       std::string(parameter.rest.substr(node.size()));
             parameter.rest = inside;
             return textOf(parameter);
         }

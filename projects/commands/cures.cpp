@@ -2,6 +2,7 @@
 #include "projects/commands/cures.h"
 
 #include "projects/commands/layer_edits.h"
+#include "projects/depth/mix_port.h"
 #include "projects/edit/field_edit.h"
 #include "projects/library/presets.h"
 #include "projects/model/graph_pointer.h"
@@ -21,11 +22,18 @@ namespace {
 
 using Cures = std::vector<Cure>;
 
-/// All layers of the q, k, v preset, for blocks that cannot be opened.
+bool hasPorts(const Graph& graph, MixPorts ports)
+{
+    const std::vector<MixPort> fed = portsOf(ports);
+    return std::ranges::count(graph.nodes, NodeRole::GraphInput, roleOf) == std::ssize(fed) &&
+           std::ranges::all_of(fed, [&](MixPort port) { return hasInputPort(graph, std::string(nameOf(port))); });
+}
+
+/// All layers of the first preset that has the ports, for blocks that cannot be opened.
 std::vector<Edit> layersOfPreset(const Project& project, MixPorts ports)
 {
-    const char* const name = ports == MixPorts::Qkv ? "transformer-qkv" : "transformer-qkvr";
-    const auto preset = std::ranges::find(blockPresets(), name, &BlockPreset::name);
+    const auto preset =
+        std::ranges::find_if(blockPresets(), [&](const BlockPreset& each) { return hasPorts(each.graph, ports); });
     Block block{freeBlockName(project.network, preset->name), preset->name, preset->graph};
     std::vector<StackSegment> stack = project.network.stack;
     for (StackSegment& segment : stack) {

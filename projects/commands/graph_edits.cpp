@@ -12,8 +12,6 @@
 namespace residua::projects {
 namespace {
 
-constexpr const char* kShare = "share";
-
 bool hasNode(const Graph& graph, const std::string& name)
 {
     return std::ranges::any_of(graph.nodes, [&](const Node& node) { return node.name == name; });
@@ -153,7 +151,7 @@ Insertion insertEdits(const Graph& graph, const GraphRef& ref, const BlockFile& 
     }
     for (const auto& [original, copy] : ids) {
         Node& node = *grown.find(copy);
-        if (const auto share = node.params.find(kShare); share != node.params.end()) {
+        if (const auto share = node.params.find(kShareParam); share != node.params.end()) {
             const auto* owner = std::get_if<std::string>(&share->second);
             if (const auto renamed = owner != nullptr ? names.find(*owner) : names.end(); renamed != names.end()) {
                 share->second = renamed->second;

@@ -46,6 +46,14 @@ void addChoices(const NodeKind& kind, const std::string& text, std::vector<std::
     }
 }
 
+void addFormula(const NodeKind& kind, const std::string& text, std::vector<std::pair<int, NodeOffer>>& found)
+{
+    const auto param = std::ranges::find(kind.params, ParamType::Formula, &ParamSpec::type);
+    if (param != kind.params.end()) {
+        found.emplace_back(0, NodeOffer{kind.key, text, "An expression node with this formula", {{param->name, text}}});
+    }
+}
+
 // Something with an operator or a call in it: a bare word is a search.
 bool isFormula(std::string_view text)
 {
@@ -68,18 +76,16 @@ std::vector<NodeOffer> offersFor(std::string_view text)
     text = begin == std::string_view::npos ? std::string_view{}
                                            : text.substr(begin, text.find_last_not_of(' ') - begin + 1);
     const std::string wanted = lower(text);
+    const bool typedFormula = isFormula(text);
     std::vector<std::pair<int, NodeOffer>> found;
     for (const NodeKind& kind : nodeKinds()) {
         if (const auto rank = rankOf(kind, wanted)) {
             found.emplace_back(wanted.empty() ? 0 : *rank, NodeOffer{kind.key, kind.title, kind.summary});
         }
         addChoices(kind, wanted, found);
-    }
-    if (isFormula(text)) {
-        found.emplace_back(0, NodeOffer{"expression",
-                                        std::string(text),
-                                        "An expression node with this formula",
-                                        {{"formula", std::string(text)}}});
+        if (typedFormula) {
+            addFormula(kind, std::string(text), found);
+        }
     }
     std::ranges::stable_sort(found, {}, &std::pair<int, NodeOffer>::first);
     std::vector<NodeOffer> offers;

@@ -60,11 +60,11 @@ private:
         return found == resolved.nodes.end() ? nullptr : &*found;
     }
 
-    /// What feeds an input, dropout aside.
+    /// What feeds an input, aside from what acts in training alone.
     static const ResolvedNode* feedOf(const ResolvedGraph& resolved, const ResolvedNode& node, std::size_t input)
     {
         const ResolvedNode* feed = nodeIn(resolved, node.feeds[input].node);
-        while (feed != nullptr && feed->kind->key == "dropout") {
+        while (feed != nullptr && feed->kind->traits.onlyInTraining) {
             feed = nodeIn(resolved, feed->feeds[0].node);
         }
         return feed;
@@ -142,6 +142,13 @@ const ParamMap* paramsOf(const ResolvedGraph& graph, std::string_view kind)
     return found == graph.nodes.end() ? nullptr : &found->params;
 }
 
+const ParamMap* attentionIn(const ResolvedGraph& graph)
+{
+    const auto found = std::ranges::find_if(
+        graph.nodes, [](const ResolvedNode& n) { return n.kind->traits.role == NodeRole::Attention; });
+    return found == graph.nodes.end() ? nullptr : &found->params;
+}
+
 /// The linear that feeds the first node of a kind.
 const ResolvedNode* linearBefore(const ResolvedGraph& graph, std::string_view kind)
 {
@@ -150,7 +157,7 @@ const ResolvedNode* linearBefore(const ResolvedGraph& graph, std::string_view ki
         return nullptr;
     }
     const auto feed = std::ranges::find(graph.nodes, reader->feeds[0].node, &ResolvedNode::id);
-    return feed != graph.nodes.end() && feed->kind->key == "linear" ? &*feed : nullptr;
+    return feed != graph.nodes.end() && feed->kind->traits.role == NodeRole::Linear ? &*feed : nullptr;
 }
 
 /// The numbers that the project's nodes have; whether they make a decoder shows when its network is compared.
@@ -186,7 +193,7 @@ public:
 private:
     std::optional<Decoder> candidateOf(const DecoderKind& kind, bool parallel) const
     {
-        const ParamMap* const attention = paramsOf(m_blocks.front(), "attention");
+        const ParamMap* const attention = attentionIn(m_blocks.front());
         const ResolvedNode* const up = linearBefore(m_blocks.front(), kind.gated ? "swiglu" : "activation");
         const ParamMap* const norm = paramsOf(m_head, kind.layerNorm ? "layer_norm" : "rms_norm");
         const ParamMap* const positions = paramsOf(m_stem, "position_embedding");
@@ -223,7 +230,7 @@ private:
         decoder.window = paramInt(attention, kWindowParam);
         for (std::size_t i = 1; i < m_blocks.size() && decoder.window == 0; ++i) {
             decoder.fullLayers += m_project.network.stack[i - 1].repeat;
-            const ParamMap* const later = paramsOf(m_blocks[i], "attention");
+            const ParamMap* const later = attentionIn(m_blocks[i]);
             decoder.window = later ? paramInt(*later, kWindowParam) : 0;
         }
         decoder.fullLayers = decoder.window > 0 ? decoder.fullLayers : 0;

@@ -2,6 +2,7 @@
 #include "projects/library/presets.h"
 
 #include "projects/nodes/graph_builder.h"
+#include "projects/nodes/node_kinds.h"
 
 namespace residua::projects {
 namespace {
@@ -71,8 +72,8 @@ Graph transformerQkv(const std::string& residual)
         graph.node(residual, "input", {{"port", residual}});
     }
     graph.node("norm_q", "rms_norm")
-        .node("norm_k", "rms_norm", {{"share", text("norm_q")}})
-        .node("norm_v", "rms_norm", {{"share", text("norm_q")}})
+        .node("norm_k", "rms_norm", {{kShareParam, text("norm_q")}})
+        .node("norm_v", "rms_norm", {{kShareParam, text("norm_q")}})
         .node("attention", "attention",
               {{"qk_norm", text(residual == "q" ? "none" : "head")}}); // as in MUDD's released models
     for (const std::string port : {"q", "k", "v"}) {

@@ -136,8 +136,13 @@ using Presets = std::vector<TopologyPreset>;
 
 void addPlain(Presets& presets)
 {
-    presets.push_back({"plain", "Plain residual", "Each layer reads the sum of the input and every branch before it",
-                       "He et al., ResNet", grn(WeightKind::Fixed)});
+    presets.push_back({"plain",
+                       "Plain residual",
+                       "Each layer reads the sum of the input and every branch before it",
+                       "He et al., ResNet",
+                       grn(WeightKind::Fixed),
+                       {},
+                       RiskModel::ResNet});
     presets.push_back({"none", "No shortcuts", "Each layer reads the one before it and nothing else",
                        "ANCRe, section 3",
                        besideBranch(WeightKind::Fixed, NormaliseOver::None, MixInit::Ones, ExplicitSources{})});
@@ -145,12 +150,27 @@ void addPlain(Presets& presets)
 
 void addDca(Presets& presets)
 {
-    presets.push_back(
-        {"grn-v1", "GRN-v1", "One learned weight for each earlier branch and reader", kDca, grn(WeightKind::Scalar)});
-    presets.push_back({"grn-v2", "GRN-v2", "One learned weight per feature for each earlier branch and reader", kDca,
-                       grn(WeightKind::PerFeature)});
-    presets.push_back({"grn-v3", "GRN-v3", "Weights per feature plus a gate that depends on the input", kDca,
-                       grn(WeightKind::PerFeature, GateKind::Outside)});
+    presets.push_back({"grn-v1",
+                       "GRN-v1",
+                       "One learned weight for each earlier branch and reader",
+                       kDca,
+                       grn(WeightKind::Scalar),
+                       {},
+                       RiskModel::GrnV1});
+    presets.push_back({"grn-v2",
+                       "GRN-v2",
+                       "One learned weight per feature for each earlier branch and reader",
+                       kDca,
+                       grn(WeightKind::PerFeature),
+                       {},
+                       RiskModel::GrnV2});
+    presets.push_back({"grn-v3",
+                       "GRN-v3",
+                       "Weights per feature plus a gate that depends on the input",
+                       kDca,
+                       grn(WeightKind::PerFeature, GateKind::Outside),
+                       {},
+                       RiskModel::GrnV3});
     presets.push_back({"dca", "DeepCrossAttention", "Queries, keys and values each read a GRN-v3 mix of their own",
                        "DeepCrossAttention, section 3.2", dca(AllSources{})});
     presets.push_back({"k-dca", "k-DCA", "DeepCrossAttention over the input, the last k outputs and the sum between",

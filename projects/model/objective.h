@@ -9,8 +9,8 @@
 
 namespace residua::projects {
 
-/// What the network is trained to do. A new one is an enumerator with its entry in kObjectives, and its computation in
-/// engine/ops/objectives.cpp. Presets and examples choose one; all others ask for its traits.
+/// What the network is trained to do. A new one is an enumerator with its entry in kObjectives and its case in entryIn,
+/// and its computation in engine/ops/objectives.cpp. Presets and examples choose one; all others ask for its traits.
 enum class Objective {
     NextToken,        ///< mean cross-entropy, nats per token
     HalfSquaredError, ///< ½ Σ over outputs of (f(x) − y)², mean over the batch (ANCRe §3)

@@ -290,6 +290,9 @@ struct EntryRange {
 /// The preset of the running sum: what a topology is called that is wired as no other.
 inline constexpr const char* kPlainPreset = "plain";
 
+/// What a theorem on the least expected loss takes a wiring for (DeepCrossAttention, theorem 4.2).
+enum class RiskModel { ResNet, GrnV1, GrnV2, GrnV3 };
+
 /// A wiring that people know by name; under some names it goes with a schedule.
 struct TopologyPreset {
     std::string name;    ///< stable key, e.g. "ancre"
@@ -297,7 +300,8 @@ struct TopologyPreset {
     std::string summary; ///< one line
     std::string source;  ///< paper and section
     Wiring wiring;
-    std::string schedule = {}; ///< the SchedulePreset that choosing it sets too; empty: none
+    std::string schedule = {};               ///< the SchedulePreset that choosing it sets too; empty: none
+    std::optional<RiskModel> riskModel = {}; ///< which of the theorem's models the wiring is
 };
 
 /// All presets in display order. Explicit presets (cascaded, none) are made for `depth` layers.

@@ -320,6 +320,15 @@ double applyOperator(Op op, Args args)
 
 } // namespace
 
+std::vector<std::string> formulaFunctions()
+{
+    std::vector<std::string> names;
+    for (const Function& function : kFunctions) {
+        names.emplace_back(function.name);
+    }
+    return names;
+}
+
 Result<Expression> parseExpression(std::string_view text)
 {
     return Parser(text).parse();

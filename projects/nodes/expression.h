@@ -14,7 +14,8 @@ namespace residua::projects {
 /// A formula over named values: + - * / ^, unary minus, parentheses, numbers, names and calls of
 /// sqrt, exp, log, tanh, sigmoid, relu, silu, gelu (by erf), abs, floor, ceil, round, min, max (any number of
 /// arguments) and mean. Used for sizes and by the expression node, whose names are its input ports and where
-/// mean is taken over the features and keeps them as one. -x^2 is -(x^2); ^ binds to the right.
+/// mean is taken over the features and keeps them as one. round takes halves away from zero. -x^2 is -(x^2); ^ binds to
+/// the right.
 enum class Op { Number, Name, Negate, Add, Subtract, Multiply, Divide, Power, Call };
 
 struct Expression {
@@ -25,6 +26,8 @@ struct Expression {
     bool operator==(const Expression&) const = default;
 };
 
+/// The functions that a formula can call. The engine and the PyTorch code have each of them for tensors.
+[[nodiscard]] std::vector<std::string> formulaFunctions();
 /// Errors name the column.
 [[nodiscard]] Result<Expression> parseExpression(std::string_view text);
 /// The names it uses, sorted, each once.

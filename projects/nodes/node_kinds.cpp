@@ -118,23 +118,13 @@ Result<ParamValue> evaluateRank(const ParamSpec& spec, const ParamValue& value, 
     return evaluateInteger(spec, value, sizes);
 }
 
-Result<ParamValue> evaluateParam(const ParamSpec& spec, const ParamValue& value, const Sizes& sizes)
+/// What the ports of a kind that takes any number are called before their number: "in" of "in*".
+std::optional<std::string> variadicStem(const NodeKind& kind)
 {
-    switch (spec.type) {
-    case ParamType::Flag:
-        return std::holds_alternative<bool>(value) ? Result<ParamValue>(value)
-                                                   : paramError(spec, "expected true or false");
-    case ParamType::Integer:
-        return evaluateInteger(spec, value, sizes);
-    case ParamType::Real:
-        return evaluateReal(spec, value);
-    case ParamType::Rank:
-        return evaluateRank(spec, value, sizes);
-    case ParamType::Choice:
-    case ParamType::Text:
-        break;
+    if (kind.inputRule || kind.inputs.empty() || !kind.inputs.back().ends_with('*')) {
+        return std::nullopt;
     }
-    return evaluateText(spec, value);
+    return kind.inputs.back().substr(0, kind.inputs.back().size() - 1);
 }
 
 /// "in1", "in2", … up to the highest that is wired, at least two.
@@ -170,6 +160,26 @@ const NodeKind* findNodeKind(const std::string& key)
 {
     const auto it = std::ranges::find(table(), key, &NodeKind::key);
     return it == table().end() ? nullptr : &*it;
+}
+
+Result<ParamValue> evaluateParam(const ParamSpec& spec, const ParamValue& value, const Sizes& sizes)
+{
+    switch (spec.type) {
+    case ParamType::Flag:
+        return std::holds_alternative<bool>(value) ? Result<ParamValue>(value)
+                                                   : paramError(spec, "expected true or false");
+    case ParamType::Integer:
+        return evaluateInteger(spec, value, sizes);
+    case ParamType::Real:
+        return evaluateReal(spec, value);
+    case ParamType::Rank:
+        return evaluateRank(spec, value, sizes);
+    case ParamType::Choice:
+    case ParamType::Text:
+    case ParamType::Formula:
+        break;
+    }
+    return evaluateText(spec, value);
 }
 
 Result<ParamMap> evaluateParams(const Node& node, const Sizes& sizes)
@@ -260,12 +270,15 @@ std::vector<std::string> inputPortsOf(const Node& node, const Graph& graph)
     if (kind->inputRule) {
         return kind->inputRule(node);
     }
-    if (!kind->inputs.empty() && kind->inputs.back().ends_with('*')) {
-        std::string stem = kind->inputs.back();
-        stem.pop_back();
-        return variadicPorts(node, graph, stem);
-    }
-    return kind->inputs;
+    const std::optional<std::string> stem = variadicStem(*kind);
+    return stem ? variadicPorts(node, graph, *stem) : kind->inputs;
+}
+
+std::optional<std::string> nextInputPort(const Node& node, const Graph& graph)
+{
+    const NodeKind* const kind = findNodeKind(node.kind);
+    const std::optional<std::string> stem = kind ? variadicStem(*kind) : std::nullopt;
+    return stem ? std::optional(*stem + std::to_string(variadicPorts(node, graph, *stem).size() + 1)) : std::nullopt;
 }
 
 ParamValue rankFrom(const std::string& text)

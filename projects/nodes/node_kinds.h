@@ -23,7 +23,8 @@ enum class ParamType {
     Real,
     Choice, ///< one of `choices`
     Text,
-    Rank, ///< of one weight: "network" (the network's), "full", a whole number or a formula, or a share of its side
+    Formula, ///< text: an expression whose names are the node's input ports
+    Rank,    ///< of one weight: "network" (the network's), "full", a whole number or a formula, or a share of its side
 };
 
 /// That another parameter of the node has one of these values.
@@ -44,6 +45,7 @@ struct ParamSpec {
     double minimum = 0;               ///< numbers only, inclusive
     double maximum = 1e12;
     std::vector<ParamCondition> where = {}; ///< all must hold for it to mean something; empty: it always does
+    bool alwaysShown = false;               ///< on the node's own line even where it has its default
 };
 
 /// A node's parameters with every default filled in and every size formula evaluated.
@@ -82,6 +84,8 @@ struct NodeTraits {
     bool byFeature = false;
     /// A product with a matrix. Under bf16 it rounds what it reads, and its output is rounded whatever it reads.
     bool multiplies = false;
+    /// Outside of training its output is its input.
+    bool onlyInTraining = false;
     /// Its parameter kShareParam may name a node of the same kind whose weights it uses.
     bool sharesWeights = false;
 };
@@ -127,6 +131,8 @@ struct NodeKind {
 /// nullptr for an unknown key.
 [[nodiscard]] const NodeKind* findNodeKind(const std::string& key);
 
+/// One parameter's value, evaluated and in its range. Errors name the parameter.
+[[nodiscard]] Result<ParamValue> evaluateParam(const ParamSpec& spec, const ParamValue& value, const Sizes& sizes);
 /// The node's parameters, complete and evaluated. Errors name the parameter.
 [[nodiscard]] Result<ParamMap> evaluateParams(const Node& node, const Sizes& sizes);
 [[nodiscard]] std::int64_t paramInt(const ParamMap& params, const std::string& name);
@@ -146,6 +152,8 @@ struct NodeKind {
 
 /// The input ports that `node` has in `graph`, variadic ones counted by their wires.
 [[nodiscard]] std::vector<std::string> inputPortsOf(const Node& node, const Graph& graph);
+/// The port after these, which one more wire would make; nullopt where the node takes no further one.
+[[nodiscard]] std::optional<std::string> nextInputPort(const Node& node, const Graph& graph);
 
 /// What a parameter of type Rank says: the network's setting, or full.
 inline constexpr const char* kNetworkRank = "network";

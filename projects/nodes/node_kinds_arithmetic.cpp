@@ -277,7 +277,7 @@ std::vector<NodeKind> arithmeticKinds()
          .outputs = {"out"},
          .params = {{.name = "formula",
                      .title = "Formula",
-                     .type = ParamType::Text,
+                     .type = ParamType::Formula,
                      .defaultValue = std::string(kDefaultFormula),
                      .unit = "",
                      .help = "Its names are the input ports: x * sigmoid(gate). mean is over the features.",

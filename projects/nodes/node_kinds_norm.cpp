@@ -24,6 +24,13 @@ ParamSpec epsilonParam(double value)
     return realParam("epsilon", "Epsilon", value, "Added under the root.", 0.0, 1.0);
 }
 
+ParamSpec rateParam()
+{
+    ParamSpec rate = realParam("rate", "Rate", 0.1, "Share of elements that are zeroed.", 0.0, 0.99);
+    rate.alwaysShown = true;
+    return rate;
+}
+
 NodeCost elementwise(Shapes out, std::int64_t context, double operations)
 {
     const double elements = elementsOf(out[0], context);
@@ -167,10 +174,10 @@ std::vector<NodeKind> normKinds()
          .title = "Dropout",
          .category = "Norm and activation",
          .summary = "Zeroes elements while training and scales the rest up",
-         .traits = {.passesResidual = true, .byFeature = true},
+         .traits = {.passesResidual = true, .byFeature = true, .onlyInTraining = true},
          .inputs = {"in"},
          .outputs = {"out"},
-         .params = {realParam("rate", "Rate", 0.1, "Share of elements that are zeroed.", 0.0, 0.99)},
+         .params = {rateParam()},
          .shapeRule = sameShapeRule,
          .costRule = [](const ParamMap&, Shapes, Shapes out,
                         std::int64_t context) { return elementwise(out, context, 1); }},

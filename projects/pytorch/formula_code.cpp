@@ -17,7 +17,10 @@ struct Written {
 
 class FormulaWriter {
 public:
-    explicit FormulaWriter(const std::map<std::string, std::string>& variables) : m_variables(variables) {}
+    FormulaWriter(const std::map<std::string, std::string>& variables, HelperCode& helpers)
+        : m_variables(variables), m_helpers(helpers)
+    {
+    }
 
     Result<Written> write(const Expression& e) const
     {
@@ -87,16 +90,20 @@ private:
             return Written{within(*of, kAtom) + ".mean(-1, keepdim=True)", kAtom};
         }
         static const std::pair<const char*, const char*> kFunctions[] = {
-            {"sqrt", "torch.sqrt"}, {"exp", "torch.exp"},         {"log", "torch.log"},
-            {"tanh", "torch.tanh"}, {"sigmoid", "torch.sigmoid"}, {"abs", "torch.abs"},
-            {"relu", "F.relu"},     {"silu", "F.silu"},           {"gelu", "F.gelu"},
+            {"sqrt", "torch.sqrt"},   {"exp", "torch.exp"},         {"log", "torch.log"},
+            {"tanh", "torch.tanh"},   {"sigmoid", "torch.sigmoid"}, {"abs", "torch.abs"},
+            {"relu", "F.relu"},       {"silu", "F.silu"},           {"gelu", "F.gelu"},
+            {"floor", "torch.floor"}, {"ceil", "torch.ceil"},       {"round", "round_half_away"},
         };
         for (const auto& [name, function] : kFunctions) {
             if (e.name == name) {
+                if (e.name == "round") {
+                    m_helpers.use(Helper::RoundHalfAway);
+                }
                 return Written{function + ("(" + of->text + ")"), kAtom};
             }
         }
-        return Error{"", "the function " + e.name + " has no gradient, and is not exported"};
+        return Error{"", "the function " + e.name + " has no counterpart in PyTorch code"};
     }
 
     /// Pairwise, as maxima of tensors alone.
@@ -117,13 +124,15 @@ private:
     }
 
     const std::map<std::string, std::string>& m_variables;
+    HelperCode& m_helpers;
 };
 
 } // namespace
 
-Result<std::string> pythonFormula(const Expression& formula, const std::map<std::string, std::string>& variables)
+Result<std::string> pythonFormula(const Expression& formula, const std::map<std::string, std::string>& variables,
+                                  HelperCode& helpers)
 {
-    Result<Written> written = FormulaWriter(variables).write(formula);
+    Result<Written> written = FormulaWriter(variables, helpers).write(formula);
     return written ? Result<std::string>(std::move(written->text)) : written.error();
 }
 

@@ -48,7 +48,7 @@ struct GraphCode {
 
 /// A formula over tensors, whose names stand for the variables given. An error names a function that has no
 /// counterpart.
-[[nodiscard]] Result<std::string> pythonFormula(const Expression& formula,
-                                                const std::map<std::string, std::string>& variables);
+[[nodiscard]] Result<std::string>
+pythonFormula(const Expression& formula, const std::map<std::string, std::string>& variables, HelperCode& helpers);
 
 } // namespace residua::projects

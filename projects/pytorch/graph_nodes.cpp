@@ -123,7 +123,7 @@ private:
         for (const std::string& name : namesIn(*formula)) {
             variables.emplace(name, in(node, variables.size()));
         }
-        const Result<std::string> text = pythonFormula(*formula, variables);
+        const Result<std::string> text = pythonFormula(*formula, variables, m_helpers);
         if (!text) {
             return text.error();
         }

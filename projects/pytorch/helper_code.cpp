@@ -120,6 +120,11 @@ constexpr HelperText kHelpers[] = {
     """ReLU with a derivative of 1 at 0, so that a gate that starts there can learn."""
     return torch.where(x >= 0, x, torch.zeros_like(x))
 )"},
+    {Helper::RoundHalfAway, "round_half_away", R"(def round_half_away(x):
+    """The nearest whole number, halves away from zero; torch.round takes them to even."""
+    whole = torch.trunc(x)
+    return whole + torch.trunc((x - whole) * 2)
+)"},
     {Helper::Sinkhorn, "sinkhorn", R"(def sinkhorn(logits, iterations):
     """exp(logits) [n, n, ...] with rows and columns divided by their sums in turn: nearly doubly stochastic."""
     m = torch.exp(logits - logits.amax((0, 1), keepdim=True).detach())

@@ -24,6 +24,7 @@ enum class Helper {
     WindowMask,
     FeatureAttention,
     OpenRelu,
+    RoundHalfAway,
     Sinkhorn,
     TokenWeights,
     BetweenFeedForwards,

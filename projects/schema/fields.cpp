@@ -60,6 +60,11 @@ bool areInLine(std::string_view a, std::string_view b)
     return below.starts_with(above) && (below.size() == above.size() || above.empty() || below[above.size()] == '/');
 }
 
+struct Nearest {
+    std::string place;
+    Decides decides = Decides::Training;
+};
+
 /// Calls `visit(field, at, value, default)` for each field at, above or below `target`. Values are references into the
 /// document, so that a visitor can set them.
 template <class Visit>
@@ -89,8 +94,8 @@ public:
         });
     }
 
-    /// The place of the last field on the way to the target.
-    [[nodiscard]] const std::string& nearestPlace() const { return m_nearestPlace; }
+    /// Of the last field on the way to the target.
+    [[nodiscard]] const Nearest& nearest() const { return m_nearest; }
 
 private:
     bool enters(const At& here)
@@ -99,7 +104,7 @@ private:
             return false;
         }
         if (here.pointer.size() <= m_target.size()) {
-            m_nearestPlace = here.place;
+            m_nearest = {here.place, here.decides};
         }
         return true;
     }
@@ -187,16 +192,16 @@ private:
     std::string_view m_target;
     Extent m_extent;
     Visit m_visit;
-    std::string m_nearestPlace;
+    Nearest m_nearest;
 };
 
-/// Returns the place of the last field on the way to the target.
+/// Returns what is said of the last field on the way to the target.
 template <class P, class Visit>
-std::string walk(P& project, std::string_view target, Extent extent, Visit visit)
+Nearest walk(P& project, std::string_view target, Extent extent, Visit visit)
 {
     Walk<Visit> steps(project, target, extent, std::move(visit));
     steps.fields(project, Project{}, At{});
-    return steps.nearestPlace();
+    return steps.nearest();
 }
 
 template <class T>
@@ -328,7 +333,13 @@ std::vector<FieldEntry> fieldsOutOfRange(const Project& project, std::string_vie
 
 std::string placeOfField(const Project& project, std::string_view pointer)
 {
-    return walk(project, pointer, Extent::Document, [](const Field&, const At&, const auto&, const auto&) {});
+    return walk(project, pointer, Extent::Document, [](const Field&, const At&, const auto&, const auto&) {}).place;
+}
+
+Decides decidesAt(std::string_view pointer)
+{
+    const Project any;
+    return walk(any, pointer, Extent::Schema, [](const Field&, const At&, const auto&, const auto&) {}).decides;
 }
 
 Status setField(Project& project, std::string_view pointer, const FieldScalar& value)
@@ -345,6 +356,13 @@ Status setField(Project& project, std::string_view pointer, const FieldScalar& v
 std::vector<FieldEntry> everyField()
 {
     return entriesOf(Project{}, {}, Extent::Schema);
+}
+
+std::optional<FieldEntry> fieldOfSchema(std::string_view pointer)
+{
+    std::vector<FieldEntry> all = everyField();
+    const auto found = std::ranges::find(all, pointer, &FieldEntry::pointer);
+    return found == all.end() ? std::nullopt : std::optional(std::move(*found));
 }
 
 std::string wholeOf(const FieldEntry& entry)

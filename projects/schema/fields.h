@@ -59,6 +59,9 @@ struct FieldEntry {
 /// nowhere, those of what is nearest above it.
 [[nodiscard]] std::string placeOfField(const Project& project, std::string_view pointer);
 
+/// Whether what is at `pointer` decides what is trained, as the schema says of it or of what is nearest above it.
+[[nodiscard]] Decides decidesAt(std::string_view pointer);
+
 /// Sets a scalar field as it is, in its range or not; a choice of alternatives begins with the defaults of the new one.
 /// Errors where there is no such field, or the value is not of its type.
 [[nodiscard]] Status setField(Project& project, std::string_view pointer, const FieldScalar& value);
@@ -66,6 +69,8 @@ struct FieldEntry {
 /// Every field that a document can have, with its default as the value: all alternatives of each choice, and one entry
 /// of each list, whose index is written "N".
 [[nodiscard]] std::vector<FieldEntry> everyField();
+/// The first of them at `pointer`; of alternatives that share it, that of the first.
+[[nodiscard]] std::optional<FieldEntry> fieldOfSchema(std::string_view pointer);
 
 /// The pointer of all that changes with the field: of a choice of alternatives the part that it chooses,
 /// "/training/optimiser".

@@ -86,7 +86,9 @@ std::string lowRankMethodWords()
 
 std::vector<std::string> methodKeys()
 {
-    std::vector<std::string> keys{"depth_mix", "multi_stream", "concatenation"};
+    std::vector<std::string> keys;
+    append(keys, kNamesOf<Wiring>);
+    std::erase(keys, nameOf(Wiring(BranchGate{}))); // a branch gate goes by its gate
     append(keys, kNamesOf<BranchGateKind>);
     append(keys, kNamesOf<Source>);
     append(keys, kNamesOf<Optimiser>);

@@ -84,10 +84,10 @@ std::string placeOf(const Sweep& sweep, const SweepAxis& axis, const SweepValue&
     return "sweep " + sweep.name + " · " + labelOf(axis) + " = " + labelOf(value);
 }
 
-/// Whether a field decides anything that is trained.
+/// Whether a field decides anything that is trained. The file's version is no field of the document.
 bool trains(std::string_view field)
 {
-    return !field.starts_with("/sweeps") && !field.starts_with("/schema");
+    return field != "/schema" && decidesAt(field) == Decides::Training;
 }
 
 Status checkAxes(const Sweep& sweep)
@@ -319,6 +319,16 @@ Result<Project> withField(const Project& project, const std::string& pointer, co
         return set.error();
     }
     return projectFromTree(std::move(tree));
+}
+
+std::optional<FieldValue> fieldAt(const Project& project, std::string_view pointer)
+{
+    if (!pointer.starts_with('/')) { // of an empty one, all of the document
+        return std::nullopt;
+    }
+    JsonValue tree = treeOf(project);
+    const Result<JsonValue*> held = valueAt(tree, pointer);
+    return held ? std::optional(FieldValue{lineOf(**held)}) : std::nullopt;
 }
 
 Result<std::vector<SweepMember>> expand(const Project& project, const Sweep& sweep)

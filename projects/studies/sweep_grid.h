@@ -29,8 +29,9 @@ struct SweepMember {
 };
 
 /// The grid of `sweep`, the last axis fastest. Errors where there is no grid: no axis or more than kMaxSweepAxes, an
-/// axis without a field or values, one field on two axes, two members with one label, more than kMaxSweepMembers.
-/// A member that cannot train is in the grid with its error. Pure; the cost of one validation per member.
+/// axis without a field or values, a field that decides nothing that is trained, one field on two axes, two members
+/// with one label, more than kMaxSweepMembers. A member that cannot train is in the grid with its error. Pure; the cost
+/// of one validation per member.
 [[nodiscard]] Result<std::vector<SweepMember>> expand(const Project& project, const Sweep& sweep);
 
 /// One of n shares of a grid: members k, k + n, k + 2n, … counted from 1, so that neighbours, which cost much the same,
@@ -55,6 +56,9 @@ struct SweepPart {
 /// "/schedule" those of scheduleFrom (schedule_presets.h), and a part that is one of several alternatives the name of
 /// one: "/training/optimiser" takes "sgd". "/" takes an object of fields by their pointers, to set several at once.
 [[nodiscard]] Result<Project> withField(const Project& project, const std::string& pointer, const FieldValue& value);
+
+/// What the file says at `pointer`; nullopt where there is nothing.
+[[nodiscard]] std::optional<FieldValue> fieldAt(const Project& project, std::string_view pointer);
 
 /// A preset's name ("grn-v1"), or shortcuts of weight 1 beside the branch in the texts of shortcutsFrom ("1:2+2:3",
 /// "i:i+2"). For the layers of `network`.

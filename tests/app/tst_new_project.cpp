@@ -16,6 +16,9 @@
 #include <QPushButton>
 #include <QSpinBox>
 
+#include <limits>
+#include <utility>
+
 using namespace residua;
 using namespace residua::app;
 
@@ -64,6 +67,21 @@ private slots:
         wanted.topology = "plain";
         wanted.depth = 0;
         QCOMPARE(projects::projectFrom(wanted).error().place, std::string("depth"));
+    }
+
+    /// What a document may hold can be chosen, and nothing else.
+    void numbersHaveTheRangesOfTheSchema()
+    {
+        NewProjectDialog* dialog = open();
+        const auto range = [&](const char* name) {
+            const auto* box = child<QSpinBox>(*dialog, name);
+            return std::pair(box->minimum(), box->maximum());
+        };
+        QVERIFY(range("newDepth") == std::pair(1, static_cast<int>(projects::kMaxLayers)));
+        QVERIFY(range("newVocabulary") == std::pair(2, 10'000'000));
+        QVERIFY(range("newBatch") == std::pair(1, 10'000'000));
+        QVERIFY(range("newWidth") == std::pair(1, 1'000'000));
+        QVERIFY(range("newSteps") == std::pair(1, std::numeric_limits<int>::max()));
     }
 
     /// Ctrl+N, a text file, two sizes, Return.

@@ -5,6 +5,8 @@
 #include "projects/check/validate.h"
 #include "projects/cost/cost.h"
 #include "projects/library/presets.h"
+#include "projects/nodes/expression.h"
+#include "projects/nodes/graph_builder.h"
 #include "projects/nodes/node_kinds.h"
 #include "tests/projects/graph_text.h"
 #include "tests/support/test_program.h"
@@ -12,6 +14,8 @@
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/allclose.h>
+#include <ATen/ops/full.h>
 
 #include <QTest>
 
@@ -125,6 +129,39 @@ private Q_SLOTS:
         network->loss(batch, kEvaluation).backward();
         const GradientCheck check = checkGradients(*network, batch, 2, kEvaluation);
         QVERIFY2(check.worst < 1e-6, qPrintable(QString("%1 at %2").arg(check.worst).arg(check.name.c_str())));
+    }
+
+    /// Every function that a formula can call computes for tensors what it does for numbers.
+    void functionsOfFormulas_data()
+    {
+        QTest::addColumn<QString>("function");
+        for (const std::string& name : projects::formulaFunctions()) {
+            QTest::newRow(name.c_str()) << QString::fromStdString(name);
+        }
+    }
+    void functionsOfFormulas()
+    {
+        QFETCH(QString, function);
+        // Beside 0*x a mean has the width of the sum that it is added to.
+        const std::string formula = function.toStdString() + "(x) + 0*x";
+        Project project = tinyVectors("linear", "plain", 1);
+        project.network.blocks.front().graph = projects::GraphBuilder()
+                                                   .node("input", "input")
+                                                   .node("formula", "expression", {{"formula", formula}})
+                                                   .node("output", "output")
+                                                   .wire("input", "formula.x")
+                                                   .wire("formula", "output")
+                                                   .build();
+        const auto network = compiled(project);
+        const projects::Expression expression = *projects::parseExpression(formula);
+        for (const double x : {-2.5, -1.7, -0.5, 0.3, 0.5, 1.0, 1.5, 2.5, 3.6}) {
+            const at::Tensor in = at::full({2, 6}, x, at::kDouble);
+            const at::Tensor branch = network->forward(in, kEvaluation) - in;
+            const double expected = *projects::evaluate(expression, {{"x", x}});
+            QVERIFY2(
+                at::allclose(branch, at::full({2, 6}, expected, at::kDouble), 1e-12, 1e-12, /*equal_nan=*/true),
+                qPrintable(QString("at %1: %2, expected %3").arg(x).arg(branch[0][0].item<double>()).arg(expected)));
+        }
     }
 
     /// At the start these are the plain residual network.

@@ -126,6 +126,22 @@ private slots:
         QVERIFY(ends > 100);
     }
 
+    /// By the schema's lines alone: within a list, an alternative or a graph as the document may have them.
+    void whatDecidesNothingIsKnown()
+    {
+        for (const char* const pointer : {"/name", "/description", "/topology/preset", "/sweeps", "/sweeps/3/axes/0"}) {
+            QVERIFY2(decidesAt(pointer) == Decides::Nothing, pointer);
+        }
+        for (const char* const pointer :
+             {"", "/", "/topology", "/topology/wiring/temperature", "/network/stack/0/repeat",
+              "/network/blocks/0/graph/nodes/1/params/rank", "/names", "/no/such/field"}) {
+            QVERIFY2(decidesAt(pointer) == Decides::Training, pointer);
+        }
+        for (const FieldEntry& entry : everyField()) {
+            QVERIFY2(decidesAt(entry.pointer) == entry.decides, entry.pointer.c_str());
+        }
+    }
+
     void everyFieldIsSetByItsPointer()
     {
         for (const FieldEntry& entry : everyField()) {

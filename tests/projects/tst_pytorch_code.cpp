@@ -42,6 +42,7 @@ class TestPyTorchCode : public QObject {
 private slots:
     void formulas_data();
     void formulas();
+    void everyFunctionOfAFormulaIsWritten();
     void names_data();
     void names();
     void textCannotEndADocstring();
@@ -77,7 +78,8 @@ void TestPyTorchCode::formulas_data()
     row("min(-1, x)", "torch.minimum(a.new_tensor(-1.0), a)");
     row("gelu(x) + exp(1)*y", "F.gelu(a) + 2.718281828459045 * b");
     row("sqrt(abs(x))", "torch.sqrt(torch.abs(a))");
-    row("floor(x)", "");
+    row("floor(x) - ceil(y)", "torch.floor(a) - torch.ceil(b)");
+    row("round(round(x))", "round_half_away(round_half_away(a))");
 }
 
 void TestPyTorchCode::formulas()
@@ -86,12 +88,21 @@ void TestPyTorchCode::formulas()
     QFETCH(const QString, expected);
     const Result<Expression> parsed = parseExpression(formula.toStdString());
     QVERIFY(parsed);
-    const Result<std::string> text = pythonFormula(*parsed, {{"x", "a"}, {"y", "b"}});
-    QCOMPARE(text.ok(), !expected.isEmpty());
-    if (text) {
-        QCOMPARE(QString::fromStdString(*text), expected);
-    } else {
-        QVERIFY(contains(text.error().message, "floor"));
+    HelperCode helpers{PythonNames{{}}};
+    const Result<std::string> text = pythonFormula(*parsed, {{"x", "a"}, {"y", "b"}}, helpers);
+    QVERIFY(text);
+    QCOMPARE(QString::fromStdString(*text), expected);
+    QCOMPARE(helpers.uses(Helper::RoundHalfAway), contains(*text, "round_half_away"));
+}
+
+void TestPyTorchCode::everyFunctionOfAFormulaIsWritten()
+{
+    for (const std::string& name : formulaFunctions()) {
+        HelperCode helpers{PythonNames{{}}};
+        const Result<Expression> parsed = parseExpression(name + "(x)");
+        QVERIFY2(parsed, name.c_str());
+        const Result<std::string> text = pythonFormula(*parsed, {{"x", "a"}}, helpers);
+        QVERIFY2(text, name.c_str());
     }
 }
 

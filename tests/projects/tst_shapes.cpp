@@ -2,6 +2,8 @@
 #include "projects/library/presets.h"
 #include "projects/model/places.h"
 #include "projects/nodes/activations.h"
+#include "projects/nodes/expression.h"
+#include "projects/nodes/graph_builder.h"
 #include "projects/nodes/node_kinds.h"
 #include "projects/nodes/resolved_graph.h"
 #include "projects/nodes/shape.h"
@@ -55,6 +57,7 @@ private slots:
     void tiedHead();
     void activationsAreInTheirTableAlone();
     void tableIsSound();
+    void aFurtherInputIsNamed();
 };
 
 void TestShapes::language_data()
@@ -332,6 +335,8 @@ void TestShapes::tableIsSound()
         for (const ParamSpec& param : kind.params) {
             QVERIFY2(!param.title.empty() && !param.help.empty(), (kind.key + "." + param.name).c_str());
             QCOMPARE(!param.choices.empty(), param.type == ParamType::Choice);
+            QVERIFY2(param.type != ParamType::Formula || parseExpression(std::get<std::string>(param.defaultValue)),
+                     (kind.key + "." + param.name).c_str());
         }
         const auto params =
             evaluateParams(Node{NodeId{1}, kind.key, "n", {}}, Sizes{{{"d", 8}, {"vocab", 16}, {"seq", 4}}});
@@ -339,6 +344,24 @@ void TestShapes::tableIsSound()
         QCOMPARE(params->size(), kind.params.size());
     }
     QVERIFY(findNodeKind("no such kind") == nullptr);
+}
+
+void TestShapes::aFurtherInputIsNamed()
+{
+    const Graph graph = GraphBuilder()
+                            .node("input", "input")
+                            .node("sum", "add")
+                            .node("linear", "linear")
+                            .node("formula", "expression")
+                            .wire("input", "sum.in3")
+                            .build();
+    const auto next = [&](const char* name) {
+        return nextInputPort(*std::ranges::find(graph.nodes, name, &Node::name), graph).value_or("none");
+    };
+    QCOMPARE(next("sum"), std::string("in4"));
+    QCOMPARE(next("linear"), std::string("none"));
+    QCOMPARE(next("formula"), std::string("none")); // its ports are the names of the formula
+    QCOMPARE(nextInputPort(Node{NodeId{9}, "no such kind", "n", {}}, graph).value_or("none"), std::string("none"));
 }
 
 RESIDUA_TEST(TestShapes)

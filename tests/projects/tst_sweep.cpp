@@ -230,6 +230,9 @@ private slots:
                                           << "did you mean \"plain\"?";
         QTest::newRow("itself") << "/sweeps=1"
                                 << "decides nothing";
+        for (const char* const field : {"/name", "/description", "/topology/preset", "/schema", "/sweeps/0/axes"}) {
+            QTest::newRow(field) << QString("%1=1").arg(field) << "decides nothing";
+        }
         QTest::newRow("no values") << "/seeds/init"
                                    << "no values";
         QTest::newRow("twice the same") << "/seeds/init=1,1"
@@ -242,6 +245,21 @@ private slots:
         QFETCH(QString, error);
         const std::string got = errorOf(example(), {"s", {axisFrom(axis.toStdString())}});
         QVERIFY2(QString::fromStdString(got).contains(error), got.c_str());
+    }
+
+    void aFieldIsReadAsTheFileHasIt()
+    {
+        Project project = example();
+        project.topology.preset = "of \"mine\"";
+        const auto text = [&](const char* pointer) {
+            return fieldAt(project, pointer).value_or(FieldValue{"none"}).json;
+        };
+        QCOMPARE(text("/network/width"), std::to_string(project.network.width));
+        QCOMPARE(text("/topology/preset"), std::string("\"of \\\"mine\\\"\""));
+        QCOMPARE(text("/network/stack/0/repeat"), std::to_string(project.network.stack[0].repeat));
+        for (const char* const nothing : {"", "network", "/", "/network/stack/99", "/network/depth"}) {
+            QCOMPARE(text(nothing), std::string("none"));
+        }
     }
 
     void refusesGridsOfNoSize()
