@@ -12,7 +12,8 @@
 #                                              a unit that has a main of its own
 #
 # Library <name> becomes target residua_<name> with the alias residua::<name>. Files are relative to the calling
-# CMakeLists.txt; the include root is the checkout. PRIVATE_EXTERNAL packages never show in the public headers.
+# CMakeLists.txt; the include root is the checkout. HEADERS are what other modules may include of it. PRIVATE_EXTERNAL
+# packages never show in them.
 # PRECOMPILE names what most sources of the target include anyway: packages as <header>, our own by path. It only saves
 # time; a source still includes what it uses.
 
@@ -104,11 +105,15 @@ function(residua_check_module target module uses externals files)
   endforeach()
 
   list(TRANSFORM files PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/" REGEX "^[^/]")
-  residua_check_includes("${CMAKE_SOURCE_DIR}" ${module} "${allowed}" "${files}" scanned)
+  get_property(public GLOBAL PROPERTY RESIDUA_PUBLIC_HEADERS)
+  if(module STREQUAL "tests")
+    set(public "") # they may include any
+  endif()
+  residua_check_includes("${CMAKE_SOURCE_DIR}" ${module} "${allowed}" "${public}" "${files}" scanned)
   set(stamp "${CMAKE_CURRENT_BINARY_DIR}/${target}.includes")
   add_custom_command(OUTPUT "${stamp}"
-    COMMAND "${CMAKE_COMMAND}" "-DROOT=${CMAKE_SOURCE_DIR}" -DMODULE=${module} "-DALLOWED=${allowed}" "-DFILES=${files}"
-            "-DSTAMP=${stamp}" -P "${RESIDUA_CMAKE_DIR}/CheckIncludes.cmake"
+    COMMAND "${CMAKE_COMMAND}" "-DROOT=${CMAKE_SOURCE_DIR}" -DMODULE=${module} "-DALLOWED=${allowed}"
+            "-DPUBLIC=${public}" "-DFILES=${files}" "-DSTAMP=${stamp}" -P "${RESIDUA_CMAKE_DIR}/CheckIncludes.cmake"
     DEPENDS ${scanned} "${RESIDUA_CMAKE_DIR}/CheckIncludes.cmake"
     COMMENT "Checking the includes of ${target}" VERBATIM)
   add_custom_target(${target}_includes DEPENDS "${stamp}")
@@ -196,10 +201,21 @@ function(residua_add_library name)
     residua_set_up_target(${target} PUBLIC "${ARG_USES}" "${ARG_EXTERNAL}" "${ARG_PRIVATE_EXTERNAL}")
   endif()
   add_library(residua::${name} ALIAS ${target})
+  foreach(header IN LISTS ARG_HEADERS)
+    residua_include_path("${header}" include)
+    set_property(GLOBAL APPEND PROPERTY RESIDUA_PUBLIC_HEADERS "${include}")
+  endforeach()
   residua_check_module(${target} ${module} "${ARG_USES}" "${externals}" "${files}")
   if(RESIDUA_CHECK_HEADERS)
     residua_check_headers(${target} "${ARG_HEADERS}")
   endif()
+endfunction()
+
+# A file of the calling CMakeLists.txt as others include it: by its path in the checkout.
+function(residua_include_path file out)
+  cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}")
+  cmake_path(RELATIVE_PATH file BASE_DIRECTORY "${CMAKE_SOURCE_DIR}" OUTPUT_VARIABLE include)
+  set(${out} "${include}" PARENT_SCOPE)
 endfunction()
 
 # Each public header must compile alone, with nothing on the path but what the library makes public; included twice, so
@@ -207,8 +223,7 @@ endfunction()
 function(residua_check_headers target headers)
   set(sources "")
   foreach(header IN LISTS headers)
-    cmake_path(ABSOLUTE_PATH header BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" OUTPUT_VARIABLE path)
-    cmake_path(RELATIVE_PATH path BASE_DIRECTORY "${CMAKE_SOURCE_DIR}" OUTPUT_VARIABLE include)
+    residua_include_path("${header}" include)
     string(MAKE_C_IDENTIFIER "${include}" unit)
     set(source "${CMAKE_CURRENT_BINARY_DIR}/header_check/${unit}.cpp")
     file(CONFIGURE OUTPUT "${source}" CONTENT "#include \"${include}\"\n#include \"${include}\"\n" @ONLY)

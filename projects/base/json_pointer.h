@@ -8,7 +8,7 @@
 
 namespace residua::projects {
 
-/// Private to projects: places in a JSON tree as JSON pointers (RFC 6901), "/training/learning_rate/peak".
+/// Places in a JSON tree as JSON pointers (RFC 6901), "/training/learning_rate/peak".
 
 /// `key` as a token of a pointer: "a/b" is "a~1b".
 [[nodiscard]] std::string pointerToken(std::string_view key);

@@ -93,6 +93,19 @@ fixture(hidden_include "residua_add_library(editor SOURCES editor/e.cpp)\n"
   editor/e.cpp "#include \"editor/private.h\"\n" editor/private.h "#include <ATen/ATen.h>\n")
 expect(hidden_include configure fail "editor/private.h:1: includes \"ATen/ATen.h\": that is torch's")
 
+# What no HEADERS list names is its module's own, for all but tests; also when a later change includes it.
+fixture(own_header "${projects}${editor}" projects/a.h "${a_h}" projects/a.cpp "${a_cpp}#include \"projects/own.h\"\n" projects/own.h "#pragma once\n"
+  editor/e.cpp "#include \"editor/e.h\"\n" editor/e.h "#include \"projects/own.h\"\n")
+expect(own_header configure fail "editor/e.h:1: includes \"projects/own.h\": no HEADERS list names it")
+file(WRITE "${WORK}/own_header/editor/e.h" "#include \"projects/a.h\"\n")
+expect(own_header configure pass)
+expect(own_header build pass)
+file(WRITE "${WORK}/own_header/editor/e.h" "#include \"projects/own.h\"\n")
+expect(own_header build fail "editor/e.h:1: includes \"projects/own.h\": no HEADERS list names it")
+fixture(own_header_tested "${projects}residua_add_library(tests_support SOURCES tests/support/t.cpp USES projects)\n"
+  projects/a.h "${a_h}" projects/a.cpp "${a_cpp}" projects/own.h "#pragma once\n" tests/support/t.cpp "#include \"projects/own.h\"\n")
+expect(own_header_tested configure pass)
+
 fixture(upward_include "residua_add_library(editor SOURCES editor/e.cpp)\n" editor/e.cpp "#include \"../engine/train/trainer.h\"\n")
 expect(upward_include configure fail "editor/e.cpp:1: includes" "without \"..\"")
 
