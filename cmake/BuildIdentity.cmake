@@ -11,7 +11,7 @@ endforeach()
 string(SHA256 identity "${hashes}")
 file(CONFIGURE OUTPUT "${OUTPUT}" @ONLY CONTENT [[
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/api/session_table.h"
+#include "engine/opened/session_table.h"
 
 const char* residua::engine::buildIdentity() noexcept
 {

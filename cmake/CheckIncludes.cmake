@@ -6,8 +6,9 @@
 #         -P CheckIncludes.cmake
 cmake_minimum_required(VERSION 3.25)
 
-# The module that owns a path below the checkout, by its longest matching folder; empty for none.
+# The module that owns a path below the checkout: of the folder, or of the file without its ending, that matches first.
 set(RESIDUA_MODULE_FOLDERS
+  engine/opened/session_table=engine_table
   engine/api=engine_api engine/theory=engine_theory engine/files=engine_runs engine/runs=engine_runs
   engine/results=engine_results engine/tokeniser=engine_tokeniser engine/data=engine_data
   engine/bundle=engine_bundle engine/lowrank=engine_lowrank engine/opened=engine_opened engine=engine
@@ -50,7 +51,7 @@ function(residua_include_owner include out)
     foreach(entry IN LISTS RESIDUA_MODULE_FOLDERS)
       string(REPLACE "=" ";" entry "${entry}")
       list(GET entry 0 folder)
-      if(include MATCHES "^${folder}/")
+      if(include MATCHES "^${folder}[/.]")
         list(GET entry 1 owner)
         break()
       endif()

@@ -34,9 +34,10 @@ set(RESIDUA_MAY_USE_engine_tokeniser projects nlohmann icu pcre2)
 set(RESIDUA_MAY_USE_engine_data    projects engine_api engine_theory engine_runs engine_tokeniser eigen nlohmann sentencepiece archive arrow)
 set(RESIDUA_MAY_USE_engine_bundle  projects engine_api engine_runs engine_results engine_data nlohmann archive)
 set(RESIDUA_MAY_USE_engine_lowrank projects engine_theory eigen)
-set(RESIDUA_MAY_USE_engine         projects kernels engine_api engine_runs engine_results engine_data engine_lowrank
+set(RESIDUA_MAY_USE_engine_table   engine_api)
+set(RESIDUA_MAY_USE_engine         projects kernels engine_api engine_runs engine_results engine_data engine_lowrank engine_table
                                    nlohmann torch)
-set(RESIDUA_MAY_USE_engine_opened  projects engine_api engine_runs)
+set(RESIDUA_MAY_USE_engine_opened  engine_api engine_runs engine_table)
 set(RESIDUA_MAY_USE_editor         projects resources imgui opengl)
 set(RESIDUA_MAY_USE_visualizers    projects engine_api engine_results resources qt qcustomplot)
 set(RESIDUA_MAY_USE_resources      "")
@@ -48,7 +49,7 @@ set(RESIDUA_MAY_USE_app            projects engine_api engine_results engine_bun
                                    nlohmann qt qcustomplot imgui opengl)
 set(RESIDUA_MAY_USE_tests          projects kernels kernels_cuda engine_api engine_theory engine_runs engine_results
                                    engine_tokeniser engine_data engine_bundle
-                                   engine_lowrank engine engine_opened editor visualizers report resources cli app
+                                   engine_lowrank engine engine_table engine_opened editor visualizers report resources cli app
                                    archive arrow eigen nlohmann sqlite sentencepiece torch qt qcustomplot imgui opengl cuda)
 # What it may link besides, and never include.
 set(RESIDUA_MAY_LINK_cli engine_opened)
