@@ -8,7 +8,7 @@ cmake_minimum_required(VERSION 3.25)
 
 # The module that owns a path below the checkout: of the folder, or of the file without its ending, that matches first.
 set(RESIDUA_MODULE_FOLDERS
-  engine/opened/session_table=engine_table
+  engine/opened/session_table=engine_table engine/data/project_bounds=engine_data_bounds
   engine/api=engine_api engine/theory=engine_theory engine/files=engine_runs engine/runs=engine_runs
   engine/results=engine_results engine/tokeniser=engine_tokeniser engine/data=engine_data
   engine/bundle=engine_bundle engine/lowrank=engine_lowrank engine/opened=engine_opened engine=engine

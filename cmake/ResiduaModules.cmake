@@ -31,29 +31,29 @@ set(RESIDUA_MAY_USE_engine_theory  projects eigen)
 set(RESIDUA_MAY_USE_engine_runs    projects engine_api nlohmann sqlite)
 set(RESIDUA_MAY_USE_engine_results projects engine_api engine_runs)
 set(RESIDUA_MAY_USE_engine_tokeniser projects nlohmann icu pcre2)
-set(RESIDUA_MAY_USE_engine_data    projects engine_api engine_theory engine_runs engine_tokeniser eigen nlohmann sentencepiece archive arrow)
-set(RESIDUA_MAY_USE_engine_bundle  projects engine_api engine_runs engine_results engine_data nlohmann archive)
+set(RESIDUA_MAY_USE_engine_data    projects engine_api engine_theory engine_runs engine_tokeniser nlohmann sentencepiece archive arrow)
+set(RESIDUA_MAY_USE_engine_data_bounds projects engine_theory engine_data)
+set(RESIDUA_MAY_USE_engine_bundle  projects engine_api engine_runs engine_results engine_data archive)
 set(RESIDUA_MAY_USE_engine_lowrank projects engine_theory eigen)
 set(RESIDUA_MAY_USE_engine_table   engine_api)
 set(RESIDUA_MAY_USE_engine         projects kernels engine_api engine_runs engine_results engine_data engine_lowrank engine_table
-                                   nlohmann torch)
+                                   torch)
 set(RESIDUA_MAY_USE_engine_opened  engine_api engine_runs engine_table)
-set(RESIDUA_MAY_USE_editor         projects resources imgui opengl)
+set(RESIDUA_MAY_USE_editor         projects resources imgui)
 set(RESIDUA_MAY_USE_visualizers    projects engine_api engine_results resources qt qcustomplot)
 set(RESIDUA_MAY_USE_resources      "")
-set(RESIDUA_MAY_USE_report         projects engine_api engine_theory engine_results engine_data engine_lowrank resources
-                                   nlohmann)
-set(RESIDUA_MAY_USE_cli            projects engine_api engine_theory engine_results engine_data engine_bundle engine_lowrank report
+set(RESIDUA_MAY_USE_report         projects engine_api engine_theory engine_results engine_data_bounds resources)
+set(RESIDUA_MAY_USE_cli            projects engine_api engine_theory engine_results engine_bundle engine_lowrank report
                                    resources nlohmann)
 set(RESIDUA_MAY_USE_app            projects engine_api engine_results engine_bundle editor visualizers report resources
-                                   nlohmann qt qcustomplot imgui opengl)
+                                   nlohmann qt imgui)
 set(RESIDUA_MAY_USE_tests          projects kernels kernels_cuda engine_api engine_theory engine_runs engine_results
-                                   engine_tokeniser engine_data engine_bundle
+                                   engine_tokeniser engine_data engine_data_bounds engine_bundle
                                    engine_lowrank engine engine_table engine_opened editor visualizers report resources cli app
                                    archive arrow eigen nlohmann sqlite sentencepiece torch qt qcustomplot imgui opengl cuda)
 # What it may link besides, and never include.
 set(RESIDUA_MAY_LINK_cli engine_opened)
-set(RESIDUA_MAY_LINK_app engine_opened)
+set(RESIDUA_MAY_LINK_app engine_opened opengl)
 
 # Imported target patterns of each package; what matches none (threads, dl) is free to all.
 set(RESIDUA_FAMILY_TARGETS
@@ -100,7 +100,7 @@ function(residua_check_module target module uses externals files)
   endforeach()
   foreach(external IN LISTS externals)
     residua_family_of(${external} family)
-    if(family AND NOT family IN_LIST allowed)
+    if(family AND NOT family IN_LIST allowed AND NOT family IN_LIST RESIDUA_MAY_LINK_${module})
       message(FATAL_ERROR "${target} uses ${external}: ${module} may use only: ${shown}")
     endif()
   endforeach()
