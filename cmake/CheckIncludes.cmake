@@ -2,11 +2,13 @@
 # Reads the #include lines of a library's files and stops at the first that its module may not have.
 #
 # Included by ResiduaModules for the check at configure time, and run as a script when a file changes:
-#   cmake -DMODULE=editor -DALLOWED=projects;imgui;opengl -DROOT=<checkout> -DFILES=<list> -DSTAMP=<file> -P CheckIncludes.cmake
+#   cmake -DMODULE=editor -DALLOWED=projects;imgui -DPUBLIC=<headers> -DROOT=<checkout> -DFILES=<list> -DSTAMP=<file>
+#         -P CheckIncludes.cmake
 cmake_minimum_required(VERSION 3.25)
 
-# The module that owns a path below the checkout, by its longest matching folder; empty for none.
+# The module that owns a path below the checkout: of the folder, or of the file without its ending, that matches first.
 set(RESIDUA_MODULE_FOLDERS
+  engine/opened/session_table=engine_table engine/data/project_bounds=engine_data_bounds
   engine/api=engine_api engine/theory=engine_theory engine/files=engine_runs engine/runs=engine_runs
   engine/results=engine_results engine/tokeniser=engine_tokeniser engine/data=engine_data
   engine/bundle=engine_bundle engine/lowrank=engine_lowrank engine/opened=engine_opened engine=engine
@@ -49,7 +51,7 @@ function(residua_include_owner include out)
     foreach(entry IN LISTS RESIDUA_MODULE_FOLDERS)
       string(REPLACE "=" ";" entry "${entry}")
       list(GET entry 0 folder)
-      if(include MATCHES "^${folder}/")
+      if(include MATCHES "^${folder}[/.]")
         list(GET entry 1 owner)
         break()
       endif()
@@ -106,8 +108,9 @@ function(residua_check_folder_order root file include)
   endif()
 endfunction()
 
-# Scans `files` and every header of the same module that they include. `out` receives all files that were read.
-function(residua_check_includes root module allowed files out)
+# Scans `files` and every header of the same module that they include. `public` are the headers that modules show each
+# other, which all but tests keep to. `out` receives all files that were read.
+function(residua_check_includes root module allowed public files out)
   set(queue ${files})
   set(seen "")
   while(queue)
@@ -136,6 +139,9 @@ function(residua_check_includes root module allowed files out)
         endif()
         residua_include_refuse("${root}" "${file}" "${include}"
           "that is ${owner}'s, and ${module} may include only its own headers, the standard library and: ${shown}")
+      elseif(RESIDUA_MODULE_FOLDERS MATCHES "=${owner}(;|$)" AND NOT module STREQUAL "tests" AND NOT include IN_LIST public)
+        residua_include_refuse("${root}" "${file}" "${include}"
+          "no HEADERS list names it, so ${owner} keeps it to itself: name it in HEADERS or include a header that is there")
       endif()
     endforeach()
   endwhile()
@@ -143,6 +149,6 @@ function(residua_check_includes root module allowed files out)
 endfunction()
 
 if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
-  residua_check_includes("${ROOT}" "${MODULE}" "${ALLOWED}" "${FILES}" scanned)
+  residua_check_includes("${ROOT}" "${MODULE}" "${ALLOWED}" "${PUBLIC}" "${FILES}" scanned)
   file(TOUCH "${STAMP}")
 endif()

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-/// The small JSON files of a run, read as a stranger's. Private to the record.
+/// The small JSON files of runs and bundles, read as a stranger's.
 namespace residua::engine {
 
 using RecordJson = nlohmann::ordered_json;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/api/session_table.h"
+#include "engine/opened/session_table.h"
 
 namespace residua::engine {
 

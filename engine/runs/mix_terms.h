@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-/// The places of mixing weights in recorded matrices. Private to the engine.
+/// The places of mixing weights in recorded matrices.
 namespace residua::engine {
 
 /// Adds to `result` the matrices of `kind` (one per port where layers have several) of a value per term of the plan;

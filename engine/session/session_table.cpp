@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/api/session_table.h"
+#include "engine/opened/session_table.h"
 
 #include "engine/session/failure.h"
 

@@ -12,8 +12,8 @@
 
 namespace residua::projects {
 
-/// Private to projects: JSON as a tree that keeps the order of keys. A tree of its own because a file is
-/// migrated as a tree, repeated keys must be found, and each value knows whether it is written on one line.
+/// JSON as a tree that keeps the order of keys. A tree of its own because a file is migrated as a tree, repeated keys
+/// must be found, and each value knows whether it is written on one line.
 struct JsonValue;
 struct JsonMember;
 using JsonArray = std::vector<JsonValue>;

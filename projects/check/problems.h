@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-/// What the parts of validate() share. Private to this folder.
+/// Private to projects: what the parts of validate() share; cost and transfer ask for the used blocks.
 namespace residua::projects {
 
 /// Gathers problems in document order, the first thousand errors and the first thousand warnings: a hostile file has

@@ -15,7 +15,7 @@ namespace residua::projects {
 enum class NodeId : std::uint32_t {};
 
 /// A parameter of a node. A size may be a formula over the project's named sizes
-/// ("4*d", "8*d/3", see sizes.h), which is kept as the text the user wrote.
+/// ("4*d", "8*d/3", see expression.h), which is kept as the text the user wrote.
 using ParamValue = std::variant<bool, std::int64_t, double, std::string>;
 
 /// One operation. `params` holds only what differs from the kind's defaults.

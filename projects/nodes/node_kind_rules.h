@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-/// What the tables of node kinds share. Private to this folder.
+/// What the tables of node kinds share. Private to projects.
 namespace residua::projects {
 
 using Shapes = std::span<const Shape>;

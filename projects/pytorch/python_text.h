@@ -10,7 +10,7 @@
 
 namespace residua::projects {
 
-/// Private to pytorch: lines of Python under construction.
+/// Private to projects: lines of Python under construction.
 class PythonText {
 public:
     /// A line at the current depth; an empty one has no spaces.

@@ -12,10 +12,10 @@
 
 namespace residua::projects {
 
-/// Private to projects: how a struct is described once for whoever walks a document (the file's reader and writer, the
-/// diff, the checks of ranges, fields.h for all others, and the random documents of the tests). The descriptions are in
-/// describe_data.h, _network.h, _topology.h, _training.h and _project.h: a new field is a line there, and all of them
-/// know it.
+/// How a struct is described once for whoever walks a document by its types (the file's reader and writer, the diff,
+/// the checks of ranges, the fingerprint of data, and the random documents of the tests; fields.h gives all others the
+/// same as values). The descriptions are in describe_data.h, _network.h, _topology.h, _training.h, _project.h and
+/// _sweep.h: a new field is a line there, and all of them know it.
 
 /// `static constexpr void visit(auto&& visitor)` calls `visitor(Field, &T::member)` for each field, in the file's
 /// order.

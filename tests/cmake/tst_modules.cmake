@@ -17,6 +17,7 @@ set(CMAKE_CXX_STANDARD 20)
 add_library(residua_compiler INTERFACE)
 add_library(Qt6::Widgets INTERFACE IMPORTED)
 add_library(residua::torch INTERFACE IMPORTED)
+add_library(OpenGL::GL INTERFACE IMPORTED)
 add_library(nlohmann_json::nlohmann_json INTERFACE IMPORTED)
 set(RESIDUA_CHECK_HEADERS ON)
 include("@CHECKOUT@/cmake/ResiduaModules.cmake")
@@ -93,6 +94,19 @@ fixture(hidden_include "residua_add_library(editor SOURCES editor/e.cpp)\n"
   editor/e.cpp "#include \"editor/private.h\"\n" editor/private.h "#include <ATen/ATen.h>\n")
 expect(hidden_include configure fail "editor/private.h:1: includes \"ATen/ATen.h\": that is torch's")
 
+# What no HEADERS list names is its module's own, for all but tests; also when a later change includes it.
+fixture(own_header "${projects}${editor}" projects/a.h "${a_h}" projects/a.cpp "${a_cpp}#include \"projects/own.h\"\n" projects/own.h "#pragma once\n"
+  editor/e.cpp "#include \"editor/e.h\"\n" editor/e.h "#include \"projects/own.h\"\n")
+expect(own_header configure fail "editor/e.h:1: includes \"projects/own.h\": no HEADERS list names it")
+file(WRITE "${WORK}/own_header/editor/e.h" "#include \"projects/a.h\"\n")
+expect(own_header configure pass)
+expect(own_header build pass)
+file(WRITE "${WORK}/own_header/editor/e.h" "#include \"projects/own.h\"\n")
+expect(own_header build fail "editor/e.h:1: includes \"projects/own.h\": no HEADERS list names it")
+fixture(own_header_tested "${projects}residua_add_library(tests_support SOURCES tests/support/t.cpp USES projects)\n"
+  projects/a.h "${a_h}" projects/a.cpp "${a_cpp}" projects/own.h "#pragma once\n" tests/support/t.cpp "#include \"projects/own.h\"\n")
+expect(own_header_tested configure pass)
+
 fixture(upward_include "residua_add_library(editor SOURCES editor/e.cpp)\n" editor/e.cpp "#include \"../engine/train/trainer.h\"\n")
 expect(upward_include configure fail "editor/e.cpp:1: includes" "without \"..\"")
 
@@ -110,6 +124,11 @@ fixture(folder_order_visualizers "residua_add_library(visualizers SOURCES visual
 expect(folder_order_visualizers configure fail "a folder of visualizers may include" "gap, theory")
 
 # What may be linked may still not be included; the engine itself, which brings LibTorch, is not linked either.
+set(drawn "residua_add_library(app SOURCES app/a.cpp EXTERNAL OpenGL::GL)\n")
+fixture(linked_package "${drawn}" app/a.cpp "// empty\n")
+expect(linked_package configure pass)
+fixture(linked_package_included "${drawn}" app/a.cpp "#include <GL/gl.h>\n")
+expect(linked_package_included configure fail "app/a.cpp:1: includes \"GL/gl.h\": that is opengl's")
 set(linked "residua_add_library(engine_opened SOURCES engine/opened/o.cpp)\nresidua_add_library(cli SOURCES app/cli/c.cpp USES engine_opened)\n")
 fixture(linked_only "${linked}" engine/opened/o.cpp "// empty\n" app/cli/c.cpp "// empty\n")
 expect(linked_only configure pass)
@@ -119,6 +138,16 @@ expect(linked_included configure fail "app/cli/c.cpp:1: includes \"engine/opened
 fixture(linked_engine "residua_add_library(engine SOURCES engine/network/n.cpp)\nresidua_add_library(cli SOURCES app/cli/c.cpp USES engine)\n"
   engine/network/n.cpp "// empty\n" app/cli/c.cpp "// empty\n")
 expect(linked_engine configure fail "residua_cli uses engine: cli may use only")
+
+# A module may be one file of another's folder.
+set(bounds "residua_add_library(engine_data_bounds SOURCES engine/data/project_bounds.cpp HEADERS engine/data/project_bounds.h)
+residua_add_library(report SOURCES app/report/r.cpp USES engine_data_bounds)\n")
+set(bounds_h engine/data/project_bounds.h "#pragma once\n" engine/data/project_bounds.cpp "#include \"engine/data/dataset.h\"\n")
+fixture(one_file "residua_add_library(engine_data SOURCES engine/data/d.cpp HEADERS engine/data/dataset.h)\n${bounds}" ${bounds_h}
+  engine/data/d.cpp "// empty\n" engine/data/dataset.h "#pragma once\n" app/report/r.cpp "#include \"engine/data/project_bounds.h\"\n")
+expect(one_file configure pass)
+file(WRITE "${WORK}/one_file/app/report/r.cpp" "#include \"engine/data/dataset.h\"\n")
+expect(one_file configure fail "app/report/r.cpp:1: includes \"engine/data/dataset.h\": that is engine_data's, and report may")
 
 fixture(unknown_module "residua_add_library(utils SOURCES utils/u.cpp)\n" utils/u.cpp "// empty\n")
 expect(unknown_module configure fail "utils belongs to no module")

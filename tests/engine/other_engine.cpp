@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A library that is taken for the engine's by all but the build that it says it is of. Its table has no functions.
-#include "engine/api/session_table.h"
+#include "engine/opened/session_table.h"
 
 extern "C" __attribute__((visibility("default"))) const residua::engine::SessionTable* residuaEngine()
 {
