@@ -7,6 +7,7 @@
 #include "engine/runs/mix_terms.h"
 #include "projects/base/whole_file.h"
 #include "projects/file/store.h"
+#include "projects/model/parameter_name.h"
 
 #include <algorithm>
 #include <bit>
@@ -24,7 +25,6 @@ namespace fs = std::filesystem;
 using projects::DepthMix;
 
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
-constexpr const char* kParameter = "topology.coefficient";
 
 double numberAt(const StoredTensor& tensor, std::size_t index)
 {
@@ -222,7 +222,7 @@ Result<std::vector<CoefficientTensor>> checkpointCoefficients(const fs::path& ru
         return checkpoint.error();
     }
     const auto* const mix = std::get_if<DepthMix>(&project->topology.wiring);
-    const auto stored = checkpoint->model.tensors().find(kParameter);
+    const auto stored = checkpoint->model.tensors().find(projects::kTopologyCoefficient);
     if (mix == nullptr || stored == checkpoint->model.tensors().end()) {
         return Error{run.string(), "its topology, " + project->topology.preset +
                                        ", learns no weight for each shortcut that a checkpoint could hold"};
@@ -236,8 +236,8 @@ Result<std::vector<CoefficientTensor>> checkpointCoefficients(const fs::path& ru
     const bool fits =
         (shape.size() == 1 || shape.size() == 2) && learned.coefficients.features > 0 && shape[0] == terms;
     if (!fits) {
-        return Error{run.string(),
-                     std::string("the checkpoint's ") + kParameter + " does not fit the topology of the run's project"};
+        return Error{run.string(), std::string("the checkpoint's ") + projects::kTopologyCoefficient +
+                                       " does not fit the topology of the run's project"};
     }
     const auto count = static_cast<std::size_t>(terms * learned.coefficients.features);
     for (std::size_t i = 0; i < count; ++i) {
