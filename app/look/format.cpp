@@ -14,8 +14,9 @@ namespace residua::app {
 namespace {
 
 constexpr const char* kThinSpace = "\u2009";
-[[maybe_unused]] constexpr const char* kUnits[] = {QT_TRANSLATE_NOOP("Unit", "token"),
-                                                   QT_TRANSLATE_NOOP("Unit", "sample")};
+[[maybe_unused]] constexpr const char* kUnits[] = {
+    QT_TRANSLATE_NOOP("Unit", "token"), QT_TRANSLATE_NOOP("Unit", "sample"), QT_TRANSLATE_NOOP("Unit", "tokens"),
+    QT_TRANSLATE_NOOP("Unit", "samples")};
 
 } // namespace
 
@@ -81,6 +82,11 @@ QString formatWhole(std::int64_t value)
 QString formatUnit(const projects::DataSource& data)
 {
     return QCoreApplication::translate("Unit", projects::unitWord(data));
+}
+
+QString formatUnits(projects::Unit unit)
+{
+    return QCoreApplication::translate("Unit", (projects::unitWord(unit) + std::string("s")).c_str());
 }
 
 } // namespace residua::app

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "projects/model/data_source.h"
+#include "projects/nodes/example_schema.h"
 
 #include <QDateTime>
 #include <QString>
@@ -29,5 +30,7 @@ namespace residua::app {
 [[nodiscard]] QString formatWhole(std::int64_t value);
 /// What is counted of the data: "token" or "sample".
 [[nodiscard]] QString formatUnit(const projects::DataSource& data);
+/// Of many: "tokens" or "samples".
+[[nodiscard]] QString formatUnits(projects::Unit unit);
 
 } // namespace residua::app

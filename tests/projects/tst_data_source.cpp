@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a path's name says of the data that lies there.
 #include "projects/model/data_source.h"
+#include "projects/nodes/example_schema.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
@@ -45,6 +46,8 @@ private slots:
         QCOMPARE(std::string(unitWord({.source = MixtureData{}})), std::string("token"));
         QCOMPARE(std::string(unitWord({.source = LinearRegression{}})), std::string("sample"));
         QCOMPARE(std::string(unitWord({.source = BooleanPolynomial{}})), std::string("sample"));
+        QVERIFY(ExampleSchema::nextToken(5).unit() == Unit::Token);
+        QVERIFY(ExampleSchema::vectors(3, 2).unit() == Unit::Sample);
     }
 };
 
