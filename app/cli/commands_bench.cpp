@@ -4,6 +4,7 @@
 #include "app/cli/run_monitor.h"
 #include "app/cli/scratch_directory.h"
 #include "projects/cost/cost.h"
+#include "projects/nodes/example_schema.h"
 
 #include <nlohmann/json.hpp>
 

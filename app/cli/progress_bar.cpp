@@ -2,6 +2,7 @@
 #include "app/cli/progress_bar.h"
 
 #include "app/cli/terminal_text.h"
+#include "projects/nodes/example_schema.h"
 
 #include <algorithm>
 #include <cmath>
@@ -21,7 +22,7 @@ constexpr int kRanks = 5;            ///< of the figures
 
 ProgressBar::ProgressBar(const Console& console, const engine::RunStarted& started)
     : m_console(console),
-      m_unit(started.unit == engine::Unit::Token ? "tokens/s" : "samples/s"),
+      m_unit(projects::unitWord(started.unit) + std::string("s/s")),
       m_steps(started.steps),
       m_unitsPerStep(std::max<std::int64_t>(started.unitsPerStep, 1)),
       m_step(started.firstStep),

@@ -4,6 +4,7 @@
 #include "app/cli/engine_link.h"
 #include "app/cli/progress_bar.h"
 #include "engine/results/run_reader.h"
+#include "projects/nodes/example_schema.h"
 
 #include <nlohmann/json.hpp>
 
@@ -33,8 +34,8 @@ public:
             return;
         }
         m_console.line("training on " + event.device + ": " + grouped(event.parameters) + " parameters, " +
-                       grouped(event.unitsPerStep) + (event.unit == engine::Unit::Token ? " tokens" : " samples") +
-                       " a step, steps " + grouped(event.firstStep) + " to " + grouped(event.steps));
+                       grouped(event.unitsPerStep) + " " + projects::unitWord(event.unit) + "s a step, steps " +
+                       grouped(event.firstStep) + " to " + grouped(event.steps));
         m_console.line("run " + event.runDirectory.string());
         m_console.value({{"event", "started"},
                          {"run", event.runDirectory.string()},

@@ -14,8 +14,9 @@ namespace residua::app {
 namespace {
 
 constexpr const char* kThinSpace = "\u2009";
-[[maybe_unused]] constexpr const char* kUnits[] = {QT_TRANSLATE_NOOP("Unit", "token"),
-                                                   QT_TRANSLATE_NOOP("Unit", "sample")};
+[[maybe_unused]] constexpr const char* kUnits[] = {
+    QT_TRANSLATE_NOOP("Unit", "token"), QT_TRANSLATE_NOOP("Unit", "sample"), QT_TRANSLATE_NOOP("Unit", "tokens"),
+    QT_TRANSLATE_NOOP("Unit", "samples")};
 
 } // namespace
 
@@ -91,6 +92,11 @@ QString fileFilter(const QString& title, std::span<const std::string_view> endin
     }
     return QStringLiteral("%1 (%2);;%3 (*)")
         .arg(title, patterns.join(QLatin1Char(' ')), QCoreApplication::translate("FileFilter", "Any file"));
+}
+
+QString formatUnits(projects::Unit unit)
+{
+    return QCoreApplication::translate("Unit", (projects::unitWord(unit) + std::string("s")).c_str());
 }
 
 } // namespace residua::app

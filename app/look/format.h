@@ -2,6 +2,7 @@
 #pragma once
 
 #include "projects/model/data_source.h"
+#include "projects/nodes/example_schema.h"
 
 #include <QDateTime>
 #include <QString>
@@ -33,5 +34,7 @@ namespace residua::app {
 [[nodiscard]] QString formatUnit(const projects::DataSource& data);
 /// What a file dialog lets through, "Texts (*.txt *.md);;Any file (*)": files with one of these endings, or all.
 [[nodiscard]] QString fileFilter(const QString& title, std::span<const std::string_view> endings);
+/// Of many: "tokens" or "samples".
+[[nodiscard]] QString formatUnits(projects::Unit unit);
 
 } // namespace residua::app

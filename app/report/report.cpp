@@ -18,6 +18,7 @@
 #include "projects/cost/stage_cost.h"
 #include "projects/file/json.h"
 #include "projects/file/store.h"
+#include "projects/nodes/example_schema.h"
 #include "resources/axis.h"
 
 #include <algorithm>

@@ -259,8 +259,7 @@ QStringList RunBar::speed(const RunProgress& progress) const
     const RunPhase phase = m_controller.phase();
     QStringList parts;
     if (progress.unitsPerSecond > 0) {
-        parts << (progress.unit == engine::Unit::Token ? tr("%1 tok/s") : tr("%1 samples/s"))
-                     .arg(formatCount(progress.unitsPerSecond));
+        parts << tr("%1 %2/s").arg(formatCount(progress.unitsPerSecond), formatUnits(progress.unit));
     }
     if (phase == RunPhase::Running && m_controller.secondsLeft() >= 0) {
         parts << tr("%1 left").arg(formatDuration(m_controller.secondsLeft()));

@@ -4,6 +4,7 @@
 #include "app/engine/engine_bridge.h"
 #include "app/runs/go_on_request.h"
 #include "app/runs/run_queue.h"
+#include "projects/nodes/example_schema.h"
 #include "projects/studies/sweep_grid.h"
 
 #include <QObject>
@@ -27,7 +28,7 @@ struct RunProgress {
     double validationLoss = engine::kNoLoss; ///< the last; NaN before the first
     double seconds = 0;                      ///< of training, earlier parts of a resumed run added up
     double unitsPerSecond = 0;
-    engine::Unit unit = engine::Unit::Token;
+    projects::Unit unit = projects::Unit::Token;
 
     /// Seconds left at the present speed; negative where unknown.
     [[nodiscard]] double secondsLeft(std::int64_t unitsPerStep) const;

@@ -46,7 +46,7 @@ QString amountText(const engine::DataSummary& data, const projects::NewProject& 
     if (data.train < 0) {
         return DataPreviewText::tr("Training samples are drawn without end.");
     }
-    const QString unit = data.examples.hasTime() ? DataPreviewText::tr("tokens") : DataPreviewText::tr("samples");
+    const QString unit = formatUnits(data.examples.unit());
     const double fed = static_cast<double>(project.steps) * static_cast<double>(project.batch) *
                        static_cast<double>(data.examples.units(1, project.sequenceLength));
     QStringList lines;

@@ -7,6 +7,7 @@
 #include "engine/api/values.h"
 #include "projects/base/result.h"
 #include "projects/model/project.h"
+#include "projects/nodes/example_schema.h"
 
 #include <filesystem>
 #include <functional>
@@ -217,7 +218,7 @@ struct RunStarted {
     std::int64_t parameters = 0;
     std::string device;
     std::int64_t unitsPerStep = 0;
-    Unit unit = Unit::Token;
+    projects::Unit unit = projects::Unit::Token; ///< what is counted
 };
 /// What has come since the last one; at most 30 a second, the last step's always.
 struct Progress {

@@ -18,9 +18,6 @@ enum class RunId : std::uint64_t {};
 /// QueryFailed.
 enum class QueryTag : std::uint64_t {};
 
-/// What is counted while training.
-enum class Unit { Token, Sample };
-
 /// Where a run computes.
 struct DeviceInfo {
     std::string key;  ///< "cpu", "cuda:0": what commands take

@@ -4,6 +4,7 @@
 #include "engine/depth/layer_wiring.h"
 #include "engine/ops/fused.h"
 #include "engine/runtime/fixed_bits.h"
+#include "projects/model/parameter_name.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
@@ -19,7 +20,7 @@ public:
         : m_layers(std::move(layers)), m_width(width), m_compute(plan.compute())
     {
         for (std::size_t reader = 1; reader <= m_layers.size() + 1; ++reader) {
-            const std::string name = "topology." + std::to_string(reader) + ".weight";
+            const std::string name = projects::topologyParameter(static_cast<std::int64_t>(reader), "weight");
             m_weights.push_back(plan.add(name, {width, static_cast<std::int64_t>(reader) * width}, Role::Matrix));
         }
     }

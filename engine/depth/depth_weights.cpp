@@ -5,6 +5,7 @@
 #include "engine/depth/token_weights.h"
 #include "engine/ops/places.h"
 #include "engine/runtime/fixed_bits.h"
+#include "projects/model/parameter_name.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
@@ -34,7 +35,6 @@ using projects::WeightKind;
 
 namespace {
 
-constexpr const char* kCoefficient = "topology.coefficient";
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
 /// Fixed and learned weights, scalar or per feature, normalised or not, with or without the gate of GRN-v3.
@@ -58,7 +58,7 @@ public:
                 m_firstVector.push_back(vectors);
                 vectors += gatesEntries() ? reader.terms() : reader.outputs;
             }
-            m_gate = plan.addConstant("topology.gate", {vectors, width}, 0, decay);
+            m_gate = plan.addConstant(projects::kTopologyGate, {vectors, width}, 0, decay);
         }
     }
 
@@ -196,10 +196,10 @@ private:
             if (!terms.empty()) {
                 const at::Tensor index = at::tensor(std::vector<std::int64_t>(terms.begin(), terms.end()), at::kLong);
                 m_learnedTerms = index.to(plan.compute().device);
-                m_learned = plan.addValues(kCoefficient, values.index_select(0, index), decay);
+                m_learned = plan.addValues(projects::kTopologyCoefficient, values.index_select(0, index), decay);
             }
         } else {
-            m_coefficient = plan.addValues(kCoefficient, values, decay);
+            m_coefficient = plan.addValues(projects::kTopologyCoefficient, values, decay);
         }
     }
 
@@ -218,7 +218,7 @@ private:
             m_frozen = at::tensor(frozen, at::kLong).to(compute.device, at::kBool);
             m_frozen = m_perFeature ? m_frozen.unsqueeze(1) : m_frozen;
             if (m_mix.weight != WeightKind::Fixed) {
-                plan.hold(kCoefficient, m_frozen);
+                plan.hold(projects::kTopologyCoefficient, m_frozen);
             }
         }
     }

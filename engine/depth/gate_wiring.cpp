@@ -5,6 +5,7 @@
 #include "engine/depth/layer_wiring.h"
 #include "engine/graph/value_residual.h"
 #include "engine/runtime/fixed_bits.h"
+#include "projects/model/parameter_name.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
@@ -67,7 +68,7 @@ public:
 class ReZeroJoint final : public Joint {
 public:
     ReZeroJoint(std::int64_t layers, std::int64_t modules, InitPlan& plan)
-        : m_alpha(plan.addConstant("topology.alpha", {layers}, 0, Decay::No)),
+        : m_alpha(plan.addConstant(projects::kTopologyAlpha, {layers}, 0, Decay::No)),
           m_each(static_cast<std::size_t>(modules / layers))
     {
     }
@@ -96,7 +97,8 @@ class ResidualWeights {
 public:
     ResidualWeights(projects::LaurelBound bound, std::int64_t depth, InitPlan& plan)
         : m_bound(bound),
-          m_factor(plan.addConstant("topology.factor", {depth, 2}, bound == LaurelBound::None ? 1 : 0, Decay::No))
+          m_factor(
+              plan.addConstant(projects::kTopologyFactor, {depth, 2}, bound == LaurelBound::None ? 1 : 0, Decay::No))
     {
     }
 
@@ -171,9 +173,9 @@ public:
     HighwayJoint(double bias, std::int64_t depth, std::int64_t width, InitPlan& plan) : m_compute(plan.compute())
     {
         for (std::int64_t layer = 1; layer <= depth; ++layer) {
-            const std::string prefix = "topology." + std::to_string(layer) + ".gate.";
-            m_weights.push_back(plan.add(prefix + "weight", {width, width}, Role::Matrix));
-            m_biases.push_back(plan.addConstant(prefix + "bias", {width}, bias, Decay::No));
+            const std::string weight = projects::topologyParameter(layer, "gate.weight");
+            m_weights.push_back(plan.add(weight, {width, width}, Role::Matrix));
+            m_biases.push_back(plan.addConstant(projects::siblingOf(weight, "bias"), {width}, bias, Decay::No));
         }
     }
 
@@ -205,9 +207,10 @@ public:
     LowRankMaps(std::int64_t rank, std::int64_t depth, std::int64_t width, InitPlan& plan) : m_compute(plan.compute())
     {
         for (std::int64_t layer = 1; layer <= depth; ++layer) {
-            const std::string prefix = "topology." + std::to_string(layer) + ".";
-            m_down.push_back(plan.add(prefix + "down.weight", {rank, width}, Role::Matrix));
-            m_up.push_back(plan.addConstant(prefix + "up.weight", {width, rank}, 0, Decay::Yes));
+            const std::string down = projects::topologyParameter(layer, "down.weight");
+            m_down.push_back(plan.add(down, {rank, width}, Role::Matrix));
+            const std::string up = projects::topologyParameter(layer, "up.weight");
+            m_up.push_back(plan.addConstant(up, {width, rank}, 0, Decay::Yes));
         }
     }
 
@@ -266,7 +269,7 @@ public:
             start.insert(start.end(), static_cast<std::size_t>(m_counts.back()),
                          1.0 / static_cast<double>(m_counts.back()));
         }
-        m_gamma = plan.addValues("topology.coefficient", at::tensor(start, at::kDouble), Decay::No);
+        m_gamma = plan.addValues(projects::kTopologyCoefficient, at::tensor(start, at::kDouble), Decay::No);
     }
 
     void begin(const at::Tensor& input) override
@@ -333,7 +336,7 @@ private:
 class ValueResidualJoint final : public Joint {
 public:
     ValueResidualJoint(std::int64_t depth, InitPlan& plan)
-        : m_factor(plan.addConstant("topology.values", {depth - 1, 2}, 0.5, Decay::No)),
+        : m_factor(plan.addConstant(projects::kTopologyValues, {depth - 1, 2}, 0.5, Decay::No)),
           m_values(std::make_shared<ValueResidual>(m_factor))
     {
     }

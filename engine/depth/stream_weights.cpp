@@ -7,6 +7,7 @@
 #include "engine/runtime/fixed_bits.h"
 #include "engine/runtime/host_products.h"
 #include "projects/depth/stream_start.h"
+#include "projects/model/parameter_name.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
@@ -68,14 +69,16 @@ public:
         const std::int64_t n = wiring.streams;
         if (isConstrained()) {
             const projects::StreamStart start = projects::streamStart(n);
-            m_raw.read = plan.addValues("topology.read", inTurn(layers, n, start.readOn, start.readOff), Decay::No);
-            m_raw.carry =
-                plan.addValues("topology.carry", repeated(at::eye(n, at::kDouble) * start.carry, layers), Decay::No);
-            m_raw.write = plan.addConstant("topology.write", {layers, n}, 0, Decay::No);
+            m_raw.read =
+                plan.addValues(projects::kTopologyRead, inTurn(layers, n, start.readOn, start.readOff), Decay::No);
+            m_raw.carry = plan.addValues(projects::kTopologyCarry,
+                                         repeated(at::eye(n, at::kDouble) * start.carry, layers), Decay::No);
+            m_raw.write = plan.addConstant(projects::kTopologyWrite, {layers, n}, 0, Decay::No);
         } else {
-            m_raw.read = plan.addValues("topology.read", inTurn(layers, n, 1, 0), Decay::No);
-            m_raw.carry = plan.addValues("topology.carry", repeated(at::eye(n, at::kDouble), layers), Decay::No);
-            m_raw.write = plan.addConstant("topology.write", {layers, n}, 1, Decay::No);
+            m_raw.read = plan.addValues(projects::kTopologyRead, inTurn(layers, n, 1, 0), Decay::No);
+            m_raw.carry =
+                plan.addValues(projects::kTopologyCarry, repeated(at::eye(n, at::kDouble), layers), Decay::No);
+            m_raw.write = plan.addConstant(projects::kTopologyWrite, {layers, n}, 1, Decay::No);
         }
     }
 
@@ -164,10 +167,10 @@ public:
         : SharedWeights(wiring, layers, plan), m_width(width)
     {
         const std::int64_t rows = wiring.streams + 2;
-        m_norm = plan.add("topology.norm", {layers, width}, Role::Gain);
+        m_norm = plan.add(projects::topologyParameter("norm"), {layers, width}, Role::Gain);
         // The paper lets the dynamic part decay and keeps the static part from it.
-        m_dynamic = plan.addConstant("topology.dynamic", {layers, rows, width}, 0, Decay::Yes);
-        m_scale = plan.addConstant("topology.scale", {layers, 2}, wiring.dynamicScale, Decay::No);
+        m_dynamic = plan.addConstant(projects::topologyParameter("dynamic"), {layers, rows, width}, 0, Decay::Yes);
+        m_scale = plan.addConstant(projects::topologyParameter("scale"), {layers, 2}, wiring.dynamicScale, Decay::No);
     }
 
     void begin() override
@@ -229,8 +232,9 @@ public:
         : SharedWeights(wiring, layers, plan), m_width(width)
     {
         const std::int64_t n = wiring.streams;
-        m_dynamic = plan.addConstant("topology.dynamic", {layers, n, n * n + 2 * n, width}, 0, Decay::Yes);
-        m_scale = plan.addConstant("topology.scale", {layers, 3}, wiring.dynamicScale, Decay::No);
+        m_dynamic =
+            plan.addConstant(projects::topologyParameter("dynamic"), {layers, n, n * n + 2 * n, width}, 0, Decay::Yes);
+        m_scale = plan.addConstant(projects::topologyParameter("scale"), {layers, 3}, wiring.dynamicScale, Decay::No);
     }
 
     void begin() override

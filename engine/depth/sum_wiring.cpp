@@ -4,6 +4,7 @@
 #include "engine/runs/mix_terms.h"
 #include "engine/runtime/fixed_bits.h"
 #include "projects/depth/depth_plan.h"
+#include "projects/model/parameter_name.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
@@ -38,7 +39,7 @@ public:
             start.push_back(m_depth.start[term]);
         }
         if (!start.empty()) {
-            m_weights = plan.addValues("topology.coefficient", at::tensor(start, at::kDouble),
+            m_weights = plan.addValues(projects::kTopologyCoefficient, at::tensor(start, at::kDouble),
                                        mix.weightDecay ? Decay::Yes : Decay::No);
         }
     }

@@ -5,6 +5,7 @@
 #include "engine/ops/fused.h"
 #include "engine/ops/places.h"
 #include "engine/runtime/fixed_bits.h"
+#include "projects/model/parameter_name.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
@@ -124,7 +125,7 @@ public:
         std::int64_t first = 0;
         for (const DepthReader& reader : depth.readers) {
             const std::int64_t count = reader.terms();
-            const std::string prefix = "topology." + std::to_string(reader.target) + ".";
+            const std::string prefix = projects::topologyParameter(reader.target, "");
             if (count == 0) {
                 m_perceptrons.emplace_back();
                 continue;
@@ -202,8 +203,8 @@ public:
             m_mixes += reader.outputs;
         }
         const Decay decay = mix.weightDecay ? Decay::Yes : Decay::No;
-        m_query = plan.addConstant("topology.query", {m_mixes, width}, 0, decay);
-        m_norm = plan.addConstant("topology.norm", {m_mixes, width}, 1, decay);
+        m_query = plan.addConstant(projects::topologyParameter("query"), {m_mixes, width}, 0, decay);
+        m_norm = plan.addConstant(projects::topologyParameter("norm"), {m_mixes, width}, 1, decay);
     }
 
     void begin() override

@@ -58,7 +58,7 @@ public:
         for (const NodeId node : m_setting.scaled) {
             scale(node);
         }
-        addOutputs();
+        addOutputs(resolved);
         if (m_program.m_outputs.empty()) {
             return Error{projects::placeOf(m_setting.ref), "the graph has no output node"};
         }
@@ -88,19 +88,14 @@ private:
         }
     }
 
-    void addOutputs()
+    void addOutputs(const ResolvedGraph& resolved)
     {
-        for (const bool first : {true, false}) {
-            for (const Node& node : m_graph.nodes) {
-                const std::string port = projects::graphPortOf(node);
-                const auto slot = m_outputs.find(node.id);
-                if (slot != m_outputs.end() && (port == "output") == first) {
-                    if (m_program.m_outputs.empty()) {
-                        m_program.m_outputShape = m_shapes[slot->second];
-                    }
-                    m_program.m_outputs.push_back(slot->second);
-                }
-            }
+        for (const projects::OutputPort& port : resolved.outputPorts) {
+            m_program.m_outputPorts.push_back(port.name);
+            m_program.m_outputs.push_back(m_outputs.at(port.node));
+        }
+        if (!resolved.outputPorts.empty()) {
+            m_program.m_outputShape = resolved.outputPorts.front().shape;
         }
     }
 

@@ -46,11 +46,12 @@ public:
 
     /// Names of the input ports whose values run takes, in its order.
     [[nodiscard]] const std::vector<std::string>& inputPorts() const { return m_inputPorts; }
-    /// The values at the output ports, "output" before all others, which are in the document's order. One tensor per
-    /// input port; a port that the pass feeds must be among Pass::inputs. The program must outlive the backward of the
-    /// values. `activations` says whether what the backward needs of the graph's inside is kept, or computed again from
-    /// the inputs. Gradients have the same bits either way: those of an input's readers are summed before they meet
-    /// what else reads that tensor.
+    /// Names of the output ports, by whose order runAll() gives its values: that of ResolvedGraph::outputPorts.
+    [[nodiscard]] const std::vector<std::string>& outputPorts() const { return m_outputPorts; }
+    /// The values at the output ports. One tensor per input port; a port that the pass feeds must be among
+    /// Pass::inputs. The program must outlive the backward of the values. `activations` says whether what the backward
+    /// needs of the graph's inside is kept, or computed again from the inputs. Gradients have the same bits either way:
+    /// those of an input's readers are summed before they meet what else reads that tensor.
     [[nodiscard]] std::vector<at::Tensor> runAll(std::span<const at::Tensor> inputs, const Pass& pass,
                                                  projects::Activations activations = projects::Activations::Keep);
     /// The same, where the first output is all that is wanted.
@@ -75,6 +76,7 @@ private:
     std::vector<std::string> m_inputPorts; ///< slot i holds port i
     std::vector<std::string> m_fedByPass;  ///< the ports of the slots after those
     std::vector<ProgramStep> m_steps;
+    std::vector<std::string> m_outputPorts;
     std::vector<std::size_t> m_outputs; ///< the output ports' slots
     projects::Shape m_outputShape;      ///< of the first
     std::vector<at::Tensor> m_slots;

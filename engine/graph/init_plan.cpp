@@ -4,6 +4,7 @@
 #include "engine/graph/draws.h"
 #include "engine/graph/fit_jobs.h"
 #include "projects/base/random.h"
+#include "projects/model/parameter_name.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
@@ -121,14 +122,13 @@ Weight InitPlan::addWeight(const std::string& name, at::IntArrayRef shape, Param
     if (!rank) {
         return {add(name, shape, std::move(start), Decay::Yes), {}, {}};
     }
-    const std::string stem = name.substr(0, name.size() - std::string("weight").size());
     FactoredWeight weight{name, shape.vec(), start, 0, 0};
     std::vector<std::int64_t> inner = shape.vec();
     inner.front() = *rank;
     weight.v = m_parameters.size();
-    const at::Tensor v = add(stem + "v", inner, {.values = {}, .follows = {}}, Decay::Yes);
+    const at::Tensor v = add(projects::siblingOf(name, "v"), inner, {.values = {}, .follows = {}}, Decay::Yes);
     weight.u = m_parameters.size();
-    const at::Tensor u = add(stem + "u", {shape.front(), *rank}, std::move(start), Decay::Yes);
+    const at::Tensor u = add(projects::siblingOf(name, "u"), {shape.front(), *rank}, std::move(start), Decay::Yes);
     m_factored.push_back(std::move(weight));
     return {{}, u, v};
 }

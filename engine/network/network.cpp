@@ -258,7 +258,7 @@ private:
 
     [[nodiscard]] at::Tensor tableOf(const projects::Node& embedding)
     {
-        const std::string name = "stem." + embedding.name + ".weight";
+        const std::string name = projects::kStemPrefix + embedding.name + ".weight";
         return std::ranges::find(m_network->m_plan.all(), name, &NamedParameter::name)->tensor;
     }
 
@@ -267,7 +267,8 @@ private:
 
     [[nodiscard]] Status addStem()
     {
-        Result<GraphProgram> stem = compile(projects::GraphRef::stem(), "stem.", m_examples.input().shape);
+        Result<GraphProgram> stem =
+            compile(projects::GraphRef::stem(), projects::kStemPrefix, m_examples.input().shape);
         if (!stem) {
             return stem.error();
         }
@@ -308,7 +309,7 @@ private:
     {
         std::vector<GraphProgram> programs;
         for (std::int64_t layer = 1; layer <= m_project.network.depth(); ++layer) {
-            const std::string place = "layers." + std::to_string(layer);
+            const std::string place = textOf(projects::ParameterName{projects::kLayersPart, layer, {}});
             const projects::Block* const block = m_project.network.blockOfLayer(layer);
             if (!block) {
                 return Error{place, "its block does not exist"};
@@ -346,7 +347,7 @@ private:
 
     [[nodiscard]] Status addHead()
     {
-        Result<GraphProgram> head = compile(projects::GraphRef::head(), "head.", inside());
+        Result<GraphProgram> head = compile(projects::GraphRef::head(), projects::kHeadPrefix, inside());
         if (!head) {
             return head.error();
         }

@@ -8,6 +8,7 @@
 #include "projects/base/text.h"
 #include "projects/base/whole_file.h"
 #include "projects/file/store.h"
+#include "projects/model/parameter_name.h"
 
 #include <algorithm>
 #include <bit>
@@ -26,7 +27,6 @@ using projects::DepthMix;
 
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 constexpr double kMostNumbers = 1 << 30; ///< 4 GiB of matrices
-constexpr const char* kParameter = "topology.coefficient";
 
 double numberAt(const StoredTensor& tensor, std::size_t index)
 {
@@ -232,7 +232,7 @@ Result<std::vector<CoefficientTensor>> checkpointCoefficients(const fs::path& ru
         return checkpoint.error();
     }
     const auto* const mix = std::get_if<DepthMix>(&project->topology.wiring);
-    const auto stored = checkpoint->model.tensors().find(kParameter);
+    const auto stored = checkpoint->model.tensors().find(projects::kTopologyCoefficient);
     if (mix == nullptr || stored == checkpoint->model.tensors().end()) {
         return Error{run.string(), "its topology, " + project->topology.preset +
                                        ", learns no weight for each shortcut that a checkpoint could hold"};
@@ -246,11 +246,11 @@ Result<std::vector<CoefficientTensor>> checkpointCoefficients(const fs::path& ru
     const bool fits =
         (shape.size() == 1 || shape.size() == 2) && learned.coefficients.features > 0 && terms > 0 && shape[0] == terms;
     if (!fits) {
-        return Error{run.string(),
-                     std::string("the checkpoint's ") + kParameter + " does not fit the topology of the run's project"};
+        return Error{run.string(), std::string("the checkpoint's ") + projects::kTopologyCoefficient +
+                                       " does not fit the topology of the run's project"};
     }
     if (const double numbers = numbersOf(learned); numbers > kMostNumbers) {
-        return Error{run.string(), std::string("the checkpoint's ") + kParameter + " makes matrices of " +
+        return Error{run.string(), std::string("the checkpoint's ") + projects::kTopologyCoefficient + " makes matrices of " +
                                        scaledText(numbers, Prefixes::Decimal, {}) + " numbers, expected at most " +
                                        scaledText(kMostNumbers, Prefixes::Decimal, {}) +
                                        ": its recorded matrices have the means of the features"};

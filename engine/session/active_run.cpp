@@ -206,7 +206,7 @@ void ActiveRun::announce()
 {
     m_sink(RunStarted{m_id, m_recorder.directory(), trainer().stepsDone(), m_loop.lastStep(),
                       trainer().parameterCount(), m_device, trainer().unitsPerStep(),
-                      trainer().dataset().schema().hasTime() ? Unit::Token : Unit::Sample});
+                      trainer().dataset().schema().unit()});
     if (const std::string warning = memoryWarning(trainer().project(), m_device); !warning.empty()) {
         m_sink(Notice{m_id, warning});
     }

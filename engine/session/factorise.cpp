@@ -15,6 +15,7 @@
 #include "engine/train/optimiser.h"
 #include "engine/train/precision.h"
 #include "engine/transfer/transfer_plan.h"
+#include "projects/model/parameter_name.h"
 #include "projects/schema/method_keys.h"
 
 #include <ATen/TensorOperators.h>
@@ -30,10 +31,10 @@ namespace {
 using projects::LowRankInputs;
 using projects::Project;
 
-/// "layers.3." of "layers.3.up.weight".
-std::string layerOf(const std::string& name)
+/// Whose weight it is: only those of blocks become factors.
+std::int64_t layerOf(const FactoredWeight& weight)
 {
-    return name.substr(0, name.find('.', name.find('.') + 1) + 1);
+    return projects::parameterNameFrom(weight.name).layer;
 }
 
 std::int64_t countOf(std::vector<NamedParameter>& parameters)
@@ -160,7 +161,7 @@ private:
         std::vector<FactorFit> fits;
         for (const FactoredWeight& weight : m_weights) {
             addFit(weight, at::Tensor(), fits);
-            const std::string layer = layerOf(weight.name);
+            const std::int64_t layer = layerOf(weight);
             if (looksAtData && (m_layers.empty() || m_layers.back() != layer)) {
                 m_layers.push_back(layer);
             }
@@ -192,7 +193,7 @@ private:
         }
         std::vector<FactorFit> fits;
         for (const FactoredWeight& weight : m_weights) {
-            if (layerOf(weight.name) == m_layers[m_layer]) {
+            if (layerOf(weight) == m_layers[m_layer]) {
                 addFit(weight, inputs.momentsOf(m_network->parameters()[weight.u].tensor), fits);
             }
         }
@@ -226,8 +227,11 @@ private:
             return report.error();
         }
         for (std::string& note : report->notes) {
-            const std::string layer = m_layer > 0 ? m_layers[m_layer - 1] : "";
-            m_ready.notes.push_back(layer.empty() ? std::move(note) : layer.substr(0, layer.size() - 1) + ": " + note);
+            const bool ofLayer = m_layer > 0;
+            m_ready.notes.push_back(
+                ofLayer
+                    ? textOf(projects::ParameterName{projects::kLayersPart, m_layers[m_layer - 1], {}}) + ": " + note
+                    : std::move(note));
         }
         keep(report->gap);
         return Done{};
@@ -346,8 +350,8 @@ private:
     std::unique_ptr<CompiledNetwork> m_network; ///< of m_after
     TransferPlan m_kept;                        ///< what is the same in both
     std::vector<FactoredWeight> m_weights;
-    std::vector<std::string> m_layers; ///< "layers.1.", in order; empty: nothing is fitted to the data
-    std::size_t m_layer = 0;           ///< fitted so far
+    std::vector<std::int64_t> m_layers; ///< in order; empty: nothing is fitted to the data
+    std::size_t m_layer = 0;            ///< fitted so far
     Gap m_gap;
 };
 

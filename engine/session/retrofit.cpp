@@ -33,8 +33,6 @@ using projects::Project;
 constexpr double kSameInDouble = 1e-10; ///< of the outputs' size: another order of sums, amplified by the layers
 constexpr std::int64_t kSequences = 2;
 constexpr std::int64_t kVectors = 64;
-constexpr const char* kTopologyPrefix = "topology.";
-
 /// "layers.3.norm_k.weight" → "layers.3.norm.weight" where the document says that norm_k shares the weights of norm; a
 /// topology with separate norms makes them its own. Empty where nothing is shared.
 std::string sharedSource(const Project& project, const std::string& name)
@@ -60,7 +58,7 @@ TransferPlan planFor(const StoredTensors& stored, const std::optional<TopologyWe
 {
     TransferPlan plan;
     for (const NamedParameter& parameter : parameters) {
-        if (computed && parameter.name.starts_with(kTopologyPrefix)) {
+        if (computed && parameter.name.starts_with(projects::kTopologyPrefix)) {
             if (const auto found = computed->find(parameter.name); found != computed->end()) {
                 plan.add({parameter.name, ComputedStart{found->second}});
             }
@@ -82,7 +80,8 @@ struct Transferred {
 
 bool hasTopologyParameter(const std::vector<std::string>& names)
 {
-    return std::ranges::any_of(names, [](const std::string& name) { return name.starts_with(kTopologyPrefix); });
+    return std::ranges::any_of(names,
+                               [](const std::string& name) { return name.starts_with(projects::kTopologyPrefix); });
 }
 
 /// How far apart the outputs of two networks are.
@@ -223,8 +222,9 @@ private:
     /// Whether the run has learned anything of its topology.
     [[nodiscard]] bool learnedOfDepth() const
     {
-        return std::ranges::any_of(m_checkpoint->model.tensors(),
-                                   [](const auto& entry) { return entry.first.starts_with(kTopologyPrefix); });
+        return std::ranges::any_of(m_checkpoint->model.tensors(), [](const auto& entry) {
+            return entry.first.starts_with(projects::kTopologyPrefix);
+        });
     }
 
     /// Both networks on examples, in double precision, where only the order of sums may show.

@@ -3,6 +3,7 @@
 
 #include "engine/train/tensor_io.h"
 #include "projects/depth/unrolled_depth.h"
+#include "projects/model/parameter_name.h"
 #include "projects/transfer/retrofit.h"
 
 #include <ATen/ops/tensor.h>
@@ -26,11 +27,6 @@ using projects::MultiStream;
 using projects::Project;
 using projects::UnrolledDepth;
 using projects::WeightKind;
-
-constexpr const char* kCoefficient = "topology.coefficient";
-constexpr const char* kGate = "topology.gate";
-constexpr const char* kAlpha = "topology.alpha";
-constexpr const char* kFactor = "topology.factor";
 
 /// What the modules of a wiring are.
 Granularity granularityOf(const projects::Wiring& wiring)
@@ -79,11 +75,12 @@ public:
 
     Result<UnrolledDepth> operator()(const DepthMix& mix) const
     {
-        if (mix.gate.kind != projects::GateKind::None && !isZero(kGate)) {
+        if (mix.gate.kind != projects::GateKind::None && !isZero(projects::kTopologyGate)) {
             return projects::departureByGates(m_project.topology);
         }
         const projects::DepthPlan plan = projects::planOf(mix, m_layers);
-        std::optional<MixNumbers> coefficients = projects::withLearned(mix, plan, numbers(kCoefficient));
+        std::optional<MixNumbers> coefficients =
+            projects::withLearned(mix, plan, numbers(projects::kTopologyCoefficient));
         if (!coefficients) {
             return Error{"topology", "the checkpoint's weights do not fit its project"};
         }
@@ -96,9 +93,9 @@ public:
 
     Result<UnrolledDepth> operator()(const MultiStream& wiring) const
     {
-        const std::vector<double> read = numbers("topology.read").values;
-        const std::vector<double> carry = numbers("topology.carry").values;
-        const std::vector<double> write = numbers("topology.write").values;
+        const std::vector<double> read = numbers(projects::kTopologyRead).values;
+        const std::vector<double> carry = numbers(projects::kTopologyCarry).values;
+        const std::vector<double> write = numbers(projects::kTopologyWrite).values;
         std::vector<projects::StreamLayer> layers;
         const auto part = [](const std::vector<double>& of, std::size_t index, std::size_t size) {
             const auto begin = of.begin() + static_cast<std::ptrdiff_t>(index * size);
@@ -117,12 +114,12 @@ public:
         std::vector<double> branch(count, 1.0);
         std::vector<double> residual(count, 1.0);
         if (wiring.gate == BranchGateKind::ReZero) {
-            branch = numbers(kAlpha).values;
+            branch = numbers(projects::kTopologyAlpha).values;
             for (std::size_t module = 0; branch.size() < count; module += 2) { // the halves of a layer share it
                 branch.insert(branch.begin() + static_cast<std::ptrdiff_t>(module), branch[module]);
             }
         } else { // LAuReL-RW
-            const std::vector<double> factors = boundFactors(wiring.bound, numbers(kFactor).values);
+            const std::vector<double> factors = boundFactors(wiring.bound, numbers(projects::kTopologyFactor).values);
             for (std::size_t layer = 0; layer < count; ++layer) {
                 branch[layer] = factors[2 * layer];
                 residual[layer] = factors[2 * layer + 1];
@@ -202,7 +199,7 @@ struct Maker {
         if (mix.weight == WeightKind::PerFeature) {
             values = values.view({-1, coefficients->features}).expand({-1, project.network.width});
         }
-        return TopologyWeights{{kCoefficient, values}};
+        return TopologyWeights{{projects::kTopologyCoefficient, values}};
     }
 
     Result<TopologyWeights> operator()(const BranchGate& wiring) const
@@ -228,7 +225,7 @@ struct Maker {
             }
             shares = shares && found->branch[module] == alpha.back();
         }
-        return carries && shares ? Result<TopologyWeights>(TopologyWeights{{kAlpha, tensorOf(alpha)}})
+        return carries && shares ? Result<TopologyWeights>(TopologyWeights{{projects::kTopologyAlpha, tensorOf(alpha)}})
                                  : Result<TopologyWeights>(impossible());
     }
 
@@ -250,7 +247,7 @@ private:
             }
             learned.insert(learned.end(), {logits->first, logits->second});
         }
-        return TopologyWeights{{kFactor, tensorOf(learned).view({-1, 2})}};
+        return TopologyWeights{{projects::kTopologyFactor, tensorOf(learned).view({-1, 2})}};
     }
 
     /// Weights that are made for each token start as their biases (token_weights.cpp).
@@ -260,7 +257,7 @@ private:
         std::int64_t first = 0;
         for (const projects::DepthReader& reader : projects::planOf(mix, project.network.depth()).readers) {
             if (reader.terms() > 0) {
-                result["topology." + std::to_string(reader.target) + ".bias"] = values.narrow(0, first, reader.terms());
+                result[projects::topologyParameter(reader.target, "bias")] = values.narrow(0, first, reader.terms());
                 first += reader.terms();
             }
         }

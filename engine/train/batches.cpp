@@ -4,32 +4,38 @@
 #include "engine/train/precision.h"
 
 #include <ATen/ops/from_blob.h>
+#include <c10/util/accumulate.h>
 
+#include <algorithm>
 #include <limits>
+#include <vector>
 
 namespace residua::engine {
 namespace {
 
+/// The values of a field in so many examples.
 template <class Value>
-at::Tensor view(std::vector<Value>& values, std::int64_t rows, std::int64_t columns)
+at::Tensor view(std::vector<Value>& values, const Batch& batch, const projects::ExampleField& field)
 {
-    TORCH_CHECK(static_cast<std::int64_t>(values.size()) == rows * columns, "a batch holds ", values.size(),
-                " values, expected ", rows, " x ", columns);
-    return at::from_blob(values.data(), {rows, columns},
-                         at::TensorOptions().dtype(c10::CppTypeToScalarType<Value>::value));
+    std::vector<std::int64_t> sizes = field.shape.dims;
+    std::ranges::replace(sizes, projects::kBatch, batch.batch);
+    std::ranges::replace(sizes, projects::kTime, batch.time);
+    TORCH_CHECK(static_cast<std::int64_t>(values.size()) == c10::multiply_integers(sizes), "a batch holds ",
+                values.size(), " values of ", field.name, ", expected ", at::IntArrayRef(sizes));
+    return at::from_blob(values.data(), sizes, at::TensorOptions().dtype(c10::CppTypeToScalarType<Value>::value));
 }
 
 } // namespace
 
 DeviceBatch upload(Batch& batch, const projects::ExampleSchema& schema, c10::Device device, at::ScalarType real)
 {
-    if (schema.hasTime()) {
-        return {view(batch.tokens, batch.batch, batch.time).to(device, true),
-                view(batch.targets, batch.batch, batch.time).to(device, true)};
-    }
-    const at::TensorOptions options = at::TensorOptions().device(device).dtype(real);
-    return {view(batch.inputs, batch.batch, schema.input().shape.features()).to(options, true),
-            view(batch.outputs, batch.batch, schema.target().shape.features()).to(options, true)};
+    const auto uploaded = [&](const projects::ExampleField& field, std::vector<std::int64_t>& tokens,
+                              std::vector<double>& numbers) {
+        return field.isTokens() ? view(tokens, batch, field).to(device, true)
+                                : view(numbers, batch, field).to(at::TensorOptions().device(device).dtype(real), true);
+    };
+    return {uploaded(schema.input(), batch.tokens, batch.inputs),
+            uploaded(schema.target(), batch.targets, batch.outputs)};
 }
 
 std::int64_t unitsIn(const Batch& batch, const projects::ExampleSchema& schema)

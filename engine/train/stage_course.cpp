@@ -23,8 +23,6 @@ using projects::GrowthSource;
 using projects::GrowthWrites;
 using projects::StageSpan;
 
-constexpr std::string_view kTopology = "topology.";
-
 /// The name of a layer's parameter; nothing for any other.
 std::optional<projects::ParameterName> layerParameter(std::string_view text)
 {
@@ -44,12 +42,6 @@ LayerIndex indexOf(const std::vector<NamedParameter>& parameters)
         }
     }
     return index;
-}
-
-/// The bias that is added to a matrix' product: "down.bias" beside "down.weight".
-std::string biasBeside(std::string_view matrix)
-{
-    return std::string(matrix.substr(0, matrix.rfind('.') + 1)) + "bias";
 }
 
 /// Copies layer `source` onto layer `layer`. A source never lies above its copy, so copying from the top layer down
@@ -75,7 +67,7 @@ void silence(const LayerIndex& index, std::int64_t layer, std::vector<NamedParam
     for (const auto& [at, i] : index) {
         if (at.first == layer && parameters[i].writesResidual) {
             parameters[i].tensor.zero_();
-            const std::string bias = biasBeside(at.second);
+            const std::string bias = projects::siblingOf(at.second, "bias"); // added to the matrix' product
             if (const auto beside = index.find({layer, bias}); beside != index.end()) {
                 parameters[beside->second].tensor.zero_();
             }
@@ -241,7 +233,7 @@ void StageCourse::fillAbsent(const Pass& pass, std::vector<NamedParameter>& para
         const auto named = layerParameter(parameter.name);
         const bool absent = named
                                 ? named->layer <= exists && !pass.layer(static_cast<std::size_t>(named->layer - 1)).runs
-                                : parameter.name.starts_with(kTopology) && exists == m_depth;
+                                : parameter.name.starts_with(projects::kTopologyPrefix) && exists == m_depth;
         if (!absent || parameter.tensor.grad().defined()) {
             continue;
         }

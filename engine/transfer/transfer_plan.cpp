@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/transfer/transfer_plan.h"
 
+#include "projects/model/parameter_name.h"
+
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <c10/util/Exception.h>
@@ -81,12 +83,12 @@ Result<HostTensors> TransferPlan::optimiserState(const StoredTensors& stored, co
 {
     HostTensors state;
     for (const auto& [name, tensor] : fresh.stored()) {
-        const std::size_t dot = name.rfind('.');
-        const Transfer* const transfer = find(name.substr(0, dot));
+        const Transfer* const transfer = find(std::string(projects::ownerOf(name)));
         const bool carried = !stored.empty() && transfer != nullptr && transfer->moments == Moments::Carried;
         const auto* const made = carried ? std::get_if<StoredStart>(&transfer->from) : nullptr;
-        const Result<at::Tensor> values =
-            made ? storedAs(made->name + name.substr(dot), stored) : Result<at::Tensor>(viewOf(tensor));
+        const Result<at::Tensor> values = made
+                                              ? storedAs(made->name + "." + std::string(projects::lastOf(name)), stored)
+                                              : Result<at::Tensor>(viewOf(tensor));
         if (!values) {
             return Error{"checkpoint", "the optimiser's " + values.error().place + " " + values.error().message};
         }

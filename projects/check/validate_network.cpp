@@ -146,7 +146,7 @@ private:
                              "input ports are " + (got.empty() ? "none" : got) + ", expected input" +
                                  (isBlock ? ", or q, k, v and perhaps residual" : ""));
         }
-        if (portsOf(NodeRole::GraphOutput) != Ports{"output"}) {
+        if (portsOf(NodeRole::GraphOutput) != Ports{kOutputPort}) {
             m_problems.error(m_path + "/nodes", placeOf(m_ref), "expected one output node, its port named output");
         }
     }
@@ -162,10 +162,10 @@ private:
         for (const ResolvedNode& node : shapes.nodes) {
             checkRanks(shapes, node);
         }
-        const auto yields = shapes.graphOutputs.find("output");
-        if (yields != shapes.graphOutputs.end() && yields->second != m_expected) {
+        const OutputPort* const yields = shapes.outputPort(kOutputPort);
+        if (yields && yields->shape != m_expected) {
             m_problems.error(m_path, placeOf(m_ref),
-                             "yields " + yields->second.text() + ", expected " + m_expected.text());
+                             "yields " + yields->shape.text() + ", expected " + m_expected.text());
         }
     }
 

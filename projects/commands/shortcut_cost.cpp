@@ -4,6 +4,7 @@
 #include "projects/base/text.h"
 #include "projects/cost/cost.h"
 #include "projects/depth/depth_names.h"
+#include "projects/nodes/example_schema.h"
 
 #include <cmath>
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/huggingface/decoder.h"
 
+#include "projects/model/parameter_name.h"
+
 #include <algorithm>
 #include <array>
 
@@ -210,7 +212,7 @@ std::vector<FileTensor> fileTensorsOf(const Decoder& decoder)
     }
     for (std::int64_t layer = 0; layer < decoder.layers; ++layer) {
         const std::string file = prefix + std::string(table.layers) + std::to_string(layer) + ".";
-        const std::string ours = "layers." + std::to_string(layer + 1) + ".";
+        const std::string ours = layerPrefix(layer + 1);
         for (const NameRow& row : table.layer) {
             add(tensors, file, ours, row, decoder.heads);
         }

@@ -259,8 +259,8 @@ private:
             return std::nullopt;
         }
         Names all;
-        if (!matchGraph(candidate, GraphRef::stem(), m_stem, GraphRef::stem(), "stem.", all) ||
-            !matchGraph(candidate, GraphRef::head(), m_head, GraphRef::head(), "head.", all)) {
+        if (!matchGraph(candidate, GraphRef::stem(), m_stem, GraphRef::stem(), kStemPrefix, all) ||
+            !matchGraph(candidate, GraphRef::head(), m_head, GraphRef::head(), kHeadPrefix, all)) {
             return std::nullopt;
         }
         std::int64_t layer = 0;
@@ -268,8 +268,8 @@ private:
             const StackSegment& segment = m_project.network.stack[i];
             for (std::int64_t n = 0; n < segment.repeat; ++n) {
                 const GraphRef block = GraphRef::block(candidate.network.blockOfLayer(++layer)->name);
-                if (!matchGraph(candidate, block, m_blocks[i], GraphRef::block(segment.block),
-                                "layers." + std::to_string(layer) + ".", all)) {
+                if (!matchGraph(candidate, block, m_blocks[i], GraphRef::block(segment.block), layerPrefix(layer),
+                                all)) {
                     return std::nullopt;
                 }
             }

@@ -128,11 +128,6 @@ bool isLanguage(const DataSource& data)
         data.source);
 }
 
-const char* unitWord(const DataSource& data)
-{
-    return isLanguage(data) ? "token" : "sample";
-}
-
 std::int64_t vocabularyOf(const DataSource& data)
 {
     return std::visit(

@@ -133,8 +133,6 @@ struct DataSource {
 /// Whether it is a language model that trains on it: of token sequences (else of vectors with a regression target).
 /// What the examples consist of, and what follows from that, is asked of examplesOf (example_schema.h).
 [[nodiscard]] bool isLanguage(const DataSource& data);
-/// What is counted of them: "token" or "sample".
-[[nodiscard]] const char* unitWord(const DataSource& data);
 /// Distinct tokens; 0 where examples are vectors.
 [[nodiscard]] std::int64_t vocabularyOf(const DataSource& data);
 /// Features of the input and of the target vectors; both 0 where examples are token sequences.

@@ -8,8 +8,6 @@
 namespace residua::projects {
 namespace {
 
-constexpr std::string_view kLayers = "layers";
-
 /// What stands before the first dot, and after it.
 std::pair<std::string_view, std::string_view> cutAtDot(std::string_view text)
 {
@@ -22,7 +20,7 @@ std::pair<std::string_view, std::string_view> cutAtDot(std::string_view text)
 ParameterName parameterNameFrom(std::string_view text)
 {
     const auto [part, rest] = cutAtDot(text);
-    if (part == kLayers) {
+    if (part == kLayersPart) {
         const auto [number, inside] = cutAtDot(rest);
         if (const auto layer = numberFrom<std::int64_t>(number); layer && *layer >= 1 && !inside.empty()) {
             return {part, *layer, inside};
@@ -38,6 +36,38 @@ std::string textOf(const ParameterName& name)
         text += "." + std::to_string(name.layer);
     }
     return name.rest.empty() ? text : text + "." + std::string(name.rest);
+}
+
+std::string layerPrefix(std::int64_t layer)
+{
+    return textOf({kLayersPart, layer, {}}) + ".";
+}
+
+std::string topologyParameter(std::int64_t number, std::string_view rest)
+{
+    return kTopologyPrefix + std::to_string(number) + "." + std::string(rest);
+}
+
+std::string topologyParameter(std::string_view rest)
+{
+    return kTopologyPrefix + std::string(rest);
+}
+
+std::string_view ownerOf(std::string_view name)
+{
+    const std::size_t dot = name.rfind('.');
+    return dot == std::string_view::npos ? std::string_view() : name.substr(0, dot);
+}
+
+std::string_view lastOf(std::string_view name)
+{
+    return name.substr(name.rfind('.') + 1); // without a dot from npos + 1, which is 0
+}
+
+std::string siblingOf(std::string_view name, std::string_view last)
+{
+    const std::string_view owner = ownerOf(name);
+    return owner.empty() ? std::string(last) : std::string(owner) + "." + std::string(last);
 }
 
 } // namespace residua::projects

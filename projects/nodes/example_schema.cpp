@@ -7,6 +7,11 @@
 
 namespace residua::projects {
 
+const char* unitWord(Unit unit)
+{
+    return unit == Unit::Token ? "token" : "sample";
+}
+
 ExampleSchema ExampleSchema::nextToken(std::int64_t vocabulary)
 {
     const Shape shape{{kBatch, kTime}, Element::Token};
@@ -25,7 +30,7 @@ bool ExampleSchema::hasTime() const
 
 std::int64_t ExampleSchema::units(std::int64_t examples, std::int64_t time) const
 {
-    return hasTime() ? examples * time : examples;
+    return unit() == Unit::Token ? examples * time : examples;
 }
 
 std::int64_t ExampleSchema::numbersPerUnit() const

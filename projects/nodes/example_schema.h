@@ -12,6 +12,11 @@ namespace residua::projects {
 
 struct DataSource;
 
+/// What is counted of examples.
+enum class Unit { Token, Sample };
+/// "token" or "sample".
+[[nodiscard]] const char* unitWord(Unit unit);
+
 /// What a field of an example is for.
 enum class FieldRole {
     Input,  ///< enters the stem
@@ -42,7 +47,9 @@ struct ExampleSchema {
     [[nodiscard]] const ExampleField& target() const { return first(FieldRole::Target); }
     /// Whether the input is a sequence.
     [[nodiscard]] bool hasTime() const;
-    /// What is counted of `examples` examples, whose sequences are `time` long: tokens, or samples.
+    /// What is counted of them: the tokens of sequences, else the examples themselves.
+    [[nodiscard]] Unit unit() const { return hasTime() ? Unit::Token : Unit::Sample; }
+    /// How many units `examples` examples have, whose sequences are `time` long.
     [[nodiscard]] std::int64_t units(std::int64_t examples, std::int64_t time) const;
     /// Numbers of one unit, in all fields: a token each, or the features of each.
     [[nodiscard]] std::int64_t numbersPerUnit() const;
@@ -58,6 +65,10 @@ private:
 
 /// As the document says; a vocabulary may be more than the data turn out to have.
 [[nodiscard]] ExampleSchema examplesOf(const DataSource& data);
+[[nodiscard]] inline const char* unitWord(const DataSource& data)
+{
+    return unitWord(examplesOf(data).unit());
+}
 /// Whether the objective has in these examples what it compares an output with.
 [[nodiscard]] inline bool fits(const ObjectiveTraits& objective, const ExampleSchema& examples)
 {

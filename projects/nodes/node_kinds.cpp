@@ -251,7 +251,7 @@ std::string graphPortOf(const Node& node)
 {
     const auto own = node.params.find("port");
     const auto* const name = own == node.params.end() ? nullptr : std::get_if<std::string>(&own->second);
-    return name ? *name : roleOf(node) == NodeRole::GraphOutput ? "output" : "input";
+    return name ? *name : roleOf(node) == NodeRole::GraphOutput ? kOutputPort : "input";
 }
 
 bool hasInputPort(const Graph& graph, const std::string& port)

@@ -145,6 +145,8 @@ struct NodeKind {
 
 /// Operation for a node of unknown kind.
 [[nodiscard]] NodeRole roleOf(const Node& node);
+/// The port by which a graph's value leaves, where no other is meant.
+inline constexpr const char* kOutputPort = "output";
 /// The graph's port that an input or output node stands for.
 [[nodiscard]] std::string graphPortOf(const Node& node);
 /// Whether the graph has an input node for `port`.

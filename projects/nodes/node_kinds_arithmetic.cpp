@@ -227,7 +227,7 @@ std::vector<NodeKind> portKinds()
          .traits = {.role = NodeRole::GraphOutput, .passesResidual = true},
          .inputs = {"in"},
          .outputs = {},
-         .params = {portParam("output", "The graph's port.")},
+         .params = {portParam(kOutputPort, "The graph's port.")},
          .shapeRule = [](const ParamMap&, Shapes) -> ShapeRuleResult { return std::vector<Shape>{}; },
          .costRule = noCost},
     };

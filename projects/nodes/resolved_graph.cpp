@@ -128,10 +128,25 @@ public:
         for (const NodeId id : sorted.stuck) {
             fail(*m_nodes.at(id), Error{"", "in or behind the cycle " + cycleText(m_graph, sorted.stuck)});
         }
+        addOutputPorts();
         return std::move(m_result);
     }
 
 private:
+    void addOutputPorts()
+    {
+        for (const bool first : {true, false}) {
+            for (const Node& node : m_graph.nodes) {
+                const auto resolved = std::ranges::find(m_result.nodes, node.id, &ResolvedNode::id);
+                const std::string port = graphPortOf(node);
+                if (roleOf(node) == NodeRole::GraphOutput && resolved != m_result.nodes.end() &&
+                    (port == kOutputPort) == first) {
+                    m_result.outputPorts.push_back({port, node.id, resolved->feeds[0], resolved->in[0]});
+                }
+            }
+        }
+    }
+
     void resolve(const Node& node)
     {
         Result<ParamMap> params = evaluateParams(node, m_settled);
@@ -161,9 +176,6 @@ private:
                 fail(node, rank.error());
                 return;
             }
-        }
-        if (kind.traits.role == NodeRole::GraphOutput) {
-            m_result.graphOutputs.emplace(graphPortOf(node), resolved.in[0]);
         }
         for (std::size_t i = 0; i < resolved.out.size(); ++i) {
             m_result.outputs.emplace(PortRef{node.id, kind.outputs[i]}, resolved.out[i]);
@@ -240,6 +252,12 @@ Shape entering(const Project& project, const GraphRef& ref)
 }
 
 } // namespace
+
+const OutputPort* ResolvedGraph::outputPort(std::string_view name) const
+{
+    const auto found = std::ranges::find(outputPorts, name, &OutputPort::name);
+    return found == outputPorts.end() ? nullptr : &*found;
+}
 
 ResolvedGraph resolveGraph(const Project& project, const GraphRef& ref)
 {

@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace residua::projects {
@@ -28,13 +29,24 @@ struct ResolvedNode {
     std::vector<Shape> out;         ///< in the kind's order
 };
 
+/// A port by which a value leaves a graph.
+struct OutputPort {
+    std::string name;
+    NodeId node{}; ///< that stands for it
+    PortRef from;  ///< what feeds it
+    Shape shape;
+};
+
 /// A graph whose ports, parameters and shapes are worked out. What could not be is absent, with its reason in `errors`.
 struct ResolvedGraph {
-    std::vector<ResolvedNode> nodes;           ///< each after what feeds it
-    std::map<PortRef, Shape> outputs;          ///< the shape on every output port of a node
-    std::map<std::string, Shape> graphOutputs; ///< by the graph's port
-    std::map<NodeId, Error> errors;            ///< placed at the node or at the wire that is wrong
-    std::set<NodeId> unwired;                  ///< those of `errors` where an input port has no wire
+    std::vector<ResolvedNode> nodes;     ///< each after what feeds it
+    std::map<PortRef, Shape> outputs;    ///< the shape on every output port of a node
+    std::vector<OutputPort> outputPorts; ///< kOutputPort before all others, which are in the document's order
+    std::map<NodeId, Error> errors;      ///< placed at the node or at the wire that is wrong
+    std::set<NodeId> unwired;            ///< those of `errors` where an input port has no wire
+
+    /// nullptr where nothing leaves by a port of that name.
+    [[nodiscard]] const OutputPort* outputPort(std::string_view name) const;
 };
 
 /// The graph of a project; empty for one that is not there.

@@ -77,7 +77,7 @@ private:
     void parameter(const std::string& name, const std::string& shape, const std::string& made)
     {
         out().line("self." + name + " = nn.Parameter(" + made + "(" + shape + "))");
-        m_code.names["topology." + name] = "topology." + name;
+        m_code.keepName(name);
     }
 
     void writeParameters()
@@ -87,7 +87,7 @@ private:
             parameter("alpha", text(m_setting.layers), "torch.zeros");
         } else if (m_gate.gate == BranchGateKind::ValueResidual) {
             out().line("self.values = nn.Parameter(torch.full((" + text(m_modules - 1) + ", 2), 0.5))");
-            m_code.names["topology.values"] = "topology.values";
+            m_code.names[kTopologyValues] = kTopologyValues;
         } else if (m_gate.gate == BranchGateKind::Highway) {
             out().line("self.gates = nn.ModuleList(nn.Linear(" + d + ", " + d + ") for _ in range(" + text(m_modules) +
                        "))");
@@ -111,7 +111,7 @@ private:
                        ")]");
             out().line("self.coefficient = nn.Parameter(torch.tensor([1 / n for n in self.counts for _ in "
                        "range(n)]))");
-            m_code.names["topology.coefficient"] = "topology.coefficient";
+            m_code.names[kTopologyCoefficient] = kTopologyCoefficient;
         }
     }
 
@@ -119,7 +119,7 @@ private:
     void nameEach(const std::string& ours, const std::string& list, const std::string& theirs)
     {
         for (std::int64_t j = 1; j <= m_modules; ++j) {
-            m_code.names["topology." + text(j) + "." + ours] = "topology." + list + "." + text(j - 1) + "." + theirs;
+            m_code.names[topologyParameter(j, ours)] = topologyParameter(list + "." + text(j - 1) + "." + theirs);
         }
     }
 
@@ -245,7 +245,7 @@ TopologyCode codeOf(const TopologySetting& setting, const Concatenation& /*conca
     out.line(")");
     out.outdent();
     for (std::int64_t j = 1; j <= setting.layers + 1; ++j) {
-        code.names["topology." + text(j) + ".weight"] = "topology.project." + text(j - 1) + ".weight";
+        code.names[topologyParameter(j, "weight")] = topologyParameter("project." + text(j - 1) + ".weight");
     }
     beginForward(setting, out);
     out.line("entries = [x]");

@@ -50,11 +50,11 @@ Status GraphWriter::writeMethod(const GraphMethod& method, PythonText& text)
     const std::set<std::string> helpers = helperNames();
     taken.insert(helpers.begin(), helpers.end());
     m_variables.emplace(std::move(taken));
-    const std::optional<PortRef> result = resultOf();
-    if (!result) {
+    if (m_graph.outputPorts.empty()) {
         return Error{placeOf(m_made.ref), "the graph has no output node"};
     }
-    const std::set<NodeId> live = nodesBehind(result->node);
+    const PortRef result = m_graph.outputPorts.front().from;
+    const std::set<NodeId> live = nodesBehind(result.node);
     for (const ResolvedNode& node : m_graph.nodes) {
         const bool isKept = m_made.kept && *m_made.kept == node.id;
         if (!live.contains(node.id) && !isKept) {
@@ -67,7 +67,7 @@ Status GraphWriter::writeMethod(const GraphMethod& method, PythonText& text)
             m_body.pop_back(); // its parameters alone are wanted
         }
     }
-    writeBody(m_values.at(*result), text);
+    writeBody(m_values.at(result), text);
     return Done{};
 }
 
@@ -101,21 +101,6 @@ void GraphWriter::writeBody(std::string value, PythonText& text)
     }
     text.line("return " + value + (m_made.mixesValues ? ", values" : ""));
     text.outdent();
-}
-
-std::optional<PortRef> GraphWriter::resultOf() const
-{
-    std::optional<PortRef> result;
-    for (const Node& node : m_method->graph.nodes) {
-        if (roleOf(node) != NodeRole::GraphOutput) {
-            continue;
-        }
-        const auto resolved = std::ranges::find(m_graph.nodes, node.id, &ResolvedNode::id);
-        if (resolved != m_graph.nodes.end() && (!result || graphPortOf(node) == "output")) {
-            result = resolved->feeds.front();
-        }
-    }
-    return result;
 }
 
 std::set<NodeId> GraphWriter::nodesBehind(NodeId last) const

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What each kind of node is in PyTorch.
+#include "projects/model/parameter_name.h"
 #include "projects/nodes/activations.h"
 #include "projects/nodes/attention_features.h"
 #include "projects/nodes/attention_options.h"
@@ -334,7 +335,7 @@ private:
         std::vector<std::string> parameters;
         const std::vector<RankedWeight> weights = rankedWeightsOf(node);
         for (std::size_t i = 0; i < weights.size(); ++i) {
-            const std::string name = weights[i].name.substr(0, weights[i].name.find('.'));
+            const std::string name(projects::ownerOf(weights[i].name));
             const auto rank = rankOf(node.params, weights[i].rank, weights[i].out, weights[i].in);
             traits.factored.at(i) = rank.has_value();
             ranks += rank ? ", " + name + "_rank=" + size(*rank) : "";

@@ -40,9 +40,6 @@ private:
 
     void writeBody(std::string value, PythonText& text);
 
-    /// What arrives at the port "output", or else at the first output node.
-    [[nodiscard]] std::optional<PortRef> resultOf() const;
-
     [[nodiscard]] std::set<NodeId> nodesBehind(NodeId last) const;
 
     Status add(const ResolvedNode& node);

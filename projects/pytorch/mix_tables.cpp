@@ -174,7 +174,7 @@ void MixWriter::writePerceptrons()
             out().line(written(reader.target) + ": " + written(perTokenHidden(m_mix, reader.terms(), isFinal)) + ",");
             const std::string j = written(reader.target);
             for (const char* const name : {"hidden", "mix", "bias"}) {
-                m_code.names["topology." + j + "." + name] = "topology.readers." + j + "." + name;
+                m_code.names[topologyParameter(reader.target, name)] = topologyParameter("readers." + j + "." + name);
             }
         }
     }

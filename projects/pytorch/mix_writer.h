@@ -57,7 +57,7 @@ private:
 
     [[nodiscard]] std::string startText() const;
 
-    void named(const std::string& name) { m_code.names["topology." + name] = "topology." + name; }
+    void named(const std::string& name) { m_code.keepName(name); }
 
     void writeInit();
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/pytorch/pytorch_code.h"
 
+#include "projects/model/parameter_name.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/ffn_site.h"
 #include "projects/nodes/resolved_graph.h"
@@ -132,7 +133,7 @@ private:
             made.kept = m_tied->embedding;
             m_table = m_project.network.stem.find(m_tied->embedding)->name;
         }
-        return add(made, {"stem."}, {"stem."});
+        return add(made, {kStemPrefix}, {kStemPrefix});
     }
 
     Status addHead()
@@ -147,7 +148,7 @@ private:
         }
         made.methods.push_back({"forward", "", prepared(m_project.network.head), {"x"}, {}});
         mapPorts(made.methods.back());
-        return add(made, {"head."}, {"head."});
+        return add(made, {kHeadPrefix}, {kHeadPrefix});
     }
 
     /// Every port is fed the same.
@@ -175,7 +176,7 @@ private:
             if (layersOf[name].empty()) {
                 order.push_back(name);
             }
-            layersOf[name].push_back("layers." + std::to_string(layer) + ".");
+            layersOf[name].push_back(layerPrefix(layer));
         }
         for (const std::string& name : order) {
             if (const Status added = addBlock(*m_project.network.findBlock(name), layersOf[name]); !added) {
@@ -254,7 +255,8 @@ private:
             out.line("x = self.topology(x, list(self.layers.values()))");
         }
         const bool tied = m_tied.has_value();
-        out.line("return self.head(x" + (tied ? ", self." + m_code.names.at("stem." + m_table + ".weight") : "") + ")");
+        out.line("return self.head(x" + (tied ? ", self." + m_code.names.at(kStemPrefix + m_table + ".weight") : "") +
+                 ")");
         out.outdent();
         writeLoss();
     }

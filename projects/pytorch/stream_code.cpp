@@ -58,7 +58,7 @@ private:
     void parameter(const std::string& name, const std::string& made)
     {
         out().line("self." + name + " = nn.Parameter(" + made + ")");
-        m_code.names["topology." + name] = "topology." + name;
+        m_code.keepName(name);
     }
 
     void writeInit()

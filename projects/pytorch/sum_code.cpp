@@ -38,7 +38,7 @@ TopologyCode codeOfSum(const TopologySetting& setting, const DepthMix& mix)
     out.line("super().__init__()");
     out.line("self.coefficient = nn.Parameter(torch.ones(len(LEARNED)))");
     out.outdent();
-    code.names["topology.coefficient"] = "topology.coefficient";
+    code.names[kTopologyCoefficient] = kTopologyCoefficient;
     out.line();
     out.line("def read(self, target, x, stack):");
     out.indent();

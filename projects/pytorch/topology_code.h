@@ -3,6 +3,7 @@
 
 #include "projects/base/result.h"
 #include "projects/depth/depth_plan.h"
+#include "projects/model/parameter_name.h"
 #include "projects/model/project.h"
 #include "projects/pytorch/helper_code.h"
 #include "projects/pytorch/python_text.h"
@@ -10,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace residua::projects {
@@ -32,6 +34,9 @@ struct TopologyCode {
     /// Of its parameters in the network: "topology.3.gate.weight" → "topology.gates.2.weight".
     std::map<std::string, std::string> names;
     bool regularises = false; ///< it has a method regulariser()
+
+    /// A parameter whose attribute has its name.
+    void keepName(std::string_view parameter) { names[topologyParameter(parameter)] = topologyParameter(parameter); }
 };
 
 [[nodiscard]] TopologyCode codeOf(const TopologySetting& setting);

@@ -120,7 +120,7 @@ private slots:
             progress.steps = {{.step = 999'999'999'999, .loss = std::nan("")}};
             progress.unitsPerSecond = round == 0 ? 1e-9 : 1e300;
         }
-        started.unit = engine::Unit::Sample;
+        started.unit = projects::Unit::Sample;
         ProgressBar early(console, started);
         QCOMPARE(early.line(79), std::string("[                    ] step 0/1,000,000  loss –"));
         QCOMPARE(early.line(30), std::string("step 0/1,000,000  loss –"));

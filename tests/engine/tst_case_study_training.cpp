@@ -4,9 +4,9 @@
 #include "run_harness.h"
 
 #include "engine/data/dataset.h"
-#include "engine/theory/linear_network.h"
 #include "projects/library/presets.h"
 #include "projects/studies/sweep_grid.h"
+#include "tests/support/linear_network.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
@@ -17,7 +17,6 @@
 
 using namespace residua;
 using residua::engine::DenseMatrix;
-namespace theory = engine::theory;
 
 namespace {
 
@@ -40,9 +39,9 @@ DenseMatrix columnsOf(const std::vector<double>& rows, std::int64_t samples, std
 }
 
 /// The simulator's network for a member: every layer starts as a multiple of the identity, the first as nothing.
-theory::LinearNetwork networkOf(const projects::SweepMember& member)
+tests::LinearNetwork networkOf(const projects::SweepMember& member)
 {
-    theory::LinearNetwork network;
+    tests::LinearNetwork network;
     const std::int64_t width = member.project.network.width;
     for (std::int64_t layer = 1; layer <= member.project.network.depth(); ++layer) {
         const double start = layer == 1 ? 0.0 : member.project.initialisation.scale;
@@ -50,9 +49,9 @@ theory::LinearNetwork networkOf(const projects::SweepMember& member)
     }
     const std::string topology = member.values.back();
     const bool learned = topology == "ancre-ingoing";
-    network.shortcuts = *theory::parseShortcuts(learned ? "all" : topology, member.project.network.depth());
+    network.shortcuts = tests::studyShortcuts(learned ? "all" : topology, member.project.network.depth());
     network.coefficients.assign(network.shortcuts.size(), learned ? 0.0 : 1.0);
-    network.mode = learned ? theory::ShortcutWeights::Ingoing : theory::ShortcutWeights::Fixed;
+    network.mode = learned ? tests::ShortcutWeights::Ingoing : tests::ShortcutWeights::Fixed;
     return network;
 }
 
@@ -84,11 +83,11 @@ private slots:
         (*data)->fillAll(all, engine::Split::Train);
         const DenseMatrix x = columnsOf(all.inputs, all.batch, (*data)->schema().input().shape.features());
         const DenseMatrix y = columnsOf(all.outputs, all.batch, (*data)->schema().target().shape.features());
-        theory::LinearNetwork network = networkOf(member);
+        tests::LinearNetwork network = networkOf(member);
         // The engine's loss is the paper's over the samples, and so is its gradient.
         const auto samples = static_cast<double>(all.batch);
         const auto simulated =
-            theory::descend(network, x, y, member.project.training.learningRate.peak / samples, kSteps);
+            tests::descend(network, x, y, member.project.training.learningRate.peak / samples, kSteps);
         QVERIFY2(simulated.ok(), simulated ? "" : simulated.error().text().c_str());
         double worst = 0;
         for (const auto& [step, loss] : trained) {

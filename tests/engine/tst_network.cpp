@@ -137,6 +137,7 @@ private Q_SLOTS:
                                                              .tied = {}});
         QVERIFY2(program.ok(), program ? "" : program.error().text().c_str());
         QCOMPARE(program->inputPorts(), std::vector<std::string>{"input"});
+        QCOMPARE(program->outputPorts(), (std::vector<std::string>{"output", "side"})); // not the document's order
         for (const auto activations : {projects::Activations::Keep, projects::Activations::Recompute}) {
             const at::Tensor x = randomTensor({2, 3}, 1).requires_grad_(true);
             engine::Pass pass = kTraining;

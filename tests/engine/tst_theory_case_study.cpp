@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/theory/linear_network.h"
+#include "engine/theory/theory.h"
+#include "tests/support/linear_network.h"
 #include "tests/support/test_program.h"
 
 #include <Eigen/QR>
@@ -9,7 +10,7 @@
 #include <random>
 
 using namespace residua::engine::theory;
-using residua::engine::DenseMatrix;
+using namespace residua::tests;
 
 namespace {
 
@@ -41,7 +42,7 @@ DenseMatrix scalar(double value)
 
 LinearNetwork network(std::vector<DenseMatrix> weights, const char* shortcuts)
 {
-    auto parsed = *parseShortcuts(shortcuts, std::int64_t(weights.size()));
+    auto parsed = studyShortcuts(shortcuts, std::int64_t(weights.size()));
     const std::size_t count = parsed.size();
     return {std::move(weights), std::move(parsed), std::vector<double>(count, 1.0), ShortcutWeights::Fixed, 0.1};
 }
@@ -94,22 +95,6 @@ class TestTheoryCaseStudy : public QObject {
     Q_OBJECT
 
 private slots:
-    void shortcutsAreParsed()
-    {
-        using List = std::vector<Shortcut>;
-        QCOMPARE(*parseShortcuts("", 3), List{});
-        QCOMPARE(*parseShortcuts("none", 3), List{});
-        QCOMPARE(*parseShortcuts("0:2", 3), (List{{0, 2}}));
-        QCOMPARE(*parseShortcuts("2:3+1:2", 4), (List{{1, 2}, {2, 3}}));
-        QCOMPARE(*parseShortcuts("cascaded", 3), (List{{0, 1}, {1, 2}, {2, 3}}));
-        QCOMPARE(*parseShortcuts("all", 3), (List{{0, 1}, {0, 2}, {1, 2}, {0, 3}, {1, 3}, {2, 3}}));
-        for (const char* wrong : {"0", "0:", ":2", "0:2+", "+", "a:b", "0:2 ", "2:2", "2:1", "-1:2", "0:4", "0:2+0:2",
-                                  "0:99999999999999999999"}) {
-            QVERIFY2(!parseShortcuts(wrong, 3).ok(), wrong);
-        }
-        QCOMPARE(parseShortcuts("0:4", 3).error().text(), "[shortcut 0:4] expected i:j with 0 ≤ i < j ≤ K = 3");
-    }
-
     void outputByHand()
     {
         // Scalars 2, 3, 5 and x = 1. None: 30. 0:1: 5·3·(2 + 1). 0:2: 5·(3·2 + 1). Cascaded: 3·4·6. 1:3: 30 + 2.

@@ -2,6 +2,7 @@
 // What a path's name says of the data that lies there.
 #include "projects/model/data_endings.h"
 #include "projects/model/data_source.h"
+#include "projects/nodes/example_schema.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
@@ -64,6 +65,8 @@ private slots:
         QCOMPARE(std::string(unitWord({.source = MixtureData{}})), std::string("token"));
         QCOMPARE(std::string(unitWord({.source = LinearRegression{}})), std::string("sample"));
         QCOMPARE(std::string(unitWord({.source = BooleanPolynomial{}})), std::string("sample"));
+        QVERIFY(ExampleSchema::nextToken(5).unit() == Unit::Token);
+        QVERIFY(ExampleSchema::vectors(3, 2).unit() == Unit::Sample);
     }
 };
 

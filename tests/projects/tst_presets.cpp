@@ -88,7 +88,8 @@ void TestPresets::blocksKeepTheWidth()
     }
     const ResolvedGraph shapes = resolveGraph(project, GraphRef::block(preset.toStdString()));
     QVERIFY2(shapes.errors.empty(), shapes.errors.empty() ? "" : shapes.errors.begin()->second.text().c_str());
-    QCOMPARE(shapes.graphOutputs.at("output"), (Shape{{kBatch, kTime, width}}));
+    QVERIFY(shapes.outputPort("output"));
+    QCOMPARE(shapes.outputPort("output")->shape, (Shape{{kBatch, kTime, width}}));
 }
 
 void TestPresets::topologiesHoldTogether_data()

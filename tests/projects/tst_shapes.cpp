@@ -32,8 +32,8 @@ QString outcome(const Project& project, const GraphRef& ref)
     for (const auto& [node, error] : shapes.errors) {
         lines << QString::fromStdString(error.text());
     }
-    if (const auto out = shapes.graphOutputs.find("output"); out != shapes.graphOutputs.end()) {
-        lines << QString::fromStdString(out->second.text());
+    if (const OutputPort* const out = shapes.outputPort(kOutputPort)) {
+        lines << QString::fromStdString(out->shape.text());
     }
     return lines.join('\n');
 }
@@ -47,6 +47,7 @@ private slots:
     void language_data();
     void language();
     void inputsWithoutAWireAreKnown();
+    void outputPortsHaveNames();
     void vectors_data();
     void vectors();
     void stemsAndHeads();
@@ -189,6 +190,30 @@ void TestShapes::inputsWithoutAWireAreKnown()
     QCOMPARE(unwired("x input; a attention; y output; x > a.q; x > a.v; a > y"), Names{"a"});
     QCOMPARE(unwired("x input; a linear; b linear; y output; x > b; b > y"), Names{"a"});
     QVERIFY(unwired("x input; a linear wide=64; y output; x > a; a > y").empty()); // another error
+}
+
+/// "output" first, the others as in the document, which is not the order in which they are worked out.
+void TestShapes::outputPortsHaveNames()
+{
+    const Graph graph = GraphBuilder()
+                            .node("b", "output", {{"port", std::string("b")}})
+                            .node("a", "output", {{"port", std::string("a")}})
+                            .node("x", "input")
+                            .node("up", "linear", {{"out", std::string("64")}})
+                            .node("y", "output")
+                            .wire("x", "up")
+                            .wire("up", "b")
+                            .wire("x", "a")
+                            .wire("x", "y")
+                            .build();
+    const ResolvedGraph resolved = resolveGraph(graph, GraphRef::block("test"), Sizes{}, Shape{{kBatch, 16}});
+    QStringList ports;
+    for (const OutputPort& port : resolved.outputPorts) {
+        ports << QString::fromStdString(port.name + " " + port.shape.text());
+    }
+    QCOMPARE(ports, (QStringList{"output [batch, 16]", "b [batch, 64]", "a [batch, 16]"}));
+    QCOMPARE(resolved.outputPort("b")->from, (PortRef{graph.nodes[3].id, "out"}));
+    QVERIFY(!resolved.outputPort("c"));
 }
 
 void TestShapes::vectors_data()

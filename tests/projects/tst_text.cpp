@@ -73,6 +73,22 @@ private slots:
         }
     }
 
+    /// As checkpoints and exports have them.
+    void namesOfParametersArePutTogether()
+    {
+        QCOMPARE(projects::layerPrefix(12), std::string("layers.12."));
+        QCOMPARE(projects::topologyParameter("coefficient"), std::string(projects::kTopologyCoefficient));
+        QCOMPARE(projects::topologyParameter(3, "gate.weight"), std::string("topology.3.gate.weight"));
+        const auto parts = [](std::string_view name) {
+            return std::pair(projects::ownerOf(name), projects::lastOf(name));
+        };
+        QVERIFY(parts("layers.3.up.weight") == std::pair(std::string_view("layers.3.up"), std::string_view("weight")));
+        QVERIFY(parts("weight") == std::pair(std::string_view(), std::string_view("weight")));
+        QVERIFY(parts("") == std::pair(std::string_view(), std::string_view()));
+        QCOMPARE(projects::siblingOf("layers.3.up.weight", "bias"), std::string("layers.3.up.bias"));
+        QCOMPARE(projects::siblingOf("weight", "bias"), std::string("bias"));
+    }
+
     /// The published values of FNV-1a, on which the keys of random streams and of fits that are kept depend.
     void theHashIsFnv()
     {

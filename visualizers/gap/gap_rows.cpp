@@ -6,26 +6,17 @@
 #include <algorithm>
 
 namespace residua::visualizers {
-namespace {
-
-constexpr std::string_view kLayers = "layers";
-constexpr std::string_view kWeight = ".weight";
-
-} // namespace
 
 WeightPlace placeOfWeight(const std::string& name)
 {
     const projects::ParameterName parameter = projects::parameterNameFrom(name);
-    const bool hasNoLayer = parameter.part == kLayers && parameter.layer == 0;
+    const bool hasNoLayer = parameter.part == projects::kLayersPart && parameter.layer == 0;
     return hasNoLayer ? WeightPlace{} : WeightPlace{parameter.layer, std::string(parameter.node())};
 }
 
 std::string shortNameOf(const std::string& name)
 {
-    std::string text = name;
-    if (text.ends_with(kWeight)) {
-        text.resize(text.size() - kWeight.size());
-    }
+    const std::string text(projects::lastOf(name) == "weight" ? projects::ownerOf(name) : name);
     const projects::ParameterName parameter = projects::parameterNameFrom(text);
     return parameter.layer > 0 ? std::to_string(parameter.layer) + " " + std::string(parameter.rest) : text;
 }

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/theory/linear_network.h"
+#include "tests/support/linear_network.h"
 
 #include "projects/base/text.h"
+#include "projects/model/shortcut_text.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <limits>
+#include <string>
+#include <utility>
 
-namespace residua::engine::theory {
+namespace residua::tests {
+
+using projects::Shortcut;
 
 namespace {
 
@@ -21,8 +24,8 @@ std::vector<DenseMatrix> layerOutputs(const LinearNetwork& network, const DenseM
         const auto j = std::int64_t(outputs.size());
         DenseMatrix next = weight * outputs.back();
         for (std::size_t s = 0; s < network.shortcuts.size(); ++s) {
-            if (network.shortcuts[s].to == j) {
-                next += p[s] * outputs[std::size_t(network.shortcuts[s].from)];
+            if (network.shortcuts[s].target == j) {
+                next += p[s] * outputs[std::size_t(network.shortcuts[s].source)];
             }
         }
         outputs.push_back(std::move(next));
@@ -33,7 +36,7 @@ std::vector<DenseMatrix> layerOutputs(const LinearNetwork& network, const DenseM
 /// The end of a shortcut that its softmax holds fixed: the candidates compete over the other end.
 std::int64_t softmaxGroup(const LinearNetwork& network, std::size_t s)
 {
-    return network.mode == ShortcutWeights::Ingoing ? network.shortcuts[s].to : network.shortcuts[s].from;
+    return network.mode == ShortcutWeights::Ingoing ? network.shortcuts[s].target : network.shortcuts[s].source;
 }
 
 bool isSoftmax(ShortcutWeights mode)
@@ -71,76 +74,27 @@ std::vector<double> throughMode(const LinearNetwork& network, const std::vector<
     return result;
 }
 
-std::string shortcutText(Shortcut shortcut)
+Status checkShortcut(const Shortcut& shortcut, std::int64_t layers)
 {
-    return std::to_string(shortcut.from) + ":" + std::to_string(shortcut.to);
-}
-
-Status checkShortcut(Shortcut shortcut, std::int64_t layers)
-{
-    if (shortcut.from < 0 || shortcut.from >= shortcut.to || shortcut.to > layers) {
-        return Error{"shortcut " + shortcutText(shortcut),
+    if (shortcut.source < 0 || shortcut.source >= shortcut.target || shortcut.target > layers) {
+        return Error{"shortcut " + std::to_string(shortcut.source) + ":" + std::to_string(shortcut.target),
                      "expected i:j with 0 ≤ i < j ≤ K = " + std::to_string(layers)};
     }
     return Done{};
 }
 
-Result<Shortcut> parseShortcut(std::string_view text)
-{
-    Shortcut shortcut;
-    const char* end = text.data() + text.size();
-    const auto from = std::from_chars(text.data(), end, shortcut.from);
-    if (from.ec == std::errc() && from.ptr != end && *from.ptr == ':') {
-        const auto to = std::from_chars(from.ptr + 1, end, shortcut.to);
-        if (to.ec == std::errc() && to.ptr == end) {
-            return shortcut;
-        }
-    }
-    return Error{"shortcuts", "got \"" + std::string(text) + "\", expected i:j such as 0:2"};
-}
-
-std::vector<Shortcut> everyShortcut(std::int64_t layers, std::int64_t longest)
-{
-    std::vector<Shortcut> result;
-    for (std::int64_t j = 1; j <= layers; ++j) {
-        for (std::int64_t i = std::max<std::int64_t>(0, j - longest); i < j; ++i) {
-            result.push_back({i, j});
-        }
-    }
-    return result;
-}
-
 } // namespace
 
-Result<std::vector<Shortcut>> parseShortcuts(std::string_view text, std::int64_t layers)
+std::vector<Shortcut> studyShortcuts(std::string_view text, std::int64_t layers)
 {
-    if (text.empty() || text == "none") {
-        return std::vector<Shortcut>{};
+    if (text == "none") {
+        return {};
     }
-    if (text == "cascaded") {
-        return everyShortcut(layers, 1);
+    std::string every = "i:i+1";
+    for (std::int64_t span = 2; span <= layers; ++span) {
+        every += "+i:i+" + std::to_string(span);
     }
-    if (text == "all") {
-        return everyShortcut(layers, layers);
-    }
-    std::vector<Shortcut> result;
-    for (std::size_t begin = 0; begin <= text.size();) {
-        const std::size_t end = std::min(text.find('+', begin), text.size());
-        const auto shortcut = parseShortcut(text.substr(begin, end - begin));
-        if (!shortcut) {
-            return shortcut.error();
-        }
-        if (auto fits = checkShortcut(*shortcut, layers); !fits) {
-            return fits.error();
-        }
-        if (std::ranges::find(result, *shortcut) != result.end()) {
-            return Error{"shortcuts", "got " + shortcutText(*shortcut) + " twice, expected each once"};
-        }
-        result.push_back(*shortcut);
-        begin = end + 1;
-    }
-    std::ranges::sort(result, {}, [](Shortcut s) { return std::pair(s.to, s.from); });
-    return result;
+    return *projects::shortcutsFrom(text == "all" ? std::string_view(every) : text, layers);
 }
 
 Status check(const LinearNetwork& network)
@@ -158,7 +112,7 @@ Status check(const LinearNetwork& network)
                              "], expected W_1's rows squared, [" + std::to_string(d) + ", " + std::to_string(d) + "]"};
         }
     }
-    for (const Shortcut shortcut : network.shortcuts) {
+    for (const Shortcut& shortcut : network.shortcuts) {
         if (auto fits = checkShortcut(shortcut, layers); !fits) {
             return fits;
         }
@@ -212,8 +166,8 @@ LinearGradient gradient(const LinearNetwork& network, const DenseMatrix& x, cons
         result.weights[j - 1] = byOutput[j] * outputs[j - 1].transpose();
         byOutput[j - 1] += network.weights[j - 1].transpose() * byOutput[j];
         for (std::size_t s = 0; s < p.size(); ++s) {
-            const auto from = std::size_t(network.shortcuts[s].from);
-            if (std::size_t(network.shortcuts[s].to) == j) {
+            const auto from = std::size_t(network.shortcuts[s].source);
+            if (std::size_t(network.shortcuts[s].target) == j) {
                 byMix[s] = byOutput[j].cwiseProduct(outputs[from]).sum();
                 byOutput[from] += p[s] * byOutput[j];
             }
@@ -257,4 +211,4 @@ Result<std::vector<double>> descend(LinearNetwork& network, const DenseMatrix& x
     return losses;
 }
 
-} // namespace residua::engine::theory
+} // namespace residua::tests

@@ -1,26 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/theory/theory.h"
+#include "engine/theory/dense_matrix.h"
+#include "projects/base/result.h"
+#include "projects/model/topology.h"
 
-#include <string>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
 /// The linear network of ANCRe's Case Study 3.1 in plain double precision, with gradients written out by hand. It
 /// shares nothing with the engine that trains: it is what that engine is measured against.
-namespace residua::engine::theory {
+namespace residua::tests {
 
-/// i:j: the output of layer i (0: the input) is added to the output of layer j. 0 ≤ from < to ≤ K.
-struct Shortcut {
-    std::int64_t from = 0;
-    std::int64_t to = 0;
-    bool operator==(const Shortcut&) const = default;
-};
+using engine::DenseMatrix;
 
-/// "0:2", "1:2+2:3"; "none" or nothing is no shortcut, "cascaded" every j−1:j, "all" every i:j. In order of j, then i.
-/// Errors: text that is not so, i ≥ j, j above `layers`, a shortcut named twice.
-[[nodiscard]] Result<std::vector<Shortcut>> parseShortcuts(std::string_view text, std::int64_t layers);
+/// What shortcutsFrom() reads, "all" (every i:j) or "none". Precondition: `text` is one of these for so many layers.
+[[nodiscard]] std::vector<projects::Shortcut> studyShortcuts(std::string_view text, std::int64_t layers);
 
 /// How the coefficients c become the weights p of the shortcuts, and whether they learn.
 enum class ShortcutWeights {
@@ -33,7 +29,7 @@ enum class ShortcutWeights {
 /// x_0 = X, x_j = W_j·x_{j−1} + Σ_{i:j} p_ij·x_i, f(X) = x_K.
 struct LinearNetwork {
     std::vector<DenseMatrix> weights; ///< W_1 … W_K, [d, d]
-    std::vector<Shortcut> shortcuts;
+    std::vector<projects::Shortcut> shortcuts;
     std::vector<double> coefficients; ///< c, one per shortcut: 1 is the plain residual when Fixed
     ShortcutWeights mode = ShortcutWeights::Fixed;
     double temperature = 0.1; ///< τ
@@ -60,4 +56,4 @@ struct LinearGradient {
 [[nodiscard]] Result<std::vector<double>> descend(LinearNetwork& network, const DenseMatrix& x, const DenseMatrix& y,
                                                   double learningRate, std::int64_t steps);
 
-} // namespace residua::engine::theory
+} // namespace residua::tests
