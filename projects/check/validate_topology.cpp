@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/check/problems.h"
+#include "projects/depth/depth_names.h"
 #include "projects/model/text_forms.h"
 #include "projects/nodes/ffn_site.h"
 #include "projects/nodes/node_kinds.h"
@@ -211,7 +212,7 @@ private:
 
     void checkReader(std::int64_t target, bool hadNone, bool hasNone)
     {
-        const std::string place = target > m_depth ? " · final output" : " · layer " + std::to_string(target);
+        const std::string place = " · " + readerName(m_mix, m_network.depth(), target);
         if (!hasNone || summedMiddleOf(m_mix, target, m_depth)) {
             return;
         }

@@ -2,6 +2,7 @@
 #include "projects/transfer/retrofit.h"
 
 #include "projects/check/problems.h"
+#include "projects/depth/depth_names.h"
 #include "projects/model/text_forms.h"
 #include "projects/nodes/node_kinds.h"
 
@@ -14,11 +15,6 @@ namespace {
 
 /// What a wiring does that the plain network does not; empty where nothing.
 using Departure = std::optional<std::string>;
-
-std::string readerText(std::int64_t target, std::int64_t depth)
-{
-    return target > depth ? "the final output" : "layer " + std::to_string(target);
-}
 
 /// The weight with which each entry reaches reader `target` at the start, before a softmax; a summed middle's for all
 /// that is in it.
@@ -49,12 +45,13 @@ double plainWeight(const DepthMix& mix, std::int64_t entry, std::int64_t newest)
     return mix.entry == StackEntry::Branch || entry == newest ? 1.0 : 0.0;
 }
 
-Departure departureOf(const DepthMix& mix, std::int64_t target, std::int64_t depth)
+Departure departureOf(const DepthMix& mix, std::int64_t target, std::int64_t layers)
 {
+    const std::int64_t depth = mixedModules(mix, layers);
     if (passesNewest(mix, target, depth)) {
         return std::nullopt;
     }
-    const std::string reader = readerText(target, depth);
+    const std::string reader = readerName(mix, layers, target);
     // Layers that share an entry: the newest is that of the layer before.
     const std::int64_t newest = hasTwoFamilies(mix) ? target - 2 // of its own kind
                                 : target == 1       ? 0
@@ -84,7 +81,7 @@ Departure departureOf(const DepthMix& mix, std::int64_t layers)
     }
     const std::int64_t depth = mixedModules(mix, layers);
     for (std::int64_t target = 1; target <= depth + (mix.finalMix ? 1 : 0); ++target) {
-        if (auto departure = departureOf(mix, target, depth)) {
+        if (auto departure = departureOf(mix, target, layers)) {
             return departure;
         }
     }
