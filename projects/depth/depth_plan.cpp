@@ -26,6 +26,29 @@ double startOf(const DepthMix& mix, const DepthReader& reader, std::int64_t sour
     return 1;
 }
 
+/// Of no reader yet.
+DepthPlan emptyPlan(const DepthMix& mix, std::int64_t layers)
+{
+    DepthPlan plan;
+    plan.layers = layers;
+    plan.modules = mixedModules(mix, layers);
+    plan.runningSum = isRunningSum(mix);
+    plan.ports = portsOf(mix.ports);
+    return plan;
+}
+
+void addReader(DepthPlan& plan, const DepthMix& mix, std::int64_t target)
+{
+    const std::size_t number = plan.readers.size();
+    const DepthReader& reader = plan.readers.emplace_back(readerOf(mix, target, plan.modules));
+    for (int output = 0; output < reader.outputs; ++output) {
+        for (const std::int64_t source : reader.sources) {
+            plan.terms.push_back({number, output, source});
+            plan.start.push_back(startOf(mix, reader, source));
+        }
+    }
+}
+
 } // namespace
 
 bool hasState(const DepthMix& mix, Shortcut shortcut, ShortcutState state)
@@ -56,21 +79,17 @@ MixPort DepthPlan::portOf(const DepthReader& reader, int output) const
 
 DepthPlan planOf(const DepthMix& mix, std::int64_t layers)
 {
-    DepthPlan plan;
-    plan.layers = layers;
-    plan.modules = mixedModules(mix, layers);
-    plan.runningSum = isRunningSum(mix);
-    plan.ports = portsOf(mix.ports);
+    DepthPlan plan = emptyPlan(mix, layers);
     for (std::int64_t target = 1; target <= plan.modules + (mix.finalMix ? 1 : 0); ++target) {
-        const std::size_t number = plan.readers.size();
-        const DepthReader& reader = plan.readers.emplace_back(readerOf(mix, target, plan.modules));
-        for (int output = 0; output < reader.outputs; ++output) {
-            for (const std::int64_t source : reader.sources) {
-                plan.terms.push_back({number, output, source});
-                plan.start.push_back(startOf(mix, reader, source));
-            }
-        }
+        addReader(plan, mix, target);
     }
+    return plan;
+}
+
+DepthPlan planOf(const DepthMix& mix, std::int64_t layers, std::int64_t target)
+{
+    DepthPlan plan = emptyPlan(mix, layers);
+    addReader(plan, mix, target);
     return plan;
 }
 

@@ -55,8 +55,11 @@ struct DepthPlan {
     [[nodiscard]] MixPort portOf(const DepthReader& reader, int output) const;
 };
 [[nodiscard]] DepthPlan planOf(const DepthMix& mix, std::int64_t layers);
+/// The same of one reader alone: of a deep stack the whole is large, for every layer reads every one before it. What a
+/// softmax over targets makes of its weights, it does not know.
+[[nodiscard]] DepthPlan planOf(const DepthMix& mix, std::int64_t layers, std::int64_t target);
 
-/// One reader of it, of so many modules: of a deep stack the whole is large, for every layer reads every one before it.
+/// One reader of it, of so many modules.
 [[nodiscard]] DepthReader readerOf(const DepthMix& mix, std::int64_t target, std::int64_t modules);
 
 /// Hidden features of the small network that makes `weights` weights for each token (MUDD): as many, for the final

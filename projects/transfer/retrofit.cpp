@@ -3,39 +3,20 @@
 
 #include "projects/check/problems.h"
 #include "projects/depth/depth_names.h"
+#include "projects/depth/unrolled_depth.h"
 #include "projects/model/text_forms.h"
 #include "projects/nodes/node_kinds.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
+#include <optional>
+#include <span>
+#include <vector>
 
 namespace residua::projects {
 namespace {
 
 /// What a wiring does that the plain network does not; empty where nothing.
 using Departure = std::optional<std::string>;
-
-/// The weight with which each entry reaches reader `target` at the start, before a softmax; a summed middle's for all
-/// that is in it.
-std::map<std::int64_t, double> startWeights(const DepthMix& mix, std::int64_t target, std::int64_t depth)
-{
-    const auto middle = summedMiddleOf(mix, target, depth);
-    std::set<std::int64_t> sources;
-    std::ranges::copy(sourcesOf(mix, target, depth), std::inserter(sources, sources.end()));
-    for (std::int64_t entry = middle ? middle->first : 0; middle && entry <= middle->last; ++entry) {
-        sources.insert(entry);
-    }
-    std::map<std::int64_t, double> weights;
-    for (const std::int64_t source : sources) {
-        const bool newest = source == *sources.rbegin();
-        weights[source] = mix.init == MixInit::Ones         ? 1.0
-                          : mix.init == MixInit::Cascaded   ? (newest ? 1.0 : 0.0)
-                          : mix.init == MixInit::Reciprocal ? 1.0 / static_cast<double>(target)
-                                                            : 0.0;
-    }
-    return weights;
-}
 
 constexpr const char* kGated = "its gates depend on the input";
 
@@ -45,30 +26,75 @@ double plainWeight(const DepthMix& mix, std::int64_t entry, std::int64_t newest)
     return mix.entry == StackEntry::Branch || entry == newest ? 1.0 : 0.0;
 }
 
-Departure departureOf(const DepthMix& mix, std::int64_t target, std::int64_t layers)
+/// The newest entry that the plain sum has when the reader's turn comes.
+std::int64_t newestOf(const DepthMix& mix, const DepthPlan& plan, const DepthReader& reader)
 {
-    const std::int64_t depth = mixedModules(mix, layers);
-    if (passesNewest(mix, target, depth)) {
-        return std::nullopt;
+    if (reader.passes) {
+        return reader.target - 1;
     }
-    const std::string reader = readerName(mix, layers, target);
+    if (hasTwoFamilies(mix) && reader.target <= plan.modules) {
+        return reader.target - 2; // of its own kind: what came after arrives as branches
+    }
     // Layers that share an entry: the newest is that of the layer before.
-    const std::int64_t newest = hasTwoFamilies(mix) ? target - 2 // of its own kind
-                                : target == 1       ? 0
-                                                    : (target - 2) / std::max<std::int64_t>(mix.blockLayers, 1) + 1;
-    std::map<std::int64_t, double> weights = startWeights(mix, target, depth);
-    if (mix.normalise == NormaliseOver::Sources && weights.size() == 1) {
-        weights.begin()->second = 1;
-    } else if (mix.normalise != NormaliseOver::None) {
-        return reader + " reads its " + std::to_string(weights.size()) + " sources through a softmax";
+    return reader.target == 1 ? 0 : (reader.target - 2) / std::max<std::int64_t>(mix.blockLayers, 1) + 1;
+}
+
+/// What a mix of the reader makes of the entries 0..newest with these weights, one for each of its sources; none of an
+/// entry that it does not read. A summed middle's is that of all that is in it.
+std::vector<std::optional<double>> entryWeights(const DepthReader& reader, std::span<const double> weights,
+                                                std::int64_t newest)
+{
+    std::vector<std::optional<double>> result(static_cast<std::size_t>(newest + 1));
+    if (reader.passes) {
+        result.back() = 1.0;
+        return result;
     }
+    for (std::size_t s = 0; s < weights.size(); ++s) {
+        const std::int64_t first = reader.sources[s];
+        const std::int64_t last = reader.readsAlone(first) ? first : std::min(reader.middle->last, newest);
+        for (std::int64_t entry = first; entry <= last; ++entry) {
+            result[static_cast<std::size_t>(entry)] = weights[s];
+        }
+    }
+    return result;
+}
+
+/// What a mix with these weights does that the plain sum does not, without its reader's name.
+Departure departureOf(const DepthMix& mix, const DepthReader& reader, std::span<const double> weights,
+                      std::int64_t newest)
+{
+    const std::vector<std::optional<double>> found = entryWeights(reader, weights, newest);
     for (std::int64_t entry = 0; entry <= newest; ++entry) {
-        const auto found = weights.find(entry);
-        const double weight = found == weights.end() ? 0.0 : found->second;
-        if (const double plain = plainWeight(mix, entry, newest); weight != plain) {
-            return reader + (found == weights.end() ? " does not read entry " + std::to_string(entry)
-                                                    : " starts with " + numberText(weight) + " times entry " +
-                                                          std::to_string(entry) + ", not " + numberText(plain));
+        const std::optional<double> weight = found[static_cast<std::size_t>(entry)];
+        const double plain = plainWeight(mix, entry, newest);
+        if (same(weight.value_or(0.0), plain)) {
+            continue;
+        }
+        if (!weight) {
+            return " does not read entry " + std::to_string(entry);
+        }
+        if (mix.normalise != NormaliseOver::None) {
+            return " reads its " + std::to_string(weights.size()) + " sources through a softmax";
+        }
+        return " starts with " + numberText(*weight) + " times entry " + std::to_string(entry) + ", not " +
+               numberText(plain);
+    }
+    return std::nullopt;
+}
+
+/// Of the first reader of the plan that departs.
+Departure departureOf(const DepthMix& mix, const DepthPlan& plan)
+{
+    const MixNumbers start = appliedWeights(mix, plan, {1, plan.start});
+    std::span<const double> rest = start.values;
+    for (const DepthReader& reader : plan.readers) {
+        const std::int64_t newest = newestOf(mix, plan, reader);
+        for (int output = 0; output < reader.outputs; ++output) {
+            const auto own = rest.first(reader.sources.size());
+            rest = rest.subspan(own.size());
+            if (const Departure departure = departureOf(mix, reader, own, newest)) {
+                return readerName(mix, plan.layers, reader.target) + *departure;
+            }
         }
     }
     return std::nullopt;
@@ -79,9 +105,12 @@ Departure departureOf(const DepthMix& mix, std::int64_t layers)
     if (mix.weight == WeightKind::DepthAttention) {
         return "attention over depth starts as the mean of the entries";
     }
-    const std::int64_t depth = mixedModules(mix, layers);
-    for (std::int64_t target = 1; target <= depth + (mix.finalMix ? 1 : 0); ++target) {
-        if (auto departure = departureOf(mix, target, layers)) {
+    if (mix.normalise == NormaliseOver::Targets) {
+        return departureOf(mix, planOf(mix, layers));
+    }
+    const std::int64_t last = mixedModules(mix, layers) + (mix.finalMix ? 1 : 0);
+    for (std::int64_t target = 1; target <= last; ++target) {
+        if (auto departure = departureOf(mix, planOf(mix, layers, target))) {
             return departure;
         }
     }

@@ -132,6 +132,24 @@ void TestValidateTopology::mistakesAreNamed_data()
         },
         "W /topology/wiring/states/0:3 [topology · shortcut 0:3] has a state and is not read");
     row(
+        "state of a summed middle, and of what is in it",
+        [](Project& p) {
+            usePreset(p, "grn-v1");
+            mixOf(p).sources = FirstAndLast{2};
+            mixOf(p).states = {{{1, 6}, ShortcutState::Pruned}, {{2, 6}, ShortcutState::Pruned}};
+        },
+        "W /topology/wiring/states/2:6 [topology · shortcut 2:6] has a state and is not read");
+    row(
+        "pruned with its summed middle",
+        [](Project& p) {
+            usePreset(p, "grn-v1");
+            mixOf(p).sources = FirstAndLast{2};
+            for (const std::int64_t source : {0, 1, 4, 5}) {
+                mixOf(p).states[{source, 6}] = ShortcutState::Pruned;
+            }
+        },
+        "E /topology/wiring/sources [topology · layer 6] reads nothing, expected at least one source");
+    row(
         "sites without an FFN",
         [](Project& p) {
             usePreset(p, "ancre-ingoing");
