@@ -153,9 +153,9 @@ private:
     {
         const bool apart = m_mix.ports != MixPorts::Input;
         for (const Block* const block : usedBlocks(m_network)) {
-            if (apart && !hasInputPort(block->graph, "q")) {
+            if (apart && !hasInputPort(block->graph, MixPort::Query)) {
                 error("/ports", "block " + block->name + " has one input port, expected q, k and v");
-            } else if (m_mix.ports == MixPorts::QkvResidual && !hasInputPort(block->graph, "residual")) {
+            } else if (m_mix.ports == MixPorts::QkvResidual && !hasInputPort(block->graph, MixPort::Residual)) {
                 error("/ports", "block " + block->name + " has no port residual");
             }
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/transfer/retrofit.h"
 
+#include "projects/base/free_name.h"
 #include "projects/check/problems.h"
 #include "projects/depth/depth_names.h"
 #include "projects/depth/unrolled_depth.h"
@@ -10,6 +11,8 @@
 #include <algorithm>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace residua::projects {
@@ -222,8 +225,9 @@ struct AttentionFeed {
     std::optional<NodeId> norm; ///< between the two
 };
 
-const Wire* wireInto(const Graph& graph, NodeId node, const std::string& port)
+const Wire* wireInto(const Graph& graph, NodeId node, std::string_view name)
 {
+    const std::string port(name);
     const auto found = std::ranges::find(graph.wires, PortRef{node, port}, &Wire::to);
     return found == graph.wires.end() ? nullptr : &*found;
 }
@@ -237,9 +241,9 @@ std::optional<AttentionFeed> feedOf(const Graph& graph)
     AttentionFeed feed;
     feed.attention = std::ranges::find(graph.nodes, NodeRole::Attention, roleOf)->id;
     feed.input = std::ranges::find(graph.nodes, NodeRole::GraphInput, roleOf)->id;
-    const Wire* const q = wireInto(graph, feed.attention, "q");
-    for (const char* const port : {"q", "k", "v"}) {
-        const Wire* const wire = wireInto(graph, feed.attention, port);
+    const Wire* const q = wireInto(graph, feed.attention, nameOf(MixPort::Query));
+    for (const MixPort port : portsOf(MixPorts::Qkv)) { // the attention's ports have the same names
+        const Wire* const wire = wireInto(graph, feed.attention, nameOf(port));
         if (wire == nullptr || wire->from != q->from) {
             return std::nullopt;
         }
@@ -257,18 +261,18 @@ std::optional<AttentionFeed> feedOf(const Graph& graph)
     return feed;
 }
 
-std::string freeName(const Graph& graph, std::string name)
+std::string freeNodeName(const Graph& graph, const std::string& base)
 {
-    while (std::ranges::find(graph.nodes, name, &Node::name) != graph.nodes.end()) {
-        name += "_";
-    }
-    return name;
+    return freeName(base, [&graph](const std::string& name) {
+        return std::ranges::find(graph.nodes, name, &Node::name) != graph.nodes.end();
+    });
 }
 
-NodeId addInput(Graph& graph, const std::string& port)
+NodeId addInput(Graph& graph, MixPort port)
 {
     const NodeId id = graph.nextId();
-    graph.nodes.push_back({id, "input", freeName(graph, port), {{"port", port}}});
+    const std::string name(nameOf(port));
+    graph.nodes.push_back({id, "input", freeNodeName(graph, name), {{"port", name}}});
     return id;
 }
 
@@ -278,28 +282,30 @@ void retarget(Graph& graph, const PortRef& to, const PortRef& from)
 }
 
 /// Feeds the attention's `port` from an input of its own, by a norm that shares the weights of the one there is.
-void addPort(Graph& graph, const AttentionFeed& feed, const std::string& port)
+void addPort(Graph& graph, const AttentionFeed& feed, MixPort port)
 {
+    const std::string name(nameOf(port));
     PortRef source{addInput(graph, port), "out"};
     if (feed.norm) {
         Node norm = *graph.find(*feed.norm);
-        norm.params.try_emplace("share", norm.name); // it may share another's already
+        norm.params.try_emplace(kShareParam, norm.name); // it may share another's already
         norm.id = graph.nextId();
-        norm.name = freeName(graph, norm.name + "_" + port);
+        norm.name = freeNodeName(graph, norm.name + "_" + name);
         graph.nodes.push_back(norm);
         graph.wires.push_back({source, {norm.id, "in"}});
         source = {norm.id, "out"};
     }
-    retarget(graph, {feed.attention, port}, source);
+    retarget(graph, {feed.attention, name}, source);
 }
 
 /// What else reads the block's input reads a port residual.
 void addResidual(Graph& graph, const AttentionFeed& feed)
 {
-    const NodeId residual = addInput(graph, "residual");
+    const PortRef query{feed.attention, std::string(nameOf(MixPort::Query))};
+    const NodeId residual = addInput(graph, MixPort::Residual);
     for (Wire& wire : graph.wires) {
-        const bool query = feed.norm ? wire.to.node == *feed.norm : wire.to == PortRef{feed.attention, "q"};
-        if (wire.from.node == feed.input && !query) {
+        const bool asks = feed.norm ? wire.to.node == *feed.norm : wire.to == query;
+        if (wire.from.node == feed.input && !asks) {
             wire.from.node = residual;
         }
     }
@@ -310,7 +316,7 @@ void joinNorms(Graph& graph, NodeId input)
 {
     for (std::size_t i = graph.nodes.size(); i-- > 0;) {
         const Node& norm = graph.nodes[i];
-        const auto shared = norm.params.find("share");
+        const auto shared = norm.params.find(kShareParam);
         const Wire* const fed = roleOf(norm) == NodeRole::Norm ? wireInto(graph, norm.id, "in") : nullptr;
         if (shared == norm.params.end() || fed == nullptr || fed->from.node != input) {
             continue;
@@ -368,7 +374,7 @@ Result<Block> withPortsApart(const Block& block, MixPorts ports)
 {
     const bool residual = ports == MixPorts::QkvResidual;
     if (ports == MixPorts::Input ||
-        (hasInputPort(block.graph, "q") && (!residual || hasInputPort(block.graph, "residual")))) {
+        (hasInputPort(block.graph, MixPort::Query) && (!residual || hasInputPort(block.graph, MixPort::Residual)))) {
         return block;
     }
     const std::optional<AttentionFeed> feed = feedOf(block.graph);
@@ -378,29 +384,30 @@ Result<Block> withPortsApart(const Block& block, MixPorts ports)
     }
     Block opened = block;
     Graph& graph = opened.graph;
-    for (const char* const port : {"k", "v"}) {
+    for (const MixPort port : {MixPort::Key, MixPort::Value}) {
         addPort(graph, *feed, port);
     }
     if (residual) {
         addResidual(graph, *feed);
     }
     Node& input = *graph.find(feed->input);
-    input.name = freeName(graph, "q");
-    input.params["port"] = std::string("q");
+    const std::string query(nameOf(MixPort::Query));
+    input.name = freeNodeName(graph, query);
+    input.params["port"] = query;
     std::ranges::sort(graph.wires);
     return opened;
 }
 
 Block withPortsJoined(const Block& block)
 {
-    if (!hasInputPort(block.graph, "q")) {
+    if (!hasInputPort(block.graph, MixPort::Query)) {
         return block;
     }
     Block joined = block;
     Graph& graph = joined.graph;
     const auto isInput = [](const Node& node) { return roleOf(node) == NodeRole::GraphInput; };
-    Node& input =
-        *std::ranges::find_if(graph.nodes, [&](const Node& node) { return isInput(node) && graphPortOf(node) == "q"; });
+    Node& input = *std::ranges::find_if(
+        graph.nodes, [&](const Node& node) { return isInput(node) && graphPortOf(node) == nameOf(MixPort::Query); });
     const NodeId kept = input.id;
     for (Wire& wire : graph.wires) {
         if (const Node* const from = graph.find(wire.from.node); from != nullptr && isInput(*from)) {
@@ -409,7 +416,7 @@ Block withPortsJoined(const Block& block)
     }
     input.params.erase("port");
     input.name.clear();
-    input.name = freeName(graph, "input");
+    input.name = freeNodeName(graph, "input");
     std::erase_if(graph.nodes, [&](const Node& node) { return isInput(node) && node.id != kept; });
     joinNorms(graph, kept);
     std::ranges::sort(graph.wires);
