@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <string>
 #include <utility>
 
 namespace residua::projects {
@@ -91,6 +92,24 @@ DepthPlan planOf(const DepthMix& mix, std::int64_t layers, std::int64_t target)
     DepthPlan plan = emptyPlan(mix, layers);
     addReader(plan, mix, target);
     return plan;
+}
+
+Result<ExplicitSources> listedSources(const DepthMix& mix, std::int64_t modules)
+{
+    constexpr std::int64_t kDeepest = 1024; // deeper stacks have millions of pairs, which nobody edits one by one
+    if (modules > kDeepest) {
+        return Error{"topology", "cannot list the shortcuts of " + std::to_string(modules) +
+                                     " layers one by one; expected at most " + std::to_string(kDeepest)};
+    }
+    DepthMix unpruned = mix;
+    unpruned.states.clear();
+    ExplicitSources listed;
+    for (std::int64_t target = 1; target <= modules + 1; ++target) {
+        for (const std::int64_t source : sourcesOf(unpruned, target, modules)) {
+            listed.shortcuts.push_back({source, target});
+        }
+    }
+    return listed;
 }
 
 std::vector<std::size_t> learnedTerms(const DepthMix& mix, const DepthPlan& plan)

@@ -308,6 +308,30 @@ private slots:
         QVERIFY(QString::fromStdString(wrong.error().text()).contains("0 to 2"));
     }
 
+    /// Chosen shortcuts begin as those that the rule reads, in both halves of every layer.
+    void choosingShortcutsBeginsWithWhatIsRead()
+    {
+        projects::Document document{projects::findExample("ancre-language")->project, {}};
+        auto& mix = std::get<projects::DepthMix>(document.project.topology.wiring);
+        mix.sites = projects::MixSites::Both;
+        mix.states[{0, 4}] = projects::ShortcutState::Pruned;
+        const projects::DepthMix before = mix;
+        const auto properties = propertiesOf(document.project, SectionPlace{Section::Topology});
+        const Property* const sources = find(properties, "/topology/wiring/sources/kind");
+        QVERIFY(sources != nullptr);
+        const int chosen = 3;
+        const auto edit = sources->edit(document.project, chosen);
+        QVERIFY(edit.ok());
+        QVERIFY(projects::applyEdit(document, *edit).ok());
+        QVERIFY(std::holds_alternative<projects::ExplicitSources>(mix.sources));
+        QCOMPARE(mix.states, before.states);
+        const std::int64_t modules = 2 * document.project.network.depth();
+        for (std::int64_t target = 1; target <= modules + 1; ++target) {
+            QCOMPARE(sourcesOf(mix, target, modules), sourcesOf(before, target, modules));
+        }
+        QVERIFY(sourcesOf(mix, modules, modules).size() > 1);
+    }
+
     void topologyPresetsAreAChoice()
     {
         projects::Document document{projects::findExample("ancre-language")->project, {}};
