@@ -6,6 +6,7 @@
 #include "projects/depth/stream_start.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/model/topology.h"
+#include "projects/schema/fields.h"
 #include "projects/transfer/topology_choice.h"
 
 #include <QRegularExpression>
@@ -213,7 +214,10 @@ std::vector<Property> shortcutsProperties(const Project& project, const Shortcut
     property.defaultValue = 0;
     property.help =
         Text::tr("Like the rest, frozen at its value (F), pruned (Delete), or learned where the rest is fixed.");
-    property.choices = {Text::tr("Like the rest"), Text::tr("Frozen"), Text::tr("Pruned"), Text::tr("Learned")};
+    property.choices = {Text::tr("Like the rest")};
+    for (const projects::Choice& state : projects::shortcutStates()) {
+        property.choices << schemaLine(state.title);
+    }
     property.edit = [shortcuts = place.shortcuts](const Project&, const QVariant& given) -> Result<projects::Edit> {
         std::optional<projects::ShortcutState> state;
         if (given.toInt() > 0) {

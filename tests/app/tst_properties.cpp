@@ -332,6 +332,20 @@ private slots:
         QVERIFY(sourcesOf(mix, modules, modules).size() > 1);
     }
 
+    void statesOfAShortcutAreThoseOfTheSchema()
+    {
+        projects::Document document{projects::findExample("linear-ancre")->project, {}};
+        const projects::Shortcut shortcut{0, 2};
+        const auto state = [&] { return *find(propertiesOf(document.project, ShortcutsPlace{{shortcut}}), "state"); };
+        const QStringList choices{"Like the rest", "Frozen", "Pruned", "Learned"};
+        QCOMPARE(state().choices, choices);
+        const auto edit = state().edit(document.project, static_cast<int>(choices.indexOf("Pruned")));
+        QVERIFY(projects::applyEdit(document, *edit).ok());
+        const auto& mix = std::get<projects::DepthMix>(document.project.topology.wiring);
+        QVERIFY(mix.states.at(shortcut) == projects::ShortcutState::Pruned);
+        QCOMPARE(state().valueText(), QString("Pruned"));
+    }
+
     void topologyPresetsAreAChoice()
     {
         projects::Document document{projects::findExample("ancre-language")->project, {}};
