@@ -27,11 +27,6 @@ QString translated(const std::string& words)
     return words.empty() ? QString() : QCoreApplication::translate("Fields", words.c_str());
 }
 
-QString lineOf(std::string_view words)
-{
-    return translated(projects::headline(words));
-}
-
 /// Names and ids are what other things call a part by, and graphs have canvases: both have edits of their own.
 bool isShown(const FieldEntry& entry)
 {
@@ -96,8 +91,8 @@ Property propertyOf(const FieldEntry& entry)
     Property property;
     property.key = entry.pointer;
     property.pointer = wholeOf(entry);
-    property.group = lineOf(entry.group);
-    property.title = lineOf(entry.field.title);
+    property.group = schemaLine(entry.group);
+    property.title = schemaLine(entry.field.title);
     property.kind = kindOf(entry);
     property.value = toVariant(entry, entry.value);
     // What a part of the document is, and an entry of a list, is so by somebody's choice: there is nothing to go back
@@ -109,7 +104,7 @@ Property propertyOf(const FieldEntry& entry)
     property.paper = QString::fromUtf8(more.paper.data(), static_cast<qsizetype>(more.paper.size()));
     property.range = more.range;
     for (const projects::Choice& choice : entry.choices) {
-        property.choices << lineOf(choice.title);
+        property.choices << schemaLine(choice.title);
     }
     property.edit = [pointer = entry.pointer, type = entry.type](const Project& project, const QVariant& given) {
         return projects::fieldEdit(project, pointer, fromVariant(type, given));
@@ -118,6 +113,11 @@ Property propertyOf(const FieldEntry& entry)
 }
 
 } // namespace
+
+QString schemaLine(std::string_view words)
+{
+    return translated(projects::headline(words));
+}
 
 std::vector<Property> fieldProperties(const Project& project, std::string_view part)
 {

@@ -15,6 +15,9 @@ struct PropertyText {
     Q_DECLARE_TR_FUNCTIONS(Properties)
 };
 
+/// The schema's words as they stand by themselves, in the user's language.
+[[nodiscard]] QString schemaLine(std::string_view words);
+
 /// Where the texts of a mixture stand in the document.
 inline constexpr const char* kMixtureParts = "/data/source/parts";
 

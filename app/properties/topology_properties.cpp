@@ -2,9 +2,11 @@
 #include "app/properties/property_list.h"
 
 #include "projects/depth/depth_names.h"
+#include "projects/depth/depth_plan.h"
 #include "projects/depth/stream_start.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/model/topology.h"
+#include "projects/schema/fields.h"
 #include "projects/transfer/topology_choice.h"
 
 #include <QRegularExpression>
@@ -24,18 +26,6 @@ using projects::MultiStream;
 using projects::Project;
 using Text = PropertyText;
 
-/// Every pair that the rule lets through now, so that a change of rule to "explicit" changes nothing else.
-ExplicitSources explicitFrom(const DepthMix& mix, std::int64_t depth)
-{
-    ExplicitSources sources;
-    for (std::int64_t target = 1; target <= depth + 1; ++target) {
-        for (const std::int64_t source : sourcesOf(mix, target, depth)) {
-            sources.shortcuts.push_back({source, target});
-        }
-    }
-    return sources;
-}
-
 /// Going over to a set of one's own begins with what is read now.
 void keepSources(Property& property)
 {
@@ -50,7 +40,12 @@ void keepSources(Property& property)
         if (mix == nullptr || !std::holds_alternative<ExplicitSources>(mix->sources)) {
             return changed;
         }
-        mix->sources = explicitFrom(std::get<DepthMix>(project.topology.wiring), project.network.depth());
+        const auto& before = std::get<DepthMix>(project.topology.wiring);
+        Result<ExplicitSources> listed = listedSources(before, projects::modulesOf(project));
+        if (!listed) {
+            return listed.error();
+        }
+        mix->sources = *std::move(listed);
         return projects::Edit{projects::SetTopology{std::move(topology)}};
     };
 }
@@ -219,7 +214,10 @@ std::vector<Property> shortcutsProperties(const Project& project, const Shortcut
     property.defaultValue = 0;
     property.help =
         Text::tr("Like the rest, frozen at its value (F), pruned (Delete), or learned where the rest is fixed.");
-    property.choices = {Text::tr("Like the rest"), Text::tr("Frozen"), Text::tr("Pruned"), Text::tr("Learned")};
+    property.choices = {Text::tr("Like the rest")};
+    for (const projects::Choice& state : projects::shortcutStates()) {
+        property.choices << schemaLine(state.title);
+    }
     property.edit = [shortcuts = place.shortcuts](const Project&, const QVariant& given) -> Result<projects::Edit> {
         std::optional<projects::ShortcutState> state;
         if (given.toInt() > 0) {

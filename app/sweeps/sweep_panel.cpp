@@ -6,6 +6,7 @@
 #include "app/runs/background.h"
 #include "app/sweeps/sweep_axis_row.h"
 #include "app/sweeps/sweep_fields.h"
+#include "projects/base/free_name.h"
 
 #include <QComboBox>
 #include <QHBoxLayout>
@@ -46,16 +47,6 @@ QToolButton* iconButton(const QString& icon, const QString& toolTip, QWidget* pa
     button->setToolTip(toolTip);
     button->setAccessibleName(toolTip);
     return button;
-}
-
-std::string freeName(const std::vector<projects::Sweep>& sweeps)
-{
-    for (int number = 1;; ++number) {
-        const std::string name = number == 1 ? "sweep" : "sweep " + std::to_string(number);
-        if (!projects::findSweep(sweeps, name)) {
-            return name;
-        }
-    }
 }
 
 } // namespace
@@ -410,7 +401,7 @@ void SweepPanel::change(projects::Sweep sweep)
 void SweepPanel::createSweep(std::vector<projects::SweepAxis> axes)
 {
     std::vector<projects::Sweep> sweeps = m_project.sweeps;
-    m_name = freeName(sweeps);
+    m_name = projects::freeName("sweep", [&](const std::string& name) { return projects::findSweep(sweeps, name); });
     sweeps.push_back({m_name, std::move(axes)});
     emit editRequested(projects::SetSweeps{std::move(sweeps)});
 }

@@ -4,6 +4,7 @@
 #include "editor/canvas/words.h"
 #include "projects/commands/shortcut_edits.h"
 #include "projects/depth/depth_names.h"
+#include "projects/depth/depth_plan.h"
 
 #include <algorithm>
 #include <cmath>
@@ -80,8 +81,9 @@ void MatrixScene::fill(const DepthMix& mix)
         for (const std::int64_t source : projects::sourcesOf(everything, target, m_depth)) {
             mark({source, target}, isRunningSum(mix) ? MatrixCell::Summed : MatrixCell::Empty);
         }
-        if (const auto middle = projects::summedMiddleOf(mix, target, m_depth)) {
-            for (std::int64_t source = middle->first; source <= middle->last; ++source) {
+        const projects::DepthReader reader = projects::readerOf(mix, target, m_depth);
+        if (reader.middle && std::ranges::binary_search(reader.sources, reader.middle->first)) {
+            for (std::int64_t source = reader.middle->first; source <= reader.middle->last; ++source) {
                 mark({source, target}, MatrixCell::Summed);
             }
         }

@@ -2,6 +2,7 @@
 #include "engine/depth/layer_stack.h"
 
 #include "engine/depth/layer_magnitudes.h"
+#include "projects/depth/mix_port.h"
 
 #include <ATen/TensorOperators.h>
 #include <c10/util/Exception.h>
@@ -19,7 +20,7 @@ LayerStack::LayerStack(std::vector<GraphProgram> programs, projects::MixSites si
       m_activations(activations)
 {
     for (const GraphProgram& program : m_programs) {
-        const auto residual = std::ranges::find(program.inputPorts(), "residual");
+        const auto residual = std::ranges::find(program.inputPorts(), nameOf(projects::MixPort::Residual));
         const bool named = residual != program.inputPorts().end();
         m_residualPorts.push_back(named ? static_cast<std::size_t>(residual - program.inputPorts().begin()) : 0);
     }

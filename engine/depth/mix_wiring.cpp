@@ -3,12 +3,14 @@
 #include "engine/depth/depth_stack.h"
 #include "engine/depth/depth_weights.h"
 #include "engine/depth/layer_wiring.h"
+#include "projects/depth/depth_names.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
 #include <optional>
+#include <string>
 
 namespace residua::engine {
 
@@ -19,11 +21,6 @@ using projects::MixPorts;
 using projects::StackEntry;
 
 namespace {
-
-std::string layerPlace(std::size_t layer)
-{
-    return "layer " + std::to_string(layer + 1);
-}
 
 /// The entries of one pass by their number in the document: 0 is the input, b the b-th layer's or group of layers'.
 /// What a layer that the pass leaves out would have put there is absent.
@@ -106,14 +103,15 @@ public:
     [[nodiscard]] Status prepare(std::int64_t width, InitPlan& plan)
     {
         for (std::size_t layer = 0; layer < m_modules; ++layer) {
-            Result<std::vector<std::size_t>> ports = matchPorts(m_layers.inputPorts(layer), layerPlace(layer));
+            const DepthReader& reader = m_depth.readers[layer];
+            const std::string place = projects::readerName(m_mix, m_depth.layers, reader.target);
+            Result<std::vector<std::size_t>> ports = matchPorts(m_layers.inputPorts(layer), place);
             if (!ports) {
                 return ports.error();
             }
             m_ports.push_back(std::move(*ports));
-            const DepthReader& reader = m_depth.readers[layer];
             if (m_mix.feeds == MixFeeds::LayerInput && reader.sources.empty() && !reader.passes) {
-                return Error{"topology · " + layerPlace(layer), "reads no entry of the stack; it needs at least one"};
+                return Error{"topology · " + place, "reads no entry of the stack; it needs at least one"};
             }
         }
         Result<std::unique_ptr<DepthWeights>> weights = DepthWeights::create(m_mix, m_depth, width, plan);

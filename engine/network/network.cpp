@@ -9,6 +9,7 @@
 #include "projects/cost/cost.h"
 #include "projects/model/parameter_name.h"
 #include "projects/nodes/ffn_site.h"
+#include "projects/nodes/graphs_as_run.h"
 #include "projects/nodes/resolved_graph.h"
 
 #include <ATen/TensorOperators.h>
@@ -224,20 +225,15 @@ private:
         if (!graph) {
             return Error{placeOf(ref), "there is no such graph"};
         }
-        return compile(*graph, ref, prefix, entering, {});
+        return compile(projects::graphAsRun(m_project.topology.wiring, *graph), ref, prefix, entering, {});
     }
 
-    [[nodiscard]] Result<GraphProgram> compile(projects::Graph graph, const projects::GraphRef& ref,
+    /// Of a graph as it runs.
+    [[nodiscard]] Result<GraphProgram> compile(const projects::Graph& graph, const projects::GraphRef& ref,
                                                const std::string& prefix, const Shape& entering,
                                                std::set<projects::NodeId> residualWriters,
                                                std::set<projects::NodeId> scaled = {})
     {
-        const auto* const mix = std::get_if<projects::DepthMix>(&m_project.topology.wiring);
-        for (projects::Node& node : graph.nodes) {
-            if (mix && mix->separateNorms) {
-                node.params.erase("share");
-            }
-        }
         GraphSetting setting{.ref = ref,
                              .prefix = prefix,
                              .sizes = m_sizes,
@@ -279,19 +275,6 @@ private:
         return Done{};
     }
 
-    /// What a layer of the block runs as: its graph, or the two halves of it.
-    [[nodiscard]] Result<std::vector<projects::Graph>> partsOf(const projects::Block& block) const
-    {
-        if (!projects::splitsLayers(m_project.topology.wiring)) {
-            return std::vector{block.graph};
-        }
-        Result<projects::BlockHalves> halves = projects::splitAtFfn(block);
-        if (!halves) {
-            return halves.error();
-        }
-        return std::vector{std::move(halves->attention), std::move(halves->feedForward)};
-    }
-
     /// The nodes of a layer whose outputs 1/p multiplies (PLD, algorithm 2): a and f of a block that has both, where
     /// they run together. None: the factor is of the branch, or of the half that runs.
     [[nodiscard]] std::set<projects::NodeId> scaledInside(const projects::Block& block) const
@@ -314,7 +297,7 @@ private:
             if (!block) {
                 return Error{place, "its block does not exist"};
             }
-            const Result<std::vector<projects::Graph>> parts = partsOf(*block);
+            const Result<std::vector<projects::Graph>> parts = projects::graphsAsRun(m_project.topology.wiring, *block);
             if (!parts) {
                 return parts.error();
             }

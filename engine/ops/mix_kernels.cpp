@@ -2,6 +2,7 @@
 #include "engine/ops/mix_kernels.h"
 
 #include "engine/ops/mix_composition.h"
+#include "projects/check/capability.h"
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
@@ -16,6 +17,8 @@ namespace {
 using kernels::GateInput;
 using kernels::GateKind;
 using kernels::WeightKind;
+
+static_assert(projects::kMostMixedLayers + 1 == kernels::kMaxSources, "entries of a mix beside the stack's input");
 
 const void* dataOf(const at::Tensor& tensor)
 {

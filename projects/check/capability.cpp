@@ -3,11 +3,10 @@
 
 #include "projects/check/problems.h"
 
+#include <string>
+
 namespace residua::projects {
 namespace {
-
-/// The mixing kernels read at most 512 entries.
-constexpr std::int64_t kMostMixedLayers = 511;
 
 class Missing {
 public:
@@ -28,7 +27,7 @@ private:
 void checkMix(const DepthMix& mix, std::int64_t depth, Missing& missing)
 {
     missing.when((!isRunningSum(mix) || !mix.states.empty()) && mixedModules(mix, depth) > kMostMixedLayers,
-                 "/network/stack", "a mix over more than 511 layers");
+                 "/network/stack", "a mix over more than " + std::to_string(kMostMixedLayers) + " layers");
 }
 
 void checkTopology(const Project& project, Missing& missing)

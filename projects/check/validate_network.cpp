@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/check/problems.h"
+#include "projects/depth/mix_port.h"
 #include "projects/model/graph_pointer.h"
 #include "projects/model/places.h"
 #include "projects/nodes/activations.h"
@@ -136,7 +137,15 @@ private:
         using Ports = std::vector<std::string>;
         const Ports inputs = portsOf(NodeRole::GraphInput);
         const bool isBlock = m_ref.isBlock();
-        const bool apart = inputs == Ports{"k", "q", "v"} || inputs == Ports{"k", "q", "residual", "v"};
+        const auto areOf = [&inputs](MixPorts ports) {
+            Ports names;
+            for (const MixPort port : residua::projects::portsOf(ports)) {
+                names.emplace_back(nameOf(port));
+            }
+            std::ranges::sort(names);
+            return inputs == names;
+        };
+        const bool apart = areOf(MixPorts::Qkv) || areOf(MixPorts::QkvResidual);
         if (inputs != Ports{"input"} && !(isBlock && apart)) {
             std::string got;
             for (const std::string& port : inputs) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/check/problems.h"
+#include "projects/depth/depth_names.h"
+#include "projects/depth/depth_plan.h"
 #include "projects/model/text_forms.h"
 #include "projects/nodes/ffn_site.h"
 #include "projects/nodes/node_kinds.h"
@@ -151,9 +153,9 @@ private:
     {
         const bool apart = m_mix.ports != MixPorts::Input;
         for (const Block* const block : usedBlocks(m_network)) {
-            if (apart && !hasInputPort(block->graph, "q")) {
+            if (apart && !hasInputPort(block->graph, MixPort::Query)) {
                 error("/ports", "block " + block->name + " has one input port, expected q, k and v");
-            } else if (m_mix.ports == MixPorts::QkvResidual && !hasInputPort(block->graph, "residual")) {
+            } else if (m_mix.ports == MixPorts::QkvResidual && !hasInputPort(block->graph, MixPort::Residual)) {
                 error("/ports", "block " + block->name + " has no port residual");
             }
         }
@@ -183,8 +185,11 @@ private:
         }
     }
 
-    /// The sources of `target` with nothing pruned.
-    std::vector<std::int64_t> allSourcesOf(std::int64_t target) const { return sourcesOf(m_whole, target, m_depth); }
+    /// The sources of `target` with nothing pruned, a summed middle under its first entry.
+    std::vector<std::int64_t> allSourcesOf(std::int64_t target) const
+    {
+        return readerOf(m_whole, target, m_depth).sources;
+    }
 
     void checkReaders()
     {
@@ -192,14 +197,14 @@ private:
         std::vector<bool> offered(static_cast<std::size_t>(m_last + 1), false);
         for (std::int64_t target = 1; target <= m_last; ++target) {
             const std::vector<std::int64_t> candidates = allSourcesOf(target);
-            const std::vector<std::int64_t> sources = sourcesOf(m_mix, target, m_depth);
+            const DepthReader reader = readerOf(m_mix, target, m_depth);
             for (const std::int64_t source : candidates) {
                 offered[static_cast<std::size_t>(source)] = true;
             }
-            for (const std::int64_t source : sources) {
+            for (const std::int64_t source : reader.sources) {
                 ++readers[static_cast<std::size_t>(source)];
             }
-            checkReader(target, candidates.empty(), sources.empty());
+            checkReader(reader, candidates.empty());
         }
         for (std::int64_t source = 0; source <= m_depth && m_mix.normalise == NormaliseOver::Targets; ++source) {
             if (offered[static_cast<std::size_t>(source)] && readers[static_cast<std::size_t>(source)] == 0) {
@@ -209,15 +214,15 @@ private:
         }
     }
 
-    void checkReader(std::int64_t target, bool hadNone, bool hasNone)
+    void checkReader(const DepthReader& reader, bool hadNone)
     {
-        const std::string place = target > m_depth ? " · final output" : " · layer " + std::to_string(target);
-        if (!hasNone || summedMiddleOf(m_mix, target, m_depth)) {
+        if (!reader.sources.empty()) {
             return;
         }
+        const std::string place = " · " + readerName(m_mix, m_network.depth(), reader.target);
         if (m_mix.normalise == NormaliseOver::Sources && !hadNone) {
             error("/states", place, "every shortcut into it is pruned, and the softmax has nothing left to share");
-        } else if (!passesNewest(m_mix, target, m_depth) && (m_mix.feeds == MixFeeds::LayerInput || target > m_depth)) {
+        } else if (!reader.passes && (m_mix.feeds == MixFeeds::LayerInput || reader.target > m_depth)) {
             error("/sources", place, "reads nothing, expected at least one source");
         }
     }

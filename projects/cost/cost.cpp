@@ -7,7 +7,7 @@
 #include "projects/model/places.h"
 #include "projects/model/text_forms.h"
 #include "projects/nodes/example_schema.h"
-#include "projects/nodes/ffn_site.h"
+#include "projects/nodes/graphs_as_run.h"
 #include "projects/nodes/node_kind_rules.h"
 #include "projects/nodes/resolved_graph.h"
 
@@ -71,12 +71,6 @@ Cost scaled(const NodeCost& node, const Scale& scale, double elementBytes)
     return cost;
 }
 
-bool hasSeparateNorms(const Topology& topology)
-{
-    const auto* const mix = std::get_if<DepthMix>(&topology.wiring);
-    return mix && mix->separateNorms;
-}
-
 /// Costs the nodes of a project's graphs: every node and wire of them is sound.
 class Costing {
 public:
@@ -88,15 +82,13 @@ public:
     {
     }
 
-    /// Of a block as it runs: whole, or as its two halves.
-    std::map<NodeId, Cost> nodes(const GraphRef& ref, const Block& block) const
+    /// Of graphs as they run: a block's whole, or its two halves.
+    std::map<NodeId, Cost> nodes(const GraphRef& ref, const std::vector<Graph>& graphs) const
     {
-        const auto halves = splitsLayers(m_project.topology.wiring) ? splitAtFfn(block) : Result<BlockHalves>(Error{});
-        if (!halves) {
-            return nodes(ref, block.graph);
+        std::map<NodeId, Cost> costs;
+        for (const Graph& graph : graphs) {
+            costs.merge(nodes(ref, graph));
         }
-        std::map<NodeId, Cost> costs = nodes(ref, halves->attention);
-        costs.merge(nodes(ref, halves->feedForward));
         return costs;
     }
 
@@ -106,11 +98,7 @@ public:
         const std::map<NodeId, double> kept = keptOutputs(ref, graph, resolved);
         std::map<NodeId, Cost> costs;
         for (const ResolvedNode& node : resolved.nodes) {
-            ParamMap params = node.params;
-            if (node.kind->traits.sharesWeights && hasSeparateNorms(m_project.topology)) {
-                params[kShareParam] = std::string();
-            }
-            NodeCost cost = node.kind->costRule(params, node.in, node.out, m_context);
+            NodeCost cost = node.kind->costRule(node.params, node.in, node.out, m_context);
             if (ref.isHead() && m_tied && m_tied->linear == node.id) {
                 // Counted once, in the stem's embedding.
                 cost.parameters -=
@@ -200,13 +188,14 @@ Cost& Cost::operator+=(const Cost& other)
 CostReport costOf(const SoundProject& project)
 {
     const Network& network = project->network;
+    const Wiring& wiring = project->topology.wiring;
     const Costing costing(project);
     CostReport report;
-    report.nodes.emplace(GraphRef::stem(), costing.nodes(GraphRef::stem(), network.stem));
-    report.nodes.emplace(GraphRef::head(), costing.nodes(GraphRef::head(), network.head));
+    report.nodes.emplace(GraphRef::stem(), costing.nodes(GraphRef::stem(), graphAsRun(wiring, network.stem)));
+    report.nodes.emplace(GraphRef::head(), costing.nodes(GraphRef::head(), graphAsRun(wiring, network.head)));
     for (const Block* const block : usedBlocks(network)) {
         const GraphRef ref = GraphRef::block(block->name);
-        report.nodes.emplace(ref, costing.nodes(ref, *block));
+        report.nodes.emplace(ref, costing.nodes(ref, *graphsAsRun(wiring, *block))); // a sound block has its halves
     }
     report.stem = sumOf(report.nodes.at(GraphRef::stem()));
     report.head = sumOf(report.nodes.at(GraphRef::head()));

@@ -4,6 +4,18 @@
 #include "projects/model/text_forms.h"
 
 namespace residua::projects {
+namespace {
+
+/// Of a layer's module, one of so many that each layer has.
+std::string moduleName(std::int64_t module, std::int64_t perLayer)
+{
+    if (module == 0 || perLayer == 1) {
+        return std::to_string(module);
+    }
+    return std::to_string((module + 1) / 2) + (module % 2 == 1 ? "a" : "f");
+}
+
+} // namespace
 
 std::vector<MixPort> portsOf(const Topology& topology)
 {
@@ -23,13 +35,13 @@ std::int64_t modulesOf(const Project& project)
 
 std::string moduleName(const Project& project, std::int64_t module)
 {
-    if (module == modulesOf(project) + 1) {
-        return "out";
-    }
-    if (module == 0 || modulesPerLayer(project) == 1) {
-        return std::to_string(module);
-    }
-    return std::to_string((module + 1) / 2) + (module % 2 == 1 ? "a" : "f");
+    return module == modulesOf(project) + 1 ? "out" : moduleName(module, modulesPerLayer(project));
+}
+
+std::string readerName(const DepthMix& mix, std::int64_t layers, std::int64_t target)
+{
+    return target > mixedModules(mix, layers) ? "the final output"
+                                              : "layer " + moduleName(target, mixedModules(mix, 1));
 }
 
 std::string nameOf(const Shortcut& shortcut)

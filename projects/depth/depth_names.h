@@ -22,6 +22,8 @@ namespace residua::projects {
 /// "0" for the stack's input, "3" for layer 3, "3a" and "3f" for its attention and its FFN where both are modules,
 /// "out" for the final output.
 [[nodiscard]] std::string moduleName(const Project& project, std::int64_t module);
+/// Who reads the mix of that target, as messages say it: "layer 3" or "layer 3a" by moduleName, "the final output".
+[[nodiscard]] std::string readerName(const DepthMix& mix, std::int64_t layers, std::int64_t target);
 
 /// "3:7".
 [[nodiscard]] std::string nameOf(const Shortcut& shortcut);

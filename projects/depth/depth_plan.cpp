@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <string>
 #include <utility>
 
 namespace residua::projects {
@@ -24,6 +25,29 @@ double startOf(const DepthMix& mix, const DepthReader& reader, std::int64_t sour
         return 1.0 / static_cast<double>(reader.target);
     }
     return 1;
+}
+
+/// Of no reader yet.
+DepthPlan emptyPlan(const DepthMix& mix, std::int64_t layers)
+{
+    DepthPlan plan;
+    plan.layers = layers;
+    plan.modules = mixedModules(mix, layers);
+    plan.runningSum = isRunningSum(mix);
+    plan.ports = portsOf(mix.ports);
+    return plan;
+}
+
+void addReader(DepthPlan& plan, const DepthMix& mix, std::int64_t target)
+{
+    const std::size_t number = plan.readers.size();
+    const DepthReader& reader = plan.readers.emplace_back(readerOf(mix, target, plan.modules));
+    for (int output = 0; output < reader.outputs; ++output) {
+        for (const std::int64_t source : reader.sources) {
+            plan.terms.push_back({number, output, source});
+            plan.start.push_back(startOf(mix, reader, source));
+        }
+    }
 }
 
 } // namespace
@@ -56,22 +80,36 @@ MixPort DepthPlan::portOf(const DepthReader& reader, int output) const
 
 DepthPlan planOf(const DepthMix& mix, std::int64_t layers)
 {
-    DepthPlan plan;
-    plan.layers = layers;
-    plan.modules = mixedModules(mix, layers);
-    plan.runningSum = isRunningSum(mix);
-    plan.ports = portsOf(mix.ports);
+    DepthPlan plan = emptyPlan(mix, layers);
     for (std::int64_t target = 1; target <= plan.modules + (mix.finalMix ? 1 : 0); ++target) {
-        const std::size_t number = plan.readers.size();
-        const DepthReader& reader = plan.readers.emplace_back(readerOf(mix, target, plan.modules));
-        for (int output = 0; output < reader.outputs; ++output) {
-            for (const std::int64_t source : reader.sources) {
-                plan.terms.push_back({number, output, source});
-                plan.start.push_back(startOf(mix, reader, source));
-            }
-        }
+        addReader(plan, mix, target);
     }
     return plan;
+}
+
+DepthPlan planOf(const DepthMix& mix, std::int64_t layers, std::int64_t target)
+{
+    DepthPlan plan = emptyPlan(mix, layers);
+    addReader(plan, mix, target);
+    return plan;
+}
+
+Result<ExplicitSources> listedSources(const DepthMix& mix, std::int64_t modules)
+{
+    constexpr std::int64_t kDeepest = 1024; // deeper stacks have millions of pairs, which nobody edits one by one
+    if (modules > kDeepest) {
+        return Error{"topology", "cannot list the shortcuts of " + std::to_string(modules) +
+                                     " layers one by one; expected at most " + std::to_string(kDeepest)};
+    }
+    DepthMix unpruned = mix;
+    unpruned.states.clear();
+    ExplicitSources listed;
+    for (std::int64_t target = 1; target <= modules + 1; ++target) {
+        for (const std::int64_t source : sourcesOf(unpruned, target, modules)) {
+            listed.shortcuts.push_back({source, target});
+        }
+    }
+    return listed;
 }
 
 std::vector<std::size_t> learnedTerms(const DepthMix& mix, const DepthPlan& plan)

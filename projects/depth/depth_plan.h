@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "projects/base/result.h"
 #include "projects/depth/mix_port.h"
 #include "projects/model/topology.h"
 
@@ -55,9 +56,16 @@ struct DepthPlan {
     [[nodiscard]] MixPort portOf(const DepthReader& reader, int output) const;
 };
 [[nodiscard]] DepthPlan planOf(const DepthMix& mix, std::int64_t layers);
+/// The same of one reader alone: of a deep stack the whole is large, for every layer reads every one before it. What a
+/// softmax over targets makes of its weights, it does not know.
+[[nodiscard]] DepthPlan planOf(const DepthMix& mix, std::int64_t layers, std::int64_t target);
 
-/// One reader of it, of so many modules: of a deep stack the whole is large, for every layer reads every one before it.
+/// One reader of it, of so many modules.
 [[nodiscard]] DepthReader readerOf(const DepthMix& mix, std::int64_t target, std::int64_t modules);
+
+/// What the sources are now, one by one; a summed middle is none of them. Pruned shortcuts stay among them, for their
+/// state says that. An error for modules of which there are millions of pairs.
+[[nodiscard]] Result<ExplicitSources> listedSources(const DepthMix& mix, std::int64_t modules);
 
 /// Hidden features of the small network that makes `weights` weights for each token (MUDD): as many, for the final
 /// output finalHidden times as many, and of that the next multiple of hiddenMultiple, as its authors' code rounds:

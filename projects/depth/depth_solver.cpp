@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Which weights give the sums of an unrolled depth.
+#include "projects/depth/depth_names.h"
 #include "projects/depth/depth_walk.h"
 #include "projects/depth/unrolled_depth.h"
 #include "projects/model/text_forms.h"
@@ -29,11 +30,6 @@ MixNumbers widened(const MixNumbers& numbers, std::int64_t features)
 std::string countText(std::size_t count, const std::string& what)
 {
     return count == 1 ? "its one " + what : "its " + std::to_string(count) + " " + what + "s";
-}
-
-std::string readerText(const DepthReader& reader, std::int64_t modules)
-{
-    return reader.target > modules ? "the final output" : "layer " + std::to_string(reader.target);
 }
 
 /// Solves each mix for its weights: entries differ in their newest branch, so that one after another is told by it.
@@ -226,8 +222,9 @@ Result<MixNumbers> coefficientsFor(const DepthMix& mix, std::int64_t layers, con
             if (!positive || !same(sum, 1)) {
                 const DepthTerm& first = plan.terms[group.front()];
                 const bool bySource = mix.normalise == NormaliseOver::Targets;
-                const std::string who = bySource ? "entry " + std::to_string(first.source) + " reaches "
-                                                 : readerText(plan.readers[first.reader], plan.modules) + " reads ";
+                const std::string who = bySource
+                                            ? "entry " + std::to_string(first.source) + " reaches "
+                                            : readerName(mix, layers, plan.readers[first.reader].target) + " reads ";
                 return Error{"topology", who + countText(group.size(), bySource ? "target" : "source") +
                                              " through a softmax, whose weights are positive and add up to 1; to "
                                              "compute the same they would have to be " +

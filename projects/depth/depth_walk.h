@@ -4,19 +4,11 @@
 #include "projects/depth/unrolled_depth.h"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <utility>
 
 /// How unrolled depths are made and solved; private to them.
 namespace residua::projects {
-
-/// Equal up to what the rounding of some hundred sums leaves.
-[[nodiscard]] inline bool same(double a, double b)
-{
-    constexpr double kSame = 1e-9;
-    return std::abs(a - b) <= kSame * std::max({1.0, std::abs(a), std::abs(b)});
-}
 
 using Ports = std::array<BranchSum, 4>;
 inline constexpr std::size_t kResidual = 3;

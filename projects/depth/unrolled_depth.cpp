@@ -4,9 +4,16 @@
 #include "projects/depth/depth_walk.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace residua::projects {
+
+bool same(double a, double b)
+{
+    constexpr double kSame = 1e-9;
+    return std::abs(a - b) <= kSame * std::max({1.0, std::abs(a), std::abs(b)});
+}
 
 bool UnrolledDepth::isPlain() const
 {

@@ -20,6 +20,9 @@ namespace residua::projects {
 /// The weights of f_0, f_1, …, each with a number per feature.
 using BranchSum = std::vector<double>;
 
+/// Equal up to what the rounding of some hundred sums leaves.
+[[nodiscard]] bool same(double a, double b);
+
 /// How finely branches are told apart.
 enum class Granularity {
     Layer, ///< f_i is the branch of layer i

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/edit/edit_apply.h"
 
+#include "projects/depth/depth_plan.h"
 #include "projects/model/text_forms.h"
 #include "projects/model/topology.h"
 
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <utility>
 
 namespace residua::projects {
 
@@ -14,35 +16,19 @@ namespace {
 
 constexpr const char* kPlace = "topology";
 
-/// Deeper stacks have millions of pairs, which nobody edits one by one.
-constexpr std::int64_t kDeepestExplicit = 1024;
-
 Error noMix(const Topology& topology)
 {
     return {kPlace,
             "has no shortcuts to edit: it is a " + std::string(nameOf(topology.wiring)) + "; expected a depth_mix"};
 }
 
-/// What a rule reads now, one by one; nullopt where the sources are an explicit set already. Pruned shortcuts stay in
-/// it, with their state.
-Result<std::optional<ExplicitSources>> listedSources(const DepthMix& mix, std::int64_t depth)
+/// What a rule reads now; nullopt where the sources are an explicit set already.
+Result<std::optional<ExplicitSources>> ruleListed(const DepthMix& mix, std::int64_t depth)
 {
     if (std::holds_alternative<ExplicitSources>(mix.sources)) {
         return std::optional<ExplicitSources>();
     }
-    if (depth > kDeepestExplicit) {
-        return Error{kPlace, "cannot list the shortcuts of " + std::to_string(depth) +
-                                 " layers one by one; expected at most " + std::to_string(kDeepestExplicit)};
-    }
-    DepthMix unpruned = mix;
-    unpruned.states.clear();
-    ExplicitSources listed;
-    for (std::int64_t target = 1; target <= depth + 1; ++target) {
-        for (const std::int64_t source : sourcesOf(unpruned, target, depth)) {
-            listed.shortcuts.push_back({source, target});
-        }
-    }
-    return std::optional(std::move(listed));
+    return listedSources(mix, depth).transform([](ExplicitSources listed) { return std::optional(std::move(listed)); });
 }
 
 bool isListed(const std::optional<ExplicitSources>& listed, const DepthMix& mix, const Shortcut& shortcut)
@@ -124,7 +110,7 @@ Result<Edit> applyTo(Document& document, const AddShortcut& edit)
     if (auto error = unreadable(*mix, edit.shortcut, depth)) {
         return *std::move(error);
     }
-    auto listed = listedSources(*mix, depth);
+    auto listed = ruleListed(*mix, depth);
     if (!listed) {
         return listed.error();
     }
@@ -167,7 +153,7 @@ Result<Edit> applyTo(Document& document, const RemoveShortcut& edit)
         return noMix(topology);
     }
     const std::int64_t depth = mixedModules(*mix, document.project.network.depth());
-    auto listed = listedSources(*mix, depth);
+    auto listed = ruleListed(*mix, depth);
     if (!listed) {
         return listed.error();
     }

@@ -254,10 +254,10 @@ std::string graphPortOf(const Node& node)
     return name ? *name : roleOf(node) == NodeRole::GraphOutput ? kOutputPort : "input";
 }
 
-bool hasInputPort(const Graph& graph, const std::string& port)
+bool hasInputPort(const Graph& graph, MixPort port)
 {
-    return std::ranges::any_of(graph.nodes, [&](const Node& node) {
-        return roleOf(node) == NodeRole::GraphInput && graphPortOf(node) == port;
+    return std::ranges::any_of(graph.nodes, [port](const Node& node) {
+        return roleOf(node) == NodeRole::GraphInput && graphPortOf(node) == nameOf(port);
     });
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "projects/base/result.h"
+#include "projects/depth/mix_port.h"
 #include "projects/model/graph.h"
 #include "projects/nodes/shape.h"
 
@@ -149,8 +150,8 @@ struct NodeKind {
 inline constexpr const char* kOutputPort = "output";
 /// The graph's port that an input or output node stands for.
 [[nodiscard]] std::string graphPortOf(const Node& node);
-/// Whether the graph has an input node for `port`.
-[[nodiscard]] bool hasInputPort(const Graph& graph, const std::string& port);
+/// Whether the graph has an input node for a mix of that port alone: q, k, v or residual.
+[[nodiscard]] bool hasInputPort(const Graph& graph, MixPort port);
 
 /// The input ports that `node` has in `graph`, variadic ones counted by their wires.
 [[nodiscard]] std::vector<std::string> inputPortsOf(const Node& node, const Graph& graph);

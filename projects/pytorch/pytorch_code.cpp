@@ -3,7 +3,7 @@
 
 #include "projects/model/parameter_name.h"
 #include "projects/nodes/example_schema.h"
-#include "projects/nodes/ffn_site.h"
+#include "projects/nodes/graphs_as_run.h"
 #include "projects/nodes/resolved_graph.h"
 #include "projects/pytorch/graph_code.h"
 #include "projects/pytorch/topology_code.h"
@@ -88,18 +88,6 @@ public:
     }
 
 private:
-    /// The document's graph as the engine compiles it.
-    [[nodiscard]] Graph prepared(Graph graph) const
-    {
-        const auto* const mix = std::get_if<DepthMix>(&m_project.topology.wiring);
-        for (Node& node : graph.nodes) {
-            if (mix && mix->separateNorms) {
-                node.params.erase(kShareParam);
-            }
-        }
-        return graph;
-    }
-
     Status add(const GraphClass& made, const std::vector<std::string>& prefixes,
                const std::vector<std::string>& pythonPrefixes)
     {
@@ -127,7 +115,8 @@ private:
                                 std::string(readsTokens() ? "tokens [batch, time] to " : "vectors to ") + "values of " +
                                 std::to_string(m_project.network.width) + " features."},
                         .methods = {}};
-        made.methods.push_back({"forward", "", prepared(m_project.network.stem), {entering()}, {}});
+        made.methods.push_back(
+            {"forward", "", graphAsRun(m_project.topology.wiring, m_project.network.stem), {entering()}, {}});
         mapPorts(made.methods.back());
         if (m_tied) {
             made.kept = m_tied->embedding;
@@ -146,7 +135,8 @@ private:
             made.tied = m_tied->linear;
             made.doc.emplace_back("Its last linear map takes the stem's embedding table as its weight.");
         }
-        made.methods.push_back({"forward", "", prepared(m_project.network.head), {"x"}, {}});
+        made.methods.push_back(
+            {"forward", "", graphAsRun(m_project.topology.wiring, m_project.network.head), {"x"}, {}});
         mapPorts(made.methods.back());
         return add(made, {kHeadPrefix}, {kHeadPrefix});
     }
@@ -197,19 +187,16 @@ private:
                         .methods = {}};
         made.takesFactor = scales();
         made.mixesValues = gate && gate->gate == BranchGateKind::ValueResidual;
-        if (splitsLayers(wiring)) {
-            const Result<BlockHalves> halves = splitAtFfn(block);
-            if (!halves) {
-                return halves.error();
-            }
-            made.methods.push_back({"attend", "a(x), the first half.", prepared(halves->attention), {}, {}});
-            made.methods.push_back({"feed_forward",
-                                    "f(x), the second half, which reads h + a(h).",
-                                    prepared(halves->feedForward),
-                                    {},
-                                    {}});
+        const Result<std::vector<Graph>> graphs = graphsAsRun(wiring, block);
+        if (!graphs) {
+            return graphs.error();
+        }
+        if (graphs->size() == 1) {
+            made.methods.push_back({"forward", "", graphs->front(), {}, {}});
         } else {
-            made.methods.push_back({"forward", "", prepared(block.graph), {}, {}});
+            made.methods.push_back({"attend", "a(x), the first half.", graphs->front(), {}, {}});
+            made.methods.push_back(
+                {"feed_forward", "f(x), the second half, which reads h + a(h).", graphs->back(), {}, {}});
         }
         for (GraphMethod& method : made.methods) {
             method.arguments = layerArguments(wiring);

@@ -30,9 +30,11 @@ std::map<std::string, std::string> layerArgumentOf(const Wiring& wiring)
 {
     const std::vector<std::string> arguments = layerArguments(wiring);
     std::map<std::string, std::string> result;
-    for (const char* const port : {"input", "q", "k", "v", "residual"}) {
-        const bool isFed = std::ranges::find(arguments, port) != arguments.end();
-        result[port] = isFed ? port : arguments.front(); // without one of its own, a residual port reads the query's
+    result["input"] = arguments.front();
+    for (const MixPort port : portsOf(MixPorts::QkvResidual)) {
+        const std::string name(nameOf(port));
+        const bool isFed = std::ranges::find(arguments, name) != arguments.end();
+        result[name] = isFed ? name : arguments.front(); // without one of its own, a residual port reads the query's
     }
     return result;
 }

@@ -353,6 +353,11 @@ Status setField(Project& project, std::string_view pointer, const FieldScalar& v
     return status;
 }
 
+std::span<const Choice> shortcutStates()
+{
+    return Choices<ShortcutState>::all;
+}
+
 std::vector<FieldEntry> everyField()
 {
     return entriesOf(Project{}, {}, Extent::Schema);

@@ -1,45 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/transfer/retrofit.h"
 
+#include "projects/base/free_name.h"
 #include "projects/check/problems.h"
+#include "projects/depth/depth_names.h"
+#include "projects/depth/unrolled_depth.h"
 #include "projects/model/text_forms.h"
 #include "projects/nodes/node_kinds.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace residua::projects {
 namespace {
 
 /// What a wiring does that the plain network does not; empty where nothing.
 using Departure = std::optional<std::string>;
-
-std::string readerText(std::int64_t target, std::int64_t depth)
-{
-    return target > depth ? "the final output" : "layer " + std::to_string(target);
-}
-
-/// The weight with which each entry reaches reader `target` at the start, before a softmax; a summed middle's for all
-/// that is in it.
-std::map<std::int64_t, double> startWeights(const DepthMix& mix, std::int64_t target, std::int64_t depth)
-{
-    const auto middle = summedMiddleOf(mix, target, depth);
-    std::set<std::int64_t> sources;
-    std::ranges::copy(sourcesOf(mix, target, depth), std::inserter(sources, sources.end()));
-    for (std::int64_t entry = middle ? middle->first : 0; middle && entry <= middle->last; ++entry) {
-        sources.insert(entry);
-    }
-    std::map<std::int64_t, double> weights;
-    for (const std::int64_t source : sources) {
-        const bool newest = source == *sources.rbegin();
-        weights[source] = mix.init == MixInit::Ones         ? 1.0
-                          : mix.init == MixInit::Cascaded   ? (newest ? 1.0 : 0.0)
-                          : mix.init == MixInit::Reciprocal ? 1.0 / static_cast<double>(target)
-                                                            : 0.0;
-    }
-    return weights;
-}
 
 constexpr const char* kGated = "its gates depend on the input";
 
@@ -49,29 +29,75 @@ double plainWeight(const DepthMix& mix, std::int64_t entry, std::int64_t newest)
     return mix.entry == StackEntry::Branch || entry == newest ? 1.0 : 0.0;
 }
 
-Departure departureOf(const DepthMix& mix, std::int64_t target, std::int64_t depth)
+/// The newest entry that the plain sum has when the reader's turn comes.
+std::int64_t newestOf(const DepthMix& mix, const DepthPlan& plan, const DepthReader& reader)
 {
-    if (passesNewest(mix, target, depth)) {
-        return std::nullopt;
+    if (reader.passes) {
+        return reader.target - 1;
     }
-    const std::string reader = readerText(target, depth);
+    if (hasTwoFamilies(mix) && reader.target <= plan.modules) {
+        return reader.target - 2; // of its own kind: what came after arrives as branches
+    }
     // Layers that share an entry: the newest is that of the layer before.
-    const std::int64_t newest = hasTwoFamilies(mix) ? target - 2 // of its own kind
-                                : target == 1       ? 0
-                                                    : (target - 2) / std::max<std::int64_t>(mix.blockLayers, 1) + 1;
-    std::map<std::int64_t, double> weights = startWeights(mix, target, depth);
-    if (mix.normalise == NormaliseOver::Sources && weights.size() == 1) {
-        weights.begin()->second = 1;
-    } else if (mix.normalise != NormaliseOver::None) {
-        return reader + " reads its " + std::to_string(weights.size()) + " sources through a softmax";
+    return reader.target == 1 ? 0 : (reader.target - 2) / std::max<std::int64_t>(mix.blockLayers, 1) + 1;
+}
+
+/// What a mix of the reader makes of the entries 0..newest with these weights, one for each of its sources; none of an
+/// entry that it does not read. A summed middle's is that of all that is in it.
+std::vector<std::optional<double>> entryWeights(const DepthReader& reader, std::span<const double> weights,
+                                                std::int64_t newest)
+{
+    std::vector<std::optional<double>> result(static_cast<std::size_t>(newest + 1));
+    if (reader.passes) {
+        result.back() = 1.0;
+        return result;
     }
+    for (std::size_t s = 0; s < weights.size(); ++s) {
+        const std::int64_t first = reader.sources[s];
+        const std::int64_t last = reader.readsAlone(first) ? first : std::min(reader.middle->last, newest);
+        for (std::int64_t entry = first; entry <= last; ++entry) {
+            result[static_cast<std::size_t>(entry)] = weights[s];
+        }
+    }
+    return result;
+}
+
+/// What a mix with these weights does that the plain sum does not, without its reader's name.
+Departure departureOf(const DepthMix& mix, const DepthReader& reader, std::span<const double> weights,
+                      std::int64_t newest)
+{
+    const std::vector<std::optional<double>> found = entryWeights(reader, weights, newest);
     for (std::int64_t entry = 0; entry <= newest; ++entry) {
-        const auto found = weights.find(entry);
-        const double weight = found == weights.end() ? 0.0 : found->second;
-        if (const double plain = plainWeight(mix, entry, newest); weight != plain) {
-            return reader + (found == weights.end() ? " does not read entry " + std::to_string(entry)
-                                                    : " starts with " + numberText(weight) + " times entry " +
-                                                          std::to_string(entry) + ", not " + numberText(plain));
+        const std::optional<double> weight = found[static_cast<std::size_t>(entry)];
+        const double plain = plainWeight(mix, entry, newest);
+        if (same(weight.value_or(0.0), plain)) {
+            continue;
+        }
+        if (!weight) {
+            return " does not read entry " + std::to_string(entry);
+        }
+        if (mix.normalise != NormaliseOver::None) {
+            return " reads its " + std::to_string(weights.size()) + " sources through a softmax";
+        }
+        return " starts with " + numberText(*weight) + " times entry " + std::to_string(entry) + ", not " +
+               numberText(plain);
+    }
+    return std::nullopt;
+}
+
+/// Of the first reader of the plan that departs.
+Departure departureOf(const DepthMix& mix, const DepthPlan& plan)
+{
+    const MixNumbers start = appliedWeights(mix, plan, {1, plan.start});
+    std::span<const double> rest = start.values;
+    for (const DepthReader& reader : plan.readers) {
+        const std::int64_t newest = newestOf(mix, plan, reader);
+        for (int output = 0; output < reader.outputs; ++output) {
+            const auto own = rest.first(reader.sources.size());
+            rest = rest.subspan(own.size());
+            if (const Departure departure = departureOf(mix, reader, own, newest)) {
+                return readerName(mix, plan.layers, reader.target) + *departure;
+            }
         }
     }
     return std::nullopt;
@@ -82,9 +108,12 @@ Departure departureOf(const DepthMix& mix, std::int64_t layers)
     if (mix.weight == WeightKind::DepthAttention) {
         return "attention over depth starts as the mean of the entries";
     }
-    const std::int64_t depth = mixedModules(mix, layers);
-    for (std::int64_t target = 1; target <= depth + (mix.finalMix ? 1 : 0); ++target) {
-        if (auto departure = departureOf(mix, target, depth)) {
+    if (mix.normalise == NormaliseOver::Targets) {
+        return departureOf(mix, planOf(mix, layers));
+    }
+    const std::int64_t last = mixedModules(mix, layers) + (mix.finalMix ? 1 : 0);
+    for (std::int64_t target = 1; target <= last; ++target) {
+        if (auto departure = departureOf(mix, planOf(mix, layers, target))) {
             return departure;
         }
     }
@@ -196,8 +225,9 @@ struct AttentionFeed {
     std::optional<NodeId> norm; ///< between the two
 };
 
-const Wire* wireInto(const Graph& graph, NodeId node, const std::string& port)
+const Wire* wireInto(const Graph& graph, NodeId node, std::string_view name)
 {
+    const std::string port(name);
     const auto found = std::ranges::find(graph.wires, PortRef{node, port}, &Wire::to);
     return found == graph.wires.end() ? nullptr : &*found;
 }
@@ -211,9 +241,9 @@ std::optional<AttentionFeed> feedOf(const Graph& graph)
     AttentionFeed feed;
     feed.attention = std::ranges::find(graph.nodes, NodeRole::Attention, roleOf)->id;
     feed.input = std::ranges::find(graph.nodes, NodeRole::GraphInput, roleOf)->id;
-    const Wire* const q = wireInto(graph, feed.attention, "q");
-    for (const char* const port : {"q", "k", "v"}) {
-        const Wire* const wire = wireInto(graph, feed.attention, port);
+    const Wire* const q = wireInto(graph, feed.attention, nameOf(MixPort::Query));
+    for (const MixPort port : portsOf(MixPorts::Qkv)) { // the attention's ports have the same names
+        const Wire* const wire = wireInto(graph, feed.attention, nameOf(port));
         if (wire == nullptr || wire->from != q->from) {
             return std::nullopt;
         }
@@ -231,18 +261,18 @@ std::optional<AttentionFeed> feedOf(const Graph& graph)
     return feed;
 }
 
-std::string freeName(const Graph& graph, std::string name)
+std::string freeNodeName(const Graph& graph, const std::string& base)
 {
-    while (std::ranges::find(graph.nodes, name, &Node::name) != graph.nodes.end()) {
-        name += "_";
-    }
-    return name;
+    return freeName(base, [&graph](const std::string& name) {
+        return std::ranges::find(graph.nodes, name, &Node::name) != graph.nodes.end();
+    });
 }
 
-NodeId addInput(Graph& graph, const std::string& port)
+NodeId addInput(Graph& graph, MixPort port)
 {
     const NodeId id = graph.nextId();
-    graph.nodes.push_back({id, "input", freeName(graph, port), {{"port", port}}});
+    const std::string name(nameOf(port));
+    graph.nodes.push_back({id, "input", freeNodeName(graph, name), {{"port", name}}});
     return id;
 }
 
@@ -252,28 +282,30 @@ void retarget(Graph& graph, const PortRef& to, const PortRef& from)
 }
 
 /// Feeds the attention's `port` from an input of its own, by a norm that shares the weights of the one there is.
-void addPort(Graph& graph, const AttentionFeed& feed, const std::string& port)
+void addPort(Graph& graph, const AttentionFeed& feed, MixPort port)
 {
+    const std::string name(nameOf(port));
     PortRef source{addInput(graph, port), "out"};
     if (feed.norm) {
         Node norm = *graph.find(*feed.norm);
-        norm.params.try_emplace("share", norm.name); // it may share another's already
+        norm.params.try_emplace(kShareParam, norm.name); // it may share another's already
         norm.id = graph.nextId();
-        norm.name = freeName(graph, norm.name + "_" + port);
+        norm.name = freeNodeName(graph, norm.name + "_" + name);
         graph.nodes.push_back(norm);
         graph.wires.push_back({source, {norm.id, "in"}});
         source = {norm.id, "out"};
     }
-    retarget(graph, {feed.attention, port}, source);
+    retarget(graph, {feed.attention, name}, source);
 }
 
 /// What else reads the block's input reads a port residual.
 void addResidual(Graph& graph, const AttentionFeed& feed)
 {
-    const NodeId residual = addInput(graph, "residual");
+    const PortRef query{feed.attention, std::string(nameOf(MixPort::Query))};
+    const NodeId residual = addInput(graph, MixPort::Residual);
     for (Wire& wire : graph.wires) {
-        const bool query = feed.norm ? wire.to.node == *feed.norm : wire.to == PortRef{feed.attention, "q"};
-        if (wire.from.node == feed.input && !query) {
+        const bool asks = feed.norm ? wire.to.node == *feed.norm : wire.to == query;
+        if (wire.from.node == feed.input && !asks) {
             wire.from.node = residual;
         }
     }
@@ -284,7 +316,7 @@ void joinNorms(Graph& graph, NodeId input)
 {
     for (std::size_t i = graph.nodes.size(); i-- > 0;) {
         const Node& norm = graph.nodes[i];
-        const auto shared = norm.params.find("share");
+        const auto shared = norm.params.find(kShareParam);
         const Wire* const fed = roleOf(norm) == NodeRole::Norm ? wireInto(graph, norm.id, "in") : nullptr;
         if (shared == norm.params.end() || fed == nullptr || fed->from.node != input) {
             continue;
@@ -342,7 +374,7 @@ Result<Block> withPortsApart(const Block& block, MixPorts ports)
 {
     const bool residual = ports == MixPorts::QkvResidual;
     if (ports == MixPorts::Input ||
-        (hasInputPort(block.graph, "q") && (!residual || hasInputPort(block.graph, "residual")))) {
+        (hasInputPort(block.graph, MixPort::Query) && (!residual || hasInputPort(block.graph, MixPort::Residual)))) {
         return block;
     }
     const std::optional<AttentionFeed> feed = feedOf(block.graph);
@@ -352,29 +384,30 @@ Result<Block> withPortsApart(const Block& block, MixPorts ports)
     }
     Block opened = block;
     Graph& graph = opened.graph;
-    for (const char* const port : {"k", "v"}) {
+    for (const MixPort port : {MixPort::Key, MixPort::Value}) {
         addPort(graph, *feed, port);
     }
     if (residual) {
         addResidual(graph, *feed);
     }
     Node& input = *graph.find(feed->input);
-    input.name = freeName(graph, "q");
-    input.params["port"] = std::string("q");
+    const std::string query(nameOf(MixPort::Query));
+    input.name = freeNodeName(graph, query);
+    input.params["port"] = query;
     std::ranges::sort(graph.wires);
     return opened;
 }
 
 Block withPortsJoined(const Block& block)
 {
-    if (!hasInputPort(block.graph, "q")) {
+    if (!hasInputPort(block.graph, MixPort::Query)) {
         return block;
     }
     Block joined = block;
     Graph& graph = joined.graph;
     const auto isInput = [](const Node& node) { return roleOf(node) == NodeRole::GraphInput; };
-    Node& input =
-        *std::ranges::find_if(graph.nodes, [&](const Node& node) { return isInput(node) && graphPortOf(node) == "q"; });
+    Node& input = *std::ranges::find_if(
+        graph.nodes, [&](const Node& node) { return isInput(node) && graphPortOf(node) == nameOf(MixPort::Query); });
     const NodeId kept = input.id;
     for (Wire& wire : graph.wires) {
         if (const Node* const from = graph.find(wire.from.node); from != nullptr && isInput(*from)) {
@@ -383,7 +416,7 @@ Block withPortsJoined(const Block& block)
     }
     input.params.erase("port");
     input.name.clear();
-    input.name = freeName(graph, "input");
+    input.name = freeNodeName(graph, "input");
     std::erase_if(graph.nodes, [&](const Node& node) { return isInput(node) && node.id != kept; });
     joinNorms(graph, kept);
     std::ranges::sort(graph.wires);

@@ -308,6 +308,44 @@ private slots:
         QVERIFY(QString::fromStdString(wrong.error().text()).contains("0 to 2"));
     }
 
+    /// Chosen shortcuts begin as those that the rule reads, in both halves of every layer.
+    void choosingShortcutsBeginsWithWhatIsRead()
+    {
+        projects::Document document{projects::findExample("ancre-language")->project, {}};
+        auto& mix = std::get<projects::DepthMix>(document.project.topology.wiring);
+        mix.sites = projects::MixSites::Both;
+        mix.states[{0, 4}] = projects::ShortcutState::Pruned;
+        const projects::DepthMix before = mix;
+        const auto properties = propertiesOf(document.project, SectionPlace{Section::Topology});
+        const Property* const sources = find(properties, "/topology/wiring/sources/kind");
+        QVERIFY(sources != nullptr);
+        const int chosen = 3;
+        const auto edit = sources->edit(document.project, chosen);
+        QVERIFY(edit.ok());
+        QVERIFY(projects::applyEdit(document, *edit).ok());
+        QVERIFY(std::holds_alternative<projects::ExplicitSources>(mix.sources));
+        QCOMPARE(mix.states, before.states);
+        const std::int64_t modules = 2 * document.project.network.depth();
+        for (std::int64_t target = 1; target <= modules + 1; ++target) {
+            QCOMPARE(sourcesOf(mix, target, modules), sourcesOf(before, target, modules));
+        }
+        QVERIFY(sourcesOf(mix, modules, modules).size() > 1);
+    }
+
+    void statesOfAShortcutAreThoseOfTheSchema()
+    {
+        projects::Document document{projects::findExample("linear-ancre")->project, {}};
+        const projects::Shortcut shortcut{0, 2};
+        const auto state = [&] { return *find(propertiesOf(document.project, ShortcutsPlace{{shortcut}}), "state"); };
+        const QStringList choices{"Like the rest", "Frozen", "Pruned", "Learned"};
+        QCOMPARE(state().choices, choices);
+        const auto edit = state().edit(document.project, static_cast<int>(choices.indexOf("Pruned")));
+        QVERIFY(projects::applyEdit(document, *edit).ok());
+        const auto& mix = std::get<projects::DepthMix>(document.project.topology.wiring);
+        QVERIFY(mix.states.at(shortcut) == projects::ShortcutState::Pruned);
+        QCOMPARE(state().valueText(), QString("Pruned"));
+    }
+
     void topologyPresetsAreAChoice()
     {
         projects::Document document{projects::findExample("ancre-language")->project, {}};

@@ -83,7 +83,11 @@ private slots:
 
     void theSummedMiddleShows()
     {
-        const MatrixScene scene = matrixOf(documentOf(8, learned(projects::FirstAndLast{2})));
+        DepthMix mix = learned(projects::FirstAndLast{2});
+        mix.states[{1, 7}] = projects::ShortcutState::Pruned; // with it all of the sum
+        const MatrixScene scene = matrixOf(documentOf(8, mix));
+        QCOMPARE(scene.cell({1, 7}), MatrixCell::Pruned);
+        QCOMPARE(scene.cell({3, 7}), MatrixCell::Empty);
         QCOMPARE(scene.cell({0, 8}), MatrixCell::Learned);
         QCOMPARE(scene.cell({3, 8}), MatrixCell::Summed);
         QCOMPARE(scene.cell({7, 8}), MatrixCell::Learned);

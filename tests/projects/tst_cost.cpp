@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/cost/cost.h"
 #include "projects/library/presets.h"
+#include "projects/nodes/graphs_as_run.h"
 #include "projects/nodes/node_kinds.h"
 #include "tests/projects/graph_text.h"
 #include "tests/support/test_program.h"
@@ -40,6 +41,7 @@ private slots:
     void transformerMatchesItsFormula();
     void tiedHeadCountsOnce();
     void sharedNormsCountOnce();
+    void blocksRunWholeOrInHalves();
     void bytesFollowThePrecisionAndOptimiser();
     void fullBatchHoldsTheTrainingSet();
     void partsAddUp();
@@ -291,6 +293,28 @@ void TestCost::sharedNormsCountOnce()
     std::get<DepthMix>(project.topology.wiring).separateNorms = true;
     QCOMPARE(costOf(project)->layers[0].parameters, shared + 2 * 128);
     QCOMPARE(shared, costOf(underTopology("plain"))->layers[0].parameters);
+}
+
+/// What cost, engine and exports read of a block.
+void TestCost::blocksRunWholeOrInHalves()
+{
+    const Project plain = underTopology("plain");
+    const Block& block = *plain.network.blockOfLayer(1);
+    QVERIFY(*graphsAsRun(plain.topology.wiring, block) == std::vector{block.graph});
+    const auto sharers = [](const Graph& graph) {
+        return std::ranges::count_if(graph.nodes, [](const Node& node) { return node.params.contains(kShareParam); });
+    };
+    const Project apart = underTopology("dca", "transformer-qkv");
+    auto mix = std::get<DepthMix>(apart.topology.wiring);
+    const Block& fed = *apart.network.blockOfLayer(1);
+    QCOMPARE(sharers(graphsAsRun(mix, fed)->front()), std::ptrdiff_t{2});
+    mix.separateNorms = true;
+    QCOMPARE(sharers(graphsAsRun(mix, fed)->front()), std::ptrdiff_t{0});
+    mix.sites = MixSites::Both;
+    QVERIFY(!graphsAsRun(mix, fed).ok()); // of several inputs no half is one
+    const auto halves = graphsAsRun(mix, block);
+    QVERIFY(halves.ok());
+    QCOMPARE(halves->size(), std::size_t{2});
 }
 
 void TestCost::bytesFollowThePrecisionAndOptimiser()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/check/validate.h"
+#include "projects/depth/depth_names.h"
 #include "projects/depth/unrolled_depth.h"
 #include "projects/library/presets.h"
 #include "projects/model/topology.h"
@@ -166,6 +167,59 @@ private slots:
         QVERIFY(!departureFromPlain(mix, 3));
         mix.init = MixInit::Zero;
         QVERIFY(departureFromPlain(mix, 3).has_value());
+    }
+
+    /// What is said of a wiring by its readers is what the sums of all its layers come to, whatever is pruned.
+    void departureIsOfTheSums()
+    {
+        const auto agrees = [](const DepthMix& mix, std::int64_t layers) {
+            const UnrolledDepth sums = unrolled(mix, layers, startingWeights(mix, layers), granularityFor(mix, mix));
+            return departureFromPlain(mix, layers).has_value() != sums.isPlain();
+        };
+        for (const std::int64_t layers : {1, 2, 5}) {
+            for (const TopologyPreset& preset : topologyPresets(layers)) {
+                const auto* const found = std::get_if<DepthMix>(&preset.wiring);
+                if (found == nullptr || found->weight == WeightKind::DepthAttention) {
+                    continue; // which is always said to depart
+                }
+                QVERIFY2(agrees(*found, layers), preset.name.c_str());
+                for (const DepthReader& reader : planOf(*found, layers).readers) {
+                    for (const std::int64_t source : reader.sources) {
+                        DepthMix pruned = *found;
+                        pruned.states[{source, reader.target}] = ShortcutState::Pruned;
+                        const std::string name = preset.name + " without " + nameOf(Shortcut{source, reader.target});
+                        QVERIFY2(agrees(pruned, layers), name.c_str());
+                    }
+                }
+            }
+        }
+    }
+
+    void departureOfRareWirings()
+    {
+        DepthMix middle = mixNamed("k-dca", 6); // the first two, of which one is the sum of 1 to 3, and 4 and 5
+        QVERIFY(!departureFromPlain(middle, 6));
+        middle.states[{1, 6}] = ShortcutState::Pruned;
+        QVERIFY(departureFromPlain(middle, 6)->message.find("layer 6 does not read entry 1") != std::string::npos);
+
+        DepthMix ending = mixNamed("ancre-none", 4); // the last layer takes the entry before it and no sum
+        ending.entry = StackEntry::Branch;
+        ending.init = MixInit::Ones;
+        ending.sources = AllSources{};
+        QVERIFY(!departureFromPlain(ending, 4));
+        ending.lastMix = false;
+        QVERIFY(departureFromPlain(ending, 4)->message.find("layer 4 does not read entry 0") != std::string::npos);
+
+        DepthMix families = mixNamed("ancre-none", 4);
+        families.sites = MixSites::Both;
+        families.sitePairs = SitePairs::Alike;
+        families.finalMix = true;
+        QVERIFY(departureFromPlain(families, 4)->message.find("the final output starts with 1 times entry 7") !=
+                std::string::npos); // it reads like sites alone
+
+        DepthMix outgoing = mixNamed("ancre-cascaded", 4); // each entry has one reader
+        outgoing.normalise = NormaliseOver::Targets;
+        QVERIFY(!departureFromPlain(outgoing, 4));
     }
 
     /// x_1 = f_1(x_0) + p01·x_0, x_2 = f_2(x_1) + p02·x_0 + p12·x_1, x_3 likewise, by hand.

@@ -67,6 +67,7 @@ private slots:
     void sourcesOfPresets();
     void weightsOfDilatedSources();
     void likeSitesAreJoined();
+    void rulesAreListed();
     void explicitSources();
     void prunedSourcesAreNotRead();
     void sharedEntries();
@@ -118,6 +119,23 @@ void TestTopology::weightsOfDilatedSources()
     QCOMPARE(planOf(mix, 48).terms.size(), std::size_t{114});
     QCOMPARE(sourcesText(mix, 10), std::string("0 | 1 | 2 | 3 | 4 | 1,5 | 6 | 7 | 8 | 9 | 2,6,10"));
     QCOMPARE(planOf(presetMix("denseformer", 6), 6).terms.size(), std::size_t{27});
+}
+
+/// What a rule reads becomes a list: of all modules, with what is pruned, without the summed middle.
+void TestTopology::rulesAreListed()
+{
+    DepthMix mix = presetMix("k-dca", 4);
+    mix.states[{0, 3}] = ShortcutState::Pruned;
+    const auto listed = listedSources(mix, 4);
+    QVERIFY(listed.ok());
+    const std::vector<Shortcut> expected{{0, 1}, {0, 2}, {1, 2}, {0, 3}, {1, 3}, {2, 3},
+                                         {0, 4}, {2, 4}, {3, 4}, {0, 5}, {3, 5}, {4, 5}};
+    QCOMPARE(listed->shortcuts, expected);
+    mix = presetMix("ancre-ingoing", 2);
+    mix.sites = MixSites::Both;
+    QCOMPARE(listedSources(mix, 4)->shortcuts, (std::vector<Shortcut>{{0, 2}, {1, 3}, {0, 4}, {2, 4}}));
+    QVERIFY(!listedSources(mix, 1025).ok());
+    QVERIFY(listedSources(mix, 1024).ok());
 }
 
 /// ANCRe, section 4.2: attention inputs are joined to attention inputs, FFN inputs to FFN inputs.

@@ -85,6 +85,18 @@ void TestValidateTopology::mistakesAreNamed_data()
         },
         "E /topology/wiring/sources [topology · layer 2] reads nothing, expected at least one source");
     row(
+        "half of a layer that reads nothing",
+        [](Project& p) {
+            usePreset(p, "grn-v1");
+            p.network.stack[0].repeat = 2;
+            mixOf(p).sites = MixSites::Both;
+            mixOf(p).sources = ExplicitSources{{{0, 1}, {1, 2}, {2, 4}}};
+        },
+        "E /topology/wiring/sources [topology · layer 2a] reads nothing, expected at least one source\n"
+        "E /topology/wiring/sources [topology · the final output] reads nothing, expected at least one source\n"
+        "E /topology/wiring/sites [topology · sites] block test has no feed-forward half to bridge, expected input + "
+        "a → FFN, and a + FFN as the output; choose the sites mhsa to act once a layer");
+    row(
         "pruned row",
         [](Project& p) {
             mixOf(p).states = {{{0, 2}, ShortcutState::Pruned}, {{1, 2}, ShortcutState::Pruned}};
@@ -119,6 +131,24 @@ void TestValidateTopology::mistakesAreNamed_data()
             mixOf(p).states = {{{0, 3}, ShortcutState::Frozen}};
         },
         "W /topology/wiring/states/0:3 [topology · shortcut 0:3] has a state and is not read");
+    row(
+        "state of a summed middle, and of what is in it",
+        [](Project& p) {
+            usePreset(p, "grn-v1");
+            mixOf(p).sources = FirstAndLast{2};
+            mixOf(p).states = {{{1, 6}, ShortcutState::Pruned}, {{2, 6}, ShortcutState::Pruned}};
+        },
+        "W /topology/wiring/states/2:6 [topology · shortcut 2:6] has a state and is not read");
+    row(
+        "pruned with its summed middle",
+        [](Project& p) {
+            usePreset(p, "grn-v1");
+            mixOf(p).sources = FirstAndLast{2};
+            for (const std::int64_t source : {0, 1, 4, 5}) {
+                mixOf(p).states[{source, 6}] = ShortcutState::Pruned;
+            }
+        },
+        "E /topology/wiring/sources [topology · layer 6] reads nothing, expected at least one source");
     row(
         "sites without an FFN",
         [](Project& p) {
