@@ -26,7 +26,7 @@ bool hasPorts(const Graph& graph, MixPorts ports)
 {
     const std::vector<MixPort> fed = portsOf(ports);
     return std::ranges::count(graph.nodes, NodeRole::GraphInput, roleOf) == std::ssize(fed) &&
-           std::ranges::all_of(fed, [&](MixPort port) { return hasInputPort(graph, std::string(nameOf(port))); });
+           std::ranges::all_of(fed, [&](MixPort port) { return hasInputPort(graph, port); });
 }
 
 /// All layers of the first preset that has the ports, for blocks that cannot be opened.
