@@ -2,6 +2,7 @@
 #pragma once
 
 #include "projects/depth/mix_port.h"
+#include "projects/depth/weight_scale.h"
 
 #include <compare>
 #include <string>
@@ -27,6 +28,8 @@ struct MatrixName {
     [[nodiscard]] std::string text() const;
     /// Whether it is of what a shortcut has: its weight, its coefficient or their spread.
     [[nodiscard]] bool isOfShortcuts() const;
+    /// What its numbers are, which says how they are coloured.
+    [[nodiscard]] projects::WeightQuantity quantity() const;
     /// In the order in which they are listed: weights as applied first, then ports in theirs.
     friend std::strong_ordering operator<=>(const MatrixName& a, const MatrixName& b);
     bool operator==(const MatrixName&) const = default;
