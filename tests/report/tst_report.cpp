@@ -286,7 +286,7 @@ private slots:
             auto writer = engine::RunWriter::reopen(path, 40);
             QVERIFY(writer.ok());
             writer->matrix({"mix", 30, 1, 4, {1, 2, 3, 4}});
-            writer->matrix({engine::kLayerMagnitudes, 30, 1, 50, std::vector<float>(50, 1)});
+            writer->matrix({engine::matrix::kLayerMagnitudes, 30, 1, 50, std::vector<float>(50, 1)});
             writer->matrix({"spread", 30, 600, 600, std::vector<float>(360'000, 1)});
             QVERIFY(writer->flush().ok());
         }
