@@ -23,9 +23,7 @@
 #include "resources/axis.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <optional>
 #include <span>
@@ -61,22 +59,10 @@ document.querySelectorAll('figure.heatmap').forEach(f=>{
  if(n)n.addEventListener('input',()=>show(+n.value));show(d.steps.length-1)});
 )";
 
+/// That of a short run to a tenth.
 std::string duration(double seconds)
 {
-    constexpr double kEver = 3.2e10; // a thousand years: no run's time
-    if (!(seconds >= 0 && seconds < kEver)) {
-        return "–";
-    }
-    std::array<char, 48> text{};
-    const auto whole = static_cast<long>(seconds);
-    if (whole >= 3600) {
-        std::snprintf(text.data(), text.size(), "%ld h %ld min", whole / 3600, whole % 3600 / 60);
-    } else if (whole >= 60) {
-        std::snprintf(text.data(), text.size(), "%ld min %ld s", whole / 60, whole % 60);
-    } else {
-        return fixedText(seconds, 1) + " s";
-    }
-    return text.data();
+    return seconds >= 0 && seconds < 60 ? fixedText(seconds, 1) + " s" : durationText(seconds);
 }
 
 /// A whole number, however many digits; of what is none, what it is.
@@ -86,11 +72,7 @@ std::string grouped(double value)
     if (!(value >= 0 && value < kWhole)) {
         return shortNumber(value);
     }
-    std::string digits = std::to_string(std::llround(value));
-    for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) {
-        digits.insert(static_cast<std::size_t>(at), ",");
-    }
-    return digits;
+    return groupedText(std::llround(value));
 }
 
 class RunPage {
