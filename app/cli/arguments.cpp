@@ -8,8 +8,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <iomanip>
-#include <sstream>
 #include <utility>
 
 namespace residua::cli {
@@ -57,9 +55,7 @@ std::optional<double> finiteNumberFrom(std::string_view text)
 
 std::string limitText(double limit)
 {
-    std::ostringstream text;
-    text << std::setprecision(16) << limit;
-    return text.str();
+    return numberText(limit, 16); // no whole limit with an exponent
 }
 
 Error wrongValue(const OptionSpec& option, const std::string& value, const std::string& expected)

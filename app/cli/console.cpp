@@ -145,13 +145,7 @@ std::string table(const std::vector<std::vector<std::string>>& rows)
 
 std::string grouped(std::int64_t number)
 {
-    std::string text = std::to_string(number);
-    const std::size_t first = number < 0 ? 1 : 0;
-    for (std::size_t at = text.size(); at > first + 3;) {
-        at -= 3;
-        text.insert(at, ",");
-    }
-    return text;
+    return groupedText(number);
 }
 
 std::string scaled(double number)
@@ -162,19 +156,6 @@ std::string scaled(double number)
 std::string bytesText(double bytes)
 {
     return scaledText(bytes, Prefixes::Binary, "B");
-}
-
-std::string durationText(double seconds)
-{
-    constexpr double kMost = 99 * 365.0 * 86'400; ///< a longer one is no news
-    const auto whole = static_cast<long>(std::clamp(std::round(seconds), 0.0, kMost));
-    if (whole >= 86'400) {
-        return format("%ld d %02ld h", whole / 86'400, whole % 86'400 / 3600);
-    }
-    if (whole >= 3600) {
-        return format("%ld h %02ld min", whole / 3600, whole % 3600 / 60);
-    }
-    return whole >= 60 ? format("%ld min %02ld s", whole / 60, whole % 60) : format("%ld s", whole);
 }
 
 std::string lossText(double loss)

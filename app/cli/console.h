@@ -66,8 +66,6 @@ private:
 [[nodiscard]] std::string scaled(double number);
 /// "1.23 GiB".
 [[nodiscard]] std::string bytesText(double bytes);
-/// "2 d 03 h", "1 h 02 min", "3 min 05 s", "12 s".
-[[nodiscard]] std::string durationText(double seconds);
 /// A loss: four significant digits, "–" for NaN.
 [[nodiscard]] std::string lossText(double loss);
 

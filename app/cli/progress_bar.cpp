@@ -2,6 +2,7 @@
 #include "app/cli/progress_bar.h"
 
 #include "app/cli/terminal_text.h"
+#include "projects/base/text.h"
 #include "projects/nodes/example_schema.h"
 
 #include <algorithm>

@@ -41,14 +41,7 @@ QString formatDuration(double seconds)
     if (!std::isfinite(seconds) || seconds < 0) {
         return QStringLiteral("—");
     }
-    const auto whole = static_cast<qint64>(std::llround(seconds));
-    if (whole < 60) {
-        return QStringLiteral("%1 s").arg(whole);
-    }
-    if (whole < 3600) {
-        return QStringLiteral("%1 min %2 s").arg(whole / 60).arg(whole % 60, 2, 10, QLatin1Char('0'));
-    }
-    return QStringLiteral("%1 h %2 min").arg(whole / 3600).arg(whole / 60 % 60, 2, 10, QLatin1Char('0'));
+    return QString::fromStdString(durationText(seconds));
 }
 
 QString formatMoment(const QString& utc, const QDateTime& now)

@@ -19,7 +19,7 @@ namespace residua::app {
 [[nodiscard]] QString formatChange(double change, QString (*format)(double));
 /// "512 B", "1.5 KiB", "2.31 GiB".
 [[nodiscard]] QString formatBytes(double bytes);
-/// "12 s", "3 min 05 s", "2 h 14 min"; negative or not finite: "—".
+/// "12 s", "3 min 05 s", "2 h 14 min", "1 d 06 h"; negative or not finite: "—".
 [[nodiscard]] QString formatDuration(double seconds);
 /// A moment in UTC, ISO 8601, in the user's time: "14:05:09" on the day of `now`, else "3 Nov 14:05", or "3 Nov 2025
 /// 14:05" in another year. The text itself where it is no moment.

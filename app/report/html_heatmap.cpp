@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <sstream>
 
 namespace residua::report {
@@ -22,39 +21,14 @@ constexpr double kMargin = 44;
 constexpr std::int64_t kMostLabelled = 16; ///< columns up to which cells hold their number
 constexpr int kColours = 33;               ///< entries of the colour table that the page carries
 
-struct Scale {
-    double low = 0;
-    double high = 1;
-    bool isSigned = false;
-};
-
-Scale scaleOf(const std::vector<engine::Matrix>& frames)
-{
-    double low = std::numeric_limits<double>::max();
-    double high = std::numeric_limits<double>::lowest();
-    for (const auto& frame : frames) {
-        for (const float value : frame.values) {
-            if (std::isfinite(value)) {
-                low = std::min<double>(low, value);
-                high = std::max<double>(high, value);
-            }
-        }
-    }
-    if (low < 0) {
-        const double reach = std::max(std::abs(low), std::abs(high));
-        return {-reach, reach, true};
-    }
-    return {0, high > 0 ? high : 1, false};
-}
-
 // A light theme's colours: the cells carry their own ground, so they read on a dark page too.
-std::string colourTable(bool isSigned)
+std::string colourTable(const projects::WeightScale& scale)
 {
     std::ostringstream out;
     for (int i = 0; i < kColours; ++i) {
         const double t = static_cast<double>(i) / (kColours - 1);
         const auto rgb =
-            isSigned ? resources::diverging(2 * t - 1, Theme::Light) : resources::magnitude(t, Theme::Light);
+            scale.centre ? resources::diverging(2 * t - 1, Theme::Light) : resources::magnitude(t, Theme::Light);
         out << (i == 0 ? "" : ",") << '"' << rgb.hex() << '"';
     }
     return out.str();
@@ -122,18 +96,19 @@ void writeFrames(std::ostringstream& out, const std::vector<engine::Matrix>& fra
 
 } // namespace
 
-std::string htmlHeatmap(const std::string& title, const std::vector<engine::Matrix>& frames)
+std::string htmlHeatmap(const std::string& title, const std::vector<engine::Matrix>& frames,
+                        const projects::WeightScale& scale)
 {
     if (frames.empty() || frames.back().columns == 0) {
         return {};
     }
     const engine::Matrix& last = frames.back();
-    const Scale scale = scaleOf(frames);
+    const double high = scale.high > scale.low ? scale.high : scale.low + 1; // where all are 0
     const double cell = std::min(kSide / static_cast<double>(last.columns), 56.0);
     const double width = kMargin + cell * static_cast<double>(last.columns) + 4;
     const double height = kMargin + cell * static_cast<double>(last.rows) + 4;
     std::ostringstream out;
-    out << "<figure class='heatmap' data-low='" << scale.low << "' data-high='" << scale.high << "'><figcaption><b>"
+    out << "<figure class='heatmap' data-low='" << scale.low << "' data-high='" << high << "'><figcaption><b>"
         << escapeHtml(title) << "</b>, step <output>" << last.step << "</output></figcaption>";
     if (frames.size() > 1) {
         out << "<input type='range' aria-label='recorded step' min='0' max='" << frames.size() - 1 << "' value='"
@@ -143,11 +118,10 @@ std::string htmlHeatmap(const std::string& title, const std::vector<engine::Matr
         << width << ' ' << height << "'>";
     drawLabels(out, last, cell);
     drawCells(out, frames, cell);
-    out << "</svg><div class='scale'><span>" << shortNumber(scale.low) << "</span><i></i><span>"
-        << shortNumber(scale.high) << "</span></div><script type='application/json' class='frames'>";
+    out << "</svg><div class='scale'><span>" << shortNumber(scale.low) << "</span><i></i><span>" << shortNumber(high)
+        << "</span></div><script type='application/json' class='frames'>";
     writeFrames(out, frames);
-    out << "</script><script type='application/json' class='colours'>[" << colourTable(scale.isSigned)
-        << "]</script></figure>";
+    out << "</script><script type='application/json' class='colours'>[" << colourTable(scale) << "]</script></figure>";
     return out.str();
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/api/values.h"
+#include "projects/depth/weight_scale.h"
 
 #include <string>
 #include <vector>
@@ -9,8 +10,9 @@
 namespace residua::report {
 
 /// A matrix over its recorded steps: a grid of coloured cells with their numbers and, with more than one frame,
-/// a slider that goes through them. `frames` are of one shape, ascending; colours hold one scale for all.
+/// a slider that goes through them. `frames` are of one shape, ascending, and all coloured by `scale`.
 /// Without scripts the last frame stands.
-[[nodiscard]] std::string htmlHeatmap(const std::string& title, const std::vector<engine::Matrix>& frames);
+[[nodiscard]] std::string htmlHeatmap(const std::string& title, const std::vector<engine::Matrix>& frames,
+                                      const projects::WeightScale& scale);
 
 } // namespace residua::report

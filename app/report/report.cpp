@@ -9,6 +9,7 @@
 #include "app/report/page_style.h"
 #include "app/report/row_figures.h"
 #include "app/report/svg_plot.h"
+#include "engine/api/matrix_name.h"
 #include "engine/api/row_curves.h"
 #include "engine/results/loss_measures.h"
 #include "engine/results/stages.h"
@@ -16,19 +17,19 @@
 #include "projects/base/whole_file.h"
 #include "projects/cost/cost.h"
 #include "projects/cost/stage_cost.h"
+#include "projects/depth/weight_scale.h"
 #include "projects/file/json.h"
 #include "projects/file/store.h"
 #include "projects/nodes/example_schema.h"
 #include "resources/axis.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <optional>
 #include <span>
 #include <sstream>
+#include <utility>
 
 namespace residua::report {
 namespace {
@@ -59,22 +60,10 @@ document.querySelectorAll('figure.heatmap').forEach(f=>{
  if(n)n.addEventListener('input',()=>show(+n.value));show(d.steps.length-1)});
 )";
 
+/// That of a short run to a tenth.
 std::string duration(double seconds)
 {
-    constexpr double kEver = 3.2e10; // a thousand years: no run's time
-    if (!(seconds >= 0 && seconds < kEver)) {
-        return "–";
-    }
-    std::array<char, 48> text{};
-    const auto whole = static_cast<long>(seconds);
-    if (whole >= 3600) {
-        std::snprintf(text.data(), text.size(), "%ld h %ld min", whole / 3600, whole % 3600 / 60);
-    } else if (whole >= 60) {
-        std::snprintf(text.data(), text.size(), "%ld min %ld s", whole / 60, whole % 60);
-    } else {
-        return fixedText(seconds, 1) + " s";
-    }
-    return text.data();
+    return seconds >= 0 && seconds < 60 ? fixedText(seconds, 1) + " s" : durationText(seconds);
 }
 
 /// A whole number, however many digits; of what is none, what it is.
@@ -84,11 +73,7 @@ std::string grouped(double value)
     if (!(value >= 0 && value < kWhole)) {
         return shortNumber(value);
     }
-    std::string digits = std::to_string(std::llround(value));
-    for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) {
-        digits.insert(static_cast<std::size_t>(at), ",");
-    }
-    return digits;
+    return groupedText(std::llround(value));
 }
 
 class RunPage {
@@ -120,7 +105,10 @@ private:
     void heatmaps();
     void events();
     void document();
+    /// The frames that a page carries of each matrix, by its name.
+    using Heatmaps = std::vector<std::pair<std::string, std::vector<engine::Matrix>>>;
     [[nodiscard]] std::vector<engine::Matrix> framesOf(const std::string& name);
+    [[nodiscard]] projects::WeightScale scaleOf(const std::string& kind, const Heatmaps& heatmaps) const;
     void card(const std::string& value, const std::string& label);
     /// Against the step, with the stages as bands.
     void figure(PlotSpec spec);
@@ -376,20 +364,41 @@ std::vector<engine::Matrix> RunPage::framesOf(const std::string& name)
     return frames;
 }
 
-void RunPage::heatmaps()
+/// The same for all ports, as in the window.
+projects::WeightScale RunPage::scaleOf(const std::string& kind, const Heatmaps& heatmaps) const
 {
-    bool heading = false;
-    for (const std::string& name : m_run.matrixNames()) {
-        if (engine::isDrawnAsCurves(name)) {
+    std::optional<std::pair<double, double>> range;
+    for (const auto& [name, frames] : heatmaps) {
+        if (engine::MatrixName::from(name).kind != kind) {
             continue;
         }
-        const std::vector<engine::Matrix> frames = framesOf(name);
-        if (!frames.empty() && !heading) {
-            m_out << "<h2>Learned shortcuts</h2><p>mix: the weight with which what layer i put on the stack reaches "
-                     "target j. coefficient: the trained parameter behind it.</p>";
-            heading = true;
+        for (const engine::Matrix& frame : frames) {
+            for (const double value : frame.values) {
+                if (std::isfinite(value)) {
+                    range = range ? std::pair(std::min(range->first, value), std::max(range->second, value))
+                                  : std::pair(value, value);
+                }
+            }
         }
-        m_out << htmlHeatmap(name, frames);
+    }
+    const auto [smallest, largest] = range.value_or(std::pair(0.0, 1.0));
+    return projects::weightScale(&m_project.topology.wiring, engine::MatrixName{kind}.quantity(), smallest, largest);
+}
+
+void RunPage::heatmaps()
+{
+    Heatmaps heatmaps;
+    for (const std::string& name : m_run.matrixNames()) {
+        if (!engine::isDrawnAsCurves(name)) {
+            heatmaps.emplace_back(name, framesOf(name));
+        }
+    }
+    if (std::ranges::any_of(heatmaps, [](const auto& heatmap) { return !heatmap.second.empty(); })) {
+        m_out << "<h2>Learned shortcuts</h2><p>mix: the weight with which what layer i put on the stack reaches "
+                 "target j. coefficient: the trained parameter behind it.</p>";
+    }
+    for (const auto& [name, frames] : heatmaps) {
+        m_out << htmlHeatmap(name, frames, scaleOf(engine::MatrixName::from(name).kind, heatmaps));
     }
 }
 

@@ -5,6 +5,7 @@
 #include "app/report/svg_heading.h"
 #include "projects/base/text.h"
 #include "resources/axis.h"
+#include "resources/curve.h"
 
 #include <algorithm>
 #include <array>
@@ -17,6 +18,7 @@ namespace {
 
 using resources::AxisRange;
 using resources::AxisTick;
+using Point = resources::Curve::Point;
 
 constexpr double kWidth = 860;
 constexpr double kPlotHeight = 242;
@@ -157,21 +159,19 @@ void drawAxes(std::ostringstream& out, const PlotSpec& spec, const Frame& frame)
         << frame.bottom() + kBottom - 8 << "'>" << escapeHtml(spec.xLabel) << "</text>";
 }
 
-void drawDot(std::ostringstream& out, const engine::MetricPoint& point, const std::string& kind, double radius,
-             const Frame& frame)
+void drawDot(std::ostringstream& out, Point point, const std::string& kind, double radius, const Frame& frame)
 {
-    out << "<circle class='" << kind << "' r='" << radius << "' cx='" << coordinate(frame.xOf(point.step)) << "' cy='"
-        << coordinate(frame.y(point.value)) << "'/>";
+    out << "<circle class='" << kind << "' r='" << radius << "' cx='" << coordinate(frame.x(point.x)) << "' cy='"
+        << coordinate(frame.y(point.y)) << "'/>";
 }
 
 /// A line through each stretch of points that have a place; a point without neighbours is a dot.
-void drawLine(std::ostringstream& out, const std::vector<engine::MetricPoint>& points, const Curve& curve,
-              const Frame& frame)
+void drawLine(std::ostringstream& out, const std::vector<Point>& points, const Curve& curve, const Frame& frame)
 {
     static constexpr std::array<const char*, 4> kClasses{"solid", "faint", "dashed", "dotted"};
     const std::string stroke = kClasses[static_cast<std::size_t>(curve.stroke)];
     const std::string colour = std::to_string(curve.colour);
-    const auto holds = [&](std::size_t i) { return i < points.size() && frame.holds(points[i].value); };
+    const auto holds = [&](std::size_t i) { return i < points.size() && frame.holds(points[i].y); };
     std::ostringstream dots;
     out << "<path class='curve c" << colour << ' ' << stroke << "' d='";
     for (std::size_t i = 0; i < points.size(); ++i) {
@@ -179,30 +179,49 @@ void drawLine(std::ostringstream& out, const std::vector<engine::MetricPoint>& p
         if (holds(i) && !follows && !holds(i + 1)) {
             drawDot(dots, points[i], 'd' + colour + ' ' + stroke, kPoint, frame);
         } else if (holds(i)) {
-            out << (follows ? 'L' : 'M') << coordinate(frame.xOf(points[i].step)) << ' '
-                << coordinate(frame.y(points[i].value));
+            out << (follows ? 'L' : 'M') << coordinate(frame.x(points[i].x)) << ' ' << coordinate(frame.y(points[i].y));
         }
     }
     out << "'/>" << dots.str();
 }
 
+/// In so many columns; a point that does not ascend, as in a damaged record, stands below the one before it.
+resources::Curve::Sample sampleOf(const std::vector<engine::MetricPoint>& points, const Frame& frame)
+{
+    resources::Curve curve;
+    for (const auto& point : points) {
+        const double place = static_cast<double>(point.step) * frame.xUnit;
+        curve.append(curve.size() > 0 ? std::max(place, curve.at(curve.size() - 1).x) : place, point.value);
+    }
+    std::array<double, kColumns + 1> edges{};
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+        edges[i] =
+            std::lerp(frame.xRange.low, frame.xRange.high, static_cast<double>(i) / static_cast<double>(kColumns));
+    }
+    return curve.sample(edges);
+}
+
 void drawCurve(std::ostringstream& out, const Curve& curve, const Frame& frame)
 {
     if (curve.stroke == Stroke::Dots) {
-        for (const auto& point : curve.points) {
-            if (frame.holds(point.value)) {
-                drawDot(out, point, 'd' + std::to_string(curve.colour), kDot, frame);
+        for (const auto& [step, value] : curve.points) {
+            if (frame.holds(value)) {
+                drawDot(out, {static_cast<double>(step) * frame.xUnit, value}, 'd' + std::to_string(curve.colour), kDot,
+                        frame);
             }
         }
         return;
     }
-    const auto points = envelope(curve.points, kColumns);
-    drawLine(out, points, curve, frame);
-    for (const auto& point : points) {
-        if (!std::isfinite(point.value)) {
-            out << "<text class='broken' text-anchor='middle' x='" << coordinate(frame.xOf(point.step)) << "' y='"
-                << frame.bottom() - 3 << "'>×</text>";
+    const auto sample = sampleOf(curve.points, frame);
+    drawLine(out, sample.line, curve, frame);
+    std::string last;
+    for (const Point& point : sample.broken) {
+        const std::string x = coordinate(frame.x(point.x));
+        if (x != last) {
+            out << "<text class='broken' text-anchor='middle' x='" << x << "' y='" << frame.bottom() - 3
+                << "'>×</text>";
         }
+        last = x;
     }
 }
 
@@ -229,35 +248,6 @@ std::string svgPlot(const PlotSpec& spec)
     heading.draw(out);
     out << "</svg>";
     return out.str();
-}
-
-std::vector<engine::MetricPoint> envelope(const std::vector<engine::MetricPoint>& points, std::size_t columns)
-{
-    if (points.size() <= 4 * columns) {
-        return points;
-    }
-    std::vector<engine::MetricPoint> kept;
-    kept.reserve(4 * columns);
-    for (std::size_t column = 0; column < columns; ++column) {
-        const std::size_t begin = points.size() * column / columns;
-        const std::size_t end = points.size() * (column + 1) / columns;
-        std::array picks{begin, begin, begin, end - 1};
-        for (std::size_t i = begin; i < end; ++i) {
-            // A value that is not finite is an event of its own and outranks the smallest.
-            if (!std::isfinite(points[i].value) || points[i].value < points[picks[1]].value) {
-                picks[1] = std::isfinite(points[picks[1]].value) ? i : picks[1];
-            }
-            if (points[i].value > points[picks[2]].value) {
-                picks[2] = i;
-            }
-        }
-        std::sort(picks.begin(), picks.end());
-        const auto last = std::unique(picks.begin(), picks.end());
-        for (auto pick = picks.begin(); pick != last; ++pick) {
-            kept.push_back(points[*pick]);
-        }
-    }
-    return kept;
 }
 
 } // namespace residua::report

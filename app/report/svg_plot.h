@@ -12,8 +12,8 @@ namespace residua::report {
 enum class Stroke { Solid, Faint, Dashed, Dotted, Dots };
 
 struct Curve {
-    std::string name; ///< empty: not in the legend
-    std::vector<engine::MetricPoint> points;
+    std::string name;                        ///< empty: not in the legend
+    std::vector<engine::MetricPoint> points; ///< by ascending step, but for those of Dots
     Stroke stroke = Stroke::Solid;
     std::size_t colour = 0; ///< resources::curveColour
 };
@@ -38,12 +38,8 @@ struct PlotSpec {
     double xUnit = 1;             ///< what one of a point's steps, and of a band's, counts on the horizontal axis
 };
 
-/// A line plot as an inline SVG, of any numbers whatever. Long curves are drawn as the envelope of their extremes, so
+/// A line plot as an inline SVG, of any numbers whatever. Long curves are drawn as resources::Curve samples them, so
 /// that every spike stays; NaN and infinity become crosses along the bottom. Empty where no curve has a point.
 [[nodiscard]] std::string svgPlot(const PlotSpec& spec);
-
-/// At most 4 · `columns` points with the same extremes: the first, last, smallest and largest of each column.
-[[nodiscard]] std::vector<engine::MetricPoint> envelope(const std::vector<engine::MetricPoint>& points,
-                                                        std::size_t columns);
 
 } // namespace residua::report

@@ -21,10 +21,10 @@ using editor::LiveMeasure;
 
 std::optional<LiveMeasure> measureOf(std::string_view kind)
 {
-    return kind == engine::matrix::kMix        ? std::optional(LiveMeasure::Mean)
-           : kind == engine::matrix::kSpread   ? std::optional(LiveMeasure::Spread)
-           : kind == visualizers::kFeatureKind ? std::optional(LiveMeasure::Feature)
-                                               : std::nullopt;
+    return kind == engine::matrix::kMix       ? std::optional(LiveMeasure::Mean)
+           : kind == engine::matrix::kSpread  ? std::optional(LiveMeasure::Spread)
+           : kind == engine::matrix::kFeature ? std::optional(LiveMeasure::Feature)
+                                              : std::nullopt;
 }
 
 /// The wiring with every shortcut as the others.

@@ -37,6 +37,13 @@ bool MatrixName::isOfShortcuts() const
     return std::ranges::find(kOfShortcuts, kind) != kOfShortcuts.end();
 }
 
+projects::WeightQuantity MatrixName::quantity() const
+{
+    return kind == matrix::kSpread        ? projects::WeightQuantity::Spread
+           : kind == matrix::kCoefficient ? projects::WeightQuantity::Coefficient
+                                          : projects::WeightQuantity::Weight;
+}
+
 std::strong_ordering operator<=>(const MatrixName& a, const MatrixName& b)
 {
     return std::tuple(placeOf(a.kind), a.kind, a.port) <=> std::tuple(placeOf(b.kind), b.kind, b.port);

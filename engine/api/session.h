@@ -165,7 +165,7 @@ struct ExportRequest {
     std::optional<std::int64_t> step; ///< default: the last checkpoint
     std::filesystem::path folder;     ///< must not exist, or be empty
 };
-/// What the network of a checkpoint does without each of its layers (row_curves.h, kStability).
+/// What the network of a checkpoint does without each of its layers (row_curves.h, matrix::kStability).
 struct StabilityRequest {
     QueryTag tag{};
     std::filesystem::path runDirectory;
@@ -347,7 +347,7 @@ struct ExportReady {
 };
 struct StabilityReady {
     QueryTag tag{};
-    std::vector<Matrix> matrices; ///< kStability and kStabilityGap
+    std::vector<Matrix> matrices; ///< matrix::kStability and matrix::kStabilityGap
     double loss = 0;              ///< of the whole network, on the same batches
     std::int64_t batches = 0;
     std::int64_t step = 0;          ///< of the checkpoint that was used

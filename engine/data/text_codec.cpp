@@ -2,10 +2,10 @@
 #include "engine/data/text_codec.h"
 
 #include "engine/data/utf8.h"
+#include "projects/base/number_from.h"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdio>
 #include <map>
 #include <sstream>
@@ -143,13 +143,12 @@ public:
         std::istringstream stream{std::string(text)};
         std::string word;
         for (std::size_t position = 0; stream >> word; ++position) {
-            std::uint32_t id = 0;
-            const auto parsed = std::from_chars(word.data(), word.data() + word.size(), id);
-            if (parsed.ec != std::errc{} || parsed.ptr != word.data() + word.size() || id >= m_vocabulary) {
+            const auto id = numberFrom<std::uint32_t>(word);
+            if (!id || *id >= m_vocabulary) {
                 return Error{"word " + std::to_string(position),
                              "\"" + word + "\" is not a token id in 0.." + std::to_string(m_vocabulary - 1)};
             }
-            tokens.push_back(id);
+            tokens.push_back(*id);
         }
         return Done{};
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Gates on the residual or the branch of each layer: one Joint a kind, which says how a layer's input x and its branch
 // f become the next layer's input. The residual is kept in its own precision, as in the plain network.
+#include "engine/api/matrix_name.h"
 #include "engine/depth/depth_stack.h"
 #include "engine/depth/layer_wiring.h"
 #include "engine/graph/value_residual.h"
@@ -82,7 +83,7 @@ public:
     {
         const std::vector<float> alpha = hostNumbers(m_alpha.repeat_interleave(static_cast<std::int64_t>(m_each)));
         return {unfoldedFactors(alpha, std::vector<float>(alpha.size(), 1), step),
-                {"coefficient", step, static_cast<std::int64_t>(alpha.size()), 1, alpha}};
+                {matrix::kCoefficient, step, static_cast<std::int64_t>(alpha.size()), 1, alpha}};
     }
 
 private:
@@ -120,7 +121,7 @@ public:
     /// "coefficient": α and β of each layer, or their logits.
     [[nodiscard]] Matrix learned(std::int64_t step) const
     {
-        return {"coefficient", step, m_factor.size(0), 2, hostNumbers(m_factor)};
+        return {matrix::kCoefficient, step, m_factor.size(0), 2, hostNumbers(m_factor)};
     }
 
 private:
@@ -192,7 +193,7 @@ public:
         std::vector<float> closed(open.size());
         std::ranges::transform(open, closed.begin(), [](float t) { return 1 - t; });
         return {unfoldedFactors(open, closed, step),
-                {"coefficient", step, static_cast<std::int64_t>(open.size()), 1, open}};
+                {matrix::kCoefficient, step, static_cast<std::int64_t>(open.size()), 1, open}};
     }
 
 private:
@@ -378,7 +379,7 @@ public:
     {
         std::vector<float> values{kNone, 1};
         std::ranges::copy(hostNumbers(m_factor), std::back_inserter(values));
-        return {{"coefficient", step, m_factor.size(0) + 1, 2, std::move(values)}};
+        return {{matrix::kCoefficient, step, m_factor.size(0) + 1, 2, std::move(values)}};
     }
 
 private:

@@ -132,7 +132,7 @@ std::optional<Matrix> LayerMagnitudes::matrixOf(const char* name, std::int64_t s
 std::optional<Matrix> LayerMagnitudes::matrix(std::int64_t step) const
 {
     const Row* const rows[] = {&m_inputs, &m_branches};
-    return matrixOf(kLayerMagnitudes, step, rows);
+    return matrixOf(matrix::kLayerMagnitudes, step, rows);
 }
 
 std::vector<Matrix> LayerMagnitudes::matrices(std::int64_t step) const
@@ -140,7 +140,8 @@ std::vector<Matrix> LayerMagnitudes::matrices(std::int64_t step) const
     const Row* const ranks[] = {&m_inputRanks};
     const Row* const gradients[] = {&m_gradients};
     std::vector<Matrix> all;
-    std::array seen{matrix(step), matrixOf(kReadRanks, step, ranks), matrixOf(kLayerGradients, step, gradients)};
+    std::array seen{matrix(step), matrixOf(matrix::kReadRanks, step, ranks),
+                    matrixOf(matrix::kLayerGradients, step, gradients)};
     for (std::optional<Matrix>& one : seen) {
         if (one) {
             all.push_back(*std::move(one));

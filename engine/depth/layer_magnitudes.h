@@ -15,7 +15,7 @@
 
 namespace residua::engine {
 
-/// The rows of kLayerMagnitudes.
+/// The rows of matrix::kLayerMagnitudes.
 enum class LayerMagnitude : std::int64_t {
     Stream, ///< what the layer reads: the residual stream, or the mix that stands for it
     Branch, ///< what it computes from that
@@ -36,9 +36,9 @@ public:
     void saw(std::size_t layer, std::size_t layers, const at::Tensor& input, const at::Tensor& branch);
     /// The gradients that the parameters have now, those called "layers.<n>.…" by their layer.
     void sawGradients(std::span<const NamedParameter> parameters);
-    /// As kLayerMagnitudes says; none where no pass was seen. Waits for the device.
+    /// As matrix::kLayerMagnitudes says; none where no pass was seen. Waits for the device.
     [[nodiscard]] std::optional<Matrix> matrix(std::int64_t step) const;
-    /// That, and those of kReadRanks and kLayerGradients where they were seen. Waits for the device.
+    /// That, and those of matrix::kReadRanks and matrix::kLayerGradients where they were seen. Waits for the device.
     [[nodiscard]] std::vector<Matrix> matrices(std::int64_t step) const;
 
 private:

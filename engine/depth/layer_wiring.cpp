@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/depth/layer_wiring.h"
 
+#include "engine/api/matrix_name.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <limits>
@@ -46,7 +48,7 @@ LayerWiringResult LayerWiring::create(const projects::Wiring& wiring, LayerStack
 Matrix unfolded(const std::vector<std::vector<float>>& weights, std::int64_t step)
 {
     const auto rows = static_cast<std::int64_t>(weights.size());
-    Matrix matrix{"mix", step, rows, rows,
+    Matrix matrix{matrix::kMix, step, rows, rows,
                   std::vector<float>(weights.size() * weights.size(), std::numeric_limits<float>::quiet_NaN())};
     for (std::size_t row = 0; row < weights.size(); ++row) {
         std::ranges::copy(weights[row], matrix.values.begin() + static_cast<std::ptrdiff_t>(row * weights.size()));

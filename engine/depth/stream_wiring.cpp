@@ -5,6 +5,7 @@
 //
 // At the start of Hyper-Connections every stream is the plain network's residual, to the bit, and what leaves is n
 // times that; under mHC up to rounding.
+#include "engine/api/matrix_name.h"
 #include "engine/depth/layer_wiring.h"
 #include "engine/depth/stream_weights.h"
 
@@ -75,9 +76,9 @@ public:
     {
         const std::vector<StreamNumbers> layers = m_weights->numbers();
         const auto depth = static_cast<std::int64_t>(layers.size());
-        Matrix read{"read", step, depth, m_streams, {}};
-        Matrix carry{"carry", step, depth * m_streams, m_streams, {}};
-        Matrix write{"write", step, depth, m_streams, {}};
+        Matrix read{matrix::kStreamRead, step, depth, m_streams, {}};
+        Matrix carry{matrix::kStreamCarry, step, depth * m_streams, m_streams, {}};
+        Matrix write{matrix::kStreamWrite, step, depth, m_streams, {}};
         for (const StreamNumbers& layer : layers) {
             read.values.insert(read.values.end(), layer.read.begin(), layer.read.end());
             carry.values.insert(carry.values.end(), layer.carry.begin(), layer.carry.end());

@@ -5,6 +5,7 @@
 #include "engine/files/own_library.h"
 #include "engine/runtime/cuda_backend.h"
 #include "kernels/cuda_kernels.h"
+#include "projects/base/number_from.h"
 
 #include <ATen/Parallel.h>
 #include <c10/core/CachingDeviceAllocator.h>
@@ -13,8 +14,9 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
+#include <optional>
+#include <string_view>
 
 namespace residua::engine {
 namespace {
@@ -100,21 +102,21 @@ Result<c10::Device> openDevice(const std::string& key)
         return c10::Device(c10::DeviceType::CPU);
     }
     const std::string prefix = kCudaPrefix;
-    std::size_t index = 0;
-    const char* const end = key.data() + key.size();
-    const auto parsed = key.starts_with(prefix) ? std::from_chars(key.data() + prefix.size(), end, index)
-                                                : std::from_chars_result{end, std::errc::invalid_argument};
-    if (key != "cuda" && (parsed.ec != std::errc{} || parsed.ptr != end)) {
+    const std::string_view number = std::string_view(key).substr(std::min(prefix.size(), key.size()));
+    const auto index = key == "cuda"             ? std::optional(std::size_t{0})
+                       : key.starts_with(prefix) ? numberFrom<std::size_t>(number)
+                                                 : std::nullopt;
+    if (!index) {
         return Error{"device", "unknown device \"" + key + "\", expected cpu or cuda:N"};
     }
     if (const std::string& problem = loadCudaBackend(); !problem.empty()) {
         return Error{"device " + key, problem};
     }
     const std::size_t count = c10::impl::VirtualGuardImpl(c10::DeviceType::CUDA).deviceCount();
-    if (index >= count) {
+    if (*index >= count) {
         return Error{"device " + key, "there are " + std::to_string(count) + " GPUs, the first is cuda:0"};
     }
-    return cudaDevice(index);
+    return cudaDevice(*index);
 }
 
 DeviceMemory memoryOf(c10::Device device)

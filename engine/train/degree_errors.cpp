@@ -87,7 +87,7 @@ Result<std::optional<Matrix>> DegreeErrors::measure(CompiledNetwork& network, co
         apart[degree] += squaredMean(sums[term], count);
         whole[degree] += m_terms[term].coefficient * m_terms[term].coefficient;
     }
-    Matrix errors{kDegreeErrors, step, 1, degrees, {}};
+    Matrix errors{matrix::kDegreeErrors, step, 1, degrees, {}};
     for (std::size_t degree = 0; degree < apart.size(); ++degree) {
         errors.values.push_back(static_cast<float>(apart[degree] / whole[degree]));
     }

@@ -22,9 +22,10 @@ public:
     /// Nothing where the project's data are no such polynomial, or are none that can be trained on.
     [[nodiscard]] static std::optional<DegreeErrors> of(const projects::Project& project);
 
-    /// kDegreeErrors of the whole network, or of one that grows as grown so far, on the first batches of the validation
-    /// split; nothing where that is empty. The expectation of c − ĉ is estimated by that of (f*(x) − F(x))·χ_S(x), and
-    /// its square without the bias of a finite sample, so that an error of about 0 may come out below it.
+    /// matrix::kDegreeErrors of the whole network, or of one that grows as grown so far, on the first batches of the
+    /// validation split; nothing where that is empty. The expectation of c − ĉ is estimated by that of (f*(x) −
+    /// F(x))·χ_S(x), and its square without the bias of a finite sample, so that an error of about 0 may come out below
+    /// it.
     [[nodiscard]] Result<std::optional<Matrix>> measure(CompiledNetwork& network, const Dataset& dataset,
                                                         const projects::TrainingPlan& plan, c10::Device device,
                                                         std::int64_t step) const;

@@ -116,7 +116,7 @@ std::vector<Matrix> Stability::matrices() const
         return {};
     }
     const auto columns = static_cast<std::int64_t>(m_layers.size());
-    Matrix stability{kStability, m_step, 3, columns, std::vector<float>(3 * m_layers.size(), kNone)};
+    Matrix stability{matrix::kStability, m_step, 3, columns, std::vector<float>(3 * m_layers.size(), kNone)};
     const auto put = [&](StabilityRow row, std::size_t layer, double value) {
         stability.values[static_cast<std::size_t>(row) * m_layers.size() + layer] = static_cast<float>(value);
     };
@@ -148,7 +148,7 @@ Matrix Stability::gapOf(const Matrix& stability) const
             ++count;
         }
     }
-    return {kStabilityGap, m_step, 1, 1, {count > 0 ? static_cast<float>(-sum / count) : kNone}};
+    return {matrix::kStabilityGap, m_step, 1, 1, {count > 0 ? static_cast<float>(-sum / count) : kNone}};
 }
 
 } // namespace residua::engine

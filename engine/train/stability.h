@@ -29,7 +29,7 @@ public:
     [[nodiscard]] std::int64_t batchesDone() const { return m_batches.count(); }
     /// L(F), as a mean over all units; NaN before the first batch.
     [[nodiscard]] double loss() const;
-    /// kStability and kStabilityGap; none before the first batch.
+    /// matrix::kStability and matrix::kStabilityGap; none before the first batch.
     [[nodiscard]] std::vector<Matrix> matrices() const;
 
 private:

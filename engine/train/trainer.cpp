@@ -8,13 +8,14 @@
 #include "engine/train/fit_inputs.h"
 #include "engine/train/precision.h"
 #include "engine/train/stability.h"
+#include "projects/base/number_from.h"
+#include "projects/base/text.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <c10/core/DeviceGuard.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <utility>
@@ -46,16 +47,15 @@ private:
 
 Result<std::int64_t> cursorIn(const CheckpointState& state, const std::string& name)
 {
-    std::int64_t value = -1;
     const auto found = state.cursors.find(name);
-    if (found != state.cursors.end()) {
-        const std::string& text = found->second;
-        std::from_chars(text.data(), text.data() + text.size(), value);
+    const std::string text = found == state.cursors.end() ? std::string() : found->second;
+    const auto value = numberFrom<std::int64_t>(text);
+    if (!value || *value < 0) {
+        return Error{"checkpoint · state.json · cursors",
+                     "\"" + name + "\" is " + (text.empty() ? "missing" : "\"" + text.substr(0, 40) + "\"") +
+                         ", expected a whole number from 0 on: go on from an earlier checkpoint"};
     }
-    if (value < 0) {
-        return Error{"checkpoint · state.json · cursors", "\"" + name + "\" is missing or not a number"};
-    }
-    return value;
+    return *value;
 }
 
 /// Examples that the outputs before and after a growth are compared on: those of a batch would be held twice.

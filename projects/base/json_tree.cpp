@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/base/json_tree.h"
 
+#include "projects/base/text.h"
 #include "projects/base/utf8.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
@@ -34,11 +33,9 @@ private:
             m_out += "null";
             return;
         }
-        std::array<char, 40> digits{};
-        const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-        const std::string_view text(digits.data(), static_cast<std::size_t>(end - digits.data()));
+        const std::string text = numberText(value);
         m_out += text;
-        if (text.find_first_of(".e") == std::string_view::npos) {
+        if (text.find_first_of(".e") == std::string::npos) {
             m_out += ".0"; // a real number stays one when read back
         }
     }

@@ -33,6 +33,37 @@ std::string fixedText(double value, int decimals)
     return {buffer.data(), end};
 }
 
+std::string groupedText(std::int64_t number)
+{
+    std::string text = std::to_string(number);
+    const std::size_t first = number < 0 ? 1 : 0;
+    for (std::size_t at = text.size(); at > first + 3;) {
+        at -= 3;
+        text.insert(at, ",");
+    }
+    return text;
+}
+
+std::string durationText(double seconds)
+{
+    if (!(seconds >= 0) || std::isinf(seconds)) {
+        return "–";
+    }
+    constexpr std::int64_t kDay = 86'400;
+    constexpr double kMost = 99 * 365.0 * kDay; // a longer one is no news
+    const std::int64_t whole = std::llround(std::min(seconds, kMost));
+    const auto joined = [](std::int64_t number, const char* unit, std::int64_t rest, const char* smaller) {
+        return std::to_string(number) + unit + (rest < 10 ? "0" : "") + std::to_string(rest) + smaller;
+    };
+    if (whole >= kDay) {
+        return joined(whole / kDay, " d ", whole % kDay / 3600, " h");
+    }
+    if (whole >= 3600) {
+        return joined(whole / 3600, " h ", whole % 3600 / 60, " min");
+    }
+    return whole >= 60 ? joined(whole / 60, " min ", whole % 60, " s") : std::to_string(whole) + " s";
+}
+
 Prefixed prefixed(double value, Prefixes prefixes, int digits)
 {
     static constexpr std::array<std::string_view, 7> kDecimal{"", "k", "M", "G", "T", "P", "E"};

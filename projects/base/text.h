@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,10 @@ namespace residua {
 [[nodiscard]] std::string numberText(double value, int digits);
 /// So many decimals, zeros included, with a full stop whatever the language of the system: "0.50", "1234.5".
 [[nodiscard]] std::string fixedText(double value, int decimals);
+/// "1,234,567".
+[[nodiscard]] std::string groupedText(std::int64_t number);
+/// "2 d 03 h", "1 h 02 min", "3 min 05 s", "12 s"; "–" for what is negative or not finite.
+[[nodiscard]] std::string durationText(double seconds);
 
 enum class Prefixes { Decimal, Binary };
 

@@ -26,9 +26,10 @@ struct WeightScale {
     bool operator==(const WeightScale&) const = default;
 };
 
-/// The scale of numbers from `smallest` to `largest`, the one rule of canvases and heatmap. Spreads, and weights that a
-/// softmax makes, are magnitudes. Other numbers of a depth mix are signed about the value that all of them start at, or
-/// about 0. Those of another wiring, or of an unknown one (null), are signed about 0 where some are negative.
+/// The scale of numbers from `smallest` to `largest`, the one rule of canvases, heatmap and report. Spreads, and
+/// weights that a softmax makes, are magnitudes. Other numbers of a depth mix are signed about the value that all of
+/// them start at, or about 0. Those of another wiring, or of an unknown one (null), are signed about 0 where some are
+/// negative.
 [[nodiscard]] WeightScale weightScale(const Wiring* wiring, WeightQuantity quantity, double smallest, double largest);
 
 } // namespace residua::projects

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/nodes/node_kinds.h"
 
+#include "projects/base/number_from.h"
 #include "projects/base/text.h"
 #include "projects/nodes/expression.h"
 #include "projects/nodes/node_kind_rules.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 namespace residua::projects {
@@ -283,14 +283,11 @@ std::optional<std::string> nextInputPort(const Node& node, const Graph& graph)
 
 ParamValue rankFrom(const std::string& text)
 {
-    std::int64_t whole = 0;
-    const char* const end = text.data() + text.size();
-    if (const auto read = std::from_chars(text.data(), end, whole); read.ec == std::errc() && read.ptr == end) {
-        return whole;
+    if (const auto whole = numberFrom<std::int64_t>(text)) {
+        return *whole;
     }
-    double share = 0;
-    if (const auto read = std::from_chars(text.data(), end, share); read.ec == std::errc() && read.ptr == end) {
-        return share;
+    if (const auto share = numberFrom<double>(text)) {
+        return *share;
     }
     return text;
 }

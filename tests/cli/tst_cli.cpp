@@ -391,8 +391,6 @@ private slots:
         QCOMPARE(grouped(999), std::string("999"));
         QCOMPARE(scaled(12'345'678), std::string("12.3 M"));
         QCOMPARE(bytesText(1536), std::string("1.50 KiB"));
-        QCOMPARE(durationText(59.6), std::string("1 min 00 s"));
-        QCOMPARE(durationText(3725), std::string("1 h 02 min"));
         QCOMPARE(lossText(std::nan("")), std::string("–"));
         QCOMPARE(table({{"a", "b"}, {"long", "1"}}), std::string("a     b\nlong  1"));
     }

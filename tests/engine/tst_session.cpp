@@ -112,13 +112,13 @@ private slots:
             QVERIFY2(MatrixName::from(name).isOfShortcuts() || isDrawnAsCurves(name), name.c_str());
         }
         QCOMPARE(reader->matrixSteps(names.front()), (std::vector<std::int64_t>{0, 5, 10}));
-        QCOMPARE(reader->matrixSteps(kLayerMagnitudes),
+        QCOMPARE(reader->matrixSteps(matrix::kLayerMagnitudes),
                  (std::vector<std::int64_t>{5, 10})); // of passes: none before the first
-        const Result<Matrix> norms = reader->matrix(kLayerMagnitudes, 10);
+        const Result<Matrix> norms = reader->matrix(matrix::kLayerMagnitudes, 10);
         QVERIFY(norms.ok());
         QCOMPARE(norms->columns, project.network.depth());
         QVERIFY(std::ranges::all_of(norms->values, [](float norm) { return norm > 0; }));
-        for (const char* const name : {kReadRanks, kLayerGradients}) { // curves while it trains
+        for (const char* const name : {matrix::kReadRanks, matrix::kLayerGradients}) { // curves while it trains
             QCOMPARE(reader->matrixSteps(name), (std::vector<std::int64_t>{5, 10}));
             QCOMPARE(reader->matrix(name, 10)->columns, project.network.depth());
             QVERIFY(hasRowCurves(*reader->matrix(name, 10)));

@@ -336,12 +336,12 @@ private Q_SLOTS:
         schedule.stages = {{0, 2, {1, 4}}};
         projects::Project project = staged(6, schedule);
         const auto losses = tests::lossesOf(project, directory("unmeasured"));
-        QVERIFY(RunReader::open(directory("unmeasured"))->matrixSteps(kStability).empty());
+        QVERIFY(RunReader::open(directory("unmeasured"))->matrixSteps(matrix::kStability).empty());
         project.training.stabilityEvery = 4;
         QVERIFY(tests::lossesOf(project, directory("measured")) == losses);
         const auto run = RunReader::open(directory("measured"));
-        QCOMPARE(run->matrixSteps(kStability), (std::vector<std::int64_t>{4, 6}));
-        QCOMPARE(run->matrixSteps(kStabilityGap), (std::vector<std::int64_t>{4, 6}));
+        QCOMPARE(run->matrixSteps(matrix::kStability), (std::vector<std::int64_t>{4, 6}));
+        QCOMPARE(run->matrixSteps(matrix::kStabilityGap), (std::vector<std::int64_t>{4, 6}));
         SessionProbe asking;
         StabilityRequest request;
         request.tag = QueryTag{1};
@@ -351,8 +351,8 @@ private Q_SLOTS:
         const StabilityReady ready = asking.all<StabilityReady>()[0];
         QCOMPARE(ready.step, 6);
         QCOMPARE(ready.batches, project.training.validationBatches);
-        QCOMPARE(ready.matrices.at(0).values, run->matrix(kStability, 6)->values);
-        QCOMPARE(ready.matrices.at(1).values, run->matrix(kStabilityGap, 6)->values);
+        QCOMPARE(ready.matrices.at(0).values, run->matrix(matrix::kStability, 6)->values);
+        QCOMPARE(ready.matrices.at(1).values, run->matrix(matrix::kStabilityGap, 6)->values);
         QVERIFY(std::isfinite(ready.loss));
         request.runDirectory = directory("no such run");
         asking.post(request);

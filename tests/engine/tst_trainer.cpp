@@ -292,7 +292,7 @@ private Q_SLOTS:
             QVERIFY(trainer.step(&magnitudes).ok());
             const std::vector<Matrix> told = magnitudes.matrices(step);
             QCOMPARE(told.size(), std::size_t{3});
-            QCOMPARE(told[2].name, std::string(kLayerGradients));
+            QCOMPARE(told[2].name, std::string(matrix::kLayerGradients));
             QCOMPARE(told[2].columns, project.network.depth());
             double squares = 0;
             for (const float gradient : told[2].values) {
@@ -376,6 +376,28 @@ private Q_SLOTS:
         for (std::size_t i = 0; i < whole.network().parameters().size(); ++i) {
             QVERIFY(at::equal(whole.network().parameters()[i].tensor, resumed.network().parameters()[i].tensor));
         }
+    }
+
+    /// Where it only begins with a number too.
+    void aCursorThatIsNoNumberIsRefused()
+    {
+        const QTemporaryDir folder;
+        Trainer trainer = trainerOf(quickLanguage(5));
+        stepLosses(trainer, 1);
+        QVERIFY(trainer.writeCheckpoint(folder.path().toStdString()).ok());
+        auto checkpoint = findCheckpoint(folder.path().toStdString(), std::nullopt, nullptr);
+        QVERIFY(checkpoint.ok());
+        QVERIFY(checkpoint->state.cursors.contains("draws"));
+        for (const char* const text : {"12abc", "-1", "99999999999999999999"}) {
+            checkpoint->state.cursors["draws"] = text;
+            const Status restored = trainer.restore(*checkpoint);
+            QVERIFY2(!restored.ok(), text);
+            QVERIFY2(restored.error().message.find(text) != std::string::npos, restored.error().message.c_str());
+        }
+        checkpoint->state.cursors.erase("draws");
+        const Status restored = trainer.restore(*checkpoint);
+        QVERIFY(!restored.ok() && restored.error().message.find("missing") != std::string::npos);
+        QCOMPARE(trainer.stepsDone(), 1); // untouched
     }
 
     void anotherOptimisersStateIsRefused()

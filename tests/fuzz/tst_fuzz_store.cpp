@@ -57,7 +57,7 @@ void writeRun(const fs::path& path)
             writer->metric(engine::metric::kPeakBytes, step, 1e9);
             writer->matrix({"mix/q", step, 3, 3, {1, none, none, 0.5F, 0.5F, none, 0.25F, 0.25F, 0.5F}});
             writer->matrix({"coefficient/q", step, 3, 3, std::vector<float>(9, 0.1F)});
-            writer->matrix({engine::kLayerMagnitudes, step, 2, 3, std::vector<float>(6, 1.0F)});
+            writer->matrix({engine::matrix::kLayerMagnitudes, step, 2, 3, std::vector<float>(6, 1.0F)});
         }
     }
     writer->event({0, engine::RunEventKind::Stage, "6 of 12 layers"});

@@ -110,6 +110,20 @@ private slots:
         QCOMPARE(projects::bytesText(1010.0 * 1024), std::string("1010 KiB")); // not 1.01e+03
         QCOMPARE(projects::bytesText(0), std::string("0 B"));
     }
+
+    void countsAndDurationsAreReadByPeople()
+    {
+        QCOMPARE(groupedText(-1234567), std::string("-1,234,567"));
+        QCOMPARE(groupedText(999), std::string("999"));
+        QCOMPARE(durationText(59.4), std::string("59 s"));
+        QCOMPARE(durationText(59.6), std::string("1 min 00 s"));
+        QCOMPARE(durationText(3725), std::string("1 h 02 min"));
+        QCOMPARE(durationText(30 * 3600), std::string("1 d 06 h"));
+        QCOMPARE(durationText(1e300), durationText(1e290));
+        for (const double none : {-1.0, std::nan(""), HUGE_VAL}) {
+            QCOMPARE(durationText(none), std::string("–"));
+        }
+    }
 };
 
 RESIDUA_TEST(TestText)

@@ -14,6 +14,7 @@
 #include "projects/file/store.h"
 #include "projects/library/presets.h"
 #include "resources/axis.h"
+#include "resources/colours.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
@@ -318,7 +319,7 @@ private slots:
             auto writer = engine::RunWriter::reopen(path, 40);
             QVERIFY(writer.ok());
             writer->matrix({"mix", 30, 1, 4, {1, 2, 3, 4}});
-            writer->matrix({engine::kLayerMagnitudes, 30, 1, 50, std::vector<float>(50, 1)});
+            writer->matrix({engine::matrix::kLayerMagnitudes, 30, 1, 50, std::vector<float>(50, 1)});
             writer->matrix({"spread", 30, 600, 600, std::vector<float>(360'000, 1)});
             QVERIFY(writer->flush().ok());
         }
@@ -330,6 +331,35 @@ private slots:
         QVERIFY(html.contains("<li>matrix spread: 600 × 600 numbers are too many for a page"));
         QVERIFY(!html.contains("root mean square"));
         QCOMPARE(svgsOf(html).back().count("data-cell"), 4);
+    }
+
+    /// Weights that all start at 1 are signed about it, as in the window, and on one scale for all ports; what a
+    /// softmax makes are magnitudes.
+    void heatmapsAreColouredAsInTheWindow()
+    {
+        const QTemporaryDir dir;
+        const auto path = writeRun(dir, "grn", projects::findExample("grn-language")->project);
+        {
+            auto writer = engine::RunWriter::reopen(path, 40);
+            QVERIFY(writer.ok());
+            writer->matrix({"mix/q", 20, 2, 2, {1, 1, 1.5F, 2}});
+            QVERIFY(writer->flush().ok());
+        }
+        const auto page = [](const std::filesystem::path& run) {
+            return QString::fromStdString(*report::reportHtml(*engine::RunReader::open(run)));
+        };
+        // The table of colours has the ground's in the middle, at the scale's centre.
+        const auto middle = [](resources::Rgb colour) { return '"' + QString::fromStdString(colour.hex()) + '"'; };
+        const QString grn = page(path);
+        QCOMPARE(grn.count("data-low='0' data-high='2'"), 2);
+        const QStringList colours = grn.section("class='colours'>[", 1, 1).section("]", 0, 0).split(",");
+        QCOMPARE(colours[colours.size() / 2], middle(resources::diverging(0, resources::Theme::Light)));
+
+        const QTemporaryDir other;
+        const QString softmax = page(writeRun(other, "ancre"));
+        QVERIFY(softmax.contains("data-low='0' data-high='1'"));
+        const QStringList magnitudes = softmax.section("class='colours'>[", 1, 1).section("]", 0, 0).split(",");
+        QCOMPARE(magnitudes[magnitudes.size() / 2], middle(resources::magnitude(0.5, resources::Theme::Light)));
     }
 
     void lettersThatAreNoneAreReplaced()

@@ -146,9 +146,9 @@ private Q_SLOTS:
             auto writer = engine::RunWriter::reopen(path, 40);
             QVERIFY(writer.ok());
             for (const std::int64_t step : {20, 40}) {
-                writer->matrix({engine::kDegreeErrors, step, 1, 3, {0.25F, 0.5F, 1}});
-                writer->matrix({engine::kStability, step, 3, 2, {1, 2, 3, 4, 5, 6}});
-                writer->matrix({engine::kStabilityGap, step, 1, 1, {-0.5F}});
+                writer->matrix({engine::matrix::kDegreeErrors, step, 1, 3, {0.25F, 0.5F, 1}});
+                writer->matrix({engine::matrix::kStability, step, 3, 2, {1, 2, 3, 4, 5, 6}});
+                writer->matrix({engine::matrix::kStabilityGap, step, 1, 1, {-0.5F}});
             }
             QVERIFY(writer->flush().ok());
         }
@@ -168,7 +168,7 @@ private Q_SLOTS:
         {
             auto writer = engine::RunWriter::reopen(path, 40);
             QVERIFY(writer.ok());
-            engine::Matrix norms{engine::kLayerMagnitudes, 20, 2, 50, std::vector<float>(100, 1)};
+            engine::Matrix norms{engine::matrix::kLayerMagnitudes, 20, 2, 50, std::vector<float>(100, 1)};
             norms.values[0] = std::numeric_limits<float>::quiet_NaN(); // left out
             writer->matrix(norms);
             norms.step = 40;

@@ -46,7 +46,10 @@ public:
     QSizeF size;
     std::vector<double> gridLines; ///< y
     std::vector<Text> words;
-    double plotTop = 1e9; ///< the highest of what is drawn of the curves
+    double plotTop = 1e9;  ///< the highest of what is drawn of the curves
+    double plotBottom = 0; ///< the lowest
+    int points = 0;        ///< of the curves' lines
+    int stretches = 0;     ///< that the lines are interrupted into
     int dots = 0;
 
     [[nodiscard]] QStringList texts(const QString& kind) const
@@ -94,7 +97,10 @@ private:
         for (qsizetype i = 0; i < path.size(); ++i) {
             place(path[i], i % 2 == 0 ? size.width() : size.height());
             plotTop = i % 2 == 1 ? std::min(plotTop, path[i].toDouble()) : plotTop;
+            plotBottom = i % 2 == 1 ? std::max(plotBottom, path[i].toDouble()) : plotBottom;
+            points += i % 2;
         }
+        stretches += static_cast<int>(attributes.value("d").count('M'));
         dots += reader.name() == u"circle" ? 1 : 0;
         if (attributes.value("class") == u"grid") {
             gridLines.push_back(attributes.value("y1").toDouble());
@@ -123,24 +129,30 @@ private:
 class TestSvgPlot : public QObject {
     Q_OBJECT
 private slots:
-    void envelopeKeepsEverySpike()
+    /// A long curve is thinned; its extremes, what is no number and where it is interrupted stay.
+    void aLongCurveKeepsEverySpike()
     {
         std::vector<MetricPoint> points;
         for (std::int64_t i = 0; i < 100'000; ++i) {
             points.push_back({i, std::sin(static_cast<double>(i) / 500)});
         }
         points[31'234].value = 40;
-        points[77'001].value = -30;
+        points[77'001].value = -20;
         points[50'000].value = std::numeric_limits<double>::quiet_NaN();
-        const auto kept = report::envelope(points, 300);
-        QVERIFY(kept.size() <= 1200);
-        QVERIFY(std::is_sorted(kept.begin(), kept.end(), [](auto a, auto b) { return a.step < b.step; }));
-        const auto holds = [&](std::int64_t step) {
-            return std::any_of(kept.begin(), kept.end(), [step](auto point) { return point.step == step; });
-        };
-        QVERIFY(holds(31'234));
-        QVERIFY(holds(77'001));
-        QVERIFY(holds(50'000));
+        const Picture whole(report::svgPlot({"plot", "step", "", {{"", points, report::Stroke::Solid, 0}}}));
+        QVERIFY2(whole.flaw.isEmpty(), qPrintable(whole.flaw));
+        QVERIFY(whole.points <= 1600);
+        QVERIFY(whole.texts("tick").contains("40") && whole.texts("tick").contains("−20"));
+        QCOMPARE(whole.plotTop, std::ranges::min(whole.gridLines));
+        QCOMPARE(whole.plotBottom, std::ranges::max(whole.gridLines));
+        QCOMPARE(whole.texts("broken").size(), 1);
+        QCOMPARE(whole.stretches, 1);
+        for (std::size_t i = 50'000; i < 60'000; ++i) {
+            points[i].value = std::numeric_limits<double>::quiet_NaN();
+        }
+        const Picture broken(report::svgPlot({"plot", "step", "", {{"", points, report::Stroke::Solid, 0}}}));
+        QCOMPARE(broken.stretches, 2);
+        QVERIFY(broken.texts("broken").size() > 1);
     }
 
     /// Any doubles at any steps: a picture of few marks, all of them in it.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/test_program.h"
+#include "visualizers/runs/curve_name.h"
 #include "visualizers/runs/run_csv.h"
 #include "visualizers/runs/run_curves.h"
 
@@ -53,6 +54,19 @@ QString rowsOf(RunCurves& run, const std::vector<std::string>& names)
 class TestRunCurves : public QObject {
     Q_OBJECT
 private slots:
+    /// By column, however many digits it has, and back.
+    void curvesOfColumnsHaveOneName()
+    {
+        const CurveName twelfth{"norms of gradients", 0, 12};
+        QCOMPARE(twelfth.text(), std::string("norms of gradients/0/00012"));
+        QVERIFY(CurveName::from(twelfth.text()) == twelfth);
+        QVERIFY(twelfth.text().starts_with(CurveName::beginning("norms of gradients", 0)));
+        QVERIFY((CurveName{"norms", 1, 9}.text() < CurveName{"norms", 1, 1234}.text()));
+        for (const char* const other : {"", "/", "loss", "norms/0", "norms/0/", "norms/x/00001", "norms/0/1x"}) {
+            QVERIFY2(!CurveName::from(other), other);
+        }
+    }
+
     /// A damaged record's times run to and fro; what is drawn against them goes one way.
     void timesAscend()
     {

@@ -377,8 +377,8 @@ private slots:
         runs.add("a", {.steps = descent(1, 20)});
         view.findChild<QComboBox*>("metric")->setCurrentIndex(5);
         QCOMPARE(view.csv().count('\n'), 1);
-        const Matrix early{residua::engine::kLayerMagnitudes, 10, 2, 3, {1, 2, 3, 0.5F, 0.25F, 0.125F}};
-        const Matrix late{residua::engine::kLayerMagnitudes, 20, 2, 3, {1, 2, 3, 4, out, 6}};
+        const Matrix early{residua::engine::matrix::kLayerMagnitudes, 10, 2, 3, {1, 2, 3, 0.5F, 0.25F, 0.125F}};
+        const Matrix late{residua::engine::matrix::kLayerMagnitudes, 20, 2, 3, {1, 2, 3, 4, out, 6}};
         runs.add("a", {.matrices = {triangle(10, 0.5F), early, late}});
         auto* plot = view.findChild<QCustomPlot*>();
         QCOMPARE(plot->yAxis->label(), QString("branches of layers (root mean square)"));
@@ -388,7 +388,7 @@ private slots:
         QCOMPARE(plot->xAxis->range(), QCPRange(10, 20));
         QCOMPARE(plot->legend->itemCount(), 1);
         const QString sound = view.csv();
-        runs.add("a", {.matrices = {Matrix{residua::engine::kLayerMagnitudes, 30, 5, 2,
+        runs.add("a", {.matrices = {Matrix{residua::engine::matrix::kLayerMagnitudes, 30, 5, 2,
                                            std::vector<float>(10, 1)}}}); // of no such shape
         QCOMPARE(view.csv(), sound);
         HeatmapView heatmap;
@@ -402,9 +402,9 @@ private slots:
         ShownRuns runs;
         MetricsView view(runs);
         begin(runs, "a", {.name = "first"});
-        const std::vector<Matrix> matrices{{residua::engine::kDegreeErrors, 10, 1, 2, {0.5F, 1}},
-                                           {residua::engine::kStability, 10, 3, 1, {2, 3, 0.25F}},
-                                           {residua::engine::kStabilityGap, 10, 1, 1, {-0.25F}}};
+        const std::vector<Matrix> matrices{{residua::engine::matrix::kDegreeErrors, 10, 1, 2, {0.5F, 1}},
+                                           {residua::engine::matrix::kStability, 10, 3, 1, {2, 3, 0.25F}},
+                                           {residua::engine::matrix::kStabilityGap, 10, 1, 1, {-0.25F}}};
         runs.add("a", {.steps = descent(1, 20), .matrices = matrices});
         auto* metric = view.findChild<QComboBox*>("metric");
         const auto csvOf = [&](const char* title) {

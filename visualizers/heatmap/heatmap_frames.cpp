@@ -13,13 +13,6 @@ namespace residua::visualizers {
 namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-projects::WeightQuantity quantityOf(const std::string& name)
-{
-    const std::string kind = engine::MatrixName::from(name).kind;
-    return kind == engine::matrix::kSpread        ? projects::WeightQuantity::Spread
-           : kind == engine::matrix::kCoefficient ? projects::WeightQuantity::Coefficient
-                                                  : projects::WeightQuantity::Weight;
-}
 
 } // namespace
 
@@ -185,7 +178,8 @@ projects::WeightScale HeatmapFrames::scale(const std::string& name) const
         }
     }
     const Range all = ofPorts.value_or(Range());
-    return projects::weightScale(m_wiring ? &*m_wiring : nullptr, quantityOf(name), all.low, all.high);
+    return projects::weightScale(m_wiring ? &*m_wiring : nullptr, engine::MatrixName::from(name).quantity(), all.low,
+                                 all.high);
 }
 
 void HeatmapFrames::rangeAnew(CellValue value)

@@ -167,7 +167,7 @@ void HeatmapView::Impl::refreshNames()
                 {QString(engine::matrix::kCoefficient), tr("coefficients learned")},
                 {QString(engine::matrix::kSpread), tr("spread over features")}};
             const auto title = titles.find(kindName);
-            const QString other = kindName == QLatin1String(kFeatureKind) ? feature->text() : kindName;
+            const QString other = kindName == QLatin1String(engine::matrix::kFeature) ? feature->text() : kindName;
             kind->addItem(title == titles.end() ? other : title->second, kindName);
             // What is applied tells more than what is learned.
             if (name.kind == engine::matrix::kMix) {
@@ -253,8 +253,8 @@ void HeatmapView::Impl::pinStep()
 void HeatmapView::Impl::dropFeature()
 {
     const QSignalBlocker quiet(kind);
-    frames.drop(kFeatureKind);
-    if (const int item = kind->findData(QLatin1String(kFeatureKind)); item >= 0) {
+    frames.drop(engine::matrix::kFeature);
+    if (const int item = kind->findData(QLatin1String(engine::matrix::kFeature)); item >= 0) {
         kind->removeItem(item);
         kind->setCurrentIndex(std::max(kind->findData(QString(engine::matrix::kMix)), 0));
     }
@@ -266,7 +266,7 @@ void HeatmapView::Impl::setFeature(int number, const std::vector<engine::Matrix>
     dropFeature();
     feature->setValue(matrices.empty() ? kAllFeatures : number);
     appendFeature(matrices);
-    if (const int item = kind->findData(QLatin1String(kFeatureKind)); item >= 0) {
+    if (const int item = kind->findData(QLatin1String(engine::matrix::kFeature)); item >= 0) {
         kind->setCurrentIndex(item);
     }
     frameArrived();
@@ -275,7 +275,7 @@ void HeatmapView::Impl::setFeature(int number, const std::vector<engine::Matrix>
 void HeatmapView::Impl::appendFeature(const std::vector<engine::Matrix>& matrices)
 {
     for (engine::Matrix matrix : matrices) {
-        matrix.name = engine::MatrixName{kFeatureKind, engine::MatrixName::from(matrix.name).port}.text();
+        matrix.name = engine::MatrixName{engine::matrix::kFeature, engine::MatrixName::from(matrix.name).port}.text();
         frames.append(matrix);
     }
     refreshNames();

@@ -18,8 +18,6 @@ namespace residua::visualizers {
 
 class ShownRuns;
 
-inline constexpr const char* kFeatureKind = "feature"; ///< the kind of a single feature's weights (MatrixName)
-
 /// Mixing coefficients as a grid, row = target, column = source, of one port at a time, with a step scrubber: their
 /// values, their change since the start or a pinned step, their difference from another run, or ANCRe's logarithm.
 /// Keys: arrows go from cell to cell, PageUp and PageDown from step to step, Home and End to the first and last, Space

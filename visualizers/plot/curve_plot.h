@@ -2,7 +2,7 @@
 #pragma once
 
 #include "resources/colours.h"
-#include "visualizers/plot/curve.h"
+#include "resources/curve.h"
 #include "visualizers/plot/plot.h"
 
 #include <functional>
@@ -11,6 +11,8 @@
 #include <vector>
 
 namespace residua::visualizers {
+
+using resources::Curve;
 
 enum class AxisScale { Linear, Logarithmic, SymmetricLogarithmic };
 

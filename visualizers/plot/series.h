@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "visualizers/plot/curve.h"
+#include "resources/curve.h"
 
 #include <array>
 #include <cstddef>
 #include <optional>
 
 namespace residua::visualizers {
+
+using resources::Curve;
 
 /// What a curve is drawn against.
 enum class XAxis { Step, Units, Flop, Seconds };

@@ -4,6 +4,7 @@
 #include "engine/api/row_curves.h"
 #include "engine/results/run_reader.h"
 #include "visualizers/plot/plot_controls.h"
+#include "visualizers/runs/curve_name.h"
 #include "visualizers/runs/run_plot.h"
 
 #include <QComboBox>
@@ -18,25 +19,12 @@ namespace {
 constexpr double kMebibyte = 1024.0 * 1024.0;
 constexpr std::int64_t kMostColumns = 2000; ///< that have a curve each
 
-/// The beginning of the names of a row's curves.
-std::string curvesOf(const std::string& matrix, std::int64_t row)
-{
-    return matrix + "/" + std::to_string(row) + "/";
-}
-
-/// The name of a column's curve, which sorts by column.
-std::string curveOf(const std::string& matrix, std::int64_t row, std::int64_t column)
-{
-    constexpr int kDigits = 5;
-    return curvesOf(matrix, row) + QString::number(column).rightJustified(kDigits, QLatin1Char('0')).toStdString();
-}
-
 void takeRows(RunCurves& curves, const engine::Matrix& matrix)
 {
     for (std::int64_t row = 0; row < matrix.rows; ++row) {
         for (std::int64_t column = 0; column < std::min(matrix.columns, kMostColumns); ++column) {
             if (const float value = matrix.at(row, column); !std::isnan(value)) { // the layer was not left out
-                curves.append(curveOf(matrix.name, row, column + 1), {{matrix.step, value}});
+                curves.append(CurveName{matrix.name, row, column + 1}.text(), {{matrix.step, value}});
             }
         }
     }
@@ -85,8 +73,8 @@ std::vector<MetricsView::Impl::Metric> MetricsView::Impl::metrics()
                             {engine::metric::kThroughput, tr("throughput"), tr("tokens or samples a second"), {}},
                             {engine::metric::kPeakBytes, tr("peak memory"), tr("MiB"), {}}};
     for (const engine::RowCurves& row : engine::kRowCurves) {
-        all.push_back({curvesOf(row.matrix, row.row), QString::fromUtf8(row.title), QString::fromUtf8(row.unit),
-                       QString::fromUtf8(row.column)});
+        all.push_back({CurveName::beginning(row.matrix, row.row), QString::fromUtf8(row.title),
+                       QString::fromUtf8(row.unit), QString::fromUtf8(row.column)});
     }
     return all;
 }

@@ -3,6 +3,7 @@
 
 #include "visualizers/plot/plot_controls.h"
 #include "visualizers/plot/plot_style.h"
+#include "visualizers/runs/curve_name.h"
 #include "visualizers/runs/run_csv.h"
 #include "visualizers/runs/run_plot_controls.h"
 
@@ -22,10 +23,11 @@ constexpr double kBehindBand = 0.25;          ///< of a run whose mean over seed
 constexpr double kFirstColumnAlpha = 0.3;     ///< of the first of several columns
 constexpr std::size_t kPointsATurn = 100'000; ///< taken into averages before what waits is let through
 
-/// "norms/0/00012" is column 12's.
-int columnOf(const std::string& name)
+/// Of the curve of a column.
+qlonglong columnOf(const std::string& name)
 {
-    return QString::fromStdString(name).section(QLatin1Char('/'), -1).toInt();
+    const auto curve = CurveName::from(name);
+    return curve ? curve->column : 0;
 }
 
 } // namespace

@@ -39,7 +39,7 @@ public:
     };
     /// What is drawn of each run.
     struct Shown {
-        std::string name; ///< as RunCurves knows it; ending in "/": a curve for each column whose name begins so
+        std::string name; ///< as RunCurves knows it; CurveName::beginning(): a curve for each column
         QString title;    ///< "training"; of columns what each is, "layer"
         QString label;    ///< of the vertical axis
         /// Of the exported columns, the first is always there, and others where a run has points of them.

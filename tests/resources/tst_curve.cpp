@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "resources/curve.h"
 #include "tests/support/test_program.h"
-#include "visualizers/plot/curve.h"
 
 #include <QTest>
 
@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-using residua::visualizers::Curve;
+using residua::resources::Curve;
 
 namespace {
 
@@ -92,6 +92,35 @@ private slots:
             QVERIFY(std::ranges::any_of(broken, [](const auto& point) { return point.y == -infinity; }));
         }
         QCOMPARE(curve.range(0, kMany).high, 1.0);
+    }
+
+    /// Of any length, and whether or not every column has a point that is none.
+    void whatIsNoneInterruptsTheLine()
+    {
+        Curve curve;
+        for (std::size_t i = 0; i < kMany; ++i) {
+            const bool none = i >= 40'000 && i < 60'000;
+            curve.append(static_cast<double>(i), none ? std::numeric_limits<double>::quiet_NaN() : 1);
+        }
+        const auto line = curve.sample(evenEdges(0, kMany, 100)).line;
+        const auto gap = std::ranges::find_if(line, [](const auto& point) { return std::isnan(point.y); });
+        QVERIFY(gap != line.end());
+        QVERIFY(gap->x >= 40'000 && gap->x < 60'000);
+        QCOMPARE(line.back().y, 1.0);
+    }
+
+    /// A column that holds many of their points adds no point of its own.
+    void aSlopeStaysAsItIs()
+    {
+        for (const double slope : {1.0, -1.0}) {
+            Curve curve;
+            for (std::size_t i = 0; i < kMany; ++i) {
+                curve.append(static_cast<double>(i), slope * static_cast<double>(i));
+            }
+            const auto line = curve.sample(evenEdges(0, kMany, 100)).line;
+            QCOMPARE(line.size(), std::size_t{200});
+            QVERIFY(std::ranges::all_of(line, [slope](const auto& point) { return point.y == slope * point.x; }));
+        }
     }
 
     void goingBackReplacesAndForgets()

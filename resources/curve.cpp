@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "visualizers/plot/curve.h"
+#include "resources/curve.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-namespace residua::visualizers {
+namespace residua::resources {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -181,15 +181,21 @@ Curve::Sample Curve::sample(std::span<const double> edges) const
         }
         const Cell cell = summary(begin, end);
         if (cell.low <= cell.high) {
-            // Where in the column the extremes lie is below a pixel; that the line enters and leaves it is not.
-            const std::array<Point, kPointsAColumn> points{
-                {at(begin), {x(begin), cell.low}, {x(end - 1), cell.high}, at(end - 1)}};
+            // Where in the column the extremes lie is below a pixel; that the line enters and leaves it is not. In the
+            // order that it goes, a line which only rises or falls there stays as it is.
+            const bool falls = m_y[end - 1] < m_y[begin];
+            const std::array<Point, kPointsAColumn> points{{at(begin),
+                                                            {x(begin), falls ? cell.high : cell.low},
+                                                            {x(end - 1), falls ? cell.low : cell.high},
+                                                            at(end - 1)}};
             for (const Point& point : points) {
                 const bool repeats = !sample.line.empty() && sample.line.back() == point;
                 if (std::isfinite(point.y) && !repeats) {
                     sample.line.push_back(point);
                 }
             }
+        } else {
+            sample.line.push_back({x(begin), kNone});
         }
         const std::array<std::pair<Broken, double>, 3> kinds{
             {{kNaN, kNone}, {kAbove, kInfinity}, {kBelow, -kInfinity}}};
@@ -203,4 +209,4 @@ Curve::Sample Curve::sample(std::span<const double> edges) const
     return sample;
 }
 
-} // namespace residua::visualizers
+} // namespace residua::resources

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace residua::visualizers {
+namespace residua::resources {
 
 /// One series of points by ascending x, with a pyramid of minima and maxima above it: any part of it is drawn in a few
 /// points a pixel column, and no spike is lost. Appending costs the new points alone, and a change of axis nothing:
@@ -24,7 +24,7 @@ public:
     };
     /// What is drawn of a part of the curve.
     struct Sample {
-        std::vector<Point> line;   ///< ascending x; a NaN interrupts the line
+        std::vector<Point> line;   ///< ascending x; a NaN interrupts the line, as a column without a finite y does
         std::vector<Point> broken; ///< y is NaN or infinite: at most one of each kind a column
     };
 
@@ -83,4 +83,4 @@ private:
     std::vector<std::vector<Cell>> m_levels; ///< cell i of level k sums up points i·kFan^(k+1) and on
 };
 
-} // namespace residua::visualizers
+} // namespace residua::resources
