@@ -155,8 +155,8 @@ struct LoadWeightsRequest {
 struct ExportRequest {
     QueryTag tag{};
     ExportFormat format = ExportFormat::PyTorch;
-    /// Of a HuggingFace model of one of the architectures: one of kWeightTypes. Empty: as the weights were imported,
-    /// where nothing is lost by that, else as the checkpoint has them.
+    /// The type of the weights in a HuggingFace model of one of the architectures: one of kWeightTypes. Empty: as the
+    /// weights were imported, where nothing is lost by that, else as the checkpoint has them.
     std::string type;
     std::filesystem::path runDirectory;
     std::filesystem::path projectDirectory; ///< empty: the one recorded in the run
@@ -300,12 +300,12 @@ struct FactoriseReady {
     std::int64_t batches = 0;
     std::vector<std::string> notes; ///< as SampleReady's, and of the fits
 };
-/// Of an import, or of weights that are loaded onto a project. Some thirty times a second at most.
+/// How far an import is, or the loading of weights onto a project. Some thirty times a second at most.
 struct ImportProgress {
     QueryTag tag{};
     double share = 0; ///< of reading the weights and writing the checkpoint
 };
-/// Of the weights that an export writes. Some thirty times a second at most.
+/// How far an export is with writing the weights. Some thirty times a second at most.
 struct ExportProgress {
     QueryTag tag{};
     double share = 0;

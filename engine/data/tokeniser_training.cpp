@@ -100,7 +100,7 @@ private:
 
 using Watch = std::function<bool(const TokeniserProgress& progress)>;
 
-/// Of what is done with the text.
+/// A watch that tells `watch` how far the reading of the text is.
 PreparationWatch watchOfReading(const Watch& watch)
 {
     return [&watch](double share) { return !watch || watch({.read = share}); };

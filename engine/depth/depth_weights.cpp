@@ -170,7 +170,7 @@ private:
             .contiguous();
     }
 
-    /// Of the weights that the last pass applied, times the document's factor.
+    /// The Tsallis entropy of the weights that the last pass applied, times the document's factor.
     [[nodiscard]] at::Tensor tsallisEntropy() const
     {
         const auto& [q, weight] = m_mix.tsallis;

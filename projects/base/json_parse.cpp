@@ -212,7 +212,7 @@ private:
         return fail(pointer() + "/" + tokenOf(*twin), "is given twice; expected each key once");
     }
 
-    /// Of the innermost open container.
+    /// The JSON pointer to the innermost open container.
     std::string pointer() const
     {
         std::string out;

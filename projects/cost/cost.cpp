@@ -88,7 +88,7 @@ public:
     {
     }
 
-    /// Of a block as it runs: whole, or as its two halves.
+    /// The costs of a block's nodes as it runs: whole, or as its two halves.
     std::map<NodeId, Cost> nodes(const GraphRef& ref, const Block& block) const
     {
         const auto halves = splitsLayers(m_project.topology.wiring) ? splitAtFfn(block) : Result<BlockHalves>(Error{});

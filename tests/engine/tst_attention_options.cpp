@@ -166,7 +166,7 @@ struct Case {
     std::int64_t time = 5;
 };
 
-/// Of Llama 3.1's scaling at these numbers, pair by pair as its three cases say.
+/// The frequencies under Llama 3.1's scaling with these numbers, pair by pair as its three cases say.
 std::vector<double> slowed(std::int64_t features, double base, double factor, double low, double high, double original)
 {
     std::vector<double> result;

@@ -88,7 +88,7 @@ private slots:
         QCOMPARE(namesIn(view), (QStringList{"first, training"}));
     }
 
-    /// Of runs that differ in their seeds alone, the mean of it is drawn as the others are.
+    /// Where runs differ in their seeds alone, one curve is the mean of the stage's loss, as it is of the other losses.
     void seedsShareTheCurveOfTheStage()
     {
         ShownRuns runs;
