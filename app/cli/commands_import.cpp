@@ -3,7 +3,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/computing.h"
 #include "app/cli/data_argument.h"
-#include "app/cli/engine_link.h"
+#include "app/cli/engine_client.h"
 #include "app/cli/project_argument.h"
 #include "app/cli/run_argument.h"
 
