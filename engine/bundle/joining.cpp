@@ -4,7 +4,7 @@
 #include "engine/api/run_paths.h"
 #include "engine/bundle/data_paths.h"
 #include "engine/bundle/moves.h"
-#include "engine/bundle/places.h"
+#include "engine/bundle/relative_paths.h"
 #include "engine/data/fingerprint.h"
 #include "engine/data/text_codec.h"
 #include "engine/results/run_reader.h"

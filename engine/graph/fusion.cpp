@@ -4,7 +4,7 @@
 #include "engine/graph/weight_inputs.h"
 #include "engine/ops/fused.h"
 #include "engine/ops/joined_linear.h"
-#include "engine/ops/places.h"
+#include "engine/ops/part_selection.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/tensor.h>

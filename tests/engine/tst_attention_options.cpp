@@ -3,7 +3,7 @@
 // written here on their own: windows, biases, norms of queries and keys, rotary positions in part and slowed down.
 #include "network_harness.h"
 
-#include "engine/ops/places.h"
+#include "engine/ops/part_selection.h"
 #include "projects/cost/cost.h"
 #include "projects/nodes/ffn_site.h"
 #include "tests/projects/graph_text.h"
