@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The one mixing kernel family behind every depth topology: GRN-v1/v2/v3 and DCA (DeepCrossAttention section 3.1),
-// ANCRe (eq. 5-8), DenseFormer, MUDD, attention over depth. A consumer mixes a stack of t source tensors; the sources
+// ANCRe (eq. 5-8), DenseFormer, MUDD, attention over depth. A reader mixes a stack of t source tensors; the sources
 // are stored once and never concatenated.
 //
 // Shapes: N tokens, d features, t sources, O outputs (O mixes of the same stack read in one pass: q, k, v).
@@ -49,7 +49,7 @@ enum class GateInput : std::int32_t { raw, normalised };
 /// relu'(0). With `zero` and u = 0 a gate never learns.
 enum class ReluGradAtZero : std::int32_t { one, zero };
 
-/// What forward and backward of one consumer share.
+/// What forward and backward of one reader share.
 struct MixStack {
     DataType dataType = DataType::float32;
     std::int64_t tokens = 0;             ///< N
@@ -77,10 +77,11 @@ struct MixForward {
     void* rstd = nullptr;               ///< [t, N], written for normalised gate inputs, needed by the backward
 };
 
-/// The gradients that one consumer owns, from the gradients g_o of its outputs. Results are overwritten, not added to.
+/// The gradients that one reader owns, from the gradients g_o of its outputs. Results are overwritten, not added to.
 ///   weightGrad      da = Σ_n [relu'] g_o·x_s            (summed over c for scalar weights)
-///   tokenGrad       GateKind::token: dγ = <g_o, x_s>; relu gates: q = dz = relu'·<g_o, x_s> (per-feature relu' inside
-///   the sum) gateVectorGrad  du_o = Σ_{s,n} q·x_s[n,:]           (times rstd for normalised inputs)
+///   tokenGrad       GateKind::token: dγ = <g_o, x_s>; relu gates: q = dz = relu'·<g_o, x_s>
+///                   (per-feature relu' inside the sum)
+///   gateVectorGrad  du_o = Σ_{s,n} q·x_s[n,:]           (times rstd for normalised inputs)
 /// Reductions over tokens use a chunking fixed by N alone.
 struct MixWeightGrad {
     MixStack stack;
@@ -94,7 +95,7 @@ struct MixWeightGrad {
     std::size_t workspaceBytes = 0;
 };
 
-/// One (consumer, output) pair that read a source: the o-th output of a consumer in which the source had index s.
+/// One (reader, output) pair that read a source: the o-th output of a reader in which the source had index s.
 struct MixReader {
     const void* outGrad = nullptr;    ///< g: [N, d]
     const void* weight = nullptr;     ///< &a[o,s]: one number or [d]

@@ -44,11 +44,11 @@ public:
 
     [[nodiscard]] std::size_t size() const { return m_y.size(); }
     [[nodiscard]] Point at(std::size_t index) const { return {x(index), m_y[index]}; }
-    /// Of the first point whose x is not below `x`.
+    /// The index of the first point whose x is not below `x`.
     [[nodiscard]] std::size_t lowerBound(double x) const;
-    /// Of the first point whose position on the first axis is not below `position`.
+    /// The index of the first point whose position on the first axis is not below `position`.
     [[nodiscard]] std::size_t indexOf(double position) const;
-    /// Of every point, on one axis, in its own units.
+    /// The positions of all points on one axis, in the axis's own units.
     [[nodiscard]] const std::vector<double>& positions(std::size_t axis) const { return m_x[axis]; }
     [[nodiscard]] const std::vector<double>& values() const { return m_y; }
 
@@ -73,7 +73,7 @@ private:
     static void join(Cell& cell, const Cell& other);
     [[nodiscard]] Cell summary(std::size_t from, std::size_t to) const;
     [[nodiscard]] double x(std::size_t index) const { return m_x[m_axis][index] * m_unit; }
-    /// Of the first of points [from, to) whose x is not below `x`.
+    /// The index of the first of points [from, to) whose x is not below `x`.
     [[nodiscard]] std::size_t lowerBound(std::size_t from, std::size_t to, double x) const;
 
     std::vector<std::vector<double>> m_x; ///< of each axis

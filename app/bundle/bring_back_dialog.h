@@ -11,7 +11,8 @@ class BringBackDialog : public BundleDialog {
 public:
     enum class Into { NewFolder, SameProject };
 
-    /// `proposal`: the folder; of SameProject that of the project which its runs have left.
+    /// `proposal`: the folder to unpack into, which a person may change; for SameProject the folder of the project that
+    /// the bundle's runs come from.
     BringBackDialog(std::filesystem::path file, const engine::BundleContents& contents,
                     const std::filesystem::path& proposal, Into into, QWidget* parent = nullptr);
 

@@ -12,8 +12,8 @@
 
 namespace residua::app {
 
-/// Packs or unpacks one bundle off this thread and tells how far it is. Where it goes while it works, the work is given
-/// up. GUI thread.
+/// Packs or unpacks one bundle off this thread and tells how far it is. Destroyed while it works, it gives the work up.
+/// GUI thread.
 class BundleWork : public QObject {
     Q_OBJECT
 public:

@@ -295,7 +295,7 @@ CanvasWidget::Collected CanvasWidget::collect()
     return std::ranges::all_of(m_requests, isState) ? Collected::StatesAlone : Collected::More;
 }
 
-/// Of a frame, or of a command between two.
+/// Collects the requests of the last frame, or of a command between two frames, and emits them.
 void CanvasWidget::passOn()
 {
     collect();

@@ -2,7 +2,7 @@
 #include "app/cli/analyze_gap.h"
 
 #include "app/cli/computing.h"
-#include "app/cli/engine_link.h"
+#include "app/cli/engine_client.h"
 #include "app/cli/low_rank_arguments.h"
 #include "app/cli/project_argument.h"
 #include "app/cli/result_file.h"

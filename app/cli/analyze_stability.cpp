@@ -2,7 +2,7 @@
 #include "app/cli/analyze_stability.h"
 
 #include "app/cli/computing.h"
-#include "app/cli/engine_link.h"
+#include "app/cli/engine_client.h"
 #include "app/cli/result_file.h"
 #include "app/cli/run_argument.h"
 #include "app/report/svg_plot.h"

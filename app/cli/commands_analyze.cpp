@@ -74,7 +74,7 @@ Result<std::vector<Matrix>> referenceOf(const View& view, std::int64_t step)
     return same ? same : engine::coefficientsAt(view.against, std::nullopt, view.feature); // its last
 }
 
-/// Less what they are compared with. What that lacks is left out.
+/// Subtracts the reference from the matrices. A matrix that the reference lacks is left out.
 Status subtract(std::vector<Matrix>& matrices, const std::vector<Matrix>& reference)
 {
     std::vector<Matrix> differences;

@@ -2,7 +2,7 @@
 #include "app/cli/choices.h"
 #include "app/cli/commands.h"
 #include "app/cli/computing.h"
-#include "app/cli/engine_link.h"
+#include "app/cli/engine_client.h"
 #include "app/cli/project_argument.h"
 #include "app/cli/run_argument.h"
 

@@ -3,7 +3,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/computing.h"
 #include "app/cli/data_argument.h"
-#include "app/cli/engine_link.h"
+#include "app/cli/engine_client.h"
 #include "app/cli/project_argument.h"
 #include "app/cli/run_argument.h"
 
@@ -52,7 +52,7 @@ void showWeights(const engine::LoadWeightsReady& ready, const Console& console)
     console.value({{"run", ready.runDirectory.string()}, {"parameters", list}, {"unused", ready.unused}});
 }
 
-/// Says meanwhile how far it is.
+/// Asks the engine to load weights, and shows how far it is until the answer comes.
 std::optional<engine::Event> askForWeights(const engine::Command& request, const Arguments& arguments,
                                            const Console& console)
 {
@@ -65,7 +65,7 @@ std::optional<engine::Event> askForWeights(const engine::Command& request, const
     return answer;
 }
 
-/// The tensors of one file onto a project.
+/// Carries out import --onto: loads the tensors of one file onto a project.
 Exit runOnto(const Arguments& arguments, const Console& console)
 {
     const std::variant<NamedProject, Refusal> named = openProject(arguments.text("onto"), arguments, console);

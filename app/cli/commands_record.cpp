@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands.h"
-#include "app/cli/engine_link.h"
+#include "app/cli/engine_client.h"
 #include "app/cli/result_file.h"
 #include "app/cli/run_argument.h"
 #include "app/report/comparison.h"

@@ -26,7 +26,7 @@ std::string advice(const engine::TokeniserTraining& training)
     return text;
 }
 
-/// By which a person judges how well it fits the text.
+/// Shows what a person judges by how well the tokeniser fits the text.
 void showTrial(const engine::TrainedTokeniser& trained, const Console& console)
 {
     const auto tokens = static_cast<double>(std::max<std::int64_t>(trained.triedTokens, 1));

@@ -18,7 +18,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::chrono::milliseconds kPause{500};
-constexpr std::chrono::seconds kBetweenLines{10}; ///< where no line is rewritten
+constexpr std::chrono::seconds kBetweenLines{10}; ///< between lines of progress, where the console cannot rewrite one
 
 /// What was last told of a run that another process trains, and the telling of what is new.
 class Watcher {

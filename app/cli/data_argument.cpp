@@ -27,7 +27,7 @@ Result<std::string> placeOf(const std::string& option, const std::string& text, 
     return path->string();
 }
 
-/// Of "web.jsonl=0.57"; the last "=" counts, so that a path may have one.
+/// Reads a part of a mixture from "web.jsonl=0.57"; the last "=" counts, so that a path may have one.
 Result<projects::MixturePart> partFrom(const std::string& text)
 {
     constexpr const char* kOption = "--mix";

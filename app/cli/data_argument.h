@@ -7,10 +7,11 @@
 
 namespace residua::cli {
 
-/// Of a command that takes --data: a text of a mixture with its weight, any number of times; the key of JSON Lines.
+/// The options beside --data. --mix: a text of a mixture with its weight, any number of times. --field: the key of JSON
+/// Lines.
 [[nodiscard]] OptionSpec mixOption();
 [[nodiscard]] OptionSpec fieldOption();
-/// Whether one of the three is given.
+/// Whether --data, --mix or --field is given.
 [[nodiscard]] bool namesData(const Arguments& arguments);
 /// What --data names: ready-made tokens (.bin), JSON Lines (.jsonl) or text, by the end of its name, or of those in a
 /// folder. What each --mix names, of a mixture, with its weight. Paths are absolute. --field is the key of all of it

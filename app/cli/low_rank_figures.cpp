@@ -93,7 +93,7 @@ Result<FigureTable> figureOne(std::int64_t largest, const std::vector<LowRankMet
     return figure;
 }
 
-/// Of two columns; 0 where one does not vary.
+/// The correlation of the fit's error with the loss over the points; 0 where one of the two does not vary.
 double correlationOf(const std::vector<engine::StartPoint>& points)
 {
     const auto count = double(points.size());

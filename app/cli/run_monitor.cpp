@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/run_monitor.h"
 
-#include "app/cli/engine_link.h"
+#include "app/cli/engine_client.h"
 #include "app/cli/progress_bar.h"
 #include "engine/results/run_reader.h"
 #include "projects/nodes/example_schema.h"
@@ -143,12 +143,12 @@ public:
           m_monitor(monitor),
           m_console(console),
           m_limit(computing.timeLimit.get()),
-          m_link(computing.threads)
+          m_engine(computing.threads)
     {
     }
 
-    void start(const engine::Command& command) { m_link.post(command); }
-    void hear() { std::visit(*this, m_link.next(m_limit != nullptr ? m_limit->next() : std::nullopt)); }
+    void start(const engine::Command& command) { m_engine.post(command); }
+    void hear() { std::visit(*this, m_engine.next(m_limit != nullptr ? m_limit->next() : std::nullopt)); }
 
     void operator()(const engine::Event& event)
     {
@@ -160,7 +160,7 @@ public:
     void operator()(Signal signal)
     {
         if (signal == Signal::Checkpoint) {
-            m_link.post(engine::WriteCheckpoint{m_run});
+            m_engine.post(engine::WriteCheckpoint{m_run});
         } else if (m_monitor.sofar().stopCause == StopCause::None) {
             m_console.remark(m_monitor.sofar().began()
                                  ? "stopping after this step, with a checkpoint (Ctrl-C: quit at once, without)"
@@ -176,7 +176,7 @@ public:
         case TimeLimit::Act::Nothing:
             break;
         case TimeLimit::Act::Checkpoint:
-            m_link.post(engine::WriteCheckpoint{m_run});
+            m_engine.post(engine::WriteCheckpoint{m_run});
             break;
         case TimeLimit::Act::Stop:
             m_console.remark("the time limit is near: stopping after this step, with a checkpoint");
@@ -189,7 +189,7 @@ private:
     void stop(StopCause cause)
     {
         m_monitor.stopFor(cause);
-        m_link.post(engine::Stop{m_run});
+        m_engine.post(engine::Stop{m_run});
     }
 
     /// The user will not wait: not even for the step under way.
@@ -207,7 +207,7 @@ private:
     Monitor& m_monitor;
     const Console& m_console;
     TimeLimit* m_limit;
-    EngineLink m_link;
+    EngineClient m_engine;
 };
 
 } // namespace

@@ -49,7 +49,7 @@ private:
     sigset_t m_before{};
 };
 
-/// Of each process, as OpenMP reads it; empty: what the environment says.
+/// The number of threads of each process, as OpenMP reads it; empty: what the environment says.
 std::string threadsOfEach(const Jobs& jobs)
 {
     if (jobs.threads > 0) {
@@ -79,7 +79,7 @@ std::string threadsOfEach(const Jobs& jobs)
     _exit(kCannotStart);
 }
 
-/// Of a signal that asks to end, before the process could do so in order.
+/// Whether a process that died of this signal was asked to end, and died before it could do so in order.
 bool isAnEnd(int signal)
 {
     return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;

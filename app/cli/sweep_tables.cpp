@@ -25,7 +25,7 @@ double totalFlops(const SweepPlan& plan)
     return total;
 }
 
-/// Of the members that have finished; by index.
+/// The Pareto front of cost and loss among the members that have finished; by index.
 std::set<std::size_t> frontOf(const SweepPlan& plan)
 {
     std::vector<projects::CostAndLoss> points;

@@ -39,10 +39,10 @@ engine::Command commandFor(const SweepPlan& plan, const Planned& planned, const 
     return resume;
 }
 
-/// Members that this process trains, one at a time.
-class Trainer {
+/// Trains members of a sweep in this process, one at a time.
+class SweepTrainer {
 public:
-    Trainer(SweepPlan& plan, const SweepTraining& how, const Console& console)
+    SweepTrainer(SweepPlan& plan, const SweepTraining& how, const Console& console)
         : m_plan(plan), m_how(how), m_console(console)
     {
         for (const Planned& planned : plan.members) {
@@ -72,7 +72,7 @@ private:
     std::map<std::size_t, member::Failed> m_untold; ///< failures that the run's own files may not tell of
 };
 
-std::optional<std::size_t> Trainer::next()
+std::optional<std::size_t> SweepTrainer::next()
 {
     lookAgain(m_plan);
     for (const auto& [index, failure] : m_untold) {
@@ -94,14 +94,14 @@ std::optional<std::size_t> Trainer::next()
     return doubtful;
 }
 
-bool Trainer::isOpen(std::size_t index) const
+bool SweepTrainer::isOpen(std::size_t index) const
 {
     const MemberStatus& status = m_plan.members[index].status;
     const auto* const failed = std::get_if<member::Failed>(&status);
     return canBeTrained(status) || (failed != nullptr && failed->since == m_failedBefore[index]);
 }
 
-Exit Trainer::train(std::size_t index)
+Exit SweepTrainer::train(std::size_t index)
 {
     Planned& planned = m_plan.members[index];
     const bool lines = m_how.output == MemberOutput::Lines;
@@ -127,7 +127,7 @@ Exit Trainer::train(std::size_t index)
     return conclude(index, follow(command, kRun, console, show, m_how.computing), console);
 }
 
-Exit Trainer::conclude(std::size_t index, const RunOutcome& outcome, const Console& console)
+Exit SweepTrainer::conclude(std::size_t index, const RunOutcome& outcome, const Console& console)
 {
     if (outcome.ended.status == engine::RunStatus::Stopped) {
         return concludeStopped(outcome, "the same command goes on from here", console);
@@ -146,7 +146,7 @@ Exit Trainer::conclude(std::size_t index, const RunOutcome& outcome, const Conso
     return ended;
 }
 
-Exit Trainer::failed(std::size_t index, const Error& error, const Console& console)
+Exit SweepTrainer::failed(std::size_t index, const Error& error, const Console& console)
 {
     console.remark("error: " + error.text());
     m_tried.insert(index);
@@ -178,7 +178,7 @@ bool endsSweep(Exit ended)
 
 Exit trainChosen(SweepPlan& plan, const SweepTraining& how, const Console& console)
 {
-    Trainer trainer(plan, how, console);
+    SweepTrainer trainer(plan, how, console);
     while (const std::optional<std::size_t> index = trainer.next()) {
         const auto& limit = how.computing.timeLimit;
         const bool over = limit != nullptr && limit->isOver(TimeLimit::Clock::now());

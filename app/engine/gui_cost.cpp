@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kIntervalMilliseconds = 2000;
 
-/// Of the calling thread.
+/// The processor's time that the calling thread has taken so far.
 double processorSeconds()
 {
     timespec time{};

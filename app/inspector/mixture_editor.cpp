@@ -37,7 +37,7 @@ QString sharePercent(double share)
     return QStringLiteral("%1 %").arg(QString::number(100 * share, 'g', 3));
 }
 
-/// Of /data/source/parts/2/weight: 2.
+/// The index of the part whose field it is: 2 for /data/source/parts/2/weight.
 std::size_t partOf(const Property& property)
 {
     return numberFrom<std::size_t>(projects::tokensOf(property.key).at(projects::tokensOf(kMixtureParts).size()))

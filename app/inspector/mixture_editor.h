@@ -46,7 +46,7 @@ signals:
     void menuRequested(const residua::app::Property& property, QWidget* over, const QPoint& position);
 
 private:
-    /// Of one field of a part.
+    /// A field of a part, with its editor.
     struct Field {
         Property property;
         PropertyEditor* editor = nullptr;

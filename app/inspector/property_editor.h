@@ -14,8 +14,8 @@ class QLineEdit;
 
 namespace residua::app {
 
-/// The widget for one property's value: a check box, a choice, a number, a text or a path. It tells a value
-/// only when the user has settled on one that can be read; Esc brings the old one back.
+/// The widget for one property's value: a check box, a choice, a number, a text or a path. It tells a value only when
+/// the user has finished entering one that can be read; Esc brings the old one back.
 class PropertyEditor : public QWidget {
     Q_OBJECT
 public:

@@ -39,7 +39,7 @@ bool looksDifferent(const OutlineRow& a, const OutlineRow& b)
     return a.name != b.name || a.value != b.value || a.toolTip != b.toolTip || !sameProperty;
 }
 
-/// Of one layer itself.
+/// Whether the row is a layer itself, and not a field or shortcut of one.
 bool isLayer(const OutlineRow& row)
 {
     const auto* layers = std::get_if<LayersPlace>(&row.place);

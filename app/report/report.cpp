@@ -321,7 +321,7 @@ void RunPage::gap()
     }
 }
 
-/// Of the shape of the last: another was another network's.
+/// Returns the frames with the newest readable matrix's shape: one of another shape is of another network.
 std::vector<engine::Matrix> RunPage::framesOf(const std::string& name)
 {
     auto steps = m_run.matrixSteps(name);

@@ -35,7 +35,7 @@ std::string titleOf(const engine::RowCurves& row)
     return *row.unit != 0 ? title + ", " + row.unit : title;
 }
 
-/// Of every recorded matrix that is as wide as the last.
+/// The curve of one cell over the recorded matrices that are as wide as the last.
 Curve columnCurve(const std::vector<engine::Matrix>& recorded, std::int64_t row, std::int64_t column)
 {
     Curve curve;

@@ -25,7 +25,7 @@ struct GoOnRequest {
     std::int64_t steps = 0;
     engine::OtherData otherData = engine::OtherData::Refuse;
     projects::Topology topology = {}; ///< of a retrofit
-    /// Of factors.
+    /// How the factors are made, where the kind is Factorise.
     double rankShare = 0.25;
     projects::LowRankMethod method = projects::LowRankMethod::Exact;
     projects::LowRankInputs inputs = projects::LowRankInputs::Data;

@@ -21,7 +21,7 @@ class RunsModel;
 class RunCosts : public QObject {
     Q_OBJECT
 public:
-    /// Of the runs in the list, which it does not outlive.
+    /// Follows the runs in the list, which it does not outlive.
     explicit RunCosts(const RunsModel& runs, QObject* parent = nullptr);
 
 signals:

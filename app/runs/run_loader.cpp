@@ -104,7 +104,7 @@ Result<RunRecord> loadRunRecord(const std::string& directory, const RunMark& sin
     record.events = reader->events();
     record.stages = engine::stageRecords(*reader);
     for (const char* name : {engine::metric::kThroughput, engine::metric::kPeakBytes, engine::metric::kStageLoss}) {
-        record.numbers.figures[name] = reader->metric(name, since.step);
+        record.numbers.metrics[name] = reader->metric(name, since.step);
     }
     record.numbers.matrices = matricesOf(*reader, since.matrixStep);
     record.faults = reader->faults();

@@ -22,7 +22,7 @@ struct RunMark {
     std::int64_t matrixStep = -1;
     bool operator==(const RunMark&) const = default;
 };
-/// Of a run whose numbers come from elsewhere: only its events are asked for.
+/// The mark of a run whose numbers come from elsewhere: only its events are asked for.
 inline constexpr RunMark kKnownButEvents{std::numeric_limits<std::int64_t>::max(),
                                          std::numeric_limits<std::int64_t>::max()};
 

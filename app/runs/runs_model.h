@@ -32,10 +32,10 @@ public:
     void setRuns(std::vector<engine::RunInfo> runs);
     /// The row of a growing run: its numbers are ahead of its run.json.
     void setLive(const std::string& directory, engine::RunStatus status, std::int64_t step, double loss);
-    /// Of the curves' colours, which stand beside the names.
+    /// Sets the theme of the curves' colours, which stand beside the names.
     void setTheme(resources::Theme theme);
     [[nodiscard]] const std::vector<engine::RunInfo>& runs() const { return m_runs; }
-    /// Not all of them ran on the same.
+    /// Whether they ran on more than one device.
     [[nodiscard]] bool haveSeveralDevices() const;
     /// The run's row; invalid for an unknown directory.
     [[nodiscard]] QModelIndex indexOf(const std::string& directory) const;

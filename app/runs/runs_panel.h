@@ -30,7 +30,7 @@ public:
     explicit RunsPanel(RunsModel& model, QWidget* parent = nullptr);
 
     [[nodiscard]] QueueStrip& queue() { return *m_queue; }
-    /// Of the current run; empty where there is none.
+    /// The directory of the current run; empty where there is none.
     [[nodiscard]] std::string currentDirectory() const;
     /// What can be done with the runs that are selected, for menus.
     [[nodiscard]] QList<QAction*> commands() const { return {m_show, m_resume, m_fork, m_compare, m_remove}; }

@@ -37,7 +37,7 @@ public:
     void sample();
 
 signals:
-    /// Of the run's last checkpoint. An answer is wanted by take() or refuse().
+    /// Asks for a text of the run's last checkpoint. The answer comes by take() or refuse().
     void sampleRequested(const residua::engine::SampleRequest& request);
 
 private:

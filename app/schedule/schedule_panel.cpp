@@ -262,7 +262,7 @@ void SchedulePanel::usePreset(int index)
     showPreset();
 }
 
-/// Of what the ribbon shows, be it in the middle of a drag.
+/// Works out the costs of the schedule that the ribbon shows, be it in the middle of a drag.
 void SchedulePanel::workOutCosts()
 {
     projects::Project shown = m_project;

@@ -25,7 +25,7 @@ public:
     explicit ScheduleRibbon(const Look& look, QWidget* parent = nullptr);
 
     void setPlan(const projects::StageSchedule& schedule, const projects::TrainingPlan& plan, std::int64_t depth);
-    /// Of the spans of shown(); none: not known.
+    /// Sets the costs of the spans of shown(); empty: not known.
     void setCosts(std::vector<projects::SpanCost> costs);
     /// The borders that a run has gone over: those that lie where the ribbon has one tell its losses there.
     void setBorders(std::vector<engine::StageRecord> borders);

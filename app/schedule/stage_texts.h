@@ -16,12 +16,13 @@ namespace residua::app {
 /// What the ribbon says of its parts. Each list is from the longest text to the shortest, of which the first is shown
 /// that has room; lines are parted by newlines.
 
-/// Of a span: what trains, how that is chosen, and its share of the FLOP with what it saves. `cost`: nullopt while it
-/// is not known.
+/// The texts of a span: what trains, how that is chosen, and its share of the FLOP with what it saves. `cost`: nullopt
+/// while it is not known.
 [[nodiscard]] QStringList spanTexts(const projects::StageSchedule& schedule, const projects::StageSpan& span,
                                     std::int64_t depth, std::int64_t steps,
                                     const std::optional<projects::SpanCost>& cost);
-/// Of a whole curve, from its first steps to its last. `costs`: of its spans; empty while they are not known.
+/// The texts of a whole curve, from its first steps to its last. `costs`: those of its spans; empty while they are not
+/// known.
 [[nodiscard]] QStringList curveTexts(const projects::StageSchedule& schedule, std::int64_t depth, std::int64_t steps,
                                      const std::vector<projects::SpanCost>& costs);
 /// The training loss before and after a border, and its jump; empty where none was taken.

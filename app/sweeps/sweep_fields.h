@@ -28,7 +28,7 @@ struct ValueProposal {
     QString title;
     std::vector<projects::SweepValue> values;
 };
-/// What suits the field: presets and sets of shortcuts for "/topology", numbers around the present one for numbers.
+/// Proposals for the field: presets and sets of shortcuts for "/topology", numbers around the present one for numbers.
 [[nodiscard]] std::vector<ValueProposal> proposalsFor(const projects::Project& project, const std::string& pointer);
 
 /// Values as a person types them, "0.5, 1, plain", and back. A value keeps the label that it has in `known`.

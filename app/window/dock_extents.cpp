@@ -93,7 +93,8 @@ void DockKeeper::apply()
     m_given = present();
 }
 
-/// An area's extent has its tabs in it, which a dock's height has not.
+/// The extents that the areas have now. The lower one is measured on the area, whose tabs a dock's own height leaves
+/// out.
 DockExtents DockKeeper::present() const
 {
     const int separator = m_window.style()->pixelMetric(QStyle::PM_DockWidgetSeparatorExtent, nullptr, &m_window);

@@ -58,7 +58,8 @@ signals:
     void noted(const QString& text);
 
 private:
-    /// The one in front, after it has emitted its requests: its selection may be newer than the document link's.
+    /// The canvas in front, after it has emitted its requests: until then its selection may be newer than the
+    /// document's.
     CanvasWidget& front();
     [[nodiscard]] bool isBlock(const CanvasWidget& canvas) const;
     /// The part of the selection that the canvas shows.

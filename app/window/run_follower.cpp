@@ -186,7 +186,7 @@ void RunFollower::listCopy(const std::filesystem::path& copy)
     listRuns();
 }
 
-/// Of the open project.
+/// The runs of the open project that are known to lie outside of it.
 std::vector<std::filesystem::path> RunFollower::runsElsewhere() const
 {
     const auto found = m_elsewhere.find(m_session.directory());

@@ -5,12 +5,12 @@
 #include "editor/block/block_layout.h"
 #include "editor/block/block_paint.h"
 #include "editor/block/block_wiring.h"
+#include "editor/canvas/geometry.h"
 #include "editor/canvas/minimap.h"
 #include "editor/canvas/panned_view.h"
 
 #include <imgui.h>
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -21,16 +21,9 @@ using projects::GraphRef;
 using projects::NodeId;
 using projects::Wire;
 
-constexpr float kPickTolerance = 6; ///< screen pixels
 constexpr float kFitMargin = 12;
 constexpr float kFitMaxZoom = 1.2F;
-constexpr float kClickSlop = 4;     ///< a press that moves less is a click
 constexpr float kBadgeZoom = 0.75F; ///< below it a node's texts may be left out
-
-Rect spanning(Point a, Point b)
-{
-    return {std::min(a.x, b.x), std::min(a.y, b.y), std::max(a.x, b.x), std::max(a.y, b.y)};
-}
 
 class BlockCanvasView final : public BlockCanvas {
 public:
@@ -280,7 +273,7 @@ void BlockCanvasView::click()
 
 void BlockCanvasView::selectBox(Point pointer)
 {
-    const Rect area = spanning(viewport().toScene(m_pressedAt), viewport().toScene(pointer));
+    const Rect area = rectBetween(viewport().toScene(m_pressedAt), viewport().toScene(pointer));
     const bool additive = ImGui::GetIO().KeyShift || ImGui::GetIO().KeyCtrl;
     std::set<NodeId> nodes = additive ? m_state.selection().nodes : std::set<NodeId>{};
     std::set<Wire> wires = additive ? m_state.selection().wires : std::set<Wire>{};
@@ -339,7 +332,7 @@ void BlockCanvasView::paint(Point pointer)
     if (connecting) {
         paintWirePreview(list, picture, wirePreview(pointer));
     } else if (m_gesture == Gesture::BoxSelect) {
-        paintBlockBox(list, picture, spanning(m_pressedAt, pointer));
+        paintBlockBox(list, picture, rectBetween(m_pressedAt, pointer));
     } else if (m_gesture == Gesture::None && (m_hover.kind != BlockHit::Kind::Node || viewport().zoom() < kBadgeZoom)) {
         paintBlockBadge(list, picture, pointer);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/block/block_editor_state.h"
 
+#include "editor/canvas/geometry.h"
 #include "projects/commands/layer_edits.h"
 
 #include <algorithm>
@@ -23,11 +24,6 @@ GraphRef graphOfLayer(const projects::Network& network, std::int64_t layer)
     }
     const projects::Block* block = network.blockOfLayer(layer);
     return block != nullptr ? GraphRef::block(block->name) : GraphRef{};
-}
-
-Rect around(const Rect& a, const Rect& b)
-{
-    return {std::min(a.left, b.left), std::min(a.top, b.top), std::max(a.right, b.right), std::max(a.bottom, b.bottom)};
 }
 
 } // namespace
@@ -142,7 +138,7 @@ std::optional<Rect> BlockEditorState::selectedArea() const
 {
     std::optional<Rect> area;
     for (const auto& [id, rect] : selectedBoxes()) {
-        area = area ? around(*area, rect) : rect;
+        include(area, rect);
     }
     return area;
 }

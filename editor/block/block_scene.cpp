@@ -275,23 +275,16 @@ const projects::Shape* BlockScene::shapeOf(const PortRef& output) const
 
 Rect BlockScene::bounds() const
 {
-    if (m_nodes.empty()) {
-        return {-kNodeWidth / 2, -kCardHeight, kNodeWidth / 2, 0};
-    }
-    Rect all = m_nodes.front().rect;
-    const auto include = [&all](const Rect& r) {
-        all = {std::min(all.left, r.left), std::min(all.top, r.top), std::max(all.right, r.right),
-               std::max(all.bottom, r.bottom)};
-    };
+    std::optional<Rect> all;
     for (const BlockNode& node : m_nodes) {
-        include(node.rect);
+        include(all, node.rect);
     }
     for (const BlockWire& wire : m_wires) {
         for (const Point p : wire.path) {
-            include({p.x, p.y, p.x, p.y});
+            include(all, {p.x, p.y, p.x, p.y});
         }
     }
-    return all;
+    return all.value_or(Rect{-kNodeWidth / 2, -kCardHeight, kNodeWidth / 2, 0});
 }
 
 std::size_t BlockScene::faults() const

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <algorithm>
+#include <optional>
+
 namespace residua::editor {
+
+/// How far from a thing the pointer still picks it, in screen pixels.
+inline constexpr float kPickTolerance = 6;
+/// A press that moves less than this, in screen pixels, is a click.
+inline constexpr float kClickSlop = 4;
 
 struct Point {
     float x = 0;
@@ -25,5 +33,18 @@ struct Rect {
     [[nodiscard]] float height() const { return bottom - top; }
     bool operator==(const Rect&) const = default;
 };
+
+/// The rectangle with these two opposite corners.
+[[nodiscard]] inline Rect rectBetween(Point a, Point b)
+{
+    return {std::min(a.x, b.x), std::min(a.y, b.y), std::max(a.x, b.x), std::max(a.y, b.y)};
+}
+/// Grows `area` until it contains `rect`; nullopt becomes `rect`.
+inline void include(std::optional<Rect>& area, const Rect& rect)
+{
+    area = area ? Rect{std::min(area->left, rect.left), std::min(area->top, rect.top),
+                       std::max(area->right, rect.right), std::max(area->bottom, rect.bottom)}
+                : rect;
+}
 
 } // namespace residua::editor

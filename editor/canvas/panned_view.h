@@ -71,9 +71,9 @@ private:
     Moving m_moving = Moving::No;
 };
 
-/// Of this frame.
+/// Where the pointer is in this frame.
 [[nodiscard]] Point pointerPosition();
-/// Whether it is over a canvas of this size.
+/// Whether the pointer is over a canvas of this size.
 [[nodiscard]] bool pointerInside(float width, float height);
 
 } // namespace residua::editor

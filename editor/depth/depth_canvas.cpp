@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/depth/depth_canvas.h"
 
+#include "editor/canvas/geometry.h"
 #include "editor/canvas/paint_tools.h"
 #include "editor/canvas/words.h"
 #include "editor/depth/arc_picture.h"
@@ -30,16 +31,9 @@ using projects::Selection;
 using projects::Shortcut;
 
 constexpr float kFitMargin = 24;
-constexpr float kPickTolerance = 6; ///< screen pixels
-constexpr float kArcMargin = 8;     ///< screen pixels above the highest arc
-constexpr float kClickSlop = 4;     ///< a press that moves less is a click
+constexpr float kArcMargin = 8; ///< screen pixels above the highest arc
 constexpr std::size_t kSkylineColumns = 96;
 constexpr Point kFoldChipInset{16, 12}; ///< from the top right corner
-
-Rect between(Point a, Point b)
-{
-    return {std::min(a.x, b.x), std::min(a.y, b.y), std::max(a.x, b.x), std::max(a.y, b.y)};
-}
 
 Pick pickNow()
 {
@@ -248,7 +242,7 @@ void DepthCanvas::paint(ImDrawList& list)
         drag.pointer = at;
         paintDrag(list, picture(), drag);
     } else if (m_gesture == Gesture::BoxSelect) {
-        paintSelectionBox(list, picture(), between(m_pressedAt, at));
+        paintSelectionBox(list, picture(), rectBetween(m_pressedAt, at));
     }
 }
 
@@ -427,7 +421,8 @@ void DepthCanvas::endGesture(Point pointer)
         click(m_pressed);
         break;
     case Gesture::BoxSelect:
-        select(boxed(m_scene, selection(), between(view().toScene(m_pressedAt), view().toScene(pointer)), pickNow()));
+        select(
+            boxed(m_scene, selection(), rectBetween(view().toScene(m_pressedAt), view().toScene(pointer)), pickNow()));
         break;
     case Gesture::Connect:
         finishConnect();

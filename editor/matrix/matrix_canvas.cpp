@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/matrix/matrix_canvas.h"
 
+#include "editor/canvas/geometry.h"
 #include "editor/canvas/paint_tools.h"
 #include "editor/canvas/words.h"
 #include "editor/matrix/matrix_paint.h"

@@ -1,24 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/shortcuts/shortcut_canvas.h"
 
-#include <algorithm>
-
 namespace residua::editor {
 namespace {
 
 constexpr float kFar = -1e6F;
 
 } // namespace
-
-void include(std::optional<Rect>& area, const Rect& rect)
-{
-    if (!area) {
-        area = rect;
-        return;
-    }
-    area = {std::min(area->left, rect.left), std::min(area->top, rect.top), std::max(area->right, rect.right),
-            std::max(area->bottom, rect.bottom)};
-}
 
 void ShortcutCanvas::setDocument(DocumentSnapshot document)
 {

@@ -92,7 +92,4 @@ private:
     std::optional<projects::Shortcut> m_hovered; ///< as was last asked to be shown
 };
 
-/// Grows `area` by `rect`; begins with it.
-void include(std::optional<Rect>& area, const Rect& rect);
-
 } // namespace residua::editor

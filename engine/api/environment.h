@@ -14,8 +14,8 @@ inline constexpr const char* kProductMode = "MKL_CBWR";
 /// - MKL is asked for products whose bits do not depend on the number of threads, where it has them. Read at the first.
 /// - cuBLAS gets the workspace with which it is deterministic. Read when CUDA starts.
 ///
-/// While there is one thread: a variable that is set beside another's look at one is a race. Calling it again does
-/// nothing.
+/// To be called while the process has one thread: to set a variable of the environment while another thread reads one
+/// is a data race. Calling it again does nothing.
 void prepareEnvironment();
 
 /// The same as the first thing in main; `arguments` as main has them. Where OpenMP is loaded by then, because a library

@@ -13,11 +13,13 @@
 /// Networks"): plain values, any thread.
 namespace residua::engine {
 
-/// What follows the features ω of an attention that stand for its softmax, in GapWeight::follows. Of such a line `out`
-/// is the number of features of all key-value heads, `rank` that of one, `in` the width of a head. A method that
-/// searches (lfai, lfai-ws, exact) means the fit of appendix B there, any other the features as they are drawn or, of a
-/// run, learned. In GapFit functionError is Σ‖P − P̂‖_F² of the attention matrices on held-out sequences, fullFunction
-/// Σ‖P‖_F², weightError how far the fit has moved ω, squared, and meanCorrelation, over the heads, that of P with P̂.
+/// The value of GapWeight::follows which says that the line is about no weight in factors but about the features ω of
+/// an attention, which stand for its softmax. The fields then mean something else. GapWeight: `out` is the number of
+/// features of all key-value heads, `rank` that of one head, `in` a head's width. Methods: one that searches (lfai,
+/// lfai-ws, exact) is the fit of appendix B, any other the features as they were drawn or, for a run, learned. GapFit,
+/// with P the attention matrices of the softmax and P̂ those of the features, on held-out sequences: functionError is
+/// Σ‖P − P̂‖_F², fullFunction Σ‖P‖_F², weightError the squared distance by which the fit has moved ω, and
+/// meanCorrelation the correlation of P with P̂, averaged over the heads.
 inline constexpr const char* kSoftmaxFollows = "softmax";
 
 /// A weight that is held in factors, u [out, rank] and v [rank, in]; or the features of an attention (kSoftmaxFollows).

@@ -38,7 +38,7 @@ struct StartRun {
     std::filesystem::path runFolder;
     std::string device = "cpu";
     std::int64_t pauseAfter = 0; ///< pauses after so many steps (Step on a fresh run); 0: never
-    /// Where the run is a member of a sweep. It is called as `project` then.
+    /// The member of a sweep that this run trains; nothing for another run. The run of a member is named project.name.
     std::optional<projects::Membership> membership = std::nullopt;
 };
 /// Goes on from the last checkpoint, or that of `step`; from 0 before the first. What is recorded beyond is dropped.
@@ -156,8 +156,8 @@ struct LoadWeightsRequest {
 struct ExportRequest {
     QueryTag tag{};
     ExportFormat format = ExportFormat::PyTorch;
-    /// Of a HuggingFace model of one of the architectures: one of kWeightTypes. Empty: as the weights were imported,
-    /// where nothing is lost by that, else as the checkpoint has them.
+    /// The type of the weights in a HuggingFace model of one of the architectures: one of kWeightTypes. Empty: as the
+    /// weights were imported, where nothing is lost by that, else as the checkpoint has them.
     std::string type;
     std::filesystem::path runDirectory;
     std::filesystem::path projectDirectory; ///< empty: the one recorded in the run
@@ -175,10 +175,11 @@ struct StabilityRequest {
     std::int64_t batches = 0; ///< of the validation split; 0: as many as a validation of the run has
 };
 
-/// How far the weights that a rank below the full one is about are from the full ones when their factors are fitted, by
-/// each method: of those that a run's checkpoint has or, without a run, of those that `project` draws. The fits take
-/// the processor's threads beside a run, and the user's cache of fits. GapProgress tells them as they come, GapReady
-/// all. Nothing is written but the cache. Refused where there is no such weight.
+/// Measures the gap of every weight that is to be held in factors: fits two factors of a rank below the full one by
+/// each method, and compares what they compute with what the full weight does. The full weights are those of a run's
+/// checkpoint or, without a run, those that `project` starts from. The fits run on the processor, beside a run, and are
+/// kept in the user's cache of fits; nothing else is written. GapProgress tells the fits that are done, GapReady all of
+/// them. Refused where no weight has a rank below its full one.
 struct GapRequest {
     QueryTag tag{};
     std::filesystem::path runDirectory; ///< empty: `project` itself
@@ -198,8 +199,8 @@ struct TokeniserRequest {
     TokeniserTraining training;
 };
 
-/// Gives a question up; a QueryFailed answers it, and of an import, an export or loaded weights nothing is there then.
-/// One that is answered already says nothing more.
+/// Gives a question up. A QueryFailed answers it; an import, an export or a loading of weights has then removed what it
+/// had written. A question that has been answered already is not answered again.
 struct GiveUp {
     QueryTag tag{};
 };
@@ -301,12 +302,12 @@ struct FactoriseReady {
     std::int64_t batches = 0;
     std::vector<std::string> notes; ///< as SampleReady's, and of the fits
 };
-/// Of an import, or of weights that are loaded onto a project. Some thirty times a second at most.
+/// How far an import is, or the loading of weights onto a project. Some thirty times a second at most.
 struct ImportProgress {
     QueryTag tag{};
     double share = 0; ///< of reading the weights and writing the checkpoint
 };
-/// Of the weights that an export writes. Some thirty times a second at most.
+/// How far an export is with writing the weights. Some thirty times a second at most.
 struct ExportProgress {
     QueryTag tag{};
     double share = 0;
@@ -362,7 +363,7 @@ struct GapReady {
     QueryTag tag{};
     Gap gap;
 };
-/// Some thirty times a second at most.
+/// How far the learning of a tokeniser is. Some thirty times a second at most.
 struct TokeniserProgressed {
     QueryTag tag{};
     TokeniserProgress progress;
@@ -375,7 +376,7 @@ struct TokeniserReady {
 struct QueryFailed {
     QueryTag tag{};
     Error error;
-    /// What the error has only the first of, a line each: of an import, the tensors that do not fit.
+    /// All that is wrong, a line each, where `error` can name only the first: the tensors of an import that do not fit.
     std::vector<std::string> details = {};
 };
 

@@ -49,9 +49,11 @@ struct ValidationRecord {
     bool operator==(const ValidationRecord&) const = default;
 };
 
-/// A stage of training that begins: the loss of what the steps before it train and of what those after it do, the
-/// same weights but for layers that are new, on the same batches of each kind, means over draws (Trainer::beginStage).
-/// NaN where there is none.
+/// The beginning of a stage of training, with four losses. "Before" is the loss of the layers that the last step of the
+/// old stage trained, "after" that of the layers that the first step of the new one trains. Both are taken at the
+/// border, without a step between them: the weights are the same, but for layers that are new, and so are the batches.
+/// "Train" is over batches of the training split, "validation" of the validation split. Where steps draw their layers,
+/// each is a mean over draws (Trainer::beginStage). A loss that was not taken is NaN.
 struct StageRecord {
     std::int64_t step = 0; ///< the last step before it
     std::string name;

@@ -4,7 +4,7 @@
 #include "engine/api/run_paths.h"
 #include "engine/bundle/data_paths.h"
 #include "engine/bundle/moves.h"
-#include "engine/bundle/places.h"
+#include "engine/bundle/relative_paths.h"
 #include "engine/data/fingerprint.h"
 #include "engine/data/text_codec.h"
 #include "engine/results/run_reader.h"
@@ -98,9 +98,9 @@ bool isSameBeside(const DataFingerprint& a, const std::string& aModel, const Dat
                                                  : isSameContent(*first, *second);
 }
 
-/// Data that the project has are named by the run as the project names them, wherever the bundle had put them.
-/// `needed`: gets the names of the run's others.
-Status settleData(const fs::path& run, const DataFingerprint& known, std::set<std::string>& needed)
+/// Gives those of the run's data that the project has (`known`) the project's names for them, wherever the bundle had
+/// put them. `needed` gets the names of the others.
+Status renameData(const fs::path& run, const DataFingerprint& known, std::set<std::string>& needed)
 {
     auto file = readRunFile(run);
     const fs::path frozen = run / kFrozenProject / projects::kProjectFile;
@@ -258,7 +258,7 @@ Status join(const BundleContents& contents, const fs::path& folder, const Bundle
     std::set<std::string> needed;
     for (const std::string& run : contents.runs) {
         std::set<std::string> ofIt;
-        Status joined = settleData(folder / run, data ? *data : DataFingerprint(), ofIt);
+        Status joined = renameData(folder / run, data ? *data : DataFingerprint(), ofIt);
         joined = joined ? joinRun(folder / run, result.project / run, moves, result) : joined;
         if (!joined) {
             return ofRun(run, joined.error());

@@ -12,7 +12,7 @@ namespace residua::engine {
 /// hexadecimal digits that were drawn once, in a file of their own.
 inline constexpr const char* kIdentityFile = ".residua-identity";
 
-/// Of the project in `directory`; empty where it has none, or a file that says something else.
+/// The identity of the project in `directory`; empty where it has none, or a file that says something else.
 [[nodiscard]] std::string identityOf(const std::filesystem::path& directory);
 /// The same; drawn and kept where it has none. An error where it cannot be kept.
 [[nodiscard]] Result<std::string> ensureIdentity(const std::filesystem::path& directory);

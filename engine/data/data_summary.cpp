@@ -25,7 +25,7 @@ DataSummary summaryOf(const DataOutline& data)
             .notes = {}};
 }
 
-/// Of data that are open.
+/// Sums up data that are open.
 DataSummary summaryOf(const Dataset& dataset, const projects::TrainingPlan& plan)
 {
     DataSummary summary = summaryOf(

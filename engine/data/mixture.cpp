@@ -22,7 +22,7 @@ using Documents = std::vector<Document>;
 constexpr const char* kPlace = "data";
 /// Passes through a text up to which repeating it is about as good as new text (Muennighoff et al., 2023).
 constexpr double kGoodPasses = 4;
-/// Of the windows that are set apart, how many may be left out unsaid.
+/// The share of a split's windows up to which no note says that they are left out.
 constexpr double kUnsaid = 0.1;
 
 std::string rounded(double value)
@@ -85,7 +85,7 @@ private:
         return std::string(kPlace) + " · part " + std::to_string(index + 1) + " · ";
     }
 
-    /// Of the whole preparation, part i is the i-th of equal shares.
+    /// The watch over part `index`, which tells m_watch of the whole preparation: each part is an equal share of it.
     [[nodiscard]] PreparationWatch watchOf(std::size_t index) const
     {
         if (!m_watch) {

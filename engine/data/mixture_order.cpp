@@ -18,7 +18,7 @@ MixtureOrder::MixtureOrder(std::vector<double> shares, const std::vector<std::in
     const double end = turnOf(scarcest, windows[scarcest]);
     for (std::size_t part = 0; part < m_shares.size(); ++part) {
         const std::int64_t count = before(part, end);
-        // Of turns that are the same, those of earlier parts come before the end.
+        // Where two parts have windows of the same turn, the earlier part's comes first: here, before the end.
         m_taken[part] = count + (part < scarcest && turnOf(part, count) == end ? 1 : 0);
     }
     m_size = std::accumulate(m_taken.begin(), m_taken.end(), std::int64_t{0});

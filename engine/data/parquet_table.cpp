@@ -169,7 +169,7 @@ bool isEncrypted(const parquet::FileMetaData& metadata, int column)
     return false;
 }
 
-/// Of the system's pool, which other readers use at the same time: this limit is on what is taken from now on.
+/// A limit on what is taken from the system's pool from now on; other readers use that pool at the same time.
 std::unique_ptr<arrow::MemoryPool> limitedPool(std::uint64_t most)
 {
     constexpr std::uint64_t kLeast = std::uint64_t{8} << 20; // for the buffers that any file needs

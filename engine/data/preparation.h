@@ -11,7 +11,7 @@ namespace residua::engine {
 /// nobody watches.
 using PreparationWatch = std::function<bool(double share)>;
 
-/// Of what comes before a run's first step.
+/// The watches over what comes before a run's first step.
 struct PreparationWatches {
     PreparationWatch data;    ///< reading, tokenising, fingerprinting
     PreparationWatch weights; ///< their initialisation
@@ -22,7 +22,7 @@ struct PreparationWatches {
 {
     return {"data", "its preparation was given up"};
 }
-/// Done, or that error.
+/// Tells the watch, and returns Done, or preparationGivenUp() where the watch gives it up.
 [[nodiscard]] inline Status stillWanted(const PreparationWatch& watch, double share)
 {
     return !watch || watch(share) ? Status(Done{}) : Status(preparationGivenUp());

@@ -188,7 +188,7 @@ private:
         return Done{};
     }
 
-    /// Of several errors that of the first part counts.
+    /// Ends the work with this error; of several, that of the first part counts.
     void stop(std::size_t job, const Error& error)
     {
         const std::scoped_lock lock(m_mutex);

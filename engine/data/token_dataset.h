@@ -49,7 +49,7 @@ public:
                                                                  std::unique_ptr<TextCodec> codec,
                                                                  std::int64_t vocabulary, std::int64_t sequenceLength,
                                                                  std::vector<std::string> notes = {});
-    /// Of one sequence.
+    /// The same for a single sequence.
     [[nodiscard]] static Result<std::unique_ptr<Dataset>>
     create(TokenSequence tokens, SplitRanges ranges, std::unique_ptr<TextCodec> codec, std::int64_t vocabulary,
            std::int64_t sequenceLength, const std::string& place, std::vector<std::string> notes = {});

@@ -36,10 +36,11 @@ constexpr std::size_t kExamplePieces = 24;
 constexpr std::size_t kLongestExample = 200; ///< bytes
 constexpr std::size_t kExampleBytes = 20;    ///< that a line has at least, where there is such a line
 
-/// The trainer's process: it reads from our socket, and writes there what it has to say. Ends with the object.
-class Trainer {
+/// The process of the program kTrainer: it reads from our socket, and writes there what it has to say. Ends with the
+/// object.
+class TrainerProcess {
 public:
-    explicit Trainer(const TokeniserTraining& training) : m_log(training) {}
+    explicit TrainerProcess(const TokeniserTraining& training) : m_log(training) {}
 
     Status start(const fs::path& program, std::vector<std::string> words)
     {
@@ -100,7 +101,7 @@ private:
 
 using Watch = std::function<bool(const TokeniserProgress& progress)>;
 
-/// Of what is done with the text.
+/// A watch that tells `watch` how far the reading of the text is.
 PreparationWatch watchOfReading(const Watch& watch)
 {
     return [&watch](double share) { return !watch || watch({.read = share}); };
@@ -111,7 +112,7 @@ Status stillLearning(const Watch& watch, double share)
     return stillWanted([&watch](double learned) { return !watch || watch({.read = 1, .learned = learned}); }, share);
 }
 
-Status feed(Trainer& trainer, const std::vector<Document>& documents, const PreparationWatch& watch)
+Status feed(TrainerProcess& trainer, const std::vector<Document>& documents, const PreparationWatch& watch)
 {
     std::uint64_t all = 1;
     std::uint64_t done = 0;
@@ -155,7 +156,7 @@ Status run(const TokeniserTraining& training, const std::vector<Document>& docum
         return Error{kTrainer, "is not installed beside the program, so that no tokeniser can be trained: install it "
                                "again"};
     }
-    Trainer trainer(training);
+    TrainerProcess trainer(training);
     Status status = trainer.start(program, {path.string(), nameOf(training.model), std::to_string(training.pieces),
                                             std::to_string(std::max(1u, std::thread::hardware_concurrency()))});
     if (status) {

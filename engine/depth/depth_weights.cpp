@@ -3,7 +3,7 @@
 
 #include "engine/api/matrix_name.h"
 #include "engine/depth/token_weights.h"
-#include "engine/ops/places.h"
+#include "engine/ops/part_selection.h"
 #include "engine/runtime/fixed_bits.h"
 #include "projects/model/parameter_name.h"
 
@@ -170,7 +170,7 @@ private:
             .contiguous();
     }
 
-    /// Of the weights that the last pass applied, times the document's factor.
+    /// The Tsallis entropy of the weights that the last pass applied, times the document's factor.
     [[nodiscard]] at::Tensor tsallisEntropy() const
     {
         const auto& [q, weight] = m_mix.tsallis;

@@ -143,7 +143,7 @@ private:
     std::vector<at::Tensor> m_factors;
 };
 
-/// Of the kinds with RW beside another extension; nullopt where the factors are 1.
+/// The residual weights of a kind that has RW beside another extension; nullopt where the factors are 1.
 std::optional<ResidualWeights> residualWeightsOf(const BranchGate& wiring, std::int64_t depth, InitPlan& plan)
 {
     return projects::hasResidualWeights(wiring.gate) ? std::optional<ResidualWeights>({wiring.bound, depth, plan})

@@ -41,13 +41,13 @@ public:
     /// The same with one tensor for all ports.
     [[nodiscard]] at::Tensor runOn(std::size_t module, const at::Tensor& input, const Pass& pass);
 
-    /// Of the module, in the order in which they run.
+    /// The operators of the module, in the order in which they run.
     [[nodiscard]] std::vector<Operator*> operators(std::size_t module) const;
     /// For layers that a value leaves or enters beside their ports: they cannot be computed again.
     void keepActivations() { m_activations = projects::Activations::Keep; }
 
 private:
-    /// A program is of a layer or of a half of one; a module is one program or two.
+    /// A program computes a layer or a half of one; a module is one program or two.
     struct Module {
         std::size_t program = 0;
         bool takesNext = false; ///< the program after it is of the module too

@@ -31,9 +31,9 @@ public:
     virtual ~StreamWeights() = default;
     /// Starts a forward pass: computes what is the same for all tokens.
     virtual void begin() = 0;
-    /// Of layer `layer` (from 0), whose streams are the first n entries of `stack`.
+    /// The mixes of layer `layer` (from 0), whose streams are the first n entries of `stack`.
     [[nodiscard]] virtual StreamMixes of(std::size_t layer, const DepthStack& stack) const = 0;
-    /// Of every layer; one copy from the device.
+    /// The numbers of every layer; one copy from the device.
     [[nodiscard]] virtual std::vector<StreamNumbers> numbers() = 0;
 
     /// Makes the parameters, each of all layers at once: "topology.read" [L, n], "topology.carry" [L, n, n] (indexed

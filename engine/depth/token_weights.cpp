@@ -3,7 +3,7 @@
 
 #include "engine/api/matrix_name.h"
 #include "engine/ops/fused.h"
-#include "engine/ops/places.h"
+#include "engine/ops/part_selection.h"
 #include "engine/runtime/fixed_bits.h"
 #include "projects/model/parameter_name.h"
 

@@ -6,7 +6,7 @@
 #include "engine/graph/weight_inputs.h"
 #include "engine/ops/feature_attention.h"
 #include "engine/ops/joined_linear.h"
-#include "engine/ops/places.h"
+#include "engine/ops/part_selection.h"
 #include "engine/runtime/fixed_bits.h"
 #include "projects/nodes/attention_features.h"
 #include "projects/nodes/attention_options.h"

@@ -4,7 +4,7 @@
 #include "engine/graph/weight_inputs.h"
 #include "engine/ops/fused.h"
 #include "engine/ops/joined_linear.h"
-#include "engine/ops/places.h"
+#include "engine/ops/part_selection.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/tensor.h>
@@ -47,7 +47,7 @@ private:
     std::uint64_t m_mlp;
 };
 
-/// One factor a feature of an MLP's hidden features.
+/// The factors of the kept parts, spread over an MLP's hidden features: [hidden features].
 at::Tensor featureFactors(const KeptParts& kept, const at::Tensor& like)
 {
     const at::Tensor factors = at::tensor(kept.factors, at::kDouble).to(like.device(), like.scalar_type());

@@ -34,11 +34,12 @@ enum class Role {
 struct ParameterStart {
     Role role = Role::Matrix;
     double factor = 1; ///< of what the role says
-    /// Of a matrix that starts from a normal law with this deviation, whatever the document's; 0: by the document's.
+    /// The deviation of the normal law that a matrix starts from, whatever the document's law; 0: by the document's.
     double deviation = 0;
     /// Role::Given: in double on the host, of the parameter's shape or one number for all elements.
     at::Tensor values;
-    /// Of a matrix that makes its node's output: the activation that all readers apply to it ("relu"); empty: none.
+    /// The activation that all readers of the node's output apply to it ("relu"), where the parameter is the matrix
+    /// that makes that output; empty: none.
     std::string follows;
 };
 
@@ -101,7 +102,7 @@ public:
 
     [[nodiscard]] const Compute& compute() const { return m_compute; }
     [[nodiscard]] std::vector<NamedParameter>& all() { return m_parameters; }
-    /// Of each of all().
+    /// How each of all() starts.
     [[nodiscard]] const std::vector<ParameterStart>& starts() const { return m_starts; }
     [[nodiscard]] const std::vector<FactoredWeight>& factored() const { return m_factored; }
     [[nodiscard]] const std::vector<AttentionFeatures>& attentions() const { return m_attentions; }

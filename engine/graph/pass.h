@@ -28,7 +28,7 @@ enum class Mode {
 class RandomStreams {
 public:
     RandomStreams() = default;
-    /// Of step `step` of a run with the seed `seed`.
+    /// The streams of step `step` of a run with the seed `seed`.
     RandomStreams(std::int64_t seed, std::int64_t step);
 
     [[nodiscard]] Philox stream(std::string_view name) const
@@ -63,8 +63,8 @@ struct KeptParts {
 /// What a pass does with one layer of the stack.
 struct LayerUse {
     bool runs = true; ///< false: it costs nothing, and its branch is absent
-    /// Of its branch; where 1/p makes up for what is left out, of either half of a branch that has two, inside it: the
-    /// second reads what the first has made (PLD, algorithm 2).
+    /// What its branch is multiplied by. Where 1/p makes up for what is left out, each half of a branch that has two is
+    /// multiplied inside it, since the second reads what the first has made (PLD, algorithm 2).
     double factor = 1;
     PartUse heads = {};
     PartUse mlp = {};
@@ -91,7 +91,7 @@ struct Pass {
     [[nodiscard]] bool training() const { return mode == Mode::Training; }
     /// The layer (from 0) whose graph runs; what its operators are to do with their heads and parts is that layer's.
     std::size_t running = 0;
-    /// Of the layer at `index` (from 0).
+    /// What is done with the layer at `index` (from 0).
     [[nodiscard]] LayerUse layer(std::size_t index) const { return layers.empty() ? LayerUse() : layers.at(index); }
     [[nodiscard]] LayerUse here() const { return layer(running); }
 };

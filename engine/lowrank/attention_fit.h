@@ -59,7 +59,7 @@ struct AttentionFit {
 /// rate, and stoppedFit().
 [[nodiscard]] Result<AttentionFit> fitAttention(const AttentionProblem& problem, const LowRankWatch& watch = {});
 
-/// Of the features ω [features, width].
+/// The error that the features ω [features, width] leave.
 [[nodiscard]] Result<AttentionError> measureAttention(const AttentionProblem& problem,
                                                       const std::vector<double>& features);
 

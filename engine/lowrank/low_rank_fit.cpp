@@ -80,7 +80,7 @@ private:
         }
         return *m_spectral;
     }
-    /// Of the weight as N(0, I) meets it.
+    /// The singular value decomposition of the weight as inputs from N(0, I) meet it.
     const Decomposition& directions()
     {
         if (!m_directions) {

@@ -98,7 +98,7 @@ Result<DirectionChoice> byEnumeration(const ChoiceValue& value, Index rank, cons
     }
 }
 
-/// Of `candidates`, the few with the largest score.
+/// The `few` candidates with the largest score.
 std::vector<Index> foremost(std::vector<Index> candidates, const VectorXd& score, std::size_t few)
 {
     const std::size_t count = std::min(few, candidates.size());

@@ -28,7 +28,7 @@ namespace {
 using projects::Project;
 using projects::Shape;
 
-/// Of what blocks write to the residual: Hyper-Connections let it start √n times as large (Zhu et al., section 4.1).
+/// The factor on the start of what blocks write to the residual: √n under Hyper-Connections (Zhu et al., section 4.1).
 double residualFactor(const Project& project)
 {
     const auto* const streams = std::get_if<projects::MultiStream>(&project.topology.wiring);

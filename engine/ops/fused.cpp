@@ -196,7 +196,7 @@ public:
     }
 };
 
-/// Of each pair of features that rotates, in radians a position: [features / 2].
+/// The frequency of each pair of features that rotates, in radians a position: [features / 2].
 at::Tensor frequenciesOf(const projects::RotaryPositions& positions)
 {
     const at::Tensor exponents =

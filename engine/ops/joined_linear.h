@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/ops/fused.h"
-#include "engine/ops/places.h"
+#include "engine/ops/part_selection.h"
 
 #include <ATen/core/Tensor.h>
 

@@ -10,8 +10,8 @@ namespace residua::engine {
 /// How one projects::Objective is computed; that type has the formulas.
 struct ObjectiveEntry {
     projects::Objective objective = projects::Objective::NextToken;
-    /// Of the head's output and the target, which has its first dimensions and the element of the objective's traits:
-    /// a scalar in at least single precision, the mean that the traits name.
+    /// The loss of the head's output against the target, which has the output's first dimensions and the element of the
+    /// objective's traits: a scalar in at least single precision, the mean that the traits name.
     at::Tensor (*loss)(const at::Tensor& output, const at::Tensor& target) = nullptr;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/ops/weight.h"
 
-#include "engine/ops/places.h"
+#include "engine/ops/part_selection.h"
 #include "engine/runtime/fixed_bits.h"
 
 #include <ATen/TensorOperators.h>

@@ -66,7 +66,7 @@ public:
         return m_database ? m_database->prepare(sql) : Result<Statement>(*storeError);
     }
 
-    /// Of the last statement. Precondition: it was prepared.
+    /// The error of the last statement. Precondition: it was prepared.
     [[nodiscard]] Error failure(const std::string& what) const { return m_database->failure(what); }
 
     /// Notes what is left out, once.
@@ -348,7 +348,8 @@ std::vector<std::int64_t> RunReader::checkpoints() const
 
 namespace {
 
-/// Of the folder, or of the folders in it too: a sweep keeps its runs in one of its own.
+/// Whether the runs of the folder alone are listed, or those of the folders in it too: a sweep keeps its runs in one of
+/// its own.
 enum class Depth { Alone, AndFolders };
 
 RunInfo listed(const fs::path& run)

@@ -85,7 +85,7 @@ std::vector<StageTransition> stageTransitions(const std::vector<StageRecord>& st
     const auto doneBy = [&](std::int64_t step) {
         return static_cast<std::size_t>(std::ranges::upper_bound(steps, static_cast<double>(step)) - steps.begin());
     };
-    /// Of what has run up by each step, how much of it between two.
+    /// How much was added in the steps [from, to); `sums` are the totals up to each step.
     const auto between = [](std::span<const double> sums, std::size_t from, std::size_t to) {
         return sums[to - 1] - (from == 0 ? 0.0 : sums[from - 1]);
     };

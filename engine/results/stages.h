@@ -35,8 +35,8 @@ struct StageTransition {
 [[nodiscard]] std::vector<StageRecord> stageStarts(const std::vector<RunEvent>& events);
 /// The same with the losses that the run took.
 [[nodiscard]] std::vector<StageRecord> stageRecords(const RunReader& run);
-/// Of every stage. The training loss of each step: `steps` ascending, `losses` as long; `seconds` of training and
-/// `flops`, in any unit, so far are as long too, or empty.
+/// The transition into every stage, by the training loss of each step: `steps` ascending, `losses` as long; `seconds`
+/// of training and `flops`, in any unit, so far are as long too, or empty.
 [[nodiscard]] std::vector<StageTransition>
 stageTransitions(const std::vector<StageRecord>& stages, std::span<const double> steps, std::span<const double> losses,
                  std::span<const double> seconds = {}, std::span<const double> flops = {});

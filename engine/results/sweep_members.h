@@ -52,11 +52,11 @@ struct Unreadable {
 using MemberStatus = std::variant<member::Pending, member::Training, member::CutOff, member::Finished, member::Failed,
                                   member::Foreign, member::Unreadable>;
 
-/// Of the member `project` whose run is, or will be, in `run`. Blocking; any thread.
+/// The status of the member `project` whose run is, or will be, in `run`. Blocking; any thread.
 [[nodiscard]] MemberStatus memberStatus(const std::filesystem::path& run, const projects::Project& project);
-/// Of the newest of `runs` that is a member of any sweep at the same point of the grid (its label, or project and label
-/// together) and trains what this member does, but for the number of steps; Pending where none is. Blocking; any
-/// thread.
+/// The status of the newest of `runs` that is a member of any sweep at the same point of the grid (its label, or
+/// project and label together) and trains what this member does, but for the number of steps; Pending where none is.
+/// Blocking; any thread.
 [[nodiscard]] MemberStatus memberStatusAmong(const std::vector<RunInfo>& runs, const projects::SweepMember& member);
 
 /// What members are compared by: the validation loss where there is one, otherwise the training loss. Nothing unless

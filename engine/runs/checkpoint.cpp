@@ -164,7 +164,7 @@ std::vector<std::pair<double, std::int64_t>> byLoss(const fs::path& runDirectory
     return losses;
 }
 
-/// Of `steps`, those that the rule keeps.
+/// Those of `steps` that the rule keeps.
 std::set<std::int64_t> keptBy(const CheckpointRule& rule, const fs::path& runDirectory,
                               const std::vector<std::int64_t>& steps)
 {

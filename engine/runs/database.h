@@ -47,7 +47,7 @@ public:
     [[nodiscard]] Result<Statement> prepare(std::string_view sql) const;
     /// `what` and why: the last failure.
     [[nodiscard]] Error failure(const std::string& what) const;
-    /// Of which kind the last failure was that became an error.
+    /// The kind of the last failure that an error was returned for.
     [[nodiscard]] StoreTrouble trouble() const { return m_trouble; }
     /// How long a statement waits for another process that holds the store.
     void setPatience(std::chrono::milliseconds patience);

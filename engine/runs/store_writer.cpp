@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What a flush may hold up the training; the rows wait where that is not enough.
+/// How long a flush may hold up the training; where it cannot write by then, the rows wait for the next one.
 constexpr std::chrono::milliseconds kPatience{500};
 
 /// Puts what stands in the store's place, with SQLite's files beside it, out of the way.
@@ -35,7 +35,8 @@ Result<fs::path> putAside(const fs::path& store)
     return aside;
 }
 
-/// A stage that begins after the step goes too: a checkpoint is of before its border, which is gone over again.
+/// Deletes what was recorded beyond the step. The beginning of a stage at that very step goes too: the checkpoint was
+/// written before the border, so the run records it again.
 Status dropBeyond(Database& database, std::int64_t step)
 {
     const std::string at = std::to_string(step);

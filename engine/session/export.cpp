@@ -94,7 +94,7 @@ private:
         return Done{};
     }
 
-    /// Of transformers' models, whether it is one of its own.
+    /// Decides, for a model of transformers, whether it is of one of its architectures or brings code of its own.
     Status choose()
     {
         if (m_request.format != ExportFormat::HuggingFace) {
@@ -262,7 +262,8 @@ private:
         return m_making->keep();
     }
 
-    /// Of a network that is there as a whole; where it was imported, rather the architecture that it came from.
+    /// Finds the decoder that the network is, if all of the network is there; where it was imported, the architecture
+    /// that it came from goes first.
     [[nodiscard]] Result<projects::FoundDecoder> findDecoder() const
     {
         const projects::StageSchedule& schedule = (*m_sound)->schedule;

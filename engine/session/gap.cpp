@@ -338,7 +338,7 @@ private:
         return Done{};
     }
 
-    /// Of the next method, into the network.
+    /// Writes the next method's factors into the network.
     Status placeFactors()
     {
         m_fitting.reset();

@@ -52,7 +52,7 @@ struct OpenedCheckpoint {
     LoadedCheckpoint checkpoint;
     std::unique_ptr<Dataset> dataset; ///< of the run's project
 };
-/// Of `step`; without one the newest that is intact. The run's notes tell of those that are not.
+/// Opens the checkpoint of `step`, without one the newest that is intact. The run's notes tell of those that are not.
 [[nodiscard]] Result<OpenedCheckpoint> openCheckpoint(const RunUse& use, std::optional<std::int64_t> step);
 
 /// Refuses what does not validate, with its first error.

@@ -24,10 +24,10 @@ struct LinearStability {
     std::vector<double> effects; ///< Ψ_l = ‖F₋ₗ(x) − F(x)‖₂ (definition 5.2)
     double gap = 0;              ///< (1/L)·Σ Ψ_l/‖F(x)‖₂, which bounds the gap of the losses (theorem 5.3)
 };
-/// Of `layers` layers: about layers²/2 products [d, d]·[d, inputs]. G has entries N(0, 1/d), as the paper's proofs do;
-/// A is such a matrix over its largest singular value, so that ‖A‖₂ = 1 (the paper asks for at most that). The same
-/// seed gives a deeper network the same first layers. Errors: a number of layers, features or inputs below 1, τ outside
-/// [0, 1].
+/// Draws a network of `layers` layers and measures it: about layers²/2 products [d, d]·[d, inputs]. G has entries N(0,
+/// 1/d), as the paper's proofs do; A is such a matrix over its largest singular value, so that ‖A‖₂ = 1 (the paper asks
+/// for at most that). The same seed gives a deeper network the same first layers. Errors: a number of layers, features
+/// or inputs below 1, τ outside [0, 1].
 [[nodiscard]] Result<LinearStability> linearStability(const NormalisedLinear& network, std::int64_t layers);
 
 /// The exponent p of y = a·x^p that fits best in the logarithms; NaN for fewer than two points above 0.

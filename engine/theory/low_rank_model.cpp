@@ -68,7 +68,7 @@ DenseMatrix symmetricPart(const DenseMatrix& a)
     return (a + a.transpose()) / 2;
 }
 
-/// Of the symmetric part of a; smallest first.
+/// The eigenvalues of the symmetric part of a; smallest first.
 Eigen::VectorXd symmetricEigenvalues(const DenseMatrix& a)
 {
     return eigensystem(symmetricPart(a)).values;

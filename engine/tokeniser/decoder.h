@@ -19,7 +19,7 @@ public:
     virtual void apply(std::vector<std::string>& tokens) const = 0;
 };
 
-/// Of a component of tokenizer.json; null where the part has failed.
+/// Makes the decoder that a component of tokenizer.json describes; null where the part has failed.
 [[nodiscard]] std::unique_ptr<Decoder> makeDecoder(const Part& part);
 
 /// `bytes` with one U+FFFD for each longest beginning of a character that breaks off, and for each other byte that is

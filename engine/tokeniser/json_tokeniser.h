@@ -19,7 +19,7 @@ namespace residua::engine {
 /// padding, if the file asks for them, are no matter of text that is trained on. Immutable; any thread.
 class JsonTokeniser {
 public:
-    /// Of a file's bytes. Errors name the component, below `place`.
+    /// Reads a tokeniser from a file's bytes. Errors name the component, below `place`.
     [[nodiscard]] static Result<std::unique_ptr<JsonTokeniser>> parse(std::string_view bytes, const std::string& place);
     ~JsonTokeniser();
 

@@ -18,7 +18,7 @@ public:
     [[nodiscard]] virtual Status apply(std::string& text, TextStart start) const = 0;
 };
 
-/// Of a component of tokenizer.json; null where the part has failed.
+/// Makes the normaliser that a component of tokenizer.json describes; null where the part has failed.
 [[nodiscard]] std::unique_ptr<Normaliser> makeNormaliser(const Part& part);
 
 } // namespace residua::engine

@@ -31,7 +31,7 @@ public:
     [[nodiscard]] virtual Status apply(Pieces& pieces) const = 0;
 };
 
-/// Of a component of tokenizer.json; null where the part has failed.
+/// Makes the splitter that a component of tokenizer.json describes; null where the part has failed.
 [[nodiscard]] std::unique_ptr<Splitter> makeSplitter(const Part& part);
 
 } // namespace residua::engine

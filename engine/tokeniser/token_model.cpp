@@ -12,7 +12,8 @@ using ModelPtr = std::unique_ptr<TokenModel>;
 constexpr Maker<ModelPtr> kModels[] = {
     {"BPE", &makeBpe}, {"Unigram", &makeUnigram}, {"WordPiece", &makeWordPiece}, {"WordLevel", &makeWordLevel}};
 
-/// Of a file of an earlier version, which does not name the type of its model: by the fields that only one type has.
+/// Makes the model of a file of an earlier version, which does not name its type: the fields that only one type has
+/// tell it.
 ModelPtr makeByFields(const Part& part)
 {
     if (part.has("merges")) {

@@ -62,7 +62,7 @@ protected:
     TokenTable m_table;
 };
 
-/// Of the component "model" of tokenizer.json; null where the part has failed.
+/// Makes the model that the component "model" of tokenizer.json describes; null where the part has failed.
 [[nodiscard]] std::unique_ptr<TokenModel> makeTokenModel(const Part& part);
 
 // The kinds.

@@ -13,8 +13,8 @@ namespace residua::engine {
 [[nodiscard]] bool isWordCharacter(char32_t character);
 [[nodiscard]] bool isNumeric(char32_t character); ///< category N
 [[nodiscard]] bool isMark(char32_t character);    ///< category M
-/// Of category P, or one of ASCII's 32 that are neither letters, digits nor spaces. This and the next two are told by
-/// the characters of Unicode 8, as the models that ask for them were trained.
+/// Whether it is of category P, or one of ASCII's 32 that are neither letters, digits nor spaces. This and the next two
+/// are told by the characters of Unicode 8, as the models that ask for them were trained.
 [[nodiscard]] bool isPunctuation(char32_t character);
 [[nodiscard]] bool isNonspacingMark(char32_t character); ///< category Mn
 [[nodiscard]] bool isControlLike(char32_t character);    ///< categories Cc, Cf, Co and Cs

@@ -40,7 +40,7 @@ public:
     }
     /// 0 where there is none.
     [[nodiscard]] std::uint32_t child(std::uint32_t node, char byte) const { return m_slots[at(node, byte)].child; }
-    /// Of the string that ends at the node, or kNoPiece.
+    /// The id of the string that ends at the node, or kNoPiece.
     [[nodiscard]] std::uint32_t id(std::uint32_t node) const { return m_ids[node]; }
 
 private:

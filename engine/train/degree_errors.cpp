@@ -14,7 +14,7 @@
 namespace residua::engine {
 namespace {
 
-/// Of (f*(x) − F(x))·χ_S(x) over the examples.
+/// Sums over the examples of (f*(x) − F(x))·χ_S(x) and of its square, for the monomial χ_S of one term.
 struct TermSums {
     double sum = 0;
     double squares = 0;

@@ -41,8 +41,8 @@ public:
     /// clipping: a scalar on the device.
     at::Tensor step(double rate, std::span<const HeldSlice> untouched = {});
     void clearGradients();
-    /// Of the parameter at index `to`, those of the one at `from`, whose shape it has; or none, as before the first
-    /// step.
+    /// Gives the parameter at index `to` the moments of the one at `from`, whose shape it has, or none where that has
+    /// none, as before the first step.
     void copyMoments(std::size_t from, std::size_t to);
     void clearMoments(std::size_t of);
 

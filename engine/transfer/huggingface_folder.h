@@ -54,7 +54,7 @@ public:
     [[nodiscard]] bool atEnd() const { return m_ended; }
     /// A piece of the work, with one tensor at most.
     [[nodiscard]] Status advance();
-    /// Of the tensors, which are first looked at and then written.
+    /// How far it is: each tensor counts twice, since it is first looked at and then written.
     [[nodiscard]] std::uint64_t tensorsDone() const { return m_compared + m_written; }
     [[nodiscard]] std::uint64_t tensors() const { return 2 * m_entries.size(); }
     /// At the end.

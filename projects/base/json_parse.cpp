@@ -206,7 +206,7 @@ private:
         return !twice || fail(pointer() + "/" + tokenOf(*twice), "is given twice; expected each key once");
     }
 
-    /// Of the innermost open container.
+    /// The JSON pointer to the innermost open container.
     std::string pointer() const
     {
         std::string out;

@@ -24,7 +24,7 @@ public:
 
     void error(const std::string& path, const std::string& place, const std::string& message);
     void warning(const std::string& path, const std::string& place, const std::string& message);
-    /// Of a field, whose place is in the words of the schema.
+    /// The same for a field, whose place is then in the words of the schema.
     void error(const std::string& path, const std::string& message);
     void warning(const std::string& path, const std::string& message);
 
@@ -58,7 +58,7 @@ void validateNetwork(const Project& project, Problems& problems);
 void validateTopology(const Project& project, Problems& problems);
 void validateTraining(const Project& project, Problems& problems);
 void validateSchedule(const Project& project, Problems& problems);
-/// Of the training plan, what says how large a step is.
+/// Checks the fields of the training plan that say how large a step is.
 void validateStepSizes(Problems& problems);
 
 /// The blocks that layers are made of, each once, in document order.

@@ -35,8 +35,8 @@ std::vector<Shortcut> shortcutsOf(const Project& project, const Selection& selec
     return shortcuts;
 }
 
-/// Of a running sum, on whose canvas a step of the stream can be selected too: whether a learned shortcut is selected,
-/// and nothing else.
+/// Whether every selected shortcut has a weight of its own. Under a running sum only learned shortcuts have one, and a
+/// step of the stream, which has none, can be selected on the canvas too.
 bool hasOwnWeights(const Project& project, const Selection& selection)
 {
     const auto* mix = std::get_if<DepthMix>(&project.topology.wiring);

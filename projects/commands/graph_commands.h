@@ -41,10 +41,10 @@ struct NodeSpot {
                                          const GraphView& seen);
 [[nodiscard]] DocumentChange removeWire(const Document& document, const Wire& wire, const GraphView& seen);
 
-/// Of two selected nodes and more.
+/// Aligns the selected nodes, two at least.
 [[nodiscard]] Result<DocumentChange> alignNodes(const Document& document, const Selection& selection,
                                                 Alignment alignment, const GraphView& seen);
-/// To the corners `to`.
+/// Moves the nodes to the corners `to`.
 [[nodiscard]] Result<DocumentChange> moveNodes(const Document& document, const std::map<NodeId, Position>& to,
                                                const GraphView& seen);
 /// The same for all nodes of the graph, by the automatic layout.

@@ -41,7 +41,7 @@ inline constexpr double kNodeGrid = 8;
 /// The size of a node that is not there yet.
 inline constexpr double kNodeWidth = 176;
 inline constexpr double kNodeHeight = 44;
-/// Of that size, around `centre`.
+/// The box of a node of that size around `centre`.
 [[nodiscard]] Box nodeBoxAround(Position centre);
 
 /// The place nearest to `wanted` at which a box of its size stays clear of `taken`.

@@ -82,7 +82,7 @@ public:
     {
     }
 
-    /// Of graphs as they run: a block's whole, or its two halves.
+    /// The costs of the nodes of graphs as they run: of a block whole, or of its two halves.
     std::map<NodeId, Cost> nodes(const GraphRef& ref, const std::vector<Graph>& graphs) const
     {
         std::map<NodeId, Cost> costs;

@@ -43,7 +43,7 @@ struct CostReport {
 };
 
 [[nodiscard]] CostReport costOf(const SoundProject& project);
-/// Of any document: checks it first. The error is the first of soundProject().
+/// The costs of any document: checks it first. The error is the first of soundProject().
 [[nodiscard]] Result<CostReport> costOf(const Project& project);
 
 /// What adding `shortcut` would add to the total (the figure beside the pointer while dragging). Errors where the

@@ -10,7 +10,7 @@
 /// The topology's share of the cost. Private to this folder.
 namespace residua::projects {
 
-/// Of one token or sample, over all layers and the final output.
+/// The topology's cost of one token or sample, over all layers and the final output.
 [[nodiscard]] NodeCost topologyCost(const Topology& topology, std::int64_t depth, std::int64_t width);
 
 /// How much a reader of a mix reads.
@@ -19,7 +19,7 @@ struct ReaderSize {
     std::int64_t learned = 0; ///< those of them that ShortcutState::Learned gives a weight of their own
 };
 [[nodiscard]] ReaderSize sizeOf(const DepthMix& mix, const DepthReader& reader);
-/// Of reader `target` when it reads that much.
+/// The cost of reader `target` when it reads that much.
 [[nodiscard]] NodeCost readerCost(const DepthMix& mix, std::int64_t target, const ReaderSize& size, std::int64_t depth,
                                   std::int64_t width);
 

@@ -16,7 +16,7 @@
 namespace residua::projects {
 namespace {
 
-/// Of a block, or of parts of it that can be left out.
+/// What a block costs, or a part of one that can be left out.
 struct Share {
     double trainFlops = 0;
     double activationBytes = 0;
@@ -159,7 +159,8 @@ private:
         return bytes - (whole - largest);
     }
 
-    /// Of the step that keeps the most: where as many layers train in each, the largest of those that are drawn.
+    /// The shares of the step that keeps the most: where as many layers train in each, the largest of those that are
+    /// drawn.
     [[nodiscard]] KeepShares mostOf(KeepShares kept)
     {
         if (drawnOneByOne(m_project.schedule.sampling)) {

@@ -17,7 +17,8 @@ struct SpanCost {
     double activationBytes = 0;     ///< expected, kept for the backward pass of one micro-batch
     double peakActivationBytes = 0; ///< of the step that keeps the most: of what is drawn one by one, that is all
 };
-/// Of each of spansOf(), in its order. `report` may be of the document before an edit; what it does not know counts 0.
+/// The costs of each of spansOf(), in its order. `report` may be of the document before an edit; what it does not know
+/// counts 0.
 [[nodiscard]] std::vector<SpanCost> costsOfSpans(const Project& project, const CostReport& report);
 
 /// FLOP that all steps are expected to take, as a share of those of the full model: each layer's part is weighted

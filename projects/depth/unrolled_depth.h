@@ -43,15 +43,15 @@ struct UnrolledDepth {
 /// Halves where one of the two tells them apart.
 [[nodiscard]] Granularity granularityFor(const Wiring& a, const Wiring& b);
 
-/// Of `layers` layers that are wired by `mix` with these weights, one for each of its terms.
-/// Precondition: the granularity is Half where projects::splitsLayers(mix).
+/// Unrolls `layers` layers that are wired by `mix` with these weights, one for each of its terms. Precondition: the
+/// granularity is Half where projects::splitsLayers(mix).
 [[nodiscard]] UnrolledDepth unrolled(const DepthMix& mix, std::int64_t layers, const MixNumbers& applied,
                                      Granularity granularity);
 /// The weights with which a wiring starts, applied: [terms].
 [[nodiscard]] MixNumbers startingWeights(const DepthMix& mix, std::int64_t layers);
 
-/// Of x_j = branch_j·f_j + residual_j·x_{j−1} (ReZero, LAuReL-RW), a number each per module; `modules` says whether
-/// those are layers or halves, which takes the granularity Half.
+/// Unrolls x_j = branch_j·f_j + residual_j·x_{j−1} (ReZero, LAuReL-RW), a number each per module; `modules` says
+/// whether those are layers or halves, which takes the granularity Half.
 [[nodiscard]] UnrolledDepth unrolled(const std::vector<double>& branch, const std::vector<double>& residual,
                                      Granularity granularity, Granularity modules = Granularity::Layer);
 

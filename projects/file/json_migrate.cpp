@@ -185,7 +185,7 @@ std::optional<double> numberIn(const JsonValue& value)
     return broken == nullptr ? std::nullopt : std::optional(*broken);
 }
 
-/// Of the stack in the tree; what is no stack its reader refuses.
+/// The depth of the stack in the tree. What is no stack counts as none: its reader refuses it.
 std::int64_t depthIn(const JsonValue& tree)
 {
     const JsonValue* const network = findMember(tree, "network");

@@ -106,7 +106,7 @@ struct ReadDecoder {
 /// The decoder that a network is.
 struct FoundDecoder {
     Decoder decoder;
-    /// Of nodes: the prefix that their parameters have in networkOf(decoder), with the one in the project.
+    /// For each node the prefix of its parameters in networkOf(decoder), and the prefix that they have in the project.
     std::map<std::string, std::string> names;
 
     /// The project's name of a parameter of networkOf(decoder).

@@ -14,7 +14,7 @@
 namespace residua::projects {
 namespace {
 
-/// Of a file by whoever made it: what keeps it within sums of sizes that do not overflow.
+/// The largest number that is read: anybody may have made the file, and sums of sizes must not overflow.
 constexpr std::int64_t kMostOfAnything = 1'000'000'000;
 
 /// Reads keys of an object; the first error stays, and later reads give what they are given for a missing key.

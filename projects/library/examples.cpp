@@ -256,7 +256,7 @@ Project lowRankRegression()
                                     "Ten layers of rank 3 learn a map of 100 features: a residual sum cannot let the "
                                     "input go, weights on the depth can (DeepCrossAttention, figure 1)",
                                     100, LowRankRegression{.rank = 100});
-    // That the levels of section 4 are reached takes an optimiser that gets there.
+    // With AdamW, because plain gradient descent does not reach the levels of section 4.
     project.sweeps = {
         {"section 4",
          {axisOf("/training/optimiser", "optimiser", {{"AdamW", {R"({"kind": "adamw", "weight_decay": 0})"}}}),

@@ -82,8 +82,8 @@ inline constexpr std::int64_t kMaxLayers = 4096;
 /// How many layers `stack` has; a negative repeat counts as none, and an absurd sum saturates.
 [[nodiscard]] std::int64_t layersOf(const std::vector<StackSegment>& stack);
 
-/// Of which rank a weight is. One below its full rank is held as the product of two thin matrices, u·v, which are what
-/// is trained; W ∈ R^{out×in} is then never formed.
+/// Which rank a weight has. A weight below its full rank is held as the product of two thin matrices, u·v, which are
+/// what is trained; W ∈ R^{out×in} is then never formed.
 struct FullRank {
     bool operator==(const FullRank&) const = default;
 };

@@ -36,7 +36,8 @@ struct ParameterName {
     bool operator==(const ParameterName&) const = default;
 };
 
-/// Of "layers.3.attention.q.weight", or of what it begins with. A layer that is no number from 1 on is part of `rest`.
+/// Reads "layers.3.attention.q.weight", or the beginning of such a name. A layer that is no number from 1 on is part of
+/// `rest`.
 [[nodiscard]] ParameterName parameterNameFrom(std::string_view text);
 /// The same as text, the one form in which files, errors and figures have it.
 [[nodiscard]] std::string textOf(const ParameterName& name);

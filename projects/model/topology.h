@@ -165,7 +165,8 @@ struct DepthMix {
     MixInit init = MixInit::Ones;
     std::map<Shortcut, ShortcutState> states;
     Tsallis tsallis;
-    /// Of the hidden layers that make weights per token (perTokenHidden).
+    /// Width of the small networks that make weights per token: rounded up to a multiple of the first, and for the
+    /// final output larger by the second (perTokenHidden).
     std::int64_t hiddenMultiple = 64;
     double finalHidden = 4;
     bool weightDecay = false;   ///< mixing weights are kept out of weight decay unless asked

@@ -82,10 +82,11 @@ struct RotaryPositions {
     std::int64_t original = 8192; ///< tokens
     auto operator<=>(const RotaryPositions&) const = default;
 };
-/// Of heads of `headDim` features; numbers that the scaling does not use have their defaults. Precondition: the share's
-/// features are even, which the node's shape rule checks.
+/// The rotary positions of an attention with heads of `headDim` features; numbers that the scaling does not use have
+/// their defaults. Precondition: the share's features are even, which the node's shape rule checks.
 [[nodiscard]] RotaryPositions rotaryOf(const ParamMap& attention, std::int64_t headDim);
-/// The parameters that say them, with the share of a head's features that rotates; without rotation kRopeParam alone.
+/// The parameters that describe these positions, with the share of a head's features that rotates; without rotation
+/// kRopeParam alone.
 [[nodiscard]] ParamMap rotaryParams(const RotaryPositions& positions, double share);
 /// The features that a share of `headDim` is.
 [[nodiscard]] std::int64_t rotatingFeatures(double share, std::int64_t headDim);

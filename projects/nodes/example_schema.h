@@ -53,9 +53,9 @@ struct ExampleSchema {
     [[nodiscard]] std::int64_t units(std::int64_t examples, std::int64_t time) const;
     /// Numbers of one unit, in all fields: a token each, or the features of each.
     [[nodiscard]] std::int64_t numbersPerUnit() const;
-    /// Of every stack entry at that width: [batch, time, width] or [batch, width].
+    /// The shape of every stack entry at that width: [batch, time, width] or [batch, width].
     [[nodiscard]] Shape entry(std::int64_t width) const;
-    /// Of the head's output: logits over the vocabulary for a target of tokens, else as the target.
+    /// The shape of the head's output: logits over the vocabulary for a target of tokens, else as the target.
     [[nodiscard]] Shape output() const;
     bool operator==(const ExampleSchema&) const = default;
 

@@ -20,7 +20,7 @@ struct HalfEnds {
     NodeId attention{};   ///< a
     NodeId feedForward{}; ///< f
 };
-/// Of a block that splitAtFfn() cuts; nothing of another.
+/// The ends of the halves of a block that splitAtFfn() cuts; nothing for another.
 [[nodiscard]] std::optional<HalfEnds> halfEndsOf(const Block& block);
 
 /// Finds the site by structure: an addition u of the block's one input and some a, after which a alone, and the block's

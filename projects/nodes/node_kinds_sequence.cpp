@@ -30,7 +30,7 @@ ParamSpec onlyWhere(ParamSpec spec, std::vector<ParamCondition> where)
     return spec;
 }
 
-/// Of a window of tokens, and of what weights by features cannot do.
+/// Refuses a window without causal, and with weights by features what they cannot do: a window, dropout.
 Status checkWeights(const ParamMap& p)
 {
     if (paramInt(p, kWindowParam) > 0 && !paramBool(p, "causal")) {
@@ -193,7 +193,7 @@ ShapeRuleResult meanPoolShape(const ParamMap&, Shapes in)
     return ok ? ShapeRuleResult(std::vector{Shape{{in[0].dims[0], in[0].dims[2]}}}) : ok.error();
 }
 
-/// Of the positions that rotate queries and keys.
+/// The parameters of the positions that rotate queries and keys.
 std::vector<ParamSpec> rotarySpecs()
 {
     const std::vector<ParamCondition> rotates = {{kRopeParam, {true}}};

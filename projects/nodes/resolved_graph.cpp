@@ -115,7 +115,7 @@ public:
     {
         const Sorted sorted = sortNodes(m_graph);
         if (m_sizes) {
-            m_settled = sizesIn(*m_sizes, m_ref);
+            m_graphSizes = sizesIn(*m_sizes, m_ref);
         }
         for (const NodeId id : sorted.order) {
             const Node& node = *m_nodes.at(id);
@@ -149,7 +149,7 @@ private:
 
     void resolve(const Node& node)
     {
-        Result<ParamMap> params = evaluateParams(node, m_settled);
+        Result<ParamMap> params = evaluateParams(node, m_graphSizes);
         if (!params) {
             const std::string name = params.error().place;
             m_result.errors.emplace(
@@ -226,7 +226,7 @@ private:
     const Graph& m_graph;
     const GraphRef& m_ref;
     const Result<Sizes>& m_sizes;
-    Sizes m_settled; ///< those of this graph
+    Sizes m_graphSizes; ///< *m_sizes as they hold in this graph (sizesIn)
     const Shape& m_entering;
     const std::map<std::string, Shape>& m_others;
     std::map<PortRef, Wire> m_feeds;
@@ -278,11 +278,11 @@ ResolvedGraph resolveGraph(const Graph& graph, const GraphRef& ref, const Result
 
 Sizes sizesIn(const Sizes& sizes, const GraphRef& ref)
 {
-    Sizes settled = sizes;
+    Sizes result = sizes;
     if (!ref.isBlock()) {
-        settled.rank = FullRank{};
+        result.rank = FullRank{};
     }
-    return settled;
+    return result;
 }
 
 std::vector<RankedWeight> rankedWeightsOf(const ResolvedNode& node)

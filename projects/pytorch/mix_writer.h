@@ -45,7 +45,7 @@ private:
     [[nodiscard]] std::string finalReader() const { return written(m_plan.modules + 1); }
     /// How many mixes reader j has.
     [[nodiscard]] std::string mixesOf(const std::string& j) const;
-    /// Of the shortcuts that the document says so of and that are read: "(0, 2), (1, 2)".
+    /// Those of the shortcuts in this state that are read, as text: "(0, 2), (1, 2)".
     [[nodiscard]] std::string shortcutsIn(ShortcutState state) const;
     [[nodiscard]] bool hasFrozen() const;
 

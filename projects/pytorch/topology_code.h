@@ -31,7 +31,8 @@ struct TopologySetting {
 
 struct TopologyCode {
     PythonText text; ///< constants and the class
-    /// Of its parameters in the network: "topology.3.gate.weight" → "topology.gates.2.weight".
+    /// What each of the topology's parameters is called in the code: "topology.3.gate.weight" →
+    /// "topology.gates.2.weight".
     std::map<std::string, std::string> names;
     bool regularises = false; ///< it has a method regulariser()
 
@@ -42,10 +43,10 @@ struct TopologyCode {
 [[nodiscard]] TopologyCode codeOf(const TopologySetting& setting);
 /// The arguments of a layer's method: x, or q, k, v and residual where the topology feeds them apart.
 [[nodiscard]] std::vector<std::string> layerArguments(const Wiring& wiring);
-/// Which of them each input port of a block is fed.
+/// For each input port of a block the one of layerArguments() that it is fed.
 [[nodiscard]] std::map<std::string, std::string> layerArgumentOf(const Wiring& wiring);
 
-/// One for each kind of wiring.
+/// The code of each kind of wiring.
 [[nodiscard]] TopologyCode codeOf(const TopologySetting& setting, const DepthMix& mix);
 [[nodiscard]] TopologyCode codeOf(const TopologySetting& setting, const MultiStream& streams);
 [[nodiscard]] TopologyCode codeOf(const TopologySetting& setting, const BranchGate& gate);

@@ -35,7 +35,7 @@ struct StageSpan {
 /// for fullModelSteps, then each stage from its start. Stages that begin at or after `steps` have no span. A curve is
 /// cut into equal stretches, each with its mean.
 [[nodiscard]] std::vector<StageSpan> spansOf(const StageSchedule& schedule, std::int64_t depth, std::int64_t steps);
-/// Of the spans of a training, at least one, that which step `step` belongs to, from 1; the last for one past the end.
+/// The span that step `step` (from 1) belongs to; for a step past the end the last. Precondition: there is a span.
 [[nodiscard]] const StageSpan& spanAt(const std::vector<StageSpan>& spans, std::int64_t step);
 
 /// Mean of the average lengths over the steps, in layers.

@@ -181,7 +181,7 @@ private:
     }
 
     static const JsonObject* objectOf(const JsonValue& value) { return std::get_if<JsonObject>(&value.data); }
-    /// Of the text among the names; their number where it is none of them.
+    /// The index of the text among the names; their number where it is none of them.
     static std::size_t indexOf(const JsonValue& value, std::span<const std::string_view> names);
     static std::string listOf(std::span<const std::string_view> names);
 

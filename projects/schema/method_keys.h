@@ -22,7 +22,7 @@ namespace residua::projects {
 [[nodiscard]] std::string titleOf(LowRankMethod method);
 /// "lfai-ws": its key as the terminal, tables and names of files write it.
 [[nodiscard]] std::string wordOf(LowRankMethod method);
-/// Of a word or a key; nullopt where there is none.
+/// The method with this word or key; nullopt where there is none.
 [[nodiscard]] std::optional<LowRankMethod> lowRankMethodFrom(std::string word);
 /// "baseline, spectral, …": all of them, for errors and help.
 [[nodiscard]] std::string lowRankMethodWords();

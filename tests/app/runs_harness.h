@@ -45,7 +45,7 @@ protected:
     /// Points of the training curve.
     int stepsShown() { return points(lossCsv()); }
 
-    /// Of an axis but the steps.
+    /// Where the last point of the training curve is on the horizontal axis, which shows something else than steps.
     double lastX()
     {
         const QStringList rows = lossCsv().split(QLatin1Char('\n'), Qt::SkipEmptyParts).mid(1);

@@ -63,7 +63,7 @@ private slots:
     {
         CanvasWidget& depth = m_window->workspace().canvas();
         QTRY_VERIFY(depth.canvas().locate(editor::LayerTarget{2, editor::LayerPart::Centre}).has_value());
-        settle(depth, [&] {
+        waitUntilStill(depth, [&] {
             return pointOf(depth.canvas().locate(editor::LayerTarget{2, editor::LayerPart::Centre}));
         });
         const QPoint layer = pointOf(depth.canvas().locate(editor::LayerTarget{2, editor::LayerPart::Centre}));
@@ -205,7 +205,7 @@ private slots:
         QDropEvent drop(at, Qt::CopyAction, data.get(), Qt::LeftButton, Qt::NoModifier);
         QCoreApplication::sendEvent(&block(), &drop);
         QTRY_VERIFY(node("rms_norm").has_value());
-        settle(block(), [&] { return nodePoint("rms_norm"); });
+        waitUntilStill(block(), [&] { return nodePoint("rms_norm"); });
         const QPoint landed = nodePoint("rms_norm");
         QVERIFY2((landed - at).manhattanLength() < 60, // beside what stands there
                  qPrintable(QString("dropped at %1, %2 and landed at %3, %4 of %5 × %6")
@@ -226,7 +226,7 @@ private slots:
         QTest::keyClicks(typing, "x * sigmoid(gate)");
         QTest::keyClick(typing, Qt::Key_Return);
         QTRY_VERIFY(node("expression").has_value());
-        settle(block(), [&] { return nodePoint("expression"); });
+        waitUntilStill(block(), [&] { return nodePoint("expression"); });
         QTest::keyClick(block().surface(), Qt::Key_Return); // to its values
         QLineEdit* field = nullptr;
         QTRY_VERIFY((field = visible<QLineEdit>("property:param.formula")) != nullptr && field->hasFocus());
@@ -343,7 +343,7 @@ private:
         m_window->workspace().showCanvas(WorkspaceView::Block);
         QVERIFY(block().drawable());
         QCOMPARE(canvas().graph(), kRef);
-        settle(block(), [&] { return nodePoint("up"); });
+        waitUntilStill(block(), [&] { return nodePoint("up"); });
     }
 
     QPoint nodePoint(const std::string& name) const
@@ -353,7 +353,7 @@ private:
     }
     QPoint port(const PortRef& ref, projects::PortSide side) const
     {
-        settle(block(), [&] { return pointOf(canvas().locate(editor::PortTarget{ref, side})); });
+        waitUntilStill(block(), [&] { return pointOf(canvas().locate(editor::PortTarget{ref, side})); });
         return pointOf(canvas().locate(editor::PortTarget{ref, side}));
     }
     void click(QPoint at) const { WindowHarness::click(block(), at); }

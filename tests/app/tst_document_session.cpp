@@ -76,7 +76,7 @@ private slots:
         QVERIFY(!session.modified());
         QVERIFY(!std::filesystem::exists(m_project / projects::kJournalFile));
 
-        session.undo(); // a slip of the hand loses nothing
+        session.undo(); // undoing by mistake loses nothing
         QCOMPARE(session.project().name, std::string("Unsaved"));
         QVERIFY(session.modified());
         session.redo();

@@ -81,7 +81,7 @@ private slots:
             return pointOf(canvas.canvas().locate(editor::LayerTarget{layer, part}));
         };
         QTRY_VERIFY(!box(3, editor::LayerPart::Handle).isNull());
-        settle(canvas, [&] { return box(3, editor::LayerPart::Centre); });
+        waitUntilStill(canvas, [&] { return box(3, editor::LayerPart::Centre); });
         const QPoint before = box(3, editor::LayerPart::Centre);
         const auto cost = projects::costOf(project())->total.parameters;
         drag(canvas, box(3, editor::LayerPart::Handle), box(7, editor::LayerPart::Centre));
@@ -230,7 +230,7 @@ private:
     /// 2. Drag, Tab, Ctrl+Z, a double click, F1.
     void wireByHand()
     {
-        settle(canvas(), [this] { return box(3); });
+        waitUntilStill(canvas(), [this] { return box(3); });
         const auto before = projects::costOf(project())->total.parameters;
         drag(canvas(), box(3, editor::LayerPart::Handle), box(7));
         QTRY_VERIFY(mix().states.contains({3, 7})); // a learned weight of its own
@@ -241,7 +241,7 @@ private:
         QTRY_VERIFY(!mix().states.contains({2, 4}) && mix().states.contains({3, 7}));
         typeOnCanvas("1:5");
         QTRY_VERIFY(mix().states.contains({1, 5}));
-        settle(canvas(), [this] { return box(2); });
+        waitUntilStill(canvas(), [this] { return box(2); });
         QTest::mouseMove(canvas().surface(), box(2));
         QTest::mouseClick(canvas().surface(), Qt::LeftButton, {}, box(2));
         QTest::mouseDClick(canvas().surface(), Qt::LeftButton, {}, box(2));
@@ -344,7 +344,7 @@ private:
             {{0, 8}, {Qt::Key_Delete, projects::ShortcutState::Pruned}},
             {{0, 7}, {Qt::Key_F, projects::ShortcutState::Frozen}}};
         for (const auto& [shortcut, how] : wanted) {
-            settle(canvas(), [&] { return arc(shortcut); });
+            waitUntilStill(canvas(), [&] { return arc(shortcut); });
             click(canvas(), arc(shortcut));
             QTRY_VERIFY2(m_window->documents().selection().shortcuts == std::set{shortcut},
                          projects::textOf(shortcut).c_str());

@@ -153,7 +153,7 @@ private slots:
         const projects::Shortcut added{0, 3};
         QVERIFY(!reads(added));
         QTRY_VERIFY(canvas.canvas().locate(editor::LayerTarget{0, editor::LayerPart::Handle}).has_value());
-        settle(canvas, [&] {
+        waitUntilStill(canvas, [&] {
             return pointOf(canvas.canvas().locate(editor::LayerTarget{3, editor::LayerPart::Centre}));
         });
         drag(canvas, pointOf(canvas.canvas().locate(editor::LayerTarget{0, editor::LayerPart::Handle})),

@@ -364,7 +364,7 @@ private slots:
         }
     }
 
-    /// Of each kind of wiring the fields that it has as it is set, and no others.
+    /// A wiring shows the fields that it has as it is set, and no others.
     void aWiringShowsTheFieldsThatItHas_data()
     {
         QTest::addColumn<QString>("preset");

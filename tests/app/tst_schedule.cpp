@@ -237,7 +237,7 @@ private slots:
         QVERIFY(borderTexts({.step = 500, .name = "12 layers", .note = {}}).isEmpty()); // none was taken
     }
 
-    /// Of a run whose borders lie where the ribbon has them; those of another schedule are none of its.
+    /// A border is drawn where the run's lies at one of the ribbon's; a run of another schedule draws none.
     void theBordersOfARunAreDrawnOverTheirBars()
     {
         twoStages();

@@ -42,17 +42,17 @@ private slots:
         m_depth = &m_window->workspace().canvas();
         QVERIFY(m_depth->drawable());
         QTRY_VERIFY(m_depth->canvas().locate(editor::LayerTarget{1, editor::LayerPart::Centre}).has_value());
-        settle();
+        waitUntilStill();
     }
 
     void cleanup() { m_window.reset(); }
 
-    /// As a hand does it: a right click on an arc, and a choice.
+    /// As a user does it: a right click on an arc, and a choice.
     void anArcHasAMenuOfItsOwn()
     {
         CanvasWidget& canvas = m_window->workspace().canvas();
         const projects::Shortcut shortcut{1, 2};
-        settle(canvas, [&] { return pointOf(canvas.canvas().locate(shortcut)); });
+        waitUntilStill(canvas, [&] { return pointOf(canvas.canvas().locate(shortcut)); });
         rightClick(canvas, pointOf(canvas.canvas().locate(shortcut)));
         QMenu* menu = nullptr;
         QTRY_VERIFY((menu = qobject_cast<QMenu*>(QApplication::activePopupWidget())) != nullptr);
@@ -68,7 +68,7 @@ private slots:
     {
         CanvasWidget& canvas = m_window->workspace().canvas();
         const auto box = [&] { return pointOf(canvas.canvas().locate(editor::LayerTarget{3})); };
-        settle(canvas, box);
+        waitUntilStill(canvas, box);
         const auto names = [](QMenu* menu) {
             QStringList found;
             for (const QAction* action : menu->actions()) {
@@ -94,7 +94,7 @@ private slots:
         QTest::keyClick(m_depth->surface(), Qt::Key_X);
         QTRY_VERIFY(m_depth->canvas().locate(editor::LayerTarget{3, editor::LayerPart::Fold}).has_value());
         QVERIFY(!m_window->isWindowModified()); // a state of the view
-        settle();
+        waitUntilStill();
         click(*m_depth, pointOf(m_depth->canvas().locate(editor::LayerTarget{3, editor::LayerPart::Fold})));
         QTRY_VERIFY(!m_depth->canvas().locate(editor::LayerTarget{3, editor::LayerPart::Fold}).has_value());
     }
@@ -312,10 +312,10 @@ private:
         QTest::keyClick(field(), Qt::Key_Return);
     }
 
-    using WindowHarness::settle;
-    void settle()
+    using WindowHarness::waitUntilStill;
+    void waitUntilStill()
     {
-        settle(*m_depth, [&] {
+        waitUntilStill(*m_depth, [&] {
             return pointOf(m_depth->canvas().locate(editor::LayerTarget{3, editor::LayerPart::Centre}));
         });
     }

@@ -135,7 +135,7 @@ private slots:
         QTest::mouseClick(visibleButton("Load them"), Qt::LeftButton);
         QCOMPARE(project().training.steps, std::int64_t(77));
         QVERIFY(!m_window->isWindowModified());
-        QTest::keyClick(m_window.get(), Qt::Key_Z, Qt::ControlModifier); // a slip of the hand
+        QTest::keyClick(m_window.get(), Qt::Key_Z, Qt::ControlModifier); // by mistake
         QVERIFY(project().training.steps != 77);
     }
 

@@ -108,9 +108,9 @@ protected:
         return point ? QPoint(qRound(point->x), qRound(point->y)) : QPoint();
     }
 
-    /// Until the canvas has fitted its content and what `where` tells stays where it is.
+    /// Waits until the canvas has fitted its content and what `where` tells stays where it is.
     template <class Where>
-    static void settle(CanvasWidget& canvas, Where where)
+    static void waitUntilStill(CanvasWidget& canvas, Where where)
     {
         QPoint last;
         QTRY_VERIFY([&] {

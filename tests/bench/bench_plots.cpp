@@ -164,20 +164,20 @@ void measureChoices()
     }
     begin(runs, "run");
     runs.add("run", {.steps = steps});
-    const auto settle = [] {
+    const auto longestTurn = [] {
         double longest = 0;
         for (double spent = 1; spent > 0.05; longest = std::max(longest, spent)) { // turns until nothing is left to do
             spent = milliseconds([] { QCoreApplication::processEvents(); });
         }
         return longest;
     };
-    settle();
+    longestTurn();
     auto* smoothing = view.findChild<QSlider*>();
     const double slid = milliseconds([&] { smoothing->setValue(smoothing->value() + 1); });
-    print("smoothing of 2 M points: longest turn", std::max(slid, settle()), kNeverMore);
+    print("smoothing of 2 M points: longest turn", std::max(slid, longestTurn()), kNeverMore);
     auto* axis = view.findChild<QComboBox*>(QStringLiteral("horizontalAxis"));
     const double turned = milliseconds([&] { axis->setCurrentIndex(1); });
-    print("another axis for 2 M points: longest turn", std::max(turned, settle()), kNeverMore);
+    print("another axis for 2 M points: longest turn", std::max(turned, longestTurn()), kNeverMore);
     print("numbers of 2 M points, taken for an export", milliseconds([&] { (void)view.csvText(); }), kNeverMore);
 }
 

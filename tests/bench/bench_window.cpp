@@ -121,7 +121,7 @@ private:
         }
     }
 
-    /// Of the window's thread alone: what else the machine does is no matter.
+    /// Time of the window's thread alone, so that what else the machine does is no matter.
     static double threadMilliseconds()
     {
         timespec now{};

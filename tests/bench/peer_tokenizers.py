@@ -2,7 +2,7 @@
 """How fast the library `tokenizers` is with the files that bench_tokens.cpp measures us with, on one core.
 
 peer_tokenizers.py TEXT TOKENIZER_JSON...
-The text goes in lines of its own, which suits the library best, and whole.
+The text goes in lines of its own, with which the library is fastest, and whole.
 """
 import os
 import sys

@@ -60,7 +60,7 @@ private slots:
         QVERIFY2(again.errors.contains("in factors already"), qPrintable(again.errors));
     }
 
-    /// Of a checkpoint: each layer's numbers, as a table, JSON and CSV.
+    /// `analyze stability` of a checkpoint gives each layer's numbers, as a table, JSON and CSV.
     void stabilityOfARun()
     {
         QVERIFY(QDir(m_folder.path()).mkdir("stable"));

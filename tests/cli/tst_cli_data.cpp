@@ -301,7 +301,7 @@ private:
         return project;
     }
 
-    /// Of a width with which a large batch has its first activation refused, before memory is filled.
+    /// A project so wide that the first activation of a large batch is refused, before memory is filled.
     static projects::Project wide()
     {
         projects::Project project = tiny();

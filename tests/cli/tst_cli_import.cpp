@@ -74,7 +74,7 @@ std::int64_t writeZeros(tests::ModelFolder model, const fs::path& folder)
     return bytes;
 }
 
-/// Of a width and depth at which no tensor is a large part of the whole.
+/// A model so wide and deep that no tensor is a large part of the whole.
 tests::ModelFolder wideModel()
 {
     constexpr int kLayers = 12;

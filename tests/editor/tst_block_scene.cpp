@@ -335,7 +335,7 @@ private slots:
         QVERIFY(nodeOf(scene, "up").error.find("cycle") != std::string::npos);
     }
 
-    /// What a file can hold and no hand makes: wires to nodes and ports that are not there, absurd places.
+    /// What a file can hold and no user makes on a canvas: wires to nodes and ports that are not there, absurd places.
     void whatLeadsNowhereIsLeftOut()
     {
         Document document = documentWith("mlp");

@@ -33,8 +33,7 @@ Result<ImportReady> imported(const fs::path& folder, const fs::path& project)
     return answerTo<ImportReady>(request);
 }
 
-/// Of a case of model_cases.json, or of what model_cases.py has made: how far the run's logits and its greedy
-/// continuation are from it. Empty: near enough.
+/// How far the run's logits and greedy continuation are from `expected`. Empty: near enough.
 QString faultOf(const fs::path& run, const QJsonObject& expected)
 {
     const Result<OpenedCheckpoint> opened = openCheckpoint({run, {}, OtherData::Refuse}, std::nullopt);

@@ -40,12 +40,12 @@ Result<Ready> answerTo(Request request)
 /// As a model of transformers.
 [[nodiscard]] Result<engine::ExportReady> exported(const std::filesystem::path& run,
                                                    const std::filesystem::path& folder);
-/// Under a topology that computes the same, and that no architecture of transformers has.
+/// Retrofits the run with a topology that computes the same, and that no architecture of transformers has.
 [[nodiscard]] Result<engine::RetrofitReady> rewired(const std::filesystem::path& run,
                                                     const std::filesystem::path& newRun);
 
-/// Of a case of model_cases.json, or of what model_cases.py has made: how far the run's logits and its greedy
-/// continuation are from it. Empty: near enough.
+/// How far the run's logits and greedy continuation are from `expected`, a case of model_cases.json or one that
+/// model_cases.py has made. Empty: near enough.
 [[nodiscard]] QString faultOf(const std::filesystem::path& run, const QJsonObject& expected);
 
 /// All tensors of a folder, in however many files.

@@ -3,7 +3,7 @@
 // written here on their own: windows, biases, norms of queries and keys, rotary positions in part and slowed down.
 #include "network_harness.h"
 
-#include "engine/ops/places.h"
+#include "engine/ops/part_selection.h"
 #include "projects/cost/cost.h"
 #include "projects/nodes/ffn_site.h"
 #include "tests/projects/graph_text.h"
@@ -166,7 +166,7 @@ struct Case {
     std::int64_t time = 5;
 };
 
-/// Of Llama 3.1's scaling at these numbers, pair by pair as its three cases say.
+/// The frequencies under Llama 3.1's scaling with these numbers, pair by pair as its three cases say.
 std::vector<double> slowed(std::int64_t features, double base, double factor, double low, double high, double original)
 {
     std::vector<double> result;

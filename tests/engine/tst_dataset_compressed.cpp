@@ -145,7 +145,7 @@ private slots:
         QVERIFY(mostTextInMemory() <= static_cast<std::uint64_t>(machineMemory().totalBytes));
     }
 
-    /// Of all files of a source together; what is no longer held no longer counts.
+    /// The limit is on all files of a source together; what is no longer held no longer counts.
     void theMemoryOfASourceIsOne()
     {
         const std::string text(5000, 'a');

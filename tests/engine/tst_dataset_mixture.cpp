@@ -175,7 +175,7 @@ private slots:
         QCOMPARE(counts['a'], 14); // all that it has
         QVERIFY(counts['b'] == 28 || counts['b'] == 29);
         QVERIFY(counts['c'] == 14 || counts['c'] == 15);
-        // Of each part its windows from the first on, one after another.
+        // The windows of each part come from its first on, one after another.
         std::string ofB;
         std::ranges::copy_if(seen, std::back_inserter(ofB), [](char c) { return c >= 'K' && c < 'a'; });
         QCOMPARE(ofB, m_texts[1].substr(1050, ofB.size()));
@@ -361,7 +361,7 @@ private slots:
         QVERIFY(!fingerprintOf(project, m_folder));
     }
 
-    /// Of two parts that are kept in the cache the one that does not change is not tokenised again.
+    /// Where one of two parts changes, the other is taken from the cache and not tokenised again.
     void theCacheIsByPart()
     {
         const auto before = qgetenv("XDG_CACHE_HOME");

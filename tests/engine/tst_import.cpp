@@ -108,7 +108,7 @@ private Q_SLOTS:
         QTest::newRow("BF16") << StoredType::Bf16;
         QTest::newRow("F16") << StoredType::F16;
     }
-    /// Of half precision, in several files: what is read is exact, and what is written the same bytes. After training
+    /// Weights of half precision, in several files, are read exactly, and written as the same bytes. After training
     /// they have more digits, which are kept.
     void keepsTheType()
     {

@@ -396,7 +396,7 @@ private Q_SLOTS:
             const at::Tensor ignored = network->forward(randomBatch(project, 1, 1, 5).input, kTraining);
             return network->coefficients(1)[0];
         };
-        // Of one token and two sources, which do not depend on it themselves: tanh(|z_0 − z_1|/2τ).
+        // For one token and two sources, which do not depend on τ themselves, it is tanh(|z_0 − z_1|/2τ).
         const auto spread = [](const engine::Matrix& m) { return std::abs(m.at(1, 0) - m.at(1, 1)); };
         QVERIFY(spread(sharp(0.5)) > spread(sharp(2.0)));
         mixOf(project).temperature = 0;

@@ -104,7 +104,7 @@ private Q_SLOTS:
         QVERIFY(std::abs(lossOf(objective, twice) - lossOf(objective, once)) < 1e-12);
     }
 
-    /// Of what is known without computing it: even logits, and errors of one.
+    /// The losses of even logits and of errors of one are known without computing them.
     void areMeansOfWhatTheirTraitsSay_data() { eachObjective(); }
     void areMeansOfWhatTheirTraitsSay()
     {

@@ -106,7 +106,7 @@ private slots:
         QCOMPARE(*projectDirectoryOf(moved), m_project); // resuming has told it for good
     }
 
-    /// Of the four that use a checkpoint none falls back to an older one without a word.
+    /// None of the four commands that use a checkpoint falls back to an older one without saying so.
     void allTellThatANewerCheckpointIsDamaged()
     {
         fs::resize_file(checkpointDirectory(m_run, kTextSteps) / "model.safetensors", 100);

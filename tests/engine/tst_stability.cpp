@@ -175,8 +175,8 @@ private Q_SLOTS:
         QVERIFY(!std::isnan(valueAt(mixed[0], StabilityRow::Effect, 2)));
     }
 
-    /// Of a function that has half of each coefficient of degree 2, a quarter of the error is left there, and none
-    /// elsewhere; one that has nothing has all of it everywhere.
+    /// A function with half of each coefficient of degree 2 leaves a quarter of the error at that degree; one that is 0
+    /// leaves all of it at every degree.
     void degreesHaveTheirShareOfTheError()
     {
         Project project = tinyVectors("linear", "plain", 1);

@@ -55,7 +55,7 @@ private Q_SLOTS:
             QVERIFY(std::isfinite(loss) && loss > 0);
         }
         QVERIFY(stages[1].trainBefore != stages[1].trainAfter);
-        // Of one batch alone the last is the loss of the next step itself: the same batch through the same layers,
+        // With one batch alone, trainAfter is the loss of the next step itself: the same batch through the same layers,
         // without dropout.
         projects::Project plain = staged(8, schedule);
         for (projects::Node& node : plain.network.blocks.front().graph.nodes) {

@@ -85,7 +85,7 @@ public:
     {
     }
 
-    /// Of streams [n][d] of one token.
+    /// The connections of a layer (from 0) for one token's streams [n][d].
     TokenConnections of(std::int64_t layer, const std::vector<Numbers>& streams)
     {
         TokenConnections c{at("read", layer), {}, at("write", layer)};

@@ -9,8 +9,8 @@
 
 namespace residua::fuzz {
 
-/// Changes a run's directory as a failing disk, a slip of the hand or malice would: bytes, fields, files and folders
-/// that are missing, renamed, of another kind, or links to what lies outside of it.
+/// Changes a run's directory as a failing disk, a user's mistake or malice would: bytes, fields, files and folders that
+/// are missing, renamed, of another kind, or links to what lies outside of it.
 class RunMutator {
 public:
     /// Links lead into `outside`, which nobody may change.

@@ -127,7 +127,7 @@ private:
 
     void checkError(const Error& error) const
     {
-        // Of a mixture, its part stands before the file, or alone where it is not of the file.
+        // An error of a mixture names the part before the file, or the part alone where no file is to blame.
         const bool placed = error.place.find(m_folder.string()) != std::string::npos ||
                             error.place.starts_with("data · part") || error.place == "data · tokeniser";
         QVERIFY2(placed, error.text().c_str());

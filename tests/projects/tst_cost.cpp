@@ -120,7 +120,8 @@ void TestCost::networkRank()
     QCOMPARE(costOf(project)->nodes.at(GraphRef::block("test")).at(NodeId{3}).parameters, std::int64_t{32 * 256});
 }
 
-/// Of r features for each key-value head; linear in the length, but for the pairs of a chunk of 64 tokens where causal.
+/// An attention with r features for each key-value head costs so much: linear in the length, but for the pairs of a
+/// chunk of 64 tokens where causal.
 void TestCost::performer()
 {
     const Shape sequence{{kBatch, kTime, 32}};

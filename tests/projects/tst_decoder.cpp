@@ -248,7 +248,7 @@ private Q_SLOTS:
         QVERIFY2(!found.ok() && found.error().place == "network", qPrintable(foundText(found)));
     }
 
-    /// Of several architectures that make one network, the one that it came from, and its config with it.
+    /// Where several architectures make one network, the one that it came from is found, and its config with it.
     void staysWhatItCameFrom()
     {
         Decoder decoder = smallDecoder("mistral");

@@ -332,7 +332,7 @@ private slots:
         QVERIFY(fs::exists(m_dir / "folder" / "full") && !fs::exists(temporary));
     }
 
-    /// Of a process that was killed while it wrote; what is being written, or is of others, stays.
+    /// What a process left that was killed while it wrote is removed; what is being written, or is of others, stays.
     void savingRemovesWhatWasLeftHalfWritten()
     {
         const fs::path dead = m_dir / "project.json.tmp-2147483646-0"; // no process has such a number

@@ -119,7 +119,7 @@ class TestAxis : public QObject {
     Q_OBJECT
 
 private slots:
-    /// Of any two doubles: an axis that arithmetic can work with, and a few ticks that lie on it.
+    /// Any two doubles make an axis that arithmetic can work with, and a few ticks that lie on it.
     void anyTwoNumbersMakeAnAxis()
     {
         AnyDouble any;

@@ -164,7 +164,7 @@ public:
         fillStack(network);
     }
 
-    /// Of known blocks, mostly.
+    /// Makes the layers of known blocks, mostly.
     void fillStack(Network& network)
     {
         for (StackSegment& segment : network.stack) {

@@ -41,7 +41,7 @@ private slots:
         QCOMPARE(plot.viewport().size(), QSize(200, 100));
     }
 
-    /// Of any recorded doubles, on every scale: a few ticks within each axis, which moves with them.
+    /// Any recorded doubles have, on every scale, a few ticks within each axis, which moves with them.
     void anyNumbersMakeAxes()
     {
         ShownRuns runs;

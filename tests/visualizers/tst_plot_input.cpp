@@ -273,7 +273,7 @@ private:
 
     [[nodiscard]] QString reading() const { return readingItem() ? readingItem()->text() : QString(); }
 
-    /// Of the curve that the average is drawn in.
+    /// Where the last point is of the curve that the average is drawn in.
     [[nodiscard]] double lastSmoothed() const
     {
         m_plot->replot();

@@ -76,7 +76,7 @@ private slots:
             return points;
         };
         QCOMPARE(drawnWith(Qt::DotLine), 0);
-        runs.add("a", {.figures = {{residua::engine::metric::kStageLoss, {{2, 2.75}, {4, 2.5}}}}});
+        runs.add("a", {.metrics = {{residua::engine::metric::kStageLoss, {{2, 2.75}, {4, 2.5}}}}});
         QCOMPARE(namesIn(view),
                  (QStringList{"first, training", "first, validation", "first, validation of the stage"}));
         QCOMPARE(drawnWith(Qt::DotLine), 2);
@@ -88,7 +88,7 @@ private slots:
         QCOMPARE(namesIn(view), (QStringList{"first, training"}));
     }
 
-    /// Of runs that differ in their seeds alone, the mean of it is drawn as the others are.
+    /// Where runs differ in their seeds alone, one curve is the mean of the stage's loss, as it is of the other losses.
     void seedsShareTheCurveOfTheStage()
     {
         ShownRuns runs;
@@ -98,7 +98,7 @@ private slots:
             begin(runs, run, {.name = QString("staged-%1").arg(run), .study = "staged"});
             runs.add(run, {.steps = stepsOf(1, 4),
                            .validations = {{2, 2.5}},
-                           .figures = {{residua::engine::metric::kStageLoss, {{2, *run == 'a' ? 2.0 : 3.0}}}}});
+                           .metrics = {{residua::engine::metric::kStageLoss, {{2, *run == 'a' ? 2.0 : 3.0}}}}});
         }
         QCOMPARE(namesIn(view).filter("staged, 2 seeds, validation of the stage").size(), 1);
     }

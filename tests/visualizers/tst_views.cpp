@@ -343,7 +343,7 @@ private slots:
         MetricsView view(runs);
         begin(runs, "a", {.name = "first", .flopPerUnit = 10});
         runs.add("a", {.steps = descent(1, 4)});
-        runs.add("a", {.figures = {{residua::engine::metric::kPeakBytes, {{2, 1024.0 * 1024}, {4, 3072.0 * 1024}}}}});
+        runs.add("a", {.metrics = {{residua::engine::metric::kPeakBytes, {{2, 1024.0 * 1024}, {4, 3072.0 * 1024}}}}});
         runs.setStages("a", residua::engine::stageStarts(
                                 {{0, RunEventKind::Stage, "6 layers"}, {2, RunEventKind::Stage, "12 layers"}}));
         view.findChild<QComboBox*>("metric")->setCurrentIndex(3);

@@ -12,7 +12,8 @@ constexpr double kSmallestLabelled = 38; ///< pixels a cell needs before its num
 constexpr int kFewest = 2;
 constexpr int kMost = 6;
 
-/// Of the cells that there are, and the wider of the two ends in pixels.
+/// How the cells' numbers are written: with so many decimals, and how wide the wider of the smallest and largest is, in
+/// pixels.
 struct Numbers {
     int decimals = kFewest;
     double width = 0;

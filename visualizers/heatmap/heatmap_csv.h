@@ -21,8 +21,8 @@ struct HeatmapSource {
     HeatmapTable table{};
 };
 
-/// Of every step: run, port and step before each cell, or before each distance with its weights' median and 90th
-/// percentile.
+/// The cells of every step as CSV: run, port and step before each cell, or before each distance with its weights'
+/// median and 90th percentile.
 [[nodiscard]] CsvText heatmapCsv(const HeatmapFrames& frames, const HeatmapSource& source);
 
 } // namespace residua::visualizers

@@ -48,7 +48,7 @@ public:
     [[nodiscard]] std::vector<std::string> names() const;
     [[nodiscard]] std::size_t count(const std::string& name) const;
     [[nodiscard]] const engine::Matrix& frame(const std::string& name, std::size_t index) const;
-    /// Of every matrix the last frame at or before `step`; the first where all are later.
+    /// For every matrix the last frame at or before `step`; its first where all are later.
     [[nodiscard]] std::vector<std::shared_ptr<const engine::Matrix>> at(std::int64_t step) const;
     /// Row-major cells of a frame; NaN where there is no shortcut.
     [[nodiscard]] std::vector<double> cells(const std::string& name, std::size_t index, CellValue value) const;

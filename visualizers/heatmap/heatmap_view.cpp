@@ -48,7 +48,7 @@ public:
     void setFeature(int number, const std::vector<engine::Matrix>& matrices);
     void appendFeature(const std::vector<engine::Matrix>& matrices);
     void dropFeature();
-    /// That the scrubber stands at; nullopt where nothing is shown.
+    /// The step that the scrubber stands at; nullopt where nothing is shown.
     [[nodiscard]] std::optional<std::int64_t> step() const;
     [[nodiscard]] CsvText csvText() const;
     [[nodiscard]] bool byDistance() const;
@@ -61,7 +61,7 @@ public:
     HeatmapControls* controls;
     QTimer* player;
 
-    // Of the controls.
+    // Widgets of `controls`.
     QComboBox* kind;
     QComboBox* port;
     QSpinBox* feature;

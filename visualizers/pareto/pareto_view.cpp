@@ -98,7 +98,7 @@ public:
         return measure->currentIndex() == 0 && std::isfinite(run.validationLoss) ? run.validationLoss : run.loss;
     }
     [[nodiscard]] bool isShown(const ParetoRun& run) const { return std::isfinite(lossOf(run)) && costOf(run) > 0; }
-    /// Of `runs` that are shown; indexes into `runs`, by rising cost.
+    /// The Pareto front of those `runs` that are shown; indexes into `runs`, by rising cost.
     [[nodiscard]] std::vector<std::size_t> front() const;
 
 private:

@@ -386,7 +386,7 @@ void CurvePlot::drawBands()
         }
         auto* name = new QCPItemText(this);
         name->position->setTypeY(QCPItemPosition::ptAxisRectRatio);
-        // Of a band that has begun before the picture, at the picture's edge.
+        // A band that begins before the picture has its name at the picture's edge.
         const double from =
             to > xAxis->range().lower ? std::max(m_bands[i].from, xAxis->range().lower) : m_bands[i].from;
         name->position->setCoords(from, 0);

@@ -41,7 +41,7 @@ public:
     void append(const Positions& positions, double y);
     /// Throws away the points from `step` on.
     void cut(double step);
-    /// Of raw() and smooth(). FLOP are units through the whole network times `flopPerUnit`.
+    /// Sets the axis of raw() and smooth(). FLOP are units through the whole network times `flopPerUnit`.
     void setAxis(XAxis axis, double flopPerUnit);
     /// Points that smooth() is the mean over; 1: it stays empty. It begins anew, and grows by catchUp alone.
     void setWindow(double points);

@@ -27,7 +27,7 @@ void takeValidations(RunCurves& curves, const RunNumbers& numbers)
         points.push_back({step, loss});
     }
     curves.append(engine::metric::kValidationLoss, points);
-    if (const auto ofStage = numbers.figures.find(engine::metric::kStageLoss); ofStage != numbers.figures.end()) {
+    if (const auto ofStage = numbers.metrics.find(engine::metric::kStageLoss); ofStage != numbers.metrics.end()) {
         curves.append(engine::metric::kStageLoss, ofStage->second);
     }
 }

@@ -32,7 +32,7 @@ void takeRows(RunCurves& curves, const engine::Matrix& matrix)
 
 void takeFigures(RunCurves& curves, const RunNumbers& numbers)
 {
-    for (const auto& [name, points] : numbers.figures) {
+    for (const auto& [name, points] : numbers.metrics) {
         std::vector<engine::MetricPoint> shown = points;
         for (engine::MetricPoint& point : shown) {
             point.value /= name == engine::metric::kPeakBytes ? kMebibyte : 1;

@@ -10,7 +10,7 @@ namespace residua::visualizers {
 class ShownRuns;
 
 /// Any other recorded number of the overlaid runs, one at a time: gradient norm, learning rate, throughput, memory, the
-/// norms of the layers (a curve each). Against step, tokens, FLOP or time, smoothed on request, with the stages as
+/// layers' magnitudes (a curve each). Against step, tokens, FLOP or time, smoothed on request, with the stages as
 /// bands. GUI thread.
 class MetricsView : public PlotView {
     Q_OBJECT

@@ -42,7 +42,7 @@ public:
         std::string name; ///< as RunCurves knows it; CurveName::beginning(): a curve for each column
         QString title;    ///< "training"; of columns what each is, "layer"
         QString label;    ///< of the vertical axis
-        /// Of the exported columns, the first is always there, and others where a run has points of them.
+        /// Further columns of the export: the first is always there, the others where a run has points of them.
         std::vector<Beside> beside = {};
         bool bounded = false; ///< theorems' bounds are drawn over it, by step
     };

@@ -15,8 +15,8 @@ public:
     void setAxis(XAxis axis, double flopPerUnit);
     /// Points that each curve is a moving average over; 1: none.
     void setWindow(double points);
-    /// Of these runs, two at least, which it does not outlive between two calls. What is new of the same runs costs the
-    /// new steps alone.
+    /// Takes the mean over these runs, two at least, which it does not outlive between two calls. What is new of the
+    /// same runs costs the new steps alone.
     void follow(const std::vector<const Series*>& runs);
 
     [[nodiscard]] const Curve& mean() const { return curveOf(m_mean); }

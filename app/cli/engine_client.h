@@ -28,15 +28,15 @@ using Heard = std::variant<engine::Event, Signal, TimeUp>;
 /// A session whose events, and the signals to this process, are waited for in one place. One instance a process: while
 /// it lives SIGINT, SIGTERM and SIGHUP do not end the process, and SIGUSR1 is heard; SIGHUP stays ignored where it was
 /// (nohup). Used by the thread that made it.
-class EngineLink {
+class EngineClient {
 public:
     using Clock = std::chrono::steady_clock;
 
     /// `threads` of the processor for the engine's mathematics; 0: as many as it finds.
-    explicit EngineLink(int threads = 0);
-    ~EngineLink();
-    EngineLink(const EngineLink&) = delete;
-    EngineLink& operator=(const EngineLink&) = delete;
+    explicit EngineClient(int threads = 0);
+    ~EngineClient();
+    EngineClient(const EngineClient&) = delete;
+    EngineClient& operator=(const EngineClient&) = delete;
 
     void post(engine::Command command) { m_session->post(std::move(command)); }
     /// Waits, at most until then. A signal goes first, then the time, then events.

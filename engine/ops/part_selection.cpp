@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/ops/places.h"
+#include "engine/ops/part_selection.h"
 
 #include <ATen/ops/cat.h>
 #include <ATen/ops/zeros.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/engine_link.h"
+#include "app/cli/engine_client.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -29,12 +29,12 @@ sigset_t heardSignals()
     return set;
 }
 
-int millisecondsUntil(std::optional<EngineLink::Clock::time_point> until)
+int millisecondsUntil(std::optional<EngineClient::Clock::time_point> until)
 {
     if (!until) {
         return -1;
     }
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(*until - EngineLink::Clock::now()).count();
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(*until - EngineClient::Clock::now()).count();
     return static_cast<int>(std::clamp<std::int64_t>(left, 0, std::numeric_limits<int>::max()));
 }
 
@@ -53,7 +53,7 @@ engine::QueryTag tagOf(const engine::Command& question)
 
 } // namespace
 
-EngineLink::EngineLink(int threads)
+EngineClient::EngineClient(int threads)
 {
     // Before the session: its threads inherit the mask, so that the signals wait for us.
     const sigset_t set = heardSignals();
@@ -70,7 +70,7 @@ EngineLink::EngineLink(int threads)
     m_session = std::make_unique<engine::Session>(sink, threads);
 }
 
-EngineLink::~EngineLink()
+EngineClient::~EngineClient()
 {
     // Those that came for what is over now are spent; one that comes while the engine ends is not waited for.
     while (takeSignal()) {
@@ -82,7 +82,7 @@ EngineLink::~EngineLink()
     close(m_signals);
 }
 
-Heard EngineLink::next(std::optional<Clock::time_point> until)
+Heard EngineClient::next(std::optional<Clock::time_point> until)
 {
     while (true) {
         if (const std::optional<Signal> signal = takeSignal()) {
@@ -101,7 +101,7 @@ Heard EngineLink::next(std::optional<Clock::time_point> until)
     }
 }
 
-std::optional<Signal> EngineLink::takeSignal()
+std::optional<Signal> EngineClient::takeSignal()
 {
     signalfd_siginfo info{};
     if (read(m_signals, &info, sizeof info) != static_cast<ssize_t>(sizeof info)) {
@@ -117,7 +117,7 @@ std::optional<Signal> EngineLink::takeSignal()
     }
 }
 
-std::optional<engine::Event> EngineLink::takeEvent()
+std::optional<engine::Event> EngineClient::takeEvent()
 {
     const std::scoped_lock lock(m_mutex);
     if (m_events.empty()) {
@@ -131,11 +131,11 @@ std::optional<engine::Event> EngineLink::takeEvent()
 std::optional<engine::Event> ask(const engine::Command& question, int threads,
                                  const std::function<void(const engine::Event&)>& news)
 {
-    EngineLink link(threads);
-    link.post(question);
+    EngineClient client(threads);
+    client.post(question);
     bool givenUp = false;
     while (true) {
-        Heard heard = link.next();
+        Heard heard = client.next();
         if (auto* const event = std::get_if<engine::Event>(&heard)) {
             const bool isPart = std::holds_alternative<engine::GapProgress>(*event) ||
                                 std::holds_alternative<engine::ImportProgress>(*event) ||
@@ -150,7 +150,7 @@ std::optional<engine::Event> ask(const engine::Command& question, int threads,
         }
         const auto* const signal = std::get_if<Signal>(&heard);
         if (signal && *signal != Signal::Checkpoint && !std::exchange(givenUp, true)) {
-            link.post(engine::GiveUp{tagOf(question)});
+            client.post(engine::GiveUp{tagOf(question)});
         }
     }
 }

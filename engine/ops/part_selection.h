@@ -22,7 +22,7 @@ class PartRuns {
 public:
     /// Every place stays.
     PartRuns() = default;
-    /// Of a dimension of `size` places. `parts` ascend.
+    /// In a dimension of `size` places these of the `count` parts stay. `parts` ascend.
     PartRuns(std::int64_t size, std::int64_t count, std::span<const std::size_t> parts);
     explicit PartRuns(std::vector<std::int64_t> list) : m_list(std::move(list)) {}
 
