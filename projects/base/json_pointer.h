@@ -13,8 +13,8 @@ namespace residua::projects {
 /// `key` as a token of a pointer: "a/b" is "a~1b".
 [[nodiscard]] std::string pointerToken(std::string_view key);
 
-/// The value at `pointer`; of an empty one the tree itself. Errors name the part of the pointer that leads nowhere, and
-/// the key that was meant.
+/// The value at `pointer`; the tree itself for an empty pointer. Errors name the part of the pointer that leads
+/// nowhere, and the key that was meant.
 [[nodiscard]] Result<JsonValue*> valueAt(JsonValue& tree, std::string_view pointer);
 
 /// Puts `fresh` at `pointer`. A key that an object lacks is added: its reader knows whether it may.

@@ -15,7 +15,8 @@ namespace residua::projects {
 /// Arithmetic of progressive subnetworks (RaPTr §2, §4.3): how long each stage is, and how they are edited. Who is kept
 /// in a step is in kept_parts.h. Pure.
 
-/// p_s = (ℓ − |I_s|)/(L − |I_s|), in [0, 1]: of each layer outside the always-kept set I_s.
+/// The probability with which each layer outside the always-kept set I_s is kept: p_s = (ℓ − |I_s|)/(L − |I_s|), in [0,
+/// 1].
 [[nodiscard]] double keepProbability(const Stage& stage, std::int64_t depth);
 /// Whether every step trains every layer, head and part.
 [[nodiscard]] bool trainsAll(const StageSchedule& schedule);

@@ -11,9 +11,10 @@
 // Choosing how depth is wired.
 namespace residua::projects {
 
-/// Wires the depth as a preset does, and gives the layers' blocks the ports that it feeds: q, k and v (and residual)
-/// apart, or one input. A preset that is a schedule beside the plain wiring sets both; another takes that schedule
-/// back, where it is still as the preset set it. The group's title says which blocks and what else changes.
+/// One edit that wires the depth as a preset does, and gives the layers' blocks the ports that it feeds: q, k and v
+/// (and residual) apart, or one input. A preset that is a schedule beside the plain wiring sets both; another takes
+/// that schedule back, where it is still as the preset set it. The group's title says which blocks and what else
+/// changes.
 [[nodiscard]] EditGroup wireAs(const Project& project, const TopologyPreset& preset);
 
 /// Which of the presets the project's topology comes from: its name's, or that of a preset with a schedule where
