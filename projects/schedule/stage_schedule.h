@@ -79,9 +79,11 @@ enum class StageEnds { Kept, AsOthers };
 /// Stage `index` keeps `length` layers on average, but no fewer than the stage before and its always-kept layers, and
 /// no more than the stage after and the depth.
 [[nodiscard]] StageSchedule withLength(StageSchedule schedule, std::size_t index, double length, std::int64_t depth);
-/// A stage more, from `start` on: half way in length to what follows. Unchanged where a stage begins there already.
+/// The schedule with one more stage, from `start` on, whose length is half way to what follows. Unchanged where a stage
+/// begins there already.
 [[nodiscard]] StageSchedule withSplit(StageSchedule schedule, std::int64_t start, std::int64_t depth);
-/// What it held goes to the stage before it; the second takes the place of the first.
+/// The schedule without a stage. Its steps go to the stage before it; where it is the first, the second begins in its
+/// place.
 [[nodiscard]] StageSchedule withoutStage(StageSchedule schedule, std::size_t index);
 
 } // namespace residua::projects
