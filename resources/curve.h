@@ -30,11 +30,13 @@ public:
 
     explicit Curve(std::size_t axes = 1) : m_x(axes) {}
 
-    /// An x below the last's throws away the points from x on, as a resumed run does. Of a curve of one axis.
+    /// Adds a point to a curve of one axis. An x below the last's throws away the points from x on, as a resumed run
+    /// does.
     void append(double x, double y) { append(std::span(&x, 1), y); }
-    /// The point's x on each axis, ascending on each; the first axis tells what a resumed run throws away.
+    /// Adds a point by its x on each axis, ascending on each; the first axis tells what a resumed run throws away.
     void append(std::span<const double> positions, double y);
-    /// The axis that every x from now on is of, and what a unit of it is worth (above 0). At first the first, worth 1.
+    /// Sets the axis that x is on from now on, and what a unit of it is worth (above 0). Before that it is the first,
+    /// worth 1.
     void setAxis(std::size_t axis, double unit = 1);
     [[nodiscard]] std::size_t axis() const { return m_axis; }
     [[nodiscard]] double unit() const { return m_unit; }

@@ -24,7 +24,7 @@ public:
 
     /// `layer`: the one through which the block was entered.
     void show(const projects::Project& project, const projects::GraphRef& graph, std::optional<std::int64_t> layer);
-    /// Below it the popup of saving opens.
+    /// The button of saving: its popup opens below it.
     [[nodiscard]] QToolButton& saveButton() { return *m_save; }
 
 signals:

@@ -20,12 +20,12 @@ public:
     /// An empty `folder` holds nothing and takes nothing.
     explicit BlockLibrary(std::filesystem::path folder, QObject* parent = nullptr);
 
-    /// By name.
+    /// The blocks, by name.
     [[nodiscard]] const std::vector<projects::BlockFile>& blocks() const { return m_blocks; }
     /// "mine.json: /block/graph …": what could not be read, and why.
     [[nodiscard]] const QStringList& problems() const { return m_problems; }
     [[nodiscard]] bool holds(const std::string& name) const;
-    /// Replaces the one of that name. Makes the folder.
+    /// Writes a block, in place of the one of that name. Makes the folder.
     [[nodiscard]] Status save(const projects::BlockFile& file);
 
 signals:

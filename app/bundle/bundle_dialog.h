@@ -16,7 +16,8 @@ class QPushButton;
 
 namespace residua::app {
 
-/// What packing and unpacking ask alike: a place, and then how far it is, until it is done or given up. Not modal.
+/// What the dialogs of packing and unpacking have in common: they ask for a place, and then show how far the work is
+/// until it is done or given up. Not modal.
 class BundleDialog : public QDialog {
     Q_OBJECT
 public:
@@ -29,11 +30,11 @@ signals:
 protected:
     BundleDialog(const QString& title, const QString& explanation, const QString& go, QWidget* parent);
 
-    /// `caption` and the place, with a button that asks for another.
+    /// Adds a row that shows `caption` and the place, with a button that asks for another.
     void addPlace(const QString& caption, const std::filesystem::path& proposal);
     [[nodiscard]] QFormLayout& form() { return *m_form; }
     [[nodiscard]] BundleWork& work() { return *m_work; }
-    /// What is told above the buttons; an error stands in its place.
+    /// Shows a text above the buttons; an error is shown in its place.
     void tell(const QString& text);
     void refuse(const QString& reason);
     void setReady(bool ready);

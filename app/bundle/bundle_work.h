@@ -23,7 +23,7 @@ public:
     [[nodiscard]] bool isUnderWay() const { return m_state != nullptr; }
     void pack(const engine::PackRequest& request, const std::filesystem::path& file);
     void unpack(const std::filesystem::path& file, const std::filesystem::path& folder);
-    /// failed() follows.
+    /// Ends the work; failed() follows.
     void giveUp();
 
 signals:

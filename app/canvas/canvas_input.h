@@ -45,8 +45,8 @@ private:
     struct Modifiers {
         Qt::KeyboardModifiers held;
     };
-    /// What is held is let go of: keys where the focus went elsewhere, buttons too where the surface is hidden, which
-    /// their release will not reach.
+    /// Lets go of what is held: keys where the focus went elsewhere, and buttons too where the surface is hidden, since
+    /// their release will not reach it.
     struct Release {
         bool buttons;
     };

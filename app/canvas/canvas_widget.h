@@ -19,7 +19,7 @@ public:
     explicit CanvasWidget(std::unique_ptr<editor::Canvas> canvas, QWidget* parent = nullptr);
     ~CanvasWidget() override;
 
-    /// What is drawn. Call refresh() after changing something through it.
+    /// The canvas that is drawn. Call refresh() after changing something through it.
     [[nodiscard]] editor::Canvas& canvas() { return *m_canvas; }
     /// Draws a frame when the event loop comes to it.
     void refresh();
@@ -36,7 +36,7 @@ public:
     [[nodiscard]] QWidget* surface();
 
 signals:
-    /// Never while a frame is drawn, in the order in which the canvas asked.
+    /// The canvas asks for something: in the order in which it asked, and never while a frame is drawn.
     void requested(const residua::editor::Request& request);
     void typed(const residua::projects::DocumentChange& change);
 

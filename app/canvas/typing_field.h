@@ -22,7 +22,7 @@ class TypingField : public TypedPopup {
 public:
     explicit TypingField(QWidget* host);
 
-    /// Near `at`, in the host's pixels, with `text` to begin with.
+    /// Opens the field near `at`, in the host's pixels, with `text` to begin with.
     void open(QPoint at, const QString& text, TypingMeaning meaning);
 
 signals:
@@ -33,7 +33,7 @@ private:
     /// The text that Enter takes: the completion that was chosen, or was offered first for the beginning of its name;
     /// else what stands in the field.
     [[nodiscard]] QString meant() const;
-    /// As high as what it offers, near the place it was opened at and inside the host.
+    /// The field's rectangle: as high as what it offers needs, near the place it was opened at and inside the host.
     [[nodiscard]] QRect room() const;
     void rowChosen() override { m_chosen = true; }
     void take() override;

@@ -108,7 +108,7 @@ std::string gapTable(const Gap& gap, const std::vector<std::size_t>& order)
     return table(cells);
 }
 
-/// Over all weights, and the outputs of the network that has them.
+/// A table of each method's figures over all weights, and on the outputs of the network that has them.
 std::string totalsTable(const Gap& gap)
 {
     std::vector<std::vector<std::string>> cells{{"all weights", "error", "output gap", "seconds"}};

@@ -63,7 +63,7 @@ public:
     [[nodiscard]] bool has(const std::string& name) const { return m_options.contains(name); }
     /// The positional at `index`; empty where it was left out.
     [[nodiscard]] std::string positional(std::size_t index) const;
-    /// Those from `first` on.
+    /// The positionals from `first` on.
     [[nodiscard]] std::span<const std::string> positionals(std::size_t first) const;
     [[nodiscard]] std::string text(const std::string& name, const std::string& otherwise = {}) const;
     /// Every value of an option that was given more than once, in order.

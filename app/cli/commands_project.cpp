@@ -84,7 +84,7 @@ bool takeTokeniser(projects::Source& source, const projects::Tokeniser& tokenise
         source);
 }
 
-/// From data, sizes and a topology.
+/// Makes a project from data, sizes and a topology.
 Result<projects::Project> sizedProject(const Arguments& arguments, const std::filesystem::path& directory)
 {
     projects::Source source = projects::SyntheticLanguage{};

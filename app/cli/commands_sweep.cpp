@@ -84,7 +84,7 @@ std::optional<Refusal> obstacleOf(const SweepPlan& plan, const Console& console)
     return obstacle;
 }
 
-/// The same command for one of several processes.
+/// The words of this command for one of several processes.
 std::vector<std::string> wordsForOne(const Arguments& arguments, const SweepPlan& plan)
 {
     std::vector<std::string> words{"sweep", "--lines", "--output", plan.folder.string()};

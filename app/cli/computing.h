@@ -10,7 +10,7 @@
 
 namespace residua::cli {
 
-/// More are no training that ends, and less than what overflows.
+/// The most steps that may be asked for: a training of more would never end, and numbers of this size do not overflow.
 inline constexpr double kMostSteps = 1e12;
 
 /// How a command computes, from the options that commands share.
@@ -18,7 +18,7 @@ struct Computing {
     int threads = 0;                      ///< of the processor; 0: as many as there are
     std::shared_ptr<TimeLimit> timeLimit; ///< may be null; one for all that the command trains
 
-    /// The time limit counts from now.
+    /// Reads the options; the time limit counts from now.
     [[nodiscard]] static Computing from(const Arguments& arguments);
 };
 

@@ -21,7 +21,7 @@ enum class Output { Text, Json };
 class Console {
 public:
     explicit Console(Output output);
-    /// The same for what is told of one of several things at once: each line begins with `subject`, each JSON object
+    /// A console for what is told of one of several things at once: each line begins with `subject`, each JSON object
     /// has it as "member", and no line is rewritten.
     [[nodiscard]] Console about(const std::string& subject) const;
 
@@ -34,13 +34,13 @@ public:
     /// Whether something could not be written to stdout.
     [[nodiscard]] bool outputLost() const;
 
-    /// Text, and a line end; nothing in JSON mode.
+    /// Writes text and a line end; nothing in JSON mode.
     void line(const std::string& text) const;
-    /// The same, byte for byte where no terminal shows it: for data that another program reads.
+    /// Writes the same, byte for byte where no terminal shows it: for data that another program reads.
     void data(const std::string& text) const;
-    /// A JSON value on a line of its own; nothing in text mode. What is no UTF-8 is replaced.
+    /// Writes a JSON value on a line of its own; nothing in text mode. What is no UTF-8 is replaced.
     void value(const nlohmann::json& value) const;
-    /// A message that is no result, to stderr.
+    /// Writes a message that is no result to stderr.
     void remark(const std::string& text) const;
     Exit fail(Exit code, const Error& error) const;
 

@@ -9,7 +9,7 @@ namespace residua::cli {
 /// where it is not ignored already (nohup), end it at once with Exit::Quit, but while an EngineClient waits for them.
 void prepareProcess();
 
-/// From now on that end at once is also told on stdout, as the JSON of an error.
+/// From now on an end by a signal is also told on stdout, as the JSON of an error.
 void tellQuitAsJson();
 
 /// While one lives SIGINT, SIGTERM and SIGHUP do not end the process: what it does is given up in order, by whoever

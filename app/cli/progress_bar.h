@@ -25,7 +25,7 @@ public:
 private:
     /// As many of the figures as fit into the columns; the first in any case.
     [[nodiscard]] std::string fitting(std::size_t columns) const;
-    /// Those of at most this rank, 1 being the most important.
+    /// The figures of at most this rank, 1 being the most important.
     [[nodiscard]] std::string figures(int rank) const;
     [[nodiscard]] std::string bar(std::size_t width) const;
 

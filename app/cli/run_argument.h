@@ -12,7 +12,7 @@
 
 namespace residua::cli {
 
-/// What every command takes that uses the data of a run which exists.
+/// The options of every command that uses the data of an existing run.
 [[nodiscard]] inline OptionSpec projectOption()
 {
     return {"project", OptionKind::Text, "DIR", "the project's folder now (default: where the run remembers it)"};
@@ -30,7 +30,7 @@ void setSource(Request& request, const Arguments& arguments)
     request.otherData = arguments.has("other-data") ? engine::OtherData::Accept : engine::OtherData::Refuse;
 }
 
-/// What a person should know of an answer, on stderr.
+/// Writes what a person should know of an answer to stderr.
 inline void remarkNotes(const std::vector<std::string>& notes, const Console& console)
 {
     for (const std::string& note : notes) {
@@ -38,7 +38,7 @@ inline void remarkNotes(const std::vector<std::string>& notes, const Console& co
     }
 }
 
-/// What there is to say where a question got no answer of its own; `after` an interrupt.
+/// Ends a command whose question got no answer of its own: an error, or an interrupt, after which `after` is said.
 inline Exit unanswered(const std::optional<engine::Event>& answer, const Console& console,
                        const std::string& after = "there is no answer")
 {

@@ -18,9 +18,10 @@ public:
 
     /// The training began, for this run; a sweep's members follow each other within one limit.
     void started(Clock::time_point now);
-    /// Any of its events.
+    /// An event of the run came.
     void heard(Clock::time_point now);
-    /// The event of a checkpoint; heard() still has that before it as the last.
+    /// The event of a checkpoint came. To be called before heard() of the same event, since the time since the event
+    /// before it is measured.
     void checkpointed(Clock::time_point now);
 
     enum class Act { Nothing, Checkpoint, Stop };

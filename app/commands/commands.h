@@ -22,7 +22,8 @@ public:
     [[nodiscard]] KeyBindings& keys() { return m_keys; }
     /// Keys are read from, and written to, the user's settings from now on.
     void remember();
-    /// A button that does what the command of this name does says so, with the key that it has now.
+    /// Has the tooltip of a button that does what the command of this name does say so, with the key that the command
+    /// has now.
     void explain(QAbstractButton& button, const QString& command);
 
 public slots:

@@ -29,17 +29,17 @@ public:
     void setKeys(int row, const QList<QKeySequence>& keys);
     void reset(int row);
     void resetAll();
-    /// The commands that would answer to a key of this one too.
+    /// The other commands that answer to a key of the command in `row`.
     [[nodiscard]] QList<QAction*> clashesOf(int row) const;
 
     void load(const QSettings& settings);
-    /// Only what differs from the defaults.
+    /// Writes the keys that differ from the defaults.
     void store(QSettings& settings) const;
 
     int rowCount(const QModelIndex& parent = {}) const override;
     int columnCount(const QModelIndex& parent = {}) const override;
     QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
-    /// Keys: a QKeySequence; an empty one takes the key away.
+    /// Sets the keys of a command, `value` being a QKeySequence; an empty one takes the key away.
     bool setData(const QModelIndex& index, const QVariant& value, int role = Qt::EditRole) override;
     QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
     Qt::ItemFlags flags(const QModelIndex& index) const override;

@@ -20,12 +20,12 @@ public:
 protected:
     [[nodiscard]] QLineEdit& field() const { return *m_field; }
     [[nodiscard]] QTreeView& list() const { return *m_list; }
-    /// Over the host; leave() gives the focus to `back`.
+    /// Opens the popup at `place` over the host; leave() gives the focus to `back`.
     void popUp(const QRect& place, QWidget* back);
     void leave();
     /// A row was gone to by key or click, not only offered.
     virtual void rowChosen() {}
-    /// Enter, or a click on a row, which is the current one then.
+    /// Enter was pressed, or a row clicked, which is the current one then.
     virtual void take() = 0;
     bool eventFilter(QObject* watched, QEvent* event) override;
 

@@ -308,7 +308,7 @@ void DocumentSession::watchFiles()
     }
 }
 
-/// And watches them: a rename over a file ends its watch.
+/// Reads the project's files, and watches them anew: a rename over a file ends its watch.
 std::vector<std::string> DocumentSession::readFiles()
 {
     std::vector<std::string> files;

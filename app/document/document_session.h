@@ -70,11 +70,11 @@ public:
     [[nodiscard]] Status perform(const projects::Edit& edit);
     void undo();
     void redo();
-    /// From the document to what the files say now; the layout is not in it.
+    /// The differences from the document to what the files say now; the layout does not count.
     [[nodiscard]] Result<std::vector<projects::Change>> changesOnDisk() const;
     /// Writes the journal now, where something is unsaved. Error: it can be kept nowhere (journalFailed).
     [[nodiscard]] Status keepUnsaved();
-    /// The same, for who cannot do anything about an error.
+    /// keepUnsaved() for callers who cannot do anything about an error.
     void flushJournal() { static_cast<void>(keepUnsaved().ok()); }
     /// Whether unsaved changes are kept as a draft because the project's folder could not be written: opening the
     /// project does not bring them back.
@@ -136,7 +136,7 @@ struct Draft {
 void discardDraft(const std::filesystem::path& draft);
 /// Takes a draft out of leftDrafts(), and tells where it lies now.
 [[nodiscard]] Result<std::filesystem::path> trashDraft(const std::filesystem::path& draft);
-/// Puts it back.
+/// Puts a draft that trashDraft() took out back.
 [[nodiscard]] Status restoreDraft(const std::filesystem::path& trashed);
 
 } // namespace residua::app

@@ -30,7 +30,8 @@ public:
     void step(std::int64_t steps);
     void stop();
     void listDevices();
-    /// A newer question of a kind takes the place of an older one. The tag of its answer.
+    /// Asks the engine a question and returns the tag of its answer. A newer question of a kind takes the place of an
+    /// older one.
     engine::QueryTag sample(engine::SampleRequest request);
     engine::QueryTag retrofit(engine::RetrofitRequest request);
     engine::QueryTag factorise(engine::FactoriseRequest request);
@@ -39,7 +40,7 @@ public:
     engine::QueryTag importModel(engine::ImportRequest request);
     engine::QueryTag loadWeights(engine::LoadWeightsRequest request);
     engine::QueryTag trainTokeniser(engine::TokeniserRequest request);
-    /// queryFailed() answers it, unless it has been answered.
+    /// Gives a question up: queryFailed() answers it, unless it has been answered.
     void giveUp(engine::QueryTag question);
     /// Time that the engine's thread has spent in handing events over, since the start.
     [[nodiscard]] double secondsHandingOver() const { return 1e-9 * static_cast<double>(m_handingOver.load()); }

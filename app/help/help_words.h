@@ -11,7 +11,7 @@ namespace residua::app {
 /// The word under which the help explains what stands at `place` (resources::findTopic knows it); empty where it
 /// explains nothing.
 [[nodiscard]] std::string helpWordOf(const projects::Project& project, const Place& place);
-/// And what a palette item is.
+/// The word under which the help explains a palette item.
 [[nodiscard]] std::string helpWordOf(const PaletteItem& item);
 
 } // namespace residua::app

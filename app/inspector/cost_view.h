@@ -22,7 +22,7 @@ public:
     /// `unit` is what a FLOP figure is per: "token" or "sample".
     void setCost(const std::optional<projects::Cost>& whole, const std::optional<projects::Cost>& selected,
                  const QString& unit);
-    /// What the device has in all; 0: unknown.
+    /// Sets the memory that the device has in all; 0: unknown.
     void setDeviceMemory(double bytes);
     [[nodiscard]] double deviceMemory() const { return m_deviceBytes; }
 

@@ -37,11 +37,11 @@ public:
 signals:
     void edited(const residua::app::Property& property, const QVariant& value);
     void editRequested(const residua::projects::Edit& edit);
-    /// The button below a property, of which one at most of a place has one.
+    /// The button below a property was pressed. One property of a place has such a button, or none.
     void offerTaken();
-    /// Train once for each of several values of it.
+    /// The user wants to train once for each of several values of it.
     void sweepRequested(const residua::app::Property& property);
-    /// What does it compute? `word` is one that the help knows.
+    /// The user asks what it computes. `word` is one that the help knows.
     void explainRequested(const std::string& word);
 
 private:

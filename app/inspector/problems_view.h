@@ -22,11 +22,11 @@ class ProblemsView : public QWidget {
 public:
     explicit ProblemsView(const Look& look, QWidget* parent = nullptr);
 
-    /// All of `project`.
+    /// Shows all problems of `project`.
     void setProblems(const projects::Project& project, const std::vector<projects::Problem>& problems);
 
 signals:
-    /// A JSON pointer into project.json.
+    /// The user wants to go to this JSON pointer into project.json.
     void jumpRequested(const std::string& pointer);
     /// The button of a problem was pressed: what cures it is cureOf the project as it now is.
     void cureRequested(const residua::projects::Problem& problem);

@@ -26,7 +26,7 @@ namespace residua::app {
 [[nodiscard]] QString formatMoment(const QString& utc, const QDateTime& now);
 /// The shortest text that reads back as the same number: "0.001", "1e-08", "256".
 [[nodiscard]] QString formatReal(double value);
-/// With `digits` significant digits; "—" for none.
+/// A loss with `digits` significant digits; "—" where there is none.
 [[nodiscard]] QString formatLoss(double loss, int digits = 5);
 /// 1,234,567 in the user's locale.
 [[nodiscard]] QString formatWhole(std::int64_t value);

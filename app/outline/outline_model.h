@@ -50,7 +50,7 @@ private:
     struct Item;
     using Items = std::vector<std::unique_ptr<Item>>;
     [[nodiscard]] Item& itemAt(const QModelIndex& index) const;
-    /// Makes them where nobody has asked for them before.
+    /// The rows below an item, which are made when they are asked for the first time.
     [[nodiscard]] static Items& childrenOf(Item& item);
     [[nodiscard]] QModelIndex indexOf(const Item& item, int column) const;
     void sync(Item& item, std::vector<OutlineRow> rows);

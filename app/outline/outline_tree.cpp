@@ -204,7 +204,7 @@ OutlineRow halfRow(const DocumentSnapshot& document, std::int64_t layer, std::in
     return half;
 }
 
-/// Its properties, then what it reads.
+/// The rows of a layer's properties, then those of what it reads.
 std::vector<OutlineRow> rowsOfLayer(const DocumentSnapshot& document, std::int64_t layer)
 {
     const Project& project = document->project;

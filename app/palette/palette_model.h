@@ -28,7 +28,7 @@ public:
 
     explicit PaletteModel(QObject* parent = nullptr);
 
-    /// What costs and edits are worked out for.
+    /// Sets the project and the selection that costs and edits are worked out for.
     void setContext(const projects::Project& project, const Place& selection);
     /// What the project costs as it is; nullopt where that cannot be known.
     void setCostNow(const std::optional<projects::Cost>& cost);

@@ -31,8 +31,8 @@ public:
     void setCostNow(const std::optional<projects::Cost>& cost);
     /// The user's own blocks.
     void setLibrary(const std::vector<projects::BlockFile>& blocks);
-    /// Is asked first what to do with an item, and with where on which target it was dropped (nullptr: it was chosen
-    /// here); false leaves it to its edit.
+    /// A function that is given each item which the user takes up, with the target and the position that it was dropped
+    /// at (nullptr: it was chosen here). Where it returns false, the item's edit is asked for.
     using Taker = std::function<bool(const PaletteItem& item, QWidget* target, QPoint position)>;
     void setTaker(Taker taker) { m_taker = std::move(taker); }
     void focusSearch();
@@ -42,7 +42,7 @@ public:
 signals:
     void chosen(const residua::projects::Edit& edit);
     void refused(const QString& reason);
-    /// What does it compute?
+    /// The user asks what the item computes.
     void explainRequested(const residua::app::PaletteItem& item);
 
 protected:

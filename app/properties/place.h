@@ -49,9 +49,9 @@ using Place = std::variant<ProjectPlace, SectionPlace, GraphPlace, NodePlace, La
 
 /// Whether the place is in the project: an edit may have removed it.
 [[nodiscard]] bool exists(const projects::Project& project, const Place& place);
-/// Its name for people: "Layer 3", "Shortcut 0:2", "up · Linear".
+/// The place's name for people: "Layer 3", "Shortcut 0:2", "up · Linear".
 [[nodiscard]] QString titleOf(const projects::Project& project, const Place& place);
-/// What it is, in a few words under the title.
+/// What the place is, in a few words that stand under its title.
 [[nodiscard]] QString subtitleOf(const projects::Project& project, const Place& place);
 
 /// The JSON pointer to a node; empty for one that is not there.
@@ -60,9 +60,9 @@ using Place = std::variant<ProjectPlace, SectionPlace, GraphPlace, NodePlace, La
 /// The place of a JSON pointer into project.json; the nearest place around it where it has none of its own.
 [[nodiscard]] Place placeOfPointer(const projects::Project& project, const std::string& pointer);
 
-/// Shortcuts before layers: they are what one looks at closest.
+/// The place that a selection stands for. Shortcuts go before layers: they are what a person looks at closest.
 [[nodiscard]] Place placeOfSelection(const projects::Project& project, const projects::Selection& selection);
-/// What the depth canvas can mark of it.
+/// The part of a place that the depth canvas can mark.
 [[nodiscard]] projects::Selection selectionOfPlace(const projects::Project& project, const Place& place);
 
 } // namespace residua::app

@@ -25,7 +25,7 @@ inline constexpr const char* kMixtureParts = "/data/source/parts";
 /// that change nothing as the document is and have their default.
 [[nodiscard]] std::vector<Property> fieldProperties(const projects::Project& project, std::string_view part);
 
-// What is not fields alone; property.cpp chooses among them.
+// The properties of places that have more than fields; property.cpp chooses among these functions.
 [[nodiscard]] std::vector<Property> networkProperties(const projects::Project& project);
 [[nodiscard]] std::vector<Property> graphProperties(const projects::Project& project, const projects::GraphRef& graph);
 [[nodiscard]] std::vector<Property> nodeProperties(const projects::Project& project, const NodePlace& place);

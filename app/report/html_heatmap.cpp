@@ -48,7 +48,7 @@ void drawLabels(std::ostringstream& out, const engine::Matrix& shape, double cel
     out << "<text class='label' x='" << kMargin << "' y='14'>source i → (0: the input), target j ↓</text>";
 }
 
-/// Those that have a number in any frame.
+/// Draws the cells that have a number in any frame.
 void drawCells(std::ostringstream& out, const std::vector<engine::Matrix>& frames, double cell)
 {
     const engine::Matrix& frame = frames.back();

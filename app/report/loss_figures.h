@@ -21,9 +21,10 @@ struct LossAxis {
 };
 
 [[nodiscard]] LossAxis byStep();
-/// `flopsAt`: of the first `step` steps.
+/// Losses against FLOP. `flopsAt`: the FLOP of the first `step` steps.
 [[nodiscard]] LossAxis byFlop(std::function<double(std::int64_t step)> flopsAt);
-/// `seconds` of training so far, by step; a damaged record's times that fall stand where the last did.
+/// Losses against the `seconds` of training so far, by step. Where a damaged record's times fall, a point stands where
+/// the last did.
 [[nodiscard]] LossAxis byTime(std::vector<engine::MetricPoint> seconds);
 /// Points by step, each at its place on the axis.
 [[nodiscard]] std::vector<engine::MetricPoint> placed(const LossAxis& axis, std::vector<engine::MetricPoint> points);

@@ -67,7 +67,7 @@ private:
     }
 };
 
-/// As many as can stand side by side.
+/// As many ticks as have room for their labels side by side.
 std::vector<AxisTick> ticksAlong(AxisRange range, double least, double width)
 {
     std::vector<AxisTick> ticks;

@@ -22,7 +22,8 @@ struct Curve {
 enum class AxisScale { Linear, Log };
 inline constexpr double kMostDecades = 16;
 
-/// Shaded from its start to the next one's, every other one, its name on top.
+/// A stretch of the horizontal axis, from its start to the next band's, with its name on top. Every other band is
+/// shaded.
 struct Band {
     std::int64_t from = 0;
     std::string name;

@@ -35,7 +35,7 @@ public:
            QWidget* parent = nullptr);
 
     void setDevices(const std::vector<engine::DeviceInfo>& devices);
-    /// Those that are known stay.
+    /// The devices cannot be listed: those that are known stay.
     void setDevicesUnknown(const QString& why);
     /// The presets by title, and which is current; −1: none of them. `custom`: changed since it was chosen.
     void setTopologies(const QStringList& titles, int current, bool custom);

@@ -62,7 +62,7 @@ public:
     void runSteps(std::int64_t steps);
     /// Goes on with an earlier run from its last checkpoint.
     void resume(const std::filesystem::path& runDirectory);
-    /// As the request says. False, after refused(), where another run is under way.
+    /// Goes on with a run as the request says. False, after refused(), where another run is under way.
     bool resume(const GoOnRequest& request);
     /// Copies a run up to a checkpoint, off this thread; trains the copy where nothing else trains.
     void fork(const std::filesystem::path& runDirectory, std::int64_t step);

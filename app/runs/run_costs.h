@@ -34,7 +34,7 @@ private:
         visualizers::ParetoRun run;
     };
 
-    /// Before long: a live run tells its step far more often than it is worth reading.
+    /// Reads the runs a moment later: a live run tells its step far more often than it is worth reading.
     void readSoon();
     void read();
 

@@ -21,7 +21,7 @@ class RunQueue : public QObject {
     Q_OBJECT
 public:
     explicit RunQueue(QObject* parent = nullptr);
-    /// Waits for the files.
+    /// Waits until the files are written.
     ~RunQueue() override;
 
     [[nodiscard]] bool empty() const { return m_waiting.empty(); }

@@ -39,7 +39,7 @@ public:
     [[nodiscard]] bool haveSeveralDevices() const;
     /// The run's row; invalid for an unknown directory.
     [[nodiscard]] QModelIndex indexOf(const std::string& directory) const;
-    /// nullptr for an index of nothing.
+    /// The run of a row; nullptr for an invalid index.
     [[nodiscard]] const engine::RunInfo* runAt(const QModelIndex& index) const;
 
     QModelIndex index(int row, int column, const QModelIndex& parent = {}) const override;
@@ -53,7 +53,7 @@ public:
     Qt::ItemFlags flags(const QModelIndex& index) const override;
 
 signals:
-    /// runs() is another list, or tells more of the same runs.
+    /// runs() has changed: it is another list, or tells more of the same runs.
     void listed();
     void renamed(const std::string& directory, const std::string& name);
     void annotated(const std::string& directory, const std::vector<std::string>& tags, const std::string& notes);
@@ -68,7 +68,7 @@ private:
     [[nodiscard]] QModelIndex indexOf(std::size_t run, int column) const;
     void arrange();
     void numberCopies();
-    /// The run's check and colour are others.
+    /// Tells views that the run's check and colour have changed.
     void announceShown(const std::string& directory);
 
     visualizers::ShownRuns& m_shown;

@@ -45,18 +45,18 @@ public:
 
 signals:
     void showRequested(const std::string& directory);
-    /// Go on with it in one of these ways, which is asked about first.
+    /// The user wants to go on with the run in one of these ways, and is asked about it first.
     void goOnRequested(const std::string& directory, residua::app::GoOnKind kind);
-    /// Go on from the checkpoint of `step` as a run of its own.
+    /// The user wants to go on from the checkpoint of `step` as a run of its own.
     void forkRequested(const std::string& directory, std::int64_t step);
     void compareRequested(const std::string& first, const std::string& second);
-    /// A text of the current run's model.
+    /// The user wants a text of the current run's model.
     void sampleRequested();
     void reportRequested(const std::string& directory);
-    /// The network of one of its checkpoints as code.
+    /// The user wants the network of one of the run's checkpoints as code.
     void exportRequested(const std::string& directory);
     void takeAlongRequested(const std::string& directory);
-    /// End it, whichever process trains it: at once, or after a step that is asked for.
+    /// The user wants the run to end, whichever process trains it: at once, or after a step that is asked for.
     void stopRequested(const std::string& directory);
     void stopAtRequested(const std::string& directory);
     void removeRequested(const std::vector<std::string>& directories);

@@ -29,7 +29,7 @@ public:
 
     /// The run that is sampled and whose texts are shown; an empty directory: none.
     void setRun(const std::string& directory, const QString& name);
-    /// A checkpoint of it was written.
+    /// A checkpoint of this run was written.
     void noticeCheckpoint(const std::string& directory);
     void take(const std::string& directory, const engine::SampleReady& sample);
     void refuse(const std::string& directory, const QString& reason);

@@ -37,7 +37,7 @@ public:
     };
 
     void setPlan(const projects::StageSchedule& schedule, const projects::TrainingPlan& plan, std::int64_t depth);
-    /// The widget's room, and the room that labels need at the left and below.
+    /// Sets the widget's size, and the room that labels need at the left and below.
     void setRoom(QSizeF size, double left, double below);
 
     [[nodiscard]] const QRectF& rateBox() const { return m_rate; }

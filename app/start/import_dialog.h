@@ -39,15 +39,15 @@ public:
     ImportDialog(EngineBridge& engine, std::filesystem::path projects, QWidget* parent = nullptr);
     ~ImportDialog() override;
 
-    /// What its first line says.
+    /// Sets the path that its first line shows.
     void setFolder(const QString& folder);
-    /// Asked when it matters; nothing where none is open.
+    /// Sets the function that tells the open project, which is called when it is needed; nothing where none is open.
     void setOpenProject(std::function<std::optional<OntoProject>()> project);
 
 signals:
-    /// There is a project.
+    /// A project was made.
     void imported(const residua::engine::ImportReady& made);
-    /// There is a run of the open project.
+    /// A run of the open project was made.
     void loaded(const residua::engine::LoadWeightsReady& made);
 
 public slots:

@@ -24,7 +24,7 @@ public:
                     std::vector<bool> seeds = {});
     /// FLOP a second, for the estimated time; 0: not known.
     void setRate(double flopPerSecond);
-    /// One for each member; until then none is begun.
+    /// Sets the status of each member; before that none counts as begun.
     void setStatuses(std::vector<engine::MemberStatus> statuses);
     [[nodiscard]] const std::vector<projects::SweepMember>& members() const { return m_members; }
     /// FLOP of all members that can train.
@@ -33,7 +33,7 @@ public:
     /// The column of the losses' mean and deviation over seeds, which says nothing where no axis is one.
     [[nodiscard]] int seedColumn() const { return axisCount() + MeanLoss; }
     [[nodiscard]] bool hasSeeds() const;
-    /// Those that can train.
+    /// The members that can train.
     [[nodiscard]] std::vector<projects::SweepMember> trainable() const;
 
     [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;

@@ -30,9 +30,10 @@ public:
 
     /// Replaces what it said. Every choice dismisses it; so does the cross.
     void say(BannerKind kind, const QString& text, std::vector<BannerChoice> choices = {});
-    /// Says it and takes the focus, on the first choice; Esc dismisses it, and who had the focus has it again.
+    /// Asks a question and moves the focus to its first choice. Esc dismisses it, and the focus goes back to where it
+    /// was.
     void ask(const QString& question, std::vector<BannerChoice> choices);
-    /// What it says goes with its cause: at the next recheck() at which `holds` is false.
+    /// The banner goes away at the first recheck() at which `holds` is false: when the cause of what it says is gone.
     void whileTrue(std::function<bool()> holds) { m_holds = std::move(holds); }
     void recheck();
     [[nodiscard]] QString text() const;

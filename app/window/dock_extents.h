@@ -16,9 +16,9 @@ struct DockExtents {
     double below = 0.36; ///< height, as a share of the window's
 
     bool operator==(const DockExtents&) const = default;
-    /// As the user's settings keep it.
+    /// The extents as the user's settings keep them.
     [[nodiscard]] QVariant toSetting() const;
-    /// nullopt for what is none.
+    /// Reads them from a setting; nullopt where it holds none.
     [[nodiscard]] static std::optional<DockExtents> fromSetting(const QVariant& setting);
 };
 
@@ -32,12 +32,12 @@ public:
     explicit DockKeeper(QMainWindow& window) : m_window(window) {}
 
     [[nodiscard]] const DockExtents& wanted() const { return m_wanted; }
-    /// Lays the docks out so.
+    /// Lays the docks out with these extents, as far as the window has room.
     void want(const DockExtents& wanted);
-    /// Lays them out for the window's size.
+    /// Lays the docks out for the window's size as it is now.
     void apply();
-    /// A border between docks may have been dragged: what has another extent than it was given is wanted so from now
-    /// on.
+    /// To be called where a border between docks may have been dragged: the extents that differ from those given are
+    /// the wanted ones from now on.
     void noticeDrag();
 
 private:

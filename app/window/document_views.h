@@ -35,9 +35,9 @@ public:
     void fold(std::vector<editor::LayerRun> folds);
 
     enum class Applied { Yes, Refused };
-    /// Performs it, or tells why not.
+    /// Performs the edit, or tells why it cannot be done.
     Applied applyEdit(const projects::Edit& edit);
-    /// The same with what a command gave; all views show it before anything else is done.
+    /// Performs what a command gave; all views show it before anything else is done.
     void perform(const projects::DocumentChange& change);
     /// Brings every view up to date now.
     void refresh();

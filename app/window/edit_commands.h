@@ -28,7 +28,7 @@ public:
     EditCommands(DocumentSession& session, Workspace& workspace, DocumentViews& documents, QObject* parent = nullptr);
 
     void deleteSelection();
-    /// Selects it first.
+    /// Deletes what is at `place`, which is selected first.
     void deletePlace(const Place& place);
     void toggleFrozen();
     void selectAll();
@@ -50,7 +50,7 @@ public:
 
     void align(projects::Alignment alignment);
     void tidy();
-    /// At a place on the block canvas, or near the middle of what is in sight.
+    /// Adds a node at a place on the block canvas, or near the middle of what is in sight.
     void addNode(const std::string& kind, std::optional<QPoint> at);
 
 signals:

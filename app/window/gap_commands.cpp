@@ -192,7 +192,7 @@ void GapCommands::openAnew()
     m_view.tell({});
 }
 
-/// Its layer; inside a block, where that is in front, its node.
+/// Selects the weight's layer, or its node where the block canvas is in front.
 void GapCommands::choose(const WeightPlace& place)
 {
     if (!m_session.isOpen() || place.layer < 1) {

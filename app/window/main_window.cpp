@@ -346,7 +346,7 @@ void MainWindow::offerReload()
     m_banner->whileTrue([this] { return m_filesChanged; });
 }
 
-/// It stands until something else is done.
+/// Shows the reason until the document is changed or a run is started.
 void MainWindow::refuse(const QString& reason)
 {
     m_banner->say(BannerKind::Error, reason);

@@ -148,7 +148,7 @@ void MainWindow::chooseAndOpen()
     }
 }
 
-/// Its project as it is now, with the run in the list of runs.
+/// Opens the run's project as it is now, with the run in the list of runs.
 void MainWindow::openRun(const std::filesystem::path& run)
 {
     std::error_code ignored;

@@ -332,7 +332,7 @@ void RunFollower::onLoaded(const std::shared_ptr<const RunRecord>& record)
     }
 }
 
-/// To the second, for runs of one name may begin within a minute.
+/// When the run started, to the second, since runs of one name may begin within a minute.
 QString RunFollower::startOf(const std::string& directory) const
 {
     const engine::RunInfo* run = m_workspace.runsModel().runAt(m_workspace.runsModel().indexOf(directory));

@@ -14,7 +14,7 @@ namespace residua::app {
 
 namespace {
 
-/// As a project has it: relative where it lies inside.
+/// The model's path as a project has it: relative where it lies inside the project.
 std::string modelPath(const std::filesystem::path& model, const std::filesystem::path& directory)
 {
     if (directory.empty()) {

@@ -57,11 +57,11 @@ public:
     [[nodiscard]] editor::BlockCanvas& blockCanvas() { return *m_blockCanvas; }
     [[nodiscard]] BlockBar& blockBar() { return *m_blockBar; }
     [[nodiscard]] SchedulePanel& schedule() { return *m_schedule; }
-    /// The one in front.
+    /// The canvas in front.
     [[nodiscard]] CanvasWidget& currentCanvas();
     /// Brings a canvas to the front, and the keys to it.
     void showCanvas(WorkspaceView view);
-    /// All of them: they are pictures of the same document.
+    /// All canvases: they show the same document.
     [[nodiscard]] std::array<CanvasWidget*, 3> canvases() const { return {m_canvas, m_matrix, m_block}; }
     [[nodiscard]] OutlineModel& outlineModel() { return m_outlineModel; }
     [[nodiscard]] RunsModel& runsModel() { return m_runsModel; }
@@ -77,7 +77,7 @@ public:
     /// Puts every dock where it belongs in a window of this size; `front`, if it is not null, is given the most
     /// space.
     void arrange(WorkspaceView view, QSize size, const Panel* front = nullptr);
-    /// Puts them where `state`, of saveState(), has them. False, and nothing is done, where it is none.
+    /// Puts the docks where `state`, of saveState(), has them. False, and nothing is done, where it is none.
     [[nodiscard]] bool rearrange(const QByteArray& state, const std::optional<DockExtents>& extents);
     /// What the docks take of a window that is large enough.
     [[nodiscard]] const DockExtents& dockExtents() const { return m_keeper.wanted(); }
@@ -104,7 +104,7 @@ protected:
 private:
     [[nodiscard]] QDockWidget* dockInFront() const;
     void addDock(const Panel& panel, QWidget* content);
-    /// Those of an area, as tabs in the order of the table.
+    /// The docks of an area, as tabs in the order of the table.
     [[nodiscard]] std::vector<QDockWidget*> docksOf(PanelArea area) const;
     [[nodiscard]] QDockWidget* dockOf(const Panel& panel) const;
     void placeBelow(bool sideBySide);

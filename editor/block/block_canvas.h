@@ -13,11 +13,11 @@ namespace residua::editor {
 /// block of the one selected layer; without either it stays where it is.
 class BlockCanvas : public Canvas {
 public:
-    /// What is shown, its graph's name is empty where the document has none.
+    /// The scene that is shown; its graph's name is empty where the document has none.
     [[nodiscard]] virtual const BlockScene& scene() const = 0;
     /// Where the nodes are seen, and the part of the graph that is in sight.
     [[nodiscard]] virtual projects::GraphView view() const = 0;
-    /// The place in the graph that is drawn there.
+    /// The place in the graph that is drawn at `at`.
     [[nodiscard]] virtual projects::Position positionAt(ScreenPoint at) const = 0;
 
     [[nodiscard]] const projects::GraphRef& graph() const { return scene().graph(); }

@@ -19,7 +19,7 @@ public:
     /// Shows the same graph of the new document, or where it is gone, that of the first layer. False where nothing is
     /// new, so that a gesture goes on.
     bool setDocument(DocumentSnapshot document);
-    /// Opens the graph that is meant, if that is another.
+    /// Takes up a selection, and opens the graph that it means, if that is another.
     void setSelection(const projects::Selection& selection);
 
     [[nodiscard]] const projects::Document& document() const { return *m_document; }
@@ -28,7 +28,7 @@ public:
     [[nodiscard]] BlockScene& scene() { return m_scene; }
     [[nodiscard]] const BlockScene& scene() const { return m_scene; }
     [[nodiscard]] const projects::Selection& selection() const { return m_selection; }
-    /// What the selected nodes cover.
+    /// The area that the selected nodes cover.
     [[nodiscard]] std::optional<Rect> selectedArea() const;
     /// Whether another graph has been opened since the last call.
     [[nodiscard]] bool takeOpened() { return std::exchange(m_opened, false); }
@@ -39,7 +39,7 @@ public:
     void request(const Result<projects::DocumentChange>& change);
 
     void select(std::set<projects::NodeId> nodes, std::set<projects::Wire> wires = {});
-    /// To the node that lies there, along the wires.
+    /// Selects the next node in this direction, along the wires.
     void step(Direction direction);
     /// Asks to keep the selected nodes where shift() of the scene has brought them.
     void moveSelected();

@@ -21,9 +21,9 @@ struct RouteEnds {
 /// How near a wire comes to a box.
 inline constexpr float kWireClearance = 10;
 
-/// The corners of each wire, its ends included, all pieces level or upright. No wire crosses a box, unless boxes stand
-/// so close that there is no way between them. Short wires are routed first; the same boxes and wires give the same
-/// lines.
+/// Finds a way for each wire: its corners, its ends included, with all pieces level or upright. No wire crosses a box,
+/// unless boxes stand so close that there is no way between them. Short wires are routed first; the same boxes and
+/// wires give the same lines.
 [[nodiscard]] std::vector<std::vector<Point>> routeWires(const std::vector<Rect>& boxes,
                                                          const std::vector<RouteEnds>& wires);
 

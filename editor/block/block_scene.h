@@ -70,11 +70,11 @@ public:
     /// Nodes and wires that are at fault.
     [[nodiscard]] std::size_t faults() const;
 
-    /// Ports before nodes before wires; `tolerance` in scene units.
+    /// What lies under a point: a port before a node before a wire; `tolerance` in scene units.
     [[nodiscard]] BlockHit hitTest(Point point, float tolerance) const;
     [[nodiscard]] std::vector<projects::NodeId> nodesIn(const Rect& area) const;
     [[nodiscard]] std::vector<projects::Wire> wiresIn(const Rect& area) const;
-    /// Along the wires (up: what reads it; down: what it reads), or to the next in its row.
+    /// The next node along the wires (up: what reads it; down: what it reads), or in its row.
     [[nodiscard]] std::optional<projects::NodeId> neighbour(projects::NodeId from, Direction direction) const;
 
     /// Shows `nodes` moved by `by` until the next rebuild.

@@ -19,7 +19,7 @@ public:
 
     [[nodiscard]] const projects::WireEnd& fixed() const { return m_fixed; }
     [[nodiscard]] const std::optional<projects::Wire>& lifted() const { return m_lifted; }
-    /// The side of the ports at which it may end.
+    /// The side of the ports at which the wire may end.
     [[nodiscard]] projects::PortSide wanted() const
     {
         return m_fixed.side == projects::PortSide::Output ? projects::PortSide::Input : projects::PortSide::Output;
@@ -27,7 +27,7 @@ public:
     /// The wire that would be drawn if the button were let go over `hover`. Anywhere on a node means its first input
     /// that waits for a wire.
     [[nodiscard]] std::optional<projects::Wire> over(const BlockScene& scene, const BlockHit& hover) const;
-    /// Checked once for each wire, and kept.
+    /// What drawing the wire would do, which is worked out once for each wire and kept.
     [[nodiscard]] const projects::WireCheck& check(const projects::Project& project, const projects::GraphRef& ref,
                                                    const projects::Wire& wire);
     /// The first line beside the pointer.

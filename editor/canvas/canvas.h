@@ -49,22 +49,23 @@ struct SelectionChanged {
 struct FoldsChanged {
     std::vector<LayerRun> folds;
 };
-/// To show the inside of a graph.
+/// A request to show the inside of a graph.
 struct OpenBlock {
     projects::GraphRef graph;
 };
 struct HoverShortcut {
     std::optional<projects::Shortcut> shortcut;
 };
-/// For a field to type into at `at`, with `text` in it to begin with.
+/// A request for a field to type into at `at`, with `text` in it to begin with.
 struct AskTyping {
     ScreenPoint at;
     std::string text = {};
     std::optional<projects::NodeSpot> node = {}; ///< where a node that is typed is to be added; nullopt: not on a graph
 };
-/// To edit what is selected where its values are (Enter).
+/// A request to edit the selection's values in the inspector (Enter).
 struct EditSelection {};
-/// For the commands of what is selected, at the pointer; what is under it has been selected before.
+/// A request for the menu of the selection's commands at the pointer; what is under the pointer has been selected
+/// before.
 struct OpenMenu {
     ScreenPoint at;
 };
@@ -101,10 +102,10 @@ public:
     /// Shows the document. Unchanged parts keep their places.
     virtual void setDocument(DocumentSnapshot document) = 0;
     virtual void setState(const ViewState& state) = 0;
-    /// The live weights that colour what is shown, and the layers that the current step leaves out.
+    /// Sets the live weights that colour what is shown, and tell which layers the current step leaves out.
     virtual void setLive(LiveSnapshot live) = 0;
-    /// Brings it into sight; everything also later, when the canvas or the stack changes, until a person moves the
-    /// view.
+    /// Brings the selection or everything into sight. Everything stays in sight when the canvas or the stack changes,
+    /// until a person moves the view.
     virtual void show(Extent extent) = 0;
     /// Ends a gesture without its effect; false where there was none.
     virtual bool giveUp() = 0;
@@ -115,7 +116,7 @@ public:
     /// last call. setTexture() tells how Dear ImGui knows it, and the canvas draws with it from then on.
     [[nodiscard]] virtual std::shared_ptr<const CanvasImage> takeImage() { return nullptr; }
     virtual void setTexture(void* /*texture*/) {}
-    /// Whether one is being made: a further frame is worth drawing soon.
+    /// Whether such a picture is being made: a further frame is worth drawing soon.
     [[nodiscard]] virtual bool unfinished() const { return false; }
     /// Requests since the last call, in order.
     [[nodiscard]] virtual std::vector<Request> takeRequests() = 0;

@@ -23,21 +23,21 @@ inline constexpr float kTextSize = 12;
 }
 [[nodiscard]] ImU32 imColour(resources::Rgb rgb, double alpha = 1.0);
 [[nodiscard]] float textWidth(float size, const std::string& text);
-/// From `at`, its top left, on whole pixels.
+/// Writes text with its top left corner at `at`, on whole pixels.
 void paintText(ImDrawList& list, float size, Point at, ImU32 colour, const std::string& text);
-/// Three significant digits.
+/// The number with three significant digits.
 [[nodiscard]] std::string shortNumber(double value);
 
 /// The smallest of 1, 2, 5, 10, 20 … that is at least `apart`: with a label on every so many places none overlap,
 /// where `apart` is the width of a label in places.
 [[nodiscard]] std::int64_t labelStep(float apart);
 
-/// Cut with an ellipsis to `width`; empty where not even that has room.
+/// `text`, cut with an ellipsis to `width`; empty where not even the ellipsis has room.
 [[nodiscard]] std::string elided(float size, const std::string& text, float width);
-/// In lines of at most `width`, broken between words.
+/// `text` in lines of at most `width`, broken between words.
 [[nodiscard]] std::vector<std::string> wrapped(float size, const std::string& text, float width);
 
-/// Cut with an ellipsis to `width`.
+/// Writes text centred on `centre`, cut with an ellipsis to `width`.
 void centredText(ImDrawList& list, float size, Point centre, float width, ImU32 colour, const std::string& text);
 
 /// A sentence in the middle of an empty canvas, in as many lines as it needs.
@@ -64,7 +64,7 @@ enum class ChipKind {
     Choice, ///< one of several
     Legend, ///< with a dot of the colour that it shows or hides
 };
-/// From `at` to the right.
+/// Lays out a row of toggles from `at` to the right.
 [[nodiscard]] std::vector<Chip> layoutChips(const std::vector<std::string>& labels, ChipKind kind, Point at);
 void paintChip(ImDrawList& list, const Chip& chip, resources::Theme theme, bool hovered);
 

@@ -24,26 +24,28 @@ public:
     [[nodiscard]] const Viewport& viewport() const { return m_viewport; }
     [[nodiscard]] float width() const { return m_width; }
     [[nodiscard]] float height() const { return m_height; }
-    /// In scene units.
+    /// The part of the scene that is shown, in scene units.
     [[nodiscard]] Rect inSight() const { return m_viewport.visible(m_width, m_height); }
 
     /// Shows everything from the next frame on.
     void fit() { m_fitted = m_fitDue = true; }
-    /// The same, unless a person has moved the view: for a scene that is larger or smaller now.
+    /// Shows everything from the next frame on, unless a person has moved the view: for a scene that has another size
+    /// now.
     void refit() { m_fitDue = m_fitDue || m_fitted; }
-    /// Everything is shown, or will be from the next frame on.
+    /// Whether everything is shown, or will be from the next frame on.
     [[nodiscard]] bool fitted() const { return m_fitted; }
     void zoomTo(const Rect& area, const Framing& framing);
-    /// Moves no more than it takes to have `area` in sight.
+    /// Moves the view no more than it takes to have `area` in sight.
     void reveal(const Rect& area, const Framing& framing);
 
-    // Each frame in this order.
+    // The functions from here to handlePointer() are called in each frame, in this order.
     void resize(float width, float height);
     /// The width and height in which everything will be fitted in this frame; nullopt where it is not.
     [[nodiscard]] std::optional<Point> fitSpace(const Framing& framing) const;
     void fitTo(const Rect& bounds, const Framing& framing);
     enum class LeftButton { Free, Pans };
-    /// Where the pointer, which is `inside` the canvas or not, moves the view: true, and nothing else is under it.
+    /// Moves the view where the pointer does so, `inside` the canvas or not. True then: nothing else is to react to the
+    /// pointer.
     bool handlePointer(const Rect& bounds, bool inside, LeftButton left);
 
     [[nodiscard]] bool moving() const { return m_moving != Moving::No; }
@@ -57,7 +59,7 @@ public:
 
 private:
     enum class Moving { No, Pan, Minimap };
-    /// As a person has put it, no longer fitted.
+    /// Keeps the view where a person has moved it: it is no longer fitted.
     void stay();
     bool begin(const Rect& bounds, LeftButton left);
     void proceed(const Rect& bounds);

@@ -10,11 +10,11 @@ namespace residua::editor {
 /// translate("Canvas", "frozen"), the form that Qt's lupdate takes up; the host says what becomes of it.
 using Translator = std::string (*)(const char* context, const char* text);
 
-/// From now on in the current Dear ImGui context, whose user data this takes.
+/// Translates with this function from now on, in the current Dear ImGui context, whose user data it is kept in.
 void useTranslator(Translator translator);
-/// As it stands in the source where there is no context, or no translator in it.
+/// The text in the user's language; as it stands in the source where there is no context, or no translator in it.
 [[nodiscard]] std::string translate(const char* context, const char* text);
-/// With `%1`, `%2` … replaced.
+/// `text` with `%1`, `%2` … replaced by the values.
 [[nodiscard]] std::string filled(std::string text, std::initializer_list<std::string> values);
 
 } // namespace residua::editor

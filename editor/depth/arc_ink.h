@@ -19,12 +19,12 @@ struct ArcInk {
     float strength = 0; ///< in [0, 1]
     bool dashed = false;
 
-    /// Scene units, at so many screen pixels to one.
+    /// The shape in scene units, at `zoom` screen pixels a unit.
     [[nodiscard]] ArcShape shapeAt(float zoom) const;
     [[nodiscard]] double alpha(double fade) const { return opacity * (floor * fade + (1 - floor * fade) * strength); }
 };
 
-/// The fade of so many arcs in sight.
+/// The fade where so many arcs are in sight.
 [[nodiscard]] double fadeOf(double crowd);
 
 } // namespace residua::editor

@@ -33,9 +33,9 @@ public:
 
     /// Asks for a picture unless it is the last that was asked for. `revision` tells inks from others.
     void want(const Inks& inks, std::uint64_t revision, const ArcView& view);
-    /// Whether one that was asked for is not done.
+    /// Whether a picture that was asked for is not done.
     [[nodiscard]] bool unfinished() const { return m_taken != m_asked; }
-    /// The newest that is done and was not taken yet; null: none.
+    /// The newest picture that is done and was not taken yet; null: there is none.
     [[nodiscard]] std::shared_ptr<const Drawn> take();
 
 private:

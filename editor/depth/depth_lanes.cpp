@@ -24,7 +24,7 @@ float middle(const Rect& box)
     return box.centre().x;
 }
 
-/// From the stem over all layers to the head.
+/// Draws lanes that go from the stem over all layers to the head.
 class Lanes {
 public:
     explicit Lanes(std::span<const Rect> boxes) : m_boxes(boxes) {}

@@ -14,13 +14,13 @@ enum class Pick {
     Alone,
     Additive, ///< adds to the selection; what is selected already as a whole is deselected
 };
-/// After a click on what lies under the pointer.
+/// The selection after a click on what lies under the pointer.
 [[nodiscard]] projects::Selection clicked(const DepthScene& scene, const projects::Selection& selection, const Hit& hit,
                                           Pick pick);
 /// What a right click on `hit` is about: the selection where that is part of it, else it alone.
 [[nodiscard]] projects::Selection pointedAt(const DepthScene& scene, const projects::Selection& selection,
                                             const Hit& hit);
-/// After a box was drawn over `area` of the scene; additive, nothing goes.
+/// The selection after a box was drawn over `area` of the scene. Under Pick::Additive nothing is deselected.
 [[nodiscard]] projects::Selection boxed(const DepthScene& scene, const projects::Selection& selection, const Rect& area,
                                         Pick pick);
 

@@ -11,7 +11,7 @@
 
 namespace residua::editor {
 
-/// What is said of a shortcut while it is being drawn.
+/// What is shown of a shortcut while it is being drawn.
 struct DragPreview {
     std::int64_t source = 0;
     std::optional<std::int64_t> target; ///< the module under the pointer

@@ -22,7 +22,7 @@ class PortRow {
 public:
     static constexpr float kRoom = 28; ///< pixels that the row takes at the top
 
-    /// What a person hid stays hidden while the topology has the same ports.
+    /// Takes up the topology's ports. What a person hid stays hidden while they are the same.
     void follow(const projects::Topology& topology, resources::Theme theme);
     void setTheme(resources::Theme theme);
     [[nodiscard]] const std::vector<DepthPort>& ports() const { return m_ports; }

@@ -48,7 +48,7 @@ protected:
     virtual void paintOverview(ImDrawList& list, const Minimap& map) = 0;
     [[nodiscard]] virtual PannedView::LeftButton leftButton() const = 0;
     [[nodiscard]] virtual Framing framing() const = 0;
-    /// Before all of it is fitted into so many pixels: adapts the scene's proportions to them.
+    /// Called before the whole scene is fitted into so many pixels: adapts its proportions to them.
     virtual void adaptTo(float /*width*/, float /*height*/) {}
 
     [[nodiscard]] const projects::Document& document() const { return *m_document; }
@@ -57,7 +57,7 @@ protected:
     [[nodiscard]] const ViewState& state() const { return m_state; }
     [[nodiscard]] const projects::Selection& selection() const { return m_state.selection; }
     [[nodiscard]] const LiveWeights& weights() const { return *m_live; }
-    /// The same, shared: another object for every change.
+    /// The live weights as a shared object: another one after every change.
     [[nodiscard]] const LiveSnapshot& live() const { return m_live; }
     [[nodiscard]] Theme theme() const { return m_theme; }
     [[nodiscard]] float width() const { return m_view.width(); }

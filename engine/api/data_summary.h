@@ -27,7 +27,7 @@ struct DataPartSummary {
 
 /// What a project's data turns out to be. Splits count tokens or samples; −1: drawn without end.
 struct DataSummary {
-    /// Before anything is known: of an empty vocabulary, since a schema has an input and a target always.
+    /// Until the data are opened: a schema with an empty vocabulary, since every schema has an input and a target.
     projects::ExampleSchema examples = projects::ExampleSchema::nextToken(0);
     std::int64_t train = 0;
     std::int64_t validation = 0;

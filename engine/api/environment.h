@@ -18,10 +18,10 @@ inline constexpr const char* kProductMode = "MKL_CBWR";
 /// is a data race. Calling it again does nothing.
 void prepareEnvironment();
 
-/// The same as the first thing in main; `arguments` as main has them. Where OpenMP is loaded by then, because a library
-/// that the program is linked with brings it (Qt's do), it has read its variable: so this starts the program again,
-/// once, as the same process. It returns where the user has decided (GOMP_SPINCOUNT, OMP_WAIT_POLICY), OpenMP comes
-/// with the engine, or the system refuses.
+/// prepareEnvironment() as the first call in main; `arguments` as main has them. OpenMP reads its variable when it is
+/// loaded, which is before main where a library that the program is linked with brings it (Qt's do). Then this starts
+/// the program again, once, as the same process. It returns where the user has decided (GOMP_SPINCOUNT,
+/// OMP_WAIT_POLICY), OpenMP comes with the engine, or the system refuses.
 void startPrepared(char** arguments);
 
 } // namespace residua::engine

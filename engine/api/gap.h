@@ -41,7 +41,8 @@ struct GapFit {
     double fullFunction = 0;    ///< E‖σ(W·x)‖²
     double weightError = 0;     ///< ‖u·v − W‖_F²
     double meanCorrelation = 0; ///< over the outputs, of their values before σ
-    /// At least so much functionError the spectral start leaves above the best (theorem 3.5); under a ReLU alone.
+    /// How far the spectral start's functionError is above the least possible one, at least (theorem 3.5); known under
+    /// a ReLU alone.
     std::optional<double> spectralGapBound;
     double seconds = 0; ///< that the fit took when it was made
     bool converged = true;
@@ -54,7 +55,7 @@ struct GapFit {
     bool operator==(const GapFit&) const = default;
 };
 
-/// Weights by methods.
+/// The fits of a network's weights, each weight by each method.
 struct Gap {
     std::vector<GapWeight> weights; ///< in the network's order
     std::vector<projects::LowRankMethod> methods;
@@ -77,7 +78,7 @@ struct Gap {
     bool operator==(const Gap&) const = default;
 };
 
-/// Over the weights that a method was fitted to.
+/// One method's figures over all weights that it was fitted to.
 struct GapTotal {
     double relativeError = 0; ///< Σ functionError over Σ fullFunction
     double seconds = 0;

@@ -27,7 +27,7 @@ public:
     /// `file` must not exist.
     [[nodiscard]] static Result<ArchiveWriter> create(const std::filesystem::path& file);
 
-    /// The next file. So many bytes are written to it before another begins.
+    /// Begins the next file. Exactly `bytes` bytes are to be written to it before another begins.
     [[nodiscard]] Status begin(const std::string& path, std::int64_t bytes);
     [[nodiscard]] Status write(std::span<const std::byte> bytes);
     /// Returns once all is on the disk, and tells the size.
@@ -47,7 +47,7 @@ struct ArchiveEntry {
     std::int64_t bytes = 0;
 };
 
-/// A tar archive that is being read, as a stranger's.
+/// A tar archive that is being read. Anybody may have made it, so nothing in it is taken on trust.
 class ArchiveReader {
 public:
     [[nodiscard]] static Result<ArchiveReader> open(const std::filesystem::path& file);

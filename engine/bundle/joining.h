@@ -9,10 +9,10 @@
 
 namespace residua::engine {
 
-/// From a run at this place below its project's folder to that folder: "../..".
+/// The relative path from a run at this place below its project's folder to that folder: "../..".
 [[nodiscard]] std::filesystem::path wayUp(const std::string& place);
 
-/// Refuses what is no project with runs of it: what was unpacked into `folder` is read as they are.
+/// Reads what was unpacked into `folder`, and refuses it where it is no project with its runs.
 [[nodiscard]] Status checkUnpacked(const std::filesystem::path& file, const BundleContents& contents,
                                    const std::filesystem::path& folder);
 /// Moves the runs, and the data that the project lacks, from `folder` into the project in result.project: all of them,

@@ -16,8 +16,9 @@ inline constexpr const char* kManifest = "residua-bundle.json";
 inline constexpr std::size_t kLongestManifest = std::size_t{16} << 20;
 
 [[nodiscard]] std::string manifestText(const BundleContents& contents);
-/// `file`, the bundle, is the place of errors. What comes back has been checked: every path leads to a place of its own
-/// below the folder (checkBundledPath), none is twice, and none is both a file and a folder.
+/// Reads a bundle's list. `file`, the bundle, is the place of errors. What comes back has been checked: every path
+/// leads to a place of its own below the folder (checkBundledPath), none is twice, and none is both a file and a
+/// folder.
 [[nodiscard]] Result<BundleContents> manifestFrom(const std::filesystem::path& file, std::string_view text);
 
 /// Refuses what may not be a path in a bundle: absolute, with "..", "." or an empty part, longer than file systems

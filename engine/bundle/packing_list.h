@@ -21,9 +21,9 @@ struct ListedFile {
     std::int64_t bytes = 0;
 };
 
-/// What a bundle is made from. While one lives that is to be packed, nobody begins to write the runs.
+/// What a bundle is made from. While a list made ToPack exists, no process can begin to write its runs.
 struct PackingList {
-    BundleContents contents;       ///< but its files
+    BundleContents contents;       ///< all of it but `files`
     std::filesystem::path project; ///< its folder
     std::vector<ListedFile> files;
     std::vector<FileDescriptor> held; ///< the locks of the runs

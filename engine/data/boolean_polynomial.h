@@ -23,7 +23,7 @@ struct Monomial {
 [[nodiscard]] Result<std::vector<Monomial>> polynomialTerms(const projects::BooleanPolynomial& source,
                                                             std::int64_t seed);
 
-/// What there is to hold of it, without drawing a sample.
+/// What a data set of this source holds, told without drawing a sample.
 [[nodiscard]] Result<DataOutline> outlineOf(const projects::BooleanPolynomial& source,
                                             const projects::DataSource& data);
 

@@ -13,7 +13,7 @@ namespace residua::engine {
 /// 64 bits that tell contents apart by accident, not against an adversary. Each add() is a piece of its own.
 class ContentHash {
 public:
-    /// Others from another start.
+    /// Another start gives the same content another hash.
     explicit ContentHash(std::uint64_t start = 0x243f6a8885a308d3u) : m_state(start) {}
 
     void add(std::span<const std::byte> bytes)

@@ -34,7 +34,7 @@ enum class LargeFiles {
 /// Whether the files, their bytes and content are the same, whatever the names. As far as both tell: see above.
 [[nodiscard]] bool isSameContent(const DataPart& one, const DataPart& other);
 
-/// The part of it that is of the tokeniser's files; empty where there are none.
+/// The part of fingerprintOf() that is about the tokeniser's files; empty where there are none.
 [[nodiscard]] Result<DataFingerprint> tokeniserFingerprint(const projects::Project& project,
                                                            const std::filesystem::path& projectDirectory);
 

@@ -14,7 +14,7 @@ inline constexpr double kRotationScale = 2.0;
 /// or diagonal from 1 down to 0 in equal steps.
 [[nodiscard]] DenseMatrix linearTarget(projects::LinearTarget target, std::int64_t dim, std::int64_t seed);
 
-/// What there is to hold of each, without drawing a sample.
+/// What a data set of each source holds, told without drawing a sample.
 [[nodiscard]] Result<DataOutline> outlineOf(const projects::LinearRegression& source, const projects::DataSource& data);
 [[nodiscard]] Result<DataOutline> outlineOf(const projects::LowRankRegression& source,
                                             const projects::DataSource& data);
@@ -30,9 +30,9 @@ makeLinearRegression(const projects::LinearRegression& source, const projects::D
 /// output.
 [[nodiscard]] Result<std::unique_ptr<Dataset>>
 makeLowRankRegression(const projects::LowRankRegression& source, const projects::DataSource& data, std::int64_t seed);
-/// Its b [dim]: zero without an offset.
+/// The b [dim] of lowRankRegression: zero without an offset.
 [[nodiscard]] std::vector<double> lowRankOffset(const projects::LowRankRegression& source, std::int64_t seed);
-/// Its A [dim, dim].
+/// The A [dim, dim] of lowRankRegression.
 [[nodiscard]] DenseMatrix lowRankTarget(const projects::LowRankRegression& source, std::int64_t seed);
 
 } // namespace residua::engine

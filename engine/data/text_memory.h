@@ -24,7 +24,8 @@ public:
 
     [[nodiscard]] std::uint64_t most() const { return m_state->most; }
     [[nodiscard]] std::uint64_t left() const;
-    /// That a text of `file` does not fit besides what is held. `wayOn` is what can be done about it.
+    /// The error which says that a text of `file` does not fit besides what is held. `wayOn` is what can be done about
+    /// it.
     [[nodiscard]] Error refusal(const std::filesystem::path& file, const std::string& wayOn) const;
 
 private:

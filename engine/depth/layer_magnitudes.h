@@ -22,9 +22,10 @@ enum class LayerMagnitude : std::int64_t {
 };
 inline constexpr std::int64_t kLayerMagnitudeKinds = 2;
 
-/// How large the layers' values are in the passes that carry it (Panigrahi et al., §5: ‖y^(l)‖), and where it is asked
-/// for of which rank what they read is. Costs two reductions a layer there; a rank besides a product of as many FLOP as
-/// a linear map of the features. Of several passes the last counts, layer by layer. Engine thread.
+/// Collects how large the layers' values are in the passes that carry it (Panigrahi et al., §5: ‖y^(l)‖) and, where
+/// that is asked for, the effective rank of what they read. Costs two reductions a layer there; a rank besides a
+/// product of as many FLOP as a linear map of the features. Of several passes the last counts, layer by layer. Engine
+/// thread.
 class LayerMagnitudes {
 public:
     enum class Ranks { Left, Taken };
@@ -36,9 +37,9 @@ public:
     void saw(std::size_t layer, std::size_t layers, const at::Tensor& input, const at::Tensor& branch);
     /// The gradients that the parameters have now, those called "layers.<n>.…" by their layer.
     void sawGradients(std::span<const NamedParameter> parameters);
-    /// As matrix::kLayerMagnitudes says; none where no pass was seen. Waits for the device.
+    /// The matrix matrix::kLayerMagnitudes; none where no pass was seen. Waits for the device.
     [[nodiscard]] std::optional<Matrix> matrix(std::int64_t step) const;
-    /// That, and those of matrix::kReadRanks and matrix::kLayerGradients where they were seen. Waits for the device.
+    /// That matrix, and matrix::kReadRanks and matrix::kLayerGradients where they were seen. Waits for the device.
     [[nodiscard]] std::vector<Matrix> matrices(std::int64_t step) const;
 
 private:

@@ -43,7 +43,8 @@ public:
 
     /// The operators of the module, in the order in which they run.
     [[nodiscard]] std::vector<Operator*> operators(std::size_t module) const;
-    /// For layers that a value leaves or enters beside their ports: they cannot be computed again.
+    /// From now on the inside of a layer is kept for the backward and never computed again. For wirings that carry
+    /// values in or out of a layer beside its ports, which a second computation would not see.
     void keepActivations() { m_activations = projects::Activations::Keep; }
 
 private:

@@ -14,9 +14,10 @@ struct Failure {
     std::string text; ///< one line
 };
 
-/// `text` is what an allocator said: how much was asked for at once, where it says so.
+/// A lack of memory. `text` is what an allocator said; how much was asked for at once is taken from it, where it says
+/// so.
 [[nodiscard]] Failure noMemory(std::string_view text);
-/// What an exception of `whose` said, of which the first line is told; of memory that is short too.
+/// The failure of which an exception of `whose` said `text`: its first line, or a lack of memory where it says that.
 [[nodiscard]] Failure failureOf(std::string_view text, const std::string& whose);
 
 /// Runs `work`; whatever it throws stops here, told as the standard library's. Nothing when it ended well. For work

@@ -18,8 +18,8 @@ struct UserCache {
 /// environment's `variable` says how many MiB it may hold instead of `mostBytes`, 0 that nothing is kept.
 [[nodiscard]] UserCache userCache(const char* name, const char* variable, std::uint64_t mostBytes);
 
-/// Removes the files whose names have `ending`, of those that have not been used for longest, until the rest has at
-/// most so many bytes. What cannot be removed stays, and other files are left alone.
+/// Removes files whose names have `ending`, those first that have not been used for longest, until the rest has at most
+/// `mostBytes`. What cannot be removed stays, and other files are left alone.
 void trimCache(const std::filesystem::path& folder, const std::string& ending, std::uint64_t mostBytes);
 
 } // namespace residua::engine

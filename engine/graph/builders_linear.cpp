@@ -37,7 +37,7 @@ OperatorResult buildLinear(const NodeContext& node)
     return OperatorResult(std::make_unique<LinearOperator>(node.plan.compute(), weight, biasOf(node)));
 }
 
-/// Over time, length kept; weight [out, in / groups, kernel].
+/// A convolution over time, which keeps the length; weight [out, in / groups, kernel].
 OperatorResult buildConv1d(const NodeContext& node)
 {
     const std::int64_t groups = paramInt(node.params, "groups");

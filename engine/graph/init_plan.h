@@ -110,7 +110,7 @@ public:
     [[nodiscard]] std::vector<AttentionProblem> problemsOf(const AttentionFeatures& attention) const;
 
 private:
-    /// Without the start's factor.
+    /// The numbers that a parameter starts from, before the start's factor.
     [[nodiscard]] at::Tensor valuesOf(const std::string& name, at::IntArrayRef shape,
                                       const ParameterStart& start) const;
     [[nodiscard]] at::Tensor valuesOf(std::size_t index) const;

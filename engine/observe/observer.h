@@ -33,7 +33,7 @@ public:
     /// The network must outlive it.
     explicit Observer(CompiledNetwork& network) : m_network(network) {}
 
-    /// What the step before an observation tells its layers' magnitudes, ranks and gradients.
+    /// Where the step before an observation records its layers' magnitudes, ranks and gradients.
     [[nodiscard]] LayerMagnitudes* magnitudes();
     /// Its mixing coefficients, and what a step has told of the layers since the last observation. Waits for the
     /// device.

@@ -3,8 +3,8 @@
 // (libresidua_engine.so), and the function that returns the table is the only one that it exports for use. (It also
 // exports what C++ shares between all libraries of a process, such as the inline variables of headers.) The library is
 // opened at run time. LibTorch takes some 0.5 s of the processor to load, so it comes with the first command to a
-// session, and not to whoever asks for a version or completes a word; and a program whose LibTorch is missing or damaged
-// starts and can say so.
+// session, and not to whoever asks for a version or completes a word; and a program whose LibTorch is missing or
+// damaged starts and can say so.
 #pragma once
 
 #include "engine/api/session.h"

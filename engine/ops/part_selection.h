@@ -12,12 +12,13 @@
 namespace residua::engine {
 
 /// The given places of a dimension, ascending, one after another; the tensor itself where they are all of them.
-/// Differentiable, and without a number that a device would have to be told.
+/// Differentiable, and without a table of indexes that would have to be copied to the device.
 [[nodiscard]] at::Tensor atPlaces(const at::Tensor& tensor, std::int64_t dimension,
                                   std::span<const std::size_t> places);
 
-/// Those of `count` parts of equal length that stay, in a dimension: runs of neighbours, each a beginning and a length
-/// in places. A list of numbers, so that a function keeps it for its backward pass.
+/// Which places of a dimension stay, where it is cut into parts of equal length and some of the parts stay.
+/// Neighbouring parts are one run, given by its beginning and its length in places. A list of numbers, so that a
+/// function keeps it for its backward pass.
 class PartRuns {
 public:
     /// Every place stays.
@@ -26,7 +27,7 @@ public:
     PartRuns(std::int64_t size, std::int64_t count, std::span<const std::size_t> parts);
     explicit PartRuns(std::vector<std::int64_t> list) : m_list(std::move(list)) {}
 
-    /// The same once more, `times` in all, each `size` places further: the same parts of matrices that lie one after
+    /// These runs `times` times, each time `size` places further: the same parts of `times` matrices that lie one after
     /// another.
     [[nodiscard]] PartRuns repeated(std::int64_t times, std::int64_t size) const;
     [[nodiscard]] bool all() const { return m_list.empty(); }
@@ -40,8 +41,8 @@ private:
     std::vector<std::int64_t> m_list; ///< beginning, length, beginning, …; empty: all
 };
 
-/// Places of `dimension` in parts of equal length, of which those in `parts` stay. The gradient is filled up by one
-/// pass over the whole tensor.
+/// Cuts `dimension` into `count` parts of equal length and returns those in `parts`, one after another. The gradient is
+/// written in one pass over the whole tensor, 0 for the other parts.
 [[nodiscard]] at::Tensor atParts(const at::Tensor& tensor, std::int64_t dimension, std::int64_t count,
                                  std::span<const std::size_t> parts);
 

@@ -24,7 +24,8 @@ struct Weight {
     [[nodiscard]] std::int64_t in() const { return factored() ? v.size(1) : whole.size(1); }
 };
 
-/// Its rows, or columns, in `count` parts of equal length, of which those in `parts` stay (part_selection.h).
+/// The weight's rows, or columns, cut into `count` parts of equal length of which those in `parts` stay
+/// (part_selection.h).
 [[nodiscard]] Weight rowsAt(const Weight& weight, std::int64_t count, std::span<const std::size_t> parts);
 [[nodiscard]] Weight columnsAt(const Weight& weight, std::int64_t count, std::span<const std::size_t> parts);
 

@@ -26,7 +26,7 @@ struct Training {
 };
 /// It goes on from its checkpoint, and begins again where there is none.
 struct CutOff {
-    enum class By { Stop, Death } by = By::Stop; ///< asked to, or its process died: killed, or of the member itself
+    enum class By { Stop, Death } by = By::Stop; ///< it was asked to stop, or its process died
     std::int64_t step = 0;                       ///< steps recorded
     std::optional<std::int64_t> checkpoint;
 };
@@ -75,7 +75,7 @@ public:
     /// Nothing while another has it. Errors where the folder cannot be written.
     [[nodiscard]] static Result<std::optional<MemberClaim>> take(const std::filesystem::path& run);
 
-    /// As memberStatus, whose "training" this claim itself does not cause.
+    /// As memberStatus(), but this claim itself does not make the member count as training.
     [[nodiscard]] MemberStatus status(const projects::Project& project) const;
 
 private:

@@ -43,7 +43,8 @@ struct CheckpointRule {
                                      const std::map<std::string, StoredTensor>& model,
                                      const std::map<std::string, StoredTensor>& optimiser, const CheckpointRule& rule);
 
-/// The same a tensor at a time. Nothing is at its place before end(); what is written until then goes with this value.
+/// Writes such a checkpoint a tensor at a time. Nothing is at its place before end(); what is written until then goes
+/// with this value.
 class CheckpointWriter {
 public:
     using Tensors = std::map<std::string, StoredTensor>;
@@ -81,8 +82,8 @@ struct LoadedCheckpoint {
     SafetensorsFile model;
     SafetensorsFile optimiser;
 };
-/// That of `step`, verified; without a step the newest that is intact, with a line in `skipped` for each
-/// newer one that is not. `skipped` may be null.
+/// Loads the checkpoint of `step`, verified; without a step the newest that is intact, with a line in `skipped` for
+/// each newer one that is not. `skipped` may be null.
 [[nodiscard]] Result<LoadedCheckpoint> loadCheckpoint(const std::filesystem::path& runDirectory,
                                                       std::optional<std::int64_t> step,
                                                       std::vector<std::string>* skipped);

@@ -81,7 +81,7 @@ public:
     [[nodiscard]] bool next();
     /// Whether the last next() failed, for Database::failure to say why.
     [[nodiscard]] bool failed() const { return m_failed; }
-    /// Makes it ready for another first row.
+    /// Rewinds the statement: the next row is its first again.
     void reset();
 
     [[nodiscard]] std::int64_t integer(int column) const;

@@ -120,7 +120,7 @@ void clearDebris(const fs::path& directory)
     }
 }
 
-/// Those in `folder` whose names `isDoomed` names.
+/// Removes what lies in `folder` under a name for which `isDoomed` is true.
 template <class IsDoomed>
 void removeIn(const fs::path& folder, IsDoomed&& isDoomed)
 {

@@ -13,9 +13,11 @@ namespace residua::engine {
 /// not looked for through a link.
 inline constexpr const char* kStopFile = "stop";
 
-/// After `step`; 0, or a step that is done: at the next step's end. A later request takes the place of an earlier one.
+/// Asks for the run's end after `step`; 0, or a step that is done: at the next step's end. A later request takes the
+/// place of an earlier one.
 [[nodiscard]] Status writeStopRequest(const std::filesystem::path& runDirectory, std::int64_t step);
-/// The step; nothing where nobody asks, or what stands there is no step. One system call where nobody does.
+/// The step that is asked for; nothing where nobody asks, or what stands there is no step. One system call where nobody
+/// does.
 [[nodiscard]] std::optional<std::int64_t> readStopRequest(const std::filesystem::path& runDirectory);
 /// Whoever begins to train the run, or ends it, takes back what was asked before.
 void clearStopRequest(const std::filesystem::path& runDirectory);

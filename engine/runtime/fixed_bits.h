@@ -30,7 +30,7 @@ namespace residua::engine {
 /// base^exponent; each broadcasts to the shape of both.
 [[nodiscard]] at::Tensor power(const at::Tensor& base, const at::Tensor& exponent);
 
-/// Over any dimension. At −∞ a weight is 0.
+/// The softmax over any dimension. Where x is −∞ it is 0.
 [[nodiscard]] at::Tensor softmax(const at::Tensor& x, std::int64_t dimension);
 
 /// (x − mean)/√(variance + ε) · weight (+ bias) over the last dimension, all in one type; `bias` may be undefined.

@@ -60,7 +60,7 @@ public:
         std::size_t method = 0;
         Result<LowRankFit> fit;
     };
-    /// Those that have ended since the last call.
+    /// The fits that have ended since the last call.
     [[nodiscard]] std::vector<Fit> take()
     {
         const std::scoped_lock lock(m_mutex);

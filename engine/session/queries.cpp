@@ -26,7 +26,7 @@ struct Model {
     std::vector<std::string> notes;
 };
 
-/// On the device that its run used or else on the CPU.
+/// Loads a checkpoint's network on the device that its run used, or else on the CPU.
 Result<Model> loadModel(const RunUse& use, std::optional<std::int64_t> step)
 {
     Result<OpenedRun> opened = openRun(use);

@@ -31,7 +31,7 @@ public:
 
     /// Buffers the steps, validations and figures that an event of progress carries, after `step` steps.
     void add(const Progress& progress, std::int64_t step);
-    /// All of them, where an event carries only the newest.
+    /// Buffers a matrix. Every one comes here, since an event of progress carries only the newest.
     void matrix(const Matrix& matrix);
     void event(std::int64_t step, RunEventKind kind, const std::string& text);
     void stage(const StageRecord& stage);

@@ -41,7 +41,7 @@ struct OpenedRun {
 
 /// The run without its data: nothing of them is read, and `data` is empty.
 [[nodiscard]] Result<OpenedRun> openRunAlone(const RunUse& use);
-/// Takes `data` for those of such a run; refused as openRun() does.
+/// Gives a run that openRunAlone() has opened its data; refused where openRun() would refuse them.
 [[nodiscard]] Status takeData(const RunUse& use, DataFingerprint data, OpenedRun& run);
 /// The same of the tokeniser's files alone, those of them that are there.
 [[nodiscard]] Status checkTokeniser(const RunUse& use, const OpenedRun& run);

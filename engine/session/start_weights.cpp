@@ -149,7 +149,7 @@ private:
         const at::Tensor values = tensor(name);
         return !values.defined() || !values.any().item<bool>();
     }
-    /// By its first dimension, with a feature for each of the second.
+    /// The parameter as numbers, a term for each place of its first dimension and a feature for each of its second.
     [[nodiscard]] MixNumbers numbers(const std::string& name) const
     {
         MixNumbers result;

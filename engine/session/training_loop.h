@@ -13,7 +13,7 @@
 
 namespace residua::engine {
 
-/// What the plan has after a step.
+/// What is due after a step by the plan.
 struct Due {
     bool observation = false; ///< the network is looked at
     bool validation = false;

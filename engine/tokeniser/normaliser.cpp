@@ -161,7 +161,7 @@ bool spaceInTranslation(char32_t character)
     return (character >= 0x200b && character <= 0x200f) || std::ranges::find(kOthers, character) != std::end(kOthers);
 }
 
-/// As SentencePiece's rules for machine translation have it.
+/// Normalises as SentencePiece's rules for machine translation do.
 NormaliserPtr makeNmtNormaliser(const Part&)
 {
     return textChange([](std::string& text) {

@@ -20,7 +20,7 @@ struct Pieces {
     bool isFirst = true;                 ///< whether no added token stands before it
     bool bytes = false;                  ///< still to be written as characters that stand for bytes
 
-    /// Writes that now.
+    /// Writes the text as those characters now, where `bytes` asks for it.
     void writeBytes();
 };
 

@@ -65,7 +65,7 @@ protected:
 /// Makes the model that the component "model" of tokenizer.json describes; null where the part has failed.
 [[nodiscard]] std::unique_ptr<TokenModel> makeTokenModel(const Part& part);
 
-// The kinds.
+// One for each kind of model.
 [[nodiscard]] std::unique_ptr<TokenModel> makeBpe(const Part& part);
 [[nodiscard]] std::unique_ptr<TokenModel> makeUnigram(const Part& part);
 [[nodiscard]] std::unique_ptr<TokenModel> makeWordPiece(const Part& part);

@@ -20,7 +20,7 @@ namespace residua::engine {
 [[nodiscard]] bool isControlLike(char32_t character);    ///< categories Cc, Cf, Co and Cs
 
 enum class NormalForm { C, D, KC, KD };
-/// Valid UTF-8 in that form.
+/// `text`, which is valid UTF-8, in that form.
 [[nodiscard]] std::string normalised(std::string_view text, NormalForm form);
 /// Each character in lower case, whatever stands beside it.
 [[nodiscard]] std::string lowercased(std::string_view text);

@@ -14,9 +14,9 @@ namespace residua::engine {
 /// The tokens of words that were met before. Empties itself where it has grown too large. One thread.
 class WordCache {
 public:
-    /// What it holds lasts until the next keep().
+    /// The tokens of a word that it holds, valid until the next keep().
     [[nodiscard]] std::optional<std::span<const std::uint32_t>> find(std::string_view word) const;
-    /// A word that it does not hold. One that is very long is not kept.
+    /// Adds a word that it does not hold. One that is very long is not kept.
     void keep(std::string_view word, std::span<const std::uint32_t> ids);
 
 private:

@@ -23,7 +23,7 @@ struct IsaTable {
                           std::int64_t endChunk);
     void (*mixGather)(const MixGather& mix, std::int64_t begin, std::int64_t end);
     void (*rmsNormForward)(const RmsNormForward& norm, std::int64_t begin, std::int64_t end);
-    /// One chunk of tokens; weightPartial is its [d] of the workspace, or null.
+    /// Handles one chunk of tokens; weightPartial is the chunk's [d] in the workspace, or null.
     void (*rmsNormBackward)(const RmsNormBackward& norm, std::int64_t begin, std::int64_t end, void* weightPartial);
     void (*swigluForward)(const SwigluForward& swiglu, std::int64_t begin, std::int64_t end);
     void (*swigluBackward)(const SwigluBackward& swiglu, std::int64_t begin, std::int64_t end);

@@ -66,7 +66,7 @@ inline Vec<float> widen(Halves halves)
     return bitCast<Vec<float>>(__builtin_convertvector(halves, Words) << 16);
 }
 
-/// Round to nearest even; every NaN becomes the quiet NaN.
+/// Rounds to bfloat16, to nearest even; every NaN becomes the quiet NaN.
 inline Halves narrow(Vec<float> value)
 {
     const Words bits = bitCast<Words>(value);
@@ -113,7 +113,7 @@ inline void store(T* to, Vec<T> value)
     }
 }
 
-/// The first `count` lanes, the rest 0.
+/// Loads the first `count` lanes, the rest 0.
 template <class T>
 inline Vec<T> loadPart(const T* from, int count)
 {

@@ -14,11 +14,11 @@ namespace residua::projects {
 /// `key` as a token of a pointer: "a/b" is "a~1b".
 [[nodiscard]] std::string pointerToken(std::string_view key);
 
-/// Its tokens with "~1" and "~0" undone: of "/data/a~1b" they are data and a/b.
+/// The tokens of a pointer with "~1" and "~0" undone: of "/data/a~1b" they are data and a/b.
 [[nodiscard]] std::vector<std::string> tokensOf(std::string_view pointer);
 
-/// The value at `pointer`; of an empty one the tree itself. Errors name the part of the pointer that leads nowhere, and
-/// the key that was meant.
+/// The value at `pointer`; the tree itself for an empty pointer. Errors name the part of the pointer that leads
+/// nowhere, and the key that was meant.
 [[nodiscard]] Result<JsonValue*> valueAt(JsonValue& tree, std::string_view pointer);
 
 /// Puts `fresh` at `pointer`. A key that an object lacks is added: its reader knows whether it may.

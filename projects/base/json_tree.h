@@ -43,17 +43,18 @@ JsonValue takeMember(JsonValue& object, std::string_view key);
 /// What a message says was got: `the text "3"`, `a list`.
 [[nodiscard]] std::string nameOfValue(const JsonValue& value);
 
-/// What no honest project reaches, so that a hostile file ends in an error and not in a hang.
+/// Limits that no honest project reaches, so that a hostile file ends in an error and not in a hang.
 inline constexpr std::size_t kMaxJsonBytes = std::size_t{64} << 20;
 inline constexpr std::size_t kMaxJsonValues = 4'000'000;
 
-/// A syntax error, or what is nested deeper than kDeepestJson, is placed at "line 3, column 7"; a repeated key at its
-/// pointer.
+/// Reads a text as JSON. A syntax error, or what is nested deeper than kDeepestJson, is placed at "line 3, column 7"; a
+/// repeated key at its pointer.
 [[nodiscard]] Result<JsonValue> parseJson(std::string_view text);
-/// Two spaces a level, UTF-8, doubles in the shortest form that reads back to the same bits, a newline at the end.
+/// The tree as text: two spaces a level, UTF-8, doubles in the shortest form that reads back to the same bits, a
+/// newline at the end.
 [[nodiscard]] std::string printJson(const JsonValue& value);
 
-/// The same on one line, without its end.
+/// The tree as text on one line, without a newline.
 [[nodiscard]] std::string lineOf(JsonValue value);
 
 /// The place of a value in a tree, kept as a chain on the stack: it becomes a text only for an error.
@@ -62,7 +63,7 @@ struct JsonPlace {
     std::string_view key;
     std::size_t index = SIZE_MAX; ///< in a list; SIZE_MAX: `key` counts
 
-    /// A JSON pointer; "document" for the root, whose pointer is empty.
+    /// The place as a JSON pointer; "document" for the root, whose pointer is empty.
     [[nodiscard]] std::string text() const;
 };
 

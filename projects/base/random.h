@@ -29,7 +29,7 @@ namespace residua {
 [[nodiscard]] std::int64_t indexFrom(std::uint64_t bits, std::int64_t count);
 /// N(0, 1), by Box and Muller: one of two independent numbers, uniform in (0, 1).
 [[nodiscard]] double gaussianFrom(double first, double second);
-/// Two independent ones of two; the first is gaussianFrom's.
+/// Two independent numbers from N(0, 1), by the same arguments; the first is gaussianFrom's.
 [[nodiscard]] std::array<double, 2> gaussianPair(double first, double second);
 
 // SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).

@@ -28,7 +28,7 @@ struct Prefixed {
     std::string_view prefix; ///< empty: the unit itself
 };
 
-/// The largest prefix that leaves at least 1 where the number is then rounded to so many significant digits.
+/// The number with the largest prefix under which it is at least 1 when it is rounded to so many significant digits.
 [[nodiscard]] Prefixed prefixed(double value, Prefixes prefixes, int digits = 3);
 /// Three significant digits and the prefixed unit: "950 B", "1.50 KiB", "12.3 M".
 [[nodiscard]] std::string scaledText(double value, Prefixes prefixes, std::string_view unit = {},

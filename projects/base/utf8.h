@@ -21,7 +21,7 @@ inline constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 /// The length of the well-formed UTF-8 sequence that `text` begins with; 0 for none (RFC 3629, section 4: shortest
 /// forms, no surrogates, at most U+10FFFF).
 [[nodiscard]] std::size_t utf8Length(std::string_view text);
-/// The offset of the first byte that no well-formed UTF-8 has there.
+/// The offset of the first byte that makes `text` no well-formed UTF-8; nullopt where all of it is.
 [[nodiscard]] std::optional<std::size_t> firstInvalidUtf8(std::string_view text);
 [[nodiscard]] bool isUtf8(std::string_view text);
 /// `text` with U+FFFD for each byte that is no part of a well-formed character.

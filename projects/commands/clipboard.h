@@ -13,13 +13,13 @@
 // another window, an editor or a file, and is read with the same care.
 namespace residua::projects {
 
-/// Empty where the fragment is.
+/// The fragment as text; empty where the fragment is.
 [[nodiscard]] std::string toClipboard(const StackFragment& fragment);
 [[nodiscard]] Result<StackFragment> fromClipboard(std::string_view text);
 
-/// Layers go behind the last selected one, or to the end. Shortcuts are added such that the first of their sources is
-/// the first selected layer, or as they were where none is selected; what then has no place is left out. An error says
-/// why nothing can be added.
+/// The edit that adds what a text from the clipboard holds. Layers go behind the last selected one, or to the end.
+/// Shortcuts are added such that the first of their sources is the first selected layer, or as they were where none is
+/// selected; what then has no place is left out. An error says why nothing can be added.
 [[nodiscard]] Result<Edit> pasteEdit(const Document& document, const Selection& selection,
                                      const StackFragment& fragment);
 

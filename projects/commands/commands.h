@@ -22,12 +22,12 @@ namespace residua::projects {
 /// Freezes the selected shortcuts, or thaws them where all are frozen.
 [[nodiscard]] Result<DocumentChange> toggleFrozen(const Document& document, const Selection& selection);
 
-/// As text for the system's clipboard; empty where nothing is selected.
+/// The selection as text for the system's clipboard; empty where nothing is selected.
 [[nodiscard]] std::string copied(const Document& document, const Selection& selection, const GraphView& seen = {});
 /// Adds what copied() gave, here or in another window.
 [[nodiscard]] Result<DocumentChange> paste(const Document& document, const Selection& selection, std::string_view text,
                                            const GraphView& seen = {});
-/// The selection once more, beside itself.
+/// Adds a copy of the selection beside it.
 [[nodiscard]] Result<DocumentChange> duplicateSelection(const Document& document, const Selection& selection,
                                                         const GraphView& seen = {});
 

@@ -16,8 +16,8 @@ struct Cure {
     Edit edit;
 };
 
-/// Tried on a copy of the project: after it the problem is gone and there are no more errors than before. nullopt where
-/// no cure is known.
+/// The cure of a problem, which has been tried on a copy of the project: after it the problem is gone and there are no
+/// more errors than before. nullopt where no cure is known.
 [[nodiscard]] std::optional<Cure> cureOf(const Project& project, const Problem& problem);
 
 } // namespace residua::projects

@@ -11,7 +11,7 @@ namespace residua::projects {
 /// What a command makes of a document.
 struct DocumentChange {
     Edit edit;
-    std::optional<Selection> selection = {}; ///< what is selected then; nullopt: as before
+    std::optional<Selection> selection = {}; ///< the selection after the edit; nullopt: it stays
 };
 
 } // namespace residua::projects

@@ -28,15 +28,15 @@ struct NodeSpot {
 
 /// The selected nodes as text; empty where there are none.
 [[nodiscard]] std::string copiedNodes(const Document& document, const Selection& selection, const GraphView& seen);
-/// Beside where the nodes were copied, if that place is in sight; else in the middle of what is.
+/// Adds copied nodes beside where they were copied, if that place is in sight; else in the middle of what is in sight.
 [[nodiscard]] Result<DocumentChange> pasteNodes(const Document& document, std::string_view text, const GraphView& seen);
 [[nodiscard]] Result<DocumentChange> duplicateNodes(const Document& document, const Selection& selection,
                                                     const GraphView& seen);
 
-/// At the free place that is nearest to the spot, wired to its end by the first port that fits.
+/// Adds a node at the free place that is nearest to the spot, wired to the spot's end by the first port that fits.
 [[nodiscard]] Result<DocumentChange> addNode(const Document& document, const NodeOffer& offer, const NodeSpot& spot,
                                              const GraphView& seen);
-/// In place of `lifted`, if a wire was picked up.
+/// Adds a wire, in place of `lifted` if a wire was picked up.
 [[nodiscard]] DocumentChange connectWire(const Document& document, const Wire& wire, const std::optional<Wire>& lifted,
                                          const GraphView& seen);
 [[nodiscard]] DocumentChange removeWire(const Document& document, const Wire& wire, const GraphView& seen);
@@ -47,7 +47,7 @@ struct NodeSpot {
 /// Moves the nodes to the corners `to`.
 [[nodiscard]] Result<DocumentChange> moveNodes(const Document& document, const std::map<NodeId, Position>& to,
                                                const GraphView& seen);
-/// The same for all nodes of the graph, by the automatic layout.
+/// Moves all nodes of the graph to the corners `to`, which the automatic layout has given.
 [[nodiscard]] DocumentChange tidyNodes(const Document& document, const std::map<NodeId, Position>& to,
                                        const GraphView& seen);
 

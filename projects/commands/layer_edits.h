@@ -18,7 +18,8 @@ namespace residua::projects {
 struct StackFragment {
     std::vector<Block> blocks;       ///< that the layers are made of
     std::vector<StackSegment> stack; ///< empty: shortcuts alone
-    /// Where there are layers, their modules numbered from 1 (modulesOf); else as they were.
+    /// Shortcuts between the layers, with their modules numbered from 1 (modulesOf); without layers, as the document
+    /// numbers them.
     std::vector<Shortcut> shortcuts;
     std::map<Shortcut, ShortcutState> states;
 
@@ -49,8 +50,8 @@ struct StackFragment {
 
 /// Whether a layer is made of the block of that name.
 [[nodiscard]] bool isUsed(const std::vector<StackSegment>& stack, const std::string& block);
-/// What removes the blocks that layers use now and none would in `stack`, where they are as a preset has them: the
-/// palette brings them back. For a group, after the edit that sets the stack.
+/// Edits that remove the blocks which layers use now and none would use in `stack`, as far as they are still as a
+/// preset has them: the palette brings those back. They belong in a group after the edit that sets the stack.
 [[nodiscard]] std::vector<Edit> removeUnused(const Network& network, const std::vector<StackSegment>& stack);
 
 /// "name", or "name2" and so on where a block of the network has that name already.

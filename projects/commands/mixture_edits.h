@@ -13,7 +13,7 @@ namespace residua::projects {
 /// The edit that adds a text at each of these paths to the mixture that the document has, each with the mean of the
 /// weights that are there, or 1. Applied to a document that has it as its data.
 [[nodiscard]] Edit addMixtureParts(const MixtureData& mixture, const std::vector<std::string>& paths);
-/// The edit that removes one; `index` is that of a part.
+/// The edit that removes the part at `index`.
 [[nodiscard]] Edit removeMixturePart(const MixtureData& mixture, std::size_t index);
 
 } // namespace residua::projects

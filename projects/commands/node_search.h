@@ -19,11 +19,12 @@ struct NodeOffer {
     std::map<std::string, ParamValue> params = {};
 };
 
-/// With the ASCII letters in lower case: texts that are typed are compared so.
+/// `text` with its ASCII letters in lower case: typed texts are compared in this form.
 [[nodiscard]] std::string lower(std::string_view text);
 
-/// All kinds for an empty text; else those whose title, key, category or summary has every word of it, titles that
-/// begin with it first. A text that reads as a formula over at least one name offers an expression node.
+/// What a typed text may mean. All kinds for an empty text; else those whose title, key, category or summary has every
+/// word of it, titles that begin with it first. A text that reads as a formula over at least one name offers an
+/// expression node.
 [[nodiscard]] std::vector<NodeOffer> offersFor(std::string_view text);
 
 } // namespace residua::projects

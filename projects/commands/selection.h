@@ -22,16 +22,16 @@ struct Selection {
     bool operator==(const Selection&) const = default;
 };
 
-/// Its layers and shortcuts alone.
+/// The selection's layers and shortcuts alone.
 [[nodiscard]] Selection partOfStack(const Selection& selection);
-/// Its nodes and wires alone, none where they are of another graph.
+/// The selection's nodes and wires alone, none where they are of another graph.
 [[nodiscard]] Selection partOfGraph(const Selection& selection, const GraphRef& graph);
-/// What is left of it in the project: an edit may have removed some.
+/// What of the selection is in the project: an edit may have removed some.
 [[nodiscard]] Selection existing(const Project& project, Selection selection);
 
-/// The stem, every layer and the head, and every shortcut; of a running sum the steps from module to module.
+/// Selects the stem, every layer and the head, and every shortcut; of a running sum the steps from module to module.
 [[nodiscard]] Selection wholeStack(const Project& project);
-/// Every shortcut that is read. None in a stack that is deeper than the matrix can show.
+/// Selects every shortcut that is read. None in a stack that is deeper than the matrix can show.
 [[nodiscard]] Selection everyShortcut(const Project& project);
 [[nodiscard]] Selection everyNode(const Project& project, const GraphRef& graph);
 

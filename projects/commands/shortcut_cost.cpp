@@ -11,7 +11,7 @@
 namespace residua::projects {
 namespace {
 
-/// With its sign, because it is a change.
+/// The value in units, with its sign, because it is a change.
 std::string inUnits(double value, const std::string& unit, Prefixes prefixes = Prefixes::Decimal)
 {
     constexpr int kDigits = 4;

@@ -11,8 +11,8 @@
 
 namespace residua::projects {
 
-/// What adding `shortcut` costs, a figure a line, as far as `sound`, the same project, is there to tell; or why it
-/// cannot be added.
+/// What adding `shortcut` costs, a figure a line, or why it cannot be added. `sound` is the same project where its
+/// network has no errors; without it there are no figures.
 struct CostLines {
     std::vector<std::string> lines;
     bool possible = false;

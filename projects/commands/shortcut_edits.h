@@ -27,8 +27,8 @@ struct DrawnShortcut {
     ShortcutKind kind = ShortcutKind::Learned;
 };
 
-/// All that are read, and the pruned ones, ordered by target and source. Of a running sum the steps of the stream, and
-/// the learned ones.
+/// The shortcuts that are read, and the pruned ones, ordered by target and source. For a running sum: the steps of the
+/// stream, and the learned shortcuts.
 [[nodiscard]] std::vector<DrawnShortcut> drawnShortcuts(const DepthMix& mix, std::int64_t depth);
 
 /// Modules of the deepest stack whose shortcuts are listed one by one for people: more would not fit the memory.
@@ -55,17 +55,17 @@ enum class Adding {
     Back,   ///< it was pruned
     Weight, ///< its weight is fixed, and becomes one of its own that is learned
 };
-/// `shortcut` within the stack of so many modules.
+/// What adding `shortcut`, which lies within the stack of so many modules, would do.
 [[nodiscard]] Adding addingOf(const DepthMix& mix, const Shortcut& shortcut, std::int64_t modules);
 
-/// One edit for all of `shortcuts`; nullopt where there are none or the wiring has no shortcuts. In an explicit set a
-/// pruned shortcut is taken out; in a rule (all, dilated …) it is an exception to it. Of a running sum a learned one
-/// goes back to its fixed weight.
+/// One edit that prunes all of `shortcuts`; nullopt where there are none or the wiring has no shortcuts. In an explicit
+/// set a pruned shortcut is taken out; in a rule (all, dilated …) it is an exception to it. Of a running sum a learned
+/// one goes back to its fixed weight.
 [[nodiscard]] std::optional<Edit> pruneEdit(const Project& project, const std::vector<Shortcut>& shortcuts);
-/// Adds them as addingOf says; nullopt where all are there already.
+/// One edit that adds them as addingOf says; nullopt where all are there already.
 [[nodiscard]] std::optional<Edit> addEdit(const Project& project, const std::vector<Shortcut>& shortcuts);
-/// Freezes them, or thaws them if all are frozen. Under fixed weights only learned ones can be frozen: their weight is
-/// the fixed one again.
+/// One edit that freezes them, or thaws them if all are frozen. Under fixed weights only learned ones can be frozen:
+/// their weight is the fixed one again.
 [[nodiscard]] std::optional<Edit> freezeEdit(const Project& project, const std::vector<Shortcut>& shortcuts);
 
 } // namespace residua::projects

@@ -12,7 +12,7 @@
 
 namespace residua::projects {
 
-/// What is said of a text while it is being typed.
+/// What the view says of a text while it is being typed.
 struct TypedAnswer {
     struct Completion {
         std::string text; ///< in place of what was typed

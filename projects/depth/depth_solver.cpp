@@ -14,7 +14,7 @@
 namespace residua::projects {
 namespace {
 
-/// With as many features, all alike where there was one.
+/// The numbers with so many features, all alike where there was one.
 MixNumbers widened(const MixNumbers& numbers, std::int64_t features)
 {
     if (numbers.features == features) {

@@ -10,7 +10,7 @@ namespace residua::projects {
 
 enum class ChangeKind { Added, Removed, Changed };
 
-/// What of the document a difference is in.
+/// Which part of the document a difference is in.
 enum class ChangedPart {
     Remark, ///< a name, a description, sweeps: what trains nothing
     Topology,
@@ -35,8 +35,8 @@ struct Change {
 /// What differs in meaning, in document order. Positions and the order of wires never count.
 [[nodiscard]] std::vector<Change> diff(const Project& a, const Project& b);
 
-/// What changes the training the most of these, in a few words: "GRN-v1", "width 64 features, peak 0.01". Empty where
-/// none does: a name, a description and sweeps train nothing.
+/// Those of the changes that matter most to the training, in a few words: "GRN-v1", "width 64 features, peak 0.01".
+/// Empty where none does: a name, a description and sweeps train nothing.
 [[nodiscard]] std::string brief(const std::vector<Change>& changes);
 
 } // namespace residua::projects

@@ -18,8 +18,8 @@ namespace residua::projects {
 /// terms and never holds a view. What an edit leaves invalid is still a document: validate() says so. Refused is
 /// only what a file could not hold (twin ids or names, NaN, broken UTF-8) and what is not there to be changed.
 
-/// The field, or the whole part, at a JSON pointer into project.json takes a value. Refused for what is of a graph:
-/// that has edits of its own.
+/// Gives the field, or the whole part, at a JSON pointer into project.json a value. Refused for what belongs to a
+/// graph, which has edits of its own.
 struct SetField {
     std::string pointer;
     FieldValue value;
@@ -27,7 +27,7 @@ struct SetField {
 struct SetSchedule {
     StageSchedule schedule;
 };
-/// All of the document's studies.
+/// Replaces all of the document's studies.
 struct SetSweeps {
     std::vector<Sweep> sweeps;
 };
@@ -44,7 +44,7 @@ struct AddShortcut {
 struct RemoveShortcut {
     Shortcut shortcut;
 };
-/// nullopt: as its neighbours.
+/// Sets the state of a shortcut; nullopt: it is as its neighbours are.
 struct SetShortcutState {
     Shortcut shortcut;
     std::optional<ShortcutState> state;
@@ -58,24 +58,24 @@ struct PutBlock {
     Block block;
     std::size_t index = SIZE_MAX;
 };
-/// With its positions. Refused while a layer uses it.
+/// Removes a block with its positions. Refused while a layer uses it.
 struct RemoveBlock {
     std::string name;
 };
-/// In the stack and the layout too.
+/// Renames a block, in the stack and the layout too.
 struct RenameBlock {
     std::string from;
     std::string to;
 };
 
-/// At `index` among the nodes, or last.
+/// Adds a node at `index` among the nodes, or last.
 struct AddNode {
     GraphRef graph;
     Node node;
     std::optional<Position> position;
     std::size_t index = SIZE_MAX;
 };
-/// With its wires and its position.
+/// Removes a node with its wires and its position.
 struct RemoveNode {
     GraphRef graph;
     NodeId node{};
@@ -85,7 +85,7 @@ struct RenameNode {
     NodeId node{};
     std::string name;
 };
-/// nullopt: back to the kind's default.
+/// Sets a parameter of a node; nullopt: back to the kind's default.
 struct SetParam {
     GraphRef graph;
     NodeId node{};
@@ -104,14 +104,14 @@ struct SetGraph {
     GraphRef graph;
     Graph value;
 };
-/// nullopt: back to the automatic layout.
+/// Moves a node; nullopt: back to the automatic layout.
 struct MoveNode {
     GraphRef graph;
     NodeId node{};
     std::optional<Position> position;
 };
 
-/// All the named runs of layers.
+/// Replaces all the named runs of layers.
 struct SetLayerGroups {
     std::vector<LayerGroup> groups;
 };

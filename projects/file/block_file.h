@@ -18,9 +18,9 @@ struct BlockFile {
     bool operator==(const BlockFile&) const = default;
 };
 
-/// As text, by the rules of json.h.
+/// The block as text, by the rules of json.h.
 [[nodiscard]] std::string toJson(const BlockFile& file);
-/// Errors as those of projectFromJson.
+/// Reads a block. Errors are those of projectFromJson.
 [[nodiscard]] Result<BlockFile> blockFromJson(std::string_view text);
 
 } // namespace residua::projects

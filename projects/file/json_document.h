@@ -16,7 +16,7 @@ namespace residua::projects {
 
 /// Takes a project's tree from `schema` to kSchemaVersion, one step after the other.
 [[nodiscard]] Status migrateProject(JsonValue& tree, int schema);
-/// The same of the file of one block.
+/// The same for the file of one block.
 void migrateBlock(JsonValue& tree, int schema);
 
 } // namespace residua::projects

@@ -32,7 +32,7 @@ inline constexpr const char* kNewerRotaryShare = "partial_rotary_factor";
 /// All words for activations, for a message.
 [[nodiscard]] std::string activationWords();
 
-/// "default", "linear", "llama3".
+/// The word for a scaling of rotary positions: "default", "linear" or "llama3".
 [[nodiscard]] std::string_view configWordOf(RopeScaling scaling);
 [[nodiscard]] std::optional<RopeScaling> scalingOfConfigWord(std::string_view word);
 

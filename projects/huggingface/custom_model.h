@@ -16,7 +16,7 @@ inline constexpr const char* kOwnArchitecture = "residua";
 inline constexpr const char* kConfigurationFile = "configuration_residua.py";
 inline constexpr const char* kModelingFile = "modeling_residua.py";
 
-/// Their code, the same for every network.
+/// The Python code of the model's configuration and model classes, the same for every network.
 [[nodiscard]] std::string configurationCode();
 [[nodiscard]] std::string modelingCode();
 /// pyTorchConfig() with what transformers looks for; `dtype` as configOf() has it.

@@ -70,7 +70,7 @@ private:
         return feed;
     }
 
-    /// Those that the candidate's settings give a meaning.
+    /// Whether two nodes agree in all parameters that mean something under the candidate's settings.
     [[nodiscard]] bool sameParams(const ResolvedNode& candidate, const ResolvedNode& project) const
     {
         const bool attends = candidate.kind->traits.role == NodeRole::Attention;

@@ -130,8 +130,9 @@ struct DataSource {
 [[nodiscard]] Source sourceAt(const std::string& path);
 /// Whether what lies at a path may be JSON Lines: by the name it may be, or it may be a folder of them.
 [[nodiscard]] bool mayBeJsonLines(const std::string& path);
-/// Whether it is a language model that trains on it: of token sequences (else of vectors with a regression target).
-/// What the examples consist of, and what follows from that, is asked of examplesOf (example_schema.h).
+/// Whether the examples are token sequences, on which a language model is trained; else they are vectors with a
+/// regression target. What the examples consist of, and what follows from that, is asked of examplesOf
+/// (example_schema.h).
 [[nodiscard]] bool isLanguage(const DataSource& data);
 /// Distinct tokens; 0 where examples are vectors.
 [[nodiscard]] std::int64_t vocabularyOf(const DataSource& data);

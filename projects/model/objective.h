@@ -67,8 +67,8 @@ inline constexpr ObjectiveTraits kObjectives[] = {
      .pyTorch = "(output - target).square().mean()"},
 };
 
-/// Where `table`, which is in the order of the enumerators, has its entry for `objective`. Does not compile where it
-/// has none there.
+/// The index of the entry for `objective` in `table`, which is in the order of the enumerators. Does not compile where
+/// the table has no such entry there.
 [[nodiscard]] consteval std::size_t placeIn(const auto& table, Objective objective)
 {
     const auto place = static_cast<std::size_t>(objective);

@@ -11,7 +11,8 @@ namespace residua::projects {
 class GraphBuilder {
 public:
     GraphBuilder& node(const std::string& name, const std::string& kind, std::map<std::string, ParamValue> params = {});
-    /// "norm" is short for its port out (from) or in (to); "attention.q" names the port.
+    /// Adds a wire. The name of a node alone, "norm", means its port "out" (as `from`) or "in" (as `to`); "attention.q"
+    /// names the port.
     GraphBuilder& wire(const std::string& from, const std::string& to);
     [[nodiscard]] Graph build() const;
 

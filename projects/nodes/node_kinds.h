@@ -28,7 +28,7 @@ enum class ParamType {
     Rank,    ///< of one weight: "network" (the network's), "full", a whole number or a formula, or a share of its side
 };
 
-/// That another parameter of the node has one of these values.
+/// A condition: another parameter of the node has one of these values.
 struct ParamCondition {
     std::string param;
     std::vector<ParamValue> values;
@@ -141,10 +141,10 @@ struct NodeKind {
 [[nodiscard]] bool paramBool(const ParamMap& params, const std::string& name);
 [[nodiscard]] const std::string& paramText(const ParamMap& params, const std::string& name);
 
-/// Whether what the node says of its other parameters gives `spec` a meaning.
+/// Whether `spec` means anything for the node, by the values of its other parameters.
 [[nodiscard]] bool appliesTo(const ParamSpec& spec, const Node& node);
 
-/// Operation for a node of unknown kind.
+/// The role of a node; Operation where its kind is unknown.
 [[nodiscard]] NodeRole roleOf(const Node& node);
 /// The port by which a graph's value leaves, where no other is meant.
 inline constexpr const char* kOutputPort = "output";

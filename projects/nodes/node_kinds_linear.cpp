@@ -129,7 +129,7 @@ ShapeRuleResult patchifyShape(const ParamMap& p, Shapes in)
     return std::vector{Shape{{in[0].dims[0], in[0].dims[2] / patch * (in[0].dims[3] / patch), paramInt(p, "out")}}};
 }
 
-/// As a linear layer over the patch's i·patch² values.
+/// The cost is that of a linear layer over the patch's i·patch² values.
 NodeCost patchifyCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t context)
 {
     const double values = real(in[0].dims[1]) * real(paramInt(p, "patch")) * real(paramInt(p, "patch"));

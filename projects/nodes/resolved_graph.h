@@ -51,13 +51,14 @@ struct ResolvedGraph {
 
 /// The graph of a project; empty for one that is not there.
 [[nodiscard]] ResolvedGraph resolveGraph(const Project& project, const GraphRef& ref);
-/// Another graph that is given what that one is, a half of it, say.
+/// Resolves `graph`, a half of a block say, with the values that the project's graph `ref` is given.
 [[nodiscard]] ResolvedGraph resolveGraph(const Project& project, const GraphRef& ref, const Graph& graph);
 /// A graph whose input ports are given `entering`, but for the ports in `others`. `ref` is its name in errors.
 [[nodiscard]] ResolvedGraph resolveGraph(const Graph& graph, const GraphRef& ref, const Result<Sizes>& sizes,
                                          const Shape& entering, const std::map<std::string, Shape>& others = {});
 
-/// The sizes that parameters in the graph are evaluated with: the network's rank is of the blocks' weights alone.
+/// The sizes that parameters in the graph are evaluated with. They differ by the rank, which is full in stem and head:
+/// the network's rank is for the blocks' weights alone.
 [[nodiscard]] Sizes sizesIn(const Sizes& sizes, const GraphRef& ref);
 /// The node's weights that can be of less than full rank.
 [[nodiscard]] std::vector<RankedWeight> rankedWeightsOf(const ResolvedNode& node);

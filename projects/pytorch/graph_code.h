@@ -26,7 +26,7 @@ struct GraphMethod {
     std::map<std::string, std::string> argumentOf;
 };
 
-/// What becomes one class.
+/// A graph that becomes one class, and what the class is asked for.
 struct GraphClass {
     std::string name;
     GraphRef ref;

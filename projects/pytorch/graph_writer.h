@@ -47,7 +47,7 @@ private:
 protected: // what emit() is made of
     [[nodiscard]] std::string in(const ResolvedNode& node, std::size_t port = 0) const;
 
-    /// The node's value is that expression, under a name of its own.
+    /// Writes a line that gives the node's value, this expression, a name of its own.
     void define(const ResolvedNode& node, const std::string& expression);
     void alias(const ResolvedNode& node, const std::string& variable);
 

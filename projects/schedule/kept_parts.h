@@ -22,10 +22,10 @@ struct KeepShares {
     std::vector<double> layers; ///< the probability that the layer is; 1 or 0 for the first ones of a growing network
     std::vector<double> parts;  ///< of its heads, or of its MLPs' parts: each one's probability, or the share
 };
-/// In step `step` of the span.
+/// What is kept in step `step` of the span.
 [[nodiscard]] KeepShares keepShares(const StageSchedule& schedule, const StageSpan& span, std::int64_t depth,
                                     std::int64_t steps, std::int64_t step);
-/// As a mean over the span's steps.
+/// What is kept as a mean over the span's steps.
 [[nodiscard]] KeepShares keepShares(const StageSchedule& schedule, const StageSpan& span, std::int64_t depth,
                                     std::int64_t steps);
 /// How many layers train in a step on average, or their heads' or parts' worth of it.

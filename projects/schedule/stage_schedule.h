@@ -15,7 +15,8 @@ namespace residua::projects {
 /// Arithmetic of progressive subnetworks (RaPTr §2, §4.3): how long each stage is, and how they are edited. Who is kept
 /// in a step is in kept_parts.h. Pure.
 
-/// p_s = (ℓ − |I_s|)/(L − |I_s|), in [0, 1]: of each layer outside the always-kept set I_s.
+/// The probability with which each layer outside the always-kept set I_s is kept: p_s = (ℓ − |I_s|)/(L − |I_s|), in [0,
+/// 1].
 [[nodiscard]] double keepProbability(const Stage& stage, std::int64_t depth);
 /// Whether every step trains every layer, head and part.
 [[nodiscard]] bool trainsAll(const StageSchedule& schedule);
@@ -78,9 +79,11 @@ enum class StageEnds { Kept, AsOthers };
 /// Stage `index` keeps `length` layers on average, but no fewer than the stage before and its always-kept layers, and
 /// no more than the stage after and the depth.
 [[nodiscard]] StageSchedule withLength(StageSchedule schedule, std::size_t index, double length, std::int64_t depth);
-/// A stage more, from `start` on: half way in length to what follows. Unchanged where a stage begins there already.
+/// The schedule with one more stage, from `start` on, whose length is half way to what follows. Unchanged where a stage
+/// begins there already.
 [[nodiscard]] StageSchedule withSplit(StageSchedule schedule, std::int64_t start, std::int64_t depth);
-/// What it held goes to the stage before it; the second takes the place of the first.
+/// The schedule without a stage. Its steps go to the stage before it; where it is the first, the second begins in its
+/// place.
 [[nodiscard]] StageSchedule withoutStage(StageSchedule schedule, std::size_t index);
 
 } // namespace residua::projects

@@ -29,11 +29,11 @@ template <class T>
 struct Choices;
 inline constexpr std::string_view kKindKey = "kind";
 
-/// Values that are written on one line, as one thing to people.
+/// Whether values of T are written on one line, as one thing to people.
 template <class T>
 inline constexpr bool kInline = false;
 
-/// Parts of the document with edits of their own (edit.h), which names and places elsewhere depend on.
+/// Whether T is a part of the document with edits of its own (edit.h), because names and places elsewhere depend on it.
 template <class T>
 inline constexpr bool kHasOwnEdits = false;
 

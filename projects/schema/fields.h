@@ -49,13 +49,13 @@ struct FieldEntry {
     std::vector<std::pair<std::string, std::int64_t>> within;
 };
 
-/// Those at `pointer` and below it, in the file's order; all of them for an empty one.
+/// The fields at `pointer` and below it, in the file's order; all fields for an empty pointer.
 [[nodiscard]] std::vector<FieldEntry> fieldsOf(const Project& project, std::string_view pointer = {});
 [[nodiscard]] std::optional<FieldEntry> findField(const Project& project, std::string_view pointer);
-/// Those that hold a number outside their range.
+/// The fields at and below the pointer that hold a number outside their range.
 [[nodiscard]] std::vector<FieldEntry> fieldsOutOfRange(const Project& project, std::string_view pointer);
 
-/// The field's words for people; of a part of the document too: "/schedule" is "schedule". Where `pointer` leads
+/// The field's name for people; for a part of the document too: "/schedule" is "schedule". Where `pointer` leads
 /// nowhere, those of what is nearest above it.
 [[nodiscard]] std::string placeOfField(const Project& project, std::string_view pointer);
 

@@ -38,7 +38,7 @@ struct Membership {
 
 /// As files have it: a JSON object on one line, or "null" for what is no member.
 [[nodiscard]] std::string textOf(const std::optional<Membership>& membership);
-/// Its reader. Errors name the field, what it is and what was expected.
+/// Reads what textOf() gives. Errors name the field, what it is and what was expected.
 [[nodiscard]] Result<std::optional<Membership>> membershipFrom(std::string_view text);
 
 } // namespace residua::projects

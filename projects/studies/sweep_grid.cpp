@@ -202,7 +202,7 @@ std::int64_t trainingSamples(const DataSource& data)
         data.source);
 }
 
-/// With the blocks adapted to what the preset feeds them.
+/// The project wired by the preset, with its blocks adapted to what the preset feeds them.
 Result<Project> wiredAs(const Project& project, const TopologyPreset& preset)
 {
     Document document{project, {}};

@@ -17,9 +17,9 @@ namespace residua::projects {
 /// Why no weights of another topology compute what `own` does, whatever it has learned; nullopt where its layers may
 /// read sums with weights that do not depend on the input (projects/depth/unrolled_depth.h).
 [[nodiscard]] std::optional<Error> departureFromSums(const Topology& own);
-/// Why not, where a mix has learned gates.
+/// The reason where a mix has learned gates: no weights of another topology compute what they do.
 [[nodiscard]] Error departureByGates(const Topology& own);
-/// That no weights of `other` give the sums that a run's own topology has learned.
+/// The error which says that no weights of `other` give the sums that a run's own topology has learned.
 [[nodiscard]] Error cannotGiveSums(const Topology& other);
 
 /// The block with its attention's q, k and v (and the residual) read from ports of their own, as DeepCrossAttention's

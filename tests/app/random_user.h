@@ -23,7 +23,7 @@ class RandomUser : public QObject {
 public:
     RandomUser(MainWindow& window, unsigned seed);
 
-    /// One action and what follows from it; says what it was.
+    /// Does one action, waits for what follows from it, and says what it was.
     QString act();
     /// 0 .. count - 1.
     [[nodiscard]] int below(qsizetype count)
@@ -61,7 +61,7 @@ private:
 
     /// The canvas in front, or none while the ribbon or the start page is.
     [[nodiscard]] CanvasWidget* canvas();
-    /// On a thing that is drawn there, or anywhere.
+    /// A point on a thing that the canvas draws, or anywhere on it.
     [[nodiscard]] QPoint pointOn(CanvasWidget& canvas);
     [[nodiscard]] QPoint pointIn(const QWidget& widget);
     [[nodiscard]] Qt::KeyboardModifiers modifiers();
@@ -75,7 +75,7 @@ private:
     {
         return choices[static_cast<std::size_t>(below(static_cast<qsizetype>(choices.size())))];
     }
-    /// What a person types who means it, and what a cat does.
+    /// Texts that a person types on purpose, and texts that mean nothing.
     [[nodiscard]] static const std::vector<QString>& texts();
     /// QTest::keyClicks knows Latin letters alone.
     static void typeInto(QLineEdit& field, const QString& text);

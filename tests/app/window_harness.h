@@ -53,7 +53,7 @@ protected:
         return m_folder->filePath(QString::fromLatin1(name)).toStdString();
     }
 
-    /// In folders of its own; empty when it could not be written.
+    /// Writes a project into folders of its own, and returns its path; empty when it could not be written.
     std::filesystem::path newProject(const projects::Project& project)
     {
         m_window.reset();
@@ -90,7 +90,7 @@ protected:
         return std::ranges::find(sources, shortcut.source) != sources.end();
     }
 
-    /// The first of that name that can be seen.
+    /// The first widget of that name that can be seen.
     template <class T>
     [[nodiscard]] T* visible(const QString& name) const
     {

@@ -116,7 +116,7 @@ public:
         return found;
     }
 
-    /// All of them, in order.
+    /// All requests since the last call, in order.
     std::vector<residua::editor::Request> takeAll() { return std::exchange(m_requests, {}); }
 
 private:

@@ -18,7 +18,7 @@
 
 namespace residua::tests {
 
-/// What a session of its own answers.
+/// The answer of a session of its own to a request.
 template <class Ready, class Request>
 Result<Ready> answerTo(Request request)
 {
@@ -37,7 +37,7 @@ Result<Ready> answerTo(Request request)
 
 [[nodiscard]] Result<engine::ImportReady> imported(const std::filesystem::path& folder,
                                                    const std::filesystem::path& project);
-/// As a model of transformers.
+/// Exports the run as a model of transformers.
 [[nodiscard]] Result<engine::ExportReady> exported(const std::filesystem::path& run,
                                                    const std::filesystem::path& folder);
 /// Retrofits the run with a topology that computes the same, and that no architecture of transformers has.

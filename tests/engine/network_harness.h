@@ -44,7 +44,7 @@ void shake(engine::CompiledNetwork& network, double scale, std::uint64_t seed);
 [[nodiscard]] projects::Project tinyVectors(const std::string& block, const std::string& topology, std::int64_t depth);
 /// The wiring of a topology preset.
 [[nodiscard]] projects::Topology topologyNamed(const std::string& name, std::int64_t depth);
-/// As it fits the blocks of a network.
+/// The wiring of a preset as it fits the blocks of a network.
 [[nodiscard]] projects::Topology topologyNamed(const std::string& name, const projects::Network& network);
 
 /// Largest absolute difference, as a double.

@@ -27,7 +27,7 @@ public:
 
     /// Every topology, with a block that has the ports which it feeds.
     void addTopologies();
-    /// What the presets leave as it is.
+    /// Options of mixes that no preset sets.
     void addMixOptions();
     void addOtherWirings();
     /// A block and a stem with the kinds that presets lack; odd names on purpose.
@@ -38,7 +38,7 @@ public:
     void addNetworks();
     /// A network that grows, between and within its stages, under every way of wiring it.
     void addStages();
-    /// In single precision, at the sizes that they have.
+    /// The examples, in single precision and at their own sizes.
     void addExamples();
 
 private:

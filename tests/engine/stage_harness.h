@@ -42,7 +42,7 @@ inline projects::StageSchedule growing(projects::GrowthSource source,
     return schedule;
 }
 
-/// Steps with the borders before them; the stages that began.
+/// Does steps with the borders before them, and returns the stages that began.
 inline std::vector<engine::StageRecord> train(engine::Trainer& trainer, int steps)
 {
     std::vector<engine::StageRecord> stages;

@@ -8,7 +8,7 @@
 
 namespace residua::tests {
 
-/// On the CPU, from the start; throws what went wrong.
+/// A trainer of the project on the CPU, at its first step; throws what went wrong.
 inline engine::Trainer trainerOf(const projects::Project& project)
 {
     Result<engine::TrainerParts> parts = engine::openParts(project, {}, "cpu");

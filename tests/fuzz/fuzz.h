@@ -30,7 +30,7 @@ Number numberFrom(const char* variable, Number otherwise)
     return otherwise;
 }
 
-/// How often: `few` in the suite, RESIDUA_FUZZ_ROUNDS by hand.
+/// The number of rounds: `few` in the suite, or what RESIDUA_FUZZ_ROUNDS says.
 inline int rounds(int few)
 {
     return numberFrom("RESIDUA_FUZZ_ROUNDS", few);

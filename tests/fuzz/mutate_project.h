@@ -10,7 +10,8 @@
 
 namespace residua::fuzz {
 
-/// Changes a project's file as a slip, a merge or malice would: it mostly stays well-formed JSON, and often a document.
+/// Changes a project's file as a mistake, a merge or malice would: it mostly stays well-formed JSON, and often a
+/// document.
 class ProjectMutator {
 public:
     explicit ProjectMutator(std::uint64_t seed) : m_random(seed) {}

@@ -350,13 +350,13 @@ MixResult runKernels(const MixCase& mix, const MixData& data, MixBackend& backen
     return result;
 }
 
-Values gatherShared(const std::vector<MixCase>& consumers, const std::vector<MixData>& data, MixBackend& backend)
+Values gatherShared(const std::vector<MixCase>& mixes, const std::vector<MixData>& data, MixBackend& backend)
 {
     std::vector<Uploaded> problems;
     std::vector<MixReader> readers;
     const void* rstd = nullptr;
-    for (std::size_t i = 0; i < consumers.size(); ++i)
-        problems.emplace_back(consumers[i], data[i], backend);
+    for (std::size_t i = 0; i < mixes.size(); ++i)
+        problems.emplace_back(mixes[i], data[i], backend);
     for (Uploaded& problem : problems) {
         problem.run();
         for (int o = 0; o < problem.mix.outputs; ++o)

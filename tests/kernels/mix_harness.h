@@ -72,8 +72,8 @@ public:
 /// Forward, weight gradients and the gather of every source. Throws std::runtime_error with a kernel's complaint.
 [[nodiscard]] MixResult runKernels(const MixCase& mix, const MixData& data, MixBackend& backend);
 
-/// The gradient of source 0 that several consumers share, by one gather; the cases agree in type, tokens and width.
-[[nodiscard]] Values gatherShared(const std::vector<MixCase>& consumers, const std::vector<MixData>& data,
+/// The gradient of source 0 that several readers share, by one gather; the cases agree in type, tokens and width.
+[[nodiscard]] Values gatherShared(const std::vector<MixCase>& mixes, const std::vector<MixData>& data,
                                   MixBackend& backend);
 
 /// Empty, or where and by how much `got` leaves `want`.

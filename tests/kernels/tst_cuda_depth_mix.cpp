@@ -77,12 +77,12 @@ void CudaDepthMixTest::gatherTakesManyReaders()
 {
     if (!hasDevice())
         QSKIP("no CUDA device");
-    const std::vector<MixCase> consumers(kMaxReaders / 4, MixCase{DataType::float64, 20, 6, 1, 4});
-    const std::vector<MixData> data(consumers.size(), randomData(consumers[0], 9));
+    const std::vector<MixCase> readers(kMaxReaders / 4, MixCase{DataType::float64, 20, 6, 1, 4});
+    const std::vector<MixData> data(readers.size(), randomData(readers[0], 9));
     CpuBackend cpu;
     CudaBackend cuda(*m_kernels);
     const std::string text =
-        difference("gather", gatherShared(consumers, data, cuda), gatherShared(consumers, data, cpu), 1e-13);
+        difference("gather", gatherShared(readers, data, cuda), gatherShared(readers, data, cpu), 1e-13);
     QVERIFY2(text.empty(), text.c_str());
 }
 

@@ -28,7 +28,7 @@ private slots:
     void onesAreTheRunningSum();
     void threadsChangeNothing_data();
     void threadsChangeNothing();
-    void gatherTakesConsumersOfEveryKind();
+    void gatherTakesReadersOfEveryKind();
     void manySourcesAndReaders();
     void zeroGateLearnsOnlyWithSlopeOne();
     void baseMayBeTheOutput();
@@ -167,9 +167,9 @@ void DepthMixTest::threadsChangeNothing()
     }
 }
 
-void DepthMixTest::gatherTakesConsumersOfEveryKind()
+void DepthMixTest::gatherTakesReadersOfEveryKind()
 {
-    std::vector<MixCase> consumers;
+    std::vector<MixCase> readers;
     std::vector<MixData> data;
     Values want;
     for (const MixCase& mix :
@@ -178,8 +178,8 @@ void DepthMixTest::gatherTakesConsumersOfEveryKind()
           MixCase{DataType::float64, 21, 37, 1, 4, WeightKind::none, GateKind::token},
           MixCase{DataType::float64, 21, 37, 4, 2, WeightKind::scalar, GateKind::reluInside, GateInput::normalised},
           MixCase{DataType::float64, 21, 37, 2, 1, WeightKind::perFeature}}) {
-        consumers.push_back(mix);
-        data.push_back(randomData(mix, 5 + unsigned(consumers.size())));
+        readers.push_back(mix);
+        data.push_back(randomData(mix, 5 + unsigned(readers.size())));
         data.back().source[0] = data.front().source[0];
         const Values part = reference(mix, data.back()).sourceGrad[0];
         want.resize(part.size());
@@ -187,7 +187,7 @@ void DepthMixTest::gatherTakesConsumersOfEveryKind()
             want[i] += part[i];
     }
     CpuBackend backend;
-    const std::string text = difference("gather", gatherShared(consumers, data, backend), want, 1e-13);
+    const std::string text = difference("gather", gatherShared(readers, data, backend), want, 1e-13);
     QVERIFY2(text.empty(), text.c_str());
 }
 
@@ -199,12 +199,12 @@ void DepthMixTest::manySourcesAndReaders()
     std::string text = difference(wide, runKernels(wide, data, backend), reference(wide, data));
     QVERIFY2(text.empty(), text.c_str());
 
-    const std::vector<MixCase> consumers(kernels::kMaxReaders / 4, MixCase{DataType::float64, 20, 6, 1, 4});
-    std::vector<MixData> all(consumers.size(), randomData(consumers[0], 9));
-    Values want = reference(consumers[0], all[0]).sourceGrad[0];
+    const std::vector<MixCase> readers(kernels::kMaxReaders / 4, MixCase{DataType::float64, 20, 6, 1, 4});
+    std::vector<MixData> all(readers.size(), randomData(readers[0], 9));
+    Values want = reference(readers[0], all[0]).sourceGrad[0];
     for (double& value : want)
-        value *= double(consumers.size());
-    text = difference("gather", gatherShared(consumers, all, backend), want, 1e-12);
+        value *= double(readers.size());
+    text = difference("gather", gatherShared(readers, all, backend), want, 1e-12);
     QVERIFY2(text.empty(), text.c_str());
 }
 

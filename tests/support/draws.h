@@ -9,7 +9,7 @@
 /// What tests draw from an engine of the standard library; the same on every platform, which its distributions are not.
 namespace residua::tests {
 
-/// In 0..count − 1.
+/// A number in 0..count − 1.
 template <class Engine>
 [[nodiscard]] std::size_t below(Engine& random, std::size_t count)
 {

@@ -205,7 +205,7 @@ void GapBars::drawMarks()
     }
 }
 
-/// As many as can be read beside each other.
+/// Labels as many weights as can be read beside each other.
 void GapBars::labelWeights()
 {
     const QSharedPointer<QCPAxisTickerText> ticker(new QCPAxisTickerText);

@@ -18,7 +18,7 @@ public:
     explicit GapBars(QWidget* parent);
 
     void setGap(const engine::Gap& gap, const std::vector<std::size_t>& order, GapMeasure measure);
-    /// These weights stand before a ground of the accent's colour.
+    /// Marks these weights by a ground in the accent's colour.
     void mark(const std::set<std::size_t>& weights);
     void setTheme(resources::Theme theme);
     [[nodiscard]] bool isEmpty() const { return m_gap.weights.empty(); }

@@ -34,7 +34,7 @@ public:
     /// The same weights and methods in the same order keep their rows, so that a selection stays.
     void setGap(const engine::Gap& gap, const std::vector<std::size_t>& order);
     [[nodiscard]] const GapRow& row(int row) const { return m_rows[static_cast<std::size_t>(row)]; }
-    /// The first of a weight; −1 where it has none.
+    /// The first row of a weight; −1 where it has none.
     [[nodiscard]] int firstRowOf(std::size_t weight) const;
 
     [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;

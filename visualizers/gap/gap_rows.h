@@ -34,8 +34,8 @@ struct GapRow {
 /// First all weights by each method, then each weight by each method in this order.
 [[nodiscard]] std::vector<GapRow> rowsOf(const engine::Gap& gap, const std::vector<std::size_t>& order);
 
-/// What the best can be at most, relative to the full function, where theorem 3.5 says so of the spectral start that
-/// was fitted: its error less the bound.
+/// An upper bound on the least relative error of any factors of a weight, by theorem 3.5: the error of the spectral
+/// start less the theorem's bound. nullopt where no spectral start was fitted, or the theorem says nothing of it.
 [[nodiscard]] std::optional<double> bestAtMost(const engine::Gap& gap, std::size_t weight);
 
 } // namespace residua::visualizers

@@ -41,9 +41,9 @@ public:
     ~GapView() override;
 
     [[nodiscard]] Asked asked() const;
-    /// In place of what is shown; no weights: nothing.
+    /// Shows this gap in place of what is shown; without weights nothing.
     void setGap(const engine::Gap& gap);
-    /// While it is computed there is something to stop.
+    /// Whether a gap is being computed: then there is something to stop.
     enum class Work { Rests, Computes };
     void setWork(Work work);
     /// A line below the bars; empty: what the gap itself has to say.

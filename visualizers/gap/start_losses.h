@@ -24,7 +24,7 @@ public:
     [[nodiscard]] CsvText csvText() const override;
 
 signals:
-    /// It has its first run, or has lost its last.
+    /// The view has its first run, or has lost its last.
     void emptyChanged();
 
 protected:

@@ -16,8 +16,9 @@ struct DistanceWeights {
     double high = 0; ///< the 90th percentile
 };
 
-/// By distance, ascending; distances without a weight are left out. Percentiles lie between neighbouring values where
-/// they fall between them. After DeepCrossAttention's figure 10, which has the same of each layer's features.
+/// The weights of a matrix by distance, ascending; distances without a weight are left out. Percentiles lie between
+/// neighbouring values where they fall between them. After DeepCrossAttention's figure 10, which has the same of each
+/// layer's features.
 [[nodiscard]] std::vector<DistanceWeights> weightsByDistance(const engine::Matrix& matrix);
 
 } // namespace residua::visualizers

@@ -38,11 +38,12 @@ public:
     void clear();
     /// Forgets the matrices "<kind>" of every port.
     void drop(const std::string& kind);
-    /// The frame that SincePinned compares with, of every matrix: the last at or before `step`. At first the first.
+    /// Sets the frame of every matrix that SincePinned compares with: the last at or before `step`. Before the first
+    /// call it is the first.
     void pin(std::int64_t step);
-    /// What the run that AgainstRun compares with has recorded, of each name ascending by step, as append() takes it.
+    /// Adds what the run that AgainstRun compares with has recorded, each name ascending by step, as append() takes it.
     void appendCompared(const std::vector<engine::Matrix>& matrices);
-    /// There is nothing to compare with, and no difference to show.
+    /// Forgets the run to compare with: there is no difference to show then.
     void forgetCompared();
 
     [[nodiscard]] std::vector<std::string> names() const;
@@ -75,7 +76,7 @@ private:
     void widen(Series& series, const std::string& name, std::size_t index);
     void widen(Series& series, const std::string& name, std::size_t index, CellValue value);
     void rangeAnew(CellValue value);
-    /// What a cell's value is less of. Null: there is nothing to compare with.
+    /// The matrix that a cell's value is the difference from. Null: there is nothing to compare with.
     [[nodiscard]] const engine::Matrix* reference(const engine::Matrix& matrix, CellValue value) const;
 
     std::map<std::string, Series> m_series;

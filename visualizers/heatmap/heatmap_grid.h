@@ -40,7 +40,7 @@ public:
     void moveCell(int rows, int columns);
 
 signals:
-    /// Row and column from 0, or -1.
+    /// The pointer or the keys went to another cell: its row and column from 0, or -1.
     void cellPointed(int row, int column);
     /// What the marked cell holds, "2:5 = 0.31"; empty for none.
     void readingChanged(const QString& reading);

@@ -400,7 +400,7 @@ void ParetoView::Impl::choose(std::size_t run)
     emit m_view->runChosen(selected);
 }
 
-/// To the next run by cost.
+/// Goes to the next run by cost.
 void ParetoView::Impl::step(int direction)
 {
     std::vector<std::size_t> order;

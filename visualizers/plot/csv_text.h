@@ -12,7 +12,7 @@ namespace residua::visualizers {
 /// plot goes on.
 using CsvText = std::function<void(QTextStream&)>;
 
-/// A field that may hold anything, in quotes.
+/// The text as a field of CSV, in quotes, whatever it holds.
 [[nodiscard]] inline QString csvQuoted(QString text)
 {
     return QLatin1Char('"') + text.replace(QLatin1Char('"'), QStringLiteral("\"\"")) + QLatin1Char('"');

@@ -50,9 +50,10 @@ public:
     void setScaleX(AxisScale scale); ///< never symmetric
     void setScaleY(AxisScale scale);
     void setTheme(resources::Theme theme);
-    /// What is written of an x beside the crosshair.
+    /// Sets how an x is written beside the crosshair.
     void setXText(std::function<QString(double)> text) { m_xText = std::move(text); }
-    /// Shaded from each start to the next, every other one; names along the top.
+    /// A stretch of the horizontal axis, from its start to the next one's, with its name along the top. Every other one
+    /// is shaded.
     struct Band {
         double from = 0;
         QString name;

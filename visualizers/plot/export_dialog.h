@@ -33,7 +33,7 @@ public:
 
     [[nodiscard]] ExportChoice choice() const;
 
-    /// It could not be written.
+    /// Says why the file could not be written.
     void refuse(const QString& reason);
 
 signals:

@@ -23,7 +23,7 @@ public:
 /// What an empty plot says, in its middle. Lets the pointer through; the view hides it.
 [[nodiscard]] QLabel* inviteOver(QWidget& plot, const QString& text);
 
-/// As wide as it likes to be, down to a thumb's room.
+/// Lets a slider be as wide as it likes to be, and shrink to the room of its thumb.
 void giveWay(QSlider& slider);
 
 } // namespace residua::visualizers

@@ -104,7 +104,7 @@ Contents vectorContents(QCustomPlot& plot, void (*paint)(QCustomPlot&, QIODevice
     return [bytes](QIODevice& device) { return device.write(bytes) == bytes.size(); };
 }
 
-/// None for a suffix that is not known.
+/// What a file with this suffix has from the plot; none for a suffix that is not known.
 Contents contentsOf(QCustomPlot& plot, const std::function<CsvText()>& numbers, const QString& suffix)
 {
     if (suffix == QLatin1String("csv")) {

@@ -26,7 +26,7 @@ void fitTicks(QCustomPlot& plot);
 /// changes in several plots is one repaint of the window, which is dear where it is composed without a GPU. GUI thread.
 void replotSoon(QCustomPlot& plot);
 
-/// Secondary text, such as what an empty plot says.
+/// Gives a widget the colour of secondary text, such as what an empty plot says.
 void setMuted(QWidget& text, resources::Theme theme);
 
 /// Magnitudes from the theme's ground up, or signed values about the middle of the range. NaN is left empty.

@@ -25,21 +25,22 @@ public:
     [[nodiscard]] virtual CsvText csvText() const = 0;
     /// The same as text, at once.
     [[nodiscard]] QString csv() const;
-    /// PNG, SVG, PDF or CSV, by the suffix of `path`, in this shape. Drawn now, encoded and written on another thread.
+    /// Writes the plot as PNG, SVG, PDF or CSV, by the suffix of `path`, in this shape. It is drawn now, and encoded
+    /// and written on another thread.
     QFuture<Status> exportTo(const QString& path, QSize shape = kExportShape);
 
     /// What the next export is asked for with at first.
     void setExportChoice(const ExportChoice& choice) { m_exportChoice = choice; }
 
 signals:
-    /// It is what other plots are asked for with at first, too.
+    /// A person has chosen how to export; the next export of another plot is asked for with the same choice.
     void exportChosen(const ExportChoice& choice);
 
 public slots:
     /// Asks where to and how large, and says what went wrong.
     void askExport();
     void copyPicture();
-    /// Once they are written, on another thread.
+    /// Puts the numbers on the clipboard, once another thread has written them.
     void copyNumbers();
 
 protected:
@@ -47,7 +48,7 @@ protected:
     void contextMenuEvent(QContextMenuEvent* event) override;
 
 private:
-    /// Whatever the plot shows under the pointer goes.
+    /// The pointer has left: hides whatever the plot shows under it.
     void leavePlot();
 
     ExportChoice m_exportChoice;

@@ -17,7 +17,7 @@ enum class XAxis { Step, Units, Flop, Seconds };
 /// Exponential moving average, corrected for its start; passes over what is not finite.
 class MovingAverage {
 public:
-    /// Over so many points; 1 follows each.
+    /// An average over so many points; with 1 it is the last one.
     explicit MovingAverage(double window = 1) : m_keep(1 - 1 / window) {}
 
     /// The average with `value`; none before the first finite one.
@@ -36,8 +36,8 @@ public:
     /// network take the FLOP so far.
     using Positions = std::array<double, 4>;
 
-    /// A step at or before the last throws away the points from it on. What does not ascend on another axis, as in a
-    /// damaged record, stands where the last point does.
+    /// Adds a point. A step at or before the last throws away the points from it on. What does not ascend on another
+    /// axis, as in a damaged record, stands where the last point does.
     void append(const Positions& positions, double y);
     /// Throws away the points from `step` on.
     void cut(double step);
@@ -46,7 +46,7 @@ public:
     /// Points that smooth() is the mean over; 1: it stays empty. It begins anew, and grows by catchUp alone.
     void setWindow(double points);
     [[nodiscard]] double window() const { return m_window; }
-    /// Takes up to `most` further points into smooth(). How many it took.
+    /// Takes up to `most` further points into smooth(), and returns how many it took.
     std::size_t catchUp(std::size_t most);
 
     [[nodiscard]] const Curve& raw() const { return m_raw; }

@@ -15,9 +15,9 @@ class BoundLines {
 public:
     explicit BoundLines(CurvePlot& plot) : m_plot(plot) {}
 
-    /// Those of these runs, in place of what was drawn.
+    /// Draws the bounds of these runs, in place of what was drawn.
     void show(const std::vector<const ShownRuns::Run*>& runs, resources::Theme theme);
-    /// What they claim, a line each; empty where none is drawn.
+    /// What the bounds claim, a line each; empty where none is drawn.
     [[nodiscard]] QString claims() const { return m_claims.join(QLatin1Char('\n')); }
     /// What lies between them and a run, each sentence once; empty: nothing.
     [[nodiscard]] QString caveats() const { return m_caveats.join(QLatin1Char(' ')); }

@@ -15,8 +15,8 @@ public:
     /// `lead` begins each row: the run, and what else tells the series from others. On the axis that all stand on.
     RunRows(QString lead, const Series& series, const std::vector<const Series*>& beside);
 
-    /// lead, step, x where that is not the step, recorded, smoothed (empty over a window of 1), and each that is beside
-    /// (empty where it has no point).
+    /// Writes the rows: lead, step, x where that is not the step, recorded, smoothed (empty over a window of 1), and
+    /// each that is beside (empty where it has no point).
     void write(QTextStream& out) const;
 
 private:

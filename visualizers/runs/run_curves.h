@@ -17,23 +17,24 @@ namespace residua::visualizers {
 /// for a resumed run, whose steps take the place of those they repeat: it never draws backwards.
 class RunCurves {
 public:
-    /// What of a step is a curve, and by which name; one at least.
+    /// Which fields of a step are curves, and their names; one at least.
     using Fields = std::vector<std::pair<std::string, double engine::StepRecord::*>>;
 
     explicit RunCurves(Fields fields);
     RunCurves(const RunCurves&) = delete;
     RunCurves& operator=(const RunCurves&) = delete;
 
-    /// Costs the new points only. Everything recorded from the first of these steps on goes.
+    /// Adds steps, at the cost of the new points alone. Everything that was recorded from the first of these steps on
+    /// is removed.
     void append(const std::vector<engine::StepRecord>& steps);
-    /// Numbers that come by step alone: they stand where the last step at or before them does.
+    /// Adds numbers that come by step alone: they stand where the last step at or before them does.
     void append(const std::string& name, const std::vector<engine::MetricPoint>& points);
 
-    /// Made, empty, where nothing of that name was recorded. It stays where it is.
+    /// The series of that name, made empty where nothing of that name was recorded. Its address stays the same.
     [[nodiscard]] Series& series(const std::string& name);
     /// What was recorded under names that begin so, ascending.
     [[nodiscard]] std::vector<std::string> namesUnder(const std::string& beginning) const;
-    /// One that was made.
+    /// A series that was made.
     [[nodiscard]] const Series& at(const std::string& name) const { return m_series.at(name); }
     /// x of a step on the axis that is set: that of the last recorded step at or before it; 0 before the first.
     [[nodiscard]] double xOf(std::int64_t step) const;

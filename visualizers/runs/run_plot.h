@@ -31,7 +31,7 @@ class RunPlotControls;
 class RunPlot : public QWidget {
     Q_OBJECT
 public:
-    /// Drawn as points of its own where it was recorded, never smoothed.
+    /// A further number that is drawn as points where it was recorded, never smoothed.
     struct Beside {
         std::string name; ///< as RunCurves knows it
         QString title;    ///< "validation"
@@ -55,7 +55,7 @@ public:
             QWidget* parent);
 
     void setShown(Shown shown);
-    /// From none, 0, to a mean over about 1,000 points.
+    /// Sets the smoothing: from none, 0, to a mean over about 1,000 points.
     void setSmoothing(int position);
     void putFirst(QWidget* control);
     void putBelow(QWidget* widget);
@@ -67,7 +67,7 @@ public:
     [[nodiscard]] CurvePlot& plot() const { return *m_plot; }
 
 signals:
-    /// Other numbers are shown, or other stages.
+    /// Other numbers are shown now, or other stages.
     void refreshed();
 
 private:

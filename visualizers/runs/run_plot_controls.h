@@ -21,18 +21,18 @@ public:
     explicit RunPlotControls(QWidget* parent);
 
     [[nodiscard]] XAxis axis() const;
-    /// For people: "step", "seconds".
+    /// The axis's name for people: "step", "seconds".
     [[nodiscard]] QString axisName() const;
     /// How many points an average takes in: 1 to about 1,000.
     [[nodiscard]] double window() const;
     [[nodiscard]] bool smooths() const;
-    /// From none, 0, to a mean over about 1,000 points.
+    /// Sets the smoothing: from none, 0, to a mean over about 1,000 points.
     void setSmoothing(int position);
 
     /// Whether theorems' bounds are to be drawn, where they are offered.
     [[nodiscard]] bool bounds() const;
     void offerBounds(bool offered);
-    /// A line for each claim.
+    /// Sets the tooltip of the bounds' control, a line for each claim.
     void explainBounds(const QString& claims);
     /// Whether runs that differ in their seeds alone are to be drawn as one band.
     [[nodiscard]] bool seedsAsBand() const;

@@ -13,7 +13,7 @@ namespace residua::visualizers {
 class SeedBand {
 public:
     void setAxis(XAxis axis, double flopPerUnit);
-    /// Points that each curve is a moving average over; 1: none.
+    /// Sets the number of points that each curve is a moving average over; 1: no average.
     void setWindow(double points);
     /// Takes the mean over these runs, two at least, which it does not outlive between two calls. What is new of the
     /// same runs costs the new steps alone.

@@ -36,7 +36,7 @@ public:
         bool marks = false; ///< as points of their own, never smoothed
         Qt::PenStyle line = Qt::SolidLine;
     };
-    /// In place of what was drawn. None: nothing.
+    /// Draws these studies in place of what was drawn.
     void show(const std::vector<Study>& studies, const std::vector<Number>& numbers, XAxis axis, double window,
               resources::Theme theme);
 

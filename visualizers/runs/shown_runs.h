@@ -74,7 +74,7 @@ public:
     /// Shows no run.
     void clear();
 
-    /// In the order in which they were overlaid; nullptr for a run that is not shown.
+    /// The shown runs, in the order in which they were overlaid; find() gives nullptr for a run that is not shown.
     [[nodiscard]] const std::vector<Run>& runs() const { return m_runs; }
     [[nodiscard]] const Run* find(const std::string& key) const;
 
@@ -84,7 +84,7 @@ public:
     /// The curves of an overlaid run are drawn in this colour from begin() on, as curveColour counts.
     void paint(const std::string& key, std::size_t colour);
 
-    // What is told of runs that are not shown counts for nothing.
+    // The next four do nothing for runs that are not shown.
 
     /// All numbers of the run follow by add(), and take the place of what the views have of it.
     void begin(const std::string& key, const Facts& facts);
@@ -93,7 +93,7 @@ public:
     void add(const std::string& key, const RunNumbers& numbers);
     /// All the stages that have begun.
     void setStages(const std::string& key, std::vector<engine::StageRecord> stages);
-    /// Those that have begun since.
+    /// Adds the stages that have begun since.
     void addStages(const std::string& key, const std::vector<engine::StageRecord>& stages);
 
 signals:

@@ -35,7 +35,7 @@ public:
     ~TheoryView() override;
 
     void setNumbers(const TheoryNumbers& numbers);
-    /// Nothing is shown but why.
+    /// Shows no numbers but the reason why there are none.
     void setReason(const QString& reason);
 
     void setTheme(resources::Theme theme) override;
