@@ -227,7 +227,7 @@ Exit runSet(const Arguments& arguments, const Console& console)
     json list = json::array();
     for (const projects::Change& change : projects::diff(before, document->project)) {
         console.line(change.text());
-        list.push_back({{"place", change.place}, {"before", change.before}, {"after", change.after}});
+        list.push_back({{"place", change.placeText()}, {"before", change.before}, {"after", change.after}});
     }
     console.value({{"changes", list}});
     for (const projects::Problem& problem : projects::validate(document->project)) {
@@ -414,7 +414,7 @@ Exit runDiff(const Arguments& arguments, const Console& console)
         projects::diff(before->document.project, std::get<NamedProject>(after).document.project);
     for (const projects::Change& change : changes) {
         console.line(change.text());
-        list.push_back({{"place", change.place}, {"before", change.before}, {"after", change.after}});
+        list.push_back({{"place", change.placeText()}, {"before", change.before}, {"after", change.after}});
     }
     if (changes.empty()) {
         console.line("no difference in meaning");

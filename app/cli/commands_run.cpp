@@ -67,7 +67,7 @@ Exit trainNew(const projects::Project& project, const std::filesystem::path& pro
 std::string differenceText(const projects::Change& change)
 {
     const auto orElse = [](const std::string& text, const char* none) { return text.empty() ? none : text; };
-    return change.place + ": got " + orElse(change.after, "none") + ", expected " + orElse(change.before, "none");
+    return change.placeText() + ": got " + orElse(change.after, "none") + ", expected " + orElse(change.before, "none");
 }
 
 /// The run's own project, but for the total of steps, which may be raised: the run keeps the schedule that it began

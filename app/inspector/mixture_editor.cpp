@@ -5,6 +5,8 @@
 #include "app/look/icons.h"
 #include "app/look/theme.h"
 #include "app/properties/property_list.h"
+#include "projects/base/json_pointer.h"
+#include "projects/base/number_from.h"
 #include "projects/commands/mixture_edits.h"
 #include "projects/model/project.h"
 
@@ -18,7 +20,6 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 namespace residua::app {
@@ -37,14 +38,13 @@ QString sharePercent(double share)
 /// Of /data/source/parts/2/weight: 2.
 std::size_t partOf(const Property& property)
 {
-    const QString below =
-        QString::fromStdString(property.key).mid(static_cast<qsizetype>(std::strlen(kMixtureParts)) + 1);
-    return below.section(QLatin1Char('/'), 0, 0).toULongLong();
+    return numberFrom<std::size_t>(projects::tokensOf(property.key).at(projects::tokensOf(kMixtureParts).size()))
+        .value_or(0);
 }
 
 bool isField(const Property& property, const char* key)
 {
-    return property.key.ends_with(std::string("/") + key);
+    return projects::tokensOf(property.key).back() == key;
 }
 
 } // namespace

@@ -154,8 +154,7 @@ OutlineRow graphRow(const DocumentSnapshot& document, const projects::GraphRef& 
 OutlineRow shortcutRow(const Project& project, const projects::Shortcut& shortcut)
 {
     const ShortcutsPlace place{{shortcut}};
-    OutlineRow row = rowOf(sourceKey(shortcut), QStringLiteral("%1:%2").arg(shortcut.source).arg(shortcut.target),
-                           "shortcut", place);
+    OutlineRow row = rowOf(sourceKey(shortcut), QString::fromStdString(nameOf(shortcut)), "shortcut", place);
     std::vector<Property> properties = shortcutsProperties(project, place);
     row.value = properties.front().valueText();
     row.property = std::move(properties.front());
@@ -329,8 +328,8 @@ std::vector<OutlineRow> differenceRows(const Project& project)
     const std::optional<Customisation> custom = customisationOf(project);
     for (std::size_t i = 0; custom && i < custom->changes.size(); ++i) {
         const projects::Change& change = custom->changes[i];
-        OutlineRow line = rowOf("difference:" + std::to_string(i), QString::fromStdString(change.place), "property",
-                                SectionPlace{Section::Topology});
+        OutlineRow line = rowOf("difference:" + std::to_string(i), QString::fromStdString(change.placeText()),
+                                "property", SectionPlace{Section::Topology});
         line.value = change.kind == projects::ChangeKind::Removed
                          ? Text::tr("without %1").arg(QString::fromStdString(change.before))
                          : QString::fromStdString(change.after);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/palette/palette_items.h"
 
-#include "app/properties/property_list.h"
 #include "projects/commands/graph_edits.h"
 #include "projects/commands/layer_edits.h"
 #include "projects/library/presets.h"
@@ -32,7 +31,7 @@ Result<projects::Edit> takeUpTopology(const Project& project, const PaletteItem&
 {
     for (const projects::TopologyPreset& preset : projects::topologyChoices(project.network)) {
         if (preset.name == item.key) {
-            return projects::Edit{projects::wireAs(project, preset)};
+            return projects::Edit{projects::wireAs(project, preset).edit};
         }
     }
     return Error{item.key, "is no topology preset"};
@@ -87,7 +86,7 @@ Result<projects::Edit> takeUpBlock(const Project& project, const Place& selectio
             group.edits.emplace_back(projects::MoveNode{projects::GraphRef::block(name), node, position});
         }
     }
-    projects::SetStack stack = stackWith(project.network, layersOf(project, selection), name);
+    projects::SetStack stack = projects::stackWith(project.network, layersOf(project, selection), name);
     const std::vector<projects::Edit> unused = projects::removeUnused(project.network, stack.stack);
     group.edits.emplace_back(std::move(stack));
     group.edits.insert(group.edits.end(), unused.begin(), unused.end());

@@ -7,7 +7,6 @@
 #include <QCoreApplication>
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
 namespace residua::app {
@@ -17,8 +16,6 @@ namespace {
 struct CustomisationText {
     Q_DECLARE_TR_FUNCTIONS(Customisation)
 };
-
-constexpr std::string_view kTopologyPlace = "topology · ";
 
 } // namespace
 
@@ -46,13 +43,11 @@ std::optional<Customisation> customisationOf(const projects::Project& project)
     }
     projects::Project original = project;
     original.topology.wiring = preset->wiring;
-    projects::EditGroup back = projects::wireAs(project, *preset);
+    projects::EditGroup back = projects::wireAs(project, *preset).edit;
     back.title = CustomisationText::tr("Go back to %1").arg(QString::fromStdString(preset->title)).toStdString();
     Customisation customisation{std::move(*preset), projects::diff(original, project), std::move(back)};
     for (projects::Change& change : customisation.changes) {
-        if (change.place.starts_with(kTopologyPlace)) {
-            change.place.erase(0, kTopologyPlace.size());
-        }
+        change.place.erase(change.place.begin()); // the topology, which all are in
     }
     return customisation;
 }

@@ -3,6 +3,7 @@
 
 #include "projects/base/json_pointer.h"
 #include "projects/base/text.h"
+#include "projects/commands/layer_edits.h"
 #include "projects/nodes/expression.h"
 #include "projects/nodes/node_kinds.h"
 #include "projects/schema/fields.h"
@@ -36,27 +37,6 @@ Property nameProperty(const std::string& name, QString help, std::function<proje
         return rename(given.toString().toStdString());
     };
     return property;
-}
-
-std::vector<std::string> blocksOfLayers(const projects::Network& network)
-{
-    std::vector<std::string> blocks;
-    for (const StackSegment& segment : network.stack) {
-        blocks.insert(blocks.end(), static_cast<std::size_t>(std::max<std::int64_t>(segment.repeat, 0)), segment.block);
-    }
-    return blocks;
-}
-
-std::vector<StackSegment> segmentsOf(const std::vector<std::string>& blocks)
-{
-    std::vector<StackSegment> stack;
-    for (const std::string& block : blocks) {
-        if (stack.empty() || stack.back().block != block) {
-            stack.push_back({block, 0});
-        }
-        ++stack.back().repeat;
-    }
-    return stack;
 }
 
 QVariant toVariant(const ParamSpec& spec, const ParamValue& value)
@@ -264,19 +244,9 @@ std::vector<Property> nodeProperties(const Project& project, const NodePlace& pl
     return properties;
 }
 
-projects::SetStack stackWith(const projects::Network& network, const std::vector<std::int64_t>& layers,
-                             const std::string& block)
-{
-    std::vector<std::string> blocks = blocksOfLayers(network);
-    for (const std::int64_t layer : layers) {
-        blocks.at(static_cast<std::size_t>(layer - 1)) = block;
-    }
-    return {segmentsOf(blocks)};
-}
-
 std::vector<Property> layersProperties(const Project& project, const LayersPlace& place)
 {
-    const std::vector<std::string> blocks = blocksOfLayers(project.network);
+    const std::vector<std::string> blocks = projects::blocksOfLayers(project.network.stack);
     std::set<std::string> used;
     for (const std::int64_t layer : place.layers) {
         used.insert(blocks.at(static_cast<std::size_t>(layer - 1)));
@@ -301,7 +271,7 @@ std::vector<Property> layersProperties(const Project& project, const LayersPlace
         if (index >= names.size()) {
             return Error{"layer", "expected a block"};
         }
-        return projects::Edit{stackWith(p.network, layers, names[index])};
+        return projects::Edit{projects::stackWith(p.network, layers, names[index])};
     };
     std::vector<Property> properties{std::move(property)};
     if (place.layers.size() == 1) {

@@ -2,10 +2,11 @@
 #include "app/properties/place.h"
 
 #include "app/properties/property_list.h"
-#include "projects/base/number_from.h"
+#include "projects/base/json_pointer.h"
 #include "projects/commands/shortcut_edits.h"
 #include "projects/depth/depth_names.h"
 #include "projects/library/presets.h"
+#include "projects/model/graph_pointer.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/node_kinds.h"
 #include "projects/schedule/stage_schedule.h"
@@ -64,7 +65,7 @@ QString titleOfGraph(const projects::GraphRef& graph)
 
 QString shortcutName(const projects::Shortcut& shortcut)
 {
-    return QStringLiteral("%1:%2").arg(shortcut.source).arg(shortcut.target);
+    return QString::fromStdString(nameOf(shortcut));
 }
 
 QString subtitleOfSection(const Project& project, Section section)
@@ -105,54 +106,6 @@ QString subtitleOfShortcuts(const Project& project, const ShortcutsPlace& place)
     const QString target = final ? Text::tr("the final output") : Text::tr("layer %1").arg(name(shortcut.target));
     return shortcut.source == 0 ? Text::tr("From the stack's input to %1").arg(target)
                                 : Text::tr("From layer %1 to %2").arg(name(shortcut.source), target);
-}
-
-/// "/network/blocks/0/graph" as its parts; "~1" and "~0" stand for / and ~.
-std::vector<std::string> partsOf(std::string_view pointer)
-{
-    std::vector<std::string> parts;
-    for (const char c : pointer) {
-        if (c == '/') {
-            parts.emplace_back();
-        } else if (!parts.empty()) {
-            parts.back() += c;
-        }
-    }
-    return parts;
-}
-
-std::optional<std::size_t> indexAt(const std::vector<std::string>& parts, std::size_t at)
-{
-    if (at >= parts.size()) {
-        return std::nullopt;
-    }
-    return numberFrom<std::size_t>(parts[at]);
-}
-
-/// The place of what follows a graph's own part: "/nodes/3/params/out".
-Place placeInGraph(const Project& project, const projects::GraphRef& ref, const std::vector<std::string>& parts,
-                   std::size_t at)
-{
-    const projects::Graph* graph = findGraph(project, ref);
-    if (graph && at < parts.size() && parts[at] == "nodes") {
-        if (const auto index = indexAt(parts, at + 1); index && *index < graph->nodes.size()) {
-            return NodePlace{ref, graph->nodes[*index].id};
-        }
-    }
-    return GraphPlace{ref};
-}
-
-Place placeInNetwork(const Project& project, const std::vector<std::string>& parts)
-{
-    if (const auto ref = parts.size() > 1 ? projects::graphRefFrom(parts[1]) : std::nullopt) {
-        return placeInGraph(project, *ref, parts, 2); // the stem or the head
-    }
-    if (parts.size() > 1 && parts[1] == "blocks") {
-        if (const auto index = indexAt(parts, 2); index && *index < project.network.blocks.size()) {
-            return placeInGraph(project, projects::GraphRef::block(project.network.blocks[*index].name), parts, 4);
-        }
-    }
-    return SectionPlace{Section::Network};
 }
 
 } // namespace
@@ -229,41 +182,30 @@ QString subtitleOf(const Project& project, const Place& place)
                       place);
 }
 
-std::string pointerOf(const Project& project, const projects::GraphRef& graph)
-{
-    if (graph.isStem() || graph.isHead()) {
-        return "/network/" + textOf(graph);
-    }
-    const std::vector<projects::Block>& blocks = project.network.blocks;
-    const auto block = std::ranges::find_if(
-        blocks, [&](const projects::Block& b) { return projects::GraphRef::block(b.name) == graph; });
-    return block == blocks.end() ? std::string()
-                                 : "/network/blocks/" + std::to_string(block - blocks.begin()) + "/graph";
-}
-
 std::string pointerOf(const Project& project, const NodePlace& place)
 {
     const projects::Graph* const graph = findGraph(project, place.graph);
     const projects::Node* const node = graph != nullptr ? graph->find(place.node) : nullptr;
-    return node == nullptr ? std::string()
-                           : pointerOf(project, place.graph) + "/nodes/" + std::to_string(node - graph->nodes.data());
+    if (node == nullptr) {
+        return {};
+    }
+    const auto index = static_cast<std::size_t>(node - graph->nodes.data());
+    return textOf(project, projects::GraphPointer{.graph = place.graph, .node = index});
 }
 
 Place placeOfPointer(const Project& project, const std::string& pointer)
 {
-    const std::vector<std::string> parts = partsOf(pointer);
-    if (parts.empty()) {
-        return ProjectPlace{};
+    if (const auto at = projects::graphPointerFrom(project, pointer)) {
+        return at->node ? Place(NodePlace{at->graph, findGraph(project, at->graph)->nodes[*at->node].id})
+                        : Place(GraphPlace{at->graph});
     }
-    if (parts.front() == "network") {
-        return placeInNetwork(project, parts);
-    }
+    const std::vector<std::string> tokens = projects::tokensOf(pointer);
     static constexpr std::pair<std::string_view, Section> kSections[] = {
-        {"data", Section::Data},         {"topology", Section::Topology},
-        {"schedule", Section::Schedule}, {"initialisation", Section::Initialisation},
-        {"training", Section::Training}, {"seeds", Section::Seeds}};
+        {"data", Section::Data},         {"network", Section::Network},   {"topology", Section::Topology},
+        {"schedule", Section::Schedule}, {"training", Section::Training}, {"initialisation", Section::Initialisation},
+        {"seeds", Section::Seeds}};
     for (const auto& [key, section] : kSections) {
-        if (parts.front() == key) {
+        if (!tokens.empty() && tokens.front() == key) {
             return SectionPlace{section};
         }
     }

@@ -54,8 +54,7 @@ using Place = std::variant<ProjectPlace, SectionPlace, GraphPlace, NodePlace, La
 /// What it is, in a few words under the title.
 [[nodiscard]] QString subtitleOf(const projects::Project& project, const Place& place);
 
-/// JSON pointers to a graph and to a node of it; empty for one that is not there.
-[[nodiscard]] std::string pointerOf(const projects::Project& project, const projects::GraphRef& graph);
+/// The JSON pointer to a node; empty for one that is not there.
 [[nodiscard]] std::string pointerOf(const projects::Project& project, const NodePlace& place);
 
 /// The place of a JSON pointer into project.json; the nearest place around it where it has none of its own.

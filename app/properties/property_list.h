@@ -29,9 +29,6 @@ inline constexpr const char* kMixtureParts = "/data/source/parts";
 /// What each input of the node reads.
 [[nodiscard]] std::vector<Property> wireProperties(const projects::Project& project, const NodePlace& place);
 [[nodiscard]] std::vector<Property> layersProperties(const projects::Project& project, const LayersPlace& place);
-/// The stack in which these layers (1..depth) are made of `block`.
-[[nodiscard]] projects::SetStack stackWith(const projects::Network& network, const std::vector<std::int64_t>& layers,
-                                           const std::string& block);
 [[nodiscard]] std::vector<Property> shortcutsProperties(const projects::Project& project, const ShortcutsPlace& place);
 /// What a layer reads, as a list of numbers: the shortcuts into it, for the keyboard. Empty where wiring is no mix.
 [[nodiscard]] std::vector<Property> readsProperty(const projects::Project& project, std::int64_t layer);

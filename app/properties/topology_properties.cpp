@@ -91,7 +91,7 @@ Property presetProperty(const Project& project)
         if (index >= known.size()) {
             return Error{"topology", "expected a preset"};
         }
-        return projects::Edit{projects::wireAs(p, known[index])};
+        return projects::Edit{projects::wireAs(p, known[index]).edit};
     };
     return property;
 }

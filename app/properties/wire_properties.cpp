@@ -3,6 +3,7 @@
 #include "app/properties/property_list.h"
 
 #include "projects/commands/graph_edits.h"
+#include "projects/model/graph_pointer.h"
 #include "projects/nodes/node_kinds.h"
 
 #include <algorithm>
@@ -115,7 +116,7 @@ std::vector<Property> wireProperties(const projects::Project& project, const Nod
     const std::vector<PortRef> sources = sourcesFor(*graph, place.node);
     for (const std::string& port : inputs) {
         properties.push_back(inputProperty(*graph, place, port, inputs.size() == 1, sources));
-        properties.back().pointer = pointerOf(project, place.graph) + "/wires";
+        properties.back().pointer = textOf(project, projects::GraphPointer{place.graph}) + "/wires";
     }
     return properties;
 }

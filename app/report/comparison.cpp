@@ -374,7 +374,7 @@ void ComparisonPage::differences()
     for (std::size_t i = 1; i < m_runs.size(); ++i) {
         m_out << "<tr><td>" << escapeHtml(m_runs[i].label) << "</td><td>";
         for (const projects::Change& change : projects::diff(m_runs.front().project, m_runs[i].project)) {
-            if (change.place != "name") {
+            if (change.part != projects::ChangedPart::Remark) {
                 m_out << escapeHtml(change.text()) << "<br>";
             }
         }

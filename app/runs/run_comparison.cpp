@@ -7,6 +7,7 @@
 #include "app/runs/run_loader.h"
 #include "engine/api/matrix_name.h"
 #include "engine/results/run_reader.h"
+#include "projects/depth/depth_names.h"
 #include "visualizers/runs/loss_view.h"
 #include "visualizers/runs/shown_runs.h"
 
@@ -175,7 +176,7 @@ RunComparisonDialog::RunComparisonDialog(const RunComparison& comparison, resour
                                                    ? tr("The projects are the same")
                                                    : tr("Project: %1 differences").arg(comparison.changes.size())});
     for (const projects::Change& change : comparison.changes) {
-        addRow(project, {QString::fromStdString(change.place),
+        addRow(project, {QString::fromStdString(change.placeText()),
                          QString::fromStdString(change.before),
                          QString::fromStdString(change.after),
                          {}});
@@ -186,12 +187,10 @@ RunComparisonDialog::RunComparisonDialog(const RunComparison& comparison, resour
     const std::size_t shown = std::min(comparison.coefficients.size(), kCoefficients);
     for (std::size_t i = 0; i < shown; ++i) {
         const CoefficientChange& change = comparison.coefficients[i];
-        addNumber(weights,
-                  QStringLiteral("%1  %2:%3")
-                      .arg(QString::fromStdString(change.matrix))
-                      .arg(change.source)
-                      .arg(change.target),
-                  static_cast<double>(change.first), static_cast<double>(change.second));
+        addNumber(
+            weights,
+            QString::fromStdString(change.matrix + "  " + nameOf(projects::Shortcut{change.source, change.target})),
+            static_cast<double>(change.first), static_cast<double>(change.second));
     }
     tree->expandAll();
     for (int column = 0; column < tree->columnCount(); ++column) {

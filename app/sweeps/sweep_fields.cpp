@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/sweeps/sweep_fields.h"
 
+#include "projects/depth/depth_names.h"
 #include "projects/file/json.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
@@ -95,13 +96,13 @@ std::vector<ValueProposal> topologyProposals(const projects::Project& project)
     for (std::int64_t k = 1; k <= std::min(kLongestHop, depth); ++k) {
         std::string shortcuts;
         for (std::int64_t i = 0; i + k <= depth; ++i) {
-            shortcuts += (i == 0 ? "" : "+") + std::to_string(i) + ":" + std::to_string(i + k);
+            shortcuts += (i == 0 ? "" : "+") + nameOf(projects::Shortcut{i, i + k});
         }
         hops.values.push_back({"i:i+" + std::to_string(k), {json(shortcuts).dump()}});
     }
     ValueProposal single{Text::tr("One shortcut from the input, 0:j, for each j"), {}};
     for (std::int64_t j = 1; j <= depth && j <= 32; ++j) {
-        single.values.push_back({{}, {json("0:" + std::to_string(j)).dump()}});
+        single.values.push_back({{}, {json(nameOf(projects::Shortcut{0, j})).dump()}});
     }
     return {presets, hops, single};
 }

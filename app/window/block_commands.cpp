@@ -6,7 +6,7 @@
 #include "app/canvas/canvas_widget.h"
 #include "app/document/document_session.h"
 #include "app/palette/palette_view.h"
-#include "app/properties/property_list.h"
+#include "app/properties/place.h"
 #include "app/window/document_views.h"
 #include "app/window/edit_commands.h"
 #include "app/window/workspace.h"
@@ -142,7 +142,7 @@ void BlockCommands::saveToProject(const QString& name, bool useInLayer)
     }
     const auto inLayer = layer();
     if (useInLayer && inLayer) {
-        group.edits.emplace_back(stackWith(m_session.project().network, {*inLayer}, file.block.name));
+        group.edits.emplace_back(projects::stackWith(m_session.project().network, {*inLayer}, file.block.name));
     }
     m_documents.applyEdit(group);
     if (findGraph(m_session.project(), ref)) {

@@ -64,6 +64,17 @@ std::string pointerToken(std::string_view key)
     return token;
 }
 
+std::vector<std::string> tokensOf(std::string_view pointer)
+{
+    std::vector<std::string> tokens;
+    for (std::size_t begin = 1; begin <= pointer.size();) {
+        const std::size_t end = std::min(pointer.find('/', begin), pointer.size());
+        tokens.push_back(unescaped(pointer.substr(begin, end - begin)));
+        begin = end + 1;
+    }
+    return tokens;
+}
+
 Result<JsonValue*> valueAt(JsonValue& tree, std::string_view pointer)
 {
     JsonValue* at = &tree;

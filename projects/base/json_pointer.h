@@ -5,13 +5,17 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace residua::projects {
 
-/// Private to projects: places in a JSON tree as JSON pointers (RFC 6901), "/training/learning_rate/peak".
+/// Places in a JSON tree as JSON pointers (RFC 6901), "/training/learning_rate/peak".
 
 /// `key` as a token of a pointer: "a/b" is "a~1b".
 [[nodiscard]] std::string pointerToken(std::string_view key);
+
+/// Its tokens with "~1" and "~0" undone: of "/data/a~1b" they are data and a/b.
+[[nodiscard]] std::vector<std::string> tokensOf(std::string_view pointer);
 
 /// The value at `pointer`; of an empty one the tree itself. Errors name the part of the pointer that leads nowhere, and
 /// the key that was meant.

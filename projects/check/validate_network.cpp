@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/check/problems.h"
+#include "projects/model/graph_pointer.h"
 #include "projects/model/places.h"
 #include "projects/nodes/activations.h"
 #include "projects/nodes/example_schema.h"
@@ -29,11 +30,11 @@ bool isFitted(const std::string& activation)
 /// Checks one graph of the project.
 class GraphCheck {
 public:
-    GraphCheck(const Project& project, GraphRef ref, std::string path, Shape expected, Problems& problems)
+    GraphCheck(const Project& project, GraphRef ref, Shape expected, Problems& problems)
         : m_project(project),
           m_ref(std::move(ref)),
           m_graph(*findGraph(project, m_ref)),
-          m_path(std::move(path)),
+          m_path(textOf(project, GraphPointer{m_ref})),
           m_expected(std::move(expected)),
           m_problems(problems)
     {
@@ -60,7 +61,7 @@ public:
     }
 
 private:
-    std::string nodePath(std::size_t index) const { return m_path + "/nodes/" + std::to_string(index); }
+    std::string nodePath(std::size_t index) const { return textOf(m_project, {.graph = m_ref, .node = index}); }
 
     void checkNodes()
     {
@@ -91,7 +92,7 @@ private:
             const std::string fault = faultOf(wire);
             const bool second = !fed.insert(wire.to).second;
             if (!fault.empty() || second) {
-                m_problems.error(m_path + "/wires/" + std::to_string(i), placeOf(m_ref, m_graph, wire),
+                m_problems.error(textOf(m_project, {.graph = m_ref, .wire = i}), placeOf(m_ref, m_graph, wire),
                                  fault.empty() ? "the input has another wire already" : fault);
                 sound = false;
             }
@@ -172,7 +173,7 @@ private:
     void checkRanks(const ResolvedGraph& shapes, const ResolvedNode& resolved)
     {
         const Node& node = *m_graph.find(resolved.id);
-        const std::string path = nodePath(static_cast<std::size_t>(&node - m_graph.nodes.data()));
+        const auto index = static_cast<std::size_t>(&node - m_graph.nodes.data());
         for (const RankedWeight& weight : rankedWeightsOf(resolved)) {
             const auto rank = rankOf(resolved.params, weight.rank, weight.out, weight.in);
             if (!rank) {
@@ -182,14 +183,14 @@ private:
             const double full = static_cast<double>(weight.out) * static_cast<double>(weight.in);
             if (static_cast<double>(*rank) * sides > full) {
                 m_problems.warning(
-                    path, placeOf(m_ref, node),
+                    nodePath(index), placeOf(m_ref, node),
                     weight.rank + " " + std::to_string(*rank) + " costs more than the full " + weight.name + ", " +
                         std::to_string(weight.out) + " × " + std::to_string(weight.in) + "; below " +
                         std::to_string(static_cast<std::int64_t>(std::ceil(full / sides))) + " it costs less");
             }
             const std::string follows = weight.atOutput ? activationAfter(m_graph, shapes, node.id) : std::string();
             if (isFitted(m_project.initialisation.lowRank) && !isFitted(follows)) {
-                m_problems.warning(path, placeOf(m_ref, node),
+                m_problems.warning(nodePath(index), placeOf(m_ref, node),
                                    "is followed by " + follows +
                                        ", which factors are not fitted under (relu, silu and gelu are): they start as "
                                        "if nothing followed");
@@ -262,7 +263,7 @@ void checkBlocks(const Project& project, const Shape& entry, Problems& problems)
     const std::vector<const Block*> used = usedBlocks(network);
     for (std::size_t i = 0; i < network.blocks.size(); ++i) {
         const Block& block = network.blocks[i];
-        const std::string path = "/network/blocks/" + std::to_string(i);
+        const std::string path = pointerOfBlock(i);
         if (network.findBlock(block.name) != &block) {
             problems.error(path + "/name", "block " + block.name, "the name is taken by another block");
             continue;
@@ -272,7 +273,7 @@ void checkBlocks(const Project& project, const Shape& entry, Problems& problems)
         }
         const bool isUsed = std::ranges::find(used, &block) != used.end();
         Problems ofUnused(project); // nothing in such a block is in the way of training
-        GraphCheck(project, GraphRef::block(block.name), path + "/graph", entry, isUsed ? problems : ofUnused).run();
+        GraphCheck(project, GraphRef::block(block.name), entry, isUsed ? problems : ofUnused).run();
         for (const Problem& problem : ofUnused.take()) {
             problems.warning(problem.path, problem.place, problem.message);
         }
@@ -344,10 +345,10 @@ void validateNetwork(const Project& project, Problems& problems)
     if (sizesOf(project)) {
         const ExampleSchema examples = examplesOf(project.data);
         const Shape entry = examples.entry(network.width);
-        GraphCheck(project, GraphRef::stem(), "/network/stem", entry, problems).run();
+        GraphCheck(project, GraphRef::stem(), entry, problems).run();
         checkBlocks(project, entry, problems);
         checkStack(network, problems);
-        GraphCheck(project, GraphRef::head(), "/network/head", examples.output(), problems).run();
+        GraphCheck(project, GraphRef::head(), examples.output(), problems).run();
         checkTie(project, problems);
     } else {
         checkStack(network, problems);

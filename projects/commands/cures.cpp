@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/commands/cures.h"
 
-#include "projects/base/number_from.h"
 #include "projects/commands/layer_edits.h"
 #include "projects/edit/field_edit.h"
 #include "projects/library/presets.h"
+#include "projects/model/graph_pointer.h"
 #include "projects/model/text_forms.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/node_kinds.h"
@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,34 +20,6 @@ namespace residua::projects {
 namespace {
 
 using Cures = std::vector<Cure>;
-
-/// The number after `prefix` in a JSON pointer: 3 of "/network/blocks/3/graph" after "/network/blocks/".
-std::optional<std::size_t> indexAfter(std::string_view path, std::string_view prefix)
-{
-    const std::size_t at = path.find(prefix);
-    if (at == std::string_view::npos) {
-        return std::nullopt;
-    }
-    const std::string_view rest = path.substr(at + prefix.size());
-    return numberFrom<std::size_t>(rest.substr(0, rest.find('/')));
-}
-
-const Block* blockAt(const Project& project, std::string_view path)
-{
-    const auto index = indexAfter(path, "/network/blocks/");
-    const auto& blocks = project.network.blocks;
-    return index && *index < blocks.size() ? &blocks[*index] : nullptr;
-}
-
-GraphRef graphAt(const Project& project, std::string_view path)
-{
-    if (const Block* block = blockAt(project, path)) {
-        return GraphRef::block(block->name);
-    }
-    return path.starts_with("/network/stem")   ? GraphRef::stem()
-           : path.starts_with("/network/head") ? GraphRef::head()
-                                               : GraphRef();
-}
 
 /// All layers of the q, k, v preset, for blocks that cannot be opened.
 std::vector<Edit> layersOfPreset(const Project& project, MixPorts ports)
@@ -99,17 +70,13 @@ void addRangeCure(const Project& project, const std::string& path, Cures& cures)
     }
 }
 
-/// Numbers of heads, from the nearest to those there are.
-void addHeadCures(const Project& project, const Problem& problem, Cures& cures)
+/// Numbers of heads of the node, from the nearest to those there are.
+void addHeadCures(const Project& project, const GraphPointer& at, Cures& cures)
 {
-    const GraphRef ref = graphAt(project, problem.path);
-    const Graph* const graph = findGraph(project, ref);
-    const auto index = indexAfter(problem.path, "/nodes/");
-    if (graph == nullptr || !index || *index >= graph->nodes.size() ||
-        roleOf(graph->nodes[*index]) != NodeRole::Attention) {
+    const Node& node = findGraph(project, at.graph)->nodes[*at.node];
+    if (roleOf(node) != NodeRole::Attention) {
         return;
     }
-    const Node& node = graph->nodes[*index];
     const Result<Sizes> sizes = sizesOf(project);
     const Result<ParamMap> params = sizes ? evaluateParams(node, *sizes) : Result<ParamMap>(sizes.error());
     if (!params) {
@@ -121,20 +88,11 @@ void addHeadCures(const Project& project, const Problem& problem, Cures& cures)
         for (std::int64_t away = 1; away <= kFarthest; ++away) {
             for (const std::int64_t heads : {now - away, now + away}) {
                 if (heads >= 1) {
-                    cures.push_back({"Set " + std::to_string(heads) + words, SetParam{ref, node.id, param, heads}});
+                    cures.push_back(
+                        {"Set " + std::to_string(heads) + words, SetParam{at.graph, node.id, param, heads}});
                 }
             }
         }
-    }
-}
-
-void addWireCure(const Project& project, const Problem& problem, Cures& cures)
-{
-    const GraphRef ref = graphAt(project, problem.path);
-    const Graph* const graph = findGraph(project, ref);
-    const auto index = indexAfter(problem.path, "/wires/");
-    if (graph != nullptr && index && *index < graph->wires.size()) {
-        cures.push_back({"Remove the wire", RemoveWire{ref, graph->wires[*index]}});
     }
 }
 
@@ -169,8 +127,9 @@ Cures candidates(const Project& project, const Problem& problem)
 {
     Cures cures;
     const std::string& path = problem.path;
-    if (const Block* block = blockAt(project, path); block != nullptr && !isUsed(project.network.stack, block->name)) {
-        cures.push_back({"Remove the block", RemoveBlock{block->name}});
+    const std::optional<GraphPointer> at = graphPointerFrom(project, path);
+    if (at && at->graph.isBlock() && !isUsed(project.network.stack, at->graph.blockName())) {
+        cures.push_back({"Remove the block", RemoveBlock{at->graph.blockName()}});
     }
     if (path == "/topology/wiring/ports") {
         addPortCures(project, cures);
@@ -181,8 +140,12 @@ Cures candidates(const Project& project, const Problem& problem)
     } else if (path == "/network/objective") {
         addObjectiveCure(project, path, cures);
     }
-    addWireCure(project, problem, cures);
-    addHeadCures(project, problem, cures);
+    if (at && at->wire) {
+        cures.push_back({"Remove the wire", RemoveWire{at->graph, findGraph(project, at->graph)->wires[*at->wire]}});
+    }
+    if (at && at->node) {
+        addHeadCures(project, *at, cures);
+    }
     addRangeCure(project, path, cures);
     return cures;
 }

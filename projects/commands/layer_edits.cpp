@@ -17,15 +17,6 @@ namespace {
 /// Where a number goes; nullopt: it is gone.
 using Renumber = std::function<std::optional<std::int64_t>(std::int64_t)>;
 
-std::vector<std::string> blocksOfLayers(const std::vector<StackSegment>& stack)
-{
-    std::vector<std::string> blocks;
-    for (const StackSegment& segment : stack) {
-        blocks.insert(blocks.end(), static_cast<std::size_t>(std::max<std::int64_t>(segment.repeat, 0)), segment.block);
-    }
-    return blocks;
-}
-
 std::vector<StackSegment> stackOf(const std::vector<std::string>& blocks)
 {
     std::vector<StackSegment> stack;
@@ -168,6 +159,24 @@ std::string counted(const std::string& verb, std::size_t layers)
 }
 
 } // namespace
+
+std::vector<std::string> blocksOfLayers(const std::vector<StackSegment>& stack)
+{
+    std::vector<std::string> blocks;
+    for (const StackSegment& segment : stack) {
+        blocks.insert(blocks.end(), static_cast<std::size_t>(std::max<std::int64_t>(segment.repeat, 0)), segment.block);
+    }
+    return blocks;
+}
+
+SetStack stackWith(const Network& network, const std::vector<std::int64_t>& layers, const std::string& block)
+{
+    std::vector<std::string> blocks = blocksOfLayers(network.stack);
+    for (const std::int64_t layer : layers) {
+        blocks.at(static_cast<std::size_t>(layer - 1)) = block;
+    }
+    return {stackOf(blocks)};
+}
 
 bool isUsed(const std::vector<StackSegment>& stack, const std::string& block)
 {

@@ -41,6 +41,12 @@ struct StackFragment {
 /// Takes the name from every group that has one of `layers`.
 [[nodiscard]] std::optional<Edit> ungroupEdit(const Document& document, const std::set<std::int64_t>& layers);
 
+/// The names of the blocks that the layers are made of, layer by layer.
+[[nodiscard]] std::vector<std::string> blocksOfLayers(const std::vector<StackSegment>& stack);
+/// The stack in which these layers (1..depth) are made of `block`.
+[[nodiscard]] SetStack stackWith(const Network& network, const std::vector<std::int64_t>& layers,
+                                 const std::string& block);
+
 /// Whether a layer is made of the block of that name.
 [[nodiscard]] bool isUsed(const std::vector<StackSegment>& stack, const std::string& block);
 /// What removes the blocks that layers use now and none would in `stack`, where they are as a preset has them: the

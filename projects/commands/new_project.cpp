@@ -101,7 +101,7 @@ Result<Project> projectFrom(const NewProject& wanted)
     if (preset == presets.end()) {
         return Error{"topology", "there is no preset \"" + wanted.topology + "\""};
     }
-    if (const Status wired = change(project, wireAs(project, *preset)); !wired) {
+    if (const Status wired = change(project, wireAs(project, *preset).edit); !wired) {
         return wired.error();
     }
     cure(project);

@@ -113,11 +113,13 @@ Typed typedTopology(const Document& document, const TopologyPreset& preset)
         return refused("is how the stack is wired already");
     }
     Typed typed;
-    EditGroup group = wireAs(document.project, preset);
+    Rewiring made = wireAs(document.project, preset);
     typed.answer.valid = true;
-    const std::size_t adapted = std::min(group.title.find(';'), group.title.size());
-    typed.answer.message = "wires the stack as " + preset.title + ": " + preset.summary + group.title.substr(adapted);
-    typed.change = DocumentChange{std::move(group), Selection{}};
+    typed.answer.message = "wires the stack as " + preset.title + ": " + preset.summary;
+    for (const std::string& note : made.notes) {
+        typed.answer.message += "; " + note;
+    }
+    typed.change = DocumentChange{std::move(made.edit), Selection{}};
     return typed;
 }
 

@@ -34,37 +34,47 @@ std::string sweepText(const Sweep& sweep)
 
 } // namespace
 
+std::string Change::placeText() const
+{
+    std::string text;
+    for (const std::string& word : place) {
+        text += (text.empty() ? "" : " · ") + word;
+    }
+    return text;
+}
+
 std::string Change::text() const
 {
     switch (kind) {
     case ChangeKind::Added:
-        return "+ " + place + (after.empty() ? "" : ": " + after);
+        return "+ " + placeText() + (after.empty() ? "" : ": " + after);
     case ChangeKind::Removed:
-        return "- " + place + (before.empty() ? "" : ": " + before);
+        return "- " + placeText() + (before.empty() ? "" : ": " + before);
     case ChangeKind::Changed:
         break;
     }
-    return "~ " + place + ": " + before + " → " + after;
+    return "~ " + placeText() + ": " + before + " → " + after;
 }
 
-void Differ::changed(const std::string& place, std::string before, std::string after)
+void Differ::changed(const Words& place, std::string before, std::string after)
 {
     m_changes.push_back({ChangeKind::Changed, place, std::move(before), std::move(after), m_part});
 }
 
-void Differ::added(const std::string& place, std::string what)
+void Differ::added(const Words& place, std::string what)
 {
     m_changes.push_back({ChangeKind::Added, place, {}, std::move(what), m_part});
 }
 
-void Differ::removed(const std::string& place, std::string what)
+void Differ::removed(const Words& place, std::string what)
 {
     m_changes.push_back({ChangeKind::Removed, place, std::move(what), {}, m_part});
 }
 
-std::string Differ::join(const std::string& place, const std::string& part)
+Differ::Words Differ::within(Words place, std::string part)
 {
-    return place.empty() ? part : place + " · " + part;
+    place.push_back(std::move(part));
+    return place;
 }
 
 std::string Differ::withUnit(std::string value, std::string_view unit)
@@ -120,25 +130,26 @@ std::string Differ::spokenValue(const std::vector<MixturePart>& parts)
     return text.empty() ? "none" : text;
 }
 
-void Differ::compare(const std::vector<Shortcut>& a, const std::vector<Shortcut>& b, const std::string&,
-                     std::string_view)
+void Differ::compare(const std::vector<Shortcut>& a, const std::vector<Shortcut>& b, const Words&, std::string_view)
 {
     std::vector<Shortcut> gone;
     std::vector<Shortcut> fresh;
     std::set_difference(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(gone));
     std::set_difference(b.begin(), b.end(), a.begin(), a.end(), std::back_inserter(fresh));
     for (const Shortcut& shortcut : gone) {
-        removed("topology · shortcut " + textOf(shortcut));
+        removed({"topology", "shortcut " + textOf(shortcut)});
     }
     for (const Shortcut& shortcut : fresh) {
-        added("topology · shortcut " + textOf(shortcut));
+        added({"topology", "shortcut " + textOf(shortcut)});
     }
 }
 
 void Differ::compare(const std::map<Shortcut, ShortcutState>& a, const std::map<Shortcut, ShortcutState>& b,
-                     const std::string&, std::string_view)
+                     const Words&, std::string_view)
 {
-    const auto place = [](const Shortcut& shortcut) { return "topology · state of shortcut " + textOf(shortcut); };
+    const auto place = [](const Shortcut& shortcut) {
+        return Words{"topology", "state of shortcut " + textOf(shortcut)};
+    };
     for (const auto& [shortcut, state] : a) {
         if (const auto other = b.find(shortcut); other == b.end()) {
             removed(place(shortcut), spokenValue(state));
@@ -153,8 +164,7 @@ void Differ::compare(const std::map<Shortcut, ShortcutState>& a, const std::map<
     }
 }
 
-void Differ::compare(const std::vector<Stage>& a, const std::vector<Stage>& b, const std::string& place,
-                     std::string_view)
+void Differ::compare(const std::vector<Stage>& a, const std::vector<Stage>& b, const Words& place, std::string_view)
 {
     // A stage is known by its first step; twins, which are not valid, by their order.
     const auto byStart = [](const std::vector<Stage>& stages) {
@@ -169,7 +179,7 @@ void Differ::compare(const std::vector<Stage>& a, const std::vector<Stage>& b, c
     };
     const auto before = byStart(a);
     const auto after = byStart(b);
-    const auto at = [&](const auto& key) { return place + " · from step " + std::to_string(key.first); };
+    const auto at = [&](const auto& key) { return within(place, "from step " + std::to_string(key.first)); };
     for (const auto& [key, stage] : before) {
         if (const auto other = after.find(key); other == after.end()) {
             removed(at(key), stageText(*stage));
@@ -184,9 +194,9 @@ void Differ::compare(const std::vector<Stage>& a, const std::vector<Stage>& b, c
     }
 }
 
-void Differ::compare(const std::vector<Sweep>& a, const std::vector<Sweep>& b, const std::string&, std::string_view)
+void Differ::compare(const std::vector<Sweep>& a, const std::vector<Sweep>& b, const Words&, std::string_view)
 {
-    const auto place = [](const Sweep& sweep) { return "sweep " + spokenValue(sweep.name); };
+    const auto place = [](const Sweep& sweep) { return Words{"sweep " + spokenValue(sweep.name)}; };
     // Names need not be unique: the n-th of a name is compared with the n-th.
     std::vector<const Sweep*> unmatched;
     for (const Sweep& sweep : b) {
@@ -208,10 +218,10 @@ void Differ::compare(const std::vector<Sweep>& a, const std::vector<Sweep>& b, c
     }
 }
 
-void Differ::compare(const std::vector<MixturePart>& a, const std::vector<MixturePart>& b, const std::string&,
+void Differ::compare(const std::vector<MixturePart>& a, const std::vector<MixturePart>& b, const Words&,
                      std::string_view)
 {
-    const auto placeOf = [](std::size_t index) { return "data · part " + std::to_string(index + 1); };
+    const auto placeOf = [](std::size_t index) { return Words{"data", "part " + std::to_string(index + 1)}; };
     if (a.size() == b.size()) {
         for (std::size_t i = 0; i < a.size(); ++i) {
             compareFields(a[i], b[i], placeOf(i));
@@ -252,8 +262,6 @@ std::string brief(const std::vector<Change>& changes)
     std::vector<std::string> words;
     std::string block; ///< whose inside has changed
     for (const Change& change : changes) {
-        const std::size_t divider = change.place.rfind(" · ");
-        const std::string last = divider == std::string::npos ? change.place : change.place.substr(divider + 4);
         if (change.part == ChangedPart::Preset) {
             const auto presets = topologyPresets(1);
             const auto named = std::ranges::find(presets, change.after, &TopologyPreset::name);
@@ -265,9 +273,9 @@ std::string brief(const std::vector<Change>& changes)
         if (change.part == ChangedPart::Topology) {
             block = "wired otherwise";
         } else if (change.part == ChangedPart::Block || change.kind != ChangeKind::Changed) {
-            block = block.empty() ? change.place.substr(0, change.place.find(" · ")) : block;
+            block = block.empty() ? change.place.front() : block;
         } else if (words.size() < kMost) {
-            words.push_back(last + " " + change.after);
+            words.push_back(change.place.back() + " " + change.after);
         }
     }
     if (!block.empty()) {

@@ -22,12 +22,13 @@ enum class ChangedPart {
 /// One difference in meaning between two documents.
 struct Change {
     ChangeKind kind = ChangeKind::Changed;
-    std::string place;  ///< "training · learning rate · peak", "topology", "block mlp · node up"
-    std::string before; ///< empty when added
-    std::string after;  ///< empty when removed
+    std::vector<std::string> place; ///< word by word: training, learning rate, peak; or "block mlp", "node up"
+    std::string before;             ///< empty when added
+    std::string after;              ///< empty when removed
     ChangedPart part = ChangedPart::Other;
 
-    [[nodiscard]] std::string text() const; ///< "~ place: before → after", "+ …", "- …"
+    [[nodiscard]] std::string placeText() const; ///< "training · learning rate · peak"
+    [[nodiscard]] std::string text() const;      ///< "~ place: before → after", "+ …", "- …"
     bool operator==(const Change&) const = default;
 };
 

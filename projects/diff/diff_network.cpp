@@ -60,17 +60,15 @@ std::string stackText(const std::vector<StackSegment>& stack, const std::map<std
 
 } // namespace
 
-void Differ::compare(const Graph& a, const Graph& b, const std::string& place, std::string_view)
+void Differ::compare(const Graph& a, const Graph& b, const Words& place, std::string_view)
 {
-    // "network · stem" reads "stem", as in the messages of validate().
-    const std::string_view prefix = "network · ";
-    const std::string shortPlace = place.starts_with(prefix) ? place.substr(prefix.size()) : place;
+    const Words shortPlace{place.back()}; // without the network around it, as in the messages of validate()
     const Partners partners = partnersOf(a, b);
     compareNodes(a, b, shortPlace, partners);
     compareWires(a, b, shortPlace, partners);
 }
 
-void Differ::compareNodes(const Graph& a, const Graph& b, const std::string& place, const Partners& partners)
+void Differ::compareNodes(const Graph& a, const Graph& b, const Words& place, const Partners& partners)
 {
     const auto describe = [](const Node& node) {
         std::string text = node.kind;
@@ -81,7 +79,7 @@ void Differ::compareNodes(const Graph& a, const Graph& b, const std::string& pla
     };
     std::set<const Node*> met;
     for (const Node& node : a.nodes) {
-        const std::string at = place + " · node " + node.name;
+        const Words at = within(place, "node " + node.name);
         const auto partner = partners.find(node.id);
         if (partner == partners.end()) {
             removed(at, describe(node));
@@ -89,8 +87,8 @@ void Differ::compareNodes(const Graph& a, const Graph& b, const std::string& pla
         }
         const Node& other = *partner->second;
         met.insert(&other);
-        compare(node.name, other.name, at + " · name", {});
-        compare(node.kind, other.kind, at + " · kind", {});
+        compare(node.name, other.name, within(at, "name"), {});
+        compare(node.kind, other.kind, within(at, "kind"), {});
         std::set<std::string> names;
         for (const auto* params : {&node.params, &other.params}) {
             for (const auto& [name, value] : *params) {
@@ -104,18 +102,18 @@ void Differ::compareNodes(const Graph& a, const Graph& b, const std::string& pla
             };
             if (node.params.contains(name) != other.params.contains(name) ||
                 node.params.at(name) != other.params.at(name)) {
-                changed(at + " · " + name, valueIn(node), valueIn(other));
+                changed(within(at, name), valueIn(node), valueIn(other));
             }
         }
     }
     for (const Node& node : b.nodes) {
         if (!met.contains(&node)) {
-            added(place + " · node " + node.name, describe(node));
+            added(within(place, "node " + node.name), describe(node));
         }
     }
 }
 
-void Differ::compareWires(const Graph& a, const Graph& b, const std::string& place, const Partners& partners)
+void Differ::compareWires(const Graph& a, const Graph& b, const Words& place, const Partners& partners)
 {
     // As b would write them: nodes that only a has keep their names, in a list of their own.
     const auto nameIn = [](const Graph& graph, NodeId id) {
@@ -137,17 +135,17 @@ void Differ::compareWires(const Graph& a, const Graph& b, const std::string& pla
     const auto after = textsOf(b, [&](NodeId id) { return nameIn(b, id); });
     for (const std::string& wire : before) {
         if (!after.contains(wire)) {
-            removed(place + " · wire " + wire);
+            removed(within(place, "wire " + wire));
         }
     }
     for (const std::string& wire : after) {
         if (!before.contains(wire)) {
-            added(place + " · wire " + wire);
+            added(within(place, "wire " + wire));
         }
     }
 }
 
-void Differ::compare(const std::vector<Block>& a, const std::vector<Block>& b, const std::string&, std::string_view)
+void Differ::compare(const std::vector<Block>& a, const std::vector<Block>& b, const Words&, std::string_view)
 {
     const auto named = [](const std::vector<Block>& blocks, const std::string& name) {
         const auto found = std::ranges::find(blocks, name, &Block::name);
@@ -156,7 +154,7 @@ void Differ::compare(const std::vector<Block>& a, const std::vector<Block>& b, c
     m_part = ChangedPart::Block;
     std::set<const Block*> met;
     for (const Block& block : a) {
-        const std::string place = "block " + block.name;
+        const Words place{"block " + block.name};
         const Block* other = named(b, block.name);
         if (other == nullptr) { // renamed where the same graph stands under a new name
             const auto twin = std::ranges::find_if(b, [&](const Block& candidate) {
@@ -169,21 +167,21 @@ void Differ::compare(const std::vector<Block>& a, const std::vector<Block>& b, c
             }
             other = &*twin;
             m_renamedBlocks.emplace(block.name, other->name);
-            changed(place + " · name", block.name, other->name);
+            changed(within(place, "name"), block.name, other->name);
         }
         met.insert(other);
-        compare(block.preset, other->preset, place + " · preset", {});
+        compare(block.preset, other->preset, within(place, "preset"), {});
         compare(block.graph, other->graph, place, {});
     }
     for (const Block& block : b) {
         if (!met.contains(&block)) {
-            added("block " + block.name, std::to_string(block.graph.nodes.size()) + " nodes");
+            added({"block " + block.name}, std::to_string(block.graph.nodes.size()) + " nodes");
         }
     }
     m_part = ChangedPart::Other;
 }
 
-void Differ::compare(const std::vector<StackSegment>& a, const std::vector<StackSegment>& b, const std::string& place,
+void Differ::compare(const std::vector<StackSegment>& a, const std::vector<StackSegment>& b, const Words& place,
                      std::string_view)
 {
     const std::string before = stackText(a, m_renamedBlocks);

@@ -18,10 +18,12 @@ namespace residua::projects {
 /// of the schema: "per_feature" reads "per feature", a length has its unit.
 class Differ {
 public:
+    using Words = std::vector<std::string>; ///< a place, as of a Change
+
     [[nodiscard]] std::vector<Change> take() && { return std::move(m_changes); }
 
     template <Described T>
-    void compareFields(const T& a, const T& b, const std::string& place)
+    void compareFields(const T& a, const T& b, const Words& place)
     {
         Fields<T>::visit([&](const Field& field, auto member) {
             using Value = std::remove_cvref_t<decltype(a.*member)>;
@@ -32,7 +34,7 @@ public:
             } else if constexpr (std::is_same_v<T, Topology>) {
                 m_part = std::is_same_v<Value, std::string> ? ChangedPart::Preset : ChangedPart::Topology;
             }
-            const std::string own = join(place, std::string(field.title));
+            const Words own = within(place, std::string(field.title));
             if constexpr (Alternating<Value>) {
                 const bool leftOut = field.more.inPlaces == InPlaces::LeftOut;
                 compareAlternatives(a.*member, b.*member, own, leftOut ? place : own);
@@ -44,25 +46,22 @@ public:
 
 private:
     // Things that are matched by what they mean rather than by where they stand.
-    void compare(const Graph& a, const Graph& b, const std::string& place, std::string_view unit);
-    void compare(const std::vector<Block>& a, const std::vector<Block>& b, const std::string& place,
+    void compare(const Graph& a, const Graph& b, const Words& place, std::string_view unit);
+    void compare(const std::vector<Block>& a, const std::vector<Block>& b, const Words& place, std::string_view unit);
+    void compare(const std::vector<StackSegment>& a, const std::vector<StackSegment>& b, const Words& place,
                  std::string_view unit);
-    void compare(const std::vector<StackSegment>& a, const std::vector<StackSegment>& b, const std::string& place,
-                 std::string_view unit);
-    void compare(const std::vector<Stage>& a, const std::vector<Stage>& b, const std::string& place,
-                 std::string_view unit);
+    void compare(const std::vector<Stage>& a, const std::vector<Stage>& b, const Words& place, std::string_view unit);
     void compare(const std::map<Shortcut, ShortcutState>& a, const std::map<Shortcut, ShortcutState>& b,
-                 const std::string& place, std::string_view unit);
-    void compare(const std::vector<Shortcut>& a, const std::vector<Shortcut>& b, const std::string& place,
+                 const Words& place, std::string_view unit);
+    void compare(const std::vector<Shortcut>& a, const std::vector<Shortcut>& b, const Words& place,
                  std::string_view unit);
-    void compare(const std::vector<Sweep>& a, const std::vector<Sweep>& b, const std::string& place,
-                 std::string_view unit);
-    void compare(const std::vector<MixturePart>& a, const std::vector<MixturePart>& b, const std::string& place,
+    void compare(const std::vector<Sweep>& a, const std::vector<Sweep>& b, const Words& place, std::string_view unit);
+    void compare(const std::vector<MixturePart>& a, const std::vector<MixturePart>& b, const Words& place,
                  std::string_view unit);
 
     /// `below` is the place that fields of the alternative have.
     template <Alternating V>
-    void compareAlternatives(const V& a, const V& b, const std::string& place, const std::string& below)
+    void compareAlternatives(const V& a, const V& b, const Words& place, const Words& below)
     {
         if (a.index() != b.index()) {
             changed(place, summary(a), summary(b));
@@ -72,7 +71,7 @@ private:
     }
 
     template <class T>
-    void compare(const T& a, const T& b, const std::string& place, std::string_view unit)
+    void compare(const T& a, const T& b, const Words& place, std::string_view unit)
     {
         if constexpr (Described<T>) {
             compareFields(a, b, place);
@@ -81,16 +80,16 @@ private:
         }
     }
 
-    void compareNodes(const Graph& a, const Graph& b, const std::string& place,
+    void compareNodes(const Graph& a, const Graph& b, const Words& place,
                       const std::map<NodeId, const Node*>& partners);
-    void compareWires(const Graph& a, const Graph& b, const std::string& place,
+    void compareWires(const Graph& a, const Graph& b, const Words& place,
                       const std::map<NodeId, const Node*>& partners);
 
-    void changed(const std::string& place, std::string before, std::string after);
-    void added(const std::string& place, std::string what = {});
-    void removed(const std::string& place, std::string what = {});
+    void changed(const Words& place, std::string before, std::string after);
+    void added(const Words& place, std::string what = {});
+    void removed(const Words& place, std::string what = {});
 
-    static std::string join(const std::string& place, const std::string& part);
+    static Words within(Words place, std::string part);
     static std::string withUnit(std::string value, std::string_view unit);
 
     static std::string spokenValue(bool value) { return value ? "on" : "off"; }

@@ -206,7 +206,7 @@ std::int64_t trainingSamples(const DataSource& data)
 Result<Project> wiredAs(const Project& project, const TopologyPreset& preset)
 {
     Document document{project, {}};
-    const Result<Edit> undo = applyEdit(document, wireAs(project, preset));
+    const Result<Edit> undo = applyEdit(document, wireAs(project, preset).edit);
     return undo ? Result<Project>(std::move(document.project)) : undo.error();
 }
 

@@ -57,30 +57,34 @@ std::vector<Edit> portEdits(const Project& project, MixPorts ports)
     return edits;
 }
 
-EditGroup wireAs(const Project& project, const TopologyPreset& preset)
+Rewiring wireAs(const Project& project, const TopologyPreset& preset)
 {
     const auto* const mix = std::get_if<DepthMix>(&preset.wiring);
     const MixPorts ports = mix != nullptr ? mix->ports : MixPorts::Input;
-    EditGroup group{"Wire as " + preset.title, portEdits(project, ports)};
-    for (std::size_t i = 0; i < group.edits.size(); ++i) {
-        group.title += (i == 0 ? "; " : ", ") + std::get<PutBlock>(group.edits[i]).block.name;
+    Rewiring made{{"Wire as " + preset.title, portEdits(project, ports)}, {}};
+    std::vector<Edit>& edits = made.edit.edits;
+    std::string blocks;
+    for (const Edit& edit : edits) {
+        blocks += (blocks.empty() ? "" : ", ") + std::get<PutBlock>(edit).block.name;
     }
-    if (!group.edits.empty()) {
-        group.title += (group.edits.size() == 1 ? " reads " : " read ") + nameOf(ports);
+    if (!edits.empty()) {
+        made.notes.push_back(blocks + (edits.size() == 1 ? " reads " : " read ") + nameOf(ports));
     }
     const auto schedule = scheduleBeside(preset, project.network.depth(), project.training.steps);
-    group.edits.emplace_back(
-        SetTopology{{schedule ? kPlainPreset : preset.name, wiringFor(project.network, group.edits, preset)}});
+    edits.emplace_back(SetTopology{{schedule ? kPlainPreset : preset.name, wiringFor(project.network, edits, preset)}});
     const std::vector<TopologyPreset> presets = topologyChoices(project.network);
     const auto before = presetIndexOf(project, presets);
     if (schedule) {
-        group.edits.emplace_back(SetSchedule{*schedule});
-        group.title += "; a schedule leaves out layers";
+        edits.emplace_back(SetSchedule{*schedule});
+        made.notes.emplace_back("a schedule leaves out layers");
     } else if (before && !presets[*before].schedule.empty()) {
-        group.edits.emplace_back(SetSchedule{});
-        group.title += "; every layer trains again";
+        edits.emplace_back(SetSchedule{});
+        made.notes.emplace_back("every layer trains again");
     }
-    return group;
+    for (const std::string& note : made.notes) {
+        made.edit.title += "; " + note;
+    }
+    return made;
 }
 
 std::optional<std::size_t> presetIndexOf(const Project& project, std::span<const TopologyPreset> presets)

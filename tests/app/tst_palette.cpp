@@ -163,7 +163,7 @@ private slots:
         const auto custom = customisationOf(document.project);
         QVERIFY(custom);
         QCOMPARE(custom->changes.size(), std::size_t(1));
-        QVERIFY(QString::fromStdString(custom->changes.front().place).contains("temperature"));
+        QVERIFY(QString::fromStdString(custom->changes.front().placeText()).contains("temperature"));
         QVERIFY(projects::applyEdit(document, custom->goBack).ok());
         QCOMPARE(document.project.topology, original);
     }

@@ -68,19 +68,24 @@ private slots:
     {
         QFETCH(QString, name);
         const Project plain = language();
-        const EditGroup there = wireAs(plain, presetNamed(plain, name.toStdString()));
-        const Project wired = after(plain, there);
+        const Rewiring there = wireAs(plain, presetNamed(plain, name.toStdString()));
+        const Project wired = after(plain, there.edit);
         const auto presets = topologyChoices(wired.network);
         const auto index = presetIndexOf(wired, presets);
         QVERIFY(index.has_value());
         QCOMPARE(presets[*index].name, name.toStdString());
         QVERIFY(!hasErrors(validate(wired)));
         const bool changes = wired.network != plain.network;
-        QCOMPARE(there.title.find(" read") != std::string::npos, changes); // says so
+        std::string said;
+        for (const std::string& note : there.notes) {
+            said += "; " + note;
+        }
+        QVERIFY(there.edit.title.ends_with(said));
+        QCOMPARE(said.find(" read") != std::string::npos, changes);
         const bool leavesOut = wired.schedule != plain.schedule;
         QCOMPARE(leavesOut, name == "stochastic-depth");
-        QCOMPARE(there.title.find("a schedule leaves out layers") != std::string::npos, leavesOut);
-        const Project back = after(wired, wireAs(wired, presetNamed(wired, plain.topology.preset)));
+        QCOMPARE(said.find("a schedule leaves out layers") != std::string::npos, leavesOut);
+        const Project back = after(wired, wireAs(wired, presetNamed(wired, plain.topology.preset)).edit);
         QCOMPARE(back == plain, true);
     }
 

@@ -114,6 +114,24 @@ private slots:
                  std::string("wired otherwise"));
     }
 
+    /// A name may hold what stands between the words of a text.
+    void placesAreWordByWord()
+    {
+        Project a = sampleProject();
+        a.network.blocks[0].name = "mlp · wide";
+        a.network.stack[0].block = "mlp · wide";
+        Project b = a;
+        mlpOf(b).nodes[1].params["out"] = std::string("2*d");
+        const std::vector<Change> changes = diff(a, b);
+        QCOMPARE(changes.size(), std::size_t{1});
+        QCOMPARE(changes.front().place, (std::vector<std::string>{"block mlp · wide", "node up", "out"}));
+        QCOMPARE(changes.front().placeText(), std::string("block mlp · wide · node up · out"));
+        QCOMPARE(brief(changes), std::string("block mlp · wide"));
+        b = a;
+        b.network.stem.nodes[1].name = "widen";
+        QCOMPARE(diff(a, b).front().place, (std::vector<std::string>{"stem", "node up", "name"}));
+    }
+
     void eachDifferenceSaysWhatItIsIn()
     {
         const Project plain = findExample("plain-language")->project;

@@ -59,6 +59,15 @@ class TestLayerEdits : public QObject {
     Q_OBJECT
 
 private slots:
+    void layersTakeAnotherBlock()
+    {
+        const Network network = stackOf({{"a", 3}, {"b", 1}, {"a", -2}}, {}).project.network;
+        QCOMPARE(blocksOfLayers(network.stack), (std::vector<std::string>{"a", "a", "a", "b"}));
+        const SetStack edit = stackWith(network, {2, 3}, "b");
+        QCOMPARE(edit.stack, (std::vector<StackSegment>{{"a", 1}, {"b", 3}})); // neighbours of one block are joined
+        QCOMPARE(stackWith(network, {}, "b").stack, (std::vector<StackSegment>{{"a", 3}, {"b", 1}}));
+    }
+
     void whatIsInsertedMovesWhatFollows()
     {
         Document document = stackOf({{"a", 4}}, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {1, 4}, {0, 5}, {4, 5}});

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/check/validate.h"
 
+#include "projects/base/json_pointer.h"
 #include "projects/base/json_tree.h"
 #include "projects/file/json.h"
+#include "projects/library/presets.h"
+#include "projects/model/graph_pointer.h"
 #include "tests/support/random_document.h"
 #include "tests/support/test_program.h"
 
@@ -68,6 +71,45 @@ private slots:
             }
         }
         QVERIFY2(areas.size() >= 4, "the random documents have too few problems to tell");
+    }
+
+    void tokensAreWithoutEscapes()
+    {
+        QCOMPARE(tokensOf("/data/a~1b/~0/2"), (std::vector<std::string>{"data", "a/b", "~", "2"}));
+        QCOMPARE(tokensOf("/~01"), std::vector<std::string>{"~1"});
+        QVERIFY(tokensOf("").empty());
+    }
+
+    void graphPointersAreReadAsTheyAreWritten()
+    {
+        const Project project = findExample("ancre-language")->project;
+        const GraphRef block = GraphRef::block(project.network.blocks.front().name);
+        for (const auto& [pointer, text] : {std::pair<GraphPointer, std::string>{{GraphRef::stem()}, "/network/stem"},
+                                            {{GraphRef::head(), 1}, "/network/head/nodes/1"},
+                                            {{block}, "/network/blocks/0/graph"},
+                                            {{block, 2}, "/network/blocks/0/graph/nodes/2"},
+                                            {{block, {}, 1}, "/network/blocks/0/graph/wires/1"}}) {
+            QCOMPARE(textOf(project, pointer), text);
+            QVERIFY2(graphPointerFrom(project, text) == pointer, text.c_str());
+            QVERIFY2(graphPointerFrom(project, text + "/params/out")->graph == pointer.graph, text.c_str());
+        }
+        QVERIFY(textOf(project, {GraphRef::block("none")}).empty());
+        QVERIFY(textOf(project, {}).empty());
+    }
+
+    /// What lies about a graph is the graph; what the project lacks is not pointed at.
+    void graphPointersAreOfWhatIsThere()
+    {
+        const Project project = findExample("ancre-language")->project;
+        const GraphPointer block{GraphRef::block(project.network.blocks.front().name)};
+        for (const char* const text : {"/network/blocks/0", "/network/blocks/0/name", "/network/blocks/0/graph/nodes",
+                                       "/network/blocks/0/graph/nodes/999", "/network/blocks/0/graph/wires/x"}) {
+            QVERIFY2(graphPointerFrom(project, text) == block, text);
+        }
+        for (const char* const text : {"", "/network", "/network/width", "/network/stack/0/block", "/network/blocks",
+                                       "/network/blocks/999/graph", "/network/block:gpt", "/data/stem"}) {
+            QVERIFY2(!graphPointerFrom(project, text), text);
+        }
     }
 };
 

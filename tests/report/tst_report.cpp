@@ -142,6 +142,36 @@ private slots:
         QVERIFY(!QString::fromStdString(*report::comparisonHtml(folder)).contains("What a closer start is worth"));
     }
 
+    /// A name, a description and sweeps train nothing: they are no difference between two runs.
+    void aComparisonTellsWhatWasTrainedOtherwise()
+    {
+        const QTemporaryDir dir;
+        const std::filesystem::path folder = std::filesystem::path(dir.path().toStdString()) / "pair";
+        projects::Project project = projects::findExample("ancre-language")->project;
+        for (const char* const name : {"a", "b"}) {
+            engine::RunInfo info;
+            info.name = name;
+            info.steps = info.step = 12;
+            info.status = engine::RunStatus::Finished;
+            auto writer = engine::RunWriter::create(folder / name, info, project, dir.path().toStdString());
+            QVERIFY(writer.ok());
+            writer->step({12, 0.5, 1e-3, 0.5, 64, 1});
+            QVERIFY(writer->flush().ok());
+            project.name = "renamed";
+            project.description = "described anew";
+            project.sweeps.push_back({"depths", {}});
+            project.training.learningRate.peak = 0.125;
+        }
+        const auto page = report::comparisonHtml(folder);
+        QVERIFY(page.ok());
+        const QString told =
+            QString::fromStdString(*page).section("<h2>Differences</h2>", 1, 1).section("</table>", 0, 0);
+        QVERIFY(told.contains("training · learning rate · peak"));
+        for (const char* const remark : {"renamed", "described anew", "depths"}) {
+            QVERIFY2(!told.contains(QLatin1String(remark)), remark);
+        }
+    }
+
     /// A run that has not finished is said to be so and has no loss, and none of it is on the front.
     void aComparisonTellsWhatHasFinished()
     {
