@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/block/block_wiring.h"
 
+#include "editor/canvas/words.h"
+
 #include <algorithm>
 
 namespace residua::editor {
@@ -63,8 +65,10 @@ std::string BlockWiring::title(const BlockScene& scene, const std::optional<Wire
     if (wire) {
         return name(wire->from.node) + " > " + name(wire->to.node) + "." + wire->to.port;
     }
-    return name(m_fixed.port.node) + (m_lifted ? ": drop on an input, or beside it to take the wire out"
-                                               : ": drop on a port, or on the ground to add a node");
+    const std::string whereTo = m_lifted
+                                    ? translate("Canvas", "%1: drop on an input, or beside it to take the wire out")
+                                    : translate("Canvas", "%1: drop on a port, or on the ground to add a node");
+    return filled(whereTo, {name(m_fixed.port.node)});
 }
 
 } // namespace residua::editor
