@@ -47,8 +47,6 @@ struct StackFragment {
 [[nodiscard]] SetStack stackWith(const Network& network, const std::vector<std::int64_t>& layers,
                                  const std::string& block);
 
-/// Whether a layer is made of the block of that name.
-[[nodiscard]] bool isUsed(const std::vector<StackSegment>& stack, const std::string& block);
 /// What removes the blocks that layers use now and none would in `stack`, where they are as a preset has them: the
 /// palette brings them back. For a group, after the edit that sets the stack.
 [[nodiscard]] std::vector<Edit> removeUnused(const Network& network, const std::vector<StackSegment>& stack);
