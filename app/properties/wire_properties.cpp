@@ -55,10 +55,8 @@ std::vector<PortRef> sourcesFor(const Graph& graph, NodeId node)
 std::vector<std::string> inputsOf(const Node& node, const Graph& graph)
 {
     std::vector<std::string> inputs = inputPortsOf(node, graph);
-    const projects::NodeKind* kind = projects::findNodeKind(node.kind);
-    if (kind && !kind->inputs.empty() && kind->inputs.back().size() > 1 && kind->inputs.back().ends_with('*')) {
-        const std::string stem = kind->inputs.back().substr(0, kind->inputs.back().size() - 1);
-        inputs.push_back(stem + std::to_string(inputs.size() + 1));
+    if (auto spare = spareInputOf(node, graph)) {
+        inputs.push_back(*std::move(spare));
     }
     return inputs;
 }

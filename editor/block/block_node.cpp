@@ -164,16 +164,14 @@ private:
 
     void addPorts(BlockNode& shown, const Node& node, const NodeKind& kind) const
     {
-        const bool variadic =
-            !kind.inputs.empty() && kind.inputs.back().size() > 1 && kind.inputs.back().ends_with('*');
         for (const std::string& port : inputPortsOf(node, m_graph)) {
             const bool wired = m_feeds.contains({node.id, port});
             shown.inputs.push_back({port, wired ? BlockPort::State::Wired : BlockPort::State::Empty, {}});
         }
-        shown.namedPorts = !variadic && shown.inputs.size() > 1;
-        if (variadic) {
-            const std::string stem = kind.inputs.back().substr(0, kind.inputs.back().size() - 1);
-            shown.inputs.push_back({stem + std::to_string(shown.inputs.size() + 1), BlockPort::State::Spare, {}});
+        const std::optional<std::string> spare = spareInputOf(node, m_graph);
+        shown.namedPorts = !spare && shown.inputs.size() > 1;
+        if (spare) {
+            shown.inputs.push_back({*spare, BlockPort::State::Spare, {}});
         }
         for (const std::string& port : kind.outputs) {
             const bool read = m_read.contains({node.id, port});

@@ -2,6 +2,7 @@
 #include "editor/block/block_wiring.h"
 
 #include "editor/canvas/words.h"
+#include "projects/model/places.h"
 
 #include <algorithm>
 
@@ -26,7 +27,8 @@ void BlockWiring::begin(const BlockScene& scene, const BlockHit& pressed)
     }
 }
 
-std::optional<Wire> BlockWiring::over(const BlockScene& scene, const BlockHit& hover) const
+std::optional<Wire> BlockWiring::over(const projects::Project& project, const projects::GraphRef& ref,
+                                      const BlockHit& hover) const
 {
     std::optional<PortRef> end;
     if (hover.node == m_fixed.port.node) {
@@ -35,14 +37,8 @@ std::optional<Wire> BlockWiring::over(const BlockScene& scene, const BlockHit& h
     if (hover.kind == BlockHit::Kind::Port && hover.side == wanted()) {
         end = PortRef{hover.node, hover.port};
     } else if (hover.kind == BlockHit::Kind::Node || hover.kind == BlockHit::Kind::Port) {
-        const BlockNode& node = *scene.node(hover.node);
-        const bool inwards = wanted() == projects::PortSide::Input;
-        const std::vector<BlockPort>& ports = inwards ? node.inputs : node.outputs;
-        auto port = std::ranges::find_if(ports, [](const BlockPort& p) { return p.state != BlockPort::State::Wired; });
-        port = port == ports.end() || !inwards ? ports.begin() : port;
-        if (port != ports.end()) {
-            end = PortRef{node.id, port->name};
-        }
+        const projects::Graph* const graph = findGraph(project, ref);
+        end = graph != nullptr ? portFor(*graph, hover.node, wanted()) : std::nullopt;
     }
     if (!end) {
         return std::nullopt;

@@ -6,6 +6,8 @@
 #include "projects/depth/depth_names.h"
 
 #include <cmath>
+#include <utility>
+#include <variant>
 
 namespace residua::projects {
 namespace {
@@ -36,6 +38,21 @@ CostLines costLines(const Project& project, const std::optional<SoundProject>& s
     }
     const auto cost = costOfShortcut(*sound, shortcut);
     return cost ? CostLines{figuresOf(*cost, project), true} : CostLines{{cost.error().message}, false};
+}
+
+ShortcutCheck checkShortcut(const Project& project, const std::optional<SoundProject>& sound, const Shortcut& shortcut)
+{
+    if (shortcut.source >= shortcut.target) {
+        return {};
+    }
+    const auto* const mix = std::get_if<DepthMix>(&project.topology.wiring);
+    // One of a wiring that has none is refused by its cost.
+    const Adding adding = mix != nullptr ? addingOf(*mix, shortcut, modulesOf(project)) : Adding::New;
+    if (adding == Adding::Back || adding == Adding::Nothing) {
+        return {adding == Adding::Back, adding};
+    }
+    CostLines cost = costLines(project, sound, shortcut);
+    return {cost.possible, adding, std::move(cost.lines)};
 }
 
 std::string costOfChange(const Project& before, const Project& after)

@@ -268,6 +268,17 @@ std::vector<std::string> inputPortsOf(const Node& node, const Graph& graph)
     return kind->inputs;
 }
 
+std::optional<std::string> spareInputOf(const Node& node, const Graph& graph)
+{
+    const NodeKind* const kind = findNodeKind(node.kind);
+    if (!kind || kind->inputs.empty() || kind->inputs.back().size() < 2 || !kind->inputs.back().ends_with('*')) {
+        return std::nullopt;
+    }
+    std::string stem = kind->inputs.back();
+    stem.pop_back();
+    return stem + std::to_string(inputPortsOf(node, graph).size() + 1);
+}
+
 ParamValue rankFrom(const std::string& text)
 {
     std::int64_t whole = 0;

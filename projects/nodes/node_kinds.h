@@ -146,6 +146,8 @@ struct NodeKind {
 
 /// The input ports that `node` has in `graph`, variadic ones counted by their wires.
 [[nodiscard]] std::vector<std::string> inputPortsOf(const Node& node, const Graph& graph);
+/// The next of a node that takes any number.
+[[nodiscard]] std::optional<std::string> spareInputOf(const Node& node, const Graph& graph);
 
 /// What a parameter of type Rank says: the network's setting, or full.
 inline constexpr const char* kNetworkRank = "network";
