@@ -91,13 +91,15 @@ NewProjectDialog::NewProjectDialog(EngineBridge& engine, double deviceBytes, QWi
       m_sequence(number(tr("Sequence length"), QStringLiteral("newSequence"), "/training/sequence_length", this)),
       m_cost(new CostView(this)),
       m_total(new QLabel(this)),
-      m_problem(new QLabel(this))
+      m_problem(new QLabel(this)),
+      m_soon(this)
 {
     setObjectName(QStringLiteral("newProjectDialog"));
     setAttribute(Qt::WA_DeleteOnClose);
     setWindowTitle(tr("New project"));
     resizeWithinScreen(*this, kSize);
     m_cost->setDeviceMemory(deviceBytes);
+    m_soon.setObjectName(QStringLiteral("newReading"));
     m_soon.setSingleShot(true);
     m_soon.setInterval(kSoonMilliseconds);
     layOut();

@@ -288,7 +288,7 @@ void BlockCanvasView::selectBox(Point pointer)
 
 void BlockCanvasView::finishConnect(Point pointer)
 {
-    if (const auto wire = m_wiring.over(scene(), m_hover)) {
+    if (const auto wire = m_wiring.over(m_state.project(), graph(), m_hover)) {
         if (m_wiring.check(m_state.project(), graph(), *wire).possible) {
             m_state.request(connectWire(m_state.document(), *wire, m_wiring.lifted(), viewOf(scene())));
         }
@@ -303,7 +303,7 @@ void BlockCanvasView::finishConnect(Point pointer)
 
 WirePreview BlockCanvasView::wirePreview(Point pointer)
 {
-    const auto wire = m_wiring.over(scene(), m_hover);
+    const auto wire = m_wiring.over(m_state.project(), graph(), m_hover);
     const BlockPort* fixed = scene().port(m_wiring.fixed().port, m_wiring.fixed().side);
     WirePreview preview{viewport().toScreen(fixed->at), pointer, m_wiring.title(scene(), wire), std::nullopt};
     if (wire) {

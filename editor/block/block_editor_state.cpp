@@ -2,64 +2,27 @@
 #include "editor/block/block_editor_state.h"
 
 #include "editor/canvas/geometry.h"
-#include "projects/commands/layer_edits.h"
+#include "projects/model/places.h"
 
 #include <algorithm>
 #include <iterator>
 
 namespace residua::editor {
-namespace {
-
 using projects::GraphRef;
 using projects::NodeId;
 using projects::Wire;
-
-GraphRef graphOfLayer(const projects::Network& network, std::int64_t layer)
-{
-    if (layer == 0) {
-        return GraphRef::stem();
-    }
-    if (layer > network.depth()) {
-        return GraphRef::head();
-    }
-    const projects::Block* block = network.blockOfLayer(layer);
-    return block != nullptr ? GraphRef::block(block->name) : GraphRef{};
-}
-
-} // namespace
 
 bool BlockEditorState::setDocument(DocumentSnapshot document)
 {
     if (!ref().empty() && (document == m_document || *document == *m_document)) {
         return false;
     }
-    const GraphRef known = refIn(document->project);
+    const GraphRef known = graphAfter(project(), ref(), document->project);
     m_document = std::move(document);
     open(known);
     std::erase_if(m_selection.nodes, [this](NodeId id) { return m_scene.node(id) == nullptr; });
     std::erase_if(m_selection.wires, [this](const Wire& wire) { return m_scene.wire(wire) == nullptr; });
     return true;
-}
-
-// A block that was renamed stays open; in place of one that the last layer has left, that of the first layer is.
-GraphRef BlockEditorState::refIn(const projects::Project& project) const
-{
-    const auto isInStack = [this](const projects::Network& network) {
-        return projects::isUsed(network.stack, ref().blockName());
-    };
-    const bool leftTheStack = ref().isBlock() && isInStack(m_document->project.network) && !isInStack(project.network);
-    if (findGraph(project, ref()) != nullptr && !leftTheStack) {
-        return ref();
-    }
-    if (const projects::Graph* shown = findGraph(m_document->project, ref())) {
-        const auto& blocks = project.network.blocks;
-        const auto same = std::ranges::find(blocks, *shown, &projects::Block::graph);
-        if (same != blocks.end()) {
-            return GraphRef::block(same->name);
-        }
-    }
-    const GraphRef first = graphOfLayer(project.network, 1);
-    return findGraph(project, first) != nullptr ? first : GraphRef::stem();
 }
 
 void BlockEditorState::open(const GraphRef& known)

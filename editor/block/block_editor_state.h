@@ -48,7 +48,6 @@ public:
 
 private:
     void open(const projects::GraphRef& ref);
-    [[nodiscard]] projects::GraphRef refIn(const projects::Project& project) const;
     void take(projects::Selection selection);
     [[nodiscard]] std::map<projects::NodeId, Rect> selectedBoxes() const;
 

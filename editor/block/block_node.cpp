@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/block/block_node.h"
 
+#include "editor/canvas/words.h"
 #include "projects/base/text.h"
 #include "projects/model/places.h"
 #include "projects/model/project.h"
@@ -48,11 +49,11 @@ std::string wordFor(const ParamSpec& spec, const Node& node, const std::optional
     const ParamValue& given = own == node.params.end() ? spec.defaultValue : own->second;
     const bool usual = given == spec.defaultValue;
     if (spec.name == projects::kShareParam) {
-        return usual ? "" : "shares " + textOf(given);
+        return usual ? "" : filled(translate("Canvas", "shares %1"), {textOf(given)});
     }
     switch (spec.type) {
     case ParamType::Flag:
-        return usual ? "" : (given == ParamValue(true) ? "" : "no ") + spec.name;
+        return usual ? "" : given == ParamValue(true) ? spec.name : filled(translate("Canvas", "no %1"), {spec.name});
     case ParamType::Integer:
         return first || !usual ? spec.name + " " + textOf(values ? values->at(spec.name) : given) : "";
     case ParamType::Real:
@@ -140,7 +141,7 @@ private:
         }
         const NodeKind* kind = projects::findNodeKind(node.kind);
         if (kind == nullptr) {
-            shown.summary = "a kind of node that this program does not know";
+            shown.summary = translate("Canvas", "a kind of node that this program does not know");
             return shown;
         }
         std::optional<ParamMap> values;
@@ -221,7 +222,7 @@ BlockContents describeBlock(const Project& project, const projects::GraphRef& re
 
 std::string shortText(const Shape& shape)
 {
-    std::string text = shape.element == projects::Element::Token ? "tokens [" : "[";
+    std::string text = shape.element == projects::Element::Token ? translate("Canvas", "tokens") + " [" : "[";
     for (std::size_t i = 0; i < shape.dims.size(); ++i) {
         const std::int64_t dim = shape.dims[i];
         text += i == 0 ? "" : ", ";

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/block/block_wiring.h"
 
+#include "editor/canvas/words.h"
+#include "projects/model/places.h"
+
 #include <algorithm>
 
 namespace residua::editor {
@@ -24,7 +27,8 @@ void BlockWiring::begin(const BlockScene& scene, const BlockHit& pressed)
     }
 }
 
-std::optional<Wire> BlockWiring::over(const BlockScene& scene, const BlockHit& hover) const
+std::optional<Wire> BlockWiring::over(const projects::Project& project, const projects::GraphRef& ref,
+                                      const BlockHit& hover) const
 {
     std::optional<PortRef> end;
     if (hover.node == m_fixed.port.node) {
@@ -33,14 +37,8 @@ std::optional<Wire> BlockWiring::over(const BlockScene& scene, const BlockHit& h
     if (hover.kind == BlockHit::Kind::Port && hover.side == wanted()) {
         end = PortRef{hover.node, hover.port};
     } else if (hover.kind == BlockHit::Kind::Node || hover.kind == BlockHit::Kind::Port) {
-        const BlockNode& node = *scene.node(hover.node);
-        const bool inwards = wanted() == projects::PortSide::Input;
-        const std::vector<BlockPort>& ports = inwards ? node.inputs : node.outputs;
-        auto port = std::ranges::find_if(ports, [](const BlockPort& p) { return p.state != BlockPort::State::Wired; });
-        port = port == ports.end() || !inwards ? ports.begin() : port;
-        if (port != ports.end()) {
-            end = PortRef{node.id, port->name};
-        }
+        const projects::Graph* const graph = findGraph(project, ref);
+        end = graph != nullptr ? portFor(*graph, hover.node, wanted()) : std::nullopt;
     }
     if (!end) {
         return std::nullopt;
@@ -63,8 +61,10 @@ std::string BlockWiring::title(const BlockScene& scene, const std::optional<Wire
     if (wire) {
         return name(wire->from.node) + " > " + name(wire->to.node) + "." + wire->to.port;
     }
-    return name(m_fixed.port.node) + (m_lifted ? ": drop on an input, or beside it to take the wire out"
-                                               : ": drop on a port, or on the ground to add a node");
+    const std::string whereTo = m_lifted
+                                    ? translate("Canvas", "%1: drop on an input, or beside it to take the wire out")
+                                    : translate("Canvas", "%1: drop on a port, or on the ground to add a node");
+    return filled(whereTo, {name(m_fixed.port.node)});
 }
 
 } // namespace residua::editor

@@ -24,9 +24,10 @@ public:
     {
         return m_fixed.side == projects::PortSide::Output ? projects::PortSide::Input : projects::PortSide::Output;
     }
-    /// The wire that would be drawn if the button were let go over `hover`. Anywhere on a node means its first input
-    /// that waits for a wire.
-    [[nodiscard]] std::optional<projects::Wire> over(const BlockScene& scene, const BlockHit& hover) const;
+    /// The wire that would be drawn if the button were let go over `hover`; on a node away from its ports, to
+    /// portFor().
+    [[nodiscard]] std::optional<projects::Wire> over(const projects::Project& project, const projects::GraphRef& ref,
+                                                     const BlockHit& hover) const;
     /// What drawing the wire would do, which is worked out once for each wire and kept.
     [[nodiscard]] const projects::WireCheck& check(const projects::Project& project, const projects::GraphRef& ref,
                                                    const projects::Wire& wire);

@@ -12,7 +12,7 @@
 #include "editor/shortcuts/port_row.h"
 #include "editor/shortcuts/shortcut_canvas.h"
 #include "editor/shortcuts/weight_legend.h"
-#include "projects/commands/shortcut_edits.h"
+#include "projects/commands/commands.h"
 
 #include <imgui.h>
 
@@ -447,9 +447,7 @@ void DepthCanvas::finishConnect()
     if (!drag.valid) {
         return;
     }
-    const Shortcut shortcut{drag.source, *drag.target};
-    requestEdit(addEdit(project(), {shortcut}));
-    select({.shortcuts = {shortcut}});
+    perform(addShortcuts(document(), {Shortcut{drag.source, *drag.target}}));
 }
 
 std::optional<ScreenPoint> DepthCanvas::locate(const Target& target) const

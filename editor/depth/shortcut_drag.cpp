@@ -3,7 +3,6 @@
 
 #include "editor/canvas/words.h"
 #include "projects/commands/shortcut_cost.h"
-#include "projects/commands/shortcut_edits.h"
 #include "projects/depth/depth_names.h"
 
 namespace residua::editor {
@@ -36,26 +35,18 @@ DragPreview ShortcutDrag::preview(const DepthScene& scene, const projects::Proje
     }
     const projects::Shortcut shortcut{m_source, over->module};
     drag.lines = {nameOf(shortcut)};
-    if (shortcut.source > shortcut.target) {
+    const projects::ShortcutCheck check = checkShortcut(project, m_sound, shortcut);
+    drag.valid = check.possible;
+    if (!check.adding) {
         drag.lines.push_back(translate("Canvas", "a shortcut runs forward in depth"));
-        return drag;
-    }
-    const auto* const mix = std::get_if<projects::DepthMix>(&project.topology.wiring);
-    const auto adding =
-        mix != nullptr ? addingOf(*mix, shortcut, modulesOf(project)) : projects::Adding::New; // refused by its cost
-    if (adding == projects::Adding::Back) {
-        drag.valid = true;
+    } else if (*check.adding == projects::Adding::Back) {
         drag.lines.push_back(translate("Canvas", "brings the pruned shortcut back"));
-    } else if (adding == projects::Adding::Nothing) {
+    } else if (*check.adding == projects::Adding::Nothing) {
         drag.lines.push_back(translate("Canvas", "is there already"));
-    } else {
-        if (adding == projects::Adding::Weight) {
-            drag.lines.push_back(translate("Canvas", "gets a learned weight of its own"));
-        }
-        const projects::CostLines cost = costLines(project, m_sound, shortcut);
-        drag.valid = cost.possible;
-        drag.lines.insert(drag.lines.end(), cost.lines.begin(), cost.lines.end());
+    } else if (*check.adding == projects::Adding::Weight) {
+        drag.lines.push_back(translate("Canvas", "gets a learned weight of its own"));
     }
+    drag.lines.insert(drag.lines.end(), check.costs.begin(), check.costs.end());
     return drag;
 }
 

@@ -7,6 +7,7 @@
 #include "editor/matrix/matrix_paint.h"
 #include "editor/matrix/matrix_scene.h"
 #include "editor/shortcuts/shortcut_canvas.h"
+#include "projects/commands/commands.h"
 #include "projects/commands/shortcut_edits.h"
 
 #include <imgui.h>
@@ -354,12 +355,8 @@ void MatrixCanvas::endStroke()
 {
     m_stroking = false;
     const MatrixStroke stroke = std::exchange(m_stroke, {});
-    const std::vector<Shortcut> cells(stroke.cells.begin(), stroke.cells.end());
     const bool adds = stroke.does == MatrixStroke::Does::Add;
-    if (auto edit = adds ? addEdit(project(), cells) : pruneEdit(project(), cells)) {
-        requestEdit(std::move(edit));
-        select(adds ? projects::Selection{.shortcuts = {cells.begin(), cells.end()}} : projects::Selection{});
-    }
+    perform(adds ? addShortcuts(document(), stroke.cells) : pruneShortcuts(document(), {.shortcuts = stroke.cells}));
 }
 
 std::optional<ScreenPoint> MatrixCanvas::locate(const Target& target) const

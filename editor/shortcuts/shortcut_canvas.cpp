@@ -64,6 +64,16 @@ void ShortcutCanvas::requestEdit(std::optional<projects::Edit> edit)
     }
 }
 
+void ShortcutCanvas::perform(const Result<projects::DocumentChange>& change)
+{
+    if (change) {
+        request(RequestEdit{change->edit});
+        if (change->selection) {
+            select(*change->selection);
+        }
+    }
+}
+
 void ShortcutCanvas::select(projects::Selection selection)
 {
     if (selection != m_state.selection) {

@@ -272,8 +272,9 @@ void ActiveRun::advance()
             finish(RunStatus::Finished);
             return;
         }
-        if (outcome.due.checkpoint) {
-            writeCheckpoint();
+        if (const Status written = outcome.due.checkpoint ? writeCheckpoint() : Done{}; !written) {
+            fail(written.error());
+            return;
         }
         if (stopWhereAsked(); m_state == State::Ended) {
             return;
@@ -283,8 +284,9 @@ void ActiveRun::advance()
             return;
         }
         const auto interval = trainer().device().is_cpu() ? kPublishOnCpu : kPublishOnGpu;
-        if (trainer().recordsFull() || Clock::now() - m_published >= interval) {
-            publish();
+        const bool due = trainer().recordsFull() || Clock::now() - m_published >= interval;
+        if (const Status published = due ? publish() : Done{}; !published) {
+            fail(published.error());
         }
     });
 }
@@ -304,7 +306,7 @@ void ActiveRun::begin(StageRecord stage)
     m_pending.stages.push_back(std::move(stage));
 }
 
-void ActiveRun::publish()
+Status ActiveRun::publish()
 {
     m_pending.steps = trainer().takeRecords();
     const auto bad = std::find_if(m_pending.steps.begin(), m_pending.steps.end(), [](const StepRecord& record) {
@@ -328,41 +330,41 @@ void ActiveRun::publish()
     m_pending.run = m_id;
     m_published = Clock::now();
     if (diverged) {
-        fail(divergence(*diverged, trainer().project().training, m_checkpointStep));
-        return;
+        return divergence(*diverged, trainer().project().training, m_checkpointStep);
     }
-    if (const Status written = m_recorder.flushIfDue(); !written) {
-        fail(written.error());
-    }
+    const Status written = m_recorder.flushIfDue();
     tellNotes();
+    return written;
 }
 
-void ActiveRun::writeCheckpoint()
+Status ActiveRun::writeCheckpoint()
 {
-    publish(); // a checkpoint never holds a state whose losses were not looked at
+    // A checkpoint never holds a state whose losses were not looked at.
+    if (const Status published = publish(); !published) {
+        return published;
+    }
     const std::int64_t step = trainer().stepsDone();
-    if (m_state == State::Ended || step == m_checkpointStep) {
-        return;
+    if (step == m_checkpointStep) {
+        return Done{};
     }
     // First the rows, so that a run that is killed after the checkpoint goes on without a hole.
     if (const Status written = m_recorder.flush(); !written) {
-        fail(written.error());
-        return;
+        return written;
     }
     tellNotes();
     if (const Status written = trainer().writeCheckpoint(m_recorder.directory()); !written) {
-        fail(written.error());
-        return;
+        return written;
     }
     m_checkpointStep = step;
     m_recorder.event(step, RunEventKind::Checkpoint, "");
     m_sink(CheckpointWritten{m_id, step, checkpointDirectory(m_recorder.directory(), step)});
+    return Done{};
 }
 
 void ActiveRun::enterPause()
 {
-    publish();
-    if (m_state == State::Ended) {
+    if (const Status published = publish(); !published) {
+        fail(published.error());
         return;
     }
     m_state = State::Paused;
@@ -438,13 +440,17 @@ void ActiveRun::stopWhereAsked()
 
 void ActiveRun::checkpoint()
 {
-    guarded([this] { writeCheckpoint(); });
+    guarded([this] {
+        if (const Status written = writeCheckpoint(); !written) {
+            fail(written.error());
+        }
+    });
 }
 
 void ActiveRun::finish(RunStatus status, const std::string& text)
 {
-    writeCheckpoint();
-    if (m_state == State::Ended) {
+    if (const Status written = writeCheckpoint(); !written) {
+        fail(written.error());
         return;
     }
     m_recorder.event(trainer().stepsDone(),
@@ -461,12 +467,14 @@ void ActiveRun::finish(RunStatus status, const std::string& text)
 
 void ActiveRun::failKept(const Error& error)
 {
-    writeCheckpoint();
-    if (m_state == State::Ended) {
-        return;
+    Status kept = Done{};
+    if (const auto failure = attempt([&] { kept = writeCheckpoint(); })) {
+        kept = describe(*failure, trainer().project(), m_device);
     }
-    fail({error.place, error.message + "; the checkpoint of step " + std::to_string(m_checkpointStep) +
-                           " is complete: put the data back as they were, and resume"});
+    fail({error.place,
+          error.message + (kept ? "; the checkpoint of step " + std::to_string(m_checkpointStep) +
+                                      " is complete: put the data back as they were, and resume"
+                                : "; nor is there a checkpoint of what it had come to: " + kept.error().text())});
 }
 
 void ActiveRun::fail(const Error& error)

@@ -60,15 +60,16 @@ private:
     void guarded(const std::function<void()>& work);
     void keep(std::vector<Matrix> matrices);
     void begin(StageRecord stage);
-    /// Takes what waits on the device, checks it, tells and records it. The run has ended where it was not finite.
-    void publish();
-    void writeCheckpoint();
+    /// Takes what waits on the device, checks it, tells and records it. An error where it was not finite.
+    [[nodiscard]] Status publish();
+    [[nodiscard]] Status writeCheckpoint();
     void enterPause();
     void leavePause();
     /// Ends after a checkpoint: Finished or Stopped, with what its history says of it.
     void finish(RunStatus status, const std::string& text = {});
     void stopWhereAsked();
-    /// Ends as Failed after a checkpoint: the weights are sound, what they were to learn from next is not.
+    /// Ends as Failed after a checkpoint: the weights are sound, what they were to learn from next is not. Where it
+    /// cannot be written either, both are told.
     void failKept(const Error& error);
     /// Ends without one: what is in memory cannot be trusted.
     void fail(const Error& error);

@@ -178,15 +178,15 @@ private:
             return;
         }
         Result<std::unique_ptr<ActiveRun>> run = Error{};
+        bool givenUp = false; // an error without that is of the preparation itself, whoever wants the run or not
         if (const auto failure = attempt([&] {
-                run = begun(
-                    PreparationWatches{watchFor(id, "preparing the data"), watchFor(id, "initialising the weights")});
+                run = begun(PreparationWatches{watchFor(id, "preparing the data", givenUp),
+                                               watchFor(id, "initialising the weights", givenUp)});
             })) {
             run = Error{"engine", failure->text};
         }
         if (!run) {
-            const bool stopped = !isWanted(id);
-            m_sink(RunEnded{id, stopped ? RunStatus::Stopped : RunStatus::Failed, 0, stopped ? Error{} : run.error()});
+            m_sink(givenUp ? RunEnded{id, RunStatus::Stopped, 0, {}} : RunEnded{id, RunStatus::Failed, 0, run.error()});
             return;
         }
         m_run = std::move(*run);
@@ -202,15 +202,18 @@ private:
         });
     }
 
-    PreparationWatch watchFor(RunId id, const std::string& what)
+    /// Sets `givenUp` once it has answered that the run is not wanted.
+    PreparationWatch watchFor(RunId id, const std::string& what, bool& givenUp)
     {
-        return [this, id, what, next = std::chrono::steady_clock::now() + kPreparationNotices](double share) mutable {
+        return [this, id, what, &givenUp,
+                next = std::chrono::steady_clock::now() + kPreparationNotices](double share) mutable {
             if (const auto now = std::chrono::steady_clock::now(); now > next) {
                 next = now + kPreparationNotices;
                 const auto percent = static_cast<int>(100 * share);
                 m_sink(Notice{id, what + ": " + std::to_string(percent) + " %"});
             }
-            return isWanted(id);
+            givenUp = givenUp || !isWanted(id);
+            return !givenUp;
         };
     }
 

@@ -69,6 +69,14 @@ Result<DocumentChange> deleteSelection(const Document& document, const Selection
     return kNothing;
 }
 
+Result<DocumentChange> addShortcuts(const Document& document, const std::set<Shortcut>& shortcuts)
+{
+    if (auto edit = addEdit(document.project, {shortcuts.begin(), shortcuts.end()})) {
+        return DocumentChange{*std::move(edit), Selection{.shortcuts = shortcuts}};
+    }
+    return Error{"topology", "there is no shortcut to add that the wiring does not have"};
+}
+
 Result<DocumentChange> pruneShortcuts(const Document& document, const Selection& selection)
 {
     if (auto edit = pruneEdit(document.project, shortcutsOf(document.project, selection))) {

@@ -5,6 +5,7 @@
 #include "projects/commands/document_change.h"
 #include "projects/commands/node_places.h"
 
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,8 @@ namespace residua::projects {
 /// them. Of a running sum no shortcut can be pruned: it is drawn as a stream.
 [[nodiscard]] Result<DocumentChange> deleteSelection(const Document& document, const Selection& selection,
                                                      const GraphView& seen = {});
+/// Adds shortcuts as addingOf (shortcut_edits.h) says, and selects them.
+[[nodiscard]] Result<DocumentChange> addShortcuts(const Document& document, const std::set<Shortcut>& shortcuts);
 /// Prunes shortcuts alone, of a running sum too: the matrix shows its terms.
 [[nodiscard]] Result<DocumentChange> pruneShortcuts(const Document& document, const Selection& selection);
 /// Freezes the selected shortcuts, or thaws them where all are frozen.

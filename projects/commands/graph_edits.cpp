@@ -45,6 +45,27 @@ Node newNode(const Graph& graph, const std::string& kind)
     return {graph.nextId(), kind, freeName(kind, [&](const std::string& name) { return hasNode(graph, name); }), {}};
 }
 
+std::optional<PortRef> portFor(const Graph& graph, NodeId node, PortSide side)
+{
+    const Node* const found = graph.find(node);
+    const NodeKind* const kind = found != nullptr ? findNodeKind(found->kind) : nullptr;
+    if (kind == nullptr) {
+        return std::nullopt;
+    }
+    std::vector<std::string> ports = side == PortSide::Output ? kind->outputs : inputPortsOf(*found, graph);
+    auto port = ports.begin();
+    if (side == PortSide::Input) {
+        if (auto spare = nextInputPort(*found, graph)) {
+            ports.push_back(*std::move(spare));
+        }
+        port = std::ranges::find_if(ports, [&](const std::string& each) {
+            return feedOf(graph, {node, each}) == nullptr;
+        });
+        port = port == ports.end() ? ports.begin() : port;
+    }
+    return port == ports.end() ? std::nullopt : std::optional(PortRef{node, *port});
+}
+
 WireCheck checkWire(const Project& project, const GraphRef& ref, const Wire& wire)
 {
     WireCheck check;

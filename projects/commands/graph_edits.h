@@ -25,6 +25,10 @@ struct WireEnd {
     PortSide side = PortSide::Output;
 };
 
+/// The port that is meant where a wire is let go on a node: its first input that waits for a wire, else its first; or
+/// its first output. nullopt where it has none.
+[[nodiscard]] std::optional<PortRef> portFor(const Graph& graph, NodeId node, PortSide side);
+
 /// What drawing a wire would make of the graph.
 struct WireCheck {
     bool possible = false; ///< it may be drawn: not onto itself, not in a circle, not there already

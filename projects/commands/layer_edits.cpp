@@ -178,11 +178,6 @@ SetStack stackWith(const Network& network, const std::vector<std::int64_t>& laye
     return {stackOf(blocks)};
 }
 
-bool isUsed(const std::vector<StackSegment>& stack, const std::string& block)
-{
-    return std::ranges::find(stack, block, &StackSegment::block) != stack.end();
-}
-
 std::vector<Edit> removeUnused(const Network& network, const std::vector<StackSegment>& stack)
 {
     std::vector<Edit> edits;

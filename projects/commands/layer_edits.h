@@ -48,8 +48,6 @@ struct StackFragment {
 [[nodiscard]] SetStack stackWith(const Network& network, const std::vector<std::int64_t>& layers,
                                  const std::string& block);
 
-/// Whether a layer is made of the block of that name.
-[[nodiscard]] bool isUsed(const std::vector<StackSegment>& stack, const std::string& block);
 /// Edits that remove the blocks which layers use now and none would use in `stack`, as far as they are still as a
 /// preset has them: the palette brings those back. They belong in a group after the edit that sets the stack.
 [[nodiscard]] std::vector<Edit> removeUnused(const Network& network, const std::vector<StackSegment>& stack);

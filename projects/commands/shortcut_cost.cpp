@@ -7,6 +7,8 @@
 #include "projects/nodes/example_schema.h"
 
 #include <cmath>
+#include <utility>
+#include <variant>
 
 namespace residua::projects {
 namespace {
@@ -37,6 +39,21 @@ CostLines costLines(const Project& project, const std::optional<SoundProject>& s
     }
     const auto cost = costOfShortcut(*sound, shortcut);
     return cost ? CostLines{figuresOf(*cost, project), true} : CostLines{{cost.error().message}, false};
+}
+
+ShortcutCheck checkShortcut(const Project& project, const std::optional<SoundProject>& sound, const Shortcut& shortcut)
+{
+    if (shortcut.source >= shortcut.target) {
+        return {};
+    }
+    const auto* const mix = std::get_if<DepthMix>(&project.topology.wiring);
+    // One of a wiring that has none is refused by its cost.
+    const Adding adding = mix != nullptr ? addingOf(*mix, shortcut, modulesOf(project)) : Adding::New;
+    if (adding == Adding::Back || adding == Adding::Nothing) {
+        return {adding == Adding::Back, adding};
+    }
+    CostLines cost = costLines(project, sound, shortcut);
+    return {cost.possible, adding, std::move(cost.lines)};
 }
 
 std::string costOfChange(const Project& before, const Project& after)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "projects/check/sound_project.h"
+#include "projects/commands/shortcut_edits.h"
 #include "projects/model/project.h"
 #include "projects/model/topology.h"
 
@@ -19,6 +20,16 @@ struct CostLines {
 };
 [[nodiscard]] CostLines costLines(const Project& project, const std::optional<SoundProject>& sound,
                                   const Shortcut& shortcut);
+
+/// What drawing a shortcut would make of the wiring.
+struct ShortcutCheck {
+    bool possible = false;               ///< it may be drawn
+    std::optional<Adding> adding = {};   ///< nullopt: nothing, since it does not run forward in depth
+    std::vector<std::string> costs = {}; ///< of what is new: costLines
+};
+/// `sound`: as for costLines.
+[[nodiscard]] ShortcutCheck checkShortcut(const Project& project, const std::optional<SoundProject>& sound,
+                                          const Shortcut& shortcut);
 
 /// What `after` costs more than `before`, in one line; empty where that cannot be known.
 [[nodiscard]] std::string costOfChange(const Project& before, const Project& after);

@@ -38,6 +38,11 @@ std::int64_t layersOf(const std::vector<StackSegment>& stack)
     return layers;
 }
 
+bool isUsed(const std::vector<StackSegment>& stack, const std::string& block)
+{
+    return std::ranges::find(stack, block, &StackSegment::block) != stack.end();
+}
+
 std::int64_t Network::depth() const
 {
     return layersOf(stack);

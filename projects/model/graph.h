@@ -81,6 +81,8 @@ struct StackSegment {
 inline constexpr std::int64_t kMaxLayers = 4096;
 /// How many layers `stack` has; a negative repeat counts as none, and an absurd sum saturates.
 [[nodiscard]] std::int64_t layersOf(const std::vector<StackSegment>& stack);
+/// Whether a layer is made of the block of that name.
+[[nodiscard]] bool isUsed(const std::vector<StackSegment>& stack, const std::string& block);
 
 /// Which rank a weight has. A weight below its full rank is held as the product of two thin matrices, u·v, which are
 /// what is trained; W ∈ R^{out×in} is then never formed.

@@ -3,6 +3,7 @@
 
 #include "projects/model/project.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -32,6 +33,35 @@ const Graph* findGraph(const Project& project, const GraphRef& ref)
 Graph* findGraph(Project& project, const GraphRef& ref)
 {
     return const_cast<Graph*>(findGraph(std::as_const(project), ref));
+}
+
+GraphRef graphOfLayer(const Network& network, std::int64_t layer)
+{
+    if (layer == 0) {
+        return GraphRef::stem();
+    }
+    if (layer > network.depth()) {
+        return GraphRef::head();
+    }
+    const Block* const block = network.blockOfLayer(layer);
+    return block != nullptr ? GraphRef::block(block->name) : GraphRef{};
+}
+
+GraphRef graphAfter(const Project& before, const GraphRef& ref, const Project& after)
+{
+    const auto isInStack = [&ref](const Project& project) { return isUsed(project.network.stack, ref.blockName()); };
+    const bool leftTheStack = ref.isBlock() && isInStack(before) && !isInStack(after);
+    if (findGraph(after, ref) != nullptr && !leftTheStack) {
+        return ref;
+    }
+    if (const Graph* const graph = findGraph(before, ref)) {
+        const auto same = std::ranges::find(after.network.blocks, *graph, &Block::graph);
+        if (same != after.network.blocks.end()) {
+            return GraphRef::block(same->name);
+        }
+    }
+    const GraphRef first = graphOfLayer(after.network, 1);
+    return findGraph(after, first) != nullptr ? first : GraphRef::stem();
 }
 
 std::string placeOf(const GraphRef& ref)

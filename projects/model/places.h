@@ -4,6 +4,7 @@
 #include "projects/model/graph.h"
 #include "projects/model/graph_ref.h"
 
+#include <cstdint>
 #include <string>
 
 /// Graphs of a document, and the names of places in it as people read them.
@@ -14,6 +15,11 @@ struct Project;
 /// nullptr where there is no such graph.
 [[nodiscard]] const Graph* findGraph(const Project& project, const GraphRef& ref);
 [[nodiscard]] Graph* findGraph(Project& project, const GraphRef& ref);
+/// What layer `layer` is made of; the stem for 0 and the head beyond the last. None where there is no such block.
+[[nodiscard]] GraphRef graphOfLayer(const Network& network, std::int64_t layer);
+/// Where `ref` of `before` is found in `after`: a block that was renamed under its new name; in place of one that is
+/// gone or that the last layer has left, graphOfLayer() of the first layer, else the stem.
+[[nodiscard]] GraphRef graphAfter(const Project& before, const GraphRef& ref, const Project& after);
 
 /// "stem", "head" or "block transformer".
 [[nodiscard]] std::string placeOf(const GraphRef& ref);

@@ -6,6 +6,7 @@
 #include "projects/cost/cost.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
+#include "visualizers/plot/background_pool.h"
 
 #include <QApplication>
 #include <QComboBox>
@@ -14,7 +15,10 @@
 #include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QPushButton>
+#include <QSignalSpy>
 #include <QSpinBox>
+#include <QThreadPool>
+#include <QTimer>
 
 #include <limits>
 #include <utility>
@@ -155,8 +159,11 @@ private slots:
         NewProjectDialog* dialog = open();
         auto* amount = child<QLabel>(*dialog, "newAmount");
         QTRY_VERIFY(amount->text().contains("vocabulary"));
+        QSignalSpy due(dialog->findChild<QTimer*>(QStringLiteral("newReading")), &QTimer::timeout);
         child<QComboBox>(*dialog, "newData")->setCurrentIndex(1);
-        QTest::qWait(500);                   // longer than the wait before data are read
+        QVERIFY(due.wait(kPatience)); // now data would be read, and by then have been
+        QVERIFY(visualizers::backgroundPool().waitForDone(kPatience));
+        QCoreApplication::sendPostedEvents();
         QCOMPARE(amount->text(), QString()); // nothing is named yet, so nothing is wrong
         QTest::keyClicks(child<QLineEdit>(*dialog, "newPath"), "/nowhere/at/all.txt");
         QTRY_VERIFY2(amount->text().contains("/nowhere/at/all.txt"), qPrintable(amount->text()));

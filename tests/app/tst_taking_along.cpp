@@ -8,6 +8,7 @@
 #include "engine/bundle/bundle.h"
 #include "engine/bundle/project_identity.h"
 #include "engine/results/run_reader.h"
+#include "engine/runs/stop_request.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
 #include "visualizers/runs/shown_runs.h"
@@ -23,6 +24,8 @@
 #include <QTreeView>
 
 #include <atomic>
+#include <cstdint>
+#include <optional>
 
 using namespace residua;
 using namespace residua::app;
@@ -210,7 +213,12 @@ private slots:
         QVERIFY(asked && asked->intMaximum() == 100'000'000);
         asked->setIntValue(100'000'000);
         asked->accept();
-        QTest::qWait(300); // heeded by now, and no reason to end yet
+        // It is a step far off, so the run goes on. What it records is told more seldom than it looks for requests.
+        QTRY_COMPARE_WITH_TIMEOUT(engine::readStopRequest(run), std::optional<std::int64_t>(100'000'000), kPatience);
+        for (int more = 0; more < 2; ++more) {
+            const auto before = stepNow();
+            QTRY_VERIFY_WITH_TIMEOUT(stepNow() > before, kPatience);
+        }
         QVERIFY(!ended);
         m_window->findChild<QAction*>(QStringLiteral("run:stop"))->trigger();
         QTRY_VERIFY_WITH_TIMEOUT(ended, kPatience);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a translator says is what panels and canvases write.
 #include "app/properties/property.h"
+#include "editor/block/block_wiring.h"
 #include "editor/canvas/words.h"
 #include "editor/depth/depth_scene.h"
 #include "editor/matrix/matrix_scene.h"
 #include "projects/library/presets.h"
+#include "projects/nodes/graph_builder.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
 
@@ -74,6 +76,46 @@ private slots:
         matrix.rebuild(gated);
         QVERIFY(matrix.note().starts_with("[“rezero” wires depth"));
         QCOMPARE(m_window->workspace().docks().front()->windowTitle(), QString("[Outline]"));
+    }
+
+    void blocksAreTranslated()
+    {
+        const auto path = newProject(quickExample());
+        QVERIFY(!path.empty());
+        openWindow();
+        m_window->openProject(path);
+        QVERIFY(ImGui::GetCurrentContext() != nullptr);
+        projects::Graph graph = projects::GraphBuilder()
+                                    .node("input", "input")
+                                    .node("norm", "rms_norm")
+                                    .node("again", "rms_norm", {{"share", std::string("norm")}})
+                                    .node("attention", "attention", {{"rope", false}})
+                                    .node("what", "linear")
+                                    .node("output", "output")
+                                    .build();
+        const auto named = [&graph](const char* name) {
+            return std::ranges::find(graph.nodes, std::string(name), &projects::Node::name);
+        };
+        named("what")->kind = "of another program";
+        projects::Project changed = project();
+        changed.network.blocks.front().graph = graph;
+        const auto ref = projects::GraphRef::block(changed.network.blocks.front().name);
+        editor::BlockScene scene;
+        scene.rebuild({changed, {}}, ref);
+        QCOMPARE(scene.node(named("what")->id)->summary,
+                 std::string("[a kind of node that this program does not know]"));
+        QVERIFY(scene.node(named("again")->id)->detail.find("[shares norm]") != std::string::npos);
+        QVERIFY(scene.node(named("attention")->id)->detail.find("[no rope]") != std::string::npos);
+        QVERIFY(editor::shortText({.dims = {projects::kBatch}, .element = projects::Element::Token})
+                    .starts_with("[tokens] "));
+        editor::BlockWiring wiring;
+        editor::BlockHit pressed;
+        pressed.kind = editor::BlockHit::Kind::Port;
+        pressed.node = named("norm")->id;
+        pressed.side = projects::PortSide::Output;
+        pressed.port = "out";
+        wiring.begin(scene, pressed);
+        QVERIFY(wiring.title(scene, {}).starts_with("[norm: drop on a port"));
     }
 
 private:

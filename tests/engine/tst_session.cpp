@@ -292,6 +292,33 @@ private slots:
         QVERIFY2(ended.error.text().find("checkpoints") != std::string::npos, ended.error.text().c_str());
     }
 
+    /// The data fail first, and then the checkpoint that would keep what they had taught.
+    void tellsBothWhereTheLastCheckpointFailsToo()
+    {
+        std::ofstream text(directory("t.txt"));
+        for (int i = 0; i < 4000; ++i) {
+            text << "line " << i << "\n";
+        }
+        text.close();
+        StartRun command = start(kFirst, quickLanguage(1'000'000));
+        command.project.data.source = projects::TextData{.path = "t.txt", .tokeniser = {}};
+        command.pauseAfter = 2;
+        SessionProbe probe;
+        probe.post(command);
+        QVERIFY(probe.waitFor<RunPaused>());
+        std::filesystem::resize_file(directory("t.txt"), 10);
+        std::filesystem::remove_all(directory("run-7") / "checkpoints");
+        std::ofstream(directory("run-7") / "checkpoints") << "in the way";
+        probe.post(Continue{kFirst});
+        QVERIFY(probe.waitFor<RunEnded>());
+        const RunEnded ended = probe.all<RunEnded>().at(0);
+        QVERIFY(ended.status == RunStatus::Failed);
+        const std::string said = ended.error.text();
+        QVERIFY2(said.find("t.txt] was changed while it was in use") != std::string::npos, said.c_str());
+        QVERIFY2(said.find("; nor is there a checkpoint of what it had come to: [") != std::string::npos, said.c_str());
+        QVERIFY2(said.find("checkpoints") != std::string::npos, said.c_str());
+    }
+
     void answersWhileItTrainsAndChangesNothing()
     {
         projects::Project project = quickLanguage(40);

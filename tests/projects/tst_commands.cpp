@@ -6,6 +6,7 @@
 #include "projects/commands/graph_commands.h"
 #include "projects/commands/node_places.h"
 #include "projects/commands/node_search.h"
+#include "projects/commands/shortcut_cost.h"
 #include "projects/commands/shortcut_edits.h"
 #include "projects/commands/typing.h"
 #include "projects/library/presets.h"
@@ -160,6 +161,62 @@ private slots:
         perform(document, toggleFrozen(document, {.shortcuts = {{2, 3}}})); // fixed again
         perform(document, deleteSelection(document, {.shortcuts = {drawn}}));
         QVERIFY(document.project.topology == Topology{});
+    }
+
+    void addedShortcutsAreSelected()
+    {
+        Document document = blockOf("mlp");
+        const std::set<Shortcut> two{{0, 2}, {1, 3}};
+        perform(document, pruneShortcuts(document, {.shortcuts = two}));
+        const auto added = addShortcuts(document, {{0, 2}, {0, 3}, {1, 3}});
+        perform(document, added);
+        QVERIFY(mixOf(document).states.empty());
+        QCOMPARE(added->selection->shortcuts, (std::set<Shortcut>{{0, 2}, {0, 3}, {1, 3}}));
+        QVERIFY(!addShortcuts(document, two).ok()); // all are there
+        QVERIFY(!addShortcuts(document, {}).ok());
+    }
+
+    void aShortcutIsCheckedBeforeItIsDrawn()
+    {
+        Document document = blockOf("mlp");
+        const auto check = [&document](const Shortcut& shortcut) {
+            return checkShortcut(document.project, std::nullopt, shortcut);
+        };
+        QVERIFY(!check({3, 1}).possible && !check({3, 1}).adding);
+        QVERIFY(!check({0, 3}).possible && check({0, 3}).adding == Adding::Nothing);
+        perform(document, pruneShortcuts(document, {.shortcuts = {{0, 3}}}));
+        QVERIFY(check({0, 3}).possible && check({0, 3}).adding == Adding::Back);
+        QVERIFY(check({0, 3}).costs.empty());
+        document.project.topology = {};
+        QVERIFY(check({0, 3}).possible && check({0, 3}).adding == Adding::Weight);
+        std::get<DepthMix>(document.project.topology.wiring).sources = ExplicitSources{{{0, 1}}};
+        QVERIFY(check({0, 3}).possible && check({0, 3}).adding == Adding::New);
+        QCOMPARE(check({0, 3}).costs.size(), std::size_t{1}); // not known without a sound project
+        QVERIFY(!check({0, 9}).possible);
+        document.project.topology.wiring = Concatenation{};
+        QVERIFY(!check({0, 3}).possible);
+    }
+
+    void aWireThatIsLetGoOnANodeHasAPort()
+    {
+        Document document = blockOf("mlp");
+        Graph& graph = *findGraph(document.project, kRef);
+        const Node sum = newNode(graph, "add");
+        graph.nodes.push_back(sum);
+        const auto port = [&](NodeId node, PortSide side) {
+            const auto found = portFor(graph, node, side);
+            return found ? found->port : std::string();
+        };
+        const PortRef from{idOf(document, "input"), "out"};
+        QCOMPARE(port(sum.id, PortSide::Input), std::string("in1"));
+        graph.wires.push_back({from, {sum.id, "in1"}});
+        QCOMPARE(port(sum.id, PortSide::Input), std::string("in2"));
+        graph.wires.push_back({from, {sum.id, "in2"}});
+        QCOMPARE(port(sum.id, PortSide::Input), std::string("in3"));              // it takes any number
+        QCOMPARE(port(idOf(document, "up"), PortSide::Input), std::string("in")); // though it is wired
+        QCOMPARE(port(sum.id, PortSide::Output), std::string("out"));
+        QCOMPARE(port(from.node, PortSide::Input), std::string());
+        QCOMPARE(port(graph.nextId(), PortSide::Output), std::string());
     }
 
     void nodesThatStayKeepTheirPlaces()

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/model/places.h"
 #include "projects/model/project.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
 
 #include <limits>
+#include <vector>
 
 using namespace residua::projects;
 
@@ -35,6 +37,43 @@ private slots:
             QVERIFY2(network.blockOfLayer(static_cast<std::int64_t>(layer)) == expected[layer],
                      qPrintable(QString::number(layer)));
         }
+    }
+
+    void everyLayerHasAGraph()
+    {
+        Network network;
+        network.blocks = {{"a", "", {}}};
+        network.stack = {{"a", 2}, {"missing", 1}};
+        const std::vector<GraphRef> expected{GraphRef::stem(), GraphRef::block("a"), GraphRef::block("a"), GraphRef{},
+                                             GraphRef::head()};
+        for (std::size_t layer = 0; layer < expected.size(); ++layer) {
+            QVERIFY2(graphOfLayer(network, static_cast<std::int64_t>(layer)) == expected[layer],
+                     qPrintable(QString::number(layer)));
+        }
+    }
+
+    void aGraphIsFoundAgainAfterAChange()
+    {
+        Project before;
+        const Graph linear{.nodes = {{NodeId{1}, "linear", "up", {}}}, .wires = {}};
+        before.network.blocks = {{"a", "", {}}, {"b", "", linear}};
+        before.network.stack = {{"a", 1}, {"b", 1}};
+        const GraphRef b = GraphRef::block("b");
+        QVERIFY(graphAfter(before, GraphRef::head(), Project{}) == GraphRef::head());
+        QVERIFY(graphAfter(before, b, before) == b);
+        Project after = before;
+        after.network.blocks[1].name = after.network.stack[1].block = "c";
+        QVERIFY(graphAfter(before, b, after) == GraphRef::block("c"));
+        after = before;
+        after.network.blocks.pop_back();
+        after.network.stack.pop_back();
+        QVERIFY(graphAfter(before, b, after) == GraphRef::block("a"));
+        QVERIFY(graphAfter(before, b, Project{}) == GraphRef::head()); // of a network without layers
+        after.network.blocks.push_back({"b", "", {}});                 // no layer is made of it any more
+        QVERIFY(graphAfter(before, b, after) == GraphRef::block("a"));
+        QVERIFY(graphAfter(after, b, after) == b); // none was before either
+        after.network.blocks.clear();
+        QVERIFY(graphAfter(before, b, after) == GraphRef::stem());
     }
 
     void absurdRepeatsSaturate()

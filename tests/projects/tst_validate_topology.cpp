@@ -284,6 +284,21 @@ void TestValidateTopology::mistakesAreNamed_data()
         [](Project& p) { p.topology.wiring = BranchGate{.gate = BranchGateKind::ValueResidual}; },
         "E /topology/wiring/gate [topology · gate] block test has no attention whose values could be mixed");
     row(
+        "values shared by layers that compute again",
+        [](Project& p) {
+            p.network.blocks[0].graph =
+                graphFrom("x input; a attention heads=2; y output; x > a.q; x > a.k; x > a.v; a > y");
+            p.topology.wiring = BranchGate{.gate = BranchGateKind::ValueResidual};
+            p.training.activations = Activations::Recompute;
+        },
+        "E /training/activations [training · activations] a value residual, whose layers share their values, with "
+        "activations computed again cannot be trained yet");
+    row(
+        "as many layers as a mix reads", [](Project& p) { p.network.stack[0].repeat = 511; }, "");
+    row(
+        "more layers than a mix reads", [](Project& p) { p.network.stack[0].repeat = 512; },
+        "E /network/stack [network · stack] a mix over more than 511 layers cannot be trained yet");
+    row(
         "one doubly stochastic stream",
         [](Project& p) {
             usePreset(p, "mhc");
