@@ -8,6 +8,7 @@
 #include <iterator>
 
 namespace residua::editor {
+
 using projects::GraphRef;
 using projects::NodeId;
 using projects::Wire;
