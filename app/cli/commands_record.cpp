@@ -14,7 +14,10 @@
 
 #include <cmath>
 #include <optional>
+#include <string>
+#include <utility>
 #include <variant>
+#include <vector>
 
 namespace residua::cli {
 namespace {
@@ -36,16 +39,88 @@ std::optional<engine::LossMeasures> measuresOf(const engine::RunInfo& run, const
     return project ? engine::measuresOf(*project, engine::judgedLoss(run.loss, run.validationLoss)) : std::nullopt;
 }
 
+/// The loss that the run in this directory has come to.
+Result<double> lossOf(const std::string& directory)
+{
+    const auto run = engine::RunReader::open(directory);
+    const auto losses = run ? run->judgedLosses() : std::vector<engine::MetricPoint>();
+    if (losses.empty()) {
+        return Error{"--until", directory + " has no losses; expected a run's directory"};
+    }
+    return losses.back().value;
+}
+
+/// A run as a line of the table, and as --json has it.
+struct ListedRun {
+    std::vector<std::string> cells;
+    json value;
+};
+
+/// The last columns: where the run's loss first was `target`.
+void addUntil(ListedRun& listed, const Result<engine::RunReader>& reader, double target)
+{
+    std::vector<std::string> cells{"not yet", "–"};
+    const auto until =
+        reader ? engine::firstReached(reader->judgedLosses(), target, reader->metric(engine::metric::kSeconds))
+               : std::nullopt;
+    if (until) {
+        cells[0] = grouped(until->step);
+        listed.value["untilStep"] = until->step;
+        if (until->seconds) {
+            cells[1] = lossText(*until->seconds);
+            listed.value["untilSeconds"] = *until->seconds;
+        }
+    }
+    listed.cells.insert(listed.cells.end(), cells.begin(), cells.end());
+}
+
+ListedRun listedRun(const std::string& path, const engine::RunInfo& run, const std::optional<double>& target)
+{
+    const auto reader = engine::RunReader::open(run.directory);
+    const auto measures = reader ? measuresOf(run, *reader) : std::nullopt;
+    const bool bits = measures && measures->bitsPerByte;
+    ListedRun listed;
+    listed.cells = {path,
+                    engine::textOf(run.status),
+                    grouped(run.step) + "/" + grouped(run.steps),
+                    lossText(run.loss),
+                    lossText(run.validationLoss),
+                    measures ? lossText(measures->perplexity) : "–",
+                    bits ? lossText(*measures->bitsPerByte) : "–",
+                    run.device,
+                    run.created};
+    listed.value = {{"directory", run.directory},
+                    {"path", path},
+                    {"name", run.name},
+                    {"sweep", run.membership ? json(run.membership->sweep) : json()},
+                    {"member", run.membership ? json(run.membership->label()) : json()},
+                    {"status", engine::textOf(run.status)},
+                    {"message", run.message},
+                    {"step", run.step},
+                    {"steps", run.steps},
+                    {"loss", run.loss},
+                    {"validationLoss", run.validationLoss},
+                    {"perplexity", measures ? json(measures->perplexity) : json()},
+                    {"bitsPerByte", bits ? json(*measures->bitsPerByte) : json()},
+                    {"untilStep", json()},
+                    {"untilSeconds", json()},
+                    {"device", run.device},
+                    {"created", run.created}};
+    if (target) {
+        addUntil(listed, reader, *target);
+    }
+    return listed;
+}
+
 Exit runRuns(const Arguments& arguments, const Console& console)
 {
     std::optional<double> target; // the loss of the run that others are measured by
     if (const std::string named = arguments.text("until"); !named.empty()) {
-        const auto other = engine::RunReader::open(named);
-        const auto losses = other ? other->judgedLosses() : std::vector<engine::MetricPoint>();
-        if (losses.empty()) {
-            return console.fail(Exit::Usage, {"--until", named + " has no losses; expected a run's directory"});
+        const Result<double> loss = lossOf(named);
+        if (!loss) {
+            return console.fail(Exit::Usage, loss.error());
         }
-        target = losses.back().value;
+        target = *loss;
     }
     std::filesystem::path folder = arguments.positional(0);
     std::error_code ignored;
@@ -64,50 +139,12 @@ Exit runRuns(const Arguments& arguments, const Console& console)
     json list = json::array();
     for (const engine::RunInfo& run : engine::listRuns(folder)) {
         const std::string path = pathWithin(folder, run);
-        const auto reader = engine::RunReader::open(run.directory);
-        const auto measures = reader ? measuresOf(run, *reader) : std::nullopt;
-        const bool bits = measures && measures->bitsPerByte;
-        rows.push_back({path, engine::textOf(run.status), grouped(run.step) + "/" + grouped(run.steps),
-                        lossText(run.loss), lossText(run.validationLoss),
-                        measures ? lossText(measures->perplexity) : "–", bits ? lossText(*measures->bitsPerByte) : "–",
-                        run.device, run.created});
-        json untilStep;
-        json untilSeconds;
-        if (target) {
-            std::vector<std::string> cells{"not yet", "–"};
-            const auto until =
-                reader ? engine::firstReached(reader->judgedLosses(), *target, reader->metric(engine::metric::kSeconds))
-                       : std::nullopt;
-            if (until) {
-                cells[0] = grouped(until->step);
-                untilStep = until->step;
-                if (until->seconds) {
-                    cells[1] = lossText(*until->seconds);
-                    untilSeconds = *until->seconds;
-                }
-            }
-            rows.back().insert(rows.back().end(), cells.begin(), cells.end());
-        }
+        ListedRun listed = listedRun(path, run, target);
+        rows.push_back(std::move(listed.cells));
+        list.push_back(std::move(listed.value));
         if (!run.message.empty()) {
             failures += "\n" + path + " " + engine::textOf(run.status) + ": " + run.message;
         }
-        list.push_back({{"directory", run.directory},
-                        {"path", path},
-                        {"name", run.name},
-                        {"sweep", run.membership ? json(run.membership->sweep) : json()},
-                        {"member", run.membership ? json(run.membership->label()) : json()},
-                        {"status", engine::textOf(run.status)},
-                        {"message", run.message},
-                        {"step", run.step},
-                        {"steps", run.steps},
-                        {"loss", run.loss},
-                        {"validationLoss", run.validationLoss},
-                        {"perplexity", measures ? json(measures->perplexity) : json()},
-                        {"bitsPerByte", bits ? json(*measures->bitsPerByte) : json()},
-                        {"untilStep", untilStep},
-                        {"untilSeconds", untilSeconds},
-                        {"device", run.device},
-                        {"created", run.created}});
     }
     console.line(rows.size() > 1 ? table(rows) + failures : "no runs in " + folder.string());
     console.value(list);

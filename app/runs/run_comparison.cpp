@@ -19,7 +19,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace residua::app {
 
@@ -152,54 +154,78 @@ std::vector<LossPair> lossesBeside(const RunComparison& comparison, std::size_t 
     return spread;
 }
 
-RunComparisonDialog::RunComparisonDialog(const RunComparison& comparison, resources::Theme theme, QWidget* parent)
-    : QDialog(parent)
+namespace {
+
+void addResults(QTreeWidget& tree, const RunComparison& comparison)
 {
-    setObjectName(QStringLiteral("runComparison"));
-    setAttribute(Qt::WA_DeleteOnClose);
-    setWindowTitle(tr("Two runs compared"));
-    resizeWithinScreen(*this, kSize);
-    auto* tree = new QTreeWidget(this);
-    tree->setAccessibleName(tr("Differences between two runs"));
-    tree->setUniformRowHeights(true);
-    tree->ensurePolished(); // else its rows are as high as they would be without the look's spacing
-    tree->setHeaderLabels({tr("What"), titleOf(comparison.first), titleOf(comparison.second), tr("Difference")});
-    auto* results = new QTreeWidgetItem(tree, {tr("Results")});
-    addRow(results, {tr("Steps"), formatWhole(comparison.first.step), formatWhole(comparison.second.step), {}});
-    addNumber(results, tr("Loss"), comparison.first.loss, comparison.second.loss);
-    addNumber(results, tr("Validation loss"), comparison.first.validationLoss, comparison.second.validationLoss);
-    auto* losses = new QTreeWidgetItem(tree, {tr("Training loss by step")});
+    auto* results = new QTreeWidgetItem(&tree, {RunComparisonDialog::tr("Results")});
+    addRow(results, {RunComparisonDialog::tr("Steps"),
+                     formatWhole(comparison.first.step),
+                     formatWhole(comparison.second.step),
+                     {}});
+    addNumber(results, RunComparisonDialog::tr("Loss"), comparison.first.loss, comparison.second.loss);
+    addNumber(results, RunComparisonDialog::tr("Validation loss"), comparison.first.validationLoss,
+              comparison.second.validationLoss);
+    auto* losses = new QTreeWidgetItem(&tree, {RunComparisonDialog::tr("Training loss by step")});
     for (const LossPair& pair : lossesBeside(comparison, kLosses)) {
         addNumber(losses, formatWhole(pair.step), pair.first, pair.second);
     }
-    auto* project = new QTreeWidgetItem(tree, {comparison.changes.empty()
-                                                   ? tr("The projects are the same")
-                                                   : tr("Project: %1 differences").arg(comparison.changes.size())});
-    for (const projects::Change& change : comparison.changes) {
+}
+
+void addChanges(QTreeWidget& tree, const std::vector<projects::Change>& changes)
+{
+    auto* project = new QTreeWidgetItem(
+        &tree, {changes.empty() ? RunComparisonDialog::tr("The projects are the same")
+                                : RunComparisonDialog::tr("Project: %1 differences").arg(changes.size())});
+    for (const projects::Change& change : changes) {
         addRow(project, {QString::fromStdString(change.placeText()),
                          QString::fromStdString(change.before),
                          QString::fromStdString(change.after),
                          {}});
     }
-    auto* weights =
-        new QTreeWidgetItem(tree, {comparison.coefficients.empty() ? tr("No coefficients in common")
-                                                                   : tr("Coefficients, largest change first")});
-    const std::size_t shown = std::min(comparison.coefficients.size(), kCoefficients);
+}
+
+void addCoefficients(QTreeWidget& tree, const std::vector<CoefficientChange>& coefficients)
+{
+    auto* weights = new QTreeWidgetItem(&tree, {coefficients.empty()
+                                                    ? RunComparisonDialog::tr("No coefficients in common")
+                                                    : RunComparisonDialog::tr("Coefficients, largest change first")});
+    const std::size_t shown = std::min(coefficients.size(), kCoefficients);
     for (std::size_t i = 0; i < shown; ++i) {
-        const CoefficientChange& change = comparison.coefficients[i];
+        const CoefficientChange& change = coefficients[i];
         addNumber(
             weights,
             QString::fromStdString(change.matrix + "  " + nameOf(projects::Shortcut{change.source, change.target})),
             static_cast<double>(change.first), static_cast<double>(change.second));
     }
+}
+
+/// The tables, one below the other.
+QTreeWidget* differencesOf(const RunComparison& comparison, QWidget* parent)
+{
+    auto* tree = new QTreeWidget(parent);
+    tree->setAccessibleName(RunComparisonDialog::tr("Differences between two runs"));
+    tree->setUniformRowHeights(true);
+    tree->ensurePolished(); // else its rows are as high as they would be without the look's spacing
+    tree->setHeaderLabels({RunComparisonDialog::tr("What"), titleOf(comparison.first), titleOf(comparison.second),
+                           RunComparisonDialog::tr("Difference")});
+    addResults(*tree, comparison);
+    addChanges(*tree, comparison.changes);
+    addCoefficients(*tree, comparison.coefficients);
     tree->expandAll();
     for (int column = 0; column < tree->columnCount(); ++column) {
         tree->header()->setSectionResizeMode(column, column == 0 ? QHeaderView::Stretch : QHeaderView::Interactive);
         tree->header()->resizeSection(column, kNumberWidth);
     }
     tree->header()->setStretchLastSection(false);
-    auto* overlaid = new visualizers::ShownRuns(this);
-    auto* curves = new visualizers::LossView(*overlaid, this);
+    return tree;
+}
+
+/// Both losses over each other.
+visualizers::LossView* curvesOf(const RunComparison& comparison, resources::Theme theme, QWidget* parent)
+{
+    auto* overlaid = new visualizers::ShownRuns(parent);
+    auto* curves = new visualizers::LossView(*overlaid, parent);
     curves->setTheme(theme);
     for (const auto& [info, steps] : {std::pair{&comparison.first, &comparison.firstSteps},
                                       std::pair{&comparison.second, &comparison.secondSteps}}) {
@@ -207,6 +233,20 @@ RunComparisonDialog::RunComparisonDialog(const RunComparison& comparison, resour
         overlaid->begin(info->directory, {.name = titleOf(*info)});
         overlaid->add(info->directory, {.steps = *steps});
     }
+    return curves;
+}
+
+} // namespace
+
+RunComparisonDialog::RunComparisonDialog(const RunComparison& comparison, resources::Theme theme, QWidget* parent)
+    : QDialog(parent)
+{
+    setObjectName(QStringLiteral("runComparison"));
+    setAttribute(Qt::WA_DeleteOnClose);
+    setWindowTitle(tr("Two runs compared"));
+    resizeWithinScreen(*this, kSize);
+    QWidget* tree = differencesOf(comparison, this);
+    QWidget* curves = curvesOf(comparison, theme, this);
     auto* split = new QSplitter(Qt::Vertical, this);
     split->addWidget(curves);
     split->addWidget(tree);

@@ -4,6 +4,7 @@
 #include "app/look/format.h"
 #include "app/look/icons.h"
 #include "app/runs/background.h"
+#include "app/runs/runs_model.h"
 #include "app/sweeps/sweep_axis_row.h"
 #include "app/sweeps/sweep_fields.h"
 #include "projects/base/free_name.h"
@@ -51,8 +52,9 @@ QToolButton* iconButton(const QString& icon, const QString& toolTip, QWidget* pa
 
 } // namespace
 
-SweepPanel::SweepPanel(QWidget* parent)
+SweepPanel::SweepPanel(const RunsModel& runs, QWidget* parent)
     : QWidget(parent),
+      m_runs(runs),
       m_pages(new QStackedLayout(this)),
       m_split(new QSplitter(Qt::Horizontal, this)),
       m_sweeps(new QComboBox(this))
@@ -62,6 +64,8 @@ SweepPanel::SweepPanel(QWidget* parent)
     m_soon.setSingleShot(true);
     m_soon.setInterval(kSoonMilliseconds);
     connect(&m_soon, &QTimer::timeout, this, &SweepPanel::preview);
+    connect(&m_runs, &RunsModel::modelReset, this, &SweepPanel::onRunsChanged);
+    connect(&m_runs, &RunsModel::dataChanged, this, &SweepPanel::onRunsChanged);
     m_split->addWidget(makeForm());
     m_split->addWidget(makeGrid());
     m_split->setStretchFactor(0, 2);
@@ -195,17 +199,17 @@ void SweepPanel::setProject(const projects::Project& project)
     }
 }
 
-void SweepPanel::setRuns(const std::vector<engine::RunInfo>& runs)
+/// A growing run tells its step many times a second; the grid says only whether it has ended.
+void SweepPanel::onRunsChanged()
 {
-    // A growing run tells its step many times a second; the grid says only whether it has ended.
-    const auto same = [](const engine::RunInfo& a, const engine::RunInfo& b) {
-        return a.directory == b.directory && a.status == b.status;
-    };
-    if (std::ranges::equal(runs, m_runs, same)) {
-        return;
+    std::vector<std::pair<std::string, engine::RunStatus>> known;
+    for (const engine::RunInfo& run : m_runs.runs()) {
+        known.emplace_back(run.directory, run.status);
     }
-    m_runs = runs;
-    readStatuses();
+    if (known != m_known) {
+        m_known = std::move(known);
+        readStatuses();
+    }
 }
 
 void SweepPanel::readStatuses()
@@ -214,7 +218,7 @@ void SweepPanel::readStatuses()
     if (m_grid.members().empty() || !isVisible()) {
         return; // read when it is shown
     }
-    const auto read = [runs = m_runs, members = m_grid.members()] {
+    const auto read = [runs = m_runs.runs(), members = m_grid.members()] {
         std::vector<engine::MemberStatus> statuses;
         for (const projects::SweepMember& member : members) {
             statuses.push_back(engine::memberStatusAmong(runs, member));

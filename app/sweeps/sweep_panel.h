@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/sweeps/sweep_grid_model.h"
+#include "engine/api/values.h"
 #include "projects/edit/edit.h"
 
 #include <QStringList>
@@ -10,6 +11,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 class QComboBox;
@@ -22,6 +24,7 @@ class QVBoxLayout;
 
 namespace residua::app {
 
+class RunsModel;
 class SweepAxisRow;
 
 /// The document's sweeps, one at a time: its fields and their values on the left, the grid they make with the cost of
@@ -30,11 +33,10 @@ class SweepAxisRow;
 class SweepPanel : public QWidget {
     Q_OBJECT
 public:
-    explicit SweepPanel(QWidget* parent = nullptr);
+    /// `runs`: the project's, for how far each member is: its newest run counts. It does not outlive them.
+    explicit SweepPanel(const RunsModel& runs, QWidget* parent = nullptr);
 
     void setProject(const projects::Project& project);
-    /// The project's runs, for how far each member is: its newest run counts.
-    void setRuns(const std::vector<engine::RunInfo>& runs);
     /// FLOP a second that a run has reached here; 0: not known.
     void setRate(double flopPerSecond);
     /// Varies one more field in the sweep that is shown, or in a new one where it has no room.
@@ -61,6 +63,7 @@ private:
     void preview();
     void takeGrid(const Result<std::vector<projects::SweepMember>>& grid);
     void showTotal();
+    void onRunsChanged();
     void readStatuses();
     void change(projects::Sweep sweep);
     void createSweep(std::vector<projects::SweepAxis> axes);
@@ -73,9 +76,10 @@ private:
     std::vector<SweepAxisRow*> m_rows;
     QStringList m_fields;
     SweepGridModel m_grid;
-    std::vector<engine::RunInfo> m_runs;
-    std::uint64_t m_statusesAsked = 0; ///< as m_asked, for the members' statuses
-    std::uint64_t m_asked = 0;         ///< previews; an answer to an older one is dropped
+    const RunsModel& m_runs;
+    std::vector<std::pair<std::string, engine::RunStatus>> m_known; ///< of the runs, when the statuses were last read
+    std::uint64_t m_statusesAsked = 0;                              ///< as m_asked, for the members' statuses
+    std::uint64_t m_asked = 0;                                      ///< previews; an answer to an older one is dropped
     QTimer m_soon{this};
     bool m_stale = true;
     QStackedLayout* m_pages;

@@ -97,11 +97,7 @@ QWidget* makeSamples(const PanelModels&)
 
 QWidget* makeSweep(const PanelModels& models)
 {
-    auto* panel = new SweepPanel;
-    const auto show = [panel, &runs = models.runs] { panel->setRuns(runs.runs()); };
-    QObject::connect(&models.runs, &RunsModel::modelReset, panel, show);
-    QObject::connect(&models.runs, &RunsModel::dataChanged, panel, show);
-    return panel;
+    return new SweepPanel(models.runs);
 }
 
 constexpr Panel kPanels[] = {

@@ -38,6 +38,22 @@ WindowActions::WindowActions(QWidget& window)
                                 const QString& toolTip) {
         return makeAction(window, QString::fromLatin1(icon), text, shortcuts, toolTip);
     };
+    makeFile(make);
+    makeEdit(make);
+    makeView(make);
+    makeRuns(make);
+    makeCanvases(make);
+    makeHelp(make);
+    makeRunBar(make);
+    fit->setProperty(KeyBindings::kYields, true);
+    nameActions();
+    for (QAction* action : ofCanvas()) {
+        action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+    }
+}
+
+void WindowActions::makeFile(const Make& make)
+{
     create = make("new", Text::tr("&New…"), {QKeySequence::New},
                   Text::tr("A new project: its data, depth, width and topology, and what they cost"));
     open = make("open", Text::tr("&Open…"), {QKeySequence::Open}, Text::tr("Open a project's folder, or a run's"));
@@ -57,6 +73,10 @@ WindowActions::WindowActions(QWidget& window)
                      Text::tr("Examples and recent projects"));
     quit =
         make("", Text::tr("&Quit"), {QKeySequence(Qt::CTRL | Qt::Key_Q)}, Text::tr("Leave; unsaved changes are kept"));
+}
+
+void WindowActions::makeEdit(const Make& make)
+{
     undo = make("undo", Text::tr("&Undo"), {QKeySequence(Qt::CTRL | Qt::Key_Z)}, Text::tr("Undo"));
     redo = make("redo", Text::tr("&Redo"),
                 {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z), QKeySequence(Qt::CTRL | Qt::Key_Y)}, Text::tr("Redo"));
@@ -72,6 +92,10 @@ WindowActions::WindowActions(QWidget& window)
                Text::tr("Show the whole network"));
     zoomToSelection =
         make("", Text::tr("&Zoom to selection"), {QKeySequence(Qt::Key_Z)}, Text::tr("Show what is selected"));
+}
+
+void WindowActions::makeView(const Make& make)
+{
     nextPanel =
         make("", Text::tr("&Next panel"), {QKeySequence(Qt::Key_F6)}, Text::tr("Move the keys to the next panel"));
     previousPanel = make("", Text::tr("Pre&vious panel"), {QKeySequence(Qt::SHIFT | Qt::Key_F6)},
@@ -86,6 +110,10 @@ WindowActions::WindowActions(QWidget& window)
     resetLayout = make("", Text::tr("&Reset the layout"), {}, Text::tr("Put every panel back in its place"));
     commands = make("", Text::tr("&Commands…"), {QKeySequence(Qt::CTRL | Qt::Key_K)}, Text::tr("Find any command"));
     keys = make("", Text::tr("&Keyboard shortcuts…"), {}, Text::tr("See and change the keys of every command"));
+}
+
+void WindowActions::makeRuns(const Make& make)
+{
     enqueue = make("", Text::tr("Add to the &queue"), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_R)},
                    Text::tr("Train the project as it is now once the runs before it have ended"));
     goOnWithQueue = make("", Text::tr("&Go on with the queue"), {},
@@ -94,6 +122,10 @@ WindowActions::WindowActions(QWidget& window)
                 Text::tr("Write a checkpoint, end this run and go on with the next in the queue"));
     sweep = make("", Text::tr("S&weep a field…"), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_W)},
                  Text::tr("Train the project once for each of several values of a field"));
+}
+
+void WindowActions::makeCanvases(const Make& make)
+{
     depth = make("", Text::tr("D&epth canvas"), {QKeySequence(Qt::CTRL | Qt::Key_1)},
                  Text::tr("The stack of layers, its shortcuts as arcs"));
     matrix = make("", Text::tr("&Matrix"), {QKeySequence(Qt::CTRL | Qt::Key_2)},
@@ -114,22 +146,25 @@ WindowActions::WindowActions(QWidget& window)
                    Text::tr("Find a topology, a block or a node"));
     backToPreset = make("", Text::tr("Back to the &preset"), {},
                         Text::tr("Undo every change to the wiring since its preset was chosen"));
+}
+
+void WindowActions::makeHelp(const Make& make)
+{
     explain = make("", Text::tr("&What this computes"), {QKeySequence(Qt::Key_F1)},
                    Text::tr("Explain what is selected: its equation, start, cost and source"));
     methods = make("", Text::tr("&Methods"), {}, Text::tr("What each method computes, page by page"));
     fiveMinutes = make("", Text::tr("&Five minutes"), {}, Text::tr("From a first start to a topology of one's own"));
     about = make("", Text::tr("&About Residua"), {}, Text::tr("Version and licence"));
+}
+
+void WindowActions::makeRunBar(const Make& make)
+{
     run.run = make("run", Text::tr("Run"), {QKeySequence(Qt::CTRL | Qt::Key_R)}, Text::tr("Train, or go on"));
     run.pause =
         make("pause", Text::tr("Pause"), {QKeySequence(Qt::CTRL | Qt::Key_P)}, Text::tr("Pause after this step"));
     run.step = make("step", Text::tr("Step"), {QKeySequence(Qt::Key_F10)}, Text::tr("Train one step"));
     run.stop = make("stop", Text::tr("Stop"), {QKeySequence(Qt::CTRL | Qt::Key_Period)},
                     Text::tr("Write a checkpoint and end the run"));
-    fit->setProperty(KeyBindings::kYields, true);
-    nameActions();
-    for (QAction* action : ofCanvas()) {
-        action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-    }
 }
 
 /// Names in the user's settings: they stay.

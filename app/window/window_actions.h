@@ -4,7 +4,11 @@
 #include "app/runs/run_bar.h"
 
 #include <QAction>
+#include <QKeySequence>
 #include <QList>
+#include <QString>
+
+#include <functional>
 
 class QMenu;
 class QMenuBar;
@@ -71,6 +75,17 @@ struct WindowActions {
     [[nodiscard]] QList<QAction*> ofProject() const;
 
 private:
+    using Make = std::function<QAction*(const char* icon, const QString& text, const QList<QKeySequence>& keys,
+                                        const QString& toolTip)>;
+
+    void makeFile(const Make& make);
+    void makeEdit(const Make& make);
+    void makeView(const Make& make);
+    void makeRuns(const Make& make);
+    /// The views, and what is done with what they show.
+    void makeCanvases(const Make& make);
+    void makeHelp(const Make& make);
+    void makeRunBar(const Make& make);
     void nameActions();
 };
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Sweeps in the window, as a person makes them: fields, values, the grid and its cost.
+#include "app/runs/runs_model.h"
 #include "app/sweeps/sweep_fields.h"
 #include "app/sweeps/sweep_panel.h"
 #include "engine/runs/run_writer.h"
 #include "projects/library/presets.h"
 #include "tests/support/test_program.h"
 #include "visualizers/plot/background_pool.h"
+#include "visualizers/runs/shown_runs.h"
 
 #include <QAbstractItemModelTester>
 #include <QApplication>
@@ -46,7 +48,8 @@ private slots:
     void init()
     {
         m_document = {withoutSweeps(), {}};
-        m_panel = std::make_unique<SweepPanel>();
+        m_runs.setRuns({});
+        m_panel = std::make_unique<SweepPanel>(m_runs);
         m_panel->resize(900, 300);
         connect(m_panel.get(), &SweepPanel::editRequested, this, [this](const projects::Edit& edit) {
             QVERIFY(projects::applyEdit(m_document, edit).ok());
@@ -228,7 +231,7 @@ private slots:
             QVERIFY(writer->flush().ok());
             runs.push_back(writer->info());
         }
-        m_panel->setRuns(runs);
+        m_runs.setRuns(runs);
         const auto text = [&](int row, int fromLast) {
             return grid.index(row, grid.columnCount() - fromLast).data().toString();
         };
@@ -240,7 +243,7 @@ private slots:
         QCOMPARE(text(2, 2), QString("not begun"));
         QCOMPARE(text(2, 4), QString("—"));
         runs[1].membership.reset(); // a run that trains the same, but was begun by itself
-        m_panel->setRuns({runs[1]});
+        m_runs.setRuns({runs[1]});
         QTRY_COMPARE_WITH_TIMEOUT(text(1, 2), QString("not begun"), kSweepPatience);
     }
 
@@ -333,6 +336,8 @@ private:
     }
 
     projects::Document m_document;
+    visualizers::ShownRuns m_shown;
+    RunsModel m_runs{m_shown};
     std::unique_ptr<SweepPanel> m_panel;
 };
 

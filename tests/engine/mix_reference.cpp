@@ -244,82 +244,103 @@ private:
     std::int64_t m_mix = 0;  ///< mixes made so far
 };
 
-/// ANCRe module level (Table 1): the attention and FFN halves one after the other, bridged at one or both of their
-/// inputs. Without a bridge at a site the plain sum stands there.
-at::Tensor halvedOutput(const Project& project, CompiledNetwork& network, const at::Tensor& input)
-{
-    const auto& mix = std::get<projects::DepthMix>(project.topology.wiring);
-    const std::int64_t depth = project.network.depth();
-    const at::Tensor c = parameter(network, "topology.coefficient");
-    const auto times = [&](std::int64_t layer, const char* node, const at::Tensor& x) {
-        return at::matmul(x, parameter(network, "layers." + std::to_string(layer) + "." + node + ".weight").t());
-    };
-    Tensors bridged;
-    std::int64_t term = 0;
-    at::Tensor x = input;
-    const auto arrive = [&](const at::Tensor& branches) {
-        at::Tensor value = branches;
-        if (!bridged.empty()) {
-            const auto n = static_cast<std::int64_t>(bridged.size());
-            const at::Tensor p = at::softmax(c.narrow(0, term, n) / mix.temperature, 0);
-            term += n;
-            for (std::int64_t i = 0; i < n; ++i) {
-                value = value + p[i] * bridged[static_cast<std::size_t>(i)];
-            }
-        }
-        bridged.push_back(value);
-        return value;
-    };
-    if (projects::hasTwoFamilies(mix)) {
-        // ANCRe section 4.2: of each kind of input a learned sum of the earlier ones, beside both branches since.
-        const auto learned = [&](const Tensors& inputs) {
-            const auto n = static_cast<std::int64_t>(inputs.size());
-            const at::Tensor p = at::softmax(c.narrow(0, term, n) / mix.temperature, 0);
-            term += n;
-            at::Tensor sum = at::zeros_like(inputs[0]);
-            for (std::int64_t i = 0; i < n; ++i) {
-                sum = sum + p[i] * inputs[static_cast<std::size_t>(i)];
-            }
-            return sum;
-        };
+/// ANCRe module level (Table 1): the attention and FFN halves one after the other.
+class HalvedReference {
+public:
+    HalvedReference(const Project& project, CompiledNetwork& network)
+        : m_mix(std::get<projects::DepthMix>(project.topology.wiring)),
+          m_network(network),
+          m_depth(project.network.depth()),
+          m_coefficient(parameter(network, "topology.coefficient"))
+    {
+    }
+
+    at::Tensor run(const at::Tensor& input)
+    {
+        return projects::hasTwoFamilies(m_mix) ? runFamilies(input) : runBridges(input);
+    }
+
+private:
+    /// Section 4.2: of each kind of input a learned sum of the earlier ones, beside both branches since.
+    at::Tensor runFamilies(const at::Tensor& input)
+    {
+        const auto learned = [this](const Tensors& inputs) { return plusLearned(at::zeros_like(inputs[0]), inputs); };
         Tensors attentionInputs{input};
         Tensors ffnInputs;
         at::Tensor f;
-        for (std::int64_t j = 1; j <= depth; ++j) {
+        for (std::int64_t j = 1; j <= m_depth; ++j) {
             const at::Tensor a = times(j, "a", attentionInputs.back());
             ffnInputs.push_back(j == 1 ? input + a : f + a + learned(ffnInputs));
-            f = times(j, "down", at::relu(times(j, "up", ffnInputs.back())));
-            const bool plain = j == depth && !mix.lastMix;
+            f = ffn(j, ffnInputs.back());
+            const bool plain = j == m_depth && !m_mix.lastMix;
             attentionInputs.push_back(plain ? ffnInputs.back() + f : a + f + learned(attentionInputs));
         }
         return attentionInputs.back();
     }
-    const bool attentions = mix.sites != projects::MixSites::Ffn;
-    const bool ffns = mix.sites != projects::MixSites::Mhsa;
-    at::Tensor since; // branches since the last bridged site
-    if (attentions) {
-        bridged.push_back(input);
-    }
-    for (std::int64_t j = 1; j <= depth; ++j) {
-        const at::Tensor a = times(j, "a", x);
-        since = since.defined() ? since + a : a;
-        if (ffns) {
-            x = bridged.empty() ? arrive(input + a) : arrive(since);
-            since.reset();
-        } else {
-            x = x + a;
+
+    /// Bridged at one or both of the halves' inputs; without a bridge at a site the plain sum stands there.
+    at::Tensor runBridges(const at::Tensor& input)
+    {
+        const bool attentions = m_mix.sites != projects::MixSites::Ffn;
+        const bool ffns = m_mix.sites != projects::MixSites::Mhsa;
+        Tensors bridged;
+        const auto arrive = [&](const at::Tensor& branches) {
+            bridged.push_back(bridged.empty() ? branches : plusLearned(branches, bridged));
+            return bridged.back();
+        };
+        at::Tensor x = input;
+        at::Tensor since; // branches since the last bridged site
+        if (attentions) {
+            bridged.push_back(input);
         }
-        const at::Tensor f = times(j, "down", at::relu(times(j, "up", x)));
-        since = since.defined() ? since + f : f;
-        if (attentions || j == depth) {
-            x = arrive(since);
-            since.reset();
-        } else {
-            x = x + f;
+        for (std::int64_t j = 1; j <= m_depth; ++j) {
+            const at::Tensor a = times(j, "a", x);
+            since = since.defined() ? since + a : a;
+            if (ffns) {
+                x = bridged.empty() ? arrive(input + a) : arrive(since);
+                since.reset();
+            } else {
+                x = x + a;
+            }
+            const at::Tensor f = ffn(j, x);
+            since = since.defined() ? since + f : f;
+            if (attentions || j == m_depth) {
+                x = arrive(since);
+                since.reset();
+            } else {
+                x = x + f;
+            }
         }
+        return x;
     }
-    return x;
-}
+
+    at::Tensor times(std::int64_t layer, const char* node, const at::Tensor& x)
+    {
+        return at::matmul(x, parameter(m_network, "layers." + std::to_string(layer) + "." + node + ".weight").t());
+    }
+    at::Tensor ffn(std::int64_t layer, const at::Tensor& x)
+    {
+        return times(layer, "down", at::relu(times(layer, "up", x)));
+    }
+
+    /// `value` and the next mix, of all of `inputs`.
+    at::Tensor plusLearned(at::Tensor value, const Tensors& inputs)
+    {
+        const auto n = static_cast<std::int64_t>(inputs.size());
+        const at::Tensor p = at::softmax(m_coefficient.narrow(0, m_term, n) / m_mix.temperature, 0);
+        m_term += n;
+        for (std::int64_t i = 0; i < n; ++i) {
+            value = value + p[i] * inputs[static_cast<std::size_t>(i)];
+        }
+        return value;
+    }
+
+    const projects::DepthMix& m_mix;
+    CompiledNetwork& m_network;
+    std::int64_t m_depth;
+    at::Tensor m_coefficient;
+    std::int64_t m_term = 0; ///< coefficients read so far
+};
 
 } // namespace
 
@@ -388,7 +409,7 @@ at::Tensor referenceOutput(const Project& project, CompiledNetwork& network, con
                            const std::vector<double>& factors)
 {
     if (projects::splitsLayers(std::get<projects::DepthMix>(project.topology.wiring))) {
-        return halvedOutput(project, network, input);
+        return HalvedReference(project, network).run(input);
     }
     return Reference(project, network, factors).run(input);
 }

@@ -28,7 +28,7 @@ constexpr const char* kGpu = "cuda:0";
 
 /// A language model under `topology`, made of the transformer block with the ports that it feeds; without dropout,
 /// whose draws differ between devices.
-projects::Project languageUnder(const projects::TopologyPreset& topology)
+projects::Project onTheBlockOf(const projects::TopologyPreset& topology)
 {
     const auto* const mix = std::get_if<projects::DepthMix>(&topology.wiring);
     const projects::MixPorts ports = mix ? mix->ports : projects::MixPorts::Input;
@@ -115,7 +115,7 @@ private Q_SLOTS:
         projects::Project project;
         for (const projects::TopologyPreset& preset : projects::topologyPresets(depth)) {
             if (preset.name == topology.toStdString()) {
-                project = languageUnder(preset);
+                project = onTheBlockOf(preset);
             }
         }
         const std::vector<double> onCpu = lossesOn("cpu", project);

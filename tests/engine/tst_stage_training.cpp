@@ -242,43 +242,12 @@ private Q_SLOTS:
     {
         QFETCH(QString, kind);
         QFETCH(qint64, stop);
-        StageSchedule schedule;
-        schedule.stages = {{0, 2, {1}}, {4, 3, {1}}, {8, 4, {1}}};
-        if (kind == "heads and MLP") {
-            schedule.axis = DropAxis::HeadsAndMlp;
-        } else if (kind == "LEMON") {
-            schedule = growing(GrowthSource::Adjacent, GrowthWrites::Zero);
-        } else if (kind == "MSG") {
-            schedule = growing(GrowthSource::Top, GrowthWrites::Copied, 3);
-        } else if (kind == "curve") {
-            schedule = {};
-            schedule.course = projects::DropCourse::Curve;
-            schedule.sampling = DropSampling::DeeperSeldomer;
-        }
-        projects::Project project = staged(11, schedule);
+        projects::Project project = staged(11, scheduleOf(kind));
         project.training.validateEvery = 3;
         const auto folder = directory("resumes-" + kind + QString::number(stop));
         const auto whole = tests::lossesOf(project, folder / "whole");
         QCOMPARE(whole.size(), std::size_t{11});
-        {
-            SessionProbe probe;
-            StartRun command;
-            command.run = kRun;
-            command.project = project;
-            command.runDirectory = folder / "stopped";
-            command.pauseAfter = stop;
-            probe.post(command);
-            QVERIFY(probe.waitFor<RunPaused>());
-            probe.post(Stop{kRun});
-            QVERIFY(probe.waitFor<RunEnded>());
-        }
-        SessionProbe probe;
-        ResumeRun command;
-        command.run = kRun;
-        command.runDirectory = folder / "stopped";
-        probe.post(command);
-        QVERIFY(probe.waitFor<RunEnded>());
-        QVERIFY2(probe.all<RunEnded>()[0].status == RunStatus::Finished, probe.all<RunEnded>()[0].error.text().c_str());
+        trainWithBreak(project, folder / "stopped", stop);
         QCOMPARE(tests::recordedLosses(folder / "stopped"), whole);
         QVERIFY(recordedStages(folder / "stopped") == recordedStages(folder / "whole"));
         QCOMPARE(recordedStages(folder / "whole").size(), kind == "curve" ? std::size_t{0} : std::size_t{3});
@@ -360,6 +329,49 @@ private Q_SLOTS:
     }
 
 private:
+    [[nodiscard]] static StageSchedule scheduleOf(const QString& kind)
+    {
+        StageSchedule schedule;
+        schedule.stages = {{0, 2, {1}}, {4, 3, {1}}, {8, 4, {1}}};
+        if (kind == "heads and MLP") {
+            schedule.axis = DropAxis::HeadsAndMlp;
+        } else if (kind == "LEMON") {
+            schedule = growing(GrowthSource::Adjacent, GrowthWrites::Zero);
+        } else if (kind == "MSG") {
+            schedule = growing(GrowthSource::Top, GrowthWrites::Copied, 3);
+        } else if (kind == "curve") {
+            schedule = {};
+            schedule.course = projects::DropCourse::Curve;
+            schedule.sampling = DropSampling::DeeperSeldomer;
+        }
+        return schedule;
+    }
+
+    /// Stopped after step `stop`, and resumed to the end by another session.
+    static void trainWithBreak(const projects::Project& project, const std::filesystem::path& run, std::int64_t stop)
+    {
+        {
+            SessionProbe probe;
+            StartRun command;
+            command.run = kRun;
+            command.project = project;
+            command.runDirectory = run;
+            command.pauseAfter = stop;
+            probe.post(command);
+            QVERIFY(probe.waitFor<RunPaused>());
+            probe.post(Stop{kRun});
+            QVERIFY(probe.waitFor<RunEnded>());
+        }
+        SessionProbe probe;
+        ResumeRun command;
+        command.run = kRun;
+        command.runDirectory = run;
+        probe.post(command);
+        QVERIFY(probe.waitFor<RunEnded>());
+        const RunEnded ended = probe.all<RunEnded>()[0];
+        QVERIFY2(ended.status == RunStatus::Finished, ended.error.text().c_str());
+    }
+
     [[nodiscard]] std::filesystem::path directory(const QString& name) const
     {
         return m_folder.filePath(name).toStdString();
