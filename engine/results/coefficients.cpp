@@ -250,9 +250,9 @@ Result<std::vector<CoefficientTensor>> checkpointCoefficients(const fs::path& ru
                                        " does not fit the topology of the run's project"};
     }
     if (const double numbers = numbersOf(learned); numbers > kMostNumbers) {
-        return Error{run.string(), std::string("the checkpoint's ") + projects::kTopologyCoefficient + " makes matrices of " +
-                                       scaledText(numbers, Prefixes::Decimal, {}) + " numbers, expected at most " +
-                                       scaledText(kMostNumbers, Prefixes::Decimal, {}) +
+        return Error{run.string(), std::string("the checkpoint's ") + projects::kTopologyCoefficient +
+                                       " makes matrices of " + scaledText(numbers, Prefixes::Decimal, {}) +
+                                       " numbers, expected at most " + scaledText(kMostNumbers, Prefixes::Decimal, {}) +
                                        ": its recorded matrices have the means of the features"};
     }
     const auto count = static_cast<std::size_t>(terms * learned.coefficients.features);
