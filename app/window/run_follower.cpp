@@ -49,11 +49,11 @@ visualizers::RunNumbers numbersOf(const engine::Progress& progress)
     visualizers::RunNumbers numbers{progress.steps, progress.validations, {}, progress.matrices};
     if (!progress.steps.empty() && progress.unitsPerSecond > 0) {
         const std::int64_t step = progress.steps.back().step;
-        numbers.figures[engine::metric::kThroughput] = {{step, progress.unitsPerSecond}};
-        numbers.figures[engine::metric::kPeakBytes] = {{step, static_cast<double>(progress.peakBytes)}};
+        numbers.metrics[engine::metric::kThroughput] = {{step, progress.unitsPerSecond}};
+        numbers.metrics[engine::metric::kPeakBytes] = {{step, static_cast<double>(progress.peakBytes)}};
     }
     for (const auto& [step, loss] : progress.stageValidations) {
-        numbers.figures[engine::metric::kStageLoss].push_back({step, loss});
+        numbers.metrics[engine::metric::kStageLoss].push_back({step, loss});
     }
     return numbers;
 }
@@ -355,8 +355,8 @@ void RunFollower::onFailed(const std::string& directory, const QString& reason)
 
 void RunFollower::tellRate(const RunRecord& record)
 {
-    const auto speed = record.numbers.figures.find(engine::metric::kThroughput);
-    if (speed != record.numbers.figures.end() && !speed->second.empty() && record.flopPerUnit > 0) {
+    const auto speed = record.numbers.metrics.find(engine::metric::kThroughput);
+    if (speed != record.numbers.metrics.end() && !speed->second.empty() && record.flopPerUnit > 0) {
         const auto& [step, units] = speed->second.back();
         const auto done = static_cast<double>(step);
         const double share = projects::wholeSteps(record.flops, done) - projects::wholeSteps(record.flops, done - 1);
