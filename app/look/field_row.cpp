@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/look/field_row.h"
 
+#include "projects/schema/fields.h"
+
 #include <QDir>
 #include <QHBoxLayout>
 #include <QLineEdit>
 #include <QPushButton>
+#include <QSpinBox>
 #include <QWidget>
+
+#include <algorithm>
+#include <limits>
 
 namespace residua::app {
 
@@ -28,6 +34,18 @@ QWidget* fieldRow(QWidget* field, std::initializer_list<QPushButton*> buttons)
     }
     row->setFocusProxy(field);
     return row;
+}
+
+QSpinBox* spinBoxOf(const QString& name, const QString& object, std::string_view pointer, QWidget* parent)
+{
+    const projects::Range range = projects::fieldOfSchema(pointer).value().field.more.range;
+    auto* box = new QSpinBox(parent);
+    box->setRange(static_cast<int>(range.least),
+                  static_cast<int>(std::min<double>(range.most, std::numeric_limits<int>::max())));
+    box->setGroupSeparatorShown(true);
+    box->setAccessibleName(name);
+    box->setObjectName(object);
+    return box;
 }
 
 void takeChosen(QLineEdit& field, const QString& path)

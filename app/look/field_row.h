@@ -2,9 +2,11 @@
 #pragma once
 
 #include <initializer_list>
+#include <string_view>
 
 class QLineEdit;
 class QPushButton;
+class QSpinBox;
 class QString;
 class QWidget;
 
@@ -13,6 +15,11 @@ namespace residua::app {
 /// A field with buttons behind it as one row of a form: the form's caption leads to the field, and Return in the field
 /// presses none of the buttons. Takes over the widgets.
 [[nodiscard]] QWidget* fieldRow(QWidget* field, std::initializer_list<QPushButton*> buttons);
+
+/// A whole number within the range of the schema's field at `pointer` (fieldOfSchema). `name`: for people who cannot
+/// see the form; `object`: its object name.
+[[nodiscard]] QSpinBox* spinBoxOf(const QString& name, const QString& object, std::string_view pointer,
+                                  QWidget* parent);
 
 /// Shows the path that a file dialog came back with; empty, because it was given up: the field stays as it is.
 void takeChosen(QLineEdit& field, const QString& path);

@@ -253,7 +253,7 @@ void GoOnDialog::fillTopologies(const projects::Topology& wired)
     // What the project is wired as now, else the first that may compute the same.
     const auto likely = std::ranges::find_if(m_topologies, [&](const projects::Topology& offered) {
         return offered.wiring == wired.wiring ||
-               !projects::departureFromPlain(offered.wiring, m_source.project.network.depth());
+               projects::startsAsPlain(offered.wiring, m_source.project.network.depth());
     });
     m_topology->setCurrentIndex(
         likely == m_topologies.end() ? 0 : static_cast<int>(std::distance(m_topologies.begin(), likely)));

@@ -15,7 +15,6 @@
 #include "projects/cost/cost.h"
 #include "projects/model/data_endings.h"
 #include "projects/model/data_source.h"
-#include "projects/schema/fields.h"
 #include "projects/studies/sweep_grid.h"
 
 #include <QComboBox>
@@ -34,7 +33,6 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace residua::app {
@@ -43,19 +41,6 @@ namespace {
 constexpr QSize kSize(760, 560);
 constexpr int kSoonMilliseconds = 250; ///< a path is typed letter by letter
 constexpr int kRowSpacing = 8;         ///< pixels
-
-/// For the field of the schema at `pointer`, in its range.
-QSpinBox* number(const QString& name, const QString& object, std::string_view pointer, QWidget* parent)
-{
-    const projects::Range range = projects::fieldOfSchema(pointer).value().field.more.range;
-    auto* box = new QSpinBox(parent);
-    box->setRange(static_cast<int>(range.least),
-                  static_cast<int>(std::min<double>(range.most, std::numeric_limits<int>::max())));
-    box->setGroupSeparatorShown(true);
-    box->setAccessibleName(name);
-    box->setObjectName(object);
-    return box;
-}
 
 /// What a look at the data has found.
 struct ReadData {
@@ -80,15 +65,15 @@ NewProjectDialog::NewProjectDialog(EngineBridge& engine, double deviceBytes, QWi
       m_train(new QPushButton(tr("Train one…"), this)),
       m_model(new QLineEdit(this)),
       m_vocabulary(
-          number(tr("Vocabulary"), QStringLiteral("newVocabulary"), "/data/source/tokeniser/vocabulary", this)),
+          spinBoxOf(tr("Vocabulary"), QStringLiteral("newVocabulary"), "/data/source/tokeniser/vocabulary", this)),
       m_amount(new QLabel(this)),
       m_preview(new QPlainTextEdit(this)),
-      m_depth(number(tr("Depth"), QStringLiteral("newDepth"), "/network/stack/N/repeat", this)),
-      m_width(number(tr("Width"), QStringLiteral("newWidth"), "/network/width", this)),
+      m_depth(spinBoxOf(tr("Depth"), QStringLiteral("newDepth"), "/network/stack/N/repeat", this)),
+      m_width(spinBoxOf(tr("Width"), QStringLiteral("newWidth"), "/network/width", this)),
       m_topology(new QComboBox(this)),
-      m_steps(number(tr("Steps"), QStringLiteral("newSteps"), "/training/steps", this)),
-      m_batch(number(tr("Batch"), QStringLiteral("newBatch"), "/training/batch", this)),
-      m_sequence(number(tr("Sequence length"), QStringLiteral("newSequence"), "/training/sequence_length", this)),
+      m_steps(spinBoxOf(tr("Steps"), QStringLiteral("newSteps"), "/training/steps", this)),
+      m_batch(spinBoxOf(tr("Batch"), QStringLiteral("newBatch"), "/training/batch", this)),
+      m_sequence(spinBoxOf(tr("Sequence length"), QStringLiteral("newSequence"), "/training/sequence_length", this)),
       m_cost(new CostView(this)),
       m_total(new QLabel(this)),
       m_problem(new QLabel(this)),

@@ -70,11 +70,12 @@ OperatorResult buildImage(const NodeContext& node)
     return makeOperator([shape](const Inputs& in, const Pass&) { return in[0].reshape(shape); });
 }
 
-/// Halves go away from zero, as in formulas of sizes; LibTorch's own rounds them to even. The difference is exact.
+/// Halves go away from zero, as in formulas of sizes; LibTorch's own rounds them to even. The difference is exact, but
+/// of an infinity it is none.
 at::Tensor roundHalfAway(const at::Tensor& x)
 {
     const at::Tensor whole = at::trunc(x);
-    return whole + at::trunc((x - whole) * 2);
+    return at::where(at::isfinite(x), whole + at::trunc((x - whole) * 2), x);
 }
 
 /// A formula over tensors. Numbers are tensors of no dimension, which any type absorbs.

@@ -228,7 +228,7 @@ private:
         return compile(projects::graphAsRun(m_project.topology.wiring, *graph), ref, prefix, entering, {});
     }
 
-    /// Of a graph as it runs.
+    /// The program of a graph as it runs.
     [[nodiscard]] Result<GraphProgram> compile(const projects::Graph& graph, const projects::GraphRef& ref,
                                                const std::string& prefix, const Shape& entering,
                                                std::set<projects::NodeId> residualWriters,

@@ -18,7 +18,7 @@ using kernels::GateInput;
 using kernels::GateKind;
 using kernels::WeightKind;
 
-static_assert(projects::kMostMixedLayers + 1 == kernels::kMaxSources, "entries of a mix beside the stack's input");
+static_assert(projects::kMostMixedLayers + 1 == kernels::kMaxSources, "entries of a mix, the stack's input among them");
 
 const void* dataOf(const at::Tensor& tensor)
 {

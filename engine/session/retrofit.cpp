@@ -33,6 +33,7 @@ using projects::Project;
 constexpr double kSameInDouble = 1e-10; ///< of the outputs' size: another order of sums, amplified by the layers
 constexpr std::int64_t kSequences = 2;
 constexpr std::int64_t kVectors = 64;
+
 /// "layers.3.norm_k.weight" → "layers.3.norm.weight" where the document says that norm_k shares the weights of norm; a
 /// topology with separate norms makes them its own. Empty where nothing is shared.
 std::string sharedSource(const Project& project, const std::string& name)

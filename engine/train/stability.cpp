@@ -136,7 +136,7 @@ std::vector<Matrix> Stability::matrices() const
     return both;
 }
 
-/// kStabilityGap, a mean over the layers that could be left out.
+/// matrix::kStabilityGap, a mean over the layers that could be left out.
 Matrix Stability::gapOf(const Matrix& stability) const
 {
     double sum = 0;

@@ -24,8 +24,9 @@ inline constexpr std::uint64_t kLargestText = std::uint64_t{64} << 20; ///< far 
 /// All of a regular file of at most `most` bytes; anything else, and one that is changed meanwhile, is an error.
 [[nodiscard]] Result<std::string> readFile(const std::filesystem::path& path, std::uint64_t most = kLargestText);
 
-/// Replaces `path` by what `write` makes, and brings to the disk, under the temporary name that it is given. On failure
-/// the old content stays, and nothing of the new.
+/// Replaces `path` by what `write` makes, and brings to the disk, under the temporary name that it is given. Where an
+/// error says that `path` cannot be written, the old content stays, and nothing of the new; an error of bringing the
+/// folder to the disk comes after the new content is there.
 [[nodiscard]] Status replaceBy(const std::function<Status(const std::filesystem::path& temporary)>& write,
                                const std::filesystem::path& path);
 

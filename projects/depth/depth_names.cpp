@@ -6,7 +6,7 @@
 namespace residua::projects {
 namespace {
 
-/// Of a layer's module, one of so many that each layer has.
+/// The name of a layer's module, where each layer has so many.
 std::string moduleName(std::int64_t module, std::int64_t perLayer)
 {
     if (module == 0 || perLayer == 1) {

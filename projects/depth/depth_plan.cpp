@@ -27,7 +27,7 @@ double startOf(const DepthMix& mix, const DepthReader& reader, std::int64_t sour
     return 1;
 }
 
-/// Of no reader yet.
+/// A plan without readers yet.
 DepthPlan emptyPlan(const DepthMix& mix, std::int64_t layers)
 {
     DepthPlan plan;

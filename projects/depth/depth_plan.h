@@ -60,7 +60,7 @@ struct DepthPlan {
 /// softmax over targets makes of its weights, it does not know.
 [[nodiscard]] DepthPlan planOf(const DepthMix& mix, std::int64_t layers, std::int64_t target);
 
-/// One reader of it, of so many modules.
+/// Reader `target` of a mix over so many modules.
 [[nodiscard]] DepthReader readerOf(const DepthMix& mix, std::int64_t target, std::int64_t modules);
 
 /// What the sources are now, one by one; a summed middle is none of them. Pruned shortcuts stay among them, for their

@@ -22,7 +22,7 @@ template <std::size_t N, std::size_t M>
 inline constexpr std::array<std::string_view, 3> kTextEndings{".txt", ".txt.gz", ".txt.zst"};
 inline constexpr std::array<std::string_view, 7> kRecordEndings{".jsonl",     ".jsonl.gz",   ".jsonl.zst", ".ndjson",
                                                                 ".ndjson.gz", ".ndjson.zst", ".parquet"};
-/// Of ready-made tokens.
+/// What the names of files with ready-made tokens end in.
 inline constexpr std::array<std::string_view, 1> kTokenEndings{".bin"};
 
 inline constexpr auto kAnyTextEndings = bothOf(kTextEndings, kRecordEndings);

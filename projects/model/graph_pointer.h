@@ -25,11 +25,11 @@ struct GraphPointer {
 /// Its one text form: "/network/head", "/network/blocks/0/graph/nodes/3", "/network/stem/wires/2". Empty where the
 /// project has no such graph.
 [[nodiscard]] std::string textOf(const Project& project, const GraphPointer& pointer);
-/// Of a pointer to a graph, to a block or to what is inside of one; its node or wire only where the graph has it.
-/// nullopt for any other.
+/// Reads a pointer to a graph, to a block or to what is inside of one; node or wire only where the graph has it.
+/// nullopt for any other pointer.
 [[nodiscard]] std::optional<GraphPointer> graphPointerFrom(const Project& project, std::string_view text);
 
-/// Of a block as a whole, with its name: "/network/blocks/0".
+/// The pointer to a block as a whole, with its name: "/network/blocks/0".
 [[nodiscard]] std::string pointerOfBlock(std::size_t index);
 
 } // namespace residua::projects

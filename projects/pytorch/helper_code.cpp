@@ -123,7 +123,7 @@ constexpr HelperText kHelpers[] = {
     {Helper::RoundHalfAway, "round_half_away", R"(def round_half_away(x):
     """The nearest whole number, halves away from zero; torch.round takes them to even."""
     whole = torch.trunc(x)
-    return whole + torch.trunc((x - whole) * 2)
+    return torch.where(torch.isfinite(x), whole + torch.trunc((x - whole) * 2), x)
 )"},
     {Helper::Sinkhorn, "sinkhorn", R"(def sinkhorn(logits, iterations):
     """exp(logits) [n, n, ...] with rows and columns divided by their sums in turn: nearly doubly stochastic."""

@@ -94,7 +94,7 @@ public:
         });
     }
 
-    /// Of the last field on the way to the target.
+    /// What is nearest to the last field on the way to the target.
     [[nodiscard]] const Nearest& nearest() const { return m_nearest; }
 
 private:

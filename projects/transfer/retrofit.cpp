@@ -85,7 +85,7 @@ Departure departureOf(const DepthMix& mix, const DepthReader& reader, std::span<
     return std::nullopt;
 }
 
-/// Of the first reader of the plan that departs.
+/// The departure of the first reader of the plan that departs.
 Departure departureOf(const DepthMix& mix, const DepthPlan& plan)
 {
     const MixNumbers start = appliedWeights(mix, plan, {1, plan.start});
@@ -211,7 +211,7 @@ std::string plainStarts(std::int64_t layers)
 {
     std::string names;
     for (const TopologyPreset& preset : topologyPresets(layers)) {
-        if (!departureOf(preset.wiring, layers)) {
+        if (startsAsPlain(preset.wiring, layers)) {
             names += (names.empty() ? "" : ", ") + preset.name;
         }
     }
@@ -339,6 +339,11 @@ void joinNorms(Graph& graph, NodeId input)
 }
 
 } // namespace
+
+bool startsAsPlain(const Wiring& wiring, std::int64_t layers)
+{
+    return !departureOf(wiring, layers);
+}
 
 std::optional<Error> departureFromPlain(const Wiring& wiring, std::int64_t layers)
 {

@@ -9,9 +9,11 @@
 
 namespace residua::projects {
 
+/// Whether a network of `layers` layers that is wired by `wiring` starts as the plain residual network of the same
+/// weights.
+[[nodiscard]] bool startsAsPlain(const Wiring& wiring, std::int64_t layers);
 /// Why a network of `layers` layers that is wired by `wiring` does not start as the plain residual network of the same
-/// weights, and what would; nullopt where it does. Up to rounding: entries may be summed in
-/// another order.
+/// weights, and which presets do; nullopt where it does. Up to rounding: entries may be summed in another order.
 [[nodiscard]] std::optional<Error> departureFromPlain(const Wiring& wiring, std::int64_t layers);
 
 /// Why no weights of another topology compute what `own` does, whatever it has learned; nullopt where its layers may

@@ -3,6 +3,7 @@
 #include "stage_harness.h"
 
 #include "engine/results/run_reader.h"
+#include "engine/session/recorder.h"
 #include "engine/train/batches.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
@@ -282,6 +283,28 @@ private Q_SLOTS:
         QVERIFY(probe.waitFor<RunEnded>());
         QCOMPARE(borders(), (std::vector<std::int64_t>{0, 4, 8}));
         QCOMPARE(tests::recordedLosses(run), losses);
+    }
+
+    /// The losses at a border and their difference are numbers of the run; before the first stage there are none.
+    void aBorderIsRecordedWithItsJump()
+    {
+        const std::filesystem::path run = directory("border");
+        auto writer = RunWriter::create(run, {}, tests::quickLanguage(8), run.parent_path().string());
+        QVERIFY(writer.ok());
+        Recorder recorder(std::move(*writer), "cpu", 8);
+        StageRecord stage;
+        stage.name = "2 layers";
+        recorder.stage(stage);
+        stage.step = 4;
+        stage.name = "4 layers";
+        stage.trainBefore = 2.5;
+        stage.trainAfter = 2.25;
+        recorder.stage(stage);
+        QVERIFY(recorder.flush().ok());
+        const Result<RunReader> reader = RunReader::open(run);
+        QVERIFY(reader.ok());
+        QCOMPARE(reader->metric(metric::kStageJump), (std::vector<MetricPoint>{{4, -0.25}}));
+        QCOMPARE(reader->metric(metric::kStageTrainBefore), (std::vector<MetricPoint>{{4, 2.5}}));
     }
 
 private:

@@ -5,9 +5,7 @@
 
 #include "engine/api/row_curves.h"
 #include "engine/observe/observer.h"
-#include "engine/results/run_reader.h"
 #include "engine/session/failure.h"
-#include "engine/session/recorder.h"
 #include "engine/session/training_loop.h"
 #include "engine/train/optimiser.h"
 #include "tests/support/test_program.h"
@@ -440,29 +438,6 @@ private Q_SLOTS:
         QVERIFY(pace.due(210.2));
         pace.flushed(300, 310); // a stalled one
         QVERIFY(pace.due(341));
-    }
-
-    /// The losses at a border and their difference are numbers of the run; before the first stage there are none.
-    void aBorderIsRecordedWithItsJump()
-    {
-        const QTemporaryDir folder;
-        const std::filesystem::path run = std::filesystem::path(folder.path().toStdString()) / "run";
-        auto writer = RunWriter::create(run, {}, quickLanguage(8), folder.path().toStdString());
-        QVERIFY(writer.ok());
-        Recorder recorder(std::move(*writer), "cpu", 8);
-        StageRecord stage;
-        stage.name = "2 layers";
-        recorder.stage(stage);
-        stage.step = 4;
-        stage.name = "4 layers";
-        stage.trainBefore = 2.5;
-        stage.trainAfter = 2.25;
-        recorder.stage(stage);
-        QVERIFY(recorder.flush().ok());
-        const Result<RunReader> reader = RunReader::open(run);
-        QVERIFY(reader.ok());
-        QCOMPARE(reader->metric(metric::kStageJump), (std::vector<MetricPoint>{{4, -0.25}}));
-        QCOMPARE(reader->metric(metric::kStageTrainBefore), (std::vector<MetricPoint>{{4, 2.5}}));
     }
 
     void exceptionsBecomeOneLine()

@@ -20,7 +20,7 @@ using kernels::Status;
 namespace {
 
 constexpr DataType kTypes[] = {DataType::float32, DataType::bfloat16, DataType::float64};
-constexpr double kEps = 1e-5;
+constexpr double kEpsilon = 1e-5;
 
 DataType accumulator(DataType type)
 {
@@ -70,7 +70,7 @@ Values normOf(const Values& x, const Values& weight, int width)
         for (int c = 0; c < width; ++c)
             squares += x[n * width + c] * x[n * width + c];
         for (int c = 0; c < width; ++c)
-            y[n * width + c] = x[n * width + c] / std::sqrt(squares / width + kEps) * weight[c];
+            y[n * width + c] = x[n * width + c] / std::sqrt(squares / width + kEpsilon) * weight[c];
     }
     return y;
 }
@@ -110,7 +110,7 @@ NormResult runNorm(DataType type, NormShape shape, const Values& x, const Values
     const kernels::Parallel parallel = threads > 1 ? kernels::Parallel{runThreads, &threads} : kernels::Parallel{};
     Buffer in(x, type), other(residual, type), weights(weight, accumulator(type)), dy(yGrad, type), dsum(sumGrad, type);
     Buffer sum(x.size(), type), y(x.size(), type), rstd(std::size_t(shape.tokens), accumulator(type));
-    kernels::RmsNormForward forward{type,         shape.tokens,   shape.width, kEps,     in.data(),
+    kernels::RmsNormForward forward{type,         shape.tokens,   shape.width, kEpsilon, in.data(),
                                     other.data(), weights.data(), sum.data(),  y.data(), rstd.data()};
     if (kernels::rmsNormForward(forward, parallel) != Status::ok)
         return {};
@@ -203,7 +203,7 @@ void TransformerKernelsTest::rmsNormWithoutOptions()
 {
     const Values x = randomValues(30, DataType::float64, 1);
     Buffer in(x, DataType::float64), y(30, DataType::float64);
-    kernels::RmsNormForward forward{DataType::float64, 3, 10, kEps, in.data()};
+    kernels::RmsNormForward forward{DataType::float64, 3, 10, kEpsilon, in.data()};
     forward.y = y.data();
     QVERIFY(kernels::rmsNormForward(forward) == Status::ok);
     const std::string text = difference("y", y.values(), normOf(x, Values(10, 1.0), 10), 1e-13);
@@ -385,7 +385,7 @@ void TransformerKernelsTest::rotaryTurnsBack()
 void TransformerKernelsTest::refusesBadArguments()
 {
     float numbers[8] = {};
-    kernels::RmsNormForward norm{DataType::float32, 2, 4, kEps, numbers};
+    kernels::RmsNormForward norm{DataType::float32, 2, 4, kEpsilon, numbers};
     QVERIFY(kernels::rmsNormForward(norm) == Status::missingPointer);
     norm.eps = -1;
     QVERIFY(kernels::rmsNormForward(norm) == Status::badEpsilon);
