@@ -6,6 +6,7 @@
 #include "engine/api/row_curves.h"
 #include "engine/observe/observer.h"
 #include "engine/session/failure.h"
+#include "engine/session/recorder.h"
 #include "engine/session/training_loop.h"
 #include "engine/train/optimiser.h"
 #include "tests/support/test_program.h"
