@@ -137,10 +137,12 @@ private:
     {
         for (const bool first : {true, false}) {
             for (const Node& node : m_graph.nodes) {
+                if (roleOf(node) != NodeRole::GraphOutput || m_nodes.at(node.id) != &node) {
+                    continue; // a number that two nodes have is the other's
+                }
                 const auto resolved = std::ranges::find(m_result.nodes, node.id, &ResolvedNode::id);
                 const std::string port = graphPortOf(node);
-                if (roleOf(node) == NodeRole::GraphOutput && resolved != m_result.nodes.end() &&
-                    (port == kOutputPort) == first) {
+                if (resolved != m_result.nodes.end() && (port == kOutputPort) == first) {
                     m_result.outputPorts.push_back({port, node.id, resolved->feeds[0], resolved->in[0]});
                 }
             }
