@@ -2,6 +2,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/process.h"
 #include "engine/bundle/bundle.h"
+#include "projects/base/text.h"
 
 #include <nlohmann/json.hpp>
 
@@ -75,11 +76,6 @@ Exit failed(const Error& error, const Interruptible& interruptible, const Consol
                                        : console.fail(Exit::Usage, error);
 }
 
-std::string counted(std::size_t count, const std::string& thing)
-{
-    return grouped(static_cast<std::int64_t>(count)) + " " + thing + (count == 1 ? "" : "s");
-}
-
 std::int64_t dataBytes(const engine::BundleContents& contents)
 {
     std::int64_t bytes = 0;
@@ -119,8 +115,8 @@ Exit runPack(const Arguments& arguments, const Console& console)
     const engine::BundleContents& contents = packed->contents;
     const std::int64_t inside = dataBytes(contents);
     const bool someData = !contents.data.empty();
-    console.line("wrote " + file + ": project " + contents.project + ", " + counted(contents.runs.size(), "run") +
-                 ", " + counted(static_cast<std::size_t>(contents.checkpoints), "checkpoint") +
+    console.line("wrote " + file + ": project " + contents.project + ", " + countText(contents.runs.size(), "run") +
+                 ", " + countText(static_cast<std::size_t>(contents.checkpoints), "checkpoint") +
                  (inside > 0 ? ", " + bytesText(static_cast<double>(inside)) + " of data"
                   : someData ? ", the data's fingerprint alone"
                              : "") +

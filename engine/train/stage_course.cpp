@@ -10,7 +10,6 @@
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <string_view>
 
@@ -92,11 +91,6 @@ std::string toldOfLayers(const Growth& growth, GrowthSource kind)
     return "new layers " + text + made;
 }
 
-std::string percent(double share)
-{
-    return numberText(std::round(share * 1000) / 10) + " %";
-}
-
 } // namespace
 
 StageCourse::StageCourse(const projects::Project& project)
@@ -151,7 +145,8 @@ std::string StageCourse::toldOfParts(const StageBorder& border) const
     return std::string(heads && mlp ? "heads and MLP parts"
                        : heads      ? "heads"
                                     : "MLP parts") +
-           " from " + percent(shareOf(border.before)) + " to " + percent(shareOf(border.after)) + ", as initialised";
+           " from " + percentText(shareOf(border.before)) + " to " + percentText(shareOf(border.after)) +
+           ", as initialised";
 }
 
 std::string StageCourse::grow(const StageBorder& border, CompiledNetwork& network, Optimiser& optimiser) const

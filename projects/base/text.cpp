@@ -44,6 +44,16 @@ std::string groupedText(std::int64_t number)
     return text;
 }
 
+std::string countText(std::size_t count, std::string_view noun)
+{
+    return groupedText(static_cast<std::int64_t>(count)) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
+
+std::string percentText(double share)
+{
+    return numberText(std::round(share * 1000) / 10) + " %";
+}
+
 std::string durationText(double seconds)
 {
     if (!(seconds >= 0) || std::isinf(seconds)) {

@@ -17,6 +17,10 @@ namespace residua {
 [[nodiscard]] std::string fixedText(double value, int decimals);
 /// "1,234,567".
 [[nodiscard]] std::string groupedText(std::int64_t number);
+/// "1 node", "1,234 nodes": the noun takes an s.
+[[nodiscard]] std::string countText(std::size_t count, std::string_view noun);
+/// A share as "12.5 %", with at most one decimal.
+[[nodiscard]] std::string percentText(double share);
 /// "2 d 03 h", "1 h 02 min", "3 min 05 s", "12 s"; "–" for what is negative or not finite.
 [[nodiscard]] std::string durationText(double seconds);
 

@@ -2,6 +2,7 @@
 // The schedule of stages: which parts of the network train when.
 #include "projects/check/problems.h"
 
+#include "projects/base/text.h"
 #include "projects/model/text_forms.h"
 #include "projects/nodes/mlp_parts.h"
 #include "projects/nodes/node_kinds.h"
@@ -15,11 +16,6 @@ namespace {
 
 const std::string kSchedule = "/schedule";
 constexpr double kRounding = 1e-9;
-
-std::string percent(double share)
-{
-    return numberText(std::round(share * 1000) / 10) + " %";
-}
 
 /// Why a network of this wiring computes something else once it has a layer more whose branch is 0; empty: it does not.
 /// `moves`: layers that were there before move to other places.
@@ -169,8 +165,8 @@ private:
         }
         if (keepProbability(stage, m_depth) < keepProbability(before, m_depth) - kRounding) {
             m_problems.error(pathOf(index) + "/average_length",
-                             "keep probability falls from " + percent(keepProbability(before, m_depth)) + " to " +
-                                 percent(keepProbability(stage, m_depth)) + ", expected it to stay or grow");
+                             "keep probability falls from " + percentText(keepProbability(before, m_depth)) + " to " +
+                                 percentText(keepProbability(stage, m_depth)) + ", expected it to stay or grow");
         }
         if (!std::ranges::includes(stage.always, before.always)) {
             m_problems.error(pathOf(index) + "/always", "leaves out a layer that the stage before always keeps");

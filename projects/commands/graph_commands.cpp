@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/commands/graph_commands.h"
 
+#include "projects/base/text.h"
 #include "projects/file/block_file.h"
 #include "projects/nodes/node_kinds.h"
 
@@ -14,11 +15,6 @@ namespace {
 constexpr double kCopyOffset = 4 * kNodeGrid;
 
 const Error kNoGraph{"clipboard", "there is no graph to add nodes to"};
-
-std::string counted(std::size_t count, const std::string& noun)
-{
-    return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
 
 std::string nameIn(const Document& document, const GraphRef& ref, NodeId id)
 {
@@ -101,9 +97,9 @@ Result<DocumentChange> insertNodes(const std::string& verb, const Document& docu
     if (insertion.nodes.empty()) {
         return Error{"clipboard", "holds no nodes of a block"};
     }
-    return DocumentChange{
-        keepingPlaces(verb + " " + counted(insertion.nodes.size(), "node"), document, seen, std::move(insertion.edits)),
-        Selection{.nodes = std::move(insertion.nodes), .graph = seen.graph}};
+    return DocumentChange{keepingPlaces(verb + " " + countText(insertion.nodes.size(), "node"), document, seen,
+                                        std::move(insertion.edits)),
+                          Selection{.nodes = std::move(insertion.nodes), .graph = seen.graph}};
 }
 
 } // namespace
@@ -114,9 +110,9 @@ Result<DocumentChange> deleteNodes(const Document& document, const Selection& se
     if (nodes == 0 && selection.wires.empty()) {
         return Error{"selection", "no node and no wire is selected"};
     }
-    const std::string what = nodes == 0   ? counted(selection.wires.size(), "wire")
+    const std::string what = nodes == 0   ? countText(selection.wires.size(), "wire")
                              : nodes == 1 ? nameIn(document, selection.graph, *selection.nodes.begin())
-                                          : counted(nodes, "node");
+                                          : countText(nodes, "node");
     return DocumentChange{
         keepingPlaces("Delete " + what, document, seen, removeEdits(selection.graph, selection.nodes, selection.wires)),
         Selection{.graph = selection.graph}};
@@ -196,7 +192,7 @@ Result<DocumentChange> alignNodes(const Document& document, const Selection& sel
         return Error{"selection", "select two nodes or more to align them"};
     }
     return DocumentChange{
-        keepingPlaces("Align " + counted(nodes.size(), "node"), document, seen, {}, aligned(nodes, alignment))};
+        keepingPlaces("Align " + countText(nodes.size(), "node"), document, seen, {}, aligned(nodes, alignment))};
 }
 
 Result<DocumentChange> moveNodes(const Document& document, const std::map<NodeId, Position>& to, const GraphView& seen)
@@ -205,7 +201,7 @@ Result<DocumentChange> moveNodes(const Document& document, const std::map<NodeId
         return Error{"selection", "no node is selected"};
     }
     const std::string what =
-        to.size() == 1 ? nameIn(document, seen.graph, to.begin()->first) : counted(to.size(), "node");
+        to.size() == 1 ? nameIn(document, seen.graph, to.begin()->first) : countText(to.size(), "node");
     return DocumentChange{keepingPlaces("Move " + what, document, seen, {}, to)};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/commands/typing.h"
 
+#include "projects/base/text.h"
 #include "projects/commands/layer_edits.h"
 #include "projects/commands/node_search.h"
 #include "projects/commands/shortcut_cost.h"
@@ -28,11 +29,6 @@ std::string_view trimmed(std::string_view text)
     const auto first = text.find_first_not_of(" \t");
     return first == std::string_view::npos ? std::string_view{}
                                            : text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
-std::string counted(std::size_t count, const std::string& thing)
-{
-    return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
 }
 
 /// "3:7, 0:2" with any of comma, space and + between.
@@ -96,8 +92,8 @@ Typed typedShortcuts(const Document& document, std::string_view text)
         return refused(done.error().message);
     }
     typed.answer.valid = true;
-    typed.answer.message = weights == missing.size() ? "gives " + counted(weights, "shortcut") + " a learned weight"
-                                                     : "adds " + counted(missing.size(), "shortcut");
+    typed.answer.message = weights == missing.size() ? "gives " + countText(weights, "shortcut") + " a learned weight"
+                                                     : "adds " + countText(missing.size(), "shortcut");
     if (const std::string cost = costOfChange(project, trial.project); !cost.empty()) {
         typed.answer.message += ": " + cost;
     }
@@ -147,7 +143,7 @@ Typed typedLayers(const Document& document, const Selection& selection, std::int
     Typed typed;
     DocumentChange change{insertLayersEdit(document, after, {{block}, {{block.name, count}}, {}, {}}), Selection{}};
     typed.answer.valid = true;
-    typed.answer.message = "inserts " + counted(static_cast<std::size_t>(count), "layer") + " of " + block.name +
+    typed.answer.message = "inserts " + countText(static_cast<std::size_t>(count), "layer") + " of " + block.name +
                            (after == depth ? " at the end" : " behind layer " + std::to_string(after));
     for (std::int64_t layer = after + 1; layer <= after + count; ++layer) {
         change.selection->layers.insert(layer);

@@ -115,6 +115,12 @@ private slots:
     {
         QCOMPARE(groupedText(-1234567), std::string("-1,234,567"));
         QCOMPARE(groupedText(999), std::string("999"));
+        QCOMPARE(countText(1, "node"), std::string("1 node"));
+        QCOMPARE(countText(0, "node"), std::string("0 nodes"));
+        QCOMPARE(countText(1200, "node"), std::string("1,200 nodes"));
+        QCOMPARE(percentText(0.125), std::string("12.5 %"));
+        QCOMPARE(percentText(2.0 / 3.0), std::string("66.7 %"));
+        QCOMPARE(percentText(1), std::string("100 %"));
         QCOMPARE(durationText(59.4), std::string("59 s"));
         QCOMPARE(durationText(59.6), std::string("1 min 00 s"));
         QCOMPARE(durationText(3725), std::string("1 h 02 min"));
