@@ -405,7 +405,8 @@ void SweepPanel::change(projects::Sweep sweep)
 void SweepPanel::createSweep(std::vector<projects::SweepAxis> axes)
 {
     std::vector<projects::Sweep> sweeps = m_project.sweeps;
-    m_name = projects::freeName("sweep", [&](const std::string& name) { return projects::findSweep(sweeps, name); });
+    const auto isTaken = [&](const std::string& name) { return projects::findSweep(sweeps, name) != nullptr; };
+    m_name = projects::freeName("sweep", isTaken, " ");
     sweeps.push_back({m_name, std::move(axes)});
     emit editRequested(projects::SetSweeps{std::move(sweeps)});
 }
