@@ -199,7 +199,8 @@ void SweepPanel::setProject(const projects::Project& project)
     }
 }
 
-/// A growing run tells its step many times a second; the grid says only whether it has ended.
+/// Reads the members' statuses anew where a run came, went or has another status. A growing run tells its step many
+/// times a second, which the grid does not show.
 void SweepPanel::onRunsChanged()
 {
     std::vector<std::pair<std::string, engine::RunStatus>> known;
