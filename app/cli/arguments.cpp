@@ -55,7 +55,7 @@ std::optional<double> finiteNumberFrom(std::string_view text)
 
 std::string limitText(double limit)
 {
-    return numberText(limit, 16); // no whole limit with an exponent
+    return numberText(limit, 16); // with fewer digits a whole limit may get an exponent
 }
 
 Error wrongValue(const OptionSpec& option, const std::string& value, const std::string& expected)

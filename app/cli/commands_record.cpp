@@ -39,13 +39,17 @@ std::optional<engine::LossMeasures> measuresOf(const engine::RunInfo& run, const
     return project ? engine::measuresOf(*project, engine::judgedLoss(run.loss, run.validationLoss)) : std::nullopt;
 }
 
-/// The loss that the run in this directory has come to.
+/// The last loss of the run in this directory. An error where it cannot be read, or has none yet.
 Result<double> lossOf(const std::string& directory)
 {
     const auto run = engine::RunReader::open(directory);
-    const auto losses = run ? run->judgedLosses() : std::vector<engine::MetricPoint>();
+    const std::optional<Error> unread = run ? run->storeError() : run.error();
+    if (unread) {
+        return Error{"--until", unread->place + " " + unread->message + "; expected a run's directory"};
+    }
+    const std::vector<engine::MetricPoint> losses = run->judgedLosses();
     if (losses.empty()) {
-        return Error{"--until", directory + " has no losses; expected a run's directory"};
+        return Error{"--until", directory + " has no losses yet; expected a run that has trained"};
     }
     return losses.back().value;
 }
@@ -56,7 +60,7 @@ struct ListedRun {
     json value;
 };
 
-/// The last columns: where the run's loss first was `target`.
+/// Adds the last columns: at which step, and after how many seconds, the run's loss first was `target`.
 void addUntil(ListedRun& listed, const Result<engine::RunReader>& reader, double target)
 {
     std::vector<std::string> cells{"not yet", "–"};

@@ -23,7 +23,7 @@ projects::Range rankScales()
     return rangeOf("/network/rank/scale");
 }
 
-/// In the order of LowRankInputs.
+/// What --inputs takes, in the order of LowRankInputs.
 std::vector<std::string> inputWords()
 {
     std::vector<std::string> words;

@@ -10,7 +10,8 @@
 
 namespace residua::cli {
 
-/// --rank and --rank-scale in the ranges of the document's fields, and --inputs with the words of its choices.
+/// The options --rank and --rank-scale, in the ranges of the document's fields, and --inputs, whose words are the
+/// choices of its field.
 [[nodiscard]] OptionSpec rankOption();
 [[nodiscard]] OptionSpec rankScaleOption(std::string help);
 [[nodiscard]] OptionSpec inputsOption(std::string help);

@@ -29,7 +29,7 @@ public:
     void setKeys(int row, const QList<QKeySequence>& keys);
     void reset(int row);
     void resetAll();
-    /// The other commands that answer to a key of the command in `row`.
+    /// The other commands that answer to a key of the command in `row`, but where one of the two gives way (kYields).
     [[nodiscard]] QList<QAction*> clashesOf(int row) const;
 
     void load(const QSettings& settings);

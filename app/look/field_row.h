@@ -16,8 +16,8 @@ namespace residua::app {
 /// presses none of the buttons. Takes over the widgets.
 [[nodiscard]] QWidget* fieldRow(QWidget* field, std::initializer_list<QPushButton*> buttons);
 
-/// A whole number within the range of the schema's field at `pointer` (fieldOfSchema). `name`: for people who cannot
-/// see the form; `object`: its object name.
+/// A field for a whole number within the range of the schema's field at `pointer` (fieldOfSchema). `name`: for people
+/// who cannot see the form; `object`: its object name.
 [[nodiscard]] QSpinBox* spinBoxOf(const QString& name, const QString& object, std::string_view pointer,
                                   QWidget* parent);
 

@@ -32,9 +32,9 @@ namespace residua::app {
 [[nodiscard]] QString formatWhole(std::int64_t value);
 /// What is counted of the data: "token" or "sample".
 [[nodiscard]] QString formatUnit(const projects::DataSource& data);
-/// What a file dialog lets through, "Texts (*.txt *.md);;Any file (*)": files with one of these endings, or all.
+/// The filters of a file dialog, "Texts (*.txt *.md);;Any file (*)": files with one of these endings, or all.
 [[nodiscard]] QString fileFilter(const QString& title, std::span<const std::string_view> endings);
-/// Of many: "tokens" or "samples".
+/// The plural of what is counted: "tokens" or "samples".
 [[nodiscard]] QString formatUnits(projects::Unit unit);
 
 } // namespace residua::app

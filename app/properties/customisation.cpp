@@ -47,7 +47,7 @@ std::optional<Customisation> customisationOf(const projects::Project& project)
     back.title = CustomisationText::tr("Go back to %1").arg(QString::fromStdString(preset->title)).toStdString();
     Customisation customisation{std::move(*preset), projects::diff(original, project), std::move(back)};
     for (projects::Change& change : customisation.changes) {
-        change.place.erase(change.place.begin()); // the topology, which all are in
+        change.place.erase(change.place.begin()); // "topology", with which the place of each of them begins
     }
     return customisation;
 }

@@ -11,6 +11,7 @@
 #include "projects/cost/stage_cost.h"
 #include "projects/diff/diff.h"
 #include "projects/file/store.h"
+#include "projects/model/topology.h"
 #include "projects/schedule/stage_schedule.h"
 #include "projects/schema/method_keys.h"
 #include "projects/studies/sweep_grid.h"
@@ -23,6 +24,7 @@
 #include <optional>
 #include <sstream>
 #include <system_error>
+#include <variant>
 
 namespace residua::report {
 namespace {
@@ -223,7 +225,8 @@ void ComparisonPage::table()
     m_out << "</table></div>";
 }
 
-/// By its wiring: under the name there may be one that was changed.
+/// Whether the network is the plain residual one. Its wiring tells, not the preset's name: the wiring may have been
+/// changed since.
 bool isPlain(const projects::Project& project)
 {
     const auto* const mix = std::get_if<projects::DepthMix>(&project.topology.wiring);

@@ -60,7 +60,7 @@ document.querySelectorAll('figure.heatmap').forEach(f=>{
  if(n)n.addEventListener('input',()=>show(+n.value));show(d.steps.length-1)});
 )";
 
-/// That of a short run to a tenth.
+/// A duration; below a minute to a tenth of a second.
 std::string duration(double seconds)
 {
     return seconds >= 0 && seconds < 60 ? fixedText(seconds, 1) + " s" : durationText(seconds);
@@ -364,7 +364,7 @@ std::vector<engine::Matrix> RunPage::framesOf(const std::string& name)
     return frames;
 }
 
-/// The same for all ports, as in the window.
+/// The colour scale of the matrices of one kind: the same for all ports, as in the window.
 projects::WeightScale RunPage::scaleOf(const std::string& kind, const Heatmaps& heatmaps) const
 {
     std::optional<std::pair<double, double>> range;

@@ -185,7 +185,8 @@ void drawLine(std::ostringstream& out, const std::vector<Point>& points, const C
     out << "'/>" << dots.str();
 }
 
-/// In so many columns; a point that does not ascend, as in a damaged record, stands below the one before it.
+/// What a plot of kColumns columns shows of a curve. A point whose place is before that of the last, as in a damaged
+/// record, stands where the last does.
 resources::Curve::Sample sampleOf(const std::vector<engine::MetricPoint>& points, const Frame& frame)
 {
     resources::Curve curve;

@@ -3,6 +3,7 @@
 
 #include "app/look/format.h"
 #include "app/look/screen_fit.h"
+#include "app/properties/property_list.h"
 #include "engine/results/run_reader.h"
 #include "projects/cost/cost.h"
 #include "projects/model/topology.h"
@@ -211,7 +212,7 @@ void GoOnDialog::fillFactors()
     m_inputs->setObjectName(QStringLiteral("goOnInputs"));
     const auto inputs = projects::fieldOfSchema("/initialisation/low_rank_inputs");
     for (const projects::Choice& choice : inputs.value().choices) {
-        m_inputs->addItem(QString::fromStdString(projects::headline(choice.title)), m_inputs->count());
+        m_inputs->addItem(schemaLine(choice.title), m_inputs->count());
     }
     m_inputs->setCurrentIndex(static_cast<int>(GoOnRequest{}.inputs));
 }

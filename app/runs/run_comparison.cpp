@@ -200,7 +200,7 @@ void addCoefficients(QTreeWidget& tree, const std::vector<CoefficientChange>& co
     }
 }
 
-/// The tables, one below the other.
+/// The tree of what differs: results, losses, the projects' fields and coefficients.
 QTreeWidget* differencesOf(const RunComparison& comparison, QWidget* parent)
 {
     auto* tree = new QTreeWidget(parent);
@@ -221,7 +221,7 @@ QTreeWidget* differencesOf(const RunComparison& comparison, QWidget* parent)
     return tree;
 }
 
-/// Both losses over each other.
+/// A plot with the losses of both runs.
 visualizers::LossView* curvesOf(const RunComparison& comparison, resources::Theme theme, QWidget* parent)
 {
     auto* overlaid = new visualizers::ShownRuns(parent);

@@ -199,7 +199,8 @@ void SweepPanel::setProject(const projects::Project& project)
     }
 }
 
-/// A growing run tells its step many times a second; the grid says only whether it has ended.
+/// Reads the members' statuses anew where a run came, went or has another status. A growing run tells its step many
+/// times a second, which the grid does not show.
 void SweepPanel::onRunsChanged()
 {
     std::vector<std::pair<std::string, engine::RunStatus>> known;
@@ -405,7 +406,8 @@ void SweepPanel::change(projects::Sweep sweep)
 void SweepPanel::createSweep(std::vector<projects::SweepAxis> axes)
 {
     std::vector<projects::Sweep> sweeps = m_project.sweeps;
-    m_name = projects::freeName("sweep", [&](const std::string& name) { return projects::findSweep(sweeps, name); });
+    const auto isTaken = [&](const std::string& name) { return projects::findSweep(sweeps, name) != nullptr; };
+    m_name = projects::freeName("sweep", isTaken, " ");
     sweeps.push_back({m_name, std::move(axes)});
     emit editRequested(projects::SetSweeps{std::move(sweeps)});
 }

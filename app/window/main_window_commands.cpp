@@ -269,7 +269,7 @@ void MainWindow::connectQueue()
         // Of a run that failed the banner says why; one that has finished is no news of the queue.
         if (event.status == engine::RunStatus::Stopped && m_runs.queueHeld()) {
             m_banner->say(BannerKind::Note,
-                          tr("The run was stopped, and the queue is held: %n waiting.", nullptr,
+                          tr("The run was stopped, and the queue with it: %n waiting.", nullptr,
                              static_cast<int>(m_runs.queued())),
                           {{tr("Go on with the queue"), [this] { m_actions.goOnWithQueue->trigger(); }}});
             m_banner->whileTrue([this] { return m_runs.queueHeld(); });

@@ -82,6 +82,7 @@ void MatrixScene::fill(const DepthMix& mix)
             mark({source, target}, isRunningSum(mix) ? MatrixCell::Summed : MatrixCell::Empty);
         }
         const projects::DepthReader reader = projects::readerOf(mix, target, m_depth);
+        // A pruned middle is none of the sources.
         if (reader.middle && std::ranges::binary_search(reader.sources, reader.middle->first)) {
             for (std::int64_t source = reader.middle->first; source <= reader.middle->last; ++source) {
                 mark({source, target}, MatrixCell::Summed);

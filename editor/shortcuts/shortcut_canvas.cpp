@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/shortcuts/shortcut_canvas.h"
 
+#include <utility>
+
 namespace residua::editor {
 namespace {
 

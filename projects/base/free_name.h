@@ -2,16 +2,17 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace residua::projects {
 
-/// `base`, or with the first number from 2 that makes it unlike any that is taken.
+/// `base`, or where that is taken `base`, `between` and the first number from 2 with which it is not: "mlp2".
 template <class Taken>
-[[nodiscard]] std::string freeName(const std::string& base, Taken taken)
+[[nodiscard]] std::string freeName(const std::string& base, Taken taken, std::string_view between = {})
 {
     std::string name = base;
     for (int i = 2; taken(name); ++i) {
-        name = base + std::to_string(i);
+        name = base + std::string(between) + std::to_string(i);
     }
     return name;
 }

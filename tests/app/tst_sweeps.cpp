@@ -305,6 +305,8 @@ private slots:
         QCOMPARE(m_document.project.sweeps.size(), std::size_t(2));
         QCOMPARE(m_document.project.sweeps[0].axes.size(), std::size_t(3));
         QCOMPARE(m_document.project.sweeps[1].axes.size(), std::size_t(1));
+        QCOMPARE(m_document.project.sweeps[0].name, std::string("sweep"));
+        QCOMPARE(m_document.project.sweeps[1].name, std::string("sweep 2"));
     }
 
     /// A file may hold any text as a field.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a translator says is what panels and canvases write.
 #include "app/properties/property.h"
+#include "app/runs/go_on_dialog.h"
 #include "editor/block/block_wiring.h"
 #include "editor/canvas/words.h"
 #include "editor/depth/depth_scene.h"
@@ -10,6 +11,7 @@
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
 
+#include <QComboBox>
 #include <QDockWidget>
 #include <QTranslator>
 
@@ -55,6 +57,15 @@ private slots:
         QCOMPARE(batch->title, QString("[Batch]"));
         QCOMPARE(batch->unit, QString("[examples]"));
         QVERIFY(batch->help.startsWith('['));
+    }
+
+    void whatFactorsAreFittedToIsTranslated()
+    {
+        const projects::Project trained = quickExample();
+        const GoOnDialog dialog(GoOnKind::Factorise, {{}, trained, {8}}, trained.topology);
+        const auto* const inputs = dialog.findChild<QComboBox*>(QStringLiteral("goOnInputs"));
+        QVERIFY(inputs);
+        QCOMPARE(inputs->currentText(), QString("[A batch of the data]"));
     }
 
     /// The window's canvases have told their context where words come from.

@@ -168,6 +168,10 @@ private slots:
         const Ran listed = run({"runs", path("list/project")});
         QVERIFY2(listed.output.contains("a/member ") && listed.output.contains("b/member "), qPrintable(listed.output));
         QVERIFY2(listed.output.contains("a/member failed: [step "), qPrintable(listed.output));
+        const Ran refused = run({"runs", path("list/project"), "--until", path("list/project")});
+        QCOMPARE(refused.code, 1);
+        QVERIFY2(refused.errors.contains("[--until]") && refused.errors.contains("has no run.json"),
+                 qPrintable(refused.errors));
     }
 
     void everyExampleIsValidAndTrains()
