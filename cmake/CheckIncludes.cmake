@@ -10,7 +10,8 @@ cmake_minimum_required(VERSION 3.25)
 set(RESIDUA_MODULE_FOLDERS
   engine/opened/session_table=engine_table engine/data/project_bounds=engine_data_bounds
   engine/api=engine_api engine/theory=engine_theory engine/files=engine_runs engine/runs=engine_runs
-  engine/results=engine_results engine/tokeniser=engine_tokeniser engine/data=engine_data
+  engine/results=engine_results engine/text=engine_text engine/tokeniser=engine_tokeniser engine/codec=engine_codec
+  engine/tokens=engine_tokens engine/data=engine_data
   engine/bundle=engine_bundle engine/lowrank=engine_lowrank engine/opened=engine_opened engine=engine
   kernels/cuda=kernels_cuda kernels=kernels
   app/report=report app/cli=cli app=app
@@ -21,7 +22,8 @@ set(RESIDUA_MODULE_FOLDERS
 set(RESIDUA_FOLDER_ORDER_projects
   base model depth nodes schedule library schema diff edit file check pytorch huggingface cost transfer studies commands)
 set(RESIDUA_FOLDER_ORDER_engine
-  api theory files opened runs results tokeniser data bundle lowrank runtime ops graph depth network observe train transfer session)
+  api theory files opened runs results text tokeniser codec tokens data bundle lowrank runtime ops graph depth network
+  observe train transfer session)
 set(RESIDUA_FOLDER_ORDER_editor canvas shortcuts depth matrix block)
 set(RESIDUA_FOLDER_ORDER_visualizers plot runs pareto heatmap gap theory)
 set(RESIDUA_FOLDER_ORDER_app

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/bundle/data_paths.h"
 
-#include "engine/data/text_codec.h"
-#include "engine/data/text_files.h"
-#include "engine/data/token_files.h"
+#include "engine/codec/text_codec.h"
+#include "projects/model/data_endings.h"
 
 #include <variant>
 

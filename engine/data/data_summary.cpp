@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/api/data_summary.h"
 
+#include "engine/codec/text_codec.h"
 #include "engine/data/dataset.h"
 #include "engine/data/mixture.h"
-#include "engine/data/text_codec.h"
-#include "engine/data/text_files.h"
-#include "engine/data/token_files.h"
 #include "engine/files/failure.h"
+#include "engine/text/text_files.h"
+#include "projects/model/data_endings.h"
 
 namespace residua::engine {
 namespace {

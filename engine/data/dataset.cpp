@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/data/dataset.h"
 
+#include "engine/codec/text_codec.h"
 #include "engine/data/boolean_polynomial.h"
 #include "engine/data/mixture.h"
 #include "engine/data/nested_agreement.h"
 #include "engine/data/regression.h"
-#include "engine/data/text_corpus.h"
-#include "engine/data/token_cache.h"
 #include "engine/data/token_dataset.h"
-#include "engine/data/token_files.h"
+#include "engine/text/text_files.h"
+#include "engine/tokens/text_corpus.h"
+#include "engine/tokens/token_cache.h"
+#include "engine/tokens/token_files.h"
 
 #include <algorithm>
 #include <iterator>

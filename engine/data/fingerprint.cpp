@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/data/fingerprint.h"
 
-#include "engine/data/content_hash.h"
-#include "engine/data/file_digest.h"
-#include "engine/data/text_corpus.h"
-#include "engine/data/token_files.h"
+#include "engine/codec/text_codec.h"
+#include "engine/files/content_hash.h"
+#include "engine/files/file_digest.h"
+#include "engine/text/text_files.h"
 #include "projects/base/files.h"
+#include "projects/model/data_endings.h"
 #include "projects/schema/describe_data.h"
 
 #include <algorithm>

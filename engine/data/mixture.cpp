@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/data/mixture.h"
 
-#include "engine/data/text_corpus.h"
-#include "engine/data/text_files.h"
-#include "engine/data/token_cache.h"
 #include "engine/data/token_dataset.h"
+#include "engine/text/text_files.h"
+#include "engine/tokens/text_corpus.h"
+#include "engine/tokens/token_cache.h"
 #include "projects/base/text.h"
 
 #include <algorithm>

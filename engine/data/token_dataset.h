@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/codec/text_codec.h"
 #include "engine/data/dataset.h"
 #include "engine/data/mixture_order.h"
-#include "engine/data/text_codec.h"
-#include "engine/data/token_sequence.h"
+#include "engine/tokens/token_sequence.h"
 
 #include <array>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/api/gap.h"
-#include "engine/data/preparation.h"
+#include "engine/files/preparation.h"
 #include "engine/graph/feature_fits.h"
 #include "engine/graph/fit_cache.h"
 #include "engine/lowrank/low_rank_fit.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/data/preparation.h"
+#include "engine/files/preparation.h"
 #include "engine/graph/factor_fits.h"
 #include "engine/graph/feature_fits.h"
 #include "engine/graph/named_parameter.h"

@@ -3,7 +3,7 @@
 
 #include "engine/api/values.h"
 #include "engine/data/dataset.h"
-#include "engine/data/preparation.h"
+#include "engine/files/preparation.h"
 #include "engine/graph/init_plan.h"
 #include "engine/graph/named_parameter.h"
 #include "engine/graph/pass.h"

@@ -2,7 +2,7 @@
 #include "engine/session/model_data.h"
 
 #include "engine/api/data_summary.h"
-#include "engine/data/text_codec.h"
+#include "engine/codec/text_codec.h"
 #include "engine/files/lfs_pointer.h"
 #include "engine/files/tensor_files.h"
 #include "engine/transfer/new_folder.h"

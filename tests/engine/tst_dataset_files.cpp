@@ -3,8 +3,8 @@
 // rewritten while they are read; more of them than a process may have open.
 #include "dataset_harness.h"
 
-#include "engine/data/text_files.h"
-#include "engine/data/token_cache.h"
+#include "engine/text/text_files.h"
+#include "engine/tokens/token_cache.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "dataset_harness.h"
 
-#include "engine/data/text_parts.h"
-#include "engine/data/utf8.h"
+#include "engine/tokens/text_parts.h"
+#include "projects/base/utf8.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>

@@ -3,7 +3,7 @@
 #include "import_harness.h"
 #include "model_folder.h"
 
-#include "engine/data/text_codec.h"
+#include "engine/codec/text_codec.h"
 #include "engine/session/model_data.h"
 #include "projects/base/whole_file.h"
 #include "tests/support/test_program.h"

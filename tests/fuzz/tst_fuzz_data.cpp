@@ -5,7 +5,7 @@
 #include "tests/fuzz/mutate_data.h"
 
 #include "engine/data/dataset.h"
-#include "engine/data/utf8.h"
+#include "projects/base/utf8.h"
 #ifdef RESIDUA_ARROW
 #include "tests/engine/parquet_files.h"
 #endif

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/files/file_digest.h"
+
+#include "engine/files/content_hash.h"
+#include "engine/files/user_cache.h"
+#include "projects/base/files.h"
+#include "projects/base/whole_file.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <cstdint>
+#include <ctime>
+#include <optional>
+#include <system_error>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace residua::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kDigestEnding = ".digest";
+constexpr std::size_t kDigestDigits = 16;
+constexpr std::uint64_t kDigestBytes = std::uint64_t{1} << 20; ///< of all that are kept
+constexpr std::size_t kDigestBlock = std::size_t{1} << 20;
+
+/// A file with a time of change as young as this may be written again without another time: file systems count in
+/// steps, the coarsest of two seconds.
+constexpr std::time_t kYoung = 3;
+
+/// What a file is known by as long as nobody writes to it.
+using Identity = std::array<std::int64_t, 7>;
+
+Identity identityOf(const struct stat& status)
+{
+    return {static_cast<std::int64_t>(status.st_dev),          static_cast<std::int64_t>(status.st_ino),
+            static_cast<std::int64_t>(status.st_size),         static_cast<std::int64_t>(status.st_mtim.tv_sec),
+            static_cast<std::int64_t>(status.st_mtim.tv_nsec), static_cast<std::int64_t>(status.st_ctim.tv_sec),
+            static_cast<std::int64_t>(status.st_ctim.tv_nsec)};
+}
+
+/// Where the digest is kept; empty where it is not.
+fs::path keptAt(const UserCache& cache, const fs::path& path, const Identity& identity)
+{
+    if (cache.folder.empty()) {
+        return {};
+    }
+    std::error_code code;
+    const fs::path place = fs::absolute(path, code).lexically_normal();
+    ContentHash name;
+    name.add(asBytes("digest 1")); // of this version of the hash
+    name.add(asBytes(place.string()));
+    name.add(std::as_bytes(std::span(identity)));
+    return code ? fs::path() : cache.folder / (name.text() + kDigestEnding);
+}
+
+std::optional<std::string> keptDigest(const fs::path& kept)
+{
+    const auto text = kept.empty() ? Result<std::string>(Error{}) : readFile(kept, kDigestDigits);
+    const auto isDigit = [](char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; };
+    return text && text->size() == kDigestDigits && std::ranges::all_of(*text, isDigit) ? std::optional(*text)
+                                                                                        : std::nullopt;
+}
+
+/// What cannot be kept is made again.
+void keep(const UserCache& cache, const fs::path& kept, const std::string& digest)
+{
+    std::error_code ignored;
+    fs::create_directories(cache.folder, ignored);
+    static_cast<void>(writeFileAtomically(kept, digest));
+}
+
+Result<std::string> digestOf(const FileDescriptor& file, const fs::path& path, const PreparationWatch& watch)
+{
+    ContentHash hash;
+    std::vector<std::byte> block(kDigestBlock);
+    for (;;) {
+        std::size_t filled = 0;
+        while (filled < block.size()) {
+            const ssize_t got = ::read(file.get(), block.data() + filled, block.size() - filled);
+            if (got < 0 && errno != EINTR) {
+                return systemError(path, "cannot read the data", errno);
+            }
+            if (got == 0) {
+                break;
+            }
+            filled += static_cast<std::size_t>(std::max<ssize_t>(got, 0));
+        }
+        hash.add(std::span(block).first(filled));
+        if (filled < block.size()) {
+            return hash.text();
+        }
+        if (const Status wanted = stillWanted(watch, 0); !wanted) {
+            return wanted.error();
+        }
+    }
+}
+
+UserCache digestCache()
+{
+    return userCache("digests", kDigestCacheVariable, kDigestBytes);
+}
+
+struct FileToDigest {
+    FileDescriptor file;
+    struct stat before {};
+};
+
+Result<FileToDigest> openToDigest(const fs::path& path)
+{
+    FileToDigest opened{
+        FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK))}; // a FIFO must not hang us
+    if (!opened.file.isOpen() || ::fstat(opened.file.get(), &opened.before) != 0) {
+        return systemError(path, "cannot open the data", errno);
+    }
+    if (!S_ISREG(opened.before.st_mode)) {
+        return Error{path.string(), "is not a plain file"};
+    }
+    return opened;
+}
+
+} // namespace
+
+Result<std::string> digestOfFile(const fs::path& path, const PreparationWatch& watch)
+{
+    auto opened = openToDigest(path);
+    if (!opened) {
+        return opened.error();
+    }
+    const auto& [file, before] = *opened;
+    const UserCache cache = digestCache();
+    const fs::path kept = keptAt(cache, path, identityOf(before));
+    if (auto known = keptDigest(kept)) {
+        return *std::move(known);
+    }
+    const std::time_t begun = std::time(nullptr);
+    auto digest = digestOf(file, path, watch);
+    struct stat after {};
+    const bool rested = ::fstat(file.get(), &after) == 0 && identityOf(after) == identityOf(before) &&
+                        before.st_mtim.tv_sec + kYoung < begun;
+    if (digest && rested && !kept.empty()) {
+        keep(cache, kept, *digest);
+    }
+    return digest;
+}
+
+std::optional<std::string> knownDigestOfFile(const fs::path& path)
+{
+    const auto opened = openToDigest(path);
+    return opened ? keptDigest(keptAt(digestCache(), path, identityOf(opened->before))) : std::nullopt;
+}
+
+void trimDigests()
+{
+    const UserCache cache = digestCache();
+    trimCache(cache.folder, kDigestEnding, cache.mostBytes);
+}
+
+} // namespace residua::engine

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/tokens/token_files.h"
+
+#include "engine/text/compressed_file.h"
+#include "engine/text/text_files.h"
+#include "engine/tokens/token_width.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+namespace residua::engine {
+namespace {
+
+namespace fs = std::filesystem;
+using projects::TokenWidth;
+
+constexpr std::size_t kHeaderWords = 256;
+constexpr std::size_t kHeaderBytes = kHeaderWords * sizeof(std::int32_t);
+
+struct HeaderKind {
+    std::int32_t magic;
+    std::int32_t version;
+    TokenSize size;
+};
+constexpr std::array kHeaders{HeaderKind{20240520, 1, TokenSize::Two}, HeaderKind{20240801, 7, TokenSize::Four}};
+
+/// What a file holds after its header, if it has one.
+struct Body {
+    ByteRange bytes;
+    TokenSize size = TokenSize::Two;
+    std::string note; ///< what a person should know of how it is read
+};
+
+Result<Body> headedBody(const Bytes& file, const HeaderKind& kind, TokenWidth width, const std::string& place)
+{
+    std::array<std::int32_t, kHeaderWords> header{};
+    if (Status status = file->read(0, std::as_writable_bytes(std::span(header))); !status) {
+        return status.error();
+    }
+    if (header[1] != kind.version) {
+        return Error{place, "its header has version " + std::to_string(header[1]) + ", expected " +
+                                std::to_string(kind.version) + " with magic " + std::to_string(kind.magic)};
+    }
+    if (width != TokenWidth::Detect && (width == TokenWidth::Uint16) != (kind.size == TokenSize::Two)) {
+        return Error{place, "its header says " + toString(kind.size) + " tokens, the project says otherwise"};
+    }
+    const auto claimed = static_cast<std::uint64_t>(static_cast<std::uint32_t>(header[2]));
+    const ByteRange bytes{file, kHeaderBytes, file->size() - kHeaderBytes};
+    if (claimed * static_cast<std::uint64_t>(kind.size) != bytes.size) {
+        return Error{place, "its header says " + std::to_string(claimed) + " tokens of " + toString(kind.size) +
+                                ", the file holds " + std::to_string(bytes.size) + " bytes of them (truncated?)"};
+    }
+    return Body{bytes, kind.size, {}};
+}
+
+Result<Body> bodyOf(const Bytes& file, TokenWidth width, std::int64_t vocabulary, const std::string& place)
+{
+    if (file->size() >= kHeaderBytes) {
+        std::int32_t magic = 0;
+        if (Status status = file->read(0, std::as_writable_bytes(std::span(&magic, 1))); !status) {
+            return status.error();
+        }
+        for (const HeaderKind& kind : kHeaders) {
+            if (magic == kind.magic) {
+                return headedBody(file, kind, width, place);
+            }
+        }
+    }
+    auto found = tokenWidthOf(file, width, vocabulary, place);
+    if (!found) {
+        return found.error();
+    }
+    if (file->size() % static_cast<std::size_t>(found->size) != 0) {
+        return Error{place, std::to_string(file->size()) + " bytes are not a whole number of " + toString(found->size) +
+                                " tokens"};
+    }
+    return Body{{file, 0, file->size()}, found->size, std::move(found->note)};
+}
+
+/// Gathers the same note of many files as one.
+class Notes {
+public:
+    void add(const fs::path& file, const std::string& note)
+    {
+        if (note.empty()) {
+            return;
+        }
+        const auto known = std::ranges::find(m_notes, note, &Note::text);
+        if (known != m_notes.end()) {
+            ++known->more;
+        } else {
+            m_notes.push_back({note, file, 0});
+        }
+    }
+    void moveTo(std::vector<std::string>& lines) const
+    {
+        for (const Note& note : m_notes) {
+            const std::string more = note.more > 0 ? " (and " + std::to_string(note.more) + " more files)" : "";
+            lines.push_back(note.first.string() + more + ": " + note.text);
+        }
+    }
+
+private:
+    struct Note {
+        std::string text;
+        fs::path first;
+        std::int64_t more = 0;
+    };
+    std::vector<Note> m_notes;
+};
+
+/// Every token of a file, checked.
+Status checkTokens(const Body& body, std::int64_t vocabulary, const fs::path& file, const PreparationWatch& watch)
+{
+    TokenSequence one;
+    one.append(body.bytes, body.size);
+    const auto found = one.firstBeyond(vocabulary, watch);
+    if (!found) {
+        return found.error();
+    }
+    if (*found) {
+        return Error{file.string(), "token " + std::to_string((*found)->position) + " is " +
+                                        std::to_string((*found)->token) + ", expected one below the vocabulary of " +
+                                        std::to_string(vocabulary) + " (read as " + toString(body.size) + ")"};
+    }
+    return Done{};
+}
+
+} // namespace
+
+Status appendTokenFiles(TokenFiles& files, const fs::path& path, TokenWidth width, std::int64_t vocabulary,
+                        const PreparationWatch& watch)
+{
+    const auto names = filesAt(path, projects::kTokenEndings);
+    if (!names) {
+        return names.error();
+    }
+    const std::int64_t before = files.tokens.size();
+    Notes notes;
+    for (std::size_t index = 0; index < names->size(); ++index) {
+        const fs::path& name = (*names)[index];
+        if (isCompressed(name)) {
+            return Error{name.string(), "is compressed, expected ready-made tokens as they are, which are read where "
+                                        "they lie: unpack it with " +
+                                            std::string(name.extension() == ".gz" ? "gunzip" : "zstd -d")};
+        }
+        auto file = openAmong(name, index);
+        if (!file) {
+            return file.error();
+        }
+        auto body = bodyOf(bytesOfFile(std::move(*file)), width, vocabulary, name.string());
+        if (!body) {
+            return body.error();
+        }
+        if (Status status = checkTokens(*body, vocabulary, name, watch); !status) {
+            return status;
+        }
+        notes.add(name, body->note);
+        files.tokens.append(std::move(body->bytes), body->size);
+    }
+    if (files.tokens.size() == before) {
+        return Error{path.string(), "is empty, expected tokens"};
+    }
+    notes.moveTo(files.notes);
+    return Done{};
+}
+
+} // namespace residua::engine

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/files/preparation.h"
+#include "engine/tokens/token_sequence.h"
+#include "projects/base/result.h"
+#include "projects/model/data_endings.h"
+#include "projects/model/data_source.h"
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace residua::engine {
+
+/// Tokens of files, and what a person should know of how they were read.
+struct TokenFiles {
+    TokenSequence tokens;
+    std::vector<std::string> notes;
+};
+
+/// Appends the tokens of a .bin file, or of every *.bin below a folder, which stay where they lie. Files of llm.c (256
+/// int32 of header: magic 20240520 version 1 for uint16 of GPT-2, magic 20240801 version 7 for uint32 of Llama 3) say
+/// their own width and length; others are bare tokens, as nanoGPT writes them, of `width`, or where that is to be
+/// detected of the width that tokenWidthOf finds. Every token is checked against `vocabulary`.
+[[nodiscard]] Status appendTokenFiles(TokenFiles& files, const std::filesystem::path& path, projects::TokenWidth width,
+                                      std::int64_t vocabulary, const PreparationWatch& watch = {});
+
+} // namespace residua::engine
