@@ -377,7 +377,7 @@ private Q_SLOTS:
         }
     }
 
-    /// Where it only begins with a number too.
+    /// A text that only begins with a number is refused too.
     void aCursorThatIsNoNumberIsRefused()
     {
         const QTemporaryDir folder;

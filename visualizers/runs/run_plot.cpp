@@ -23,7 +23,7 @@ constexpr double kBehindBand = 0.25;          ///< of a run whose mean over seed
 constexpr double kFirstColumnAlpha = 0.3;     ///< of the first of several columns
 constexpr std::size_t kPointsATurn = 100'000; ///< taken into averages before what waits is let through
 
-/// Of the curve of a column.
+/// The column that a curve is of; 0 for a curve of no column.
 qlonglong columnOf(const std::string& name)
 {
     const auto curve = CurveName::from(name);
