@@ -224,7 +224,7 @@ void RunPlot::style(const Item& run) const
     }
 }
 
-/// In the legend where there is something of it to see.
+/// Draws a further number of a run as it is set to look, and names it in the legend where the run has points of it.
 void RunPlot::styleBeside(const Item& run, std::size_t index) const
 {
     const Beside& beside = m_shown.beside[index];
