@@ -41,7 +41,7 @@ int exponentOf(double value)
     return value == 0 ? 0 : static_cast<int>(std::floor(std::log10(std::abs(value))));
 }
 
-/// With so many decimals, digits grouped from 10,000 on, and a minus as long as a plus.
+/// The number with so many decimals, digits grouped from 10,000 on, and a minus as long as a plus.
 std::string plain(double value, int decimals)
 {
     std::array<char, 400> text{};

@@ -161,7 +161,7 @@ private slots:
         QTRY_VERIFY(amount->text().contains("vocabulary"));
         QSignalSpy due(dialog->findChild<QTimer*>(QStringLiteral("newReading")), &QTimer::timeout);
         child<QComboBox>(*dialog, "newData")->setCurrentIndex(1);
-        QVERIFY(due.wait(kPatience)); // now data would be read, and by then have been
+        QVERIFY(due.wait(kPatience)); // the dialog has begun to read by now what there is to read
         QVERIFY(visualizers::backgroundPool().waitForDone(kPatience));
         QCoreApplication::sendPostedEvents();
         QCOMPARE(amount->text(), QString()); // nothing is named yet, so nothing is wrong

@@ -181,7 +181,7 @@ private slots:
         QVERIFY(!m_window->runs().queueHeld());
     }
 
-    /// Whoever holds it: the reason of a run that fails stays, and one that finishes was not stopped.
+    /// While the queue is held, the window says why a run was stopped or failed, and nothing of one that finishes.
     void whatEndsARunIsSaidWhileTheQueueIsHeld()
     {
         train();

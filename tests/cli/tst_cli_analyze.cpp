@@ -325,7 +325,7 @@ private:
         }
         return m_retrofitted;
     }
-    /// The names of the matrices that "analyze coefficients" tells, and they.
+    /// The names of the matrices that "analyze coefficients" writes, and the matrices.
     static std::pair<QStringList, QJsonArray> cells(const QString& dca, const QStringList& words)
     {
         const QJsonObject shown = json(run(QStringList{"analyze", "coefficients", dca, "--json"} + words)).object();
@@ -335,7 +335,7 @@ private:
         }
         return std::pair(names, shown["matrices"].toArray());
     }
-    /// Of the first of them.
+    /// A value of the first of these matrices.
     static QJsonValue cell(const QString& dca, const QStringList& words, int row, int column)
     {
         const QJsonArray all = cells(dca, words).second;

@@ -121,7 +121,7 @@ private slots:
         QCOMPARE(std::ranges::count(inks, muted, &ArcInk::colour), 5);
     }
 
-    /// Which is the objective's to say, whatever the data are.
+    /// The box of the head says what the objective predicts, whatever the data are.
     void theHeadSaysWhatIsPredicted()
     {
         Project project = projectOf(3, DepthMix{});

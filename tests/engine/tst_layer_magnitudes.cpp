@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "network_harness.h"
 
+#include "engine/api/matrix_name.h"
 #include "engine/api/row_curves.h"
 #include "engine/depth/layer_magnitudes.h"
 #include "projects/model/training_plan.h"

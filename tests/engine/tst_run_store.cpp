@@ -408,7 +408,7 @@ private slots:
         QVERIFY(!fs::exists(outside / "made"));
     }
 
-    /// Each name once, not each compared with all before it, which would outlast the test.
+    /// Reading takes so long that the test ends only where no name is compared with all before it.
     void anImportMayHaveManyTensors()
     {
         QVERIFY(create());

@@ -4,6 +4,8 @@
 #include "network_double.h"
 #include "network_harness.h"
 
+#include "engine/api/matrix_name.h"
+#include "engine/api/row_curves.h"
 #include "engine/data/boolean_polynomial.h"
 #include "engine/train/degree_errors.h"
 #include "engine/train/stability.h"

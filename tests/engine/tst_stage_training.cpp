@@ -3,7 +3,7 @@
 // over a border the same whether or not it was interrupted there.
 #include "stage_harness.h"
 
-#include "engine/api/row_curves.h"
+#include "engine/api/matrix_name.h"
 #include "engine/results/run_reader.h"
 #include "engine/results/stages.h"
 #include "engine/runs/checkpoint.h"

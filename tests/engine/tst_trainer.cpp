@@ -3,7 +3,7 @@
 #include "run_harness.h"
 #include "trainer_harness.h"
 
-#include "engine/api/row_curves.h"
+#include "engine/api/matrix_name.h"
 #include "engine/observe/observer.h"
 #include "engine/session/failure.h"
 #include "engine/session/recorder.h"
@@ -377,7 +377,7 @@ private Q_SLOTS:
         }
     }
 
-    /// Where it only begins with a number too.
+    /// A text that only begins with a number is refused too.
     void aCursorThatIsNoNumberIsRefused()
     {
         const QTemporaryDir folder;

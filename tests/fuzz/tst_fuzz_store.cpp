@@ -3,7 +3,7 @@
 // without a hang and in little memory. RESIDUA_FUZZ_ROUNDS makes it long, RESIDUA_FUZZ_SEED repeats it.
 #include "app/report/comparison.h"
 #include "app/report/report.h"
-#include "engine/api/row_curves.h"
+#include "engine/api/matrix_name.h"
 #include "engine/results/coefficients.h"
 #include "engine/results/run_reader.h"
 #include "engine/results/stages.h"

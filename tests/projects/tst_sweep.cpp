@@ -148,7 +148,9 @@ private slots:
         QCOMPARE(shortcuts("i:i+2"), (std::vector<Shortcut>{{0, 2}, {1, 3}, {2, 4}}));
         QCOMPARE(shortcuts("i:i+4+0:1+0:1"), (std::vector<Shortcut>{{0, 1}, {0, 4}}));
         QVERIFY(shortcuts("none").empty());
-        for (const char* bad : {"", "2:2", "3:1", "0:5", "0:L-4", "0:2+", "i:i+0", "i:i+5", "i:i+", "a:b", "grn-v9"}) {
+        for (const char* bad :
+             {"", "0", "0:", ":2", "2:2", "3:1", "-1:2", "0:5", "0:L-4", "0:2+", "+", "0:2 ", "0:99999999999999999999",
+              "i:i+0", "i:i+5", "i:i+", "i:i+99999999999999999999", "a:b", "grn-v9"}) {
             QVERIFY2(!topologyFrom(bad, ofFour()), bad);
         }
         QVERIFY(topologyFrom("grn-v9", ofFour()).error().text().find("did you mean \"grn-v") != std::string::npos);

@@ -5,7 +5,7 @@
 #include "app/report/html_text.h"
 #include "app/report/report.h"
 #include "app/report/svg_plot.h"
-#include "engine/api/row_curves.h"
+#include "engine/api/matrix_name.h"
 #include "engine/results/loss_measures.h"
 #include "engine/results/run_reader.h"
 #include "engine/runs/gap_record.h"

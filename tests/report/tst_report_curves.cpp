@@ -4,7 +4,7 @@
 
 #include "app/report/comparison.h"
 #include "app/report/report.h"
-#include "engine/api/row_curves.h"
+#include "engine/api/matrix_name.h"
 #include "engine/results/run_reader.h"
 #include "engine/runs/run_writer.h"
 #include "projects/cost/stage_cost.h"

@@ -94,7 +94,7 @@ private slots:
         QCOMPARE(curve.range(0, kMany).high, 1.0);
     }
 
-    /// Of any length, and whether or not every column has a point that is none.
+    /// Where all points of some columns are no numbers, the thinned line has a gap as the curve has.
     void whatIsNoneInterruptsTheLine()
     {
         Curve curve;
@@ -109,7 +109,7 @@ private slots:
         QCOMPARE(line.back().y, 1.0);
     }
 
-    /// A column that holds many of their points adds no point of its own.
+    /// A line that only rises, or only falls, is drawn through its own points: thinning adds none beside it.
     void aSlopeStaysAsItIs()
     {
         for (const double slope : {1.0, -1.0}) {

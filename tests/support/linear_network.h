@@ -10,7 +10,7 @@
 #include <vector>
 
 /// The linear network of ANCRe's Case Study 3.1 in plain double precision, with gradients written out by hand. It
-/// shares nothing with the engine that trains: it is what that engine is measured against.
+/// shares no computation with the engine that trains, which is measured against it.
 namespace residua::tests {
 
 using engine::DenseMatrix;

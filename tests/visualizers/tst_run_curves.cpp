@@ -54,7 +54,7 @@ QString rowsOf(RunCurves& run, const std::vector<std::string>& names)
 class TestRunCurves : public QObject {
     Q_OBJECT
 private slots:
-    /// By column, however many digits it has, and back.
+    /// A name is read as it was written, and names sort by column.
     void curvesOfColumnsHaveOneName()
     {
         const CurveName twelfth{"norms of gradients", 0, 12};

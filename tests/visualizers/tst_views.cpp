@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/api/row_curves.h"
+#include "engine/api/matrix_name.h"
 #include "engine/results/run_reader.h"
 #include "tests/support/test_program.h"
 #include "tests/visualizers/begun_run.h"

@@ -81,7 +81,7 @@ void LossView::Impl::showTransitions()
     table->setVisible(transitions.rowCount() > 0);
 }
 
-/// As high as its rows, but one row at least, and no more than leaves the plot most of the room.
+/// Makes the table as high as its rows: one at least, and at most as many as leave the plot most of the room.
 void LossView::Impl::fitTable()
 {
     const int row = table->verticalHeader()->defaultSectionSize();

@@ -30,7 +30,7 @@ void takeRows(RunCurves& curves, const engine::Matrix& matrix)
     }
 }
 
-void takeFigures(RunCurves& curves, const RunNumbers& numbers)
+void takeMetrics(RunCurves& curves, const RunNumbers& numbers)
 {
     for (const auto& [name, points] : numbers.metrics) {
         std::vector<engine::MetricPoint> shown = points;
@@ -90,7 +90,7 @@ MetricsView::Impl::Impl(const ShownRuns& runs, MetricsView* view)
     : curves(new RunPlot(runs,
                          {{engine::metric::kGradientNorm, &engine::StepRecord::gradientNorm},
                           {engine::metric::kLearningRate, &engine::StepRecord::learningRate}},
-                         takeFigures, shown(metrics().front()),
+                         takeMetrics, shown(metrics().front()),
                          tr("Norms, speed and memory of a run appear here while it trains."), view))
 {
     view->setAccessibleName(tr("Norms and speed"));

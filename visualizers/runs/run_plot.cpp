@@ -23,7 +23,7 @@ constexpr double kBehindBand = 0.25;          ///< of a run whose mean over seed
 constexpr double kFirstColumnAlpha = 0.3;     ///< of the first of several columns
 constexpr std::size_t kPointsATurn = 100'000; ///< taken into averages before what waits is let through
 
-/// Of the curve of a column.
+/// The column that a curve is of; 0 for a curve of no column.
 qlonglong columnOf(const std::string& name)
 {
     const auto curve = CurveName::from(name);
@@ -224,7 +224,7 @@ void RunPlot::style(const Item& run) const
     }
 }
 
-/// In the legend where there is something of it to see.
+/// Draws a further number of a run as it is set to look, and names it in the legend where the run has points of it.
 void RunPlot::styleBeside(const Item& run, std::size_t index) const
 {
     const Beside& beside = m_shown.beside[index];

@@ -91,7 +91,7 @@ public:
     /// Points at or before the last of their curve take the place of what was there: a resumed run never draws
     /// backwards.
     void add(const std::string& key, const RunNumbers& numbers);
-    /// All the stages that have begun.
+    /// Sets all the stages that have begun.
     void setStages(const std::string& key, std::vector<engine::StageRecord> stages);
     /// Adds the stages that have begun since.
     void addStages(const std::string& key, const std::vector<engine::StageRecord>& stages);
