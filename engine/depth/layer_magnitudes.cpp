@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/depth/layer_magnitudes.h"
 
+#include "engine/api/matrix_name.h"
 #include "projects/model/parameter_name.h"
 
 #include <ATen/TensorOperators.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/api/row_curves.h"
 #include "engine/api/values.h"
 #include "engine/graph/named_parameter.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/train/degree_errors.h"
 
-#include "engine/api/row_curves.h"
+#include "engine/api/matrix_name.h"
 #include "engine/train/batches.h"
 
 #include <ATen/core/grad_mode.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/train/stability.h"
 
+#include "engine/api/row_curves.h"
 #include "engine/depth/layer_magnitudes.h"
 
 #include <ATen/TensorOperators.h>

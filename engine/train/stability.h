@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/api/row_curves.h"
+#include "engine/api/values.h"
 #include "engine/data/dataset.h"
 #include "engine/network/network.h"
 #include "engine/train/batches.h"

@@ -5,9 +5,9 @@
 
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <ctime>
-#include <optional>
 #include <span>
 #include <system_error>
 #include <utility>
@@ -109,6 +109,17 @@ fs::path temporaryBeside(const fs::path& path)
 bool isTemporaryOf(std::string_view name, std::string_view of)
 {
     return name.starts_with(of) && name.substr(of.size()).starts_with(kTemporaryMark);
+}
+
+std::optional<int> writerOfTemporary(std::string_view name, std::string_view of)
+{
+    if (!isTemporaryOf(name, of)) {
+        return std::nullopt;
+    }
+    name.remove_prefix(of.size() + kTemporaryMark.size());
+    int process = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), process);
+    return error == std::errc() && process > 0 ? std::optional(process) : std::nullopt;
 }
 
 Status replaceBy(const std::function<Status(const fs::path& temporary)>& write, const fs::path& path)

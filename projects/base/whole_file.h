@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -30,11 +31,13 @@ inline constexpr std::uint64_t kLargestText = std::uint64_t{64} << 20; ///< far 
 [[nodiscard]] Status replaceBy(const std::function<Status(const std::filesystem::path& temporary)>& write,
                                const std::filesystem::path& path);
 
-/// What comes behind a file's name in those of its temporary files; then the number of the process that writes.
+/// What comes behind a file's name in those of its temporary files.
 inline constexpr std::string_view kTemporaryMark = ".tmp-";
 /// A name beside `path` that no other writer uses, in this process or another.
 [[nodiscard]] std::filesystem::path temporaryBeside(const std::filesystem::path& path);
 /// Whether `name` is such a name beside a file called `of`.
 [[nodiscard]] bool isTemporaryOf(std::string_view name, std::string_view of);
+/// The number of the process that made such a name; nullopt for any other name.
+[[nodiscard]] std::optional<int> writerOfTemporary(std::string_view name, std::string_view of);
 
 } // namespace residua

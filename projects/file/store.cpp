@@ -6,9 +6,9 @@
 #include "projects/file/json_document.h"
 
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <csignal>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -24,14 +24,13 @@ bool isLeftover(const fs::directory_entry& entry)
 {
     const std::string name = entry.path().filename().string();
     for (const std::string_view of : {kProjectFile, kLayoutFile, kJournalFile}) {
-        if (!isTemporaryOf(name, of)) {
+        const std::optional<int> writer = writerOfTemporary(name, of);
+        if (!writer) {
             continue;
         }
-        int process = 0;
-        std::from_chars(name.data() + of.size() + kTemporaryMark.size(), name.data() + name.size(), process);
         std::error_code error;
         const auto age = fs::file_time_type::clock::now() - entry.last_write_time(error);
-        const bool dead = process > 0 && ::kill(process, 0) != 0 && errno == ESRCH;
+        const bool dead = ::kill(*writer, 0) != 0 && errno == ESRCH;
         return dead && !error && age > std::chrono::minutes(1) && fs::is_regular_file(entry.symlink_status(error));
     }
     return false;

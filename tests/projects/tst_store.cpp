@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <future>
+#include <optional>
 #include <string>
 
 #include <fcntl.h>
@@ -301,6 +302,10 @@ private slots:
         QVERIFY(!isTemporaryOf(name, "my run.json"));
         QVERIFY(!isTemporaryOf("run.json", "run.json"));
         QVERIFY(!isTemporaryOf("run.json.tmp", "run.json"));
+        QCOMPARE(writerOfTemporary(name, "run.json"), std::optional<int>(::getpid()));
+        QCOMPARE(writerOfTemporary(name, "run"), std::optional<int>());
+        QCOMPARE(writerOfTemporary("run.json.tmp-", "run.json"), std::optional<int>());
+        QCOMPARE(writerOfTemporary("run.json.tmp--4-1-0", "run.json"), std::optional<int>());
     }
 
     /// A whole file takes the place of the old one; of one that fails, by who writes it or at the end, nothing is left.
