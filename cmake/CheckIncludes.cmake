@@ -29,6 +29,7 @@ set(RESIDUA_FOLDER_ORDER_visualizers plot runs pareto heatmap gap theory)
 set(RESIDUA_FOLDER_ORDER_app
   look properties document engine runs palette help commands canvas block bundle schedule sweeps inspector outline start
   window)
+set(RESIDUA_FOLDER_ORDER_app/cli terminal arguments runs sweep analyze commands)
 
 # Header name patterns of the packages that are not ours. Earlier ones win: qcustomplot.h also looks like Qt's.
 set(RESIDUA_FAMILY_HEADERS
@@ -89,7 +90,7 @@ endfunction()
 # The place of a path's folder in its module's order; -1 where it has none. `order` receives the order's name.
 function(residua_folder_place path out order)
   set(place -1)
-  string(REGEX MATCH "^([a-z]+)/([a-z_]+)/" found "${path}")
+  string(REGEX MATCH "^(app/cli|[a-z]+)/([a-z_]+)/" found "${path}")
   set(module "${CMAKE_MATCH_1}")
   if(found)
     list(FIND RESIDUA_FOLDER_ORDER_${module} "${CMAKE_MATCH_2}" place)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/commands.h"
-#include "app/cli/process.h"
+#include "app/cli/commands/commands.h"
+#include "app/cli/terminal/process.h"
 #include "engine/api/environment.h"
 
 #include <string>

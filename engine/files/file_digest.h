@@ -10,7 +10,7 @@
 
 namespace residua::engine {
 
-/// For users: app/cli/environment_variables.h says what it does.
+/// For users: app/cli/terminal/environment_variables.h says what it does.
 inline constexpr const char* kDigestCacheVariable = "RESIDUA_DIGESTS_MIB";
 
 /// A hash of every byte of a plain file, in 16 hexadecimal digits. It is kept in residua/digests of the user's caches,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The command line as a person and a script use it: the program itself is run.
-#include "app/cli/console.h"
+#include "app/cli/terminal/console.h"
 #include "projects/file/store.h"
 #include "projects/library/presets.h"
 #include "projects/studies/sweep_grid.h"

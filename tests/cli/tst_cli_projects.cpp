@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Projects made, changed and watched from the terminal, and what a shell is told of the program.
-#include "app/cli/commands.h"
+#include "app/cli/commands/commands.h"
 #include "projects/check/validate.h"
 #include "projects/file/store.h"
 #include "tests/cli/ran_program.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The words of a command line, and what the program says of itself and of the methods: all that needs no project.
-#include "app/cli/commands.h"
-#include "app/cli/help_text.h"
-#include "app/cli/project_argument.h"
+#include "app/cli/arguments/project_argument.h"
+#include "app/cli/commands/commands.h"
+#include "app/cli/terminal/help_text.h"
 #include "resources/help.h"
 #include "tests/cli/ran_program.h"
 #include "tests/support/test_program.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // residua-cli where nobody watches: signals, time limits, output that nobody reads, the same command again and again.
-#include "app/cli/commands.h"
+#include "app/cli/commands/commands.h"
 #include "projects/file/store.h"
 #include "tests/cli/ran_program.h"
 #include "tests/engine/model_folder.h"

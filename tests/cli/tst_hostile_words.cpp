@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every command, with what nobody types on purpose in every place: a message and a code of the table, never a crash.
-#include "app/cli/commands.h"
+#include "app/cli/commands/commands.h"
 #include "projects/file/store.h"
 #include "tests/cli/ran_program.h"
 #include "tests/support/forked_program.h"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a terminal gets to see: widths, escape sequences, help; and the times that the command line takes.
-#include "app/cli/commands.h"
-#include "app/cli/environment_variables.h"
-#include "app/cli/help.h"
-#include "app/cli/man_page.h"
-#include "app/cli/progress_bar.h"
-#include "app/cli/scratch_directory.h"
-#include "app/cli/terminal_text.h"
-#include "app/cli/time_limit.h"
+#include "app/cli/arguments/help.h"
+#include "app/cli/arguments/man_page.h"
+#include "app/cli/commands/commands.h"
+#include "app/cli/runs/progress_bar.h"
+#include "app/cli/runs/time_limit.h"
+#include "app/cli/terminal/environment_variables.h"
+#include "app/cli/terminal/scratch_directory.h"
+#include "app/cli/terminal/terminal_text.h"
 #include "tests/support/test_program.h"
 
 #include <QDir>
@@ -157,7 +157,7 @@ private slots:
                 const QString path = QString::fromStdString(entry.path().string());
                 const bool isSource = path.endsWith(".h") || path.endsWith(".cpp") || path.endsWith(".cu");
                 QFile file(path);
-                if (!isSource || path.endsWith("app/cli/environment_variables.cpp") ||
+                if (!isSource || path.endsWith("app/cli/terminal/environment_variables.cpp") ||
                     !file.open(QIODevice::ReadOnly)) {
                     continue;
                 }

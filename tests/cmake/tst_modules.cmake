@@ -119,6 +119,11 @@ expect(folder_order configure fail "projects/base/a.cpp:1: includes \"projects/m
 fixture(folder_order_app "residua_add_library(app SOURCES app/look/a.cpp)\n"
   app/look/a.cpp "#include \"app/window/w.h\"\n" app/window/w.h "#pragma once\n")
 expect(folder_order_app configure fail "app/look/a.cpp:1: includes \"app/window/w.h\": a folder of app may include")
+fixture(folder_order_cli "residua_add_library(cli SOURCES app/cli/runs/a.cpp)\n"
+  app/cli/runs/a.cpp "#include \"app/cli/commands/c.h\"\n" app/cli/commands/c.h "#pragma once\n")
+expect(folder_order_cli configure fail "app/cli/runs/a.cpp:1: includes \"app/cli/commands/c.h\": a folder of app/cli may include")
+file(WRITE "${WORK}/folder_order_cli/app/cli/runs/a.cpp" "#include \"app/cli/arguments/a.h\"\n")
+expect(folder_order_cli configure pass)
 fixture(folder_order_visualizers "residua_add_library(visualizers SOURCES visualizers/plot/a.cpp)\n"
   visualizers/plot/a.cpp "#include \"visualizers/theory/t.h\"\n" visualizers/theory/t.h "#pragma once\n")
 expect(folder_order_visualizers configure fail "a folder of visualizers may include" "gap, theory")

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/forked_program.h"
 
-#include "app/cli/commands.h"
-#include "app/cli/process.h"
+#include "app/cli/commands/commands.h"
+#include "app/cli/terminal/process.h"
 #include "engine/opened/engine_library.h"
 
 #include <nlohmann/json.hpp>

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/analyze/analyze_stability.h"
+
+#include "app/cli/arguments/run_argument.h"
+#include "app/cli/runs/computing.h"
+#include "app/cli/runs/engine_client.h"
+#include "app/cli/terminal/result_file.h"
+#include "app/report/svg_plot.h"
+#include "engine/api/row_curves.h"
+#include "engine/theory/layer_stability.h"
+#include "projects/base/text.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <filesystem>
+#include <optional>
+#include <sstream>
+#include <variant>
+
+namespace residua::cli {
+namespace {
+
+namespace theory = engine::theory;
+using engine::Matrix;
+using engine::StabilityRow;
+using nlohmann::json;
+
+constexpr engine::QueryTag kQuestion{1};
+constexpr double kShared[] = {0, 0.25, 0.5, 0.75, 1}; ///< τ
+constexpr std::int64_t kDeepest = 96;
+constexpr double kMostWork = 1e9;    ///< layers² · dimension²: minutes
+constexpr double kPaperPower = -0.4; ///< of the gap in the depth
+constexpr double kPaperBert = -0.88;
+constexpr const char* kPaper = "paper: -0.4 for every tau (section 5, figure 4); -0.88 as a bound of BERT-Large, from "
+                               "its Psi as (L/l)^0.12 and norms that grow with l (figure 3)";
+
+json numberOf(double value)
+{
+    return std::isfinite(value) ? json(value) : json(nullptr);
+}
+
+std::string cellOf(double value)
+{
+    return std::isnan(value) ? "-" : numberText(value, 5);
+}
+
+double at(const Matrix& matrix, StabilityRow row, std::int64_t layer)
+{
+    return matrix.at(static_cast<std::int64_t>(row), layer - 1);
+}
+
+/// Ψ_l as a power of l, over the layers that could be left out.
+double powerOfEffects(const Matrix& stability)
+{
+    std::vector<double> layers;
+    std::vector<double> effects;
+    for (std::int64_t layer = 1; layer <= stability.columns; ++layer) {
+        layers.push_back(static_cast<double>(layer));
+        effects.push_back(at(stability, StabilityRow::Effect, layer)); // NaN counts for nothing
+    }
+    return theory::fittedPower(layers, effects);
+}
+
+std::string csvOf(const Matrix& stability)
+{
+    std::ostringstream csv;
+    csv << "layer,psi,norm,loss_rise\n";
+    for (std::int64_t layer = 1; layer <= stability.columns; ++layer) {
+        csv << layer;
+        for (const StabilityRow row : {StabilityRow::Effect, StabilityRow::Output, StabilityRow::Rise}) {
+            const double value = at(stability, row, layer);
+            csv << ',' << (std::isnan(value) ? "" : numberText(value));
+        }
+        csv << '\n';
+    }
+    return csv.str();
+}
+
+void show(const engine::StabilityReady& ready, const Console& console)
+{
+    const Matrix& stability = ready.matrices.front();
+    const double gap = ready.matrices.back().values.front();
+    const double power = powerOfEffects(stability);
+    std::vector<std::vector<std::string>> rows{{"without layer", "Psi", "norm of y", "loss above that of all"}};
+    json layers = json::array();
+    for (std::int64_t layer = 1; layer <= stability.columns; ++layer) {
+        const double effect = at(stability, StabilityRow::Effect, layer);
+        const double norm = at(stability, StabilityRow::Output, layer);
+        const double rise = at(stability, StabilityRow::Rise, layer);
+        rows.push_back({std::to_string(layer), cellOf(effect), cellOf(norm), cellOf(rise)});
+        layers.push_back(
+            {{"layer", layer}, {"psi", numberOf(effect)}, {"norm", numberOf(norm)}, {"lossRise", numberOf(rise)}});
+    }
+    console.line(table(rows));
+    console.line("loss of all layers " + numberText(ready.loss, 5) + ", less its mean without one " + cellOf(gap) +
+                 ", over " + grouped(ready.batches) + " batches at step " + grouped(ready.step));
+    if (!std::isnan(power)) {
+        console.line("Psi goes as l^" + numberText(power, 3) + "; the paper's BERT-Large has l^-0.12 (figure 3)");
+    }
+    console.value({{"step", ready.step},
+                   {"batches", ready.batches},
+                   {"loss", numberOf(ready.loss)},
+                   {"gap", numberOf(gap)},
+                   {"psiPower", numberOf(power)},
+                   {"layers", layers},
+                   {"notes", ready.notes}});
+}
+
+Exit ofRun(const Arguments& arguments, const Console& console)
+{
+    engine::StabilityRequest request;
+    request.tag = kQuestion;
+    request.runDirectory = arguments.positional(1);
+    setSource(request, arguments);
+    request.batches = arguments.integer("batches", 0);
+    if (arguments.has("step")) {
+        request.step = arguments.integer("step", 0);
+    }
+    const std::optional<engine::Event> answer = ask(request, Computing::from(arguments).threads);
+    if (!answer) {
+        return console.fail(Exit::Quit, {"", "interrupted: there is no answer"});
+    }
+    const auto* const ready = std::get_if<engine::StabilityReady>(&*answer);
+    if (ready == nullptr) {
+        const auto* const failed = std::get_if<engine::QueryFailed>(&*answer);
+        return console.fail(Exit::RunFailed, failed ? failed->error : Error{"engine", "unexpected answer"});
+    }
+    remarkNotes(ready->notes, console);
+    if (ready->matrices.empty()) {
+        return console.fail(Exit::RunFailed, {request.runDirectory.string(), "has no layers to leave out"});
+    }
+    if (arguments.has("output")) {
+        const std::filesystem::path path = arguments.text("output");
+        return deliver({path, csvOf(ready->matrices.front()), "csv"},
+                       "wrote " + path.string() + ": " + grouped(ready->matrices.front().columns) + " layers",
+                       {{"file", path.string()}}, console);
+    }
+    show(*ready, console);
+    return Exit::Ok;
+}
+
+/// Figure 4 at one τ.
+struct Shared {
+    double tau = 0;
+    std::vector<double> depths;
+    std::vector<theory::LinearStability> found; ///< at each depth
+    double power = 0;                           ///< of the gap in the depth
+};
+
+/// Half as deep, and so on, down to 6.
+std::vector<std::int64_t> depthsTo(std::int64_t deepest)
+{
+    std::vector<std::int64_t> depths{deepest};
+    while (depths.front() / 2 >= 6) {
+        depths.insert(depths.begin(), depths.front() / 2);
+    }
+    return depths;
+}
+
+Result<std::vector<Shared>> figure4(std::int64_t dimension, const std::vector<std::int64_t>& depths)
+{
+    std::vector<Shared> all;
+    for (const double tau : kShared) {
+        Shared& shared = all.emplace_back(Shared{.tau = tau, .depths = {}, .found = {}});
+        std::vector<double> gaps;
+        for (const std::int64_t depth : depths) {
+            auto found = theory::linearStability({.dimension = dimension, .shared = tau}, depth);
+            if (!found) {
+                return found.error();
+            }
+            shared.depths.push_back(static_cast<double>(depth));
+            gaps.push_back(found->gap);
+            shared.found.push_back(std::move(*found));
+        }
+        shared.power = theory::fittedPower(shared.depths, gaps);
+    }
+    return all;
+}
+
+std::string figureCsv(const std::vector<Shared>& all)
+{
+    std::ostringstream csv;
+    csv << "tau,layers,layer,norm,psi,gap\n";
+    for (const Shared& shared : all) {
+        for (std::size_t d = 0; d < shared.depths.size(); ++d) {
+            const theory::LinearStability& found = shared.found[d];
+            for (std::size_t layer = 0; layer < found.norms.size(); ++layer) {
+                csv << shared.tau << ',' << shared.depths[d] << ',' << layer + 1 << ','
+                    << numberText(found.norms[layer]) << ',' << numberText(found.effects[layer]) << ','
+                    << numberText(found.gap) << '\n';
+            }
+        }
+    }
+    return csv.str();
+}
+
+/// A power of the depth that the paper names, through the mean of what was found at the least depth.
+report::Curve paperCurve(const std::string& name, double power, report::Stroke stroke, const std::vector<Shared>& all)
+{
+    report::Curve curve{name + numberText(power, 2), {}, stroke, all.size()};
+    double first = 0;
+    for (const Shared& shared : all) {
+        first += shared.found.front().gap / static_cast<double>(all.size());
+    }
+    const std::vector<double>& depths = all.front().depths;
+    for (const double depth : depths) {
+        curve.points.push_back({static_cast<std::int64_t>(depth), first * std::pow(depth / depths.front(), power)});
+    }
+    return curve;
+}
+
+std::string figureSvg(const std::vector<Shared>& all)
+{
+    report::PlotSpec plot{"What leaving out one layer changes, as a share of the output (RaPTr, figure 4c)",
+                          "layers L",
+                          "mean of Psi over the norm of the output",
+                          {},
+                          report::AxisScale::Log};
+    for (const Shared& shared : all) {
+        const std::string name = "tau " + numberText(shared.tau, 2) + ": L^" + cellOf(shared.power);
+        plot.curves.push_back({name, {}, report::Stroke::Solid, plot.curves.size()});
+        for (std::size_t d = 0; d < shared.depths.size(); ++d) {
+            plot.curves.back().points.push_back({static_cast<std::int64_t>(shared.depths[d]), shared.found[d].gap});
+        }
+    }
+    plot.curves.push_back(paperCurve("paper: L^", kPaperPower, report::Stroke::Dashed, all));
+    plot.curves.push_back(paperCurve("paper, BERT-Large: L^", kPaperBert, report::Stroke::Dotted, all));
+    return report::svgPlot(plot);
+}
+
+void showFigure(const std::vector<Shared>& all, std::int64_t dimension, const Console& console)
+{
+    std::vector<std::vector<std::string>> rows{{"tau"}};
+    for (const double depth : all.front().depths) {
+        rows.front().push_back("L = " + numberText(depth));
+    }
+    rows.front().push_back("power of L");
+    json told = json::array();
+    for (const Shared& shared : all) {
+        std::vector<std::string>& row = rows.emplace_back(1, numberText(shared.tau, 2));
+        json gaps = json::array();
+        for (const theory::LinearStability& found : shared.found) {
+            row.push_back(numberText(found.gap, 4));
+            gaps.push_back(numberOf(found.gap));
+        }
+        row.push_back(cellOf(shared.power));
+        told.push_back(
+            {{"tau", shared.tau}, {"depths", shared.depths}, {"gaps", gaps}, {"power", numberOf(shared.power)}});
+    }
+    console.line("Linear residual network with normalisation, d = " + std::to_string(dimension) +
+                 ": (1/L) sum of Psi over the norm of the output");
+    console.line(table(rows));
+    console.line(kPaper);
+    console.value({{"dimension", dimension}, {"shared", told}, {"paper", kPaperPower}, {"paperBert", kPaperBert}});
+}
+
+Exit ofFigure(const Arguments& arguments, const Console& console)
+{
+    const std::int64_t dimension = arguments.integer("dimension", 100);
+    const std::int64_t deepest = arguments.integer("layers", kDeepest);
+    const double size = static_cast<double>(dimension) * static_cast<double>(deepest);
+    if (size * size > kMostWork) {
+        return console.fail(Exit::Usage, {"--figure", "got " + grouped(deepest) + " layers of dimension " +
+                                                          grouped(dimension) + ", expected a product of at most " +
+                                                          grouped(static_cast<std::int64_t>(std::sqrt(kMostWork)))});
+    }
+    const std::vector<std::int64_t> depths = depthsTo(deepest);
+    const Result<std::vector<Shared>> all = figure4(dimension, depths);
+    if (!all) {
+        return console.fail(Exit::Usage, all.error());
+    }
+    if (!arguments.has("output")) {
+        showFigure(*all, dimension, console);
+        return Exit::Ok;
+    }
+    const std::filesystem::path path = arguments.text("output");
+    const bool picture = path.extension() == ".svg";
+    if (!picture && !isStandardOutput(path) && path.extension() != ".csv") {
+        return console.fail(Exit::Usage, {"--output", "got " + path.string() + ", expected FILE.csv, FILE.svg or -"});
+    }
+    return deliver({path, picture ? figureSvg(*all) : figureCsv(*all), "csv"},
+                   "wrote " + path.string() + ": " + std::to_string(depths.size()) + " depths at " +
+                       std::to_string(std::size(kShared)) + " values of tau",
+                   {{"file", path.string()}}, console);
+}
+
+} // namespace
+
+Exit runStability(const Arguments& arguments, const Console& console)
+{
+    const bool figure = arguments.has("figure");
+    if (figure == !arguments.positional(1).empty()) {
+        return console.fail(Exit::Usage, {"", figure ? "--figure takes no run"
+                                                     : "missing argument SUBJECT: a run's directory, or --figure 4"});
+    }
+    if (figure && arguments.integer("figure", 4) != 4) {
+        return console.fail(Exit::Usage, {"--figure", "of stability is 4, got " + arguments.text("figure")});
+    }
+    return figure ? ofFigure(arguments, console) : ofRun(arguments, console);
+}
+
+std::vector<OptionSpec> stabilityOptions()
+{
+    return {{"batches", OptionKind::Integer, "N", "stability: of the validation split (default: the run's)", {}, 1},
+            projectOption(),
+            otherDataOption()};
+}
+
+} // namespace residua::cli

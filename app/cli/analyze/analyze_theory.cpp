@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/analyze/analyze_theory.h"
+
+#include "app/cli/arguments/project_argument.h"
+#include "app/cli/terminal/result_file.h"
+#include "app/report/low_rank_theory.h"
+#include "app/report/svg_plot.h"
+#include "projects/base/text.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <sstream>
+#include <variant>
+
+namespace residua::cli {
+namespace {
+
+namespace theory = engine::theory;
+using nlohmann::json;
+
+using report::LowRankModel;
+using report::TheoryRow;
+
+Result<LowRankModel> fromProject(const std::string& path, const Arguments& arguments, const Console& console)
+{
+    const std::variant<NamedProject, Refusal> named = openProject(path, arguments, console);
+    const auto* const refusal = std::get_if<Refusal>(&named);
+    return refusal ? Result<LowRankModel>(refusal->error)
+                   : report::lowRankModelOf(std::get<NamedProject>(named).document.project);
+}
+
+Result<LowRankModel> fromNumbers(const Arguments& arguments)
+{
+    if (arguments.has("set")) {
+        return Error{"--set", "is for a PROJECT, and none is named"};
+    }
+    for (const char* const name : {"dimension", "rank"}) {
+        if (!arguments.has(name)) {
+            return Error{"",
+                         std::string("missing --") + name + ", or a PROJECT of low-rank regression to take it from"};
+        }
+    }
+    LowRankModel model;
+    model.dimension = arguments.integer("dimension", 0);
+    model.rank = arguments.integer("rank", 0);
+    model.layers = arguments.integer("layers", 1);
+    const double kappa = arguments.real("kappa", 0.5);
+    const double most = arguments.real("lambda-max", 10);
+    model.spectrum = theory::TargetSpectrum{kappa * most, most};
+    return model;
+}
+
+void show(const LowRankModel& model, const report::TheoryTable& answer, const Console& console)
+{
+    console.line("Low-rank linear model (DeepCrossAttention, section 4): " + answer.about);
+    const auto cell = [](double value) { return std::isnan(value) ? "-" : numberText(value, 6); };
+    std::vector<std::vector<std::string>> cells{{""}};
+    cells.front().insert(cells.front().end(), report::kTheoryColumns.begin(), report::kTheoryColumns.end());
+    for (const TheoryRow& row : answer.rows) {
+        cells.push_back({row.name});
+        std::ranges::transform(row.values(), std::back_inserter(cells.back()), cell);
+    }
+    console.line(table(cells));
+
+    const auto number = [](double value) { return std::isfinite(value) ? json(value) : json(nullptr); };
+    json told{{"dimension", model.dimension}, {"rank", model.rank}, {"layers", model.layers}};
+    if (model.spectrum) {
+        told["lambdaMin"] = model.spectrum->lambdaMin;
+        told["lambdaMax"] = model.spectrum->lambdaMax;
+    }
+    for (const TheoryRow& row : answer.rows) {
+        told[row.key] = {{"noShortcuts", number(row.plainChain)},
+                         {"resNet", number(row.resNet)},
+                         {"grnV1", number(row.v1)},
+                         {"grnV2", number(row.v2)},
+                         {"grnV3", number(row.v3)}};
+    }
+    console.value(told);
+    for (const std::string& note : answer.notes) {
+        console.remark("note: " + note);
+    }
+}
+
+/// Figure 5's left panel: the bounds of the gains over every collective rank, as CSV or as a picture.
+Exit saveCurves(const LowRankModel& model, const std::filesystem::path& path, const Console& console)
+{
+    const bool picture = path.extension() == ".svg";
+    if (!picture && !isStandardOutput(path) && path.extension() != ".csv") {
+        return console.fail(Exit::Usage, {"--output", "got " + path.string() + ", expected FILE.csv, FILE.svg or -"});
+    }
+    const auto gains = report::gainCurves(model);
+    if (!gains) {
+        return console.fail(Exit::Usage, gains.error());
+    }
+    std::ostringstream csv;
+    csv << "collective_rank,g1,g2,g3\n";
+    report::PlotSpec plot{
+        "Gain over a residual network of as many parameters, at least", "collective rank r*", "excess risk saved", {}};
+    for (const char* const name : {"GRN-v1", "GRN-v2", "GRN-v3"}) {
+        plot.curves.push_back({name, {}, report::Stroke::Solid, plot.curves.size()});
+    }
+    std::int64_t rank = 0;
+    for (const theory::PerGrn& at : *gains) {
+        const double values[] = {at.v1, at.v2, at.v3};
+        csv << ++rank;
+        for (std::size_t i = 0; i < plot.curves.size(); ++i) {
+            csv << ',' << numberText(values[i]);
+            plot.curves[i].points.push_back({rank, values[i]});
+        }
+        csv << '\n';
+    }
+    const ResultFile file{path, picture ? report::svgPlot(plot) : csv.str(), "csv"};
+    return deliver(file, "wrote " + path.string() + ": the gains at " + grouped(rank) + " ranks",
+                   {{"file", path.string()}}, console);
+}
+
+} // namespace
+
+Exit runTheory(const Arguments& arguments, const Console& console)
+{
+    const std::string project = arguments.positional(1);
+    Result<LowRankModel> model = project.empty() ? fromNumbers(arguments) : fromProject(project, arguments, console);
+    if (!model) {
+        return console.fail(Exit::Usage, model.error());
+    }
+    model->statement = arguments.has("printed") ? theory::Statement::Printed : theory::Statement::Proved;
+    if (arguments.has("output")) {
+        return saveCurves(*model, arguments.text("output"), console);
+    }
+    show(*model, report::theoryTable(*model), console);
+    return Exit::Ok;
+}
+
+std::vector<OptionSpec> theoryOptions()
+{
+    return {
+        {"dimension", OptionKind::Integer, "D", "theory, figure 4: the dimension d of inputs and outputs", {}, 2, 1e6},
+        {"rank",
+         OptionKind::Integer,
+         "R",
+         "theory: the collective rank r* of the residual network; gap: of each weight",
+         {},
+         1,
+         1e6},
+        {"layers",
+         OptionKind::Integer,
+         "T",
+         "theory: how many layers (default: 1); figure 4: up to how many (default: 96)",
+         {},
+         1,
+         1e6},
+        {"kappa", OptionKind::Real, "K", "theory: least over largest eigenvalue of A - I (default: 0.5)", {}, 0, 1},
+        {"lambda-max", OptionKind::Real, "L", "theory: largest eigenvalue of A - I (default: 10)", {}, 1e-300},
+        {"printed", OptionKind::Flag, "", "theory: the paper's constants where its proof gives others"}};
+}
+
+} // namespace residua::cli

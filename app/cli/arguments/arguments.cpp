@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/arguments/arguments.h"
+
+#include "app/cli/terminal/terminal_text.h"
+#include "projects/base/number_from.h"
+#include "projects/base/text.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+namespace residua::cli {
+namespace {
+
+constexpr const char* kFreeText = "TEXT"; ///< the name of a value that may be empty
+
+const OptionSpec kCommonOptions[] = {
+    {"json", OptionKind::Flag, "", "print JSON"},
+    {"help", OptionKind::Flag, "", "explain this command", "h"},
+};
+
+const OptionSpec* findOption(const Syntax& syntax, const std::string& name)
+{
+    const auto matches = [&](const OptionSpec& option) {
+        return "--" + option.name == name || (!option.shortName.empty() && "-" + option.shortName == name);
+    };
+    for (const OptionSpec& option : kCommonOptions) {
+        if (matches(option)) {
+            return &option;
+        }
+    }
+    const auto found = std::find_if(syntax.options.begin(), syntax.options.end(), matches);
+    return found != syntax.options.end() ? &*found : nullptr;
+}
+
+Error unknownOption(const Syntax& syntax, const std::string& name)
+{
+    std::vector<std::string> known;
+    for (const OptionSpec& option : kCommonOptions) {
+        known.push_back("--" + option.name);
+    }
+    for (const OptionSpec& option : syntax.options) {
+        known.push_back("--" + option.name);
+    }
+    const std::string meant(nearest(name, known));
+    return {"", "unknown option " + shortened(name) + (meant.empty() ? "" : ", did you mean " + meant + "?")};
+}
+
+std::optional<double> finiteNumberFrom(std::string_view text)
+{
+    const std::optional<double> number = numberFrom<double>(text);
+    return number && std::isfinite(*number) ? number : std::nullopt;
+}
+
+std::string limitText(double limit)
+{
+    return numberText(limit, 16); // with fewer digits a whole limit may get an exponent
+}
+
+Error wrongValue(const OptionSpec& option, const std::string& value, const std::string& expected)
+{
+    return {"", "--" + option.name + " got \"" + shortened(value) + "\", expected " + expected};
+}
+
+Status checkNumber(const OptionSpec& option, const std::string& value)
+{
+    const std::optional<double> number = finiteNumberFrom(value);
+    if (!number || (option.kind == OptionKind::Integer && *number != std::floor(*number))) {
+        return wrongValue(option, value, option.kind == OptionKind::Real ? "a number" : "a whole number");
+    }
+    if (*number < option.minimum) {
+        return wrongValue(option, value, "at least " + limitText(option.minimum));
+    }
+    if (*number > option.maximum) {
+        return wrongValue(option, value, "at most " + limitText(option.maximum));
+    }
+    return Done{};
+}
+
+Status checkValue(const OptionSpec& option, const std::string& value)
+{
+    switch (option.kind) {
+    case OptionKind::Flag:
+        return Done{};
+    case OptionKind::Text:
+        return value.empty() && option.value != kFreeText ? Status(wrongValue(option, value, option.value))
+                                                          : Status(Done{});
+    case OptionKind::Duration:
+        return durationFrom(value) ? Status(Done{})
+                                   : Status(wrongValue(option, value, "a time such as 45s, 90m, 3h55m or 1d2h"));
+    case OptionKind::Integer:
+    case OptionKind::Real:
+        return checkNumber(option, value);
+    }
+    return Done{};
+}
+
+Status checkPositionals(const Syntax& syntax, const std::vector<std::string>& given)
+{
+    const bool repeats = !syntax.positionals.empty() && syntax.positionals.back().presence == Presence::Repeated;
+    if (!repeats && given.size() > syntax.positionals.size()) {
+        return Error{"", "unexpected argument \"" + shortened(given[syntax.positionals.size()]) + "\""};
+    }
+    for (std::size_t i = 0; i < syntax.positionals.size(); ++i) {
+        const PositionalSpec& expected = syntax.positionals[i];
+        if (i >= given.size() && expected.presence != Presence::Optional) {
+            return Error{"", "missing argument " + expected.name + ": " + expected.help};
+        }
+        if (i < given.size() && given[i].empty()) {
+            return Error{"", "the argument " + expected.name + " is empty, expected " + expected.help};
+        }
+    }
+    return Done{};
+}
+
+} // namespace
+
+Result<Arguments> Arguments::parse(const Syntax& syntax, std::span<const std::string> words)
+{
+    Arguments arguments;
+    bool optionsEnded = false;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const std::string& word = words[i];
+        if (word.find('\0') != std::string::npos) {
+            return Error{"", "the argument \"" + shortened(word) + "\" holds a zero byte"};
+        }
+        if (optionsEnded || word.size() < 2 || word[0] != '-') {
+            arguments.m_positionals.push_back(word);
+            continue;
+        }
+        if (word == "--") {
+            optionsEnded = true;
+            continue;
+        }
+        const std::size_t equals = word.find('=');
+        const std::string name = word.substr(0, equals);
+        const OptionSpec* const option = findOption(syntax, name);
+        if (option == nullptr) {
+            return unknownOption(syntax, name);
+        }
+        std::string& value = arguments.m_options[option->name].emplace_back();
+        if (option->kind == OptionKind::Flag) {
+            if (equals != std::string::npos) {
+                return Error{"", name + " takes no value"};
+            }
+            continue;
+        }
+        if (equals == std::string::npos && i + 1 == words.size()) {
+            return Error{"", name + " needs a value: " + option->value};
+        }
+        value = equals != std::string::npos ? word.substr(equals + 1) : words[++i];
+        if (const Status valid = checkValue(*option, value); !valid) {
+            return valid.error();
+        }
+    }
+    if (const Status valid = checkPositionals(syntax, arguments.m_positionals); !valid && !arguments.has("help")) {
+        return valid.error();
+    }
+    return arguments;
+}
+
+std::string Arguments::positional(std::size_t index) const
+{
+    return index < m_positionals.size() ? m_positionals[index] : std::string();
+}
+
+std::span<const std::string> Arguments::positionals(std::size_t first) const
+{
+    return std::span(m_positionals).subspan(std::min(first, m_positionals.size()));
+}
+
+std::string Arguments::text(const std::string& name, const std::string& otherwise) const
+{
+    const auto found = m_options.find(name);
+    return found != m_options.end() ? found->second.back() : otherwise;
+}
+
+std::vector<std::string> Arguments::texts(const std::string& name) const
+{
+    const auto found = m_options.find(name);
+    return found != m_options.end() ? found->second : std::vector<std::string>{};
+}
+
+std::int64_t Arguments::integer(const std::string& name, std::int64_t otherwise) const
+{
+    // Through a double, so that 1e6 is a whole number too; none is beyond what a double holds exactly.
+    return has(name) ? static_cast<std::int64_t>(real(name, 0)) : otherwise;
+}
+
+double Arguments::real(const std::string& name, double otherwise) const
+{
+    return has(name) ? finiteNumberFrom(text(name)).value_or(otherwise) : otherwise;
+}
+
+std::optional<std::chrono::seconds> Arguments::duration(const std::string& name) const
+{
+    return has(name) ? durationFrom(text(name)) : std::nullopt;
+}
+
+std::optional<std::chrono::seconds> durationFrom(std::string_view text)
+{
+    constexpr std::pair<char, std::int64_t> kUnits[] = {{'d', 86'400}, {'h', 3'600}, {'m', 60}, {'s', 1}};
+    constexpr std::int64_t kMost = 366 * kUnits[0].second;
+    std::int64_t seconds = 0;
+    for (const auto& [unit, length] : kUnits) {
+        std::int64_t count = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+        const auto digits = static_cast<std::size_t>(end - text.data());
+        if (error != std::errc() || digits >= text.size() || text[digits] != unit) {
+            continue;
+        }
+        if (count < 0 || count > kMost) {
+            return std::nullopt;
+        }
+        seconds += count * length;
+        text.remove_prefix(digits + 1);
+    }
+    const bool sound = text.empty() && seconds >= 1 && seconds <= kMost;
+    return sound ? std::optional(std::chrono::seconds(seconds)) : std::nullopt;
+}
+
+std::string shortened(const std::string& word)
+{
+    return clipped(printable(word, LineEnds::Escape), 60);
+}
+
+} // namespace residua::cli

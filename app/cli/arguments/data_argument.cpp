@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/arguments/data_argument.h"
+
+#include "app/cli/arguments/project_argument.h"
+#include "engine/api/data_summary.h"
+#include "projects/base/number_from.h"
+
+#include <cmath>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace residua::cli {
+namespace {
+
+/// The path, which must be there.
+Result<std::string> placeOf(const std::string& option, const std::string& text, const std::string& expected)
+{
+    const Result<std::filesystem::path> path = absolutePath(text);
+    if (!path) {
+        return path.error();
+    }
+    std::error_code code;
+    if (!std::filesystem::exists(*path, code)) {
+        return Error{option, path->string() + " does not exist; expected " + expected};
+    }
+    return path->string();
+}
+
+/// Reads a part of a mixture from "web.jsonl=0.57"; the last "=" counts, so that a path may have one.
+Result<projects::MixturePart> partFrom(const std::string& text)
+{
+    constexpr const char* kOption = "--mix";
+    const std::size_t equals = text.rfind('=');
+    const auto weight =
+        equals == std::string::npos ? std::nullopt : numberFrom<double>(std::string_view(text).substr(equals + 1));
+    if (!weight || equals == 0) {
+        return Error{kOption, "got \"" + shortened(text) + "\", expected PATH=WEIGHT such as web.txt=0.57"};
+    }
+    if (!std::isfinite(*weight) || *weight <= 0) {
+        return Error{kOption, "got \"" + shortened(text) + "\", expected a weight above 0"};
+    }
+    const Result<std::string> path = placeOf(
+        kOption, text.substr(0, equals), "a text, .jsonl, .parquet, or a folder of such, and its weight behind a =");
+    if (!path) {
+        return path.error();
+    }
+    if (std::holds_alternative<projects::TokenFileData>(projects::sourceAt(*path))) {
+        return Error{kOption, *path + " is ready-made tokens; expected a text, .jsonl, .parquet, or a folder of such"};
+    }
+    return projects::MixturePart{.path = *path, .weight = *weight};
+}
+
+Result<projects::Source> mixtureFrom(const std::vector<std::string>& texts)
+{
+    projects::MixtureData mixture;
+    for (const std::string& text : texts) {
+        Result<projects::MixturePart> part = partFrom(text);
+        if (!part) {
+            return part.error();
+        }
+        mixture.parts.push_back(*std::move(part));
+    }
+    return projects::Source(std::move(mixture));
+}
+
+Result<projects::Source> sourceFrom(const std::string& text)
+{
+    const Result<std::string> path = placeOf("--data", text, "a text, .jsonl, .parquet, .bin, or a folder of such");
+    return path ? Result<projects::Source>(engine::dataAt(*path)) : Result<projects::Source>(path.error());
+}
+
+/// False where nothing has a key.
+bool takeKey(projects::Source& source, const std::string& key)
+{
+    if (auto* const mixture = std::get_if<projects::MixtureData>(&source)) {
+        for (projects::MixturePart& part : mixture->parts) {
+            part.field = key;
+        }
+        return true;
+    }
+    return std::visit(
+        [&](auto& each) {
+            constexpr bool keyed = requires
+            {
+                each.field;
+            };
+            if constexpr (keyed) {
+                each.field = key;
+            }
+            return keyed;
+        },
+        source);
+}
+
+} // namespace
+
+OptionSpec mixOption()
+{
+    return {"mix", OptionKind::Text, "PATH=WEIGHT",
+            "instead of --data, any number of times: a text, JSON Lines (.jsonl), Parquet or a folder of such, and how "
+            "often examples are of it, in proportion to the other weights"};
+}
+
+OptionSpec fieldOption()
+{
+    return {"field", OptionKind::Text, "NAME",
+            "the key of JSON Lines, or the column of Parquet, that holds the text (default: text)"};
+}
+
+bool namesData(const Arguments& arguments)
+{
+    return arguments.has("data") || arguments.has("mix") || arguments.has("field");
+}
+
+Result<projects::Source> dataSource(const Arguments& arguments)
+{
+    if (arguments.has("data") && arguments.has("mix")) {
+        return Error{"--mix", "is instead of --data; expected one of the two"};
+    }
+    if (!arguments.has("data") && !arguments.has("mix")) {
+        return Error{"--field", "is for JSON Lines and Parquet, which --data or --mix name"};
+    }
+    Result<projects::Source> source =
+        arguments.has("mix") ? mixtureFrom(arguments.texts("mix")) : sourceFrom(arguments.text("data"));
+    if (source && arguments.has("field") && !takeKey(*source, arguments.text("field"))) {
+        return Error{"--field", "is for JSON Lines and Parquet; " + arguments.text("data") + " is neither"};
+    }
+    return source;
+}
+
+} // namespace residua::cli

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/arguments/help.h"
+
+#include "app/cli/terminal/environment_variables.h"
+#include "app/cli/terminal/terminal_text.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace residua::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kIntroduction = "residua-cli: make, train and question projects without a window";
+constexpr std::size_t kMargin = 2;
+
+struct Row {
+    std::string label;
+    std::string help;
+};
+
+/// Labels with their help beside them; where that leaves too little room, below them.
+std::string listed(const std::vector<Row>& rows, std::size_t columns)
+{
+    constexpr std::size_t kLeastRoom = 30;
+    constexpr std::size_t kIndentBelow = 6;
+    std::size_t widest = 0;
+    for (const Row& row : rows) {
+        widest = std::max(widest, columnsOf(row.label));
+    }
+    const std::size_t beside = kMargin + widest + 2;
+    const bool fits = beside + kLeastRoom <= columns;
+    std::string text;
+    for (const Row& row : rows) {
+        text += std::string(kMargin, ' ') + row.label;
+        text +=
+            fits ? std::string(beside - kMargin - columnsOf(row.label), ' ') : "\n" + std::string(kIndentBelow, ' ');
+        text += wrapped(row.help, columns, fits ? beside : kIndentBelow) + "\n";
+    }
+    return text;
+}
+
+const char* kindName(OptionKind kind)
+{
+    switch (kind) {
+    case OptionKind::Flag:
+        return "flag";
+    case OptionKind::Text:
+        return "text";
+    case OptionKind::Integer:
+        return "integer";
+    case OptionKind::Real:
+        return "number";
+    case OptionKind::Duration:
+        return "time";
+    }
+    return "";
+}
+
+} // namespace
+
+std::string usageOf(const PositionalSpec& positional)
+{
+    switch (positional.presence) {
+    case Presence::Required:
+        break;
+    case Presence::Optional:
+        return "[" + positional.name + "]";
+    case Presence::Repeated:
+        return positional.name + "...";
+    }
+    return positional.name;
+}
+
+std::string optionLabel(const OptionSpec& option)
+{
+    return (option.shortName.empty() ? "" : "-" + option.shortName + ", ") + "--" + option.name +
+           (option.value.empty() ? "" : " " + option.value);
+}
+
+std::string overview(const std::vector<Command>& commands, std::size_t columns)
+{
+    std::vector<Row> rows;
+    for (const Command& command : commands) {
+        rows.push_back({command.name, command.summary});
+    }
+    std::vector<Row> codes;
+    for (const ExitCode& code : exitCodes()) {
+        codes.push_back({std::to_string(static_cast<int>(code.code)), code.meaning});
+    }
+    std::vector<Row> variables;
+    for (const EnvironmentVariable& variable : environmentVariables()) {
+        variables.push_back({variable.name, variable.meaning});
+    }
+    return wrapped(kIntroduction, columns, 0) + "\n\n" +
+           wrapped("Usage: residua-cli COMMAND [ARGUMENTS] [--json]", columns, 0) + "\n\n" + listed(rows, columns) +
+           "\n" + wrapped("residua-cli COMMAND --help explains a command and shows an example.", columns, 0) + "\n" +
+           wrapped(kSignalsHelp, columns, 0) + "\n\nExit codes:\n" + listed(codes, columns) + "\nEnvironment:\n" +
+           listed(variables, columns);
+}
+
+std::string explanation(const Command& command, std::size_t columns)
+{
+    std::string usage = "Usage: residua-cli " + command.name;
+    std::vector<Row> rows;
+    for (const PositionalSpec& positional : command.syntax.positionals) {
+        usage += " " + usageOf(positional);
+        rows.push_back({positional.name, positional.help});
+    }
+    for (const OptionSpec& option : command.syntax.options) {
+        rows.push_back({optionLabel(option), option.help});
+    }
+    rows.push_back({"--json", "print JSON"});
+    // The example is not broken: it is there to be copied.
+    return wrapped(command.summary, columns, 0) + "\n\n" + wrapped(usage + " [OPTIONS]", columns, 0) + "\n\n" +
+           listed(rows, columns) + "\nExample:\n  " + command.example;
+}
+
+json overviewJson(const std::vector<Command>& commands)
+{
+    json list = json::array();
+    for (const Command& command : commands) {
+        list.push_back(explanationJson(command));
+    }
+    json codes = json::array();
+    for (const ExitCode& code : exitCodes()) {
+        codes.push_back({{"code", static_cast<int>(code.code)}, {"meaning", code.meaning}});
+    }
+    json variables = json::array();
+    for (const EnvironmentVariable& variable : environmentVariables()) {
+        variables.push_back({{"name", variable.name}, {"meaning", variable.meaning}});
+    }
+    return {{"commands", list}, {"exitCodes", codes}, {"environment", variables}};
+}
+
+json explanationJson(const Command& command)
+{
+    json arguments = json::array();
+    for (const PositionalSpec& positional : command.syntax.positionals) {
+        arguments.push_back({{"name", positional.name},
+                             {"help", positional.help},
+                             {"required", positional.presence != Presence::Optional},
+                             {"repeated", positional.presence == Presence::Repeated}});
+    }
+    json options = json::array();
+    for (const OptionSpec& option : command.syntax.options) {
+        options.push_back({{"name", option.name},
+                           {"shortName", option.shortName},
+                           {"kind", kindName(option.kind)},
+                           {"value", option.value},
+                           {"help", option.help}});
+    }
+    return {{"command", command.name},
+            {"summary", command.summary},
+            {"arguments", arguments},
+            {"options", options},
+            {"example", command.example}};
+}
+
+} // namespace residua::cli

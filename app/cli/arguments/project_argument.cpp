@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/arguments/project_argument.h"
+
+#include "app/cli/arguments/choices.h"
+#include "engine/api/data_summary.h"
+#include "projects/check/validate.h"
+#include "projects/file/store.h"
+#include "projects/library/presets.h"
+#include "projects/schedule/stage_schedule.h"
+#include "projects/studies/sweep_grid.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace residua::cli {
+namespace {
+
+/// "training.batch" is /training/batch.
+std::string pointerOf(std::string field)
+{
+    if (field.starts_with('/')) {
+        return field;
+    }
+    std::ranges::replace(field, '.', '/');
+    return "/" + field;
+}
+
+/// Which blocks another topology has changed.
+void tellAdapted(const projects::Project& before, const projects::Project& after, const Console& console)
+{
+    if (before.topology == after.topology) {
+        return;
+    }
+    for (const projects::Block& block : after.network.blocks) {
+        const projects::Block* const known = before.network.findBlock(block.name);
+        if (known == nullptr || *known != block) {
+            console.remark("note: block " + block.name + " is adapted to what the topology feeds it");
+        }
+    }
+}
+
+} // namespace
+
+Result<NamedProject> openProject(const std::string& path)
+{
+    std::error_code ignored;
+    const projects::Example* const example = projects::findExample(path);
+    if (example != nullptr && !std::filesystem::exists(path, ignored)) {
+        const Result<std::filesystem::path> current = absolutePath(".");
+        if (!current) {
+            return current.error();
+        }
+        projects::Document fresh;
+        fresh.project = example->project;
+        return NamedProject{std::move(fresh), *current};
+    }
+    Result<projects::Document> document = projects::loadProject(path);
+    if (!document) {
+        return document.error();
+    }
+    const bool isDirectory = std::filesystem::is_directory(path, ignored);
+    const Result<std::filesystem::path> directory =
+        absolutePath(isDirectory ? std::filesystem::path(path) : std::filesystem::path(path).parent_path());
+    if (!directory) {
+        return directory.error();
+    }
+    return NamedProject{std::move(*document), *directory};
+}
+
+Status setField(projects::Project& project, const std::string& text, const Console& console)
+{
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
+        return Error{"", "got \"" + text + "\", expected FIELD=VALUE such as training.steps=100"};
+    }
+    const std::string field = text.substr(0, equals);
+    const projects::FieldValue value{text.substr(equals + 1)};
+    Result<projects::Project> changed = projects::withField(project, pointerOf(field), value);
+    if (!changed) {
+        // A lone word that is no field of its own may be the last part of one: then that is said.
+        const bool isWord = field.find_first_of("/.") == std::string::npos;
+        return isWord ? projects::withField(project, field, value).error() : changed.error();
+    }
+    tellAdapted(project, *changed, console);
+    project = *std::move(changed);
+    return Done{};
+}
+
+std::variant<NamedProject, Refusal> openProject(const Arguments& arguments, const Console& console)
+{
+    return openProject(arguments.positional(0), arguments, console);
+}
+
+std::variant<NamedProject, Refusal> openProject(const std::string& path, const Arguments& arguments,
+                                                const Console& console)
+{
+    Result<NamedProject> opened = openProject(path);
+    if (!opened) {
+        return Refusal{Exit::InvalidProject, opened.error()};
+    }
+    for (const std::string& text : arguments.texts("set")) {
+        if (const Status set = setField(opened->document.project, text, console); !set) {
+            return Refusal{Exit::Usage, {"--set", set.error().text()}};
+        }
+    }
+    return *std::move(opened);
+}
+
+void trainFor(projects::Project& project, std::int64_t steps)
+{
+    project.schedule = projects::stretched(std::move(project.schedule), project.training.steps, steps);
+    project.training.steps = steps;
+}
+
+PositionalSpec projectArgument()
+{
+    return offering(PositionalSpec{"PROJECT", "a project's directory, its project.json, or an example's name"},
+                    exampleNames(), Beside::Files);
+}
+
+OptionSpec setOption(const std::string& of)
+{
+    return offering(
+        OptionSpec{"set", OptionKind::Text, "FIELD=VALUE",
+                   of + "a field of project.json by its pointer or with dots (training.batch=32, topology=dca) and its "
+                        "value for this command; any number of times (residua-cli explain fields lists them)"},
+        fieldWords());
+}
+
+Result<std::filesystem::path> absolutePath(const std::filesystem::path& path)
+{
+    std::error_code code;
+    const std::filesystem::path absolute = std::filesystem::absolute(path.empty() ? "." : path, code);
+    if (code) {
+        return Error{path.string(),
+                     "the current directory cannot be found: " + code.message() + "; go to one that exists"};
+    }
+    const std::filesystem::path normal = absolute.lexically_normal();
+    return normal.has_filename() || !normal.has_relative_path() ? normal : normal.parent_path();
+}
+
+std::optional<Error> obstacle(const projects::Project& project, const Console& console)
+{
+    const std::vector<projects::Problem> problems = projects::validate(project);
+    if (!projects::hasErrors(problems)) {
+        return std::nullopt;
+    }
+    for (const projects::Problem& problem : problems) {
+        console.remark(problem.text());
+    }
+    return Error{"", "the project is invalid: nothing was trained"};
+}
+
+} // namespace residua::cli

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/cli/arguments/arguments.h"
+#include "app/cli/terminal/console.h"
+#include "engine/api/session.h"
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace residua::cli {
+
+/// The options of every command that uses the data of an existing run.
+[[nodiscard]] inline OptionSpec projectOption()
+{
+    return {"project", OptionKind::Text, "DIR", "the project's folder now (default: where the run remembers it)"};
+}
+[[nodiscard]] inline OptionSpec otherDataOption()
+{
+    return {"other-data", OptionKind::Flag, "", "go on though the data are not those that the run was trained on"};
+}
+
+/// Fills the fields of a command of the engine that these options mean.
+template <class Request>
+void setSource(Request& request, const Arguments& arguments)
+{
+    request.projectDirectory = arguments.text("project");
+    request.otherData = arguments.has("other-data") ? engine::OtherData::Accept : engine::OtherData::Refuse;
+}
+
+/// Writes what a person should know of an answer to stderr.
+inline void remarkNotes(const std::vector<std::string>& notes, const Console& console)
+{
+    for (const std::string& note : notes) {
+        console.remark("note: " + note);
+    }
+}
+
+/// Ends a command whose question got no answer of its own: an error, or an interrupt, after which `after` is said.
+inline Exit unanswered(const std::optional<engine::Event>& answer, const Console& console,
+                       const std::string& after = "there is no answer")
+{
+    if (!answer) {
+        return console.fail(Exit::Quit, {"", "interrupted: " + after});
+    }
+    const auto* const failed = std::get_if<engine::QueryFailed>(&*answer);
+    return console.fail(Exit::RunFailed, failed != nullptr ? failed->error : Error{"engine", "unexpected answer"});
+}
+
+} // namespace residua::cli

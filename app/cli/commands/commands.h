@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/cli/arguments/command.h"
+#include "app/cli/terminal/exit_codes.h"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace residua::cli {
+
+[[nodiscard]] std::vector<Command> projectCommands();  ///< new, set, validate, info, diff
+[[nodiscard]] std::vector<Command> tokeniseCommands(); ///< tokenise
+[[nodiscard]] std::vector<Command> runCommands();      ///< train, resume
+[[nodiscard]] std::vector<Command> benchCommands();    ///< bench
+[[nodiscard]] std::vector<Command> sweepCommands();    ///< sweep
+[[nodiscard]] std::vector<Command> modelCommands();    ///< eval, sample, retrofit, factorise
+[[nodiscard]] std::vector<Command> importCommands();   ///< import
+[[nodiscard]] std::vector<Command> exportCommands();   ///< export
+[[nodiscard]] std::vector<Command> bundleCommands();   ///< pack, unpack
+[[nodiscard]] std::vector<Command> analyzeCommands();  ///< analyze
+[[nodiscard]] std::vector<Command> recordCommands();   ///< runs, report, devices
+[[nodiscard]] std::vector<Command> watchCommands();    ///< watch, stop
+[[nodiscard]] std::vector<Command> explainCommands();  ///< explain
+[[nodiscard]] std::vector<Command> shellCommands();    ///< completion, man
+
+/// Every command, in the order of the help.
+[[nodiscard]] std::vector<Command> allCommands();
+
+/// The whole program, but for the process around it: `words` are what follows its name. Nothing throws: what a command
+/// throws is told, as Exit::Fault.
+[[nodiscard]] Exit runProgram(std::span<const std::string> words);
+
+} // namespace residua::cli

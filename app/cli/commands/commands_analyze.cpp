@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/analyze/analyze_gap.h"
+#include "app/cli/analyze/analyze_stability.h"
+#include "app/cli/analyze/analyze_theory.h"
+#include "app/cli/analyze/low_rank_figures.h"
+#include "app/cli/arguments/choices.h"
+#include "app/cli/arguments/project_argument.h"
+#include "app/cli/commands/commands.h"
+#include "app/cli/runs/computing.h"
+#include "app/cli/terminal/result_file.h"
+#include "engine/api/matrix_name.h"
+#include "engine/results/coefficients.h"
+#include "engine/results/run_reader.h"
+#include "projects/base/number_from.h"
+#include "projects/base/text.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <iterator>
+#include <optional>
+#include <span>
+
+namespace residua::cli {
+namespace {
+
+using engine::Matrix;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+/// What to show of a run, checked against each other.
+struct View {
+    fs::path run;
+    std::optional<std::int64_t> step;
+    std::optional<std::int64_t> feature;
+    std::string against; ///< "initial", a step, a run; empty: nothing
+    bool logRatio = false;
+    std::string port; ///< empty: all
+};
+
+/// At the beginning all features of a weight are equal, so the mean that was recorded is each one's.
+Result<std::vector<Matrix>> initialOf(const View& view)
+{
+    Result<std::vector<Matrix>> first = engine::firstCoefficients(view.run);
+    if (!first || !view.feature) {
+        return first;
+    }
+    for (const Matrix& matrix : *first) {
+        const bool spread = engine::MatrixName::from(matrix.name).kind == engine::matrix::kSpread;
+        if (spread && std::ranges::any_of(matrix.values, [](float value) { return value > 0; })) {
+            return Error{"--against initial", "the features of the first record, of step " +
+                                                  std::to_string(matrix.step) +
+                                                  ", differ already, and only their mean was recorded"};
+        }
+    }
+    return first;
+}
+
+Result<std::vector<Matrix>> referenceOf(const View& view, std::int64_t step)
+{
+    if (view.against == "initial") {
+        return initialOf(view);
+    }
+    if (const auto other = numberFrom<std::int64_t>(view.against)) {
+        return engine::coefficientsAt(view.run, other, view.feature);
+    }
+    std::error_code ignored;
+    if (!fs::exists(view.against, ignored)) {
+        return Error{"--against", "\"" + view.against + "\" is neither initial, nor a step, nor a run's directory"};
+    }
+    Result<std::vector<Matrix>> same = engine::coefficientsAt(view.against, step, view.feature);
+    return same ? same : engine::coefficientsAt(view.against, std::nullopt, view.feature); // its last
+}
+
+/// Subtracts the reference from the matrices. A matrix that the reference lacks is left out.
+Status subtract(std::vector<Matrix>& matrices, const std::vector<Matrix>& reference)
+{
+    std::vector<Matrix> differences;
+    for (const Matrix& matrix : matrices) {
+        const auto other = std::ranges::find(reference, matrix.name, &Matrix::name);
+        if (other == reference.end()) {
+            continue;
+        }
+        Result<Matrix> difference = engine::difference(matrix, *other);
+        if (!difference) {
+            return difference.error();
+        }
+        differences.push_back(*std::move(difference));
+    }
+    if (differences.empty()) {
+        return Error{"--against", "there is no matrix that both have"};
+    }
+    matrices = std::move(differences);
+    return Done{};
+}
+
+Result<std::vector<Matrix>> matricesOf(const View& view)
+{
+    Result<std::vector<Matrix>> matrices = engine::coefficientsAt(view.run, view.step, view.feature);
+    if (!matrices) {
+        return matrices;
+    }
+    std::erase_if(*matrices, [&](const Matrix& matrix) {
+        const engine::MatrixName name = engine::MatrixName::from(matrix.name);
+        const bool otherPort = !view.port.empty() && nameOf(name.port) != view.port;
+        return otherPort || (view.logRatio && name.kind != engine::matrix::kMix);
+    });
+    if (matrices->empty()) {
+        return Error{view.run.string(),
+                     view.port.empty() ? "has no coefficients" : "has no coefficients of a port " + view.port};
+    }
+    if (view.logRatio) {
+        std::ranges::transform(*matrices, matrices->begin(), &engine::logOfRowMaximum);
+    }
+    if (!view.against.empty()) {
+        const auto reference = referenceOf(view, matrices->front().step);
+        const Status done = reference ? subtract(*matrices, *reference) : Status(reference.error());
+        if (!done) {
+            return done.error();
+        }
+    }
+    return matrices;
+}
+
+std::string cellText(float value)
+{
+    if (std::isnan(value)) {
+        return "·";
+    }
+    return numberText(static_cast<double>(value), 4);
+}
+
+std::string tableOf(const Matrix& matrix)
+{
+    std::vector<std::vector<std::string>> rows(1, {"j \\ i"});
+    for (std::int64_t column = 0; column < matrix.columns; ++column) {
+        rows.front().push_back(std::to_string(column));
+    }
+    for (std::int64_t row = 0; row < matrix.rows; ++row) {
+        const auto cells =
+            std::span(matrix.values).subspan(static_cast<std::size_t>(row * matrix.columns), rows.front().size() - 1);
+        if (std::ranges::all_of(cells, [](float value) { return std::isnan(value); })) {
+            continue; // reads nothing by this port
+        }
+        rows.push_back({std::to_string(row + 1)});
+        for (std::int64_t column = 0; column < matrix.columns; ++column) {
+            rows.back().push_back(cellText(matrix.at(row, column)));
+        }
+    }
+    return table(rows);
+}
+
+json cellsOf(const Matrix& matrix)
+{
+    json rows = json::array();
+    for (std::int64_t row = 0; row < matrix.rows; ++row) {
+        json cells = json::array();
+        for (std::int64_t column = 0; column < matrix.columns; ++column) {
+            const float value = matrix.at(row, column);
+            cells.push_back(std::isnan(value) ? json(nullptr) : json(value));
+        }
+        rows.push_back(std::move(cells));
+    }
+    return rows;
+}
+
+std::string titleOf(const Matrix& matrix, const View& view)
+{
+    std::string title = matrix.name + " at step " + grouped(matrix.step);
+    title += view.feature ? ", feature " + std::to_string(*view.feature) : "";
+    title += view.against.empty() ? "" : ", less " + view.against;
+    return title + (view.logRatio ? ", log(p / row maximum)" : "");
+}
+
+void show(const std::vector<Matrix>& matrices, const View& view, const Console& console)
+{
+    json list = json::array();
+    for (const Matrix& matrix : matrices) {
+        console.line(titleOf(matrix, view) + "\n" + tableOf(matrix) + "\n");
+        list.push_back({{"name", matrix.name}, {"step", matrix.step}, {"values", cellsOf(matrix)}});
+    }
+    console.value({{"run", view.run.string()},
+                   {"feature", view.feature ? json(*view.feature) : json(nullptr)},
+                   {"against", view.against},
+                   {"logRatio", view.logRatio},
+                   {"matrices", list}});
+}
+
+/// To a file; with every feature where a checkpoint of the step has them and nothing else was asked for.
+Exit save(const std::vector<Matrix>& matrices, const View& view, const fs::path& path, const Console& console)
+{
+    if (isStandardOutput(path)) {
+        return deliver({path, engine::coefficientsCsv(matrices), "csv"}, {}, {}, console);
+    }
+    std::vector<engine::CoefficientTensor> tensors;
+    const bool whole = !view.feature && view.against.empty() && !view.logRatio && view.port.empty();
+    if (whole && path.extension() == ".safetensors") {
+        if (auto all = engine::checkpointCoefficients(view.run, matrices.front().step)) {
+            tensors = *std::move(all);
+        }
+        std::erase_if(tensors, [](const engine::CoefficientTensor& tensor) { return tensor.features == 1; });
+    }
+    if (const Status written = engine::exportCoefficients(path, matrices, tensors); !written) {
+        return console.fail(Exit::Usage, written.error());
+    }
+    console.line("wrote " + path.string() + ": " + std::to_string(matrices.size()) + " matrices of step " +
+                 grouped(matrices.front().step) +
+                 (tensors.empty() ? "" : ", and every feature of " + std::to_string(tensors.size())));
+    console.value({{"file", path.string()},
+                   {"step", matrices.front().step},
+                   {"matrices", matrices.size()},
+                   {"tensors", tensors.size()}});
+    return Exit::Ok;
+}
+
+Exit runCoefficients(const Arguments& arguments, const Console& console)
+{
+    View view;
+    view.run = arguments.positional(1);
+    view.against = arguments.text("against");
+    view.logRatio = arguments.has("log-ratio");
+    view.port = arguments.text("port");
+    if (arguments.has("step")) {
+        view.step = arguments.integer("step", 0);
+    }
+    if (arguments.has("feature")) {
+        view.feature = arguments.integer("feature", 0);
+    }
+    if (view.logRatio && !view.against.empty()) {
+        return console.fail(Exit::Usage, {"", "--log-ratio and --against exclude each other"});
+    }
+    const Result<std::vector<Matrix>> matrices = matricesOf(view);
+    if (!matrices) {
+        return console.fail(Exit::RunFailed, matrices.error());
+    }
+    if (arguments.has("output")) {
+        return save(*matrices, view, arguments.text("output"), console);
+    }
+    show(*matrices, view, console);
+    return Exit::Ok;
+}
+
+Exit runAnalyze(const Arguments& arguments, const Console& console)
+{
+    const std::string what = arguments.positional(0);
+    if (arguments.has("set") && what != "gap" && (what != "theory" || arguments.has("figure"))) {
+        return console.fail(Exit::Usage, {"--set", "is for the project of analyze gap and analyze theory"});
+    }
+    if (what == "coefficients") {
+        if (arguments.positional(1).empty()) {
+            return console.fail(Exit::Usage, {"", "missing argument SUBJECT: a run's directory"});
+        }
+        return runCoefficients(arguments, console);
+    }
+    if (what == "theory") {
+        return arguments.has("figure") ? runLowRankFigure(arguments, console) : runTheory(arguments, console);
+    }
+    if (what == "stability") {
+        return runStability(arguments, console);
+    }
+    if (what == "gap") {
+        return runGap(arguments, console);
+    }
+    return console.fail(Exit::Usage,
+                        {"", "unknown analysis \"" + what + "\", expected coefficients, stability, theory or gap"});
+}
+
+} // namespace
+
+std::vector<Command> analyzeCommands()
+{
+    std::vector<OptionSpec> options{
+        setOption("theory and gap: "),
+        {"step", OptionKind::Integer, "STEP", "as recorded then, or from its checkpoint (default: the last)", {}, 0},
+        {"feature", OptionKind::Integer, "N", "one feature, from a checkpoint (default: the mean of all)", {}, 0},
+        {"against", OptionKind::Text, "WHAT", "less initial, a step, or another run at the same or its last step"},
+        {"log-ratio", OptionKind::Flag, "", "log(p / the largest p of its row), of the weights applied"},
+        {"port", OptionKind::Text, "NAME", "only q, k, v, residual or final"},
+        {"output", OptionKind::Text, "FILE",
+         "write FILE.csv, FILE.safetensors (coefficients) or FILE.svg (theory: the gains at every rank, the figure; "
+         "stability: with --figure) instead; - is CSV on standard output",
+         "o"}};
+    std::ranges::move(theoryOptions(), std::back_inserter(options));
+    std::ranges::move(lowRankFigureOptions(), std::back_inserter(options));
+    std::ranges::move(stabilityOptions(), std::back_inserter(options));
+    std::ranges::move(gapOptions(), std::back_inserter(options));
+    options.push_back(threadsOption());
+    return {
+        {"analyze",
+         "print or export what a run has learned, its mixing coefficients, what its network does without each layer, "
+         "what the papers prove of a project, or how far weights in two factors are from the full ones",
+         "residua-cli analyze coefficients my-project/runs/first --against initial",
+         {{{"WHAT",
+            "coefficients, stability, theory or gap",
+            Presence::Required,
+            {"coefficients", "stability", "theory", "gap"}},
+           {"SUBJECT",
+            "a run's directory; for theory a project of low-rank regression, or none; for gap a project or a run",
+            Presence::Optional, exampleNames(), Beside::Files}},
+          std::move(options)},
+         &runAnalyze},
+    };
+}
+
+} // namespace residua::cli

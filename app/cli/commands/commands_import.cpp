@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/arguments/choices.h"
+#include "app/cli/arguments/data_argument.h"
+#include "app/cli/arguments/project_argument.h"
+#include "app/cli/arguments/run_argument.h"
+#include "app/cli/commands/commands.h"
+#include "app/cli/runs/computing.h"
+#include "app/cli/runs/engine_client.h"
+
+#include <nlohmann/json.hpp>
+
+#include <optional>
+#include <variant>
+#include <vector>
+
+namespace residua::cli {
+namespace {
+
+constexpr engine::QueryTag kImport{1};
+
+void showImport(const engine::ImportReady& ready, const Console& console)
+{
+    remarkNotes(ready.notes, console);
+    console.line("made " + ready.projectDirectory.string() + ": " + ready.architecture + ", " + grouped(ready.layers) +
+                 (ready.layers == 1 ? " layer, " : " layers, ") + grouped(ready.parameters) + " parameters, from " +
+                 ready.type);
+    console.line("its weights are the checkpoint of step 0 in " + ready.runDirectory.string());
+    console.line("try it with: residua-cli sample " + ready.runDirectory.string());
+    console.value({{"project", ready.projectDirectory.string()},
+                   {"run", ready.runDirectory.string()},
+                   {"architecture", ready.architecture},
+                   {"layers", ready.layers},
+                   {"parameters", ready.parameters},
+                   {"type", ready.type},
+                   {"notes", ready.notes}});
+}
+
+void showWeights(const engine::LoadWeightsReady& ready, const Console& console)
+{
+    std::vector<std::vector<std::string>> rows{{"parameter", "tensor", ""}};
+    nlohmann::json list = nlohmann::json::array();
+    for (const engine::LoadWeightsReady::Row& row : ready.rows) {
+        rows.push_back({row.parameter, row.tensor.empty() ? "–" : row.tensor, row.fits ? "fits" : row.message});
+        list.push_back(
+            {{"parameter", row.parameter}, {"tensor", row.tensor}, {"fits", row.fits}, {"message", row.message}});
+    }
+    console.line(table(rows));
+    for (const std::string& name : ready.unused) {
+        console.remark("left over: " + name);
+    }
+    console.line("what does not fit starts as the project says; run " + ready.runDirectory.string());
+    console.value({{"run", ready.runDirectory.string()}, {"parameters", list}, {"unused", ready.unused}});
+}
+
+/// Asks the engine to load weights, and shows how far it is until the answer comes.
+std::optional<engine::Event> askForWeights(const engine::Command& request, const Arguments& arguments,
+                                           const Console& console)
+{
+    std::optional<engine::Event> answer =
+        ask(request, Computing::from(arguments).threads, [&console](const engine::Event& news) {
+            const double share = std::get<engine::ImportProgress>(news).share;
+            console.status("weights: " + std::to_string(static_cast<int>(100 * share)) + " %");
+        });
+    console.status("");
+    return answer;
+}
+
+/// Carries out import --onto: loads the tensors of one file onto a project.
+Exit runOnto(const Arguments& arguments, const Console& console)
+{
+    const std::variant<NamedProject, Refusal> named = openProject(arguments.text("onto"), arguments, console);
+    if (const auto* const refusal = std::get_if<Refusal>(&named)) {
+        return console.fail(refusal->code, refusal->error);
+    }
+    const NamedProject& project = std::get<NamedProject>(named);
+    const Result<std::filesystem::path> file = absolutePath(arguments.positional(0));
+    const Result<std::filesystem::path> directory = absolutePath(project.directory);
+    if (!file || !directory) {
+        return console.fail(Exit::Usage, file ? directory.error() : file.error());
+    }
+    engine::LoadWeightsRequest request;
+    request.tag = kImport;
+    request.file = *file;
+    request.project = project.document.project;
+    request.projectDirectory = *directory;
+    if (arguments.has("output")) {
+        const Result<std::filesystem::path> run = absolutePath(arguments.text("output"));
+        if (!run) {
+            return console.fail(Exit::Usage, run.error());
+        }
+        request.runDirectory = *run;
+    }
+    const std::optional<engine::Event> answer = askForWeights(request, arguments, console);
+    const auto* const ready = answer ? std::get_if<engine::LoadWeightsReady>(&*answer) : nullptr;
+    if (ready == nullptr) {
+        return unanswered(answer, console, "nothing is written");
+    }
+    showWeights(*ready, console);
+    return Exit::Ok;
+}
+
+Exit runImport(const Arguments& arguments, const Console& console)
+{
+    if (arguments.has("onto")) {
+        return runOnto(arguments, console);
+    }
+    if (arguments.has("set")) {
+        return console.fail(Exit::Usage, {"--set", "is for the project of --onto, and none is named"});
+    }
+    if (!arguments.has("output")) {
+        return console.fail(Exit::Usage, {"--output", "missing, expected -o PROJECT, which does not exist yet"});
+    }
+    const Result<std::filesystem::path> folder = absolutePath(arguments.positional(0));
+    const Result<std::filesystem::path> project = absolutePath(arguments.text("output"));
+    if (!folder || !project) {
+        return console.fail(Exit::Usage, folder ? project.error() : folder.error());
+    }
+    engine::ImportRequest request;
+    request.tag = kImport;
+    request.folder = *folder;
+    request.projectDirectory = *project;
+    if (namesData(arguments)) {
+        const Result<projects::Source> data = dataSource(arguments);
+        if (!data) {
+            return console.fail(Exit::Usage, data.error());
+        }
+        request.data = *data;
+    }
+    const std::optional<engine::Event> answer = askForWeights(request, arguments, console);
+    const auto* const ready = answer ? std::get_if<engine::ImportReady>(&*answer) : nullptr;
+    const auto* const failed = answer ? std::get_if<engine::QueryFailed>(&*answer) : nullptr;
+    if (failed != nullptr && !failed->details.empty()) {
+        console.value({{"unfit", failed->details}});
+    }
+    if (ready == nullptr) {
+        return unanswered(answer, console, "nothing is written");
+    }
+    showImport(*ready, console);
+    return Exit::Ok;
+}
+
+} // namespace
+
+std::vector<Command> importCommands()
+{
+    return {
+        {"import",
+         "make a project and a run of a model that Hugging Face's transformers has saved",
+         "residua-cli import llama -o imported",
+         {{{"FOLDER", "config.json and model.safetensors, or the several files that its index names; with --onto a "
+                      "single safetensors file"}},
+          {{"output", OptionKind::Text, "PROJECT",
+            "the new project, which must not exist; with --onto the new run (default: among the project's)", "o"},
+           offering(OptionSpec{"onto", OptionKind::Text, "PROJECT",
+                               "put the tensors of the file where name and shape fit this project's network, and list "
+                               "what does not"},
+                    exampleNames(), Beside::Files),
+           setOption("with --onto: "),
+           {"data", OptionKind::Text, "PATH",
+            "what it is to be trained on: a text, JSON Lines (.jsonl), Parquet or ready-made tokens (.bin), or a "
+            "folder of such"},
+           mixOption(),
+           fieldOption(),
+           threadsOption()}},
+         &runImport,
+         Yields::Files},
+    };
+}
+
+} // namespace residua::cli

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/arguments/choices.h"
+#include "app/cli/arguments/low_rank_arguments.h"
+#include "app/cli/arguments/project_argument.h"
+#include "app/cli/arguments/run_argument.h"
+#include "app/cli/commands/commands.h"
+#include "app/cli/runs/computing.h"
+#include "app/cli/runs/engine_client.h"
+#include "engine/results/loss_measures.h"
+#include "engine/results/run_reader.h"
+#include "projects/base/text.h"
+#include "projects/studies/sweep_grid.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <variant>
+
+namespace residua::cli {
+namespace {
+
+constexpr engine::QueryTag kQuery{1};
+constexpr double kMostTokens = 1e7; ///< they are held in memory until the last is there
+
+template <class Request>
+void setRun(Request& request, const Arguments& arguments)
+{
+    request.tag = kQuery;
+    request.runDirectory = arguments.positional(0);
+    setSource(request, arguments);
+    if (arguments.has("from")) {
+        request.step = arguments.integer("from", 0);
+    }
+}
+
+Exit runEval(const Arguments& arguments, const Console& console)
+{
+    engine::EvaluateRequest request;
+    setRun(request, arguments);
+    request.split = arguments.text("split", request.split);
+    request.batches = arguments.integer("batches", 0);
+    const std::optional<engine::Event> answer = ask(request, Computing::from(arguments).threads);
+    const auto* const ready = answer ? std::get_if<engine::EvaluationReady>(&*answer) : nullptr;
+    if (ready == nullptr) {
+        return unanswered(answer, console);
+    }
+    remarkNotes(ready->notes, console);
+    const auto reader = engine::RunReader::open(request.runDirectory);
+    const auto project = reader ? reader->project() : Result<projects::Project>(reader.error());
+    const auto measures = project ? engine::measuresOf(*project, ready->loss) : std::nullopt;
+    const std::string also = measures ? " (" + engine::measuresText(*project, ready->loss) + ")" : "";
+    const bool bits = measures && measures->bitsPerByte;
+    console.line(request.split + " loss " + lossText(ready->loss) + also + " over " + grouped(ready->batches) +
+                 " batches, at step " + grouped(ready->step));
+    console.value({{"split", request.split},
+                   {"loss", ready->loss},
+                   {"perplexity", measures ? nlohmann::json(measures->perplexity) : nlohmann::json()},
+                   {"bitsPerByte", bits ? nlohmann::json(*measures->bitsPerByte) : nlohmann::json()},
+                   {"batches", ready->batches},
+                   {"step", ready->step},
+                   {"notes", ready->notes}});
+    return Exit::Ok;
+}
+
+Exit runSample(const Arguments& arguments, const Console& console)
+{
+    engine::SampleRequest request;
+    setRun(request, arguments);
+    request.prompt = arguments.text("prompt");
+    request.tokens = arguments.integer("tokens", request.tokens);
+    request.temperature = arguments.real("temperature", request.temperature);
+    request.topK = arguments.integer("top-k", request.topK);
+    request.seed = arguments.integer("seed", request.seed);
+    const std::optional<engine::Event> answer = ask(request, Computing::from(arguments).threads);
+    const auto* const ready = answer ? std::get_if<engine::SampleReady>(&*answer) : nullptr;
+    if (ready == nullptr) {
+        return unanswered(answer, console);
+    }
+    remarkNotes(ready->notes, console);
+    console.remark("from the checkpoint of step " + grouped(ready->step)); // beside the text, which may be piped on
+    console.data(ready->text);
+    console.value({{"text", ready->text}, {"step", ready->step}, {"notes", ready->notes}});
+    return Exit::Ok;
+}
+
+/// A preset, shortcuts, or the topology of another project.
+Result<projects::Topology> topologyNamed(const std::string& text, const projects::Network& network)
+{
+    Result<projects::Topology> topology = projects::topologyFrom(text, network);
+    std::error_code ignored;
+    if (!topology && std::filesystem::exists(text, ignored)) {
+        const Result<NamedProject> project = openProject(text);
+        return project ? Result<projects::Topology>(project->document.project.topology)
+                       : Result<projects::Topology>(project.error());
+    }
+    return topology;
+}
+
+/// "3: a, b, c", or where they are many only how many.
+std::string counted(const std::vector<std::string>& names)
+{
+    constexpr std::size_t kFew = 6;
+    std::string text = grouped(static_cast<std::int64_t>(names.size()));
+    for (std::size_t i = 0; i < names.size() && names.size() <= kFew; ++i) {
+        text += (i == 0 ? ": " : ", ") + names[i];
+    }
+    return text;
+}
+
+std::string exponentText(double value)
+{
+    return numberText(value, 2);
+}
+
+void showRetrofit(const engine::RetrofitReady& ready, const Console& console)
+{
+    remarkNotes(ready.notes, console);
+    console.line("run " + ready.runDirectory.string() + " goes on from step " + grouped(ready.step));
+    console.line("kept, with their optimiser state: " + counted(ready.kept));
+    console.line("new: " + counted(ready.added));
+    if (!ready.dropped.empty()) {
+        console.line("dropped: " + counted(ready.dropped));
+    }
+    console.line("outputs on the run's data differ by at most " + exponentText(ready.difference) +
+                 "; in double precision by " + exponentText(ready.differenceInDouble));
+    console.line("train it with: residua-cli resume " + ready.runDirectory.string());
+    console.value({{"run", ready.runDirectory.string()},
+                   {"step", ready.step},
+                   {"kept", ready.kept},
+                   {"added", ready.added},
+                   {"dropped", ready.dropped},
+                   {"difference", ready.difference},
+                   {"differenceInDouble", ready.differenceInDouble},
+                   {"notes", ready.notes}});
+}
+
+/// What the commands that make a run of another have in common: both places as absolute paths, and the steps.
+template <class Request>
+Status setCopy(Request& request, const Arguments& arguments)
+{
+    setRun(request, arguments);
+    const std::string output = arguments.text("output");
+    const Result<std::filesystem::path> run = absolutePath(request.runDirectory);
+    const Result<std::filesystem::path> newRun = output.empty() ? run : absolutePath(output);
+    if (!run || !newRun) {
+        return run ? newRun.error() : run.error();
+    }
+    request.runDirectory = *run;
+    if (!output.empty()) {
+        request.newRun = *newRun;
+    }
+    if (arguments.has("steps")) {
+        request.steps = arguments.integer("steps", 0);
+    }
+    return Done{};
+}
+
+/// Asks, and shows what was answered.
+template <class Ready, class Request>
+Exit askAndShow(const Request& request, void (*show)(const Ready& ready, const Console& console),
+                const Arguments& arguments, const Console& console)
+{
+    const std::optional<engine::Event> answer = ask(request, Computing::from(arguments).threads);
+    const auto* const ready = answer ? std::get_if<Ready>(&*answer) : nullptr;
+    if (ready == nullptr) {
+        return unanswered(answer, console);
+    }
+    show(*ready, console);
+    return Exit::Ok;
+}
+
+Exit runRetrofit(const Arguments& arguments, const Console& console)
+{
+    engine::RetrofitRequest request;
+    if (const Status set = setCopy(request, arguments); !set) {
+        return console.fail(Exit::Usage, set.error());
+    }
+    const Result<engine::RunReader> reader = engine::RunReader::open(request.runDirectory);
+    const Result<projects::Project> project = reader ? reader->project() : Result<projects::Project>(reader.error());
+    if (!project) {
+        return console.fail(Exit::RunFailed, project.error());
+    }
+    if (!arguments.has("topology")) {
+        return console.fail(Exit::Usage, {"", "--topology is missing: the preset that the new run starts with"});
+    }
+    const auto topology = topologyNamed(arguments.text("topology"), project->network);
+    if (!topology) {
+        return console.fail(Exit::Usage, {"--topology", topology.error().message});
+    }
+    request.topology = *topology;
+    return askAndShow(request, &showRetrofit, arguments, console);
+}
+
+void showFactorise(const engine::FactoriseReady& ready, const Console& console)
+{
+    remarkNotes(ready.notes, console);
+    nlohmann::json weights = nlohmann::json::array();
+    std::size_t longest = 0;
+    for (const auto& weight : ready.weights) {
+        longest = std::max(longest, weight.name.size());
+        weights.push_back({{"name", weight.name}, {"rank", weight.rank}, {"relativeError", weight.relativeError}});
+    }
+    console.line("run " + ready.runDirectory.string() + " goes on from step " + grouped(ready.step));
+    console.line("weight" + std::string(longest > 6 ? longest - 6 : 0, ' ') + "   rank   relative error");
+    for (const auto& weight : ready.weights) {
+        char line[64];
+        std::snprintf(line, sizeof line, "  %5lld   %14.3g", static_cast<long long>(weight.rank), weight.relativeError);
+        console.line(weight.name + std::string(longest - weight.name.size(), ' ') + line);
+    }
+    console.line("parameters: " + grouped(ready.parametersBefore) + " before, " + grouped(ready.parametersAfter) +
+                 " after");
+    console.line("loss over " + grouped(ready.batches) + " batches: " + lossText(ready.lossBefore) + " before, " +
+                 lossText(ready.lossAfter) + " after");
+    console.line("train it with: residua-cli resume " + ready.runDirectory.string());
+    console.value({{"run", ready.runDirectory.string()},
+                   {"step", ready.step},
+                   {"weights", weights},
+                   {"parametersBefore", ready.parametersBefore},
+                   {"parametersAfter", ready.parametersAfter},
+                   {"lossBefore", ready.lossBefore},
+                   {"lossAfter", ready.lossAfter},
+                   {"batches", ready.batches},
+                   {"notes", ready.notes}});
+}
+
+Exit runFactorise(const Arguments& arguments, const Console& console)
+{
+    engine::FactoriseRequest request;
+    const auto rank = rankFrom(arguments);
+    const auto method = methodFrom(arguments.text("method", "exact"));
+    const auto inputs = inputsFrom(arguments);
+    if (!rank || !method || !inputs) {
+        return console.fail(Exit::Usage, !rank ? rank.error() : !method ? method.error() : inputs.error());
+    }
+    if (!*rank) {
+        return console.fail(Exit::Usage,
+                            {"", "expected --rank-scale S, a share of each weight's smaller side, or --rank N"});
+    }
+    if (const Status set = setCopy(request, arguments); !set) {
+        return console.fail(Exit::Usage, set.error());
+    }
+    request.rank = **rank;
+    request.method = *method;
+    request.inputs = inputs->value_or(request.inputs);
+    return askAndShow(request, &showFactorise, arguments, console);
+}
+
+const PositionalSpec kRunDirectory{"RUN", "a run's directory"};
+const OptionSpec kFrom{"from", OptionKind::Integer, "STEP", "the checkpoint of this step (default: the last)", {}, 0};
+
+} // namespace
+
+std::vector<Command> modelCommands()
+{
+    return {
+        {"eval",
+         "the mean loss of a checkpoint on a part of the data",
+         "residua-cli eval my-project/runs/first --batches 2",
+         {{kRunDirectory},
+          {kFrom,
+           offering(OptionSpec{"split", OptionKind::Text, "NAME", "train, validation (default) or test"},
+                    {"train", "validation", "test"}),
+           {"batches", OptionKind::Integer, "N", "at most so many (default: all)", {}, 0},
+           projectOption(),
+           otherDataOption(),
+           threadsOption()}},
+         &runEval},
+        {"sample",
+         "continue a text with a checkpoint's language model",
+         "residua-cli sample my-project/runs/first --tokens 20",
+         {{kRunDirectory},
+          {kFrom,
+           {"prompt", OptionKind::Text, "TEXT", "what to continue (default: the data's beginning)"},
+           {"tokens", OptionKind::Integer, "N", "tokens to add (default 200)", {}, 0, kMostTokens},
+           {"temperature", OptionKind::Real, "T", "0: always the likeliest token (default 0.8)", {}, 0},
+           {"top-k", OptionKind::Integer, "K", "only from the K likeliest (default: all)", {}, 0},
+           {"seed", OptionKind::Integer, "N", "of the draws (default 1)"},
+           projectOption(),
+           otherDataOption(),
+           threadsOption()}},
+         &runSample},
+        {"retrofit",
+         "go on with a trained network under another topology that starts as the same function",
+         "residua-cli retrofit my-project/runs/first --topology dca -o my-project/runs/dca --steps 40",
+         {{kRunDirectory},
+          {kFrom,
+           offering(OptionSpec{"topology", OptionKind::Text, "NAME",
+                               "a preset, shortcuts (0:2+1:3), or a project to take it from"},
+                    topologyNames(), Beside::Files),
+           {"output", OptionKind::Text, "DIR", "the new run, which must not exist (default: beside RUN)", "o"},
+           {"steps", OptionKind::Integer, "N", "a new total of steps", {}, 1, kMostSteps},
+           projectOption(),
+           otherDataOption(),
+           threadsOption()}},
+         &runRetrofit,
+         Yields::Files},
+        {"factorise",
+         "go on with a trained network whose weights are products of two thin matrices",
+         "residua-cli factorise my-project/runs/first --rank-scale 0.25 -o my-project/runs/thin --steps 40",
+         {{kRunDirectory},
+          {kFrom,
+           rankScaleOption("the rank as a share of each weight's smaller side"),
+           rankOption(),
+           {"method", OptionKind::Text, "NAME", "spectral, lfai, lfai-ws, relu-svd or exact (default)"},
+           inputsOption("data (default): fitted to each layer's own; or gaussian"),
+           {"output", OptionKind::Text, "DIR", "the new run, which must not exist (default: beside RUN)", "o"},
+           {"steps", OptionKind::Integer, "N", "a new total of steps", {}, 1, kMostSteps},
+           projectOption(),
+           otherDataOption(),
+           threadsOption()}},
+         &runFactorise,
+         Yields::Files},
+    };
+}
+
+} // namespace residua::cli

@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/arguments/choices.h"
+#include "app/cli/arguments/data_argument.h"
+#include "app/cli/arguments/project_argument.h"
+#include "app/cli/commands/commands.h"
+#include "app/cli/terminal/terminal_text.h"
+#include "engine/api/data_summary.h"
+#include "projects/base/text.h"
+#include "projects/check/validate.h"
+#include "projects/commands/new_project.h"
+#include "projects/cost/cost.h"
+#include "projects/diff/diff.h"
+#include "projects/file/store.h"
+#include "projects/library/presets.h"
+#include "projects/nodes/example_schema.h"
+#include "projects/schema/describe_data.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <optional>
+
+namespace residua::cli {
+namespace {
+
+using nlohmann::json;
+
+Exit listExamples(const Console& console)
+{
+    std::vector<std::vector<std::string>> rows;
+    json list = json::array();
+    for (const projects::Example& example : projects::examples()) {
+        console.line(example.name + ": " + example.title + "\n    " + example.summary);
+        list.push_back({{"name", example.name}, {"title", example.title}, {"summary", example.summary}});
+    }
+    console.value(list);
+    return Exit::Ok;
+}
+
+/// What `new` takes beside an example.
+constexpr const char* kSizes[] = {"data", "mix", "field", "tokeniser", "topology", "layers", "width", "steps"};
+
+/// What `--tokeniser` says: bytes, characters, or a file, whose tokens are counted. A folder stands for its
+/// tokenizer.json.
+Result<projects::Tokeniser> tokeniserFrom(const std::string& text)
+{
+    projects::Tokeniser tokeniser;
+    for (const auto kind : {projects::TokeniserKind::Bytes, projects::TokeniserKind::Characters}) {
+        if (text == projects::nameOf(kind)) {
+            tokeniser.kind = kind;
+            return tokeniser;
+        }
+    }
+    Result<std::filesystem::path> path = absolutePath(text);
+    if (!path) {
+        return path.error();
+    }
+    std::error_code code;
+    if (std::filesystem::is_directory(*path, code)) {
+        *path /= "tokenizer.json";
+    }
+    if (!std::filesystem::exists(*path, code)) {
+        return Error{"--tokeniser", path->string() +
+                                        " does not exist; expected bytes, characters, a tokenizer.json, its "
+                                        "folder, or a model of SentencePiece"};
+    }
+    return engine::tokeniserAt(*path);
+}
+
+/// False where the source has no text.
+bool takeTokeniser(projects::Source& source, const projects::Tokeniser& tokeniser)
+{
+    return std::visit(
+        [&](auto& each) {
+            constexpr bool text = requires
+            {
+                each.tokeniser;
+            };
+            if constexpr (text) {
+                each.tokeniser = tokeniser;
+            }
+            return text;
+        },
+        source);
+}
+
+/// Makes a project from data, sizes and a topology.
+Result<projects::Project> sizedProject(const Arguments& arguments, const std::filesystem::path& directory)
+{
+    projects::Source source = projects::SyntheticLanguage{};
+    if (namesData(arguments)) {
+        const Result<projects::Source> given = dataSource(arguments);
+        if (!given) {
+            return given.error();
+        }
+        source = *given;
+    }
+    if (arguments.has("tokeniser")) {
+        const Result<projects::Tokeniser> tokeniser = tokeniserFrom(arguments.text("tokeniser"));
+        if (!tokeniser) {
+            return tokeniser.error();
+        }
+        if (!takeTokeniser(source, *tokeniser)) {
+            return Error{
+                "--tokeniser",
+                "is for text, which --data or --mix name; expected a text, .jsonl, .parquet, or a folder of such"};
+        }
+    }
+    projects::NewProject wanted = projects::proposalFor(source);
+    wanted.name = directory.filename().string();
+    wanted.topology = arguments.text("topology", wanted.topology);
+    wanted.depth = arguments.integer("layers", wanted.depth);
+    wanted.width = arguments.integer("width", wanted.width);
+    wanted.steps = arguments.integer("steps", wanted.steps);
+    return projects::projectFrom(wanted);
+}
+
+Result<projects::Project> exampleProject(const std::string& name)
+{
+    if (const projects::Example* const example = projects::findExample(name)) {
+        return example->project;
+    }
+    std::vector<std::string> names;
+    for (const projects::Example& known : projects::examples()) {
+        names.push_back(known.name);
+    }
+    const std::string meant(nearest(name, names));
+    return Error{"--example",
+                 "no example \"" + name + "\"" +
+                     (meant.empty() ? "; residua-cli new --list shows them" : ", did you mean " + meant + "?")};
+}
+
+Exit runNew(const Arguments& arguments, const Console& console)
+{
+    if (arguments.has("list")) {
+        return listExamples(console);
+    }
+    const std::filesystem::path directory = arguments.positional(0);
+    if (directory.empty()) {
+        return console.fail(Exit::Usage, {"", "missing argument DIR: where the project is to be made"});
+    }
+    const bool sized = std::ranges::any_of(kSizes, [&](const char* option) { return arguments.has(option); });
+    if (sized && arguments.has("example")) {
+        return console.fail(Exit::Usage, {"--example", "an example has its own data and sizes; make it, then change "
+                                                       "it with residua-cli set"});
+    }
+    Result<projects::Project> project =
+        sized ? sizedProject(arguments, directory)
+              : exampleProject(arguments.text("example", projects::examples().front().name));
+    if (!project) {
+        return console.fail(Exit::Usage, project.error());
+    }
+    std::error_code ignored;
+    if (std::filesystem::exists(directory / projects::kProjectFile, ignored)) {
+        return console.fail(Exit::Usage, {directory.string(), "there is a project already"});
+    }
+    projects::Document document;
+    document.project = *std::move(project);
+    if (const Status saved = projects::saveProject(directory, document); !saved) {
+        return console.fail(Exit::Usage, saved.error());
+    }
+    const std::string title = printable(document.project.name, LineEnds::Escape);
+    console.line("made " + (directory / projects::kProjectFile).string() + " (" + title + ")");
+    console.line("train it with: residua-cli train " + shellWord(directory.string()));
+    console.value({{"project", directory.string()}, {"name", document.project.name}});
+    return Exit::Ok;
+}
+
+/// One a line.
+json tellProblems(const std::vector<projects::Problem>& problems, const Console& console)
+{
+    json list = json::array();
+    for (const projects::Problem& problem : problems) {
+        const bool isError = problem.severity == projects::Severity::Error;
+        console.line((isError ? "error: " : "warning: ") + problem.text());
+        list.push_back({{"severity", isError ? "error" : "warning"},
+                        {"path", problem.path},
+                        {"place", problem.place},
+                        {"message", problem.message}});
+    }
+    return list;
+}
+
+/// What is wrong with a project or its data; the data of a project that is right in itself.
+struct Judgement {
+    std::vector<projects::Problem> problems;
+    std::optional<engine::DataSummary> data;
+    [[nodiscard]] bool valid() const { return !projects::hasErrors(problems); }
+};
+
+Judgement judged(const NamedProject& project)
+{
+    Judgement judgement{projects::validate(project.document.project), {}};
+    if (judgement.valid()) {
+        const Result<engine::DataSummary> data = engine::summariseData(project.document.project, project.directory);
+        if (data) {
+            for (const std::string& note : data->notes) {
+                judgement.problems.push_back({projects::Severity::Warning, "/data", "data", note});
+            }
+            judgement.data = *data;
+        } else {
+            judgement.problems.insert(judgement.problems.begin(),
+                                      {projects::Severity::Error, "/data", data.error().place, data.error().message});
+        }
+    }
+    return judgement;
+}
+
+/// Writes fields into a project; none of them where one cannot be set.
+Exit runSet(const Arguments& arguments, const Console& console)
+{
+    const std::filesystem::path given = arguments.positional(0);
+    Result<projects::Document> document = projects::loadProject(given);
+    if (!document) {
+        return console.fail(Exit::InvalidProject, document.error());
+    }
+    const projects::Project before = document->project;
+    for (const std::string& text : arguments.positionals(1)) {
+        if (const Status set = setField(document->project, text, console); !set) {
+            return console.fail(Exit::Usage, set.error());
+        }
+    }
+    std::error_code ignored;
+    const std::filesystem::path directory = std::filesystem::is_directory(given, ignored) ? given : given.parent_path();
+    if (const Status saved = projects::saveProject(directory.empty() ? "." : directory, *document); !saved) {
+        return console.fail(Exit::Usage, saved.error());
+    }
+    json list = json::array();
+    for (const projects::Change& change : projects::diff(before, document->project)) {
+        console.line(change.text());
+        list.push_back({{"place", change.placeText()}, {"before", change.before}, {"after", change.after}});
+    }
+    console.value({{"changes", list}});
+    for (const projects::Problem& problem : projects::validate(document->project)) {
+        console.remark((problem.severity == projects::Severity::Error ? "error: " : "warning: ") + problem.text());
+    }
+    return Exit::Ok;
+}
+
+Exit runValidate(const Arguments& arguments, const Console& console)
+{
+    const std::variant<NamedProject, Refusal> named = openProject(arguments, console);
+    if (const auto* const refusal = std::get_if<Refusal>(&named)) {
+        return console.fail(refusal->code, refusal->error);
+    }
+    const NamedProject& project = std::get<NamedProject>(named);
+    const Judgement judgement = judged(project);
+    const json list = tellProblems(judgement.problems, console);
+    const bool valid = judgement.valid();
+    if (valid) {
+        console.line("valid: " + printable(project.document.project.name, LineEnds::Escape));
+    }
+    console.value({{"valid", valid}, {"problems", list}});
+    if (!valid) {
+        console.remark("the project is invalid: it cannot be trained");
+    }
+    return valid ? Exit::Ok : Exit::InvalidProject;
+}
+
+json costJson(const projects::Cost& cost)
+{
+    return {{"parameters", cost.parameters},   {"forwardFlops", cost.forwardFlops},
+            {"trainFlops", cost.trainFlops},   {"activationBytes", cost.activationBytes},
+            {"weightBytes", cost.weightBytes}, {"optimiserBytes", cost.optimiserBytes}};
+}
+
+std::vector<std::string> costRow(const std::string& part, const projects::Cost& cost)
+{
+    return {part,
+            grouped(cost.parameters),
+            scaled(cost.forwardFlops),
+            scaled(cost.trainFlops),
+            bytesText(cost.activationBytes),
+            bytesText(cost.weightBytes),
+            bytesText(cost.optimiserBytes)};
+}
+
+/// Neighbouring layers that cost the same are one row.
+void addLayers(std::vector<std::vector<std::string>>& rows, const std::vector<projects::Cost>& layers)
+{
+    for (std::size_t first = 0; first < layers.size();) {
+        std::size_t end = first + 1;
+        while (end < layers.size() && layers[end] == layers[first]) {
+            ++end;
+        }
+        const std::string name = end == first + 1
+                                     ? "layer " + std::to_string(end)
+                                     : "layers " + std::to_string(first + 1) + "–" + std::to_string(end) + ", each";
+        rows.push_back(costRow(name, layers[first]));
+        first = end;
+    }
+}
+
+/// The texts of a mixture, one a row.
+void showParts(const engine::DataSummary& data, const Console& console)
+{
+    const auto rounded = [](double value) { return numberText(value, 3); };
+    std::vector<std::vector<std::string>> rows{{"part", "share", "training tokens", "gone through", "validation tokens",
+                                                "of them validated on", "test tokens"}};
+    for (const engine::DataPartSummary& part : data.parts) {
+        rows.push_back({printable(part.path, LineEnds::Escape), rounded(100 * part.share) + " %", grouped(part.train),
+                        rounded(part.passes) + " times", grouped(part.validation), grouped(part.validated),
+                        grouped(part.test)});
+    }
+    if (!data.parts.empty()) {
+        console.line("\n" + table(rows));
+    }
+}
+
+json partsJson(const engine::DataSummary& data)
+{
+    json list = json::array();
+    for (const engine::DataPartSummary& part : data.parts) {
+        list.push_back({{"path", part.path},
+                        {"share", part.share},
+                        {"passes", part.passes},
+                        {"train", part.train},
+                        {"validation", part.validation},
+                        {"validated", part.validated},
+                        {"test", part.test}});
+    }
+    return list;
+}
+
+void showData(const engine::DataSummary& data, const Console& console)
+{
+    const auto count = [](std::int64_t units) { return units < 0 ? std::string("endless") : grouped(units); };
+    const projects::ExampleField& input = data.examples.input();
+    const std::string shape = input.isTokens() ? "tokens, vocabulary " + grouped(input.vocabulary)
+                                               : "vectors, " + grouped(input.shape.features()) + " in, " +
+                                                     grouped(data.examples.target().shape.features()) + " out";
+    console.line("data: " + shape + "; train " + count(data.train) + ", validation " + count(data.validation) +
+                 ", test " + count(data.test));
+    showParts(data, console);
+    for (const std::string& note : data.notes) {
+        console.line("note: " + note);
+    }
+}
+
+json showCost(const projects::SoundProject& project, const Console& console)
+{
+    const projects::CostReport report = projects::costOf(project);
+    const std::string unit = projects::unitWord(project->data);
+    std::vector<std::vector<std::string>> rows{
+        {"part", "parameters", "forward FLOP/" + unit, "training FLOP/" + unit, "activations", "weights", "optimiser"}};
+    rows.push_back(costRow("stem", report.stem));
+    addLayers(rows, report.layers);
+    rows.push_back(costRow("topology", report.topology));
+    rows.push_back(costRow("head", report.head));
+    rows.push_back(costRow("total", report.total));
+    console.line("\n" + table(rows));
+    json layers = json::array();
+    for (const projects::Cost& layer : report.layers) {
+        layers.push_back(costJson(layer));
+    }
+    return {{"total", costJson(report.total)},
+            {"stem", costJson(report.stem)},
+            {"layers", layers},
+            {"topology", costJson(report.topology)},
+            {"head", costJson(report.head)}};
+}
+
+/// What there is to say of a project that does not validate, too: its cost where the network is sound, and the
+/// problems.
+Exit runInfo(const Arguments& arguments, const Console& console)
+{
+    const std::variant<NamedProject, Refusal> named = openProject(arguments, console);
+    if (const auto* const refusal = std::get_if<Refusal>(&named)) {
+        return console.fail(refusal->code, refusal->error);
+    }
+    const NamedProject& opened = std::get<NamedProject>(named);
+    const projects::Project& project = opened.document.project;
+    const Judgement judgement = judged(opened);
+    const bool valid = judgement.valid();
+    json value = {{"name", project.name},
+                  {"depth", project.network.depth()},
+                  {"width", project.network.width},
+                  {"topology", project.topology.preset},
+                  {"valid", valid}};
+    console.line(printable(project.name, LineEnds::Escape) +
+                 (project.description.empty() ? "" : ": " + project.description));
+    console.line("network: " + grouped(project.network.depth()) + " layers of width " + grouped(project.network.width) +
+                 ", topology " + project.topology.preset);
+    if (const auto& data = judgement.data) {
+        showData(*data, console);
+        value["data"] = {{"vocabulary", data->examples.input().vocabulary},
+                         {"train", data->train},
+                         {"validation", data->validation},
+                         {"test", data->test},
+                         {"parts", partsJson(*data)},
+                         {"notes", data->notes}};
+    }
+    if (const Result<projects::SoundProject> sound = projects::soundProject(project)) {
+        value["cost"] = showCost(*sound, console);
+    }
+    if (!valid) {
+        value["problems"] = tellProblems(judgement.problems, console);
+    }
+    console.value(value);
+    return valid ? Exit::Ok : Exit::InvalidProject;
+}
+
+Exit runDiff(const Arguments& arguments, const Console& console)
+{
+    const Result<NamedProject> before = openProject(arguments.positional(0));
+    if (!before) {
+        return console.fail(Exit::InvalidProject, before.error());
+    }
+    const std::variant<NamedProject, Refusal> after = openProject(arguments.positional(1), arguments, console);
+    if (const auto* const refusal = std::get_if<Refusal>(&after)) {
+        return console.fail(refusal->code, refusal->error);
+    }
+    json list = json::array();
+    const std::vector<projects::Change> changes =
+        projects::diff(before->document.project, std::get<NamedProject>(after).document.project);
+    for (const projects::Change& change : changes) {
+        console.line(change.text());
+        list.push_back({{"place", change.placeText()}, {"before", change.before}, {"after", change.after}});
+    }
+    if (changes.empty()) {
+        console.line("no difference in meaning");
+    }
+    console.value(list);
+    return Exit::Ok;
+}
+
+} // namespace
+
+std::vector<Command> projectCommands()
+{
+    return {
+        {"new",
+         "make a project: an example, or one of your data, sizes and topology",
+         "residua-cli new --example ancre-language my-project",
+         {{{"DIR", "where to make it; the directory may exist", Presence::Optional}},
+          {offering(OptionSpec{"example", OptionKind::Text, "NAME", "which example (default: the first of --list)"},
+                    exampleNames()),
+           {"list", OptionKind::Flag, "", "list the examples"},
+           {"data", OptionKind::Text, "PATH",
+            "instead: a text or JSON Lines (.jsonl), also .gz and .zst, Parquet (.parquet), ready-made tokens (.bin), "
+            "or a "
+            "folder of such"},
+           mixOption(),
+           fieldOption(),
+           {.name = "tokeniser",
+            .kind = OptionKind::Text,
+            .value = "KIND",
+            .help =
+                "how text becomes tokens: bytes, characters, a tokenizer.json or its folder, or a SentencePiece model",
+            .choices = {"bytes", "characters"},
+            .beside = Beside::Files},
+           offering(OptionSpec{"topology", OptionKind::Text, "NAME",
+                               "instead: a preset; blocks get the ports that it feeds"},
+                    topologyNames()),
+           {"layers", OptionKind::Integer, "N", "instead: how many layers", "", 1},
+           {"width", OptionKind::Integer, "N", "instead: features between layers", "", 1},
+           {"steps", OptionKind::Integer, "N", "instead: steps of training", "", 1}}},
+         &runNew},
+        {"set",
+         "write fields of a project, and say what changes",
+         "residua-cli set my-project training.batch=8",
+         {{{"PROJECT", "a project's directory or its project.json"},
+           {"FIELD=VALUE", "a field by its pointer or with dots, and its value (residua-cli explain fields lists them)",
+            Presence::Repeated, fieldWords()}},
+          {}},
+         &runSet},
+        {"validate",
+         "check a project and its data",
+         "residua-cli validate my-project",
+         {{projectArgument()}, {setOption()}},
+         &runValidate},
+        {"info",
+         "show a project's size and cost, part by part",
+         "residua-cli info my-project",
+         {{projectArgument()}, {setOption()}},
+         &runInfo},
+        {"diff",
+         "show what differs in meaning between two projects",
+         "residua-cli diff my-project plain-language",
+         {{offering(PositionalSpec{"A", "a project"}, exampleNames(), Beside::Files),
+           offering(PositionalSpec{"B", "another"}, exampleNames(), Beside::Files)},
+          {setOption("in B, ")}},
+         &runDiff},
+    };
+}
+
+} // namespace residua::cli

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/arguments/run_argument.h"
+#include "app/cli/commands/commands.h"
+#include "app/cli/runs/engine_client.h"
+#include "app/cli/terminal/result_file.h"
+#include "app/report/comparison.h"
+#include "app/report/report.h"
+#include "engine/api/run_paths.h"
+#include "engine/results/loss_measures.h"
+#include "engine/results/run_reader.h"
+#include "projects/file/store.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace residua::cli {
+namespace {
+
+using nlohmann::json;
+
+/// A run as it is found from the folder: that tells the members of one sweep from those of another.
+std::string pathWithin(const std::filesystem::path& folder, const engine::RunInfo& run)
+{
+    const std::filesystem::path directory = run.directory;
+    const std::filesystem::path within = directory.lexically_relative(folder);
+    return (within.empty() ? directory.filename() : within).string();
+}
+
+/// Perplexity and bits per byte of a run's last loss, of validation where it has one.
+std::optional<engine::LossMeasures> measuresOf(const engine::RunInfo& run, const engine::RunReader& reader)
+{
+    const auto project = reader.project();
+    return project ? engine::measuresOf(*project, engine::judgedLoss(run.loss, run.validationLoss)) : std::nullopt;
+}
+
+/// The last loss of the run in this directory. An error where it cannot be read, or has none yet.
+Result<double> lossOf(const std::string& directory)
+{
+    const auto run = engine::RunReader::open(directory);
+    const std::optional<Error> unread = run ? run->storeError() : run.error();
+    if (unread) {
+        return Error{"--until", unread->place + " " + unread->message + "; expected a run's directory"};
+    }
+    const std::vector<engine::MetricPoint> losses = run->judgedLosses();
+    if (losses.empty()) {
+        return Error{"--until", directory + " has no losses yet; expected a run that has trained"};
+    }
+    return losses.back().value;
+}
+
+/// A run as a line of the table, and as --json has it.
+struct ListedRun {
+    std::vector<std::string> cells;
+    json value;
+};
+
+/// Adds the last columns: at which step, and after how many seconds, the run's loss first was `target`.
+void addUntil(ListedRun& listed, const Result<engine::RunReader>& reader, double target)
+{
+    std::vector<std::string> cells{"not yet", "–"};
+    const auto until =
+        reader ? engine::firstReached(reader->judgedLosses(), target, reader->metric(engine::metric::kSeconds))
+               : std::nullopt;
+    if (until) {
+        cells[0] = grouped(until->step);
+        listed.value["untilStep"] = until->step;
+        if (until->seconds) {
+            cells[1] = lossText(*until->seconds);
+            listed.value["untilSeconds"] = *until->seconds;
+        }
+    }
+    listed.cells.insert(listed.cells.end(), cells.begin(), cells.end());
+}
+
+ListedRun listedRun(const std::string& path, const engine::RunInfo& run, const std::optional<double>& target)
+{
+    const auto reader = engine::RunReader::open(run.directory);
+    const auto measures = reader ? measuresOf(run, *reader) : std::nullopt;
+    const bool bits = measures && measures->bitsPerByte;
+    ListedRun listed;
+    listed.cells = {path,
+                    engine::textOf(run.status),
+                    grouped(run.step) + "/" + grouped(run.steps),
+                    lossText(run.loss),
+                    lossText(run.validationLoss),
+                    measures ? lossText(measures->perplexity) : "–",
+                    bits ? lossText(*measures->bitsPerByte) : "–",
+                    run.device,
+                    run.created};
+    listed.value = {{"directory", run.directory},
+                    {"path", path},
+                    {"name", run.name},
+                    {"sweep", run.membership ? json(run.membership->sweep) : json()},
+                    {"member", run.membership ? json(run.membership->label()) : json()},
+                    {"status", engine::textOf(run.status)},
+                    {"message", run.message},
+                    {"step", run.step},
+                    {"steps", run.steps},
+                    {"loss", run.loss},
+                    {"validationLoss", run.validationLoss},
+                    {"perplexity", measures ? json(measures->perplexity) : json()},
+                    {"bitsPerByte", bits ? json(*measures->bitsPerByte) : json()},
+                    {"untilStep", json()},
+                    {"untilSeconds", json()},
+                    {"device", run.device},
+                    {"created", run.created}};
+    if (target) {
+        addUntil(listed, reader, *target);
+    }
+    return listed;
+}
+
+Exit runRuns(const Arguments& arguments, const Console& console)
+{
+    std::optional<double> target; // the loss of the run that others are measured by
+    if (const std::string named = arguments.text("until"); !named.empty()) {
+        const Result<double> loss = lossOf(named);
+        if (!loss) {
+            return console.fail(Exit::Usage, loss.error());
+        }
+        target = *loss;
+    }
+    std::filesystem::path folder = arguments.positional(0);
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(folder, ignored)) {
+        return console.fail(Exit::Usage, {folder.string(), "is no folder; expected a project's, or one of runs"});
+    }
+    if (std::filesystem::exists(folder / projects::kProjectFile, ignored)) {
+        folder /= projects::kRunsFolder;
+    }
+    std::vector<std::vector<std::string>> rows{
+        {"run", "status", "step", "loss", "validation", "perplexity", "bits/byte", "device", "created"}};
+    if (target) {
+        rows.front().insert(rows.front().end(), {"until at step", "until in s"});
+    }
+    std::string failures;
+    json list = json::array();
+    for (const engine::RunInfo& run : engine::listRuns(folder)) {
+        const std::string path = pathWithin(folder, run);
+        ListedRun listed = listedRun(path, run, target);
+        rows.push_back(std::move(listed.cells));
+        list.push_back(std::move(listed.value));
+        if (!run.message.empty()) {
+            failures += "\n" + path + " " + engine::textOf(run.status) + ": " + run.message;
+        }
+    }
+    console.line(rows.size() > 1 ? table(rows) + failures : "no runs in " + folder.string());
+    console.value(list);
+    return Exit::Ok;
+}
+
+Exit runReport(const Arguments& arguments, const Console& console)
+{
+    const std::filesystem::path run = arguments.positional(0);
+    const std::filesystem::path output = arguments.text("output", (run / "report.html").string());
+    const auto reader = engine::RunReader::open(run);
+    // What is no run itself is a folder of them; a run that cannot be read is still no folder.
+    std::error_code ignored;
+    const bool folder = !reader && !std::filesystem::exists(run / engine::kRunFile, ignored);
+    const Result<std::string> page = folder   ? report::comparisonHtml(run)
+                                     : reader ? report::reportHtml(*reader)
+                                              : Result<std::string>(reader.error());
+    if (!page) {
+        return console.fail(Exit::RunFailed, page.error());
+    }
+    json leftOut = json::array();
+    for (const Error& fault : reader ? reader->faults() : std::vector<Error>()) {
+        console.remark("left out: " + fault.text());
+        leftOut.push_back(fault.text());
+    }
+    return deliver({output, *page, "html"}, "wrote " + output.string(),
+                   {{"report", output.string()}, {"leftOut", leftOut}}, console);
+}
+
+Exit runDevices(const Arguments&, const Console& console)
+{
+    const std::optional<engine::Event> answer = ask(engine::ListDevices{engine::QueryTag{1}});
+    const auto* const listed = answer ? std::get_if<engine::DevicesListed>(&*answer) : nullptr;
+    if (listed == nullptr) {
+        return unanswered(answer, console, "the devices are not known");
+    }
+    json list = json::array();
+    for (const engine::DeviceInfo& device : listed->devices) {
+        const std::string memory = device.totalBytes > 0
+                                       ? bytesText(static_cast<double>(device.freeBytes)) + " free of " +
+                                             bytesText(static_cast<double>(device.totalBytes))
+                                       : "";
+        console.line(device.key + "  " + device.name + (memory.empty() ? "" : ", " + memory) +
+                     (device.usable ? "" : "  not usable: " + device.reason));
+        list.push_back({{"key", device.key},
+                        {"name", device.name},
+                        {"usable", device.usable},
+                        {"reason", device.reason},
+                        {"freeBytes", device.freeBytes},
+                        {"totalBytes", device.totalBytes}});
+    }
+    console.value(list);
+    return Exit::Ok;
+}
+
+} // namespace
+
+std::vector<Command> recordCommands()
+{
+    return {
+        {"runs",
+         "list runs, the newest first",
+         "residua-cli runs my-project",
+         {{{"DIR", "a project's directory, or a folder of runs"}},
+          {{"until", OptionKind::Text, "RUN",
+            "tell at which step, and after how much training time, each run first had the last loss of this one, of "
+            "validation where it has one"}}},
+         &runRuns},
+        {"report",
+         "write a run, or a comparison of the runs in a folder, as one HTML page",
+         "residua-cli report my-project/runs/first -o report.html",
+         {{{"RUN", "a run's directory, or a folder of runs"}},
+          {{"output", OptionKind::Text, "FILE", "the page; - is standard output (default: RUN/report.html)", "o"}}},
+         &runReport},
+        {"devices", "list where a run can compute", "residua-cli devices", {}, &runDevices},
+    };
+}
+
+} // namespace residua::cli

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/arguments/project_argument.h"
+#include "app/cli/arguments/run_argument.h"
+#include "app/cli/commands/commands.h"
+#include "app/cli/runs/run_monitor.h"
+#include "app/cli/terminal/terminal_text.h"
+#include "engine/api/run_paths.h"
+#include "engine/results/loss_measures.h"
+#include "engine/results/run_reader.h"
+#include "projects/diff/diff.h"
+#include "projects/file/store.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+
+namespace residua::cli {
+namespace {
+
+constexpr engine::RunId kRun{1};
+
+/// Tells how a run ended and how to go on.
+Exit conclude(const RunOutcome& outcome, const projects::Project& project, const Console& console)
+{
+    const std::string directory = outcome.started.runDirectory.string();
+    if (outcome.ended.status == engine::RunStatus::Failed) {
+        const Exit code = console.fail(Exit::RunFailed, outcome.ended.error);
+        if (outcome.checkpointStep >= 0) {
+            console.remark("go on from the checkpoint of step " + std::to_string(outcome.checkpointStep) +
+                           " with: residua-cli resume " + shellWord(directory));
+        }
+        return code;
+    }
+    if (directory.empty()) {
+        console.remark("stopped while it was prepared: nothing was trained");
+        return Exit::Interrupted;
+    }
+    if (outcome.ended.status == engine::RunStatus::Stopped) {
+        return concludeStopped(outcome, "go on with: residua-cli resume " + shellWord(directory), console);
+    }
+    const bool validated = std::isfinite(outcome.validationLoss);
+    const std::string measures =
+        engine::measuresText(project, engine::judgedLoss(outcome.loss, outcome.validationLoss));
+    console.line("finished: loss " + lossText(outcome.loss) +
+                 (validated ? ", validation " + lossText(outcome.validationLoss) : "") +
+                 (measures.empty() ? "" : ", " + measures));
+    console.line("checkpoint " +
+                 engine::checkpointDirectory(outcome.started.runDirectory, outcome.checkpointStep).string());
+    return Exit::Ok;
+}
+
+Exit trainNew(const projects::Project& project, const std::filesystem::path& projectDirectory,
+              const Arguments& arguments, const Computing& computing, const Console& console)
+{
+    const std::filesystem::path folder = arguments.text("runs", (projectDirectory / projects::kRunsFolder).string());
+    const std::string named = arguments.text("run");
+    engine::StartRun command;
+    command.run = kRun;
+    command.project = project;
+    command.projectDirectory = projectDirectory;
+    command.runDirectory = named;
+    command.runFolder = folder;
+    command.device = arguments.text("device", "cpu");
+    return conclude(follow(command, kRun, console, Show::Progress, computing), project, console);
+}
+
+std::string differenceText(const projects::Change& change)
+{
+    const auto orElse = [](const std::string& text, const char* none) { return text.empty() ? none : text; };
+    return change.placeText() + ": got " + orElse(change.after, "none") + ", expected " + orElse(change.before, "none");
+}
+
+/// The run's own project, but for the total of steps, which may be raised: the run keeps the schedule that it began
+/// with. `written` is the document without the command's steps, for which that schedule may have been stretched.
+Status sameProject(const projects::Project& frozen, projects::Project written, const std::filesystem::path& run)
+{
+    projects::Project stretched = written;
+    trainFor(stretched, frozen.training.steps);
+    written.training.steps = frozen.training.steps;
+    const std::vector<projects::Change> asWritten = projects::diff(frozen, written);
+    const std::vector<projects::Change> asStretched = projects::diff(frozen, stretched);
+    const std::vector<projects::Change>& changes = asStretched.size() < asWritten.size() ? asStretched : asWritten;
+    if (changes.empty()) {
+        return Done{};
+    }
+    const std::string more = changes.size() > 1 ? " (and " + std::to_string(changes.size() - 1) + " more)" : "";
+    return Error{run.string(), "holds a run of another project: " + differenceText(changes.front()) + more +
+                                   "; choose another directory with --run"};
+}
+
+/// Goes on with the run of --run to the project's steps, or tells that it has them all. `written` as in sameProject().
+Exit trainOn(const projects::Project& project, const projects::Project& written,
+             const std::filesystem::path& projectDirectory, const Arguments& arguments, const Computing& computing,
+             const Console& console)
+{
+    engine::ResumeRun command;
+    command.run = kRun;
+    command.runDirectory = arguments.text("run");
+    command.steps = project.training.steps;
+    setSource(command, arguments);
+    command.projectDirectory = projectDirectory;
+    const Result<engine::RunReader> reader = engine::RunReader::open(command.runDirectory);
+    if (!reader) {
+        return console.fail(Exit::RunFailed, reader.error());
+    }
+    const Result<projects::Project> frozen = reader->project();
+    const Result<engine::RunInfo> info = reader->info();
+    if (!frozen || !info) {
+        return console.fail(Exit::RunFailed, frozen ? info.error() : frozen.error());
+    }
+    if (const Status same = sameProject(*frozen, written, command.runDirectory); !same) {
+        return console.fail(Exit::RunFailed, same.error());
+    }
+    if (info->status == engine::RunStatus::Finished && info->step >= project.training.steps) {
+        console.line("complete: all " + grouped(info->step) + " steps are done in " + command.runDirectory.string());
+        console.value({{"event", "complete"}, {"run", command.runDirectory.string()}, {"step", info->step}});
+        return Exit::Complete;
+    }
+    command.device = arguments.text("device", info->device);
+    return conclude(follow(command, kRun, console, Show::Progress, computing), project, console);
+}
+
+Exit runTrain(const Arguments& arguments, const Console& console)
+{
+    const Computing computing = Computing::from(arguments);
+    const bool mayResume = arguments.has("resume-or-start");
+    if (mayResume && !arguments.has("run")) {
+        return console.fail(Exit::Usage, {"", "--resume-or-start needs --run DIR: the directory of the run"});
+    }
+    std::variant<NamedProject, Refusal> named = openProject(arguments, console);
+    if (const auto* const refusal = std::get_if<Refusal>(&named)) {
+        return console.fail(refusal->code, refusal->error);
+    }
+    auto& [document, directory] = std::get<NamedProject>(named);
+    projects::Project& project = document.project;
+    project.training.keepCheckpoints = arguments.integer("keep-checkpoints", project.training.keepCheckpoints);
+    project.training.keepEvery = arguments.integer("keep-every", project.training.keepEvery);
+    project.training.keepBest = arguments.integer("keep-best", project.training.keepBest);
+    const projects::Project written = project;
+    trainFor(project, arguments.integer("steps", project.training.steps));
+    if (const auto error = obstacle(project, console)) {
+        return console.fail(Exit::InvalidProject, *error);
+    }
+    std::error_code ignored;
+    // A directory without one is what a process left that was killed as it began: the new run takes it over.
+    const bool isRun = std::filesystem::exists(std::filesystem::path(arguments.text("run")) / "run.json", ignored);
+    if (mayResume && isRun) {
+        return trainOn(project, written, directory, arguments, computing, console);
+    }
+    return trainNew(project, directory, arguments, computing, console);
+}
+
+Exit runResume(const Arguments& arguments, const Console& console)
+{
+    const Computing computing = Computing::from(arguments);
+    engine::ResumeRun command;
+    command.run = kRun;
+    command.runDirectory = arguments.positional(0);
+    const Result<engine::RunReader> reader = engine::RunReader::open(command.runDirectory);
+    if (!reader) {
+        return console.fail(Exit::RunFailed, reader.error());
+    }
+    const Result<projects::Project> project = reader->project();
+    const Result<engine::RunInfo> info = reader->info();
+    if (!project || !info) {
+        return console.fail(Exit::RunFailed, project ? info.error() : project.error());
+    }
+    setSource(command, arguments);
+    command.device = arguments.text("device", info->device);
+    if (arguments.has("steps")) {
+        command.steps = arguments.integer("steps", 0);
+    }
+    if (arguments.has("from")) {
+        command.step = arguments.integer("from", 0);
+    }
+    return conclude(follow(command, kRun, console, Show::Progress, computing), *project, console);
+}
+
+} // namespace
+
+std::vector<Command> runCommands()
+{
+    return {
+        {"train",
+         "train a project in a new run",
+         "residua-cli train my-project --steps 20 --run my-project/runs/first",
+         {{projectArgument()},
+          {{"steps", OptionKind::Integer, "N", "steps in all (default: the project's)", {}, 1, kMostSteps},
+           setOption(),
+           {"runs", OptionKind::Text, "DIR", "folder of the new run (default: PROJECT/runs)"},
+           {"run", OptionKind::Text, "DIR", "the run's own directory, new or empty but with:"},
+           {"resume-or-start", OptionKind::Flag, "",
+            "go on with the run in --run DIR where there is one, so that the same command may be called again and "
+            "again"},
+           {"keep-checkpoints",
+            OptionKind::Integer,
+            "N",
+            "keep the newest N checkpoints and remove older ones; 0 keeps all (default: the project's rule)",
+            {},
+            0,
+            1e6},
+           {"keep-every", OptionKind::Integer, "N", "keep the checkpoints of every N steps too", {}, 0, kMostSteps},
+           {"keep-best", OptionKind::Integer, "N", "keep the N of least validation loss too", {}, 0, 1e6},
+           otherDataOption(),
+           timeLimitOption(),
+           deviceOption(),
+           threadsOption()}},
+         &runTrain,
+         Yields::Files},
+        {"resume",
+         "go on with a run from its last checkpoint",
+         "residua-cli resume my-project/runs/first --steps 30",
+         {{{"RUN", "a run's directory"}},
+          {{"steps", OptionKind::Integer, "N", "a new total of steps", {}, 1, kMostSteps},
+           {"from", OptionKind::Integer, "STEP", "the checkpoint of this step; what came after it is dropped", {}, 0},
+           projectOption(),
+           otherDataOption(),
+           timeLimitOption(),
+           deviceOption(),
+           threadsOption()}},
+         &runResume,
+         Yields::Files},
+    };
+}
+
+} // namespace residua::cli

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/arguments/man_page.h"
+#include "app/cli/arguments/shell_completion.h"
+#include "app/cli/commands/commands.h"
+#include "projects/base/whole_file.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace residua::cli {
+namespace {
+
+Exit runCompletion(const Arguments& arguments, const Console& console)
+{
+    const std::optional<Shell> shell = shellFrom(arguments.positional(0));
+    if (!shell) {
+        return console.fail(Exit::Usage, {"", "got the shell \"" + shortened(arguments.positional(0)) +
+                                                  "\", expected bash, zsh or fish"});
+    }
+    const std::string script = completionScript(*shell, allCommands());
+    console.data(script);
+    console.value({{"shell", arguments.positional(0)}, {"script", script}});
+    return Exit::Ok;
+}
+
+/// Every page as a file of the folder.
+Exit writePages(const std::filesystem::path& folder, const Console& console)
+{
+    std::error_code code;
+    std::filesystem::create_directories(folder, code);
+    if (code) {
+        return console.fail(Exit::Usage, {folder.string(), "cannot be made: " + code.message()});
+    }
+    const std::vector<Command> commands = allCommands();
+    std::vector<std::pair<std::string, std::string>> pages{{"residua-cli", manPage(commands)}};
+    for (const Command& command : commands) {
+        pages.emplace_back("residua-cli-" + command.name, manPage(command));
+    }
+    for (const auto& [name, text] : pages) {
+        if (const Status written = writeOutput(folder / (name + ".1"), text); !written) {
+            return console.fail(Exit::Usage, written.error());
+        }
+    }
+    console.line("wrote " + std::to_string(pages.size()) + " pages to " + folder.string());
+    console.value({{"pages", pages.size()}, {"folder", folder.string()}});
+    return Exit::Ok;
+}
+
+Exit runMan(const Arguments& arguments, const Console& console)
+{
+    if (arguments.has("output")) {
+        return writePages(arguments.text("output"), console);
+    }
+    const std::string name = arguments.positional(0);
+    const std::vector<Command> commands = allCommands();
+    const auto command = std::ranges::find(commands, name, &Command::name);
+    if (!name.empty() && command == commands.end()) {
+        return console.fail(Exit::Usage, {"", "no command \"" + shortened(name) + "\"; residua-cli --help lists them"});
+    }
+    const std::string page = name.empty() ? manPage(commands) : manPage(*command);
+    console.data(page);
+    console.value({{"page", page}});
+    return Exit::Ok;
+}
+
+} // namespace
+
+std::vector<Command> shellCommands()
+{
+    return {
+        {"completion",
+         "print a script that completes commands, options, names and fields in a shell",
+         "residua-cli completion bash",
+         {{{"SHELL", "bash, zsh or fish", Presence::Required, {"bash", "zsh", "fish"}}}, {}},
+         &runCompletion},
+        {"man",
+         "print a manual page, to be shown by man -l or installed",
+         "residua-cli man train",
+         {{{"COMMAND", "the command (default: the program)", Presence::Optional}},
+          {{"output", OptionKind::Text, "DIR", "write every page to this folder instead", "o"}}},
+         &runMan},
+    };
+}
+
+} // namespace residua::cli

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/commands/commands.h"
+#include "app/cli/sweep/sweep_jobs.h"
+#include "app/cli/sweep/sweep_plan.h"
+#include "app/cli/sweep/sweep_tables.h"
+#include "app/cli/sweep/sweep_training.h"
+#include "app/cli/terminal/terminal_text.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace residua::cli {
+namespace {
+
+namespace member = engine::member;
+
+/// The grid that the command line means, with what it chooses of it.
+struct Meant {
+    SweepPlan plan;
+    SweepTraining training;
+};
+
+/// Meant, or why not: a Result whose error also says what the program ends with.
+using MeantOrNot = std::variant<Meant, Refusal>;
+
+MeantOrNot meantBy(const Arguments& arguments, const Console& console)
+{
+    std::variant<NamedProject, Refusal> named = openProject(arguments, console);
+    if (const auto* const refusal = std::get_if<Refusal>(&named)) {
+        return *refusal;
+    }
+    NamedProject& opened = std::get<NamedProject>(named);
+    projects::Project& project = opened.document.project;
+    trainFor(project, arguments.integer("steps", project.training.steps));
+    const Result<projects::Sweep> sweep = chosenSweep(arguments, project);
+    if (!sweep) {
+        return Refusal{Exit::Usage, sweep.error()};
+    }
+    const std::filesystem::path folder = arguments.text("output", defaultFolder(opened, *sweep).string());
+    Result<SweepPlan> plan = planOf(opened, *sweep, folder);
+    if (!plan) {
+        return Refusal{Exit::InvalidProject, plan.error()};
+    }
+    if (const Status chosen = choose(arguments, *plan); !chosen) {
+        return Refusal{Exit::Usage, chosen.error()};
+    }
+    SweepTraining training;
+    training.device = arguments.text("device", "cpu");
+    if (const std::string again = arguments.text("again"); !again.empty()) {
+        if (again != "failed") {
+            return Refusal{Exit::Usage, {"--again", "got \"" + again + "\", expected failed"}};
+        }
+        training.failed = FailedMembers::TryAgain;
+    }
+    training.output = arguments.has("lines") ? MemberOutput::Lines : MemberOutput::Bar;
+    training.computing = Computing::from(arguments);
+    return Meant{*std::move(plan), training};
+}
+
+/// What stands in the way of the members that are chosen, told one by one; the last word is what follows from it.
+std::optional<Refusal> obstacleOf(const SweepPlan& plan, const Console& console)
+{
+    std::optional<Refusal> obstacle;
+    for (const Planned& planned : plan.members) {
+        if (planned.member.error) {
+            console.remark(planned.member.error->text());
+            obstacle =
+                Refusal{Exit::InvalidProject, {"", "the sweep has members that cannot train: nothing was trained"}};
+        }
+    }
+    if (obstacle) {
+        return obstacle;
+    }
+    for (const Planned& planned : plan.members) {
+        if (planned.chosen && std::holds_alternative<member::Foreign>(planned.status)) {
+            console.remark(planned.directory.string() + ": holds the run of " + engine::describe(planned.status));
+            obstacle =
+                Refusal{Exit::RunFailed,
+                        {plan.folder.string(), "holds runs of a project that has changed since: nothing was trained. "
+                                               "Choose another folder with -o, move those runs away, or take the "
+                                               "changes back"}};
+        }
+    }
+    return obstacle;
+}
+
+/// The words of this command for one of several processes.
+std::vector<std::string> wordsForOne(const Arguments& arguments, const SweepPlan& plan)
+{
+    std::vector<std::string> words{"sweep", "--lines", "--output", plan.folder.string()};
+    for (const char* option : {"vary", "set", "steps", "device", "member", "part", "again", "time-limit"}) {
+        for (const std::string& value : arguments.texts(option)) {
+            words.insert(words.end(), {std::string("--") + option, value});
+        }
+    }
+    if (arguments.has("json")) {
+        words.emplace_back("--json");
+    }
+    words.insert(words.end(), {"--", arguments.positional(0)});
+    if (!arguments.positional(1).empty()) {
+        words.push_back(arguments.positional(1));
+    }
+    return words;
+}
+
+/// Several processes, where the command line asks for them.
+std::optional<Jobs> jobsOf(const Arguments& arguments, const Meant& meant)
+{
+    if (!arguments.has("jobs")) {
+        return std::nullopt;
+    }
+    const auto toDo = std::ranges::count_if(meant.plan.members, [&](const Planned& planned) {
+        const bool again =
+            meant.training.failed == FailedMembers::TryAgain && std::holds_alternative<member::Failed>(planned.status);
+        return planned.chosen && (again || canBeTrained(planned.status));
+    });
+    Jobs jobs;
+    jobs.count = static_cast<std::size_t>(std::min<std::int64_t>(arguments.integer("jobs", 1), toDo));
+    jobs.threads = static_cast<std::size_t>(arguments.integer("threads", 0));
+    const bool dropped = arguments.has("json") && !arguments.has("lines");
+    jobs.output = dropped ? Jobs::Output::Dropped : Jobs::Output::Shown;
+    return jobs;
+}
+
+Exit train(const Arguments& arguments, Meant& meant, const Console& console)
+{
+    SweepPlan& plan = meant.plan;
+    const std::optional<Jobs> jobs = jobsOf(arguments, meant);
+    if (!jobs) {
+        return trainChosen(plan, meant.training, console);
+    }
+    const Exit ended = jobs->count > 0 ? runJobs(wordsForOne(arguments, plan), *jobs, console) : Exit::Ok;
+    lookAgain(plan);
+    return ended == Exit::Ok ? verdictOf(plan) : ended;
+}
+
+Exit runSweep(const Arguments& arguments, const Console& console)
+{
+    MeantOrNot made = meantBy(arguments, console);
+    if (const auto* const refusal = std::get_if<Refusal>(&made)) {
+        return console.fail(refusal->code, refusal->error);
+    }
+    Meant& meant = std::get<Meant>(made);
+    SweepPlan& plan = meant.plan;
+    const bool list = arguments.has("list");
+    if (list) {
+        showGrid(plan, console);
+    }
+    if (const std::optional<Refusal> obstacle = obstacleOf(plan, console)) {
+        return console.fail(obstacle->code, obstacle->error);
+    }
+    if (list) {
+        return Exit::Ok;
+    }
+    const bool lines = meant.training.output == MemberOutput::Lines;
+    if (!lines) {
+        console.line(summaryOf(plan));
+    }
+    const Exit ended = train(arguments, meant, console);
+    if (lines) {
+        return ended;
+    }
+    if (endsSweep(ended)) {
+        console.line(summaryOf(plan) + "; the same command goes on");
+        showJson(plan, console);
+        return ended;
+    }
+    showOutcome(plan, console);
+    const auto failed = [](const Planned& planned) { return std::holds_alternative<member::Failed>(planned.status); };
+    if (std::ranges::any_of(plan.members, failed)) {
+        console.line("train the failed members again, from their last checkpoints, with: --again failed");
+    }
+    console.line("compare them with: residua-cli report " + shellWord(plan.folder.string()));
+    return ended;
+}
+
+} // namespace
+
+std::vector<Command> sweepCommands()
+{
+    return {
+        {"sweep",
+         "train a project once for each point of a grid",
+         "residua-cli sweep my-project --vary /topology=plain,grn-v1 --steps 5",
+         {{projectArgument(), {"NAME", "which of its sweeps (default: the only one)", Presence::Optional}},
+          {{"vary", OptionKind::Text, "POINTER=V1,V2",
+            "a field of project.json and its values; up to three times, instead of NAME"},
+           setOption(),
+           {"list", OptionKind::Flag, "", "show the grid, its cost and how far each member is, and train nothing"},
+           {"member", OptionKind::Text, "LABEL", "train this member alone: its label, or its number in the grid as #3"},
+           {"part", OptionKind::Text, "K/N", "train members K, K+N, K+2N, … alone, as one of N jobs"},
+           {"jobs", OptionKind::Integer, "N", "train with N processes of this machine at once", {}, 1},
+           {"threads",
+            OptionKind::Integer,
+            "N",
+            "of each process (default: the processors, which --jobs shares evenly)",
+            {},
+            1},
+           {"again", OptionKind::Text, "failed", "also train members that failed before, from their last checkpoints"},
+           {"lines", OptionKind::Flag, "", "for logs: a line for each event, with its member, and no table"},
+           {"steps", OptionKind::Integer, "N", "steps of every member (default: the project's)", {}, 1, kMostSteps},
+           timeLimitOption(),
+           deviceOption(),
+           {"output", OptionKind::Text, "DIR",
+            "folder of the runs; what is complete in it is not trained again, and processes that name the same folder "
+            "share the grid",
+            "o"}}},
+         &runSweep,
+         Yields::Files},
+    };
+}
+
+} // namespace residua::cli

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/arguments/project_argument.h"
+#include "app/cli/commands/commands.h"
+#include "app/cli/terminal/process.h"
+#include "app/cli/terminal/terminal_text.h"
+#include "engine/api/tokeniser_training.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+namespace residua::cli {
+namespace {
+
+/// What makes a project of the text and the model.
+std::string advice(const engine::TokeniserTraining& training)
+{
+    std::string text = "residua-cli new DIR --data " + shellWord(training.text.string()) + " --tokeniser " +
+                       shellWord(training.output.string());
+    if (training.field != engine::TokeniserTraining().field) {
+        text += " && residua-cli set DIR " + shellWord("data.source.field=" + training.field);
+    }
+    return text;
+}
+
+/// Shows what a person judges by how well the tokeniser fits the text.
+void showTrial(const engine::TrainedTokeniser& trained, const Console& console)
+{
+    const auto tokens = static_cast<double>(std::max<std::int64_t>(trained.triedTokens, 1));
+    std::array<char, 64> share{};
+    std::snprintf(share.data(), share.size(), "%.2f characters and %.2f bytes a token",
+                  trained.triedCharacters / tokens, trained.triedBytes / tokens);
+    console.line(std::string(share.data()) + " over " + (trained.triedAll ? "the text" : "its first MiB") +
+                 ", a line of which is: " + trained.example);
+}
+
+Exit runTokenise(const Arguments& arguments, const Console& console)
+{
+    const std::string kind = arguments.text("kind", "bpe");
+    if (kind != "bpe" && kind != "unigram") {
+        return console.fail(Exit::Usage, {"--kind", "got \"" + shortened(kind) + "\", expected bpe or unigram"});
+    }
+    if (!arguments.has("output")) {
+        return console.fail(Exit::Usage, {"--output", "missing, expected -o FILE, such as text.model"});
+    }
+    const Result<std::filesystem::path> text = absolutePath(arguments.positional(0));
+    const Result<std::filesystem::path> output = absolutePath(arguments.text("output"));
+    if (!text || !output) {
+        return console.fail(Exit::Usage, text ? output.error() : text.error());
+    }
+    engine::TokeniserTraining training{.text = *text, .output = *output};
+    training.model = kind == "bpe" ? engine::PieceModel::Bpe : engine::PieceModel::Unigram;
+    training.field = arguments.text("field", training.field);
+    training.pieces = arguments.integer("size", training.pieces);
+    const Interruptible interruptible; // what lies half-written beside the model is removed before the end
+    const Result<engine::TrainedTokeniser> trained =
+        engine::trainTokeniser(training, [&](const engine::TokeniserProgress& progress) {
+            const bool reads = progress.read < 1;
+            console.status((reads ? "reading " : "learning pieces ") +
+                           std::to_string(std::lround(100 * (reads ? progress.read : progress.learned))) + " %");
+            return !interruptible.interrupted();
+        });
+    console.status("");
+    if (!trained && interruptible.interrupted()) {
+        return console.fail(Exit::Quit, {"", "interrupted: nothing is written"});
+    }
+    if (!trained) {
+        return console.fail(Exit::RunFailed, trained.error());
+    }
+    console.line("wrote " + output->string() + ": a SentencePiece model (" + kind + ") of " + grouped(trained->pieces) +
+                 " pieces");
+    showTrial(*trained, console);
+    console.line("use it with: " + advice(training));
+    console.value({{"model", output->string()},
+                   {"kind", kind},
+                   {"pieces", trained->pieces},
+                   {"tried_bytes", trained->triedBytes},
+                   {"tried_characters", trained->triedCharacters},
+                   {"tried_tokens", trained->triedTokens},
+                   {"example", trained->example}});
+    return Exit::Ok;
+}
+
+} // namespace
+
+std::vector<Command> tokeniseCommands()
+{
+    return {
+        {"tokenise",
+         "learn a tokeniser from text: a SentencePiece model",
+         "residua-cli tokenise my-project/project.json --size 400 -o my-project/text.model",
+         {{{"TEXT", "a text, JSON Lines (also .gz and .zst) or Parquet, or a folder of such"}},
+          {{"output", OptionKind::Text, "FILE", "the model's file, which is replaced", "o"},
+           {.name = "kind",
+            .kind = OptionKind::Text,
+            .value = "KIND",
+            .help = "bpe (the default) or unigram",
+            .choices = {"bpe", "unigram"}},
+           {"size",
+            OptionKind::Integer,
+            "PIECES",
+            "how many pieces (default: 8000); 256 of them are bytes",
+            {},
+            engine::kFewestPieces},
+           {"field", OptionKind::Text, "KEY",
+            "the key of JSON Lines, or the column of Parquet, that holds the text (default: text)"}}},
+         &runTokenise,
+         Yields::Files},
+    };
+}
+
+} // namespace residua::cli

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/commands/commands.h"
+#include "engine/results/loss_measures.h"
+#include "engine/results/run_reader.h"
+#include "engine/results/run_upkeep.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <thread>
+#include <utility>
+
+namespace residua::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::chrono::milliseconds kPause{500};
+constexpr std::chrono::seconds kBetweenLines{10}; ///< between lines of progress, where the console cannot rewrite one
+
+/// What was last told of a run that another process trains, and the telling of what is new.
+class Watcher {
+public:
+    explicit Watcher(const Console& console) : m_console(console) {}
+
+    void tell(const engine::RunReader& reader, const engine::RunInfo& info)
+    {
+        tellEvents(reader.events());
+        tellStep(info);
+    }
+
+private:
+    void tellEvents(const std::vector<engine::RunEvent>& events)
+    {
+        for (; m_events < events.size(); ++m_events) {
+            const engine::RunEvent& event = events[m_events];
+            const std::string kind = engine::textOf(event.kind);
+            m_console.line("step " + grouped(event.step) + ": " + kind + (event.text.empty() ? "" : ": " + event.text));
+            m_console.value({{"event", kind}, {"step", event.step}, {"text", event.text}});
+        }
+    }
+
+    void tellStep(const engine::RunInfo& info)
+    {
+        if (info.step == m_step) {
+            return;
+        }
+        m_step = info.step;
+        m_console.value({{"event", "step"},
+                         {"step", info.step},
+                         {"steps", info.steps},
+                         {"loss", std::isfinite(info.loss) ? json(info.loss) : json()},
+                         {"validation", std::isfinite(info.validationLoss) ? json(info.validationLoss) : json()}});
+        const std::string text =
+            "step " + grouped(info.step) + "/" + grouped(info.steps) + "  loss " + lossText(info.loss) +
+            (std::isfinite(info.validationLoss) ? "  validation " + lossText(info.validationLoss) : "");
+        const auto now = std::chrono::steady_clock::now();
+        if (m_console.onTerminal()) {
+            m_console.status(text);
+        } else if (now - m_told >= kBetweenLines) {
+            m_told = now;
+            m_console.line(text);
+        }
+    }
+
+    const Console& m_console;
+    std::size_t m_events = 0;
+    std::int64_t m_step = -1;
+    std::chrono::steady_clock::time_point m_told{};
+};
+
+bool isOver(engine::RunStatus status)
+{
+    return status != engine::RunStatus::Running && status != engine::RunStatus::Paused;
+}
+
+Exit conclude(const engine::RunReader& reader, const engine::RunInfo& info, const Console& console)
+{
+    console.status("");
+    const Result<projects::Project> project = reader.project();
+    const std::string measures =
+        project ? engine::measuresText(*project, engine::judgedLoss(info.loss, info.validationLoss)) : std::string();
+    console.value({{"event", "ended"}, {"status", engine::textOf(info.status)}, {"step", info.step}});
+    if (info.status == engine::RunStatus::Failed) {
+        return console.fail(Exit::RunFailed, {info.directory, "failed: " + info.message});
+    }
+    console.line(engine::textOf(info.status) + " at step " + grouped(info.step) + " of " + grouped(info.steps) +
+                 ": loss " + lossText(info.loss) +
+                 (std::isfinite(info.validationLoss) ? ", validation " + lossText(info.validationLoss) : "") +
+                 (measures.empty() ? "" : ", " + measures));
+    return Exit::Ok;
+}
+
+Exit runWatch(const Arguments& arguments, const Console& console)
+{
+    const Result<engine::RunReader> reader = engine::RunReader::open(arguments.positional(0));
+    if (!reader) {
+        return console.fail(Exit::RunFailed, reader.error());
+    }
+    Watcher watcher(console);
+    for (;;) {
+        const Result<engine::RunInfo> info = reader->info();
+        if (!info) {
+            return console.fail(Exit::RunFailed, info.error());
+        }
+        watcher.tell(*reader, *info);
+        if (isOver(info->status)) {
+            return conclude(*reader, *info, console);
+        }
+        if (console.outputLost()) {
+            return Exit::Usage;
+        }
+        std::this_thread::sleep_for(kPause);
+    }
+}
+
+Exit runStop(const Arguments& arguments, const Console& console)
+{
+    const std::string run = arguments.positional(0);
+    const std::int64_t step = arguments.integer("at", 0);
+    const auto asked = engine::stopRun(run, step);
+    if (!asked) {
+        return console.fail(Exit::RunFailed, asked.error());
+    }
+    const bool trains = *asked == engine::StopAsked::Asked;
+    console.line(trains ? "asked: it ends " + (step > 0 ? "after step " + grouped(step) : "after this step") +
+                              ", with a checkpoint"
+                        : "no process trains it: nothing is to be stopped");
+    console.value({{"run", run}, {"asked", trains}, {"step", step}});
+    return Exit::Ok;
+}
+
+} // namespace
+
+std::vector<Command> watchCommands()
+{
+    return {{"watch",
+             "follow a run that another process trains, until it ends; Ctrl-C ends the watching, not the run",
+             "residua-cli watch my-project/runs/first",
+             {{{"RUN", "the run's directory"}}, {}},
+             &runWatch},
+            {"stop",
+             "ask the process that trains a run, in a terminal or a window, to end it with a checkpoint",
+             "residua-cli stop my-project/runs/first",
+             {{{"RUN", "the run's directory"}},
+              {{"at", OptionKind::Integer, "STEP", "after this step (default: the one under way)", {}, 1}}},
+             &runStop}};
+}
+
+} // namespace residua::cli

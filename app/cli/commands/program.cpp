@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/arguments/help.h"
+#include "app/cli/commands/commands.h"
+#include "app/cli/terminal/process.h"
+#include "projects/base/text.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <filesystem>
+#include <iterator>
+#include <new>
+
+namespace residua::cli {
+namespace {
+
+constexpr const char* kJson = "--json";
+
+/// Whether JSON is asked for, also by a command line that is wrong otherwise.
+Output outputAskedFor(std::span<const std::string> words)
+{
+    const auto end = std::find(words.begin(), words.end(), "--");
+    return std::find(words.begin(), end, kJson) != end ? Output::Json : Output::Text;
+}
+
+/// Lines of text are read best where they are not as wide as some terminals.
+std::size_t helpColumns(const Console& console)
+{
+    constexpr std::size_t kWidest = 100;
+    return std::min(console.width(), kWidest);
+}
+
+Exit showOverview(const std::vector<Command>& commands, const Console& console)
+{
+    console.line(overview(commands, helpColumns(console)));
+    console.value(overviewJson(commands));
+    return Exit::Ok;
+}
+
+Exit showVersion(const Console& console)
+{
+    console.line("residua-cli " RESIDUA_VERSION);
+    console.value({{"program", "residua-cli"}, {"version", RESIDUA_VERSION}});
+    return Exit::Ok;
+}
+
+Exit nothingAsked(const std::vector<Command>& commands, const Console& console)
+{
+    const Error error{"", "missing COMMAND; residua-cli --help lists them"};
+    if (console.json()) {
+        return console.fail(Exit::Usage, error);
+    }
+    console.remark(overview(commands, helpColumns(console)));
+    return Exit::Usage;
+}
+
+Exit unknownCommand(const std::string& name, const std::vector<Command>& commands, const Console& console)
+{
+    std::vector<std::string> names;
+    std::transform(commands.begin(), commands.end(), std::back_inserter(names),
+                   [](const Command& c) { return c.name; });
+    const std::string meant(nearest(name, names));
+    return console.fail(
+        Exit::Usage, {"", "unknown command \"" + shortened(name) + "\"" +
+                              (meant.empty() ? "; residua-cli --help lists them" : ", did you mean " + meant + "?")});
+}
+
+Exit runCommand(const Command& command, std::span<const std::string> words, Output asked)
+{
+    const Result<Arguments> arguments = Arguments::parse(command.syntax, words);
+    if (!arguments) {
+        const Console console(asked);
+        console.fail(Exit::Usage, arguments.error());
+        console.remark("residua-cli " + command.name + " --help explains it");
+        return Exit::Usage;
+    }
+    const Console console(asked == Output::Json || arguments->has("json") ? Output::Json : Output::Text);
+    if (console.json()) {
+        tellQuitAsJson();
+    }
+    if (arguments->has("help")) {
+        console.line(explanation(command, helpColumns(console)));
+        console.value(explanationJson(command));
+        return Exit::Ok;
+    }
+    return command.run(*arguments, console);
+}
+
+Exit dispatch(std::span<const std::string> words, Output asked)
+{
+    const Console console(asked);
+    const std::vector<Command> commands = allCommands();
+    while (!words.empty() && words[0] == kJson) {
+        words = words.subspan(1);
+    }
+    if (words.empty()) {
+        return nothingAsked(commands, console);
+    }
+    if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
+        return showOverview(commands, console);
+    }
+    if (words[0] == "--version") {
+        return showVersion(console);
+    }
+    const auto command =
+        std::find_if(commands.begin(), commands.end(), [&](const Command& c) { return c.name == words[0]; });
+    if (command == commands.end()) {
+        return unknownCommand(words[0], commands, console);
+    }
+    const Exit ended = runCommand(*command, words.subspan(1), asked);
+    const bool resultLost = console.outputLost() && command->yields == Yields::Output;
+    return ended == Exit::Ok && resultLost ? Exit::Usage : ended;
+}
+
+Error faultOf(const std::exception& exception)
+{
+    const std::string advice = "; this is a fault of residua-cli: please report it with the command line";
+    if (const auto* const files = dynamic_cast<const std::filesystem::filesystem_error*>(&exception)) {
+        return {files->path1().string(), "a file operation failed: " + files->code().message() + advice};
+    }
+    if (dynamic_cast<const std::bad_alloc*>(&exception) != nullptr) {
+        return {"", "the memory is used up"};
+    }
+    return {"", std::string("unexpected (") + exception.what() + ")" + advice};
+}
+
+} // namespace
+
+std::vector<Command> allCommands()
+{
+    std::vector<Command> commands;
+    for (const auto& table : {projectCommands(), tokeniseCommands(), runCommands(), benchCommands(), sweepCommands(),
+                              modelCommands(), importCommands(), exportCommands(), bundleCommands(), analyzeCommands(),
+                              recordCommands(), watchCommands(), explainCommands(), shellCommands()}) {
+        commands.insert(commands.end(), table.begin(), table.end());
+    }
+    return commands;
+}
+
+Exit runProgram(std::span<const std::string> words)
+{
+    const Output asked = outputAskedFor(words);
+    try {
+        return dispatch(words, asked);
+    } catch (const std::exception& exception) {
+        return Console(asked).fail(Exit::Fault, faultOf(exception));
+    }
+}
+
+} // namespace residua::cli

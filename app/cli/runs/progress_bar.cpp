@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/runs/progress_bar.h"
+
+#include "app/cli/terminal/terminal_text.h"
+#include "projects/base/text.h"
+#include "projects/nodes/example_schema.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace residua::cli {
+namespace {
+
+constexpr std::chrono::milliseconds kTerminalPause{100};
+constexpr std::chrono::seconds kPlainPause{5};
+constexpr std::size_t kWidestBar = 20;
+constexpr std::size_t kNarrowestBar = 8;
+constexpr std::size_t kBarFrame = 3;     ///< "[", "]" and a space
+constexpr std::size_t kSpareColumns = 3; ///< columns for the "^C" that the terminal adds, and its last one
+constexpr int kRanks = 5;                ///< of the figures
+
+} // namespace
+
+ProgressBar::ProgressBar(const Console& console, const engine::RunStarted& started)
+    : m_console(console),
+      m_unit(projects::unitWord(started.unit) + std::string("s/s")),
+      m_steps(started.steps),
+      m_unitsPerStep(std::max<std::int64_t>(started.unitsPerStep, 1)),
+      m_step(started.firstStep),
+      m_loss(std::nan("")),
+      m_validationLoss(std::nan("")),
+      m_shown(Clock::now())
+{
+}
+
+void ProgressBar::update(const engine::Progress& progress)
+{
+    if (!progress.steps.empty()) {
+        m_step = progress.steps.back().step;
+        m_loss = progress.steps.back().loss;
+    }
+    if (!progress.validations.empty()) {
+        m_validationLoss = progress.validations.back().loss;
+    }
+    m_unitsPerSecond = progress.unitsPerSecond;
+    const auto now = Clock::now();
+    if (m_console.onTerminal() && now - m_shown >= kTerminalPause) {
+        m_shown = now;
+        m_console.status(line(m_console.width() > kSpareColumns ? m_console.width() - kSpareColumns : 0));
+    } else if (!m_console.onTerminal() && now - m_shown >= kPlainPause) {
+        m_shown = now;
+        m_console.line(figures(kRanks));
+    }
+}
+
+void ProgressBar::finish()
+{
+    m_console.line(m_console.onTerminal() ? fitting(m_console.width()) : figures(kRanks));
+}
+
+std::string ProgressBar::fitting(std::size_t columns) const
+{
+    int rank = kRanks;
+    while (rank > 1 && columnsOf(figures(rank)) > columns) {
+        --rank;
+    }
+    return figures(rank);
+}
+
+std::string ProgressBar::line(std::size_t columns) const
+{
+    const std::string text = fitting(columns);
+    const std::size_t filled = columnsOf(text) + kBarFrame;
+    const std::size_t room = columns > filled ? std::min(columns - filled, kWidestBar) : 0;
+    return room >= kNarrowestBar ? bar(room) + " " + text : clipped(text, columns);
+}
+
+std::string ProgressBar::figures(int rank) const
+{
+    std::string text = "step " + grouped(m_step) + "/" + grouped(m_steps);
+    text += rank >= 2 ? "  loss " + lossText(m_loss) : "";
+    if (rank >= 4 && std::isfinite(m_validationLoss)) {
+        text += "  validation " + lossText(m_validationLoss);
+    }
+    if (m_unitsPerSecond > 0) {
+        const double left = static_cast<double>(m_steps - m_step) * static_cast<double>(m_unitsPerStep);
+        text += rank >= 5 ? "  " + grouped(std::llround(m_unitsPerSecond)) + " " + m_unit : "";
+        text += rank >= 3 && m_step < m_steps ? "  " + durationText(left / m_unitsPerSecond) + " left" : "";
+    }
+    return text;
+}
+
+std::string ProgressBar::bar(std::size_t width) const
+{
+    const double share = m_steps > 0 ? static_cast<double>(m_step) / static_cast<double>(m_steps) : 0;
+    const auto full = static_cast<std::size_t>(std::clamp(share, 0.0, 1.0) * static_cast<double>(width));
+    return "[" + std::string(full, '=') + std::string(width - full, ' ') + "]";
+}
+
+} // namespace residua::cli

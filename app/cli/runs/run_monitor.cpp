@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/runs/run_monitor.h"
+
+#include "app/cli/runs/engine_client.h"
+#include "app/cli/runs/progress_bar.h"
+#include "engine/results/run_reader.h"
+#include "projects/nodes/example_schema.h"
+
+#include <nlohmann/json.hpp>
+
+#include <unistd.h>
+
+#include <cmath>
+#include <optional>
+
+namespace residua::cli {
+namespace {
+
+/// What each event changes and shows.
+class Monitor {
+public:
+    Monitor(const Console& console, Show show, TimeLimit* limit) : m_console(console), m_show(show), m_limit(limit)
+    {
+        m_outcome.loss = m_outcome.validationLoss = std::nan("");
+    }
+
+    void operator()(const engine::RunStarted& event)
+    {
+        m_outcome.started = event;
+        if (m_limit != nullptr) {
+            m_limit->started(TimeLimit::Clock::now());
+        }
+        if (m_show != Show::Progress) {
+            return;
+        }
+        m_console.line("training on " + event.device + ": " + grouped(event.parameters) + " parameters, " +
+                       grouped(event.unitsPerStep) + " " + projects::unitWord(event.unit) + "s a step, steps " +
+                       grouped(event.firstStep) + " to " + grouped(event.steps));
+        m_console.line("run " + event.runDirectory.string());
+        m_console.value({{"event", "started"},
+                         {"run", event.runDirectory.string()},
+                         {"device", event.device},
+                         {"firstStep", event.firstStep},
+                         {"steps", event.steps},
+                         {"parameters", event.parameters},
+                         {"unitsPerStep", event.unitsPerStep}});
+        m_bar.emplace(m_console, event);
+    }
+    void operator()(const engine::Progress& event)
+    {
+        if (m_show == Show::NothingButKeepSteps) {
+            m_outcome.steps.insert(m_outcome.steps.end(), event.steps.begin(), event.steps.end());
+        }
+        m_outcome.loss = event.steps.empty() ? m_outcome.loss : event.steps.back().loss;
+        m_outcome.peakBytes = std::max(m_outcome.peakBytes, event.peakBytes);
+        for (const engine::ValidationRecord& record : event.validations) {
+            m_outcome.validationLoss = record.loss;
+        }
+        if (!m_bar) {
+            return;
+        }
+        m_bar->update(event);
+        for (const engine::StepRecord& record : event.steps) {
+            m_console.value({{"event", "step"},
+                             {"step", record.step},
+                             {"loss", record.loss},
+                             {"rate", record.learningRate},
+                             {"gradientNorm", record.gradientNorm},
+                             {"units", record.tokens},
+                             {"seconds", record.seconds}});
+        }
+        for (const engine::ValidationRecord& record : event.validations) {
+            m_console.value({{"event", "validation"}, {"step", record.step}, {"loss", record.loss}});
+        }
+    }
+    void operator()(const engine::CheckpointWritten& event)
+    {
+        m_outcome.checkpointStep = event.step;
+        if (m_limit != nullptr) {
+            m_limit->checkpointed(TimeLimit::Clock::now());
+        }
+        if (m_show == Show::Progress) {
+            m_console.value({{"event", "checkpoint"}, {"step", event.step}, {"path", event.path.string()}});
+        }
+    }
+    void operator()(const engine::Notice& event)
+    {
+        m_console.remark("note: " + event.text);
+        m_console.value({{"event", "notice"}, {"text", event.text}});
+    }
+    void operator()(const engine::RunEnded& event)
+    {
+        m_outcome.ended = event;
+        m_ended = true;
+        if (m_bar) {
+            m_bar->finish();
+            m_console.value({{"event", "ended"},
+                             {"status", engine::textOf(event.status)},
+                             {"reason", reasonOf(event)},
+                             {"step", event.step}});
+        }
+    }
+    template <class Other>
+    void operator()(const Other&)
+    {
+    }
+
+    void stopFor(StopCause cause) { m_outcome.stopCause = cause; }
+    [[nodiscard]] const RunOutcome& sofar() const { return m_outcome; }
+    [[nodiscard]] bool ended() const { return m_ended; }
+    [[nodiscard]] RunOutcome outcome() { return std::move(m_outcome); }
+
+private:
+    [[nodiscard]] std::string reasonOf(const engine::RunEnded& event) const
+    {
+        if (event.status != engine::RunStatus::Stopped) {
+            return event.error.text();
+        }
+        switch (m_outcome.stopCause) {
+        case StopCause::None:
+            return "another process";
+        case StopCause::Signal:
+            return "signal";
+        case StopCause::TimeLimit:
+            return "time limit";
+        }
+        return {};
+    }
+
+    const Console& m_console;
+    Show m_show;
+    TimeLimit* m_limit;
+    std::optional<ProgressBar> m_bar;
+    RunOutcome m_outcome;
+    bool m_ended = false;
+};
+
+/// A run that is followed: what is heard of it, and what it is asked.
+class Following {
+public:
+    Following(engine::RunId run, Monitor& monitor, const Console& console, const Computing& computing)
+        : m_run(run),
+          m_monitor(monitor),
+          m_console(console),
+          m_limit(computing.timeLimit.get()),
+          m_engine(computing.threads)
+    {
+    }
+
+    void start(const engine::Command& command) { m_engine.post(command); }
+    void hear() { std::visit(*this, m_engine.next(m_limit != nullptr ? m_limit->next() : std::nullopt)); }
+
+    void operator()(const engine::Event& event)
+    {
+        std::visit(m_monitor, event);
+        if (m_limit != nullptr) {
+            m_limit->heard(TimeLimit::Clock::now());
+        }
+    }
+    void operator()(Signal signal)
+    {
+        if (signal == Signal::Checkpoint) {
+            m_engine.post(engine::WriteCheckpoint{m_run});
+        } else if (m_monitor.sofar().stopCause == StopCause::None) {
+            m_console.remark(m_monitor.sofar().began()
+                                 ? "stopping after this step, with a checkpoint (Ctrl-C: quit at once, without)"
+                                 : "stopping before the first step (Ctrl-C: quit at once)");
+            stop(StopCause::Signal);
+        } else if (signal == Signal::Interrupt) {
+            quit();
+        }
+    }
+    void operator()(TimeUp)
+    {
+        switch (m_limit->due(TimeLimit::Clock::now())) {
+        case TimeLimit::Act::Nothing:
+            break;
+        case TimeLimit::Act::Checkpoint:
+            m_engine.post(engine::WriteCheckpoint{m_run});
+            break;
+        case TimeLimit::Act::Stop:
+            m_console.remark("the time limit is near: stopping after this step, with a checkpoint");
+            stop(StopCause::TimeLimit);
+            break;
+        }
+    }
+
+private:
+    void stop(StopCause cause)
+    {
+        m_monitor.stopFor(cause);
+        m_engine.post(engine::Stop{m_run});
+    }
+
+    /// The user will not wait: not even for the step under way.
+    [[noreturn]] void quit()
+    {
+        const RunOutcome& outcome = m_monitor.sofar();
+        const std::string last = outcome.checkpointStep >= 0
+                                     ? "the last checkpoint is that of step " + grouped(outcome.checkpointStep)
+                                     : "this process has written none";
+        m_console.fail(Exit::Quit, {"", "interrupted again: quit at once, without waiting for a checkpoint; " + last});
+        _exit(static_cast<int>(Exit::Quit));
+    }
+
+    engine::RunId m_run;
+    Monitor& m_monitor;
+    const Console& m_console;
+    TimeLimit* m_limit;
+    EngineClient m_engine;
+};
+
+} // namespace
+
+RunOutcome follow(const engine::Command& command, engine::RunId run, const Console& console, Show show,
+                  const Computing& computing)
+{
+    Monitor monitor(console, show, computing.timeLimit.get());
+    Following following(run, monitor, console, computing);
+    following.start(command);
+    while (!monitor.ended()) {
+        following.hear();
+    }
+    return monitor.outcome();
+}
+
+Exit concludeStopped(const RunOutcome& outcome, const std::string& howToGoOn, const Console& console)
+{
+    const bool byTime = outcome.stopCause == StopCause::TimeLimit;
+    if (!outcome.began()) {
+        return byTime ? console.fail(Exit::RunFailed, {"--time-limit", "the time was over before the training began; "
+                                                                       "expected more than its preparation takes"})
+                      : console.fail(Exit::Quit, {"", "interrupted before the training began: nothing was written"});
+    }
+    console.line("stopped at step " + grouped(outcome.ended.step) + (byTime ? " by the time limit" : "") +
+                 ", checkpoint written; " + howToGoOn);
+    return byTime ? Exit::TimeLimit : Exit::Interrupted;
+}
+
+} // namespace residua::cli

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/cli/runs/computing.h"
+#include "app/cli/terminal/console.h"
+#include "engine/api/session.h"
+
+#include <vector>
+
+namespace residua::cli {
+
+/// Why a run was asked to stop before its last step.
+enum class StopCause { None, Signal, TimeLimit };
+
+/// A run as its events told it.
+struct RunOutcome {
+    engine::RunStarted started; ///< its directory is empty where the run ended before it began
+    engine::RunEnded ended;
+    std::vector<engine::StepRecord> steps; ///< those of this process, with Show::NothingButKeepSteps
+    double loss = 0;                       ///< the last; NaN before the first
+    double validationLoss = 0;             ///< likewise
+    std::int64_t peakBytes = 0;
+    std::int64_t checkpointStep = -1;
+    StopCause stopCause = StopCause::None;
+
+    [[nodiscard]] bool began() const { return !started.runDirectory.empty(); }
+};
+
+enum class Show { Progress, Nothing, NothingButKeepSteps };
+
+/// Starts or resumes a run and follows it to its end. SIGINT, SIGTERM, SIGHUP and the time limit stop it after a
+/// checkpoint; SIGUSR1 writes one and it goes on; SIGINT while it is stopping ends the process at once, with
+/// Exit::Quit.
+[[nodiscard]] RunOutcome follow(const engine::Command& command, engine::RunId run, const Console& console, Show show,
+                                const Computing& computing = {});
+
+/// Tells that a run was stopped, how to go on, and the exit code of it.
+[[nodiscard]] Exit concludeStopped(const RunOutcome& outcome, const std::string& howToGoOn, const Console& console);
+
+} // namespace residua::cli

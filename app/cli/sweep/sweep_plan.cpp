@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/sweep/sweep_plan.h"
+
+#include "projects/base/text.h"
+#include "projects/file/store.h"
+
+#include <cctype>
+#include <set>
+#include <string_view>
+#include <utility>
+
+namespace residua::cli {
+namespace {
+
+using projects::Sweep;
+using projects::SweepMember;
+
+constexpr const char* kTypedSweep = "sweep";
+
+/// A directory's name: letters, digits and what a shell leaves alone.
+std::string directoryName(const std::string& label)
+{
+    std::string name;
+    for (const char c : label) {
+        const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+                           std::string_view(".:+=_").find(c) != std::string_view::npos;
+        if (plain) {
+            name += c;
+        } else if (!name.empty() && name.back() != '-') {
+            name += '-';
+        }
+    }
+    while (name.ends_with('-')) {
+        name.pop_back();
+    }
+    return name.empty() || name.front() == '.' ? "_" + name : name;
+}
+
+Result<Sweep> typedSweep(const std::vector<std::string>& axes)
+{
+    Sweep sweep{kTypedSweep, {}};
+    for (const std::string& text : axes) {
+        projects::SweepAxis axis = projects::axisFrom(text);
+        if (axis.values.empty()) {
+            return Error{"--vary", "got \"" + text + "\", expected POINTER=v1,v2,… such as /seeds/init=1,2,3"};
+        }
+        sweep.axes.push_back(std::move(axis));
+    }
+    return sweep;
+}
+
+} // namespace
+
+Result<Sweep> chosenSweep(const Arguments& arguments, const projects::Project& project)
+{
+    if (arguments.has("vary")) {
+        return typedSweep(arguments.texts("vary"));
+    }
+    const std::string name = arguments.positional(1);
+    if (name.empty() && project.sweeps.size() == 1) {
+        return project.sweeps.front();
+    }
+    if (const Sweep* const found = projects::findSweep(project.sweeps, name)) {
+        return *found;
+    }
+    std::string known;
+    std::vector<std::string> names;
+    for (const Sweep& sweep : project.sweeps) {
+        known += (known.empty() ? "" : ", ") + sweep.name;
+        names.push_back(sweep.name);
+    }
+    if (known.empty()) {
+        return Error{"", "the project has no sweep; expected --vary POINTER=v1,v2,…"};
+    }
+    const std::string meant(nearest(name, names));
+    return Error{"", (name.empty() ? "the project has several sweeps" : "the project has no sweep \"" + name + "\"") +
+                         "; expected one of " + known + (meant.empty() ? "" : ", did you mean " + meant + "?")};
+}
+
+std::filesystem::path defaultFolder(const NamedProject& project, const Sweep& sweep)
+{
+    return project.directory / projects::kRunsFolder / directoryName(project.document.project.name + " " + sweep.name);
+}
+
+Result<SweepPlan> planOf(const NamedProject& project, const Sweep& sweep, const std::filesystem::path& folder)
+{
+    Result<std::vector<SweepMember>> members = projects::expand(project.document.project, sweep);
+    if (!members) {
+        return members.error();
+    }
+    SweepPlan plan{sweep, project.directory, folder, {}};
+    std::set<std::string> names;
+    for (SweepMember& member : *members) {
+        const std::string name = directoryName(member.label);
+        if (!names.insert(name).second) {
+            return Error{"sweep " + sweep.name,
+                         "two members would be kept in " + name + "; expected labels that differ in letters or digits"};
+        }
+        plan.members.push_back({std::move(member), folder / name, {}});
+    }
+    lookAgain(plan);
+    return plan;
+}
+
+Status choose(const Arguments& arguments, SweepPlan& plan)
+{
+    if (arguments.has("member") && arguments.has("part")) {
+        return Error{"", "--member and --part both choose members; expected one of them"};
+    }
+    if (arguments.has("part")) {
+        const Result<projects::SweepPart> part = projects::sweepPartFrom(arguments.text("part"));
+        if (!part) {
+            return Error{"--part", part.error().message};
+        }
+        for (std::size_t i = 0; i < plan.members.size(); ++i) {
+            plan.members[i].chosen = part->holds(i);
+        }
+    }
+    if (arguments.has("member")) {
+        std::vector<SweepMember> members;
+        for (const Planned& planned : plan.members) {
+            members.push_back(planned.member);
+        }
+        const Result<std::size_t> meant = projects::memberFrom(arguments.text("member"), members);
+        if (!meant) {
+            return Error{"--member", meant.error().message};
+        }
+        for (std::size_t i = 0; i < plan.members.size(); ++i) {
+            plan.members[i].chosen = i == *meant;
+        }
+    }
+    return Done{};
+}
+
+void lookAgain(SweepPlan& plan)
+{
+    for (Planned& planned : plan.members) {
+        if (!std::holds_alternative<engine::member::Finished>(planned.status)) {
+            planned.status = engine::memberStatus(planned.directory, planned.member.project);
+        }
+    }
+}
+
+} // namespace residua::cli

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/sweep/sweep_tables.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+
+namespace residua::cli {
+namespace {
+
+using engine::member::Finished;
+using nlohmann::json;
+
+double totalFlops(const SweepPlan& plan)
+{
+    double total = 0;
+    for (const Planned& planned : plan.members) {
+        total += planned.member.trainFlops;
+    }
+    return total;
+}
+
+/// The Pareto front of cost and loss among the members that have finished; by index.
+std::set<std::size_t> frontOf(const SweepPlan& plan)
+{
+    std::vector<projects::CostAndLoss> points;
+    for (const Planned& planned : plan.members) {
+        const std::optional<double> loss = engine::finalLoss(planned.status);
+        points.push_back({planned.member.trainFlops, loss.value_or(std::numeric_limits<double>::quiet_NaN())});
+    }
+    const std::vector<std::size_t> front = projects::paretoFront(points);
+    return {front.begin(), front.end()};
+}
+
+json numberOrNull(const std::optional<double>& number)
+{
+    return number ? json(*number) : json(nullptr);
+}
+
+/// How many steps are recorded, where that says something.
+json stepOf(const Planned& planned)
+{
+    return std::visit(
+        [&](const auto& status) -> json {
+            if constexpr (requires { status.step; }) {
+                return status.step;
+            } else if constexpr (std::is_same_v<std::decay_t<decltype(status)>, Finished>) {
+                return planned.member.project.training.steps;
+            }
+            return nullptr;
+        },
+        planned.status);
+}
+
+json jsonOf(const Planned& planned, std::size_t index, bool best)
+{
+    const projects::SweepMember& member = planned.member;
+    const auto* const finished = std::get_if<Finished>(&planned.status);
+    return {{"number", index + 1},
+            {"label", member.label},
+            {"values", member.values},
+            {"directory", planned.directory.string()},
+            {"chosen", planned.chosen},
+            {"parameters", member.cost.parameters},
+            {"steps", member.project.training.steps},
+            {"flops", member.trainFlops},
+            {"error", member.error ? member.error->text() : ""},
+            {"status", engine::textOf(planned.status)},
+            {"detail", engine::describe(planned.status)},
+            {"step", stepOf(planned)},
+            {"loss", finished != nullptr ? json(finished->loss) : json(nullptr)},
+            {"validationLoss", finished != nullptr ? numberOrNull(finished->validationLoss) : json(nullptr)},
+            {"pareto", best}};
+}
+
+std::string lossCell(const std::optional<double>& loss)
+{
+    return lossText(loss.value_or(std::numeric_limits<double>::quiet_NaN()));
+}
+
+bool isPlain(const engine::MemberStatus& status)
+{
+    return std::holds_alternative<Finished>(status) || std::holds_alternative<engine::member::Pending>(status);
+}
+
+} // namespace
+
+void showJson(const SweepPlan& plan, const Console& console)
+{
+    const std::set<std::size_t> front = frontOf(plan);
+    json list = json::array();
+    std::map<std::string, int> counts;
+    for (std::size_t i = 0; i < plan.members.size(); ++i) {
+        list.push_back(jsonOf(plan.members[i], i, front.contains(i)));
+        ++counts[engine::textOf(plan.members[i].status)];
+    }
+    console.value({{"sweep", plan.sweep.name},
+                   {"folder", plan.folder.string()},
+                   {"flops", totalFlops(plan)},
+                   {"counts", counts},
+                   {"complete", counts["finished"] == static_cast<int>(plan.members.size())},
+                   {"members", list}});
+}
+
+std::string summaryOf(const SweepPlan& plan)
+{
+    std::size_t finished = 0;
+    std::vector<std::pair<std::string, int>> others; // in the order of the grid
+    for (const Planned& planned : plan.members) {
+        if (std::holds_alternative<Finished>(planned.status)) {
+            ++finished;
+            continue;
+        }
+        const std::string word = engine::textOf(planned.status);
+        const auto known = std::ranges::find(others, word, &std::pair<std::string, int>::first);
+        if (known == others.end()) {
+            others.emplace_back(word, 1);
+        } else {
+            ++known->second;
+        }
+    }
+    const std::string all = std::to_string(plan.members.size());
+    if (others.empty()) {
+        return plan.members.size() == 1 ? "the member is finished" : "all " + all + " members are finished";
+    }
+    std::string text = std::to_string(finished) + " of " + all + (plan.members.size() == 1 ? " member" : " members") +
+                       (finished == 1 ? " is finished" : " are finished");
+    for (const auto& [word, count] : others) {
+        text += ", " + std::to_string(count) + " " + word;
+    }
+    return text;
+}
+
+void showGrid(const SweepPlan& plan, const Console& console)
+{
+    std::vector<std::vector<std::string>> rows{{"member", "#", "parameters", "steps", "FLOP", "loss", "status"}};
+    for (std::size_t i = 0; i < plan.members.size(); ++i) {
+        const Planned& planned = plan.members[i];
+        if (!planned.chosen) {
+            continue;
+        }
+        const projects::SweepMember& member = planned.member;
+        rows.push_back({member.label, std::to_string(i + 1), grouped(member.cost.parameters),
+                        grouped(member.project.training.steps), scaled(member.trainFlops),
+                        lossCell(engine::finalLoss(planned.status)), engine::textOf(planned.status)});
+    }
+    rows.push_back({"whole grid", "", "", "", scaled(totalFlops(plan))});
+    console.line(table(rows));
+    for (const Planned& planned : plan.members) {
+        if (planned.chosen && !isPlain(planned.status)) {
+            console.line(planned.member.label + ": " + engine::describe(planned.status));
+        }
+    }
+    console.line(summaryOf(plan));
+    showJson(plan, console);
+}
+
+void showOutcome(const SweepPlan& plan, const Console& console)
+{
+    const std::set<std::size_t> front = frontOf(plan);
+    std::vector<std::vector<std::string>> rows{
+        {"member", "parameters", "FLOP", "loss", "validation", "front", "status"}};
+    for (std::size_t i = 0; i < plan.members.size(); ++i) {
+        const Planned& planned = plan.members[i];
+        const auto* const finished = std::get_if<Finished>(&planned.status);
+        rows.push_back({planned.member.label, grouped(planned.member.cost.parameters),
+                        scaled(planned.member.trainFlops),
+                        lossCell(finished != nullptr ? std::optional(finished->loss) : std::nullopt),
+                        lossCell(finished != nullptr ? finished->validationLoss : std::nullopt),
+                        front.contains(i) ? "*" : "", engine::textOf(planned.status)});
+    }
+    console.line(table(rows));
+    console.line("* no other finished member is cheaper and better\ntotal " + scaled(totalFlops(plan)) + "FLOP");
+    for (const Planned& planned : plan.members) {
+        if (!isPlain(planned.status)) {
+            console.line(planned.member.label + ": " + engine::describe(planned.status));
+        }
+    }
+    console.line(summaryOf(plan));
+    showJson(plan, console);
+}
+
+} // namespace residua::cli

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/sweep/sweep_training.h"
+
+#include "app/cli/runs/run_monitor.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+namespace residua::cli {
+namespace {
+
+using engine::MemberClaim;
+using engine::MemberStatus;
+namespace member = engine::member;
+
+constexpr engine::RunId kRun{1};
+
+/// What brings a claimed member's run to its end.
+engine::Command commandFor(const SweepPlan& plan, const Planned& planned, const std::string& device)
+{
+    if (std::holds_alternative<member::Pending>(planned.status)) {
+        engine::StartRun start;
+        start.run = kRun;
+        start.project = planned.member.project;
+        start.projectDirectory = plan.projectDirectory;
+        start.runDirectory = planned.directory;
+        start.device = device;
+        start.membership = planned.member.membership;
+        return start;
+    }
+    engine::ResumeRun resume;
+    resume.run = kRun;
+    resume.runDirectory = planned.directory;
+    resume.projectDirectory = plan.projectDirectory;
+    resume.device = device;
+    return resume;
+}
+
+/// Trains members of a sweep in this process, one at a time.
+class SweepTrainer {
+public:
+    SweepTrainer(SweepPlan& plan, const SweepTraining& how, const Console& console)
+        : m_plan(plan), m_how(how), m_console(console)
+    {
+        for (const Planned& planned : plan.members) {
+            const auto* const failed = std::get_if<member::Failed>(&planned.status);
+            m_failedBefore.push_back(failed != nullptr && how.failed == FailedMembers::TryAgain ? failed->since
+                                                                                                : kNever);
+        }
+    }
+
+    /// The next one that is open to this process; nothing where there is none.
+    std::optional<std::size_t> next();
+    Exit train(std::size_t index);
+
+private:
+    using Moment = std::filesystem::file_time_type;
+    static constexpr Moment kNever = Moment::min();
+
+    [[nodiscard]] bool isOpen(std::size_t index) const;
+    Exit conclude(std::size_t index, const RunOutcome& outcome, const Console& console);
+    Exit failed(std::size_t index, const Error& error, const Console& console);
+
+    SweepPlan& m_plan;
+    const SweepTraining& m_how;
+    const Console& m_console;
+    std::set<std::size_t> m_tried;
+    std::vector<Moment> m_failedBefore;             ///< by member; what fails again is tried once, by one process
+    std::map<std::size_t, member::Failed> m_untold; ///< failures that the run's own files may not tell of
+};
+
+std::optional<std::size_t> SweepTrainer::next()
+{
+    lookAgain(m_plan);
+    for (const auto& [index, failure] : m_untold) {
+        MemberStatus& status = m_plan.members[index].status;
+        status = canBeTrained(status) ? failure : status;
+    }
+    // A member of which a process died may kill the next one too (by its memory, say): the others come before it.
+    std::optional<std::size_t> doubtful;
+    for (std::size_t i = 0; i < m_plan.members.size(); ++i) {
+        if (!m_plan.members[i].chosen || m_tried.contains(i) || !isOpen(i)) {
+            continue;
+        }
+        const auto* const cutOff = std::get_if<member::CutOff>(&m_plan.members[i].status);
+        if (cutOff == nullptr || cutOff->by == member::CutOff::By::Stop) {
+            return i;
+        }
+        doubtful = doubtful.value_or(i);
+    }
+    return doubtful;
+}
+
+bool SweepTrainer::isOpen(std::size_t index) const
+{
+    const MemberStatus& status = m_plan.members[index].status;
+    const auto* const failed = std::get_if<member::Failed>(&status);
+    return canBeTrained(status) || (failed != nullptr && failed->since == m_failedBefore[index]);
+}
+
+Exit SweepTrainer::train(std::size_t index)
+{
+    Planned& planned = m_plan.members[index];
+    const bool lines = m_how.output == MemberOutput::Lines;
+    const Console console = lines ? m_console.about(planned.member.label) : m_console;
+    const Result<std::optional<MemberClaim>> claim = MemberClaim::take(planned.directory);
+    if (!claim) {
+        return failed(index, claim.error(), console);
+    }
+    if (!*claim) {
+        return Exit::Ok; // another process was quicker, as the next look will tell
+    }
+    planned.status = (*claim)->status(planned.member.project);
+    if (!isOpen(index)) {
+        return Exit::Ok;
+    }
+    m_tried.insert(index);
+    if (!lines) {
+        console.line("[" + std::to_string(index + 1) + "/" + std::to_string(m_plan.members.size()) + "] " +
+                     planned.member.label);
+    }
+    const Show show = console.json() && !lines ? Show::Nothing : Show::Progress;
+    const engine::Command command = commandFor(m_plan, planned, m_how.device);
+    return conclude(index, follow(command, kRun, console, show, m_how.computing), console);
+}
+
+Exit SweepTrainer::conclude(std::size_t index, const RunOutcome& outcome, const Console& console)
+{
+    if (outcome.ended.status == engine::RunStatus::Stopped) {
+        return concludeStopped(outcome, "the same command goes on from here", console);
+    }
+    const bool hasFailed = outcome.ended.status == engine::RunStatus::Failed;
+    const Exit ended = hasFailed ? failed(index, outcome.ended.error, console) : Exit::Ok;
+    // Whoever asked to end while the member came to an end of its own wants no other begun.
+    switch (outcome.stopCause) {
+    case StopCause::Signal:
+        return Exit::Interrupted;
+    case StopCause::TimeLimit:
+        return Exit::TimeLimit;
+    case StopCause::None:
+        break;
+    }
+    return ended;
+}
+
+Exit SweepTrainer::failed(std::size_t index, const Error& error, const Console& console)
+{
+    console.remark("error: " + error.text());
+    m_tried.insert(index);
+    m_untold[index] = member::Failed{error.text(), 0, {}};
+    return Exit::RunFailed;
+}
+
+} // namespace
+
+bool canBeTrained(const MemberStatus& status)
+{
+    return std::holds_alternative<member::Pending>(status) || std::holds_alternative<member::CutOff>(status);
+}
+
+Exit verdictOf(const SweepPlan& plan)
+{
+    const auto isBad = [](const Planned& planned) {
+        return planned.chosen && (std::holds_alternative<member::Failed>(planned.status) ||
+                                  std::holds_alternative<member::Foreign>(planned.status) ||
+                                  std::holds_alternative<member::Unreadable>(planned.status));
+    };
+    return std::ranges::any_of(plan.members, isBad) ? Exit::RunFailed : Exit::Ok;
+}
+
+bool endsSweep(Exit ended)
+{
+    return ended == Exit::Interrupted || ended == Exit::Quit || ended == Exit::TimeLimit;
+}
+
+Exit trainChosen(SweepPlan& plan, const SweepTraining& how, const Console& console)
+{
+    SweepTrainer trainer(plan, how, console);
+    while (const std::optional<std::size_t> index = trainer.next()) {
+        const auto& limit = how.computing.timeLimit;
+        const bool over = limit != nullptr && limit->isOver(TimeLimit::Clock::now());
+        if (const Exit ended = over ? Exit::TimeLimit : trainer.train(*index); endsSweep(ended)) {
+            lookAgain(plan);
+            const bool isLeft = std::ranges::any_of(
+                plan.members, [](const Planned& planned) { return planned.chosen && canBeTrained(planned.status); });
+            return isLeft ? ended : verdictOf(plan);
+        }
+    }
+    return verdictOf(plan);
+}
+
+} // namespace residua::cli

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/terminal/console.h"
+
+#include "app/cli/terminal/terminal_text.h"
+#include "projects/base/text.h"
+
+#include <nlohmann/json.hpp>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <system_error>
+
+namespace residua::cli {
+namespace {
+
+template <class... Values>
+std::string format(const char* pattern, Values... values)
+{
+    std::array<char, 64> text{};
+    std::snprintf(text.data(), text.size(), pattern, values...);
+    return text.data();
+}
+
+} // namespace
+
+Console::Console(Output output) : m_output(output), m_terminal(isatty(STDOUT_FILENO) == 1) {}
+
+Console Console::about(const std::string& subject) const
+{
+    Console other = *this;
+    other.m_terminal = false;
+    other.m_subject = subject;
+    return other;
+}
+
+std::string Console::withSubject(const std::string& text) const
+{
+    return m_subject.empty() ? text : "[" + m_subject + "] " + text;
+}
+
+std::size_t Console::width() const
+{
+    winsize size{};
+    const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    return known ? size.ws_col : 80;
+}
+
+bool Console::outputLost() const
+{
+    return std::ferror(stdout) != 0;
+}
+
+void Console::print(const std::string& text) const
+{
+    if (outputLost()) {
+        return;
+    }
+    errno = 0;
+    const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+    if (!written) {
+        remark("note: standard output cannot be written (" + std::generic_category().message(errno) +
+               "): what would follow there is dropped");
+    }
+}
+
+void Console::line(const std::string& text) const
+{
+    if (!json()) {
+        print((m_terminal ? "\r\x1b[K" : "") + printable(withSubject(text), LineEnds::Keep) + "\n");
+    }
+}
+
+void Console::data(const std::string& text) const
+{
+    if (m_terminal) {
+        line(text);
+    } else if (!json()) {
+        print(text + "\n");
+    }
+}
+
+void Console::value(const nlohmann::json& value) const
+{
+    if (json() && !m_subject.empty() && value.is_object()) {
+        nlohmann::json told = value;
+        told["member"] = m_subject;
+        print(told.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    } else if (json()) {
+        print(value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    }
+}
+
+void Console::remark(const std::string& text) const
+{
+    status({});
+    std::fprintf(stderr, "%s\n", printable(withSubject(text), LineEnds::Keep).c_str());
+}
+
+Exit Console::fail(Exit code, const Error& error) const
+{
+    remark("error: " + error.text());
+    value({{"error", {{"code", static_cast<int>(code)}, {"place", error.place}, {"message", error.message}}}});
+    return code;
+}
+
+void Console::status(const std::string& text) const
+{
+    if (m_terminal && !json()) {
+        print("\r" + printable(text, LineEnds::Escape) + "\x1b[K");
+    }
+}
+
+std::string table(const std::vector<std::vector<std::string>>& rows)
+{
+    std::vector<std::vector<std::string>> cells = rows;
+    std::vector<std::size_t> widths;
+    for (std::vector<std::string>& row : cells) {
+        widths.resize(std::max(widths.size(), row.size()));
+        for (std::size_t column = 0; column < row.size(); ++column) {
+            row[column] = printable(row[column], LineEnds::Escape);
+            widths[column] = std::max(widths[column], columnsOf(row[column]));
+        }
+    }
+    std::string text;
+    for (const std::vector<std::string>& row : cells) {
+        std::string line;
+        for (std::size_t column = 0; column < row.size(); ++column) {
+            const std::string padding(widths[column] - columnsOf(row[column]), ' ');
+            line += column == 0 ? row[column] + padding : "  " + padding + row[column];
+        }
+        line.erase(line.find_last_not_of(' ') + 1);
+        text += line + "\n";
+    }
+    if (!text.empty()) {
+        text.pop_back();
+    }
+    return text;
+}
+
+std::string grouped(std::int64_t number)
+{
+    return groupedText(number);
+}
+
+std::string scaled(double number)
+{
+    return scaledText(number, Prefixes::Decimal);
+}
+
+std::string bytesText(double bytes)
+{
+    return scaledText(bytes, Prefixes::Binary, "B");
+}
+
+std::string lossText(double loss)
+{
+    if (!std::isfinite(loss)) {
+        return "–";
+    }
+    return std::abs(loss) >= 0.01 && std::abs(loss) < 1000 ? format("%.4f", loss) : format("%.3e", loss);
+}
+
+} // namespace residua::cli

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/terminal/environment_variables.h"
+
+namespace residua::cli {
+
+std::span<const EnvironmentVariable> environmentVariables()
+{
+    static constexpr EnvironmentVariable kVariables[] = {
+        {"RESIDUA_CPU_ISA", "the instructions that kernels on the CPU use at most: baseline or avx2 (default: the best "
+                            "that the processor has)"},
+        {"RESIDUA_DIGESTS_MIB", "MiB that the user's cache of the hashes of data files may hold (default 1; 0: none is "
+                                "kept, and large files are read again)"},
+        {"RESIDUA_ENGINE", "file of the library that trains and computes (default: found beside the program)"},
+        {"RESIDUA_FITS_MIB", "MiB that the user's cache of fitted low-rank factors may hold (default 1024; 0: none is "
+                             "kept)"},
+        {"RESIDUA_FOREIGN_LIBRARY_PATH", "LD_LIBRARY_PATH for other programs that are started; set by the launcher of "
+                                         "the package"},
+        {"RESIDUA_KEEP_MEMORY", "0: memory of tensors on the CPU is given back at once, and not kept for the next"},
+        {"RESIDUA_KERNELS", "file of the library of GPU kernels (default: found beside the program)"},
+        {"RESIDUA_PARQUET", "file of the library that reads Parquet (default: found beside the program)"},
+        {"RESIDUA_PYTHON", "the Python, with PyTorch, onnx and onnxscript, that export --to onnx starts"},
+        {"RESIDUA_SENTENCEPIECE", "file of the library that reads SentencePiece models (default: found beside the "
+                                  "program)"},
+        {"RESIDUA_TOKENISER_TRAINER", "file of the program that learns tokenisers (default: found beside the program)"},
+        {"RESIDUA_TOKENS_MIB", "MiB that the user's cache of tokenised texts may hold (default 8192; 0: none is kept)"},
+    };
+    return kVariables;
+}
+
+} // namespace residua::cli

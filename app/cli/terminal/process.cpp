@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/terminal/process.h"
+
+#include "app/cli/terminal/exit_codes.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <string_view>
+
+namespace residua::cli {
+namespace {
+
+volatile std::sig_atomic_t asJson = 0; ///< what the signal handler has to know
+
+void put(int descriptor, std::string_view text)
+{
+    [[maybe_unused]] const ssize_t written = write(descriptor, text.data(), text.size());
+}
+
+/// Only what is safe in a signal handler.
+void quit(int)
+{
+    put(STDERR_FILENO, "error: interrupted; stopped at once\n");
+    if (asJson != 0) {
+        put(STDOUT_FILENO, R"({"error":{"code":131,"message":"interrupted; stopped at once","place":""}})"
+                           "\n");
+    }
+    _exit(static_cast<int>(Exit::Quit));
+}
+
+volatile std::sig_atomic_t hasInterrupted = 0;
+
+void noteInterrupt(int)
+{
+    hasInterrupted = 1;
+}
+
+void handle(int signal, void (*handler)(int))
+{
+    struct sigaction action {};
+    action.sa_handler = handler;
+    sigemptyset(&action.sa_mask);
+    sigaction(signal, &action, nullptr);
+}
+
+/// What asks for the end: a hang-up only where it is not ignored (nohup).
+void handleEnds(void (*handler)(int))
+{
+    handle(SIGINT, handler);
+    handle(SIGTERM, handler);
+    struct sigaction hangUp {};
+    if (sigaction(SIGHUP, nullptr, &hangUp) == 0 && hangUp.sa_handler != SIG_IGN) {
+        handle(SIGHUP, handler);
+    }
+}
+
+/// A closed one becomes one of the wrong direction, so that using it is an error as it was before.
+void openStandardDescriptors()
+{
+    constexpr int kDirections[] = {O_WRONLY, O_RDONLY, O_RDONLY};
+    for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
+        if (fcntl(descriptor, F_GETFD) < 0) {
+            // The lowest free number: this one.
+            [[maybe_unused]] const int opened = open("/dev/null", kDirections[descriptor]);
+        }
+    }
+}
+
+} // namespace
+
+void prepareProcess()
+{
+    openStandardDescriptors();
+    for (const int signal : {SIGPIPE, SIGXFSZ, SIGUSR1, SIGUSR2}) {
+        handle(signal, SIG_IGN);
+    }
+    handleEnds(&quit);
+}
+
+Interruptible::Interruptible()
+{
+    hasInterrupted = 0;
+    handleEnds(&noteInterrupt);
+}
+
+Interruptible::~Interruptible()
+{
+    handleEnds(&quit);
+}
+
+bool Interruptible::interrupted() const
+{
+    return hasInterrupted != 0;
+}
+
+void tellQuitAsJson()
+{
+    asJson = 1;
+}
+
+} // namespace residua::cli
