@@ -390,9 +390,9 @@ private slots:
 
     void formatsNumbers()
     {
-        QCOMPARE(grouped(0), std::string("0"));
-        QCOMPARE(grouped(-1234567), std::string("-1,234,567"));
-        QCOMPARE(grouped(999), std::string("999"));
+        QCOMPARE(groupedText(0), std::string("0"));
+        QCOMPARE(groupedText(-1234567), std::string("-1,234,567"));
+        QCOMPARE(groupedText(999), std::string("999"));
         QCOMPARE(scaled(12'345'678), std::string("12.3 M"));
         QCOMPARE(bytesText(1536), std::string("1.50 KiB"));
         QCOMPARE(lossText(std::nan("")), std::string("–"));
@@ -431,4 +431,5 @@ private:
 } // namespace
 
 RESIDUA_TEST(TestCli)
+#include "projects/base/text.h"
 #include "tst_cli.moc"

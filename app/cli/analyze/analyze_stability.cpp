@@ -94,7 +94,7 @@ void show(const engine::StabilityReady& ready, const Console& console)
     }
     console.line(table(rows));
     console.line("loss of all layers " + numberText(ready.loss, 5) + ", less its mean without one " + cellOf(gap) +
-                 ", over " + grouped(ready.batches) + " batches at step " + grouped(ready.step));
+                 ", over " + groupedText(ready.batches) + " batches at step " + groupedText(ready.step));
     if (!std::isnan(power)) {
         console.line("Psi goes as l^" + numberText(power, 3) + "; the paper's BERT-Large has l^-0.12 (figure 3)");
     }
@@ -133,7 +133,7 @@ Exit ofRun(const Arguments& arguments, const Console& console)
     if (arguments.has("output")) {
         const std::filesystem::path path = arguments.text("output");
         return deliver({path, csvOf(ready->matrices.front()), "csv"},
-                       "wrote " + path.string() + ": " + grouped(ready->matrices.front().columns) + " layers",
+                       "wrote " + path.string() + ": " + groupedText(ready->matrices.front().columns) + " layers",
                        {{"file", path.string()}}, console);
     }
     show(*ready, console);
@@ -261,9 +261,10 @@ Exit ofFigure(const Arguments& arguments, const Console& console)
     const std::int64_t deepest = arguments.integer("layers", kDeepest);
     const double size = static_cast<double>(dimension) * static_cast<double>(deepest);
     if (size * size > kMostWork) {
-        return console.fail(Exit::Usage, {"--figure", "got " + grouped(deepest) + " layers of dimension " +
-                                                          grouped(dimension) + ", expected a product of at most " +
-                                                          grouped(static_cast<std::int64_t>(std::sqrt(kMostWork)))});
+        return console.fail(Exit::Usage,
+                            {"--figure", "got " + groupedText(deepest) + " layers of dimension " +
+                                             groupedText(dimension) + ", expected a product of at most " +
+                                             groupedText(static_cast<std::int64_t>(std::sqrt(kMostWork)))});
     }
     const std::vector<std::int64_t> depths = depthsTo(deepest);
     const Result<std::vector<Shared>> all = figure4(dimension, depths);

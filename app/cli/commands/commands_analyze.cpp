@@ -168,7 +168,7 @@ json cellsOf(const Matrix& matrix)
 
 std::string titleOf(const Matrix& matrix, const View& view)
 {
-    std::string title = matrix.name + " at step " + grouped(matrix.step);
+    std::string title = matrix.name + " at step " + groupedText(matrix.step);
     title += view.feature ? ", feature " + std::to_string(*view.feature) : "";
     title += view.against.empty() ? "" : ", less " + view.against;
     return title + (view.logRatio ? ", log(p / row maximum)" : "");
@@ -206,7 +206,7 @@ Exit save(const std::vector<Matrix>& matrices, const View& view, const fs::path&
         return console.fail(Exit::Usage, written.error());
     }
     console.line("wrote " + path.string() + ": " + std::to_string(matrices.size()) + " matrices of step " +
-                 grouped(matrices.front().step) +
+                 groupedText(matrices.front().step) +
                  (tensors.empty() ? "" : ", and every feature of " + std::to_string(tensors.size())));
     console.value({{"file", path.string()},
                    {"step", matrices.front().step},

@@ -3,6 +3,7 @@
 #include "app/cli/commands/commands.h"
 #include "app/cli/runs/run_monitor.h"
 #include "app/cli/terminal/scratch_directory.h"
+#include "projects/base/text.h"
 #include "projects/cost/cost.h"
 #include "projects/nodes/example_schema.h"
 
@@ -46,11 +47,11 @@ void showBench(const projects::Project& project, const RunOutcome& outcome, cons
     const std::string unit = projects::unitWord(project.data);
     console.line(table({
         {"device", outcome.started.device},
-        {"parameters", grouped(outcome.started.parameters)},
+        {"parameters", groupedText(outcome.started.parameters)},
         {"step, median", scaled(time.median * 1000) + " ms"},
         {"step, quartiles", scaled(time.lower * 1000) + " to " + scaled(time.upper * 1000) + " ms"},
         {"steps/s", scaled(1 / time.median)},
-        {unit + "s/s", grouped(std::llround(units))},
+        {unit + "s/s", groupedText(std::llround(units))},
         {"training FLOP/" + unit, scaled(cost.trainFlops)},
         {"FLOP/s", scaled(cost.trainFlops * units)},
         {"memory, predicted", bytesText(needed)},

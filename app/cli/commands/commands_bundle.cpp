@@ -148,7 +148,7 @@ Exit runUnpack(const Arguments& arguments, const Console& console)
     json runs = json::array();
     for (const engine::ArrivedRun& run : unpacked->runs) {
         const std::string text = engine::textOf(run.arrival);
-        console.line("run " + run.directory.string() + ": " + text + ", step " + grouped(run.step));
+        console.line("run " + run.directory.string() + ": " + text + ", step " + groupedText(run.step));
         runs.push_back({{"directory", run.directory.string()}, {"arrival", text}, {"step", run.step}});
     }
     console.value({{"project", unpacked->project.string()},

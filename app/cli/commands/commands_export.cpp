@@ -5,6 +5,7 @@
 #include "app/cli/commands/commands.h"
 #include "app/cli/runs/computing.h"
 #include "app/cli/runs/engine_client.h"
+#include "projects/base/text.h"
 
 #include <nlohmann/json.hpp>
 
@@ -86,10 +87,10 @@ Exit runExport(const Arguments& arguments, const Console& console)
     }
     remarkNotes(ready->notes, console);
     const std::string left =
-        ready->leftOut > 0 ? "; " + grouped(ready->leftOut) + " parameters that nothing reads are left out" : "";
-    console.line("wrote " + ready->folder.string() + ": the network after step " + grouped(ready->step) + ", " +
-                 grouped(ready->layers) + (ready->layers == 1 ? " layer, " : " layers, ") + grouped(ready->parameters) +
-                 " parameters" + left);
+        ready->leftOut > 0 ? "; " + groupedText(ready->leftOut) + " parameters that nothing reads are left out" : "";
+    console.line("wrote " + ready->folder.string() + ": the network after step " + groupedText(ready->step) + ", " +
+                 groupedText(ready->layers) + (ready->layers == 1 ? " layer, " : " layers, ") +
+                 groupedText(ready->parameters) + " parameters" + left);
     console.line(howToLoad(*ready));
     console.value({{"folder", ready->folder.string()},
                    {"format", named},

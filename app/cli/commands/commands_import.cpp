@@ -6,6 +6,7 @@
 #include "app/cli/commands/commands.h"
 #include "app/cli/runs/computing.h"
 #include "app/cli/runs/engine_client.h"
+#include "projects/base/text.h"
 
 #include <nlohmann/json.hpp>
 
@@ -21,9 +22,9 @@ constexpr engine::QueryTag kImport{1};
 void showImport(const engine::ImportReady& ready, const Console& console)
 {
     remarkNotes(ready.notes, console);
-    console.line("made " + ready.projectDirectory.string() + ": " + ready.architecture + ", " + grouped(ready.layers) +
-                 (ready.layers == 1 ? " layer, " : " layers, ") + grouped(ready.parameters) + " parameters, from " +
-                 ready.type);
+    console.line("made " + ready.projectDirectory.string() + ": " + ready.architecture + ", " +
+                 groupedText(ready.layers) + (ready.layers == 1 ? " layer, " : " layers, ") +
+                 groupedText(ready.parameters) + " parameters, from " + ready.type);
     console.line("its weights are the checkpoint of step 0 in " + ready.runDirectory.string());
     console.line("try it with: residua-cli sample " + ready.runDirectory.string());
     console.value({{"project", ready.projectDirectory.string()},

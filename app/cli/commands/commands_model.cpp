@@ -54,8 +54,8 @@ Exit runEval(const Arguments& arguments, const Console& console)
     const auto measures = project ? engine::measuresOf(*project, ready->loss) : std::nullopt;
     const std::string also = measures ? " (" + engine::measuresText(*project, ready->loss) + ")" : "";
     const bool bits = measures && measures->bitsPerByte;
-    console.line(request.split + " loss " + lossText(ready->loss) + also + " over " + grouped(ready->batches) +
-                 " batches, at step " + grouped(ready->step));
+    console.line(request.split + " loss " + lossText(ready->loss) + also + " over " + groupedText(ready->batches) +
+                 " batches, at step " + groupedText(ready->step));
     console.value({{"split", request.split},
                    {"loss", ready->loss},
                    {"perplexity", measures ? nlohmann::json(measures->perplexity) : nlohmann::json()},
@@ -81,7 +81,7 @@ Exit runSample(const Arguments& arguments, const Console& console)
         return unanswered(answer, console);
     }
     remarkNotes(ready->notes, console);
-    console.remark("from the checkpoint of step " + grouped(ready->step)); // beside the text, which may be piped on
+    console.remark("from the checkpoint of step " + groupedText(ready->step)); // beside the text, which may be piped on
     console.data(ready->text);
     console.value({{"text", ready->text}, {"step", ready->step}, {"notes", ready->notes}});
     return Exit::Ok;
@@ -104,7 +104,7 @@ Result<projects::Topology> topologyNamed(const std::string& text, const projects
 std::string counted(const std::vector<std::string>& names)
 {
     constexpr std::size_t kFew = 6;
-    std::string text = grouped(static_cast<std::int64_t>(names.size()));
+    std::string text = groupedText(static_cast<std::int64_t>(names.size()));
     for (std::size_t i = 0; i < names.size() && names.size() <= kFew; ++i) {
         text += (i == 0 ? ": " : ", ") + names[i];
     }
@@ -119,7 +119,7 @@ std::string exponentText(double value)
 void showRetrofit(const engine::RetrofitReady& ready, const Console& console)
 {
     remarkNotes(ready.notes, console);
-    console.line("run " + ready.runDirectory.string() + " goes on from step " + grouped(ready.step));
+    console.line("run " + ready.runDirectory.string() + " goes on from step " + groupedText(ready.step));
     console.line("kept, with their optimiser state: " + counted(ready.kept));
     console.line("new: " + counted(ready.added));
     if (!ready.dropped.empty()) {
@@ -204,16 +204,16 @@ void showFactorise(const engine::FactoriseReady& ready, const Console& console)
         longest = std::max(longest, weight.name.size());
         weights.push_back({{"name", weight.name}, {"rank", weight.rank}, {"relativeError", weight.relativeError}});
     }
-    console.line("run " + ready.runDirectory.string() + " goes on from step " + grouped(ready.step));
+    console.line("run " + ready.runDirectory.string() + " goes on from step " + groupedText(ready.step));
     console.line("weight" + std::string(longest > 6 ? longest - 6 : 0, ' ') + "   rank   relative error");
     for (const auto& weight : ready.weights) {
         char line[64];
         std::snprintf(line, sizeof line, "  %5lld   %14.3g", static_cast<long long>(weight.rank), weight.relativeError);
         console.line(weight.name + std::string(longest - weight.name.size(), ' ') + line);
     }
-    console.line("parameters: " + grouped(ready.parametersBefore) + " before, " + grouped(ready.parametersAfter) +
-                 " after");
-    console.line("loss over " + grouped(ready.batches) + " batches: " + lossText(ready.lossBefore) + " before, " +
+    console.line("parameters: " + groupedText(ready.parametersBefore) + " before, " +
+                 groupedText(ready.parametersAfter) + " after");
+    console.line("loss over " + groupedText(ready.batches) + " batches: " + lossText(ready.lossBefore) + " before, " +
                  lossText(ready.lossAfter) + " after");
     console.line("train it with: residua-cli resume " + ready.runDirectory.string());
     console.value({{"run", ready.runDirectory.string()},

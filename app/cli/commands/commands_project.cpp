@@ -267,7 +267,7 @@ json costJson(const projects::Cost& cost)
 std::vector<std::string> costRow(const std::string& part, const projects::Cost& cost)
 {
     return {part,
-            grouped(cost.parameters),
+            groupedText(cost.parameters),
             scaled(cost.forwardFlops),
             scaled(cost.trainFlops),
             bytesText(cost.activationBytes),
@@ -298,9 +298,9 @@ void showParts(const engine::DataSummary& data, const Console& console)
     std::vector<std::vector<std::string>> rows{{"part", "share", "training tokens", "gone through", "validation tokens",
                                                 "of them validated on", "test tokens"}};
     for (const engine::DataPartSummary& part : data.parts) {
-        rows.push_back({printable(part.path, LineEnds::Escape), rounded(100 * part.share) + " %", grouped(part.train),
-                        rounded(part.passes) + " times", grouped(part.validation), grouped(part.validated),
-                        grouped(part.test)});
+        rows.push_back({printable(part.path, LineEnds::Escape), rounded(100 * part.share) + " %",
+                        groupedText(part.train), rounded(part.passes) + " times", groupedText(part.validation),
+                        groupedText(part.validated), groupedText(part.test)});
     }
     if (!data.parts.empty()) {
         console.line("\n" + table(rows));
@@ -324,11 +324,11 @@ json partsJson(const engine::DataSummary& data)
 
 void showData(const engine::DataSummary& data, const Console& console)
 {
-    const auto count = [](std::int64_t units) { return units < 0 ? std::string("endless") : grouped(units); };
+    const auto count = [](std::int64_t units) { return units < 0 ? std::string("endless") : groupedText(units); };
     const projects::ExampleField& input = data.examples.input();
-    const std::string shape = input.isTokens() ? "tokens, vocabulary " + grouped(input.vocabulary)
-                                               : "vectors, " + grouped(input.shape.features()) + " in, " +
-                                                     grouped(data.examples.target().shape.features()) + " out";
+    const std::string shape = input.isTokens() ? "tokens, vocabulary " + groupedText(input.vocabulary)
+                                               : "vectors, " + groupedText(input.shape.features()) + " in, " +
+                                                     groupedText(data.examples.target().shape.features()) + " out";
     console.line("data: " + shape + "; train " + count(data.train) + ", validation " + count(data.validation) +
                  ", test " + count(data.test));
     showParts(data, console);
@@ -379,8 +379,8 @@ Exit runInfo(const Arguments& arguments, const Console& console)
                   {"valid", valid}};
     console.line(printable(project.name, LineEnds::Escape) +
                  (project.description.empty() ? "" : ": " + project.description));
-    console.line("network: " + grouped(project.network.depth()) + " layers of width " + grouped(project.network.width) +
-                 ", topology " + project.topology.preset);
+    console.line("network: " + groupedText(project.network.depth()) + " layers of width " +
+                 groupedText(project.network.width) + ", topology " + project.topology.preset);
     if (const auto& data = judgement.data) {
         showData(*data, console);
         value["data"] = {{"vocabulary", data->examples.input().vocabulary},

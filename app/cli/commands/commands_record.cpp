@@ -8,6 +8,7 @@
 #include "engine/api/run_paths.h"
 #include "engine/results/loss_measures.h"
 #include "engine/results/run_reader.h"
+#include "projects/base/text.h"
 #include "projects/file/store.h"
 
 #include <nlohmann/json.hpp>
@@ -68,7 +69,7 @@ void addUntil(ListedRun& listed, const Result<engine::RunReader>& reader, double
         reader ? engine::firstReached(reader->judgedLosses(), target, reader->metric(engine::metric::kSeconds))
                : std::nullopt;
     if (until) {
-        cells[0] = grouped(until->step);
+        cells[0] = groupedText(until->step);
         listed.value["untilStep"] = until->step;
         if (until->seconds) {
             cells[1] = lossText(*until->seconds);
@@ -86,7 +87,7 @@ ListedRun listedRun(const std::string& path, const engine::RunInfo& run, const s
     ListedRun listed;
     listed.cells = {path,
                     engine::textOf(run.status),
-                    grouped(run.step) + "/" + grouped(run.steps),
+                    groupedText(run.step) + "/" + groupedText(run.steps),
                     lossText(run.loss),
                     lossText(run.validationLoss),
                     measures ? lossText(measures->perplexity) : "–",

@@ -7,6 +7,7 @@
 #include "engine/api/run_paths.h"
 #include "engine/results/loss_measures.h"
 #include "engine/results/run_reader.h"
+#include "projects/base/text.h"
 #include "projects/diff/diff.h"
 #include "projects/file/store.h"
 
@@ -112,7 +113,8 @@ Exit trainOn(const projects::Project& project, const projects::Project& written,
         return console.fail(Exit::RunFailed, same.error());
     }
     if (info->status == engine::RunStatus::Finished && info->step >= project.training.steps) {
-        console.line("complete: all " + grouped(info->step) + " steps are done in " + command.runDirectory.string());
+        console.line("complete: all " + groupedText(info->step) + " steps are done in " +
+                     command.runDirectory.string());
         console.value({{"event", "complete"}, {"run", command.runDirectory.string()}, {"step", info->step}});
         return Exit::Complete;
     }

@@ -4,6 +4,7 @@
 #include "app/cli/terminal/process.h"
 #include "app/cli/terminal/terminal_text.h"
 #include "engine/api/tokeniser_training.h"
+#include "projects/base/text.h"
 
 #include <nlohmann/json.hpp>
 
@@ -70,8 +71,8 @@ Exit runTokenise(const Arguments& arguments, const Console& console)
     if (!trained) {
         return console.fail(Exit::RunFailed, trained.error());
     }
-    console.line("wrote " + output->string() + ": a SentencePiece model (" + kind + ") of " + grouped(trained->pieces) +
-                 " pieces");
+    console.line("wrote " + output->string() + ": a SentencePiece model (" + kind + ") of " +
+                 groupedText(trained->pieces) + " pieces");
     showTrial(*trained, console);
     console.line("use it with: " + advice(training));
     console.value({{"model", output->string()},

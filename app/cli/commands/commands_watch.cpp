@@ -3,6 +3,7 @@
 #include "engine/results/loss_measures.h"
 #include "engine/results/run_reader.h"
 #include "engine/results/run_upkeep.h"
+#include "projects/base/text.h"
 
 #include <nlohmann/json.hpp>
 
@@ -37,7 +38,8 @@ private:
         for (; m_events < events.size(); ++m_events) {
             const engine::RunEvent& event = events[m_events];
             const std::string kind = engine::textOf(event.kind);
-            m_console.line("step " + grouped(event.step) + ": " + kind + (event.text.empty() ? "" : ": " + event.text));
+            m_console.line("step " + groupedText(event.step) + ": " + kind +
+                           (event.text.empty() ? "" : ": " + event.text));
             m_console.value({{"event", kind}, {"step", event.step}, {"text", event.text}});
         }
     }
@@ -54,7 +56,7 @@ private:
                          {"loss", std::isfinite(info.loss) ? json(info.loss) : json()},
                          {"validation", std::isfinite(info.validationLoss) ? json(info.validationLoss) : json()}});
         const std::string text =
-            "step " + grouped(info.step) + "/" + grouped(info.steps) + "  loss " + lossText(info.loss) +
+            "step " + groupedText(info.step) + "/" + groupedText(info.steps) + "  loss " + lossText(info.loss) +
             (std::isfinite(info.validationLoss) ? "  validation " + lossText(info.validationLoss) : "");
         const auto now = std::chrono::steady_clock::now();
         if (m_console.onTerminal()) {
@@ -86,7 +88,7 @@ Exit conclude(const engine::RunReader& reader, const engine::RunInfo& info, cons
     if (info.status == engine::RunStatus::Failed) {
         return console.fail(Exit::RunFailed, {info.directory, "failed: " + info.message});
     }
-    console.line(engine::textOf(info.status) + " at step " + grouped(info.step) + " of " + grouped(info.steps) +
+    console.line(engine::textOf(info.status) + " at step " + groupedText(info.step) + " of " + groupedText(info.steps) +
                  ": loss " + lossText(info.loss) +
                  (std::isfinite(info.validationLoss) ? ", validation " + lossText(info.validationLoss) : "") +
                  (measures.empty() ? "" : ", " + measures));
@@ -125,7 +127,7 @@ Exit runStop(const Arguments& arguments, const Console& console)
         return console.fail(Exit::RunFailed, asked.error());
     }
     const bool trains = *asked == engine::StopAsked::Asked;
-    console.line(trains ? "asked: it ends " + (step > 0 ? "after step " + grouped(step) : "after this step") +
+    console.line(trains ? "asked: it ends " + (step > 0 ? "after step " + groupedText(step) : "after this step") +
                               ", with a checkpoint"
                         : "no process trains it: nothing is to be stopped");
     console.value({{"run", run}, {"asked", trains}, {"step", step}});

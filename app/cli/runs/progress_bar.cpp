@@ -77,14 +77,14 @@ std::string ProgressBar::line(std::size_t columns) const
 
 std::string ProgressBar::figures(int rank) const
 {
-    std::string text = "step " + grouped(m_step) + "/" + grouped(m_steps);
+    std::string text = "step " + groupedText(m_step) + "/" + groupedText(m_steps);
     text += rank >= 2 ? "  loss " + lossText(m_loss) : "";
     if (rank >= 4 && std::isfinite(m_validationLoss)) {
         text += "  validation " + lossText(m_validationLoss);
     }
     if (m_unitsPerSecond > 0) {
         const double left = static_cast<double>(m_steps - m_step) * static_cast<double>(m_unitsPerStep);
-        text += rank >= 5 ? "  " + grouped(std::llround(m_unitsPerSecond)) + " " + m_unit : "";
+        text += rank >= 5 ? "  " + groupedText(std::llround(m_unitsPerSecond)) + " " + m_unit : "";
         text += rank >= 3 && m_step < m_steps ? "  " + durationText(left / m_unitsPerSecond) + " left" : "";
     }
     return text;

@@ -4,6 +4,7 @@
 #include "app/cli/runs/engine_client.h"
 #include "app/cli/runs/progress_bar.h"
 #include "engine/results/run_reader.h"
+#include "projects/base/text.h"
 #include "projects/nodes/example_schema.h"
 
 #include <nlohmann/json.hpp>
@@ -33,9 +34,9 @@ public:
         if (m_show != Show::Progress) {
             return;
         }
-        m_console.line("training on " + event.device + ": " + grouped(event.parameters) + " parameters, " +
-                       grouped(event.unitsPerStep) + " " + projects::unitWord(event.unit) + "s a step, steps " +
-                       grouped(event.firstStep) + " to " + grouped(event.steps));
+        m_console.line("training on " + event.device + ": " + groupedText(event.parameters) + " parameters, " +
+                       groupedText(event.unitsPerStep) + " " + projects::unitWord(event.unit) + "s a step, steps " +
+                       groupedText(event.firstStep) + " to " + groupedText(event.steps));
         m_console.line("run " + event.runDirectory.string());
         m_console.value({{"event", "started"},
                          {"run", event.runDirectory.string()},
@@ -197,7 +198,7 @@ private:
     {
         const RunOutcome& outcome = m_monitor.sofar();
         const std::string last = outcome.checkpointStep >= 0
-                                     ? "the last checkpoint is that of step " + grouped(outcome.checkpointStep)
+                                     ? "the last checkpoint is that of step " + groupedText(outcome.checkpointStep)
                                      : "this process has written none";
         m_console.fail(Exit::Quit, {"", "interrupted again: quit at once, without waiting for a checkpoint; " + last});
         _exit(static_cast<int>(Exit::Quit));
@@ -232,7 +233,7 @@ Exit concludeStopped(const RunOutcome& outcome, const std::string& howToGoOn, co
                                                                        "expected more than its preparation takes"})
                       : console.fail(Exit::Quit, {"", "interrupted before the training began: nothing was written"});
     }
-    console.line("stopped at step " + grouped(outcome.ended.step) + (byTime ? " by the time limit" : "") +
+    console.line("stopped at step " + groupedText(outcome.ended.step) + (byTime ? " by the time limit" : "") +
                  ", checkpoint written; " + howToGoOn);
     return byTime ? Exit::TimeLimit : Exit::Interrupted;
 }

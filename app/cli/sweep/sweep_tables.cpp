@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/sweep/sweep_tables.h"
+#include "projects/base/text.h"
 
 #include <nlohmann/json.hpp>
 
@@ -145,8 +146,8 @@ void showGrid(const SweepPlan& plan, const Console& console)
             continue;
         }
         const projects::SweepMember& member = planned.member;
-        rows.push_back({member.label, std::to_string(i + 1), grouped(member.cost.parameters),
-                        grouped(member.project.training.steps), scaled(member.trainFlops),
+        rows.push_back({member.label, std::to_string(i + 1), groupedText(member.cost.parameters),
+                        groupedText(member.project.training.steps), scaled(member.trainFlops),
                         lossCell(engine::finalLoss(planned.status)), engine::textOf(planned.status)});
     }
     rows.push_back({"whole grid", "", "", "", scaled(totalFlops(plan))});
@@ -168,7 +169,7 @@ void showOutcome(const SweepPlan& plan, const Console& console)
     for (std::size_t i = 0; i < plan.members.size(); ++i) {
         const Planned& planned = plan.members[i];
         const auto* const finished = std::get_if<Finished>(&planned.status);
-        rows.push_back({planned.member.label, grouped(planned.member.cost.parameters),
+        rows.push_back({planned.member.label, groupedText(planned.member.cost.parameters),
                         scaled(planned.member.trainFlops),
                         lossCell(finished != nullptr ? std::optional(finished->loss) : std::nullopt),
                         lossCell(finished != nullptr ? finished->validationLoss : std::nullopt),

@@ -143,11 +143,6 @@ std::string table(const std::vector<std::vector<std::string>>& rows)
     return text;
 }
 
-std::string grouped(std::int64_t number)
-{
-    return groupedText(number);
-}
-
 std::string scaled(double number)
 {
     return scaledText(number, Prefixes::Decimal);

@@ -60,8 +60,6 @@ private:
 /// cell stays on its line.
 [[nodiscard]] std::string table(const std::vector<std::vector<std::string>>& rows);
 
-/// "1,234,567".
-[[nodiscard]] std::string grouped(std::int64_t number);
 /// Three significant digits and an SI prefix: "12.3 M".
 [[nodiscard]] std::string scaled(double number);
 /// "1.23 GiB".
