@@ -5,7 +5,7 @@
 #include "app/document/document_session.h"
 #include "app/window/workspace.h"
 #include "engine/api/matrix_name.h"
-#include "visualizers/heatmap/heatmap_view.h"
+#include "visualizers/heatmap/shown_matrices.h"
 
 #include <algorithm>
 #include <memory>
@@ -40,10 +40,10 @@ projects::Wiring withoutShortcuts(projects::Wiring wiring)
 } // namespace
 
 LiveViews::LiveViews(const DocumentSession& session, Workspace& workspace, QObject* parent)
-    : QObject(parent), m_session(session), m_workspace(workspace), m_heatmap(workspace.view<visualizers::HeatmapView>())
+    : QObject(parent), m_session(session), m_workspace(workspace), m_matrices(workspace.shownMatrices())
 {
     connect(&session, &DocumentSession::changed, this, &LiveViews::onDocumentChanged);
-    connect(&m_heatmap, &visualizers::HeatmapView::stepShown, this, &LiveViews::update);
+    connect(&m_matrices, &visualizers::ShownMatrices::changed, this, &LiveViews::update);
 }
 
 bool LiveViews::fits() const
@@ -77,7 +77,7 @@ void LiveViews::update()
     m_fits = fits();
     m_live.clear();
     if (m_fits) {
-        for (const auto& matrix : m_heatmap.framesShown()) {
+        for (const auto& matrix : m_matrices.framesShown()) {
             const engine::MatrixName name = engine::MatrixName::from(matrix->name);
             editor::LiveValues values;
             values.port = name.port;
@@ -87,11 +87,11 @@ void LiveViews::update()
                 values.rows = matrix->rows;
                 values.columns = matrix->columns;
                 values.measure = *measure;
-                values.feature = m_heatmap.feature().value_or(0);
+                values.feature = m_matrices.feature().value_or(0);
             } else if (name.kind == engine::matrix::kActive) {
                 values.active = matrix->values;
             }
-            m_live.take(values, m_heatmap.scaleOf(matrix->name));
+            m_live.take(values, m_matrices.frames().scale(matrix->name));
         }
     }
     const auto live = std::make_shared<const editor::LiveWeights>(m_live);

@@ -6,7 +6,7 @@
 #include <QObject>
 
 namespace residua::visualizers {
-class HeatmapView;
+class ShownMatrices;
 } // namespace residua::visualizers
 
 namespace residua::app {
@@ -14,9 +14,9 @@ namespace residua::app {
 class DocumentSession;
 class Workspace;
 
-/// The weights of the run in front on the canvases and in the outline, as the heatmap shows them: at the step of its
-/// scrubber, in its colours. They are shown while the document's wiring is that which they were learned under; which
-/// shortcuts it has may differ, for a shortcut that the run has not has no weight. GUI thread.
+/// The weights of the run in front on the canvases and in the outline, as the heatmap shows them: at the same step, in
+/// the same colours. They are shown while the document's wiring is that which they were learned under; which shortcuts
+/// it has may differ, for a shortcut that the run has not has no weight. GUI thread.
 class LiveViews : public QObject {
     Q_OBJECT
 public:
@@ -32,7 +32,7 @@ private:
 
     const DocumentSession& m_session;
     Workspace& m_workspace;
-    const visualizers::HeatmapView& m_heatmap;
+    const visualizers::ShownMatrices& m_matrices;
     editor::LiveWeights m_live;
     bool m_rowShares = false;
     bool m_fits = false; ///< whether weights are shown, where there are any

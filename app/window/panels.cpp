@@ -58,9 +58,7 @@ QWidget* makeLoss(const PanelModels& models)
 
 QWidget* makeHeatmap(const PanelModels& models)
 {
-    auto* view = new visualizers::HeatmapView;
-    view->follow(models.shownRuns);
-    return view;
+    return new visualizers::HeatmapView(models.shownMatrices);
 }
 
 QWidget* makeMetrics(const PanelModels& models)

@@ -8,6 +8,7 @@
 class QWidget;
 
 namespace residua::visualizers {
+class ShownMatrices;
 class ShownRuns;
 } // namespace residua::visualizers
 
@@ -27,6 +28,7 @@ struct PanelModels {
     RunsModel& runs;
     const RunCosts& costs;
     const visualizers::ShownRuns& shownRuns;
+    visualizers::ShownMatrices& shownMatrices;
 };
 
 /// Where a panel stands around the canvases. Those of one area are tabs of one place; Curves and Tables share one where

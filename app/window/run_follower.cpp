@@ -13,7 +13,7 @@
 #include "engine/results/run_reader.h"
 #include "projects/file/json.h"
 #include "projects/file/store.h"
-#include "visualizers/heatmap/heatmap_view.h"
+#include "visualizers/heatmap/shown_matrices.h"
 #include "visualizers/pareto/pareto_view.h"
 
 #include <QDateTime>
@@ -113,8 +113,7 @@ void RunFollower::connectPanels()
                 m_shown.rename(directory, QString::fromStdString(name));
             });
     connect(&m_workspace.runsModel(), &RunsModel::annotated, &m_archive, &RunArchive::annotate);
-    connect(&m_workspace.view<visualizers::HeatmapView>(), &visualizers::HeatmapView::featureWanted, this,
-            &RunFollower::showFeature);
+    connect(&m_workspace.shownMatrices(), &visualizers::ShownMatrices::featureWanted, this, &RunFollower::showFeature);
 }
 
 /// Whatever begins to be shown is read.
@@ -378,15 +377,14 @@ void RunFollower::showFeature(int feature)
                 emit refused(QString::fromStdString(history.error().text()));
             }
             m_featureStep = history && !history->empty() ? history->back().step : -1;
-            m_workspace.view<visualizers::HeatmapView>().setFeature(feature,
-                                                                    history ? *history : std::vector<engine::Matrix>());
+            m_workspace.shownMatrices().setFeature(feature, history ? *history : std::vector<engine::Matrix>());
         });
 }
 
 /// A single feature's weights are in the checkpoints alone: each new one is read.
 void RunFollower::followFeature(const std::vector<engine::RunEvent>& events)
 {
-    const std::optional<int> feature = m_workspace.view<visualizers::HeatmapView>().feature();
+    const std::optional<int> feature = m_workspace.shownMatrices().feature();
     const auto isNew = [this](const engine::RunEvent& event) {
         return event.kind == engine::RunEventKind::Checkpoint && event.step > m_featureStep;
     };
@@ -400,9 +398,8 @@ void RunFollower::followFeature(const std::vector<engine::RunEvent>& events)
         m_archive.thread(), this,
         [run = m_shown.front(), number = *feature, after] { return engine::featureHistory(run, number, after); },
         [this, run = m_shown.front(), feature](const Result<std::vector<engine::Matrix>>& history) {
-            if (history && run == m_shown.front() &&
-                feature == m_workspace.view<visualizers::HeatmapView>().feature()) {
-                m_workspace.view<visualizers::HeatmapView>().appendFeature(*history);
+            if (history && run == m_shown.front() && feature == m_workspace.shownMatrices().feature()) {
+                m_workspace.shownMatrices().appendFeature(*history);
             }
         });
 }

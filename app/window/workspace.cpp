@@ -79,7 +79,9 @@ Workspace::Workspace(const Look& look, QWidget* parent)
     setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
     setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);
     makeCentre();
-    const PanelModels models{m_look, m_outlineModel, m_paletteModel, m_runsModel, m_costs, m_shownRuns};
+    m_shownMatrices.follow(m_shownRuns);
+    const PanelModels models{m_look,  m_outlineModel, m_paletteModel, m_runsModel,
+                             m_costs, m_shownRuns,    m_shownMatrices};
     for (const Panel& panel : panels()) {
         addDock(panel, panel.make(models));
     }

@@ -7,6 +7,7 @@
 #include "app/runs/runs_model.h"
 #include "app/window/dock_extents.h"
 #include "app/window/panels.h"
+#include "visualizers/heatmap/shown_matrices.h"
 #include "visualizers/runs/shown_runs.h"
 
 #include <QMainWindow>
@@ -66,6 +67,7 @@ public:
     [[nodiscard]] OutlineModel& outlineModel() { return m_outlineModel; }
     [[nodiscard]] RunsModel& runsModel() { return m_runsModel; }
     [[nodiscard]] visualizers::ShownRuns& shownRuns() { return m_shownRuns; }
+    [[nodiscard]] visualizers::ShownMatrices& shownMatrices() { return m_shownMatrices; }
     /// The view of this type that a panel shows.
     template <class View>
     [[nodiscard]] View& view() const
@@ -116,6 +118,7 @@ private:
 
     const Look& m_look;
     visualizers::ShownRuns m_shownRuns;
+    visualizers::ShownMatrices m_shownMatrices;
     OutlineModel m_outlineModel;
     PaletteModel m_paletteModel;
     RunsModel m_runsModel;

@@ -4,6 +4,7 @@
 //   bench_plots            (on any display, or none: it draws off the screen unless QT_QPA_PLATFORM says otherwise)
 #include "tests/visualizers/begun_run.h"
 #include "visualizers/heatmap/heatmap_view.h"
+#include "visualizers/heatmap/shown_matrices.h"
 #include "visualizers/plot/curve_plot.h"
 #include "visualizers/runs/loss_view.h"
 
@@ -195,14 +196,15 @@ engine::Matrix frameAt(std::int64_t step)
 
 void measureHeatmap()
 {
-    HeatmapView view;
+    ShownMatrices matrices;
+    HeatmapView view(matrices);
     view.resize(800, 700);
     view.show();
     std::vector<engine::Matrix> frames;
     for (std::int64_t step = 0; step < kFrames; ++step) {
         frames.push_back(frameAt(step));
     }
-    view.append(frames);
+    matrices.append(frames);
     QCoreApplication::processEvents();
     auto* scrubber = view.findChild<QSlider*>();
     Times times;

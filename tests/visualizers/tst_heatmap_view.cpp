@@ -2,8 +2,8 @@
 #include "tests/support/test_program.h"
 #include "tests/visualizers/begun_run.h"
 #include "visualizers/heatmap/cell_labels.h"
-#include "visualizers/heatmap/heatmap_frames.h"
 #include "visualizers/heatmap/heatmap_view.h"
+#include "visualizers/heatmap/shown_matrices.h"
 
 #include <QApplication>
 #include <QComboBox>
@@ -40,13 +40,14 @@ private slots:
 
     void heatmapComparesAndMovesByKey()
     {
-        HeatmapView view;
+        ShownMatrices matrices;
+        HeatmapView view(matrices);
         view.resize(500, 400);
-        view.append({triangle(0, 0.5F)});
-        view.append({triangle(10, 0.6F)});
-        view.append({triangle(20, 0.75F)});
-        view.compareWith("other");
-        view.appendCompared({triangle(0, 0.25F)});
+        matrices.append({triangle(0, 0.5F)});
+        matrices.append({triangle(10, 0.6F)});
+        matrices.append({triangle(20, 0.75F)});
+        matrices.compareWith("other");
+        matrices.appendCompared({triangle(0, 0.25F)});
         view.show();
         QVERIFY(QTest::qWaitForWindowExposed(&view));
         auto* map = view.findChild<QCustomPlot*>()->findChild<QCPColorMap*>();
@@ -71,61 +72,64 @@ private slots:
     /// Where each feature has a weight of its own, one of them can be asked for and put back.
     void heatmapShowsOneFeature()
     {
-        HeatmapView view;
+        ShownMatrices matrices;
+        HeatmapView view(matrices);
         view.resize(500, 400);
         auto* feature = view.findChild<QSpinBox*>("feature");
         auto* kind = view.findChild<QComboBox*>("kind");
         auto* map = view.findChild<QCustomPlot*>()->findChild<QCPColorMap*>();
-        view.append({triangle(0, 0.5F), triangle(10, 0.6F)});
+        matrices.append({triangle(0, 0.5F), triangle(10, 0.6F)});
         QVERIFY(feature->isHidden()); // one weight for all
         Matrix spread = triangle(10, 0.1F);
         spread.name = "spread";
-        view.append({spread});
+        matrices.append({spread});
         QVERIFY(!feature->isHidden());
         QCOMPARE(kind->count(), 2);
-        QSignalSpy wanted(&view, &HeatmapView::featureWanted);
+        QSignalSpy wanted(&matrices, &ShownMatrices::featureWanted);
         feature->setValue(7);
         QCOMPARE(wanted.takeFirst(), QVariantList{7});
-        view.setFeature(7, {triangle(10, 0.9F)});
+        matrices.setFeature(7, {triangle(10, 0.9F)});
         QCOMPARE(kind->currentText(), QString("feature 7"));
         QVERIFY(std::abs(map->data()->cell(1, 1) - 0.9) < 1e-6);
-        view.append({triangle(20, 0.7F)}); // training goes on beside it
+        matrices.append({triangle(20, 0.7F)}); // training goes on beside it
         QCOMPARE(kind->currentText(), QString("feature 7"));
-        view.appendFeature({triangle(20, 0.8F)}); // and leaves another checkpoint
-        QCOMPARE(view.feature(), std::optional(7));
+        matrices.appendFeature({triangle(20, 0.8F)}); // and leaves another checkpoint
+        QCOMPARE(matrices.feature(), std::optional(7));
         QVERIFY(std::abs(map->data()->cell(1, 1) - 0.8) < 1e-6);
-        view.setFeature(8, {}); // there is none
-        QCOMPARE(view.feature(), std::nullopt);
+        matrices.setFeature(8, {}); // there is none
+        QCOMPARE(matrices.feature(), std::nullopt);
         QCOMPARE(feature->value(), -1);
         QCOMPARE(kind->count(), 2);
-        QCOMPARE(kind->currentData().toString(), QString("mix"));
+        QCOMPARE(kind->currentText(), QString("weights applied"));
         QVERIFY(std::abs(map->data()->cell(1, 1) - 0.7) < 1e-6);
-        view.setFeature(7, {triangle(10, 0.9F)});
+        matrices.setFeature(7, {triangle(10, 0.9F)});
         feature->setValue(-1);
-        QCOMPARE(kind->currentData().toString(), QString("mix"));
+        QCOMPARE(kind->currentText(), QString("weights applied"));
         QCOMPARE(wanted.count(), 0);
     }
 
     void heatmapFollowsTheNewestUntilScrubbed()
     {
-        HeatmapView view;
+        ShownMatrices matrices;
+        HeatmapView view(matrices);
         view.resize(500, 400);
         auto* scrubber = view.findChild<QSlider*>();
-        view.append({triangle(0, 0.5F)});
-        view.append({triangle(10, 0.6F)});
-        view.append({triangle(20, 0.7F)});
+        matrices.append({triangle(0, 0.5F)});
+        matrices.append({triangle(10, 0.6F)});
+        matrices.append({triangle(20, 0.7F)});
         QCOMPARE(scrubber->maximum(), 2);
         QCOMPARE(scrubber->value(), 2);
         scrubber->setValue(1);
-        view.append({triangle(30, 0.8F)});
+        matrices.append({triangle(30, 0.8F)});
         QCOMPARE(scrubber->maximum(), 3);
         QCOMPARE(scrubber->value(), 1);
     }
 
     void aLowHeatmapCutsNoLabelOff()
     {
-        HeatmapView view;
-        view.append({triangle(0, 1)});
+        ShownMatrices matrices;
+        HeatmapView view(matrices);
+        matrices.append({triangle(0, 1)});
         view.show();
         QVERIFY(QTest::qWaitForWindowExposed(&view));
         auto* plot = view.findChild<QCustomPlot*>();
@@ -149,9 +153,10 @@ private slots:
     void heatmapFillsItsCellsAndNoOthers()
     {
         QFETCH(Matrix, matrix);
-        HeatmapView view;
+        ShownMatrices matrices;
+        HeatmapView view(matrices);
         view.resize(400, 300);
-        view.append({matrix});
+        matrices.append({matrix});
         view.show();
         QVERIFY(QTest::qWaitForWindowExposed(&view));
         auto* plot = view.findChild<QCustomPlot*>();
@@ -173,9 +178,10 @@ private slots:
 
     void heatmapNamesTheCellUnderThePointer()
     {
-        HeatmapView view;
+        ShownMatrices matrices;
+        HeatmapView view(matrices);
         view.resize(500, 400);
-        view.append({triangle(0, 0.75F)});
+        matrices.append({triangle(0, 0.75F)});
         view.show();
         QVERIFY(QTest::qWaitForWindowExposed(&view));
         auto* plot = view.findChild<QCustomPlot*>();

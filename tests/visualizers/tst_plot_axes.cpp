@@ -3,6 +3,7 @@
 #include "tests/support/test_program.h"
 #include "tests/visualizers/begun_run.h"
 #include "visualizers/heatmap/heatmap_view.h"
+#include "visualizers/heatmap/shown_matrices.h"
 #include "visualizers/plot/curve_plot.h"
 #include "visualizers/runs/loss_view.h"
 
@@ -90,15 +91,16 @@ private slots:
 
     void coloursFollowWeightsOfAnySize()
     {
-        HeatmapView view;
+        ShownMatrices matrices;
+        HeatmapView view(matrices);
         view.resize(400, 300);
         view.show();
         auto* scale = view.findChild<QCustomPlot*>()->findChild<QCPColorScale*>();
         QVERIFY(scale != nullptr);
         const float most = std::numeric_limits<float>::max();
         for (const float value : {1e10F, -1e10F, most, -most, 1e-40F, 0.0F, 10'834.0F}) {
-            view.clear();
-            view.append({Matrix{"mix", 1, 2, 2, std::vector<float>(4, value)}});
+            matrices.clear();
+            matrices.append({Matrix{"mix", 1, 2, 2, std::vector<float>(4, value)}});
             QVERIFY2(scale->dataRange().contains(value), qPrintable(QString::number(value)));
             QVERIFY(scale->dataRange().size() > 0);
         }

@@ -3,6 +3,7 @@
 #include "tests/support/test_program.h"
 #include "tests/visualizers/begun_run.h"
 #include "visualizers/heatmap/heatmap_view.h"
+#include "visualizers/heatmap/shown_matrices.h"
 #include "visualizers/plot/curve_plot.h"
 #include "visualizers/plot/export_dialog.h"
 #include "visualizers/runs/loss_view.h"
@@ -110,8 +111,9 @@ private slots:
     void weightsSayOfWhichRunAndPortTheyAre()
     {
         ShownRuns runs;
-        HeatmapView view;
-        view.follow(runs);
+        ShownMatrices matrices;
+        HeatmapView view(matrices);
+        matrices.follow(runs);
         runs.bringToFront("a");
         runs.begin("a", {.name = "the first"});
         engine::Matrix matrix = triangle(3, 0.25F);

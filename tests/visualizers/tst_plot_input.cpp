@@ -3,6 +3,7 @@
 #include "tests/support/test_program.h"
 #include "tests/visualizers/begun_run.h"
 #include "visualizers/heatmap/heatmap_view.h"
+#include "visualizers/heatmap/shown_matrices.h"
 #include "visualizers/pareto/pareto_view.h"
 #include "visualizers/runs/loss_view.h"
 #include "visualizers/runs/metrics_view.h"
@@ -198,7 +199,8 @@ private slots:
     /// Every plot passes the right button on to the view that has the menu.
     void everyPlotHasTheMenu()
     {
-        HeatmapView heatmap;
+        ShownMatrices matrices;
+        HeatmapView heatmap(matrices);
         MetricsView metrics(m_runs);
         ParetoView pareto;
         for (QWidget* view : std::initializer_list<QWidget*>{&heatmap, &metrics, &pareto}) {
@@ -225,10 +227,11 @@ private slots:
 
     void playRunsThroughTheRecordedSteps()
     {
-        HeatmapView view;
+        ShownMatrices matrices;
+        HeatmapView view(matrices);
         view.resize(500, 300);
         for (const std::int64_t step : {0, 10, 20, 30}) {
-            view.append({cellAt(step)});
+            matrices.append({cellAt(step)});
         }
         view.show();
         view.activateWindow();
@@ -241,11 +244,16 @@ private slots:
         }
         QVERIFY(play);
         std::vector<double> shown;
-        connect(scrubber, &QSlider::valueChanged, this, [&] { shown.push_back(map->data()->cell(1, 0)); });
+        connect(&matrices, &ShownMatrices::changed, this, [&] {
+            if (const double cell = map->data()->cell(1, 0); shown.empty() || shown.back() != cell) {
+                shown.push_back(cell);
+            }
+        });
         QTest::mouseClick(play, Qt::LeftButton); // from the end: it begins anew
         QVERIFY(play->isChecked());
         QTRY_VERIFY(!play->isChecked());
         QCOMPARE(shown, (std::vector<double>{0, 10, 20, 30}));
+        QCOMPARE(scrubber->value(), 3);
         view.findChild<QCustomPlot*>()->setFocus();
         QTest::keyClick(view.findChild<QCustomPlot*>(), Qt::Key_Space);
         QVERIFY(play->isChecked());

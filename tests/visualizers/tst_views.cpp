@@ -5,6 +5,7 @@
 #include "tests/visualizers/begun_run.h"
 #include "visualizers/heatmap/heatmap_frames.h"
 #include "visualizers/heatmap/heatmap_view.h"
+#include "visualizers/heatmap/shown_matrices.h"
 #include "visualizers/plot/plot_style.h"
 #include "visualizers/runs/loss_view.h"
 #include "visualizers/runs/metrics_view.h"
@@ -391,8 +392,9 @@ private slots:
         runs.add("a", {.matrices = {Matrix{residua::engine::matrix::kLayerMagnitudes, 30, 5, 2,
                                            std::vector<float>(10, 1)}}}); // of no such shape
         QCOMPARE(view.csv(), sound);
-        HeatmapView heatmap;
-        heatmap.append({triangle(10, 0.5F), early});
+        ShownMatrices shown;
+        HeatmapView heatmap(shown);
+        shown.append({triangle(10, 0.5F), early});
         QCOMPARE(heatmap.findChild<QComboBox*>("kind")->count(), 1);
     }
 
@@ -416,8 +418,9 @@ private slots:
         QVERIFY(csvOf("Ψ: output without a layer").endsWith("\"first\",1,10,2,"));
         QVERIFY(csvOf("loss without a layer").endsWith("\"first\",1,10,0.25,"));
         QVERIFY(csvOf("loss, less its mean without a layer").endsWith("\"first\",1,10,-0.25,"));
-        HeatmapView heatmap;
-        heatmap.append(matrices);
+        ShownMatrices shown;
+        HeatmapView heatmap(shown);
+        shown.append(matrices);
         QCOMPARE(heatmap.findChild<QComboBox*>("kind")->count(), 0);
     }
 
@@ -427,8 +430,9 @@ private slots:
         ShownRuns runs;
         LossView loss(runs);
         MetricsView metrics(runs);
-        HeatmapView heatmap;
-        heatmap.follow(runs);
+        ShownMatrices shown;
+        HeatmapView heatmap(shown);
+        shown.follow(runs);
         runs.begin("a", {.name = "not shown"});
         runs.add("a", {.steps = descent(1, 5), .matrices = {triangle(5, 0.5F)}});
         QCOMPARE(loss.csv().count('\n') + metrics.csv().count('\n') + heatmap.csv().count('\n'), 3); // headers

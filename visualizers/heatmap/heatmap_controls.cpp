@@ -1,24 +1,51 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/heatmap/heatmap_controls.h"
 
+#include "engine/api/matrix_name.h"
+#include "visualizers/heatmap/shown_matrices.h"
 #include "visualizers/plot/plot_controls.h"
 
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QSignalBlocker>
 #include <QSlider>
 #include <QSpinBox>
+#include <QStringList>
+#include <QTimer>
 #include <QToolButton>
 #include <QVBoxLayout>
+
+#include <algorithm>
+#include <optional>
 
 namespace residua::visualizers {
 namespace {
 
 constexpr int kMostFeatures = 1'000'000;
+constexpr int kAllFeatures = -1;  ///< in place of a feature's number
+constexpr int kPlayInterval = 60; ///< ms between frames while playing
+
+/// Shows the choices, if there are any, and the one that is made. A list that stays as it is may be open.
+template <class Choice>
+void fill(QComboBox& box, const QStringList& titles, const std::vector<Choice>& choices, const Choice& made)
+{
+    const QSignalBlocker quiet(box);
+    QStringList before;
+    for (int i = 0; i < box.count(); ++i) {
+        before << box.itemText(i);
+    }
+    if (before != titles) {
+        box.clear();
+        box.addItems(titles);
+    }
+    box.setCurrentIndex(static_cast<int>(std::ranges::find(choices, made) - choices.begin()));
+    box.setVisible(!choices.empty());
+}
 
 } // namespace
 
-HeatmapControls::HeatmapControls(QWidget* parent)
+HeatmapControls::HeatmapControls(ShownMatrices& matrices, QWidget* parent)
     : QWidget(parent),
       kind(new PlotChoice(this)),
       port(new PlotChoice(this)),
@@ -29,10 +56,14 @@ HeatmapControls::HeatmapControls(QWidget* parent)
       play(new QToolButton(this)),
       scrubber(new QSlider(Qt::Horizontal, this)),
       stepLabel(new QLabel(this)),
-      readout(new QLabel(this))
+      readout(new QLabel(this)),
+      m_matrices(matrices),
+      m_player(new QTimer(this))
 {
     name();
     layOut();
+    connectAll();
+    refresh();
 }
 
 void HeatmapControls::name()
@@ -49,8 +80,6 @@ void HeatmapControls::name()
     feature->setButtonSymbols(QAbstractSpinBox::NoButtons); // a number is typed, or stepped by the arrow keys
     feature->setKeyboardTracking(false);                    // a checkpoint is read for each
     feature->setToolTip(tr("The weights of one feature, at the steps that have a checkpoint"));
-    feature->setValue(kAllFeatures);
-    feature->hide();
     value->setAccessibleName(tr("Cell value"));
     value->setObjectName(QStringLiteral("value"));
     value->addItems({tr("value"), tr("change since start"), tr("change since pinned step"),
@@ -62,7 +91,6 @@ void HeatmapControls::name()
     pin->setText(tr("Pin"));
     pin->setToolTip(tr("Compare with this step from now on (P)"));
     pin->setAccessibleName(tr("Pin this step"));
-    play->setText(QStringLiteral("▶"));
     play->setToolTip(tr("Play the recorded steps (Space)"));
     play->setAccessibleName(tr("Play"));
     play->setCheckable(true);
@@ -92,6 +120,77 @@ void HeatmapControls::layOut()
     column->setSpacing(2);
     column->addLayout(choices);
     column->addLayout(controls);
+}
+
+void HeatmapControls::connectAll()
+{
+    m_player->setInterval(kPlayInterval);
+    connect(&m_matrices, &ShownMatrices::changed, this, &HeatmapControls::refresh);
+    connect(m_player, &QTimer::timeout, &m_matrices, &ShownMatrices::playOn);
+    connect(kind, &QComboBox::currentIndexChanged, this,
+            [this](int index) { m_matrices.setKind(m_matrices.kinds().at(static_cast<std::size_t>(index))); });
+    connect(port, &QComboBox::currentIndexChanged, this,
+            [this](int index) { m_matrices.setPort(m_matrices.ports().at(static_cast<std::size_t>(index))); });
+    connect(feature, &QSpinBox::valueChanged, this, [this](int number) {
+        m_matrices.wantFeature(number == kAllFeatures ? std::nullopt : std::optional(number));
+    });
+    connect(value, &QComboBox::currentIndexChanged, this,
+            [this](int index) { m_matrices.setValue(static_cast<CellValue>(index)); });
+    connect(pin, &QToolButton::clicked, &m_matrices, &ShownMatrices::pin);
+    connect(play, &QToolButton::toggled, &m_matrices, &ShownMatrices::play);
+    connect(scrubber, &QSlider::valueChanged, this,
+            [this](int frame) { m_matrices.showFrame(static_cast<std::size_t>(frame)); });
+}
+
+QString HeatmapControls::titleOf(const std::string& of) const
+{
+    return of == engine::matrix::kMix           ? tr("weights applied")
+           : of == engine::matrix::kCoefficient ? tr("coefficients learned")
+           : of == engine::matrix::kSpread      ? tr("spread over features")
+           : of == engine::matrix::kFeature     ? tr("feature %1").arg(m_matrices.feature().value_or(0))
+                                                : QString::fromStdString(of);
+}
+
+QString HeatmapControls::kindTitle() const
+{
+    return titleOf(m_matrices.kind());
+}
+
+void HeatmapControls::refresh()
+{
+    QStringList kinds;
+    for (const std::string& each : m_matrices.kinds()) {
+        kinds << titleOf(each);
+    }
+    QStringList ports;
+    for (const projects::MixPort each : m_matrices.ports()) {
+        ports << QString::fromUtf8(nameOf(each));
+    }
+    fill(*kind, kinds, m_matrices.kinds(), m_matrices.kind());
+    fill(*port, ports, m_matrices.ports(), m_matrices.port());
+    const QSignalBlocker quietFeature(feature);
+    const QSignalBlocker quietValue(value);
+    const QSignalBlocker quietPlay(play);
+    const QSignalBlocker quietScrubber(scrubber);
+    const int wanted = m_matrices.wantedFeature().value_or(kAllFeatures);
+    if (feature->value() != wanted) { // setting the same again would lose a number that is half typed
+        feature->setValue(wanted);
+    }
+    feature->setVisible(std::ranges::count(m_matrices.kinds(), engine::matrix::kSpread) > 0); // a weight for each
+    value->setCurrentIndex(static_cast<int>(m_matrices.value()));
+    play->setChecked(m_matrices.isPlaying());
+    play->setText(m_matrices.isPlaying() ? QStringLiteral("⏸") : QStringLiteral("▶"));
+    if (m_matrices.isPlaying() != m_player->isActive()) {
+        m_matrices.isPlaying() ? m_player->start() : m_player->stop();
+    }
+    scrubber->setMaximum(static_cast<int>(m_matrices.newest()));
+    scrubber->setValue(static_cast<int>(m_matrices.frame()));
+    const auto step = m_matrices.step();
+    stepLabel->setText(step ? tr("step %1").arg(*step) : QString());
+    for (QWidget* control :
+         std::initializer_list<QWidget*>{kind, port, feature, value, distance, pin, play, scrubber}) {
+        control->setEnabled(step.has_value());
+    }
 }
 
 } // namespace residua::visualizers

@@ -1,23 +1,31 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QString>
 #include <QWidget>
+
+#include <string>
 
 class QComboBox;
 class QLabel;
 class QSlider;
 class QSpinBox;
+class QTimer;
 class QToolButton;
 
 namespace residua::visualizers {
 
-/// The two rows above a heatmap: what is shown, and at which step. What they do is connected by who has them.
+class ShownMatrices;
+
+/// The two rows above a heatmap: what is shown, and at which step, as `matrices` has it. By distance and the readout
+/// are connected by who has them.
 class HeatmapControls : public QWidget {
     Q_OBJECT
 public:
-    static constexpr int kAllFeatures = -1; ///< in place of a feature's number
+    HeatmapControls(ShownMatrices& matrices, QWidget* parent);
 
-    explicit HeatmapControls(QWidget* parent);
+    /// The kind of matrix that is shown, for people.
+    [[nodiscard]] QString kindTitle() const;
 
     QComboBox* kind; ///< of matrix
     QComboBox* port;
@@ -33,6 +41,12 @@ public:
 private:
     void name();
     void layOut();
+    void connectAll();
+    void refresh();
+    [[nodiscard]] QString titleOf(const std::string& of) const;
+
+    ShownMatrices& m_matrices;
+    QTimer* m_player;
 };
 
 } // namespace residua::visualizers

@@ -41,6 +41,7 @@ public:
     /// Sets the frame of every matrix that SincePinned compares with: the last at or before `step`. Before the first
     /// call it is the first.
     void pin(std::int64_t step);
+    [[nodiscard]] std::int64_t pinned() const { return m_pinned; }
     /// Adds what the run that AgainstRun compares with has recorded, each name ascending by step, as append() takes it.
     void appendCompared(const std::vector<engine::Matrix>& matrices);
     /// Forgets the run to compare with: there is no difference to show then.

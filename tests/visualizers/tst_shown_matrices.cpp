@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/support/test_program.h"
+#include "tests/visualizers/begun_run.h"
+#include "visualizers/heatmap/shown_matrices.h"
+
+#include <QSignalSpy>
+#include <QTest>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+using residua::engine::Matrix;
+using residua::projects::MixPort;
+using namespace residua::visualizers;
+
+namespace {
+
+Matrix named(const std::string& name, std::int64_t step)
+{
+    Matrix matrix = triangle(step, 0.5F);
+    matrix.name = name;
+    return matrix;
+}
+
+} // namespace
+
+class TestShownMatrices : public QObject {
+    Q_OBJECT
+private slots:
+    void nothingIsShownAtFirst()
+    {
+        const ShownMatrices matrices;
+        QVERIFY(!matrices.any());
+        QCOMPARE(matrices.step(), std::optional<std::int64_t>());
+        QVERIFY(matrices.framesShown().empty());
+    }
+
+    void theNewestIsFollowedWhileItIsShown()
+    {
+        ShownMatrices matrices;
+        matrices.append({triangle(0, 0.5F), triangle(10, 0.5F)});
+        QCOMPARE(matrices.step(), std::optional<std::int64_t>(10));
+        QSignalSpy changed(&matrices, &ShownMatrices::changed);
+        matrices.showFrame(0);
+        QCOMPARE(changed.count(), 1);
+        matrices.showFrame(0);
+        QCOMPARE(changed.count(), 1);
+        matrices.append({triangle(20, 0.5F), named("spread", 5)});
+        QCOMPARE(matrices.step(), std::optional<std::int64_t>(0));
+        QCOMPARE(matrices.framesShown().size(), std::size_t(2));
+        matrices.showFrame(99); // the newest, where there is no such
+        matrices.append({triangle(30, 0.5F)});
+        QCOMPARE(matrices.step(), std::optional<std::int64_t>(30));
+        matrices.append({triangle(10, 0.5F)}); // resumed: what was later is gone
+        QCOMPARE(matrices.frame(), std::size_t(1));
+        QCOMPARE(matrices.step(), std::optional<std::int64_t>(10));
+    }
+
+    void playingGoesFromTheFirstToTheNewest()
+    {
+        ShownMatrices matrices;
+        matrices.append({triangle(0, 0.5F), triangle(10, 0.5F)});
+        matrices.play(true); // from the end: it begins anew
+        QCOMPARE(matrices.frame(), std::size_t(0));
+        matrices.append({triangle(20, 0.5F)});
+        matrices.playOn();
+        QCOMPARE(matrices.frame(), std::size_t(1));
+        QVERIFY(matrices.isPlaying());
+        matrices.playOn();
+        QCOMPARE(matrices.frame(), std::size_t(2));
+        QVERIFY(!matrices.isPlaying());
+    }
+
+    void whatAPersonAsksForFirstIsChosen()
+    {
+        ShownMatrices matrices;
+        matrices.append({named("coefficient/final", 0)});
+        QCOMPARE(matrices.series(), std::string("coefficient/final"));
+        matrices.append({named("coefficient/q", 0), named("mix/q", 0), named("mix/k", 0)});
+        QCOMPARE(matrices.series(), std::string("mix/q"));
+        matrices.setKind("coefficient");
+        matrices.setPort(MixPort::Final);
+        matrices.append({named("coefficient/final", 10)});
+        QCOMPARE(matrices.series(), std::string("coefficient/final"));
+        QCOMPARE(matrices.kinds(), (std::vector<std::string>{"coefficient", "mix"}));
+        QCOMPARE(matrices.ports(), (std::vector<MixPort>{MixPort::Final, MixPort::Query, MixPort::Key}));
+    }
+
+    /// What is asked for is shown when it has come.
+    void aFeatureIsChosenAppendedAndDropped()
+    {
+        ShownMatrices matrices;
+        matrices.append({triangle(0, 0.5F), triangle(10, 0.5F)});
+        QSignalSpy wanted(&matrices, &ShownMatrices::featureWanted);
+        matrices.wantFeature(7);
+        QCOMPARE(wanted.takeFirst(), QVariantList{7});
+        QCOMPARE(matrices.wantedFeature(), std::optional(7));
+        QCOMPARE(matrices.feature(), std::optional<int>());
+        matrices.setFeature(7, {triangle(5, 0.9F)});
+        QCOMPARE(matrices.feature(), std::optional(7));
+        QCOMPARE(matrices.series(), std::string("feature"));
+        matrices.appendFeature({triangle(10, 0.8F)});
+        QCOMPARE(matrices.step(), std::optional<std::int64_t>(10));
+        QCOMPARE(matrices.frames().frame("feature", 1).values.back(), 0.8F);
+        matrices.wantFeature(8);
+        QCOMPARE(matrices.feature(), std::optional(7)); // whose weights are shown meanwhile
+        matrices.setFeature(8, {});                     // there is none
+        QCOMPARE(matrices.wantedFeature(), std::optional<int>());
+        QCOMPARE(matrices.kinds(), std::vector<std::string>{"mix"});
+        QCOMPARE(matrices.series(), std::string("mix"));
+        matrices.setFeature(7, {triangle(5, 0.9F)});
+        matrices.wantFeature(std::nullopt);
+        QCOMPARE(matrices.feature(), std::optional<int>());
+        QCOMPARE(matrices.frames().count("feature"), std::size_t(0));
+        QCOMPARE(wanted.count(), 1); // the 8
+    }
+
+    /// With a run goes what was pinned of it, and not how cells are looked at.
+    void anotherRunInFrontStartsAfresh()
+    {
+        ShownRuns runs;
+        ShownMatrices matrices;
+        matrices.follow(runs);
+        runs.bringToFront("a");
+        runs.begin("a", {.name = "first"});
+        runs.add("a", {.matrices = {triangle(5, 0.5F), triangle(10, 0.75F)}});
+        begin(runs, "b", {.name = "second"}); // beside it: compared
+        runs.add("b", {.matrices = {triangle(5, 0.25F)}});
+        QCOMPARE(matrices.run(), QString("first"));
+        QCOMPARE(matrices.comparedRun(), QString("second"));
+        QCOMPARE(matrices.frames().cells("mix", 1, CellValue::AgainstRun).back(), 0.5);
+        matrices.pin();
+        QCOMPARE(matrices.value(), CellValue::SincePinned);
+        QCOMPARE(matrices.frames().pinned(), std::int64_t(10));
+        matrices.showFrame(0);
+        runs.bringToFront("b");
+        QVERIFY(!matrices.any());
+        QVERIFY(matrices.kinds().empty());
+        QCOMPARE(matrices.comparedRun(), QString());
+        QCOMPARE(matrices.frames().pinned(), std::int64_t(0));
+        QCOMPARE(matrices.value(), CellValue::SincePinned);
+        runs.begin("b", {.name = "second"});
+        runs.add("b", {.matrices = {triangle(5, 0.25F), triangle(15, 0.25F)}});
+        QCOMPARE(matrices.run(), QString("second"));
+        QCOMPARE(matrices.step(), std::optional<std::int64_t>(15)); // the newest again
+    }
+};
+
+RESIDUA_TEST(TestShownMatrices)
+#include "tst_shown_matrices.moc"

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "visualizers/heatmap/shown_matrices.h"
+
+#include "engine/api/matrix_name.h"
+#include "engine/api/row_curves.h"
+#include "visualizers/runs/shown_runs.h"
+
+#include <algorithm>
+
+namespace residua::visualizers {
+
+void ShownMatrices::follow(const ShownRuns& runs)
+{
+    connect(&runs, &ShownRuns::frontChanged, this, &ShownMatrices::clear);
+    connect(&runs, &ShownRuns::comparedChanged, this, [this] { compareWith({}); });
+    connect(&runs, &ShownRuns::labelsChanged, this, [this, &runs] { m_run = runs.labelOf(runs.front()); });
+    connect(&runs, &ShownRuns::begun, this, [this, &runs](const std::string& key) {
+        const ShownRuns::Facts& facts = runs.find(key)->facts;
+        if (key == runs.front()) {
+            clear();
+            m_run = runs.labelOf(key);
+            setWiring(facts.topology.wiring);
+        } else if (key == runs.compared()) {
+            compareWith(facts.name);
+        }
+    });
+    connect(&runs, &ShownRuns::added, this, [this, &runs](const std::string& key, const RunNumbers& numbers) {
+        if (key == runs.front()) {
+            append(numbers.matrices);
+        } else if (key == runs.compared()) {
+            appendCompared(numbers.matrices);
+        }
+    });
+}
+
+void ShownMatrices::clear()
+{
+    m_frames.clear();
+    m_kinds.clear();
+    m_ports.clear();
+    m_kind.clear();
+    m_port = projects::MixPort::Input;
+    m_wanted.reset();
+    m_feature.reset();
+    m_frame = 0;
+    m_followsNewest = true;
+    emit changed();
+}
+
+void ShownMatrices::setWiring(const projects::Wiring& wiring)
+{
+    m_frames.setWiring(wiring);
+    emit changed();
+}
+
+void ShownMatrices::append(const std::vector<engine::Matrix>& matrices)
+{
+    if (matrices.empty()) {
+        return;
+    }
+    for (const engine::Matrix& matrix : matrices) {
+        if (!engine::isDrawnAsCurves(matrix.name)) {
+            m_frames.append(matrix);
+        }
+    }
+    takeNames();
+    keepFrame();
+    emit changed();
+}
+
+void ShownMatrices::compareWith(const QString& name)
+{
+    m_comparedRun = name;
+    m_frames.forgetCompared();
+    emit changed();
+}
+
+void ShownMatrices::appendCompared(const std::vector<engine::Matrix>& matrices)
+{
+    m_frames.appendCompared(matrices);
+    emit changed();
+}
+
+void ShownMatrices::wantFeature(std::optional<int> feature)
+{
+    m_wanted = feature;
+    if (feature) {
+        emit featureWanted(*feature);
+    } else {
+        dropFeature();
+        keepFrame();
+        emit changed();
+    }
+}
+
+void ShownMatrices::setFeature(int feature, const std::vector<engine::Matrix>& matrices)
+{
+    dropFeature();
+    m_wanted = matrices.empty() ? std::nullopt : std::optional(feature);
+    m_feature = m_wanted;
+    appendFeature(matrices);
+    if (m_feature) {
+        setKind(engine::matrix::kFeature);
+    }
+}
+
+void ShownMatrices::appendFeature(const std::vector<engine::Matrix>& matrices)
+{
+    for (engine::Matrix matrix : matrices) {
+        matrix.name = engine::MatrixName{engine::matrix::kFeature, engine::MatrixName::from(matrix.name).port}.text();
+        m_frames.append(matrix);
+    }
+    takeNames();
+    keepFrame();
+    emit changed();
+}
+
+void ShownMatrices::dropFeature()
+{
+    m_feature.reset();
+    m_frames.drop(engine::matrix::kFeature);
+    if (std::erase(m_kinds, engine::matrix::kFeature) > 0) {
+        const auto mix = std::ranges::find(m_kinds, engine::matrix::kMix);
+        m_kind = mix != m_kinds.end() ? *mix : m_kinds.empty() ? std::string() : m_kinds.front();
+    }
+}
+
+/// Lists what has come to choose from, and chooses what a person asks for first.
+void ShownMatrices::takeNames()
+{
+    const auto knows = [this](projects::MixPort port) { return std::ranges::count(m_ports, port) > 0; };
+    for (const std::string& known : m_frames.names()) {
+        const auto [kind, port] = engine::MatrixName::from(known);
+        if (std::ranges::count(m_kinds, kind) == 0) {
+            m_kinds.push_back(kind);
+            if (m_kinds.size() == 1 ||
+                kind == engine::matrix::kMix) { // what is applied tells more than what is learned
+                m_kind = kind;
+            }
+        }
+        if (port != projects::MixPort::Input && !knows(port)) {
+            m_ports.push_back(port);
+            if (m_ports.size() == 1) {
+                m_port = port;
+            } else if (m_port == projects::MixPort::Final && knows(projects::MixPort::Query)) {
+                m_port = projects::MixPort::Query;
+            }
+        }
+    }
+}
+
+/// There are other frames: follows the newest, or stays where it is.
+void ShownMatrices::keepFrame()
+{
+    m_frame = m_followsNewest && !m_playing ? newest() : std::min(m_frame, newest());
+    m_followsNewest = m_frame == newest();
+}
+
+void ShownMatrices::setKind(const std::string& kind)
+{
+    if (m_kind != kind) {
+        m_kind = kind;
+        keepFrame();
+        emit changed();
+    }
+}
+
+void ShownMatrices::setPort(projects::MixPort port)
+{
+    if (m_port != port) {
+        m_port = port;
+        keepFrame();
+        emit changed();
+    }
+}
+
+void ShownMatrices::setValue(CellValue value)
+{
+    if (m_value != value) {
+        m_value = value;
+        emit changed();
+    }
+}
+
+std::size_t ShownMatrices::newest() const
+{
+    return std::max<std::size_t>(m_frames.count(series()), 1) - 1;
+}
+
+void ShownMatrices::showFrame(std::size_t frame)
+{
+    if (const std::size_t there = std::min(frame, newest()); there != m_frame) {
+        m_frame = there;
+        m_followsNewest = there == newest();
+        emit changed();
+    }
+}
+
+void ShownMatrices::play(bool on)
+{
+    if (on && m_frame == newest()) {
+        showFrame(0);
+    }
+    m_playing = on;
+    emit changed();
+}
+
+void ShownMatrices::playOn()
+{
+    showFrame(m_frame + 1);
+    if (m_frame == newest()) {
+        play(false);
+    }
+}
+
+void ShownMatrices::pin()
+{
+    if (const auto here = step()) {
+        m_frames.pin(*here);
+        m_value = CellValue::SincePinned;
+        emit changed();
+    }
+}
+
+std::string ShownMatrices::series() const
+{
+    return engine::MatrixName{m_kind, m_port}.text();
+}
+
+std::optional<std::int64_t> ShownMatrices::step() const
+{
+    return any() ? std::optional(m_frames.frame(series(), m_frame).step) : std::nullopt;
+}
+
+std::vector<std::shared_ptr<const engine::Matrix>> ShownMatrices::framesShown() const
+{
+    const auto here = step();
+    return here ? m_frames.at(*here) : std::vector<std::shared_ptr<const engine::Matrix>>();
+}
+
+} // namespace residua::visualizers
