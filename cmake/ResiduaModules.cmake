@@ -5,9 +5,9 @@
 #                       USES <residua libraries> EXTERNAL <imported targets> PRIVATE_EXTERNAL <imported targets>)
 #   residua_add_executable(<name> [MODULE <module>] SOURCES <files> USES ... EXTERNAL ...)  built into <build>/bin
 #   residua_add_tests(<folder>/<program> UNITS <tst_unit ...> SLOW_UNITS <tst_unit ...> DISPLAY_UNITS <tst_unit ...>
-#                     SOURCES <further files> PRECOMPILE <headers> USES ... EXTERNAL ... [APART])
+#                     SOURCES <further files> PRECOMPILE <headers> USES ... EXTERNAL ...)
 #                                              several units in one executable, a test each; those of DISPLAY_UNITS have
-#                                              a virtual screen and the labels ui and slow; APART: never joined
+#                                              a virtual screen and the labels ui and slow
 #   residua_add_test(<folder>/<tst_unit> [LABELS unit|ui|gpu|slow] [DISPLAY] SOURCES <further files> USES ... EXTERNAL ...)
 #                                              a unit that has a main of its own
 #
@@ -341,7 +341,7 @@ function(residua_test_program uses externals out)
 endfunction()
 
 function(residua_add_tests path)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "APART" "" "UNITS;SLOW_UNITS;DISPLAY_UNITS;SOURCES;PRECOMPILE;USES;EXTERNAL")
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "UNITS;SLOW_UNITS;DISPLAY_UNITS;SOURCES;PRECOMPILE;USES;EXTERNAL")
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "residua_add_tests(${path}): unknown argument ${ARG_UNPARSED_ARGUMENTS}")
   endif()
@@ -353,9 +353,7 @@ function(residua_add_tests path)
     list(APPEND sources "${CMAKE_SOURCE_DIR}/tests/${folder}/${unit}.cpp")
   endforeach()
   residua_set_up_test(${target} "${sources}" "${ARG_USES}" "${ARG_EXTERNAL}")
-  if(NOT ARG_APART)
-    residua_join_sources(${target} "${sources}")
-  endif()
+  residua_join_sources(${target} "${sources}")
   if(TARGET "${ARG_PRECOMPILE}")
     residua_precompile(${target} ${ARG_PRECOMPILE})
   elseif(ARG_PRECOMPILE OR "residua::torch" IN_LIST ARG_EXTERNAL) # beside LibTorch Qt has other macros

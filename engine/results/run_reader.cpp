@@ -61,9 +61,9 @@ public:
         }
     }
 
-    [[nodiscard]] Result<Statement> prepare(std::string_view sql) const
+    [[nodiscard]] Result<SqlStatement> prepare(std::string_view sql) const
     {
-        return m_database ? m_database->prepare(sql) : Result<Statement>(*storeError);
+        return m_database ? m_database->prepare(sql) : Result<SqlStatement>(*storeError);
     }
 
     /// The error of the last statement. Precondition: it was prepared.
@@ -82,7 +82,7 @@ public:
     /// Gives each row of a query to `take`, up to the first that makes no sense: it says what is wrong with it. In a
     /// damaged store one row may lead to itself again.
     template <class Take>
-    void forEach(const std::string& what, Result<Statement>& statement, const Take& take)
+    void forEach(const std::string& what, Result<SqlStatement>& statement, const Take& take)
     {
         if (!statement) {
             fault(what, statement.error().message);
@@ -100,7 +100,7 @@ public:
     }
 
     /// Steps of a series, each once and ascending; what is wrong with one.
-    [[nodiscard]] static std::string wrongStep(const Statement& row, std::int64_t last)
+    [[nodiscard]] static std::string wrongStep(const SqlStatement& row, std::int64_t last)
     {
         if (!row.isInteger(0)) {
             return "a step is no number";
@@ -121,7 +121,7 @@ public:
             statement->bind(1, std::string_view(name)).bind(2, kLastStep);
         }
         std::optional<MetricPoint> found;
-        forEach(name, statement, [&](const Statement& row) {
+        forEach(name, statement, [&](const SqlStatement& row) {
             const std::string wrong = row.isNumberOrNull(1) ? wrongStep(row, -1) : "a value is no number";
             if (wrong.empty()) {
                 found = {row.integer(0), row.real(1)};
@@ -136,7 +136,7 @@ public:
         std::vector<std::string> names;
         auto statement = prepare("SELECT name FROM names WHERE EXISTS (SELECT 1 FROM " + std::string(table) +
                                  " AS t WHERE t.name = names.id) ORDER BY name");
-        forEach(table, statement, [&](const Statement& row) {
+        forEach(table, statement, [&](const SqlStatement& row) {
             if (names.size() >= kMostNames) {
                 return "there are more than " + std::to_string(kMostNames) + " names";
             }
@@ -241,7 +241,7 @@ std::vector<MetricPoint> RunReader::metric(const std::string& name, std::int64_t
     if (statement) {
         statement->bind(1, std::string_view(name)).bind(2, after);
     }
-    m_impl->forEach(name, statement, [&](const Statement& row) {
+    m_impl->forEach(name, statement, [&](const SqlStatement& row) {
         std::string wrong = Impl::wrongStep(row, last);
         if (wrong.empty() && row.isNumberOrNull(1)) {
             points.push_back({row.integer(0), row.real(1)});
@@ -273,7 +273,7 @@ std::vector<std::int64_t> RunReader::matrixSteps(const std::string& name) const
     if (statement) {
         statement->bind(1, std::string_view(name));
     }
-    m_impl->forEach(name, statement, [&](const Statement& row) {
+    m_impl->forEach(name, statement, [&](const SqlStatement& row) {
         std::string wrong = Impl::wrongStep(row, steps.empty() ? -1 : steps.back());
         if (wrong.empty()) {
             steps.push_back(row.integer(0));
@@ -320,7 +320,7 @@ std::vector<RunEvent> RunReader::events() const
     std::vector<RunEvent> events;
     auto statement = m_impl->prepare("SELECT step, kind, text, id FROM events ORDER BY id");
     std::optional<std::int64_t> last;
-    m_impl->forEach("events", statement, [&](const Statement& row) {
+    m_impl->forEach("events", statement, [&](const SqlStatement& row) {
         if (last && row.integer(3) <= *last) {
             return std::string("they are out of order, the store is damaged");
         }

@@ -139,7 +139,7 @@ void Database::Close::operator()(sqlite3* connection) const
     sqlite3_close(connection);
 }
 
-void Statement::Finalize::operator()(sqlite3_stmt* statement) const
+void SqlStatement::Finalize::operator()(sqlite3_stmt* statement) const
 {
     sqlite3_finalize(statement);
 }
@@ -263,7 +263,7 @@ Status Database::execute(const char* sql)
     return Done{};
 }
 
-Result<Statement> Database::prepare(std::string_view sql) const
+Result<SqlStatement> Database::prepare(std::string_view sql) const
 {
     sqlite3_stmt* statement = nullptr;
     const int size = static_cast<int>(sql.size());
@@ -271,7 +271,7 @@ Result<Statement> Database::prepare(std::string_view sql) const
         SQLITE_OK) {
         return failure("cannot read the store");
     }
-    return Statement(statement, m_work.get());
+    return SqlStatement(statement, m_work.get());
 }
 
 Error Database::failure(const std::string& what) const
@@ -280,25 +280,25 @@ Error Database::failure(const std::string& what) const
     return {m_path, what + ": " + reasonOf(m_connection.get())};
 }
 
-Statement& Statement::bind(int index, std::int64_t value)
+SqlStatement& SqlStatement::bind(int index, std::int64_t value)
 {
     sqlite3_bind_int64(m_statement.get(), index, value);
     return *this;
 }
 
-Statement& Statement::bind(int index, double value)
+SqlStatement& SqlStatement::bind(int index, double value)
 {
     sqlite3_bind_double(m_statement.get(), index, value);
     return *this;
 }
 
-Statement& Statement::bind(int index, std::string_view text)
+SqlStatement& SqlStatement::bind(int index, std::string_view text)
 {
     sqlite3_bind_text64(m_statement.get(), index, text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8);
     return *this;
 }
 
-Statement& Statement::bind(int index, std::span<const std::byte> bytes)
+SqlStatement& SqlStatement::bind(int index, std::span<const std::byte> bytes)
 {
     // A null pointer would be stored as NULL rather than as no bytes.
     const void* data = bytes.empty() ? static_cast<const void*>("") : bytes.data();
@@ -306,14 +306,14 @@ Statement& Statement::bind(int index, std::span<const std::byte> bytes)
     return *this;
 }
 
-bool Statement::run()
+bool SqlStatement::run()
 {
     const int code = sqlite3_step(m_statement.get());
     sqlite3_reset(m_statement.get());
     return code == SQLITE_DONE;
 }
 
-bool Statement::next()
+bool SqlStatement::next()
 {
     if (m_work != nullptr) {
         *m_work = 0;
@@ -323,17 +323,17 @@ bool Statement::next()
     return code == SQLITE_ROW;
 }
 
-void Statement::reset()
+void SqlStatement::reset()
 {
     sqlite3_reset(m_statement.get());
 }
 
-std::int64_t Statement::integer(int column) const
+std::int64_t SqlStatement::integer(int column) const
 {
     return sqlite3_column_int64(m_statement.get(), column);
 }
 
-double Statement::real(int column) const
+double SqlStatement::real(int column) const
 {
     if (sqlite3_column_type(m_statement.get(), column) == SQLITE_NULL) {
         return std::numeric_limits<double>::quiet_NaN();
@@ -341,7 +341,7 @@ double Statement::real(int column) const
     return sqlite3_column_double(m_statement.get(), column);
 }
 
-std::string Statement::text(int column) const
+std::string SqlStatement::text(int column) const
 {
     const auto* characters = reinterpret_cast<const char*>(sqlite3_column_text(m_statement.get(), column));
     return characters == nullptr
@@ -349,28 +349,28 @@ std::string Statement::text(int column) const
                : std::string(characters, static_cast<std::size_t>(sqlite3_column_bytes(m_statement.get(), column)));
 }
 
-bool Statement::isInteger(int column) const
+bool SqlStatement::isInteger(int column) const
 {
     return sqlite3_column_type(m_statement.get(), column) == SQLITE_INTEGER;
 }
 
-bool Statement::isNumberOrNull(int column) const
+bool SqlStatement::isNumberOrNull(int column) const
 {
     const int type = sqlite3_column_type(m_statement.get(), column);
     return type == SQLITE_FLOAT || type == SQLITE_INTEGER || type == SQLITE_NULL;
 }
 
-bool Statement::isText(int column) const
+bool SqlStatement::isText(int column) const
 {
     return sqlite3_column_type(m_statement.get(), column) == SQLITE_TEXT;
 }
 
-bool Statement::isBytes(int column) const
+bool SqlStatement::isBytes(int column) const
 {
     return sqlite3_column_type(m_statement.get(), column) == SQLITE_BLOB;
 }
 
-std::span<const std::byte> Statement::bytes(int column) const
+std::span<const std::byte> SqlStatement::bytes(int column) const
 {
     const auto* data = static_cast<const std::byte*>(sqlite3_column_blob(m_statement.get(), column));
     return {data, static_cast<std::size_t>(sqlite3_column_bytes(m_statement.get(), column))};

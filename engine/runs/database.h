@@ -19,7 +19,7 @@ namespace residua::engine {
 /// A run's numbers: store.sqlite.
 inline constexpr const char* kStoreFile = "store.sqlite";
 
-class Statement;
+class SqlStatement;
 
 /// Why the store refused.
 enum class StoreTrouble {
@@ -44,7 +44,7 @@ public:
     [[nodiscard]] static Result<Database> openForReading(const std::filesystem::path& path);
 
     [[nodiscard]] Status execute(const char* sql);
-    [[nodiscard]] Result<Statement> prepare(std::string_view sql) const;
+    [[nodiscard]] Result<SqlStatement> prepare(std::string_view sql) const;
     /// `what` and why: the last failure.
     [[nodiscard]] Error failure(const std::string& what) const;
     /// The kind of the last failure that an error was returned for.
@@ -68,12 +68,12 @@ private:
 };
 
 /// A prepared statement. Parameters are numbered from 1, columns from 0; bound text and bytes must outlive run().
-class Statement {
+class SqlStatement {
 public:
-    Statement& bind(int index, std::int64_t value);
-    Statement& bind(int index, double value); ///< NaN is stored as NULL
-    Statement& bind(int index, std::string_view text);
-    Statement& bind(int index, std::span<const std::byte> bytes);
+    SqlStatement& bind(int index, std::int64_t value);
+    SqlStatement& bind(int index, double value); ///< NaN is stored as NULL
+    SqlStatement& bind(int index, std::string_view text);
+    SqlStatement& bind(int index, std::span<const std::byte> bytes);
 
     /// Runs a statement that yields no rows, and makes it ready for the next.
     [[nodiscard]] bool run();
@@ -100,7 +100,7 @@ private:
     struct Finalize {
         void operator()(sqlite3_stmt* statement) const;
     };
-    Statement(sqlite3_stmt* statement, int* work) : m_statement(statement), m_work(work) {}
+    SqlStatement(sqlite3_stmt* statement, int* work) : m_statement(statement), m_work(work) {}
 
     std::unique_ptr<sqlite3_stmt, Finalize> m_statement;
     int* m_work; ///< the database's; null where nothing is counted

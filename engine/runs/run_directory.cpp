@@ -104,7 +104,7 @@ bool hasRecordedSteps(const fs::path& store)
         return false;
     }
     const auto database = Database::openForReading(store);
-    auto recorded = database ? database->prepare("SELECT 1 FROM metrics LIMIT 1") : Result<Statement>(Error{});
+    auto recorded = database ? database->prepare("SELECT 1 FROM metrics LIMIT 1") : Result<SqlStatement>(Error{});
     return recorded && recorded->next();
 }
 

@@ -97,7 +97,7 @@ Status StoreWriter::connect(std::optional<std::int64_t> goOnFrom, StoreTrouble& 
         "INSERT OR REPLACE INTO metrics(name, step, value) VALUES(?1, ?2, ?3)",
         "INSERT OR REPLACE INTO matrices(name, step, rows, columns, data) VALUES(?1, ?2, ?3, ?4, ?5)",
         "INSERT INTO events(step, kind, text) VALUES(?1, ?2, ?3)"};
-    std::vector<Statement> prepared;
+    std::vector<SqlStatement> prepared;
     for (const char* sql : kSql) {
         auto statement = database->prepare(sql);
         if (!statement) {

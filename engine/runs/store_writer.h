@@ -48,11 +48,11 @@ private:
     /// A connection with the statements of write(), prepared once.
     struct Connection {
         Database database;
-        Statement addName; // after the database: finalised before it closes
-        Statement findName;
-        Statement metric;
-        Statement matrix;
-        Statement event;
+        SqlStatement addName; // after the database: finalised before it closes
+        SqlStatement findName;
+        SqlStatement metric;
+        SqlStatement matrix;
+        SqlStatement event;
     };
 
     explicit StoreWriter(std::filesystem::path path) : m_path(std::move(path)) {}

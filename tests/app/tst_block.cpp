@@ -31,8 +31,6 @@ using projects::PortRef;
 
 namespace {
 
-const projects::GraphRef kRef = projects::GraphRef::block("mlp");
-
 projects::Project threeBlocks()
 {
     projects::Project project = projects::findExample("linear-ancre")->project;
@@ -71,7 +69,7 @@ private slots:
         QTest::mouseClick(depth.surface(), Qt::LeftButton, {}, layer);
         QTest::mouseDClick(depth.surface(), Qt::LeftButton, {}, layer);
         QTRY_VERIFY(block().isVisible());
-        QCOMPARE(canvas().graph(), kRef);
+        QCOMPARE(canvas().graph(), kMlpBlock);
         QTRY_COMPARE(button("blockLayer")->text(), QString("Layer 2"));
         QVERIFY(m_window->findChild<QLabel*>("blockNote")->text().contains("3 layers"));
         QTest::keyClick(block().surface(), Qt::Key_Escape);
@@ -91,7 +89,7 @@ private slots:
         QTRY_VERIFY(node("linear").has_value());
         QTRY_COMPARE(m_window->actions().undo->text(), QString("&Undo Add linear"));
         const NodeId added = *node("linear");
-        QVERIFY(m_window->documents().place() == Place(NodePlace{kRef, added}));
+        QVERIFY(m_window->documents().place() == Place(NodePlace{kMlpBlock, added}));
 
         // Its output has 64 features where `down` still takes what `up` makes: wiring it there is no fault …
         drag(port({*node("up"), "out"}, projects::PortSide::Output), port({added, "in"}, projects::PortSide::Input));
@@ -152,9 +150,9 @@ private slots:
     {
         openBlock();
         click(nodePoint("relu"));
-        QTRY_VERIFY(m_window->documents().place() == Place(NodePlace{kRef, *node("relu")}));
+        QTRY_VERIFY(m_window->documents().place() == Place(NodePlace{kMlpBlock, *node("relu")}));
         QTest::keyClick(block().surface(), Qt::Key_Up);
-        QTRY_VERIFY(m_window->documents().place() == Place(NodePlace{kRef, *node("down")}));
+        QTRY_VERIFY(m_window->documents().place() == Place(NodePlace{kMlpBlock, *node("down")}));
         QTest::keyClick(block().surface(), Qt::Key_C, Qt::ControlModifier);
         QVERIFY(QGuiApplication::clipboard()->text().contains("\"down\""));
         QTest::keyClick(block().surface(), Qt::Key_V, Qt::ControlModifier);
@@ -178,7 +176,7 @@ private slots:
     {
         openBlock();
         emit block().requested(
-            editor::SelectionChanged{{{}, {}, {*node("up"), *node("relu"), *node("down")}, {}, kRef}});
+            editor::SelectionChanged{{{}, {}, {*node("up"), *node("relu"), *node("down")}, {}, kMlpBlock}});
         for (const projects::Alignment alignment : {projects::Alignment::Left, projects::Alignment::Top}) {
             const auto before = m_window->session().document().layout;
             m_window->editCommands().align(alignment); // the second moves what the first had selected
@@ -246,7 +244,7 @@ private slots:
     void theOutlineWiresAndDeletesWithoutTheCanvas()
     {
         OutlineModel& model = m_window->workspace().outlineModel();
-        const NodePlace down{kRef, *node("down")};
+        const NodePlace down{kMlpBlock, *node("down")};
         const auto properties = propertiesOf(project(), down);
         const auto input = std::ranges::find(properties, "input.in", &Property::key);
         QVERIFY(input != properties.end());
@@ -266,9 +264,9 @@ private slots:
         QCOMPARE(m_window->actions().undo->text(), QString("&Undo Wire input in"));
 
         OutlineView& outline = m_window->workspace().view<OutlineView>();
-        QTRY_VERIFY(model.indexOf(NodePlace{kRef, *node("relu")}).isValid());
+        QTRY_VERIFY(model.indexOf(NodePlace{kMlpBlock, *node("relu")}).isValid());
         outline.setFocus();
-        outline.setCurrentIndex(model.indexOf(NodePlace{kRef, *node("relu")}));
+        outline.setCurrentIndex(model.indexOf(NodePlace{kMlpBlock, *node("relu")}));
         QTest::keyClick(&outline, Qt::Key_Delete);
         QVERIFY(!node("relu").has_value());
         QCOMPARE(m_window->actions().undo->text(), QString("&Undo Delete relu"));
@@ -315,7 +313,7 @@ private slots:
 private:
     CanvasWidget& block() const { return m_window->workspace().block(); }
     editor::BlockCanvas& canvas() const { return m_window->workspace().blockCanvas(); }
-    const projects::Graph& graph() const { return *findGraph(project(), kRef); }
+    const projects::Graph& graph() const { return *findGraph(project(), kMlpBlock); }
     QToolButton* button(const char* name) const { return m_window->findChild<QToolButton*>(name); }
 
     std::optional<NodeId> node(const std::string& name) const
@@ -342,7 +340,7 @@ private:
     {
         m_window->workspace().showCanvas(WorkspaceView::Block);
         QVERIFY(block().drawable());
-        QCOMPARE(canvas().graph(), kRef);
+        QCOMPARE(canvas().graph(), kMlpBlock);
         waitUntilStill(block(), [&] { return nodePoint("up"); });
     }
 

@@ -22,12 +22,6 @@
 using namespace residua;
 using namespace residua::app;
 
-namespace {
-
-const projects::GraphRef kRef = projects::GraphRef::block("mlp");
-
-} // namespace
-
 class TestEditCommands : public WindowHarness {
     Q_OBJECT
 
@@ -86,7 +80,7 @@ private slots:
         QFETCH(QString, title);
         const Place place = thing == "shortcut" ? Place(ShortcutsPlace{{{0, 2}}})
                             : thing == "layers" ? Place(LayersPlace{{2}})
-                                                : Place(NodePlace{kRef, node("relu")});
+                                                : Place(NodePlace{kMlpBlock, node("relu")});
         const WorkspaceView view = thing == "node" ? WorkspaceView::Block : WorkspaceView::Depth;
         const projects::Document before = m_window->session().document();
         std::vector<projects::Document> after;
@@ -126,7 +120,7 @@ private slots:
         m_window->editCommands().deleteSelection();
         m_window->workspace().showCanvas(WorkspaceView::Matrix); // shows no layers
         m_window->editCommands().deleteSelection();
-        m_window->documents().choose(NodePlace{kRef, node("relu")});
+        m_window->documents().choose(NodePlace{kMlpBlock, node("relu")});
         m_window->workspace().showCanvas(WorkspaceView::Depth);
         m_window->editCommands().deleteSelection();
         QVERIFY(m_window->session().document() == before);
@@ -157,11 +151,11 @@ private slots:
         EditCommands& commands = m_window->editCommands();
         m_window->workspace().showCanvas(WorkspaceView::Block);
         commands.selectAll();
-        QCOMPARE(m_window->documents().selection().graph, kRef);
+        QCOMPARE(m_window->documents().selection().graph, kMlpBlock);
         const std::size_t nodes = m_window->documents().selection().nodes.size();
-        QCOMPARE(nodes, findGraph(project(), kRef)->nodes.size());
+        QCOMPARE(nodes, findGraph(project(), kMlpBlock)->nodes.size());
         commands.duplicate();
-        QCOMPARE(findGraph(project(), kRef)->nodes.size(), 2 * nodes);
+        QCOMPARE(findGraph(project(), kMlpBlock)->nodes.size(), 2 * nodes);
         QCOMPARE(m_window->documents().selection().nodes.size(), nodes); // the copies
         commands.giveUp();
         QVERIFY(m_window->documents().selection().nodes.empty());
@@ -173,7 +167,7 @@ private slots:
 private:
     projects::NodeId node(const std::string& name) const
     {
-        return std::ranges::find(findGraph(project(), kRef)->nodes, name, &projects::Node::name)->id;
+        return std::ranges::find(findGraph(project(), kMlpBlock)->nodes, name, &projects::Node::name)->id;
     }
 };
 

@@ -21,7 +21,7 @@ using namespace residua::app;
 
 namespace {
 
-projects::Project example()
+projects::Project linearProject()
 {
     return projects::findExample("linear-ancre")->project;
 }
@@ -56,8 +56,8 @@ private slots:
     {
         PaletteModel model;
         const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
-        model.setContext(example(), ProjectPlace{});
-        model.setContext(example(), GraphPlace{projects::GraphRef::head()});
+        model.setContext(linearProject(), ProjectPlace{});
+        model.setContext(linearProject(), GraphPlace{projects::GraphRef::head()});
     }
 
     void eachTopologySaysWhatItWouldAdd()
@@ -83,7 +83,7 @@ private slots:
     {
         for (const PaletteItem& item : itemsOf(PaletteKind::Topology)) {
             projects::History history;
-            history.reset({example(), {}});
+            history.reset({linearProject(), {}});
             const auto edit = takeUp(history.project(), ProjectPlace{}, item);
             QVERIFY2(edit.ok(), item.key.c_str());
             QVERIFY(history.perform(*edit).ok());
@@ -94,16 +94,16 @@ private slots:
                 QVERIFY(QString::fromStdString(history.undoTitle()).contains(item.title));
                 history.undo();
             }
-            QCOMPARE(history.project(), example());
+            QCOMPARE(history.project(), linearProject());
         }
     }
 
     void theCostShownIsTheCostAfterwards()
     {
         PaletteModel model;
-        model.setContext(example(), ProjectPlace{});
+        model.setContext(linearProject(), ProjectPlace{});
         for (const PaletteItem& item : itemsOf(PaletteKind::Topology)) {
-            projects::Document document{example(), {}};
+            projects::Document document{linearProject(), {}};
             QVERIFY(projects::applyEdit(document, *takeUp(document.project, ProjectPlace{}, item)).ok());
             const auto report = projects::costOf(document.project);
             const auto shown = model.costWith(item);
@@ -114,7 +114,7 @@ private slots:
 
     void aBlockGoesToTheSelectedLayersAndIsKeptOnce()
     {
-        projects::Document document{example(), {}};
+        projects::Document document{linearProject(), {}};
         const std::size_t before = document.project.network.blocks.size();
         const auto items = itemsOf(PaletteKind::Block);
         const auto mlp = std::find_if(items.begin(), items.end(), [](const auto& item) { return item.key == "mlp"; });
@@ -131,7 +131,7 @@ private slots:
 
     void aNodeGoesIntoTheSelectedGraphUnderAFreeName()
     {
-        projects::Document document{example(), {}};
+        projects::Document document{linearProject(), {}};
         const PaletteItem item = itemsOf(PaletteKind::Node).front();
         QVERIFY(!takeUp(document.project, ProjectPlace{}, item).ok());
         const std::size_t before = document.project.network.head.nodes.size();
@@ -155,7 +155,7 @@ private slots:
 
     void aChangeByHandIsToldAndTakenBack()
     {
-        projects::Document document{example(), {}};
+        projects::Document document{linearProject(), {}};
         QVERIFY(!customisationOf(document.project));
         const projects::Topology original = document.project.topology;
         auto& mix = std::get<projects::DepthMix>(document.project.topology.wiring);

@@ -20,6 +20,9 @@ namespace residua::app {
 /// Milliseconds that a busy machine may take for what a run writes or a file brings.
 inline constexpr int kPatience = 60000;
 
+/// The block that the layers of "linear-ancre" are made of.
+inline const projects::GraphRef kMlpBlock = projects::GraphRef::block("mlp");
+
 /// "linear-ancre" as it trains at once.
 inline projects::Project quickExample(std::int64_t steps = 8)
 {

@@ -77,6 +77,11 @@ at::Tensor randomTensor(at::IntArrayRef shape, std::uint64_t seed)
     return result;
 }
 
+at::Tensor leaf(at::IntArrayRef shape, std::uint64_t seed, double scale)
+{
+    return (randomTensor(shape, seed) * scale).requires_grad_(true);
+}
+
 DeviceBatch randomBatch(const Project& project, std::int64_t batch, std::int64_t time, std::uint64_t seed)
 {
     const projects::ExampleSchema examples = projects::examplesOf(project.data);

@@ -33,6 +33,8 @@ inline const engine::Pass kEvaluation = passIn(engine::Mode::Evaluation);
                                               std::uint64_t seed);
 /// Standard normal numbers of a seed, in double.
 [[nodiscard]] at::Tensor randomTensor(at::IntArrayRef shape, std::uint64_t seed);
+/// The same times `scale`, as a leaf that takes a gradient.
+[[nodiscard]] at::Tensor leaf(at::IntArrayRef shape, std::uint64_t seed, double scale = 1);
 
 /// Moves every parameter off the symmetric or zero place where it starts, by seeded noise.
 void shake(engine::CompiledNetwork& network, double scale, std::uint64_t seed);

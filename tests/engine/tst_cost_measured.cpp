@@ -37,9 +37,9 @@ using projects::Project;
 
 namespace {
 
-constexpr std::int64_t kDepth = 6;
-constexpr std::int64_t kBatch = 2;
-constexpr std::int64_t kTime = 32;
+constexpr std::int64_t kCostDepth = 6;
+constexpr std::int64_t kCostBatch = 2;
+constexpr std::int64_t kCostTime = 32;
 
 /// LibTorch's memory on the host, counted. For the life of the process.
 class CountingAllocator final : public c10::Allocator {
@@ -164,7 +164,7 @@ Project languageUnder(const std::string& topology)
 {
     const bool drawn = topology == kDrawn;
     const bool isPlain = topology == kFactored || topology == kPartlyFactored || topology == kPerformer;
-    Project project = tinyLanguage("transformer", drawn || isPlain ? "plain" : topology, kDepth);
+    Project project = tinyLanguage("transformer", drawn || isPlain ? "plain" : topology, kCostDepth);
     if (topology == kFactored) {
         project.network.rank = projects::FixedRank{16};
     }
@@ -179,12 +179,13 @@ Project languageUnder(const std::string& topology)
         }
     }
     if (drawn) {
-        std::get<projects::DepthMix>(project.topology.wiring).states[{1, kDepth}] = projects::ShortcutState::Learned;
+        std::get<projects::DepthMix>(project.topology.wiring).states[{1, kCostDepth}] =
+            projects::ShortcutState::Learned;
     }
     project = *projects::rewired(project, project.topology);
     project.network.width = 64;
-    project.training.batch = kBatch;
-    project.training.sequenceLength = kTime;
+    project.training.batch = kCostBatch;
+    project.training.sequenceLength = kCostTime;
     return project;
 }
 
@@ -203,7 +204,7 @@ private Q_SLOTS:
     void everyPreset_data()
     {
         QTest::addColumn<QString>("topology");
-        for (const projects::TopologyPreset& preset : projects::topologyPresets(kDepth)) {
+        for (const projects::TopologyPreset& preset : projects::topologyPresets(kCostDepth)) {
             QTest::newRow(preset.name.c_str()) << QString::fromStdString(preset.name);
         }
         QTest::newRow(kDrawn) << kDrawn;
@@ -220,7 +221,7 @@ private Q_SLOTS:
         const auto cost = projects::costOf(project);
         QVERIFY(cost.ok());
         const auto network = compiled(project);
-        const engine::DeviceBatch batch = randomBatch(project, kBatch, kTime, 5);
+        const engine::DeviceBatch batch = randomBatch(project, kCostBatch, kCostTime, 5);
         const engine::Pass& pass = kTraining;
         network->loss(batch, pass).backward(); // what is made once is there now
         for (engine::NamedParameter& parameter : network->parameters()) {
@@ -232,7 +233,7 @@ private Q_SLOTS:
         const double forward = g_seen.products;
         const double kept = CountingAllocator::instance().live() - before;
         loss.backward();
-        constexpr double kTokens = kBatch * kTime;
+        constexpr double kTokens = kCostBatch * kCostTime;
         QCOMPARE(parameterCount(*network), cost->total.parameters);
         within("forward FLOP", cost->total.forwardFlops * kTokens / forward, 1, 1.09);
         within("training FLOP", cost->total.trainFlops * kTokens / g_seen.products, 1, 1.09);
@@ -262,13 +263,13 @@ private Q_SLOTS:
         project.schedule.axis = static_cast<projects::DropAxis>(axis);
         project.schedule.sampling = projects::DropSampling::FixedSize;
         project.schedule.mlpParts = 2;
-        project.schedule.stages = {{0, kDepth / 2.0, {}}};
+        project.schedule.stages = {{0, kCostDepth / 2.0, {}}};
         const auto cost = projects::costOf(project);
         QVERIFY2(cost.ok(), cost.ok() ? "" : cost.error().text().c_str());
         const projects::SpanCost span = projects::costsOfSpans(project, *cost).front();
         QVERIFY(span.flopShare < 0.9);
         const auto network = compiled(project);
-        const engine::DeviceBatch batch = randomBatch(project, kBatch, kTime, 5);
+        const engine::DeviceBatch batch = randomBatch(project, kCostBatch, kCostTime, 5);
         engine::Pass pass = kTraining;
         pass.step = 1;
         pass.random = engine::RandomStreams(project.seeds.stages, pass.step);
@@ -281,7 +282,7 @@ private Q_SLOTS:
         const at::Tensor loss = network->loss(batch, pass);
         const double kept = CountingAllocator::instance().live() - before;
         loss.backward();
-        constexpr double kTokens = kBatch * kTime;
+        constexpr double kTokens = kCostBatch * kCostTime;
         within("training FLOP", span.flopShare * cost->total.trainFlops * kTokens / g_seen.products, 1, 1.12);
         if (project.schedule.axis == projects::DropAxis::Layers) {
             within("memory", span.activationBytes / kept, 0.93, 1.07);
@@ -298,7 +299,7 @@ private Q_SLOTS:
         const std::set<std::string> rough{"mudd",         "hyper-dynamic",   "mhc",
                                           "highway",      "laurel-lr",       "laurel-pa",
                                           "laurel-rw-lr", "laurel-rw-lr-pa", "value-residual"};
-        for (const projects::TopologyPreset& preset : projects::topologyPresets(kDepth)) {
+        for (const projects::TopologyPreset& preset : projects::topologyPresets(kCostDepth)) {
             if (!rough.contains(preset.name)) {
                 QTest::newRow(preset.name.c_str()) << QString::fromStdString(preset.name);
             }
@@ -309,7 +310,7 @@ private Q_SLOTS:
         QFETCH(QString, topology);
         Project project = languageUnder(topology.toStdString());
         project.training.precision = projects::Precision::Bf16;
-        const engine::DeviceBatch batch = randomBatch(project, kBatch, kTime, 5);
+        const engine::DeviceBatch batch = randomBatch(project, kCostBatch, kCostTime, 5);
         double said = 0;
         double measured = 0;
         for (const double sign : {1.0, -1.0}) {
@@ -342,7 +343,7 @@ private Q_SLOTS:
     {
         QFETCH(QString, topology);
         constexpr std::int64_t kSamples = 512; // beside them what makes the weights is nothing
-        const Project project = portedVectors(topology.toStdString(), kDepth);
+        const Project project = portedVectors(topology.toStdString(), kCostDepth);
         const auto network = compiled(project);
         const engine::DeviceBatch batch = randomBatch(project, kSamples, 1, 5);
         const at::NoGradGuard noGrad;

@@ -31,10 +31,10 @@ using kernels::WeightKind;
 
 namespace {
 
-constexpr std::int64_t kBatch = 2;
-constexpr std::int64_t kTime = 3;
-constexpr std::int64_t kWidth = 5;
-constexpr std::int64_t kTokens = kBatch * kTime;
+constexpr std::int64_t kStackBatch = 2;
+constexpr std::int64_t kStackTime = 3;
+constexpr std::int64_t kStackWidth = 5;
+constexpr std::int64_t kTokens = kStackBatch * kStackTime;
 
 Compute doubles()
 {
@@ -43,11 +43,6 @@ Compute doubles()
     compute.activationType = at::kDouble;
     compute.residualType = at::kDouble;
     return compute;
-}
-
-at::Tensor leaf(at::IntArrayRef shape, std::uint64_t seed)
-{
-    return randomTensor(shape, seed).requires_grad_(true);
 }
 
 struct KindCase {
@@ -91,10 +86,10 @@ Leaves makeLeaves(const KindCase& kind, std::int64_t t, int outputs, bool base)
 {
     Leaves leaves;
     for (std::int64_t s = 0; s < t; ++s) {
-        leaves.entries.push_back(leaf({kBatch, kTime, kWidth}, 100 + static_cast<std::uint64_t>(s)));
+        leaves.entries.push_back(leaf({kStackBatch, kStackTime, kStackWidth}, 100 + static_cast<std::uint64_t>(s)));
     }
     for (int o = 0; o < outputs && base; ++o) {
-        leaves.bases.push_back(leaf({kBatch, kTime, kWidth}, 200 + static_cast<std::uint64_t>(o)));
+        leaves.bases.push_back(leaf({kStackBatch, kStackTime, kStackWidth}, 200 + static_cast<std::uint64_t>(o)));
     }
     leaves.weights.weightKind = kind.weight;
     leaves.weights.gateKind = kind.gate;
@@ -102,12 +97,12 @@ Leaves makeLeaves(const KindCase& kind, std::int64_t t, int outputs, bool base)
     if (kind.weight == WeightKind::scalar) {
         leaves.weights.weights = leaf({outputs, t}, 1);
     } else if (kind.weight == WeightKind::perFeature) {
-        leaves.weights.weights = leaf({outputs, t, kWidth}, 2);
+        leaves.weights.weights = leaf({outputs, t, kStackWidth}, 2);
     }
     if (kind.gate == GateKind::token) {
         leaves.weights.tokenWeights = leaf({outputs, t, kTokens}, 3);
     } else if (kind.gate != GateKind::none) {
-        leaves.weights.gateVectors = leaf({outputs, kWidth}, 4);
+        leaves.weights.gateVectors = leaf({outputs, kStackWidth}, 4);
     }
     return leaves;
 }
@@ -118,10 +113,11 @@ std::vector<at::Tensor> composed(const Leaves& leaves, int outputs)
     const MixWeights& w = leaves.weights;
     std::vector<at::Tensor> result;
     for (int o = 0; o < outputs; ++o) {
-        at::Tensor sum = leaves.bases.empty() ? at::zeros({kTokens, kWidth}, at::kDouble)
-                                              : leaves.bases[static_cast<std::size_t>(o)].reshape({kTokens, kWidth});
+        at::Tensor sum = leaves.bases.empty()
+                             ? at::zeros({kTokens, kStackWidth}, at::kDouble)
+                             : leaves.bases[static_cast<std::size_t>(o)].reshape({kTokens, kStackWidth});
         for (std::size_t s = 0; s < leaves.entries.size(); ++s) {
-            const at::Tensor x = leaves.entries[s].reshape({kTokens, kWidth});
+            const at::Tensor x = leaves.entries[s].reshape({kTokens, kStackWidth});
             const auto at = static_cast<std::int64_t>(s);
             const at::Tensor a = w.weights.defined() ? w.weights[o][at] : at::zeros({}, at::kDouble);
             at::Tensor weight = a;
@@ -136,7 +132,7 @@ std::vector<at::Tensor> composed(const Leaves& leaves, int outputs)
             }
             sum = sum + weight * x;
         }
-        result.push_back(sum.reshape({kBatch, kTime, kWidth}));
+        result.push_back(sum.reshape({kStackBatch, kStackTime, kStackWidth}));
     }
     return result;
 }
@@ -167,13 +163,13 @@ std::vector<at::Tensor> gradients(const at::Tensor& loss, const std::vector<at::
 }
 
 /// Largest difference of two lists of gradients; an undefined one counts as zeros.
-double distance(const std::vector<at::Tensor>& a, const std::vector<at::Tensor>& b)
+double largestDistance(const std::vector<at::Tensor>& a, const std::vector<at::Tensor>& b)
 {
     double worst = 0;
     for (std::size_t i = 0; i < a.size(); ++i) {
         if (a[i].defined() || b[i].defined()) {
             const at::Tensor zeros = at::zeros((a[i].defined() ? a[i] : b[i]).sizes(), at::kDouble);
-            worst = std::max(worst, tests::distance(a[i].defined() ? a[i] : zeros, b[i].defined() ? b[i] : zeros));
+            worst = std::max(worst, distance(a[i].defined() ? a[i] : zeros, b[i].defined() ? b[i] : zeros));
         }
     }
     return worst;
@@ -213,14 +209,14 @@ private Q_SLOTS:
         }
         const auto got = stack.mix(firstEntries(4), leaves.weights, outputs, leaves.bases);
         const auto expected = composed(leaves, outputs);
-        QVERIFY(distance(got, expected) < 1e-12);
+        QVERIFY(largestDistance(got, expected) < 1e-12);
         // The entries are read beside the mix too, so that their own gradient joins the mixes'.
         const at::Tensor own = stack.entry(1) * 3.0;
         const at::Tensor ownExpected = leaves.entries[1] * 3.0;
         const auto inputs = leaves.all();
         const auto gradGot = gradients(probe(got) + probe({own}), inputs);
         const auto gradExpected = gradients(probe(expected) + probe({ownExpected}), inputs);
-        QVERIFY(distance(gradGot, gradExpected) < 1e-11);
+        QVERIFY(largestDistance(gradGot, gradExpected) < 1e-11);
     }
 
     void atenCompositionEqualsKernels_data() { kindEqualsComposition_data(); }
@@ -234,22 +230,22 @@ private Q_SLOTS:
         const engine::MixCall call{leaves.entries, leaves.weights, outputs};
         const auto forward = engine::mixForward(doubles(), call, leaves.bases);
         const auto composedForward = engine::composeMix(doubles(), call, leaves.bases);
-        QVERIFY(distance(forward.outputs, composedForward.outputs) < 1e-12);
+        QVERIFY(largestDistance(forward.outputs, composedForward.outputs) < 1e-12);
         const auto grads = engine::mixWeightGrad(doubles(), call, forward.outputs, forward.gateLogits, forward.rstd,
                                                  engine::WeightGrads::All);
         const auto composedGrads =
             engine::composeMixWeightGrad(doubles(), call, forward.outputs, forward.gateLogits, forward.rstd);
-        QVERIFY(distance({grads.weights, grads.token, grads.gateVectors},
-                         {composedGrads.weights, composedGrads.token, composedGrads.gateVectors}) < 1e-11);
+        QVERIFY(largestDistance({grads.weights, grads.token, grads.gateVectors},
+                                {composedGrads.weights, composedGrads.token, composedGrads.gateVectors}) < 1e-11);
         std::vector<engine::MixReading> readings;
         for (int o = 0; o < outputs; ++o) {
             readings.push_back(
                 {forward.outputs[static_cast<std::size_t>(o)], &call, forward.gateLogits, grads.token, o, 2});
         }
         const at::Tensor rstd = forward.rstd.defined() ? forward.rstd[2] : at::Tensor();
-        const at::Tensor own = randomTensor({kBatch, kTime, kWidth}, 77);
+        const at::Tensor own = randomTensor({kStackBatch, kStackTime, kStackWidth}, 77);
         const at::Tensor gathered = engine::mixGather(doubles(), readings, own.clone(), leaves.entries[2], rstd);
-        QVERIFY(tests::distance(gathered, engine::composeMixGather(readings, own, leaves.entries[2], rstd)) < 1e-11);
+        QVERIFY(distance(gathered, engine::composeMixGather(readings, own, leaves.entries[2], rstd)) < 1e-11);
     }
 
     /// Three for each layer of a deep stack whose queries, keys and values read mixes of their own.
@@ -268,18 +264,18 @@ private Q_SLOTS:
             readings.push_back(
                 {forward.outputs[static_cast<std::size_t>(o)], &call, forward.gateLogits, grads.token, o, 2});
         }
-        for (const at::Tensor& own : {at::Tensor(), randomTensor({kBatch, kTime, kWidth}, 77)}) {
+        for (const at::Tensor& own : {at::Tensor(), randomTensor({kStackBatch, kStackTime, kStackWidth}, 77)}) {
             const at::Tensor gathered = engine::mixGather(doubles(), readings, own.defined() ? own.clone() : own,
                                                           leaves.entries[2], forward.rstd[2]);
             const at::Tensor composed = engine::composeMixGather(readings, own, leaves.entries[2], forward.rstd[2]);
-            QVERIFY(tests::distance(gathered, composed) < 1e-9);
+            QVERIFY(distance(gathered, composed) < 1e-9);
         }
     }
 
     void chainedReadersEqualComposition()
     {
         const std::vector<at::Tensor> weights{leaf({1, 1}, 1), leaf({1, 2}, 2), leaf({1, 3}, 3)};
-        const at::Tensor input = leaf({kBatch, kTime, kWidth}, 4);
+        const at::Tensor input = leaf({kStackBatch, kStackTime, kStackWidth}, 4);
         std::vector<at::Tensor> inputs = weights;
         inputs.push_back(input);
         DepthStack stack(doubles());
@@ -289,14 +285,14 @@ private Q_SLOTS:
             MixWeights w;
             w.weights = weights[l];
             stack.push(stack.mix(firstEntries(l + 1), w, 1)[0].tanh());
-            at::Tensor sum = at::zeros({kBatch, kTime, kWidth}, at::kDouble);
+            at::Tensor sum = at::zeros({kStackBatch, kStackTime, kStackWidth}, at::kDouble);
             for (std::size_t s = 0; s <= l; ++s) {
                 sum = sum + weights[l][0][static_cast<std::int64_t>(s)] * plain[s];
             }
             plain.push_back(sum.tanh());
         }
         const auto got = gradients(probe({stack.entry(3)}), inputs);
-        QVERIFY(distance(got, gradients(probe({plain[3]}), inputs)) < 1e-12);
+        QVERIFY(largestDistance(got, gradients(probe({plain[3]}), inputs)) < 1e-12);
     }
 
     void partialGradientsLeaveNothingBehind()
@@ -311,9 +307,9 @@ private Q_SLOTS:
         const auto only = [&](const std::vector<at::Tensor>& inputs) {
             return torch::autograd::grad({loss}, inputs, {}, /*retain_graph=*/true);
         };
-        QVERIFY(tests::distance(only({leaves.weights.weights})[0], expected[3]) < 1e-12);
-        QVERIFY(tests::distance(only({leaves.entries[1]})[0], expected[1]) < 1e-12);
-        QVERIFY(distance(only(leaves.all()), expected) < 1e-12);
+        QVERIFY(distance(only({leaves.weights.weights})[0], expected[3]) < 1e-12);
+        QVERIFY(distance(only({leaves.entries[1]})[0], expected[1]) < 1e-12);
+        QVERIFY(largestDistance(only(leaves.all()), expected) < 1e-12);
     }
 
     void repeatedBackwardAddsUp()
@@ -329,7 +325,7 @@ private Q_SLOTS:
         loss.backward();
         const auto inputs = leaves.all();
         for (std::size_t i = 0; i < inputs.size(); ++i) {
-            QVERIFY(tests::distance(inputs[i].grad(), expected[i] * 2.0) < 1e-11);
+            QVERIFY(distance(inputs[i].grad(), expected[i] * 2.0) < 1e-11);
         }
         QVERIFY_THROWS_EXCEPTION(c10::Error, loss.backward());
     }
@@ -391,7 +387,7 @@ private Q_SLOTS:
         stack.push(leaves.entries[1]);
         const at::Tensor out = stack.mix(firstEntries(2), leaves.weights, 1)[0];
         QVERIFY(!out.requires_grad());
-        QVERIFY(distance({out}, composed(leaves, 1)) < 1e-12);
+        QVERIFY(largestDistance({out}, composed(leaves, 1)) < 1e-12);
     }
 };
 

@@ -30,11 +30,6 @@ using projects::Project;
 
 namespace {
 
-at::Tensor leaf(at::IntArrayRef shape, std::uint64_t seed, double scale = 1)
-{
-    return (randomTensor(shape, seed) * scale).requires_grad_(true);
-}
-
 /// Keys and values for each query head.
 at::Tensor shared(const at::Tensor& x, std::int64_t group)
 {

@@ -33,7 +33,7 @@ using projects::Project;
 
 namespace {
 
-constexpr std::int64_t kDepth = 4;
+constexpr std::int64_t kGateDepth = 4;
 
 BranchGate& gateOf(Project& project)
 {
@@ -156,7 +156,7 @@ private Q_SLOTS:
     {
         QFETCH(int, rule);
         const auto& [preset, next] = rules()[static_cast<std::size_t>(rule)];
-        Project project = tinyVectors("mlp", preset, kDepth);
+        Project project = tinyVectors("mlp", preset, kGateDepth);
         gateOf(project).rank = 2;
         const auto network = compiled(project);
         QCOMPARE(parameterCount(*network), projects::costOf(project)->total.parameters);
@@ -166,7 +166,7 @@ private Q_SLOTS:
             const at::NoGradGuard noGrad;
             const Layers layers(*network);
             std::vector<at::Tensor> x{batch.input};
-            for (std::int64_t layer = 1; layer <= kDepth; ++layer) {
+            for (std::int64_t layer = 1; layer <= kGateDepth; ++layer) {
                 x.push_back(next(layers, x, layers.branch(layer, x.back())));
             }
             QVERIFY(distance(network->forward(batch.input, kTraining), x.back()) < 1e-11);
@@ -197,7 +197,7 @@ private Q_SLOTS:
         QFETCH(int, scaling);
         const bool gated = static_cast<std::size_t>(rule) < rules().size();
         Project project =
-            tinyVectors("mlp", gated ? rules()[static_cast<std::size_t>(rule)].first : "densenet", kDepth);
+            tinyVectors("mlp", gated ? rules()[static_cast<std::size_t>(rule)].first : "densenet", kGateDepth);
         if (gated) {
             gateOf(project).rank = 2;
         }
@@ -208,7 +208,7 @@ private Q_SLOTS:
         const Layers layers(*network);
         std::vector<at::Tensor> x{batch.input}; // activations, or DenseNet's entries
         at::Tensor expected;
-        for (std::int64_t layer = 1; layer <= kDepth; ++layer) {
+        for (std::int64_t layer = 1; layer <= kGateDepth; ++layer) {
             const double factor = step.factors[static_cast<std::size_t>(layer - 1)];
             if (gated) {
                 const Rule& next = rules()[static_cast<std::size_t>(rule)].second;
@@ -221,7 +221,7 @@ private Q_SLOTS:
             }
         }
         if (!gated) {
-            const at::Tensor weight = layers["topology." + std::to_string(kDepth + 1) + ".weight"];
+            const at::Tensor weight = layers["topology." + std::to_string(kGateDepth + 1) + ".weight"];
             expected = at::matmul(at::cat(x, 1), weight.t());
         }
         const at::Tensor got = network->forward(batch.input, step.pass);
@@ -237,11 +237,11 @@ private Q_SLOTS:
     void startsAsThePlainNetwork()
     {
         QFETCH(QString, preset);
-        Project project = tinyVectors("mlp", preset.toStdString(), kDepth);
+        Project project = tinyVectors("mlp", preset.toStdString(), kGateDepth);
         gateOf(project).bound = projects::LaurelBound::None;
         const engine::DeviceBatch batch = randomBatch(project, 5, 1, 7);
         const at::NoGradGuard noGrad;
-        const at::Tensor expected = compiled(tinyVectors("mlp", "plain", kDepth))->forward(batch.input, kTraining);
+        const at::Tensor expected = compiled(tinyVectors("mlp", "plain", kGateDepth))->forward(batch.input, kTraining);
         QCOMPARE(distance(compiled(project)->forward(batch.input, kTraining), expected), 0.0);
     }
 
@@ -268,7 +268,7 @@ private Q_SLOTS:
 
     void rezeroStartsAsTheIdentity()
     {
-        const Project project = tinyVectors("mlp", "rezero", kDepth);
+        const Project project = tinyVectors("mlp", "rezero", kGateDepth);
         const auto network = compiled(project);
         const engine::DeviceBatch batch = randomBatch(project, 5, 1, 7);
         const at::Tensor got = network->forward(batch.input, kTraining);
@@ -288,7 +288,7 @@ private Q_SLOTS:
 
     void densenetEqualsConcatenation()
     {
-        const Project project = tinyVectors("mlp", "densenet", kDepth);
+        const Project project = tinyVectors("mlp", "densenet", kGateDepth);
         const auto network = compiled(project);
         QCOMPARE(parameterCount(*network), projects::costOf(project)->total.parameters);
         shake(*network, 0.2, 3);
@@ -298,9 +298,9 @@ private Q_SLOTS:
             const Layers layers(*network);
             std::vector<at::Tensor> entries{batch.input};
             at::Tensor read;
-            for (std::int64_t reader = 1; reader <= kDepth + 1; ++reader) {
+            for (std::int64_t reader = 1; reader <= kGateDepth + 1; ++reader) {
                 read = at::matmul(at::cat(entries, 1), layers["topology." + std::to_string(reader) + ".weight"].t());
-                if (reader <= kDepth) {
+                if (reader <= kGateDepth) {
                     entries.push_back(layers.branch(reader, read));
                 }
             }
@@ -366,12 +366,12 @@ private Q_SLOTS:
     void thePassSaysWhichLayersRun()
     {
         QFETCH(QString, schedule);
-        Project project = tinyVectors("mlp", "plain", kDepth);
-        project.schedule = *projects::scheduleFrom(schedule.toStdString(), kDepth, project.training.steps);
+        Project project = tinyVectors("mlp", "plain", kGateDepth);
+        project.schedule = *projects::scheduleFrom(schedule.toStdString(), kGateDepth, project.training.steps);
         const auto network = compiled(project);
         const engine::DeviceBatch batch = randomBatch(project, 5, 1, 7);
         engine::Pass pass = kTraining;
-        pass.layers.resize(kDepth);
+        pass.layers.resize(kGateDepth);
         pass.layers[1].runs = false;
         pass.layers[2].factor = 0.25;
         const Layers layers(*network);

@@ -31,7 +31,7 @@ using projects::SitePairs;
 
 namespace {
 
-constexpr std::int64_t kDepth = 6;
+constexpr std::int64_t kPresetDepth = 6;
 
 DepthMix& mixOf(Project& project)
 {
@@ -70,7 +70,7 @@ private Q_SLOTS:
     void presets_data()
     {
         QTest::addColumn<QString>("name");
-        for (const projects::TopologyPreset& preset : projects::topologyPresets(kDepth)) {
+        for (const projects::TopologyPreset& preset : projects::topologyPresets(kPresetDepth)) {
             if (std::holds_alternative<DepthMix>(preset.wiring)) {
                 QTest::newRow(preset.name.c_str()) << QString::fromStdString(preset.name);
             }
@@ -79,10 +79,10 @@ private Q_SLOTS:
     void presets()
     {
         QFETCH(QString, name);
-        const Project project = portedVectors(name.toStdString(), kDepth);
+        const Project project = portedVectors(name.toStdString(), kPresetDepth);
         QVERIFY(projects::unsupported(project).empty());
         const auto network = compiled(project);
-        QCOMPARE(topologyParameters(*network), referenceParameters(name.toStdString(), kDepth, 6));
+        QCOMPARE(topologyParameters(*network), referenceParameters(name.toStdString(), kPresetDepth, 6));
         QCOMPARE(parameterCount(*network), projects::costOf(project)->total.parameters);
         shake(*network, 0.2, 3);
         const engine::DeviceBatch batch = randomBatch(project, 4, 1, 5);
@@ -102,7 +102,7 @@ private Q_SLOTS:
     {
         QFETCH(QString, name);
         for (const bool asked : {false, true}) {
-            Project project = portedVectors(name.toStdString(), kDepth);
+            Project project = portedVectors(name.toStdString(), kPresetDepth);
             mixOf(project).weightDecay = asked;
             const auto network = compiled(project);
             for (const engine::NamedParameter& parameter : network->parameters()) {
@@ -116,7 +116,7 @@ private Q_SLOTS:
     /// Where the weights of layer j start one-hot on the newest full output, or 1 on each branch.
     void muddStartsAsThePlainNetwork()
     {
-        const Project mudd = tinyLanguage("transformer-qkvr", "mudd", kDepth);
+        const Project mudd = tinyLanguage("transformer-qkvr", "mudd", kPresetDepth);
         Project plain = mudd;
         plain.topology = topologyNamed("plain", plain.network);
         const engine::DeviceBatch batch = randomBatch(plain, 2, 4, 5);
@@ -284,7 +284,7 @@ private Q_SLOTS:
     /// W1 of MUDD: deviation 1/√d, whatever the project's law.
     void muddStartsByItsOwnLaw()
     {
-        Project project = portedVectors("mudd", kDepth);
+        Project project = portedVectors("mudd", kPresetDepth);
         project.initialisation = {.law = projects::InitLaw::Normal, .scale = 100};
         const auto network = compiled(project);
         double squares = 0;
@@ -317,7 +317,7 @@ private Q_SLOTS:
     void gateOptions()
     {
         QFETCH(QString, name);
-        Project project = portedVectors(name.toStdString(), kDepth);
+        Project project = portedVectors(name.toStdString(), kPresetDepth);
         const engine::DeviceBatch batch = randomBatch(project, 4, 1, 5);
         const at::Tensor start = compiled(project)->forward(batch.input, kTraining).detach();
         const auto largest = [&] {

@@ -31,13 +31,13 @@ using projects::Project;
 
 namespace {
 
-constexpr std::int64_t kDepth = 3;
+constexpr std::int64_t kStabilityDepth = 3;
 constexpr std::int64_t kBatches = 2;
 
 /// A small language model in double precision, under the topology.
-Project languageUnder(const std::string& topology)
+Project measuredLanguage(const std::string& topology)
 {
-    Project project = tinyLanguage("transformer", topology, kDepth);
+    Project project = tinyLanguage("transformer", topology, kStabilityDepth);
     project.training.batch = 2;
     project.training.sequenceLength = 6;
     project.training.validationBatches = kBatches;
@@ -92,7 +92,7 @@ private Q_SLOTS:
     {
         QFETCH(QString, topology);
         const at::NoGradGuard noGrad;
-        engine::TrainerParts parts = partsOf(languageUnder(topology.toStdString()));
+        engine::TrainerParts parts = partsOf(measuredLanguage(topology.toStdString()));
         shake(*parts.network, 0.2, 4);
         const auto matrices = measured(parts, 7);
         QCOMPARE(matrices.size(), std::size_t{2});
@@ -101,8 +101,8 @@ private Q_SLOTS:
         QCOMPARE(matrices[1].name, std::string(engine::matrix::kStabilityGap));
         engine::SplitBatches batches(*parts.dataset, engine::Split::Validation, parts.project.training, parts.device,
                                      kBatches);
-        std::vector<double> effects(kDepth, 0);
-        std::vector<double> rises(kDepth, 0);
+        std::vector<double> effects(kStabilityDepth, 0);
+        std::vector<double> rises(kStabilityDepth, 0);
         double output = 0;
         double tokens = 0;
         for (std::int64_t index = 0; index < kBatches; ++index) {
@@ -111,9 +111,9 @@ private Q_SLOTS:
             const double loss = parts.network->loss(batch, engine::Pass()).item<double>();
             output += whole.square().sum().item<double>();
             tokens += static_cast<double>(batch.input.numel());
-            for (std::size_t layer = 0; layer < kDepth; ++layer) {
+            for (std::size_t layer = 0; layer < kStabilityDepth; ++layer) {
                 engine::Pass without;
-                without.layers.resize(kDepth);
+                without.layers.resize(kStabilityDepth);
                 without.layers[layer].runs = false;
                 const at::Tensor other = parts.network->stackOutput(batch.input, without);
                 effects[layer] += (other - whole).square().sum().item<double>();
@@ -121,13 +121,13 @@ private Q_SLOTS:
             }
         }
         double mean = 0;
-        for (std::size_t layer = 0; layer < kDepth; ++layer) {
+        for (std::size_t layer = 0; layer < kStabilityDepth; ++layer) {
             const auto number = static_cast<std::int64_t>(layer) + 1;
             QVERIFY(near(valueAt(matrices[0], StabilityRow::Effect, number), std::sqrt(effects[layer] / tokens)));
             QVERIFY(near(valueAt(matrices[0], StabilityRow::Rise, number), rises[layer]));
-            mean += rises[layer] / static_cast<double>(kDepth);
+            mean += rises[layer] / static_cast<double>(kStabilityDepth);
         }
-        QVERIFY(near(valueAt(matrices[0], StabilityRow::Output, kDepth), std::sqrt(output / tokens)));
+        QVERIFY(near(valueAt(matrices[0], StabilityRow::Output, kStabilityDepth), std::sqrt(output / tokens)));
         QVERIFY(near(matrices[1].values[0], -mean));
         QVERIFY(std::abs(mean) > 1e-6);
     }
@@ -136,24 +136,24 @@ private Q_SLOTS:
     void normsAreOfTheResidual()
     {
         const at::NoGradGuard noGrad;
-        engine::TrainerParts parts = partsOf(languageUnder("plain"));
+        engine::TrainerParts parts = partsOf(measuredLanguage("plain"));
         shake(*parts.network, 0.2, 4);
         const auto matrices = measured(parts, 0);
         engine::SplitBatches batches(*parts.dataset, engine::Split::Validation, parts.project.training, parts.device,
                                      kBatches);
-        std::vector<double> sums(kDepth, 0);
+        std::vector<double> sums(kStabilityDepth, 0);
         double tokens = 0;
         for (std::int64_t index = 0; index < kBatches; ++index) {
             const engine::DeviceBatch batch = **batches.next();
             tokens += static_cast<double>(batch.input.numel());
             engine::Pass pass;
-            pass.layers.resize(kDepth);
-            for (std::size_t layer = kDepth; layer-- > 0;) {
+            pass.layers.resize(kStabilityDepth);
+            for (std::size_t layer = kStabilityDepth; layer-- > 0;) {
                 sums[layer] += parts.network->stackOutput(batch.input, pass).square().sum().item<double>();
                 pass.layers[layer].runs = false;
             }
         }
-        for (std::size_t layer = 0; layer < kDepth; ++layer) {
+        for (std::size_t layer = 0; layer < kStabilityDepth; ++layer) {
             const double norm = valueAt(matrices[0], StabilityRow::Output, static_cast<std::int64_t>(layer) + 1);
             QVERIFY2(near(norm, std::sqrt(sums[layer] / tokens)), qPrintable(QString::number(norm)));
         }
@@ -162,8 +162,8 @@ private Q_SLOTS:
     /// Layers that are not there yet have no numbers; a value residual's first layer cannot go.
     void whatCannotGoHasNoNumber()
     {
-        Project growing = languageUnder("plain");
-        growing.schedule = *projects::scheduleFrom("stacking 2-3", kDepth, 10);
+        Project growing = measuredLanguage("plain");
+        growing.schedule = *projects::scheduleFrom("stacking 2-3", kStabilityDepth, 10);
         growing.training.steps = 10;
         engine::TrainerParts parts = partsOf(growing);
         const auto early = measured(parts, 3);
@@ -171,7 +171,7 @@ private Q_SLOTS:
         QVERIFY(std::isnan(valueAt(early[0], StabilityRow::Effect, 3)));
         QVERIFY(std::isnan(valueAt(early[0], StabilityRow::Output, 3)));
         QVERIFY(!std::isnan(valueAt(measured(parts, 8)[0], StabilityRow::Effect, 3)));
-        engine::TrainerParts values = partsOf(languageUnder("value-residual"));
+        engine::TrainerParts values = partsOf(measuredLanguage("value-residual"));
         const auto mixed = measured(values, 0);
         QVERIFY(std::isnan(valueAt(mixed[0], StabilityRow::Effect, 1)));
         QVERIFY(!std::isnan(valueAt(mixed[0], StabilityRow::Effect, 2)));
@@ -222,7 +222,7 @@ private Q_SLOTS:
         for (const float error : measuredOf({1, 1, 1}).values) {
             QVERIFY(std::abs(error) < 1e-12);
         }
-        QVERIFY(!engine::DegreeErrors::of(languageUnder("plain")).has_value());
+        QVERIFY(!engine::DegreeErrors::of(measuredLanguage("plain")).has_value());
     }
 };
 

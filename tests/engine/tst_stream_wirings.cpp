@@ -25,7 +25,7 @@ using projects::Project;
 
 namespace {
 
-constexpr std::int64_t kDepth = 3;
+constexpr std::int64_t kStreamDepth = 3;
 
 using Numbers = std::vector<double>;
 
@@ -211,7 +211,7 @@ Numbers runToken(engine::CompiledNetwork& network, const MultiStream& wiring, co
     const auto n = static_cast<std::size_t>(wiring.streams);
     Reference reference(network, wiring, static_cast<std::int64_t>(d));
     std::vector<Numbers> streams(n, input);
-    for (std::int64_t layer = 0; layer < kDepth; ++layer) {
+    for (std::int64_t layer = 0; layer < kStreamDepth; ++layer) {
         const TokenConnections c = reference.of(layer, streams);
         const Numbers weight = numbersOf(parameter(network, "layers." + std::to_string(layer + 1) + ".weight.weight"));
         Numbers branch(d, 0);
@@ -287,7 +287,7 @@ private Q_SLOTS:
         QFETCH(QString, preset);
         QFETCH(int, streams);
         QFETCH(bool, dynamic);
-        Project project = tinyVectors("linear", preset.toStdString(), kDepth);
+        Project project = tinyVectors("linear", preset.toStdString(), kStreamDepth);
         configure(project, streams, dynamic);
         const auto network = compiled(project);
         QCOMPARE(parameterCount(*network), projects::costOf(project)->total.parameters);
@@ -394,15 +394,15 @@ private Q_SLOTS:
 
     void coefficientsUnfold()
     {
-        Project project = tinyVectors("linear", "hyper-dynamic", kDepth);
+        Project project = tinyVectors("linear", "hyper-dynamic", kStreamDepth);
         auto network = compiled(project);
         const auto start = network->coefficients(0);
         QCOMPARE(start[0].name, std::string("mix"));
-        QCOMPARE(start[0].rows, kDepth + 1);
-        for (std::int64_t row = 0; row <= kDepth; ++row) {
-            for (std::int64_t column = 0; column <= kDepth; ++column) {
+        QCOMPARE(start[0].rows, kStreamDepth + 1);
+        for (std::int64_t row = 0; row <= kStreamDepth; ++row) {
+            for (std::int64_t column = 0; column <= kStreamDepth; ++column) {
                 const float weight = start[0].at(row, column);
-                QVERIFY(column > row ? std::isnan(weight) : weight == (row == kDepth ? 4.0F : 1.0F));
+                QVERIFY(column > row ? std::isnan(weight) : weight == (row == kStreamDepth ? 4.0F : 1.0F));
             }
         }
         // 1:3 goes through what layer 1 writes, layer 2 carries and layer 3 reads.

@@ -39,12 +39,13 @@ using residua::tests::topologyNamed;
 namespace {
 
 constexpr int kThreads = 4;
-constexpr std::int64_t kDepth = 3;
-constexpr std::int64_t kWidth = 20;
-constexpr std::int64_t kTime = 61;
+// Of a network whose tensors are large enough to be split among threads.
+constexpr std::int64_t kSplitDepth = 3;
+constexpr std::int64_t kSplitWidth = 20;
+constexpr std::int64_t kSplitTime = 61;
 /// LibTorch leaves 32768 numbers to one thread. Above that are a number for each token and feature, and one for each
 /// token and pair of 4 streams.
-constexpr std::int64_t kBatch = 35;
+constexpr std::int64_t kSplitBatch = 35;
 constexpr std::int64_t kVectorWidth = 76;
 
 /// What a training leaves, by name.
@@ -52,11 +53,11 @@ using Outcome = std::vector<std::pair<std::string, at::Tensor>>;
 
 Project language(const std::string& block, const std::string& topology)
 {
-    Project project = tests::tinyLanguage(block, topology, kDepth);
+    Project project = tests::tinyLanguage(block, topology, kSplitDepth);
     project.data.source = projects::SyntheticLanguage{.vocabulary = 101, .levels = 2, .tokens = 4'000};
-    project.network.width = kWidth;
-    project.training.sequenceLength = kTime;
-    project.training.batch = kBatch;
+    project.network.width = kSplitWidth;
+    project.training.sequenceLength = kSplitTime;
+    project.training.batch = kSplitBatch;
     project.training.clipNorm = 0.1;
     project.training.learningRate.warmupSteps = 0;
     project.training.validationBatches = 1;
@@ -66,7 +67,7 @@ Project language(const std::string& block, const std::string& topology)
 
 Project vectors(const std::string& block, projects::Objective objective)
 {
-    Project project = tests::tinyVectors(block, "rezero", kDepth);
+    Project project = tests::tinyVectors(block, "rezero", kSplitDepth);
     project.data.source = projects::LinearRegression{.dim = kVectorWidth, .samples = 900};
     project.network.width = kVectorWidth;
     project.network.objective = objective;
@@ -77,11 +78,6 @@ Project vectors(const std::string& block, projects::Objective objective)
 }
 
 /// Gates that start at 0 hide what is behind them: every parameter is moved off its start, the same way each time.
-void moveOff(CompiledNetwork& network)
-{
-    tests::shake(network, 0.05, 31);
-}
-
 Outcome outcomeOn(int threads, const Project& project)
 {
     at::set_num_threads(threads);
@@ -90,7 +86,7 @@ Outcome outcomeOn(int threads, const Project& project)
         throw std::runtime_error(parts.error().text());
     }
     Trainer trainer(std::move(*parts));
-    moveOff(trainer.network());
+    tests::shake(trainer.network(), 0.05, 31);
     Outcome outcome;
     if (const Status stepped = trainer.step(); !stepped) {
         throw std::runtime_error(stepped.error().text());
@@ -103,7 +99,7 @@ Outcome outcomeOn(int threads, const Project& project)
     if (const auto loss = trainer.validate(); loss && *loss) {
         outcome.emplace_back("validation loss", at::full({}, **loss, at::kDouble));
     }
-    const DeviceBatch batch = tests::randomBatch(project, kBatch, kTime, 7);
+    const DeviceBatch batch = tests::randomBatch(project, kSplitBatch, kSplitTime, 7);
     Pass pass;
     pass.mode = Mode::Training;
     pass.step = 1;
@@ -203,7 +199,7 @@ private Q_SLOTS:
         const auto add = [](const std::string& name, const char* type, Precision precision) {
             QTest::addRow("%s %s", name.c_str(), type) << QString::fromStdString(name) << static_cast<int>(precision);
         };
-        for (const projects::TopologyPreset& preset : projects::topologyPresets(kDepth)) {
+        for (const projects::TopologyPreset& preset : projects::topologyPresets(kSplitDepth)) {
             add(preset.name, "fp32", Precision::Fp32);
         }
         // One of each kind of weight in the other types.
@@ -218,7 +214,7 @@ private Q_SLOTS:
         QFETCH(QString, topology);
         QFETCH(int, precision);
         const std::string name = topology.toStdString();
-        Project project = language(blockFor(topologyNamed(name, kDepth).wiring), name);
+        Project project = language(blockFor(topologyNamed(name, kSplitDepth).wiring), name);
         project.training.precision = static_cast<Precision>(precision);
         skipUnlessFixed(project.training.precision);
         const std::string fault = faultOf(project);

@@ -10,6 +10,7 @@
 #include "projects/commands/shortcut_edits.h"
 #include "projects/commands/typing.h"
 #include "projects/library/presets.h"
+#include "tests/projects/mix_of.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -18,6 +19,7 @@
 
 using namespace residua;
 using namespace residua::projects;
+using residua::tests::mixOf;
 
 namespace {
 
@@ -51,11 +53,6 @@ NodeId idOf(const Document& document, const std::string& name)
 bool has(const Document& document, const std::string& name)
 {
     return std::ranges::find(graphOf(document).nodes, name, &Node::name) != graphOf(document).nodes.end();
-}
-
-const DepthMix& mixOf(const Document& document)
-{
-    return std::get<DepthMix>(document.project.topology.wiring);
 }
 
 /// The nodes one above the other, as a view might show them.
@@ -102,7 +99,7 @@ private slots:
 
         // Shortcuts are pruned; layers that are selected with them stay.
         perform(document, deleteSelection(document, {.layers = {2}, .shortcuts = {{1, 3}}}));
-        QCOMPARE(mixOf(document).states.at({1, 3}), ShortcutState::Pruned);
+        QCOMPARE(mixOf(document.project).states.at({1, 3}), ShortcutState::Pruned);
         QCOMPARE(document.project.network.depth(), std::int64_t{4});
         perform(document, deleteSelection(document, {.layers = {2}}));
         QCOMPARE(document.project.network.depth(), std::int64_t{3});
@@ -129,10 +126,10 @@ private slots:
         const Selection two{.shortcuts = {{0, 2}, {1, 3}}};
         perform(document, toggleFrozen(document, {.shortcuts = {{0, 2}}}));
         perform(document, toggleFrozen(document, two)); // not all are
-        QCOMPARE(mixOf(document).states.size(), std::size_t{2});
+        QCOMPARE(mixOf(document.project).states.size(), std::size_t{2});
         const auto thaw = toggleFrozen(document, two);
         perform(document, thaw);
-        QVERIFY(mixOf(document).states.empty());
+        QVERIFY(mixOf(document.project).states.empty());
         QVERIFY(!thaw->selection); // as before
         QVERIFY(!toggleFrozen(document, {}).ok());
     }
@@ -146,10 +143,10 @@ private slots:
         const auto added = addEdit(document.project, {drawn, {2, 3}});
         QVERIFY(added.has_value());
         perform(document, DocumentChange{*added});
-        QVERIFY(isRunningSum(mixOf(document)));
+        QVERIFY(isRunningSum(mixOf(document.project)));
         QVERIFY(!addEdit(document.project, {drawn}).has_value()); // is there already
         std::vector<Shortcut> learned;
-        for (const DrawnShortcut& each : drawnShortcuts(mixOf(document), 4)) {
+        for (const DrawnShortcut& each : drawnShortcuts(mixOf(document.project), 4)) {
             if (each.kind == ShortcutKind::Learned) {
                 learned.push_back(each.shortcut);
             } else {
@@ -170,7 +167,7 @@ private slots:
         perform(document, pruneShortcuts(document, {.shortcuts = two}));
         const auto added = addShortcuts(document, {{0, 2}, {0, 3}, {1, 3}});
         perform(document, added);
-        QVERIFY(mixOf(document).states.empty());
+        QVERIFY(mixOf(document.project).states.empty());
         QCOMPARE(added->selection->shortcuts, (std::set<Shortcut>{{0, 2}, {0, 3}, {1, 3}}));
         QVERIFY(!addShortcuts(document, two).ok()); // all are there
         QVERIFY(!addShortcuts(document, {}).ok());
@@ -262,7 +259,8 @@ private slots:
         std::get<DepthMix>(document.project.topology.wiring).sources =
             ExplicitSources{{{0, 1}, {0, 2}, {1, 2}, {2, 3}, {3, 4}}};
         perform(document, duplicateSelection(document, {.shortcuts = {{0, 2}}}));
-        QVERIFY(std::ranges::count(std::get<ExplicitSources>(mixOf(document).sources).shortcuts, Shortcut{1, 3}) == 1);
+        QVERIFY(std::ranges::count(std::get<ExplicitSources>(mixOf(document.project).sources).shortcuts,
+                                   Shortcut{1, 3}) == 1);
         perform(document, duplicateSelection(document, {.layers = {1, 2}}));
         QCOMPARE(document.project.network.depth(), std::int64_t{6});
         QVERIFY(!duplicateSelection(document, {}).ok());

@@ -2,6 +2,7 @@
 #include "projects/diff/diff.h"
 
 #include "projects/library/presets.h"
+#include "tests/projects/mix_of.h"
 #include "tests/support/random_document.h"
 #include "tests/support/test_program.h"
 
@@ -12,6 +13,7 @@
 
 using namespace residua;
 using namespace residua::projects;
+using residua::tests::mixOf;
 
 namespace {
 
@@ -33,11 +35,6 @@ Project sampleProject()
     std::get<DepthMix>(project.topology.wiring).sources = ExplicitSources{{{0, 1}, {0, 2}}};
     project.schedule.stages = {{0, 6, {1, 12}}, {500, 9, {1}}};
     return project;
-}
-
-DepthMix& mixOf(Project& project)
-{
-    return std::get<DepthMix>(project.topology.wiring);
 }
 
 Graph& mlpOf(Project& project)

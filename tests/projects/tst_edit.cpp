@@ -3,6 +3,7 @@
 
 #include "projects/file/json.h"
 #include "projects/library/presets.h"
+#include "tests/projects/mix_of.h"
 #include "tests/support/random_document.h"
 #include "tests/support/test_program.h"
 
@@ -12,6 +13,7 @@
 
 using namespace residua;
 using namespace residua::projects;
+using residua::tests::mixOf;
 
 namespace {
 
@@ -34,11 +36,6 @@ Document sampleDocument()
     document.layout.positions = {{GraphRef::stem(), {{NodeId{5}, {1, 2}}}},
                                  {GraphRef::block("spare"), {{NodeId{1}, {3, 4}}}}};
     return document;
-}
-
-DepthMix& mixOf(Document& document)
-{
-    return std::get<DepthMix>(document.project.topology.wiring);
 }
 
 std::string refusal(const Document& document, const Edit& edit)
@@ -196,19 +193,19 @@ private slots:
     void addedShortcutMakesTheSetExplicit()
     {
         Document document = sampleDocument();
-        mixOf(document).sources = FirstAndLast{1};
+        mixOf(document.project).sources = FirstAndLast{1};
         const std::vector<Shortcut> expected{{0, 1}, {0, 2}, {1, 2}, {0, 3}, {1, 3}, {2, 3}, {0, 4}, {3, 4}};
         COMPARE_TEXT(troubleWith(document, AddShortcut{{1, 3}}), "");
         QVERIFY(applyEdit(document, AddShortcut{{1, 3}}).ok());
-        QVERIFY(std::get<ExplicitSources>(mixOf(document).sources).shortcuts == expected);
+        QVERIFY(std::get<ExplicitSources>(mixOf(document.project).sources).shortcuts == expected);
         QCOMPARE(document.project.topology.preset, std::string("plain"));
     }
 
     void shortcutsAreAddedAndRemoved()
     {
         Document document = sampleDocument();
-        mixOf(document).sources = ExplicitSources{{{0, 1}, {0, 3}}};
-        mixOf(document).states = {{{0, 3}, ShortcutState::Pruned}};
+        mixOf(document.project).sources = ExplicitSources{{{0, 1}, {0, 3}}};
+        mixOf(document.project).states = {{{0, 3}, ShortcutState::Pruned}};
         COMPARE_TEXT(troubleWith(document, AddShortcut{{1, 3}}), "");
         COMPARE_TEXT(troubleWith(document, AddShortcut{{0, 3}}), ""); // brings the pruned one back
         COMPARE_TEXT(troubleWith(document, RemoveShortcut{{0, 1}}), "");
@@ -220,7 +217,7 @@ private slots:
         COMPARE_TEXT(
             refusal(document, AddShortcut{{2, 5}}),
             "[topology] shortcut 2:5 is out of range; expected source < target, from 0 to 4 (the final output)");
-        mixOf(document).finalMix = false;
+        mixOf(document.project).finalMix = false;
         QVERIFY(refusal(document, AddShortcut{{2, 4}}).find("switch the final mix on first") != std::string::npos);
         document.project.topology.wiring = Concatenation{};
         COMPARE_TEXT(refusal(document, AddShortcut{{0, 2}}),
@@ -230,8 +227,8 @@ private slots:
     void aSetOfThousandsIsTakenBackPieceByPiece()
     {
         Document document = sampleDocument();
-        mixOf(document).sources = ExplicitSources{{{0, 1}, {0, 2}, {0, 3}}};
-        mixOf(document).states = {{{0, 1}, ShortcutState::Frozen}, {{0, 3}, ShortcutState::Pruned}};
+        mixOf(document.project).sources = ExplicitSources{{{0, 1}, {0, 2}, {0, 3}}};
+        mixOf(document.project).states = {{{0, 1}, ShortcutState::Frozen}, {{0, 3}, ShortcutState::Pruned}};
         const Document before = document;
         const EditGroup group{"", {RemoveShortcut{{0, 1}}, RemoveShortcut{{0, 2}}, AddShortcut{{0, 3}}}};
         const auto inverse = applyEdit(document, group);

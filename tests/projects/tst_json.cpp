@@ -4,8 +4,10 @@
 
 #include "projects/base/json_checks.h"
 #include "projects/library/presets.h"
+#include "tests/projects/mix_of.h"
 #include "tests/support/random_document.h"
 #include "tests/support/test_program.h"
+#include "tests/support/text.h"
 
 #include <QtTest>
 
@@ -13,13 +15,10 @@
 
 using namespace residua;
 using namespace residua::projects;
+using residua::tests::asQString;
+using residua::tests::mixOf;
 
 namespace {
-
-QString q(const std::string& text)
-{
-    return QString::fromStdString(text);
-}
 
 /// A small project of which every line is known.
 Project tiny()
@@ -33,16 +32,11 @@ Project tiny()
     return project;
 }
 
-DepthMix& mixOf(Project& project)
-{
-    return std::get<DepthMix>(project.topology.wiring);
-}
-
 /// Lines of `b` that `a` lacks and the other way round.
 QStringList changedLines(const Project& a, const Project& b)
 {
-    const QStringList before = q(toJson(a)).split('\n');
-    const QStringList after = q(toJson(b)).split('\n');
+    const QStringList before = asQString(toJson(a)).split('\n');
+    const QStringList after = asQString(toJson(b)).split('\n');
     QStringList changed;
     for (const QString& line : before) {
         if (!after.contains(line)) {
@@ -84,9 +78,9 @@ private slots:
         for (const Example& example : examples()) {
             const std::string text = toJson(example.project);
             const auto read = projectFromJson(text);
-            QVERIFY2(read.ok(), qPrintable(q(example.name + ": " + (read ? "" : read.error().text()))));
+            QVERIFY2(read.ok(), qPrintable(asQString(example.name + ": " + (read ? "" : read.error().text()))));
             QVERIFY2(*read == example.project, example.name.c_str());
-            QCOMPARE(q(toJson(*read)), q(text));
+            QCOMPARE(asQString(toJson(*read)), asQString(text));
         }
     }
 
@@ -99,11 +93,12 @@ private slots:
             const std::string layout = toJson(document.layout);
             const auto readProject = projectFromJson(project);
             const auto readLayout = layoutFromJson(layout);
-            QVERIFY2(readProject.ok(), qPrintable(q(readProject ? "" : readProject.error().text() + "\n" + project)));
-            QVERIFY2(readLayout.ok(), qPrintable(q(readLayout ? "" : readLayout.error().text())));
+            QVERIFY2(readProject.ok(),
+                     qPrintable(asQString(readProject ? "" : readProject.error().text() + "\n" + project)));
+            QVERIFY2(readLayout.ok(), qPrintable(asQString(readLayout ? "" : readLayout.error().text())));
             QVERIFY((Document{*readProject, *readLayout} == document));
-            QCOMPARE(q(toJson(*readProject)), q(project));
-            QCOMPARE(q(toJson(*readLayout)), q(layout));
+            QCOMPARE(asQString(toJson(*readProject)), asQString(project));
+            QCOMPARE(asQString(toJson(*readLayout)), asQString(layout));
         }
     }
 
@@ -113,7 +108,7 @@ private slots:
         mixOf(project).sources = ExplicitSources{{{0, 1}, {0, 3}}};
         mixOf(project).states = {{{2, 5}, ShortcutState::Frozen}};
         project.schedule.stages = {{100, 6, {1, 12}}};
-        const QStringList lines = q(toJson(project)).split('\n');
+        const QStringList lines = asQString(toJson(project)).split('\n');
         for (const char* expected :
              {R"(  "schema": 5,)",
               R"(            {"id": 2, "kind": "linear", "name": "up", "params": {"bias": true, "out": "4*d"}})",
@@ -125,9 +120,11 @@ private slots:
         Layout layout;
         layout.positions[GraphRef::stem()][NodeId{3}] = {10, -2.5};
         layout.groups = {{"early", 1, 4}};
-        QCOMPARE(q(toJson(layout)),
-                 q("{\n  \"schema\": 5,\n  \"positions\": {\n    \"stem\": {\n      \"3\": [10.0, -2.5]\n    }\n  },\n"
-                   "  \"groups\": [\n    {\"name\": \"early\", \"first\": 1, \"last\": 4}\n  ]\n}\n"));
+        QCOMPARE(
+            asQString(toJson(layout)),
+            asQString(
+                "{\n  \"schema\": 5,\n  \"positions\": {\n    \"stem\": {\n      \"3\": [10.0, -2.5]\n    }\n  },\n"
+                "  \"groups\": [\n    {\"name\": \"early\", \"first\": 1, \"last\": 4}\n  ]\n}\n"));
     }
 
     void oneChangeIsOneLine()
@@ -299,9 +296,9 @@ private slots:
         QFETCH(QString, message);
         const auto read = projectFromJson(text.toStdString());
         QVERIFY(!read.ok());
-        const QString gotPlace = q(read.error().place);
-        QVERIFY2(gotPlace == place, qPrintable(q(read.error().text())));
-        QVERIFY2(q(read.error().message).contains(message), qPrintable(q(read.error().text())));
+        const QString gotPlace = asQString(read.error().place);
+        QVERIFY2(gotPlace == place, qPrintable(asQString(read.error().text())));
+        QVERIFY2(asQString(read.error().message).contains(message), qPrintable(asQString(read.error().text())));
     }
 
     void encodings()
@@ -309,10 +306,10 @@ private slots:
         const std::string text = R"({"schema": 1, "name": "größer 深"})";
         const auto marked = projectFromJson("\xEF\xBB\xBF" + text);
         QVERIFY2(marked.ok(), marked ? "" : marked.error().text().c_str());
-        QCOMPARE(q(marked->name), QString("größer 深"));
+        QCOMPARE(asQString(marked->name), QString("größer 深"));
         std::string little;
         std::string big;
-        for (const char16_t unit : q(text).toStdU16String()) {
+        for (const char16_t unit : asQString(text).toStdU16String()) {
             const char low = static_cast<char>(unit & 0xFF);
             const char high = static_cast<char>(unit >> 8);
             little += {low, high};
@@ -331,13 +328,13 @@ private slots:
         for (const auto& [wide, encoding] : others) {
             const auto read = projectFromJson(wide);
             QVERIFY(!read.ok());
-            QCOMPARE(q(read.error().text()),
+            QCOMPARE(asQString(read.error().text()),
                      QStringLiteral("[document] is encoded in %1; expected UTF-8: save it again in that encoding")
                          .arg(QLatin1String(encoding)));
         }
         const auto latin = projectFromJson("{\"schema\": 1, \"name\": \"gr\xF6\xDF\"}");
         QVERIFY(!latin.ok());
-        QCOMPARE(q(latin.error().text()), q("[line 1, column 26] this text is not valid UTF-8"));
+        QCOMPARE(asQString(latin.error().text()), asQString("[line 1, column 26] this text is not valid UTF-8"));
     }
 
     void escapesAreRead()
@@ -345,7 +342,7 @@ private slots:
         const std::string escapes = "\\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e4\\u6df1\\ud83d\\ude42";
         const auto read = projectFromJson("{\"schema\": 1, \"name\": \"" + escapes + "\"}");
         QVERIFY2(read.ok(), read ? "" : read.error().text().c_str());
-        QCOMPARE(q(read->name), QString("\"\\/\b\f\n\r\tä深🙂"));
+        QCOMPARE(asQString(read->name), QString("\"\\/\b\f\n\r\tä深🙂"));
         QVERIFY(*projectFromJson(toJson(*read)) == *read);
         const auto tiny = projectFromJson(R"({"schema": 1, "training": {"clip_norm": 1e-999}})");
         QVERIFY(tiny.ok());
@@ -356,16 +353,17 @@ private slots:
     {
         const auto odd = layoutFromJson(R"({"schema": 1, "positions": {"stem": {"x": [1, 2]}}})");
         QVERIFY(!odd.ok());
-        QCOMPARE(q(odd.error().place), q("/positions/stem/x"));
+        QCOMPARE(asQString(odd.error().place), asQString("/positions/stem/x"));
         const auto three = layoutFromJson(R"({"schema": 1, "positions": {"stem": {"1": [1, 2, 3]}}})");
         QVERIFY(!three.ok());
-        QCOMPARE(q(three.error().place), q("/positions/stem/1"));
+        QCOMPARE(asQString(three.error().place), asQString("/positions/stem/1"));
         const auto graph = layoutFromJson(R"({"schema": 1, "positions": {"middle": {"1": [1, 2]}}})");
         QVERIFY(!graph.ok());
         QCOMPARE(
-            q(graph.error().text()),
-            q("[/positions/middle] is no graph; expected \"stem\", \"head\" or \"block:\" and a block's name as the "
-              "key"));
+            asQString(graph.error().text()),
+            asQString(
+                "[/positions/middle] is no graph; expected \"stem\", \"head\" or \"block:\" and a block's name as the "
+                "key"));
     }
 
     void hugeInputIsRefused()
@@ -373,15 +371,16 @@ private slots:
         const std::string huge((std::size_t{64} << 20) + 1, ' ');
         const auto read = projectFromJson(huge);
         QVERIFY(!read.ok());
-        QVERIFY2(q(read.error().message).contains("at most 64 MiB"), read.error().text().c_str());
+        QVERIFY2(asQString(read.error().message).contains("at most 64 MiB"), read.error().text().c_str());
         std::string many = "[0";
         for (int i = 0; i < 4'100'000; ++i) {
             many += ",0";
         }
         const auto counted = projectFromJson(many + "]");
         QVERIFY(!counted.ok());
-        QVERIFY2(q(counted.error().message).contains("more than 4000000 values"), counted.error().text().c_str());
-        QCOMPARE(q(counted.error().place), q("document"));
+        QVERIFY2(asQString(counted.error().message).contains("more than 4000000 values"),
+                 counted.error().text().c_str());
+        QCOMPARE(asQString(counted.error().place), asQString("document"));
     }
 
     void unrepresentableNumbersAreWrittenAsNull()
@@ -390,7 +389,7 @@ private slots:
         project.training.clipNorm = std::numeric_limits<double>::quiet_NaN();
         const auto read = projectFromJson(toJson(project));
         QVERIFY(!read.ok());
-        QCOMPARE(q(read.error().place), q("/training/clip_norm"));
+        QCOMPARE(asQString(read.error().place), asQString("/training/clip_norm"));
     }
 };
 

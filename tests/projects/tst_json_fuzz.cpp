@@ -43,7 +43,7 @@ private:
 
     void mutate(std::string& text)
     {
-        static const std::array<const char*, 16> kTokens{"null",
+        static const std::array<const char*, 16> kValues{"null",
                                                          "true",
                                                          "-1",
                                                          "1e999",
@@ -75,13 +75,13 @@ private:
             text.resize(at);
             break;
         case 4:
-            replaceValue(text, at, kTokens[below(kTokens.size())]);
+            replaceValue(text, at, kValues[below(kValues.size())]);
             break;
         case 5:
             replaceDigit(text, at);
             break;
         default:
-            text.insert(at, kTokens[below(kTokens.size())]);
+            text.insert(at, kValues[below(kValues.size())]);
             break;
         }
     }

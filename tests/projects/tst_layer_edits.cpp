@@ -4,6 +4,7 @@
 #include "projects/commands/layer_edits.h"
 #include "projects/commands/typing.h"
 #include "projects/library/presets.h"
+#include "tests/projects/mix_of.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -13,6 +14,7 @@
 
 using namespace residua;
 using namespace residua::projects;
+using residua::tests::mixOf;
 
 namespace {
 
@@ -32,14 +34,9 @@ Document stackOf(std::vector<StackSegment> stack, std::vector<Shortcut> shortcut
     return document;
 }
 
-const DepthMix& mixOf(const Document& document)
-{
-    return std::get<DepthMix>(document.project.topology.wiring);
-}
-
 const std::vector<Shortcut>& sourcesOf(const Document& document)
 {
-    return std::get<ExplicitSources>(mixOf(document).sources).shortcuts;
+    return std::get<ExplicitSources>(mixOf(document.project).sources).shortcuts;
 }
 
 /// Applies the edit, checks that its inverse brings back every byte, and leaves it applied.
@@ -79,7 +76,7 @@ private slots:
         // 1:2 came along as 3:4; layer 3, new, had its only source outside and reads the one before it.
         QCOMPARE(sourcesOf(document),
                  (std::vector<Shortcut>{{0, 1}, {1, 2}, {2, 3}, {3, 4}, {2, 5}, {1, 6}, {5, 6}, {0, 7}, {6, 7}}));
-        QVERIFY(mixOf(document).states.contains({1, 6}));
+        QVERIFY(mixOf(document.project).states.contains({1, 6}));
         QCOMPARE(document.layout.groups, (std::vector<LayerGroup>{{"early", 1, 2}, {"across", 2, 5}}));
         QCOMPARE(document.project.schedule.stages.front().always, (std::vector<std::int64_t>{1, 6}));
     }

@@ -5,6 +5,7 @@
 #include "projects/file/json.h"
 #include "tests/support/random_document.h"
 #include "tests/support/test_program.h"
+#include "tests/support/text.h"
 
 #include <QtTest>
 
@@ -23,14 +24,10 @@
 
 using namespace residua;
 using namespace residua::projects;
+using residua::tests::asQString;
 namespace fs = std::filesystem;
 
 namespace {
-
-QString q(const std::string& text)
-{
-    return QString::fromStdString(text);
-}
 
 void put(const fs::path& path, const std::string& text)
 {
@@ -109,7 +106,7 @@ private slots:
             QVERIFY2(loaded.ok(), loaded ? "" : loaded.error().text().c_str());
             QVERIFY(*loaded == document);
         }
-        QCOMPARE(q(*readFile(directory / kProjectFile)), q(toJson(document.project)));
+        QCOMPARE(asQString(*readFile(directory / kProjectFile)), asQString(toJson(document.project)));
     }
 
     void missingLayoutIsEmpty()
@@ -135,7 +132,7 @@ private slots:
 
     void loadErrorsNameTheFile()
     {
-        const auto errorOf = [](const fs::path& path) { return q(loadProject(path).error().text()); };
+        const auto errorOf = [](const fs::path& path) { return asQString(loadProject(path).error().text()); };
         QVERIFY(errorOf(m_dir / "nowhere").contains("nowhere] does not exist"));
         QVERIFY(errorOf(m_dir).contains("is no project: it has no project.json"));
         put(m_dir / kProjectFile, "{\"schema\": 1, \"nam\": \"x\"}");
@@ -154,12 +151,12 @@ private slots:
         }
         put(m_dir / "locked", "x");
         fs::permissions(m_dir / "locked", fs::perms::none);
-        QVERIFY(q(readFile(m_dir / "locked").error().message).contains("Permission denied"));
+        QVERIFY(asQString(readFile(m_dir / "locked").error().message).contains("Permission denied"));
         fs::permissions(m_dir, fs::perms::owner_read | fs::perms::owner_exec);
         const Status saved = saveProject(m_dir, sample(1));
         fs::permissions(m_dir, fs::perms::owner_all);
         QVERIFY(!saved.ok());
-        QVERIFY(q(saved.error().message).contains("Permission denied"));
+        QVERIFY(asQString(saved.error().message).contains("Permission denied"));
     }
 
     void folderThatCannotBeMade()
@@ -167,7 +164,7 @@ private slots:
         put(m_dir / "file", "x");
         const Status saved = saveProject(m_dir / "file" / "project", sample(1));
         QVERIFY(!saved.ok());
-        QVERIFY2(q(saved.error().text()).contains("cannot make this folder: "), saved.error().text().c_str());
+        QVERIFY2(asQString(saved.error().text()).contains("cannot make this folder: "), saved.error().text().c_str());
     }
 
     void fullDiskKeepsTheOldFile()
@@ -180,8 +177,9 @@ private slots:
             saved = saveProject(m_dir, sample(2));
         }
         QVERIFY(!saved.ok());
-        QVERIFY2(q(saved.error().message).contains("its earlier content is kept"), saved.error().text().c_str());
-        QVERIFY(q(saved.error().place).endsWith(kProjectFile));
+        QVERIFY2(asQString(saved.error().message).contains("its earlier content is kept"),
+                 saved.error().text().c_str());
+        QVERIFY(asQString(saved.error().place).endsWith(kProjectFile));
         QCOMPARE(filesIn(m_dir), 2); // nothing half-written is left
         QVERIFY(*loadProject(m_dir) == first);
     }
@@ -195,7 +193,7 @@ private slots:
         fs::create_symlink("real", m_dir / "link");
         QVERIFY(writeFileAtomically(m_dir / "link", "new").ok());
         QVERIFY(fs::is_symlink(m_dir / "link"));
-        QCOMPARE(q(*readFile(m_dir / "real")), q("new"));
+        QCOMPARE(asQString(*readFile(m_dir / "real")), asQString("new"));
         QCOMPARE(fs::status(m_dir / "real").permissions(), wide);
     }
 
@@ -208,12 +206,12 @@ private slots:
         for (const char* name : {"link", "dangling", "folder", "plain"}) {
             QVERIFY2(writeOwnFile(m_dir / name, "ours").ok(), name);
             QVERIFY2(fs::is_regular_file(fs::symlink_status(m_dir / name)), name);
-            QCOMPARE(q(*readFile(m_dir / name)), q("ours"));
+            QCOMPARE(asQString(*readFile(m_dir / name)), asQString("ours"));
         }
-        QCOMPARE(q(*readFile(m_dir / "theirs")), q("theirs"));
+        QCOMPARE(asQString(*readFile(m_dir / "theirs")), asQString("theirs"));
         QVERIFY(!fs::exists(m_dir / "nothing"));
         QCOMPARE(::mkfifo((m_dir / "pipe").c_str(), 0600), 0);
-        QVERIFY(q(writeOwnFile(m_dir / "pipe", "ours").error().message).contains("is a FIFO"));
+        QVERIFY(asQString(writeOwnFile(m_dir / "pipe", "ours").error().message).contains("is a FIFO"));
         QCOMPARE(filesIn(m_dir), 6);
     }
 
@@ -225,7 +223,7 @@ private slots:
         for (const auto& [name, said] : {std::pair("pipe", "is a FIFO"), std::pair("link", "is a FIFO"),
                                          std::pair(".", "is a folder"), std::pair("loop", "cannot be written")}) {
             const Status written = writeFileAtomically(m_dir / name, "new");
-            QVERIFY2(!written && q(written.error().message).contains(said), name);
+            QVERIFY2(!written && asQString(written.error().message).contains(said), name);
         }
         QVERIFY(!writeOutput(m_dir / "loop", "new") && !writeOutput(m_dir, "new"));
         QVERIFY(fs::is_fifo(m_dir / "pipe") && fs::is_symlink(m_dir / "link"));
@@ -235,7 +233,7 @@ private slots:
     void outputGoesIntoFifosAndDevices()
     {
         QVERIFY(writeOutput(m_dir / "plain", "new"));
-        QCOMPARE(q(*readFile(m_dir / "plain")), q("new"));
+        QCOMPARE(asQString(*readFile(m_dir / "plain")), asQString("new"));
 
         const fs::path pipe = m_dir / "pipe";
         QCOMPARE(::mkfifo(pipe.c_str(), 0600), 0);
@@ -249,7 +247,7 @@ private slots:
         // A reader that has enough ends the write, not the process.
         reading = std::async(std::launch::async, [pipe] { return readUpTo(pipe, 1); });
         const Status cut = writeOutput(pipe, bytes);
-        QVERIFY(!cut && q(cut.error().place) == q(pipe.string()));
+        QVERIFY(!cut && asQString(cut.error().place) == asQString(pipe.string()));
         QCOMPARE(reading.get().size(), std::size_t{1});
 
         const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
@@ -275,12 +273,12 @@ private slots:
         QVERIFY(writeFileAtomically(m_dir / "bytes", "").ok());
         QVERIFY(readFile(m_dir / "bytes")->empty());
         QCOMPARE(::mkfifo((m_dir / "pipe").c_str(), 0600), 0);
-        QVERIFY(q(readFile(m_dir / "pipe").error().message).contains("is a FIFO; expected a file"));
+        QVERIFY(asQString(readFile(m_dir / "pipe").error().message).contains("is a FIFO; expected a file"));
         fs::create_symlink("/dev/zero", m_dir / "endless");
-        QVERIFY(q(readFile(m_dir / "endless").error().message).contains("is a device; expected a file"));
+        QVERIFY(asQString(readFile(m_dir / "endless").error().message).contains("is a device; expected a file"));
         fs::resize_file(m_dir / "bytes", (std::uintmax_t{64} << 20) + 1);
-        QVERIFY(
-            q(readFile(m_dir / "bytes").error().message).contains("is 67108865 bytes long; expected at most 67108864"));
+        QVERIFY(asQString(readFile(m_dir / "bytes").error().message)
+                    .contains("is 67108865 bytes long; expected at most 67108864"));
     }
 
     /// By more than a count: the engine's library has one of its own.
@@ -333,7 +331,7 @@ private slots:
 
         fs::create_directories(m_dir / "folder" / "full");
         const Status refused = replaceBy(writes(Done{}), m_dir / "folder");
-        QVERIFY(!refused && q(refused.error().text()).contains("folder] cannot be written: "));
+        QVERIFY(!refused && asQString(refused.error().text()).contains("folder] cannot be written: "));
         QVERIFY(fs::exists(m_dir / "folder" / "full") && !fs::exists(temporary));
     }
 
@@ -385,9 +383,9 @@ private slots:
         put(m_dir / kJournalFile, R"({"project": {"schema": 1}})");
         const auto read = readJournal(m_dir);
         QVERIFY(!read.ok());
-        QVERIFY2(q(read.error().place).contains(".autosave.json"), read.error().text().c_str());
+        QVERIFY2(asQString(read.error().place).contains(".autosave.json"), read.error().text().c_str());
         put(m_dir / kJournalFile, "[1, 2");
-        QVERIFY(q(readJournal(m_dir).error().place).contains("line 1, column 6"));
+        QVERIFY(asQString(readJournal(m_dir).error().place).contains("line 1, column 6"));
     }
 
     void thousandNodes()

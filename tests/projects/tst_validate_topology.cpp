@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/library/presets.h"
 #include "tests/projects/graph_text.h"
+#include "tests/projects/mix_of.h"
 #include "tests/projects/problem_rows.h"
 #include "tests/support/test_program.h"
 
@@ -12,11 +13,6 @@ using namespace residua::projects;
 using namespace residua::tests;
 
 namespace {
-
-DepthMix& mixOf(Project& project)
-{
-    return std::get<DepthMix>(project.topology.wiring);
-}
 
 void usePreset(Project& project, const std::string& name)
 {

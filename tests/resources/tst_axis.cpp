@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "resources/axis.h"
 #include "tests/support/test_program.h"
+#include "tests/support/text.h"
 
 #include <QTest>
 
@@ -12,6 +13,7 @@
 #include <set>
 
 using namespace residua::resources;
+using residua::tests::asQString;
 
 namespace {
 
@@ -106,11 +108,6 @@ QStringList labelsOf(const std::vector<AxisTick>& ticks)
         labels << QString::fromStdString(tick.label);
     }
     return labels;
-}
-
-QString q(const std::string& text)
-{
-    return QString::fromStdString(text);
 }
 
 } // namespace
@@ -211,7 +208,7 @@ private slots:
     {
         QFETCH(double, value);
         QFETCH(QString, word);
-        QCOMPARE(q(shortNumber(value)), word);
+        QCOMPARE(asQString(shortNumber(value)), word);
     }
 };
 

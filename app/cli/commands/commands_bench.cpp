@@ -17,8 +17,6 @@
 namespace residua::cli {
 namespace {
 
-constexpr engine::RunId kRun{1};
-
 /// Seconds of a step: quartiles over the steps after the warm-up.
 struct StepTime {
     double lower = 0;
@@ -94,7 +92,7 @@ Exit runBench(const Arguments& arguments, const Console& console)
     command.projectDirectory = directory;
     command.runDirectory = scratch->path() / "run";
     command.device = arguments.text("device", "cpu");
-    const RunOutcome outcome = follow(command, kRun, console, Show::NothingButKeepSteps, Computing::from(arguments));
+    const RunOutcome outcome = follow(command, console, Show::NothingButKeepSteps, Computing::from(arguments));
     if (outcome.ended.status == engine::RunStatus::Failed) {
         return console.fail(Exit::RunFailed, outcome.ended.error);
     }

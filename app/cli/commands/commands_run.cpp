@@ -18,8 +18,6 @@
 namespace residua::cli {
 namespace {
 
-constexpr engine::RunId kRun{1};
-
 /// Tells how a run ended and how to go on.
 Exit conclude(const RunOutcome& outcome, const projects::Project& project, const Console& console)
 {
@@ -62,7 +60,7 @@ Exit trainNew(const projects::Project& project, const std::filesystem::path& pro
     command.runDirectory = named;
     command.runFolder = folder;
     command.device = arguments.text("device", "cpu");
-    return conclude(follow(command, kRun, console, Show::Progress, computing), project, console);
+    return conclude(follow(command, console, Show::Progress, computing), project, console);
 }
 
 std::string differenceText(const projects::Change& change)
@@ -119,7 +117,7 @@ Exit trainOn(const projects::Project& project, const projects::Project& written,
         return Exit::Complete;
     }
     command.device = arguments.text("device", info->device);
-    return conclude(follow(command, kRun, console, Show::Progress, computing), project, console);
+    return conclude(follow(command, console, Show::Progress, computing), project, console);
 }
 
 Exit runTrain(const Arguments& arguments, const Console& console)
@@ -175,7 +173,7 @@ Exit runResume(const Arguments& arguments, const Console& console)
     if (arguments.has("from")) {
         command.step = arguments.integer("from", 0);
     }
-    return conclude(follow(command, kRun, console, Show::Progress, computing), *project, console);
+    return conclude(follow(command, console, Show::Progress, computing), *project, console);
 }
 
 } // namespace

@@ -139,12 +139,8 @@ private:
 /// A run that is followed: what is heard of it, and what it is asked.
 class Following {
 public:
-    Following(engine::RunId run, Monitor& monitor, const Console& console, const Computing& computing)
-        : m_run(run),
-          m_monitor(monitor),
-          m_console(console),
-          m_limit(computing.timeLimit.get()),
-          m_engine(computing.threads)
+    Following(Monitor& monitor, const Console& console, const Computing& computing)
+        : m_monitor(monitor), m_console(console), m_limit(computing.timeLimit.get()), m_engine(computing.threads)
     {
     }
 
@@ -161,7 +157,7 @@ public:
     void operator()(Signal signal)
     {
         if (signal == Signal::Checkpoint) {
-            m_engine.post(engine::WriteCheckpoint{m_run});
+            m_engine.post(engine::WriteCheckpoint{kRun});
         } else if (m_monitor.sofar().stopCause == StopCause::None) {
             m_console.remark(m_monitor.sofar().began()
                                  ? "stopping after this step, with a checkpoint (Ctrl-C: quit at once, without)"
@@ -177,7 +173,7 @@ public:
         case TimeLimit::Act::Nothing:
             break;
         case TimeLimit::Act::Checkpoint:
-            m_engine.post(engine::WriteCheckpoint{m_run});
+            m_engine.post(engine::WriteCheckpoint{kRun});
             break;
         case TimeLimit::Act::Stop:
             m_console.remark("the time limit is near: stopping after this step, with a checkpoint");
@@ -190,7 +186,7 @@ private:
     void stop(StopCause cause)
     {
         m_monitor.stopFor(cause);
-        m_engine.post(engine::Stop{m_run});
+        m_engine.post(engine::Stop{kRun});
     }
 
     /// The user will not wait: not even for the step under way.
@@ -204,7 +200,6 @@ private:
         _exit(static_cast<int>(Exit::Quit));
     }
 
-    engine::RunId m_run;
     Monitor& m_monitor;
     const Console& m_console;
     TimeLimit* m_limit;
@@ -213,11 +208,10 @@ private:
 
 } // namespace
 
-RunOutcome follow(const engine::Command& command, engine::RunId run, const Console& console, Show show,
-                  const Computing& computing)
+RunOutcome follow(const engine::Command& command, const Console& console, Show show, const Computing& computing)
 {
     Monitor monitor(console, show, computing.timeLimit.get());
-    Following following(run, monitor, console, computing);
+    Following following(monitor, console, computing);
     following.start(command);
     while (!monitor.ended()) {
         following.hear();

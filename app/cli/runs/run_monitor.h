@@ -26,12 +26,15 @@ struct RunOutcome {
     [[nodiscard]] bool began() const { return !started.runDirectory.empty(); }
 };
 
+/// The number, in commands and events, of the one run that a process follows.
+inline constexpr engine::RunId kRun{1};
+
 enum class Show { Progress, Nothing, NothingButKeepSteps };
 
-/// Starts or resumes a run and follows it to its end. SIGINT, SIGTERM, SIGHUP and the time limit stop it after a
+/// Starts or resumes the run kRun and follows it to its end. SIGINT, SIGTERM, SIGHUP and the time limit stop it after a
 /// checkpoint; SIGUSR1 writes one and it goes on; SIGINT while it is stopping ends the process at once, with
 /// Exit::Quit.
-[[nodiscard]] RunOutcome follow(const engine::Command& command, engine::RunId run, const Console& console, Show show,
+[[nodiscard]] RunOutcome follow(const engine::Command& command, const Console& console, Show show,
                                 const Computing& computing = {});
 
 /// Tells that a run was stopped, how to go on, and the exit code of it.

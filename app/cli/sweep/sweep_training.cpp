@@ -16,8 +16,6 @@ using engine::MemberClaim;
 using engine::MemberStatus;
 namespace member = engine::member;
 
-constexpr engine::RunId kRun{1};
-
 /// What brings a claimed member's run to its end.
 engine::Command commandFor(const SweepPlan& plan, const Planned& planned, const std::string& device)
 {
@@ -124,7 +122,7 @@ Exit SweepTrainer::train(std::size_t index)
     }
     const Show show = console.json() && !lines ? Show::Nothing : Show::Progress;
     const engine::Command command = commandFor(m_plan, planned, m_how.device);
-    return conclude(index, follow(command, kRun, console, show, m_how.computing), console);
+    return conclude(index, follow(command, console, show, m_how.computing), console);
 }
 
 Exit SweepTrainer::conclude(std::size_t index, const RunOutcome& outcome, const Console& console)
