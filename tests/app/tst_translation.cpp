@@ -65,7 +65,7 @@ private slots:
         const GoOnDialog dialog(GoOnKind::Factorise, {{}, trained, {8}}, trained.topology);
         const auto* const inputs = dialog.findChild<QComboBox*>(QStringLiteral("goOnInputs"));
         QVERIFY(inputs);
-        QCOMPARE(inputs->currentText(), QString("[A batch of the data]"));
+        QCOMPARE(inputs->currentText(), QString("[a batch of the data]"));
     }
 
     /// The window's canvases have told their context where words come from.
