@@ -116,6 +116,7 @@ void RunBar::addChoices()
     m_device->setAccessibleName(tr("Device"));
     m_device->setObjectName(QStringLiteral("deviceChooser"));
     m_device->setSizeAdjustPolicy(QComboBox::AdjustToContents); // its list comes once the engine knows
+    m_device->setPlaceholderText(tr("…"));
     m_device->setMinimumWidth(80);
     m_device->setMaximumWidth(kWidestChoice);
     addWidget(m_device);
@@ -163,6 +164,7 @@ void RunBar::addProgress()
 void RunBar::setDevices(const std::vector<engine::DeviceInfo>& devices)
 {
     const QSignalBlocker quiet(m_device);
+    m_awaitsDevices = false;
     const int before = m_device->currentIndex();
     const std::string kept = before >= 0 ? m_devices.at(static_cast<std::size_t>(before)).key : std::string();
     m_devices = devices;
@@ -198,6 +200,7 @@ void RunBar::setDevices(const std::vector<engine::DeviceInfo>& devices)
 
 void RunBar::setDevicesUnknown(const QString& why)
 {
+    m_awaitsDevices = false;
     m_device->setPlaceholderText(tr("Unknown"));
     m_device->setMinimumContentsLength(static_cast<int>(m_device->placeholderText().size())); // it fits its items alone
     m_device->setToolTip(why);

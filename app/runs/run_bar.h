@@ -37,6 +37,8 @@ public:
     void setDevices(const std::vector<engine::DeviceInfo>& devices);
     /// The devices cannot be listed: those that are known stay.
     void setDevicesUnknown(const QString& why);
+    /// Until the devices are listed or known to be unknown.
+    [[nodiscard]] bool awaitsDevices() const { return m_awaitsDevices; }
     /// The presets by title, and which is current; −1: none of them. `custom`: changed since it was chosen.
     void setTopologies(const QStringList& titles, int current, bool custom);
 
@@ -59,6 +61,7 @@ private:
     RunActions m_actions;
     GuiCost m_guiCost;
     std::vector<engine::DeviceInfo> m_devices;
+    bool m_awaitsDevices = true;
     QToolButton* m_run;
     QComboBox* m_device;
     QComboBox* m_topology;

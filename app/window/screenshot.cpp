@@ -4,6 +4,7 @@
 #include "app/canvas/canvas_widget.h"
 #include "app/commands/keys_dialog.h"
 #include "app/help/help_window.h"
+#include "app/runs/run_bar.h"
 #include "app/runs/run_comparison.h"
 #include "app/runs/runs_panel.h"
 #include "app/window/document_views.h"
@@ -23,7 +24,7 @@ namespace {
 
 constexpr int kFramesUntilStill = 12; ///< layouts, fits and replots that wait for the event loop
 constexpr int kFrameMilliseconds = 40;
-constexpr int kPatience = 500; ///< frames that two runs may take to be read
+constexpr int kPatience = 500; ///< frames that two runs may take to be read, or the devices to be listed
 
 } // namespace
 
@@ -116,7 +117,8 @@ void Screenshot::waitForFrames()
         QTimer::singleShot(kFrameMilliseconds, this, &Screenshot::waitForFrames);
         return;
     }
-    if (++m_frames > kFramesUntilStill) {
+    const bool complete = !m_window.findChild<RunBar*>()->awaitsDevices();
+    if (++m_frames > kFramesUntilStill && (complete || m_frames > kPatience)) {
         take();
     } else {
         QTimer::singleShot(kFrameMilliseconds, this, &Screenshot::waitForFrames);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The window where its engine is missing: it opens and says so, and nothing is trained or computed.
+#include "app/runs/run_bar.h"
 #include "app/runs/run_controller.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
@@ -42,9 +43,12 @@ private slots:
         makeWindow();
         m_window->openProject(path);
         QVERIFY(m_window->bannerText().contains(QLatin1String("recovered")));
+        const auto* const bar = m_window->findChild<RunBar*>();
+        const auto* const devices = bar->findChild<QComboBox*>(QStringLiteral("deviceChooser"));
+        QVERIFY(bar->awaitsDevices());
         m_window->show(); // now it asks for its devices
-        const auto* const devices = m_window->findChild<QComboBox*>(QStringLiteral("deviceChooser"));
-        QTRY_VERIFY_WITH_TIMEOUT(devices->toolTip().contains(QLatin1String("libresidua_engine.so")), kPatience);
+        QTRY_VERIFY_WITH_TIMEOUT(!bar->awaitsDevices(), kPatience);
+        QVERIFY(devices->toolTip().contains(QLatin1String("libresidua_engine.so")));
         QVERIFY(m_window->bannerText().contains(QLatin1String("recovered")));
     }
 
