@@ -3,7 +3,6 @@
 
 #include "visualizers/plot/background_pool.h"
 
-#include <QCoreApplication>
 #include <QPointer>
 #include <QThreadPool>
 
@@ -18,16 +17,13 @@ namespace residua::app {
 template <class Work, class Done>
 void inBackground(QThreadPool& pool, QObject* owner, Work work, Done done)
 {
-    pool.start([owner = QPointer<QObject>(owner), work = std::move(work), done = std::move(done)] {
+    visualizers::startOn(pool, [owner = QPointer<QObject>(owner), work = std::move(work), done = std::move(done)] {
         const auto result = std::make_shared<std::invoke_result_t<const Work&>>(work());
-        QMetaObject::invokeMethod(
-            QCoreApplication::instance(),
-            [owner, result, done] {
-                if (owner) {
-                    done(std::move(*result));
-                }
-            },
-            Qt::QueuedConnection);
+        visualizers::onGuiThread([owner, result, done] {
+            if (owner) {
+                done(std::move(*result));
+            }
+        });
     });
 }
 

@@ -6,6 +6,7 @@
 #include "projects/file/json.h"
 #include "projects/file/store.h"
 #include "projects/studies/membership.h"
+#include "visualizers/plot/background_pool.h"
 
 #include <QDateTime>
 
@@ -192,7 +193,7 @@ void RunQueue::clear()
 
 void RunQueue::forget(const fs::path& file)
 {
-    m_files.start([file] {
+    visualizers::startOn(m_files, [file] {
         std::error_code ignored; // what cannot be removed waits again in the next session
         fs::remove(file, ignored);
         fs::remove(membershipFile(file), ignored);

@@ -38,7 +38,7 @@ auto onThread(Work work)
 {
     const auto promise = std::make_shared<QPromise<std::invoke_result_t<const Work&>>>();
     promise->start();
-    backgroundPool().start([promise, work = std::move(work)] {
+    startOn(backgroundPool(), [promise, work = std::move(work)] {
         promise->addResult(work());
         promise->finish();
     });
