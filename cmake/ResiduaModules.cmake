@@ -286,6 +286,9 @@ function(residua_register_test name target labels display)
       "LSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/leaks.supp:print_suppressions=0"
       "TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/races.supp:ignore_noninstrumented_modules=1")
   endif()
+  if(RESIDUA_SANITIZE STREQUAL "thread")
+    list(APPEND environment OMP_NUM_THREADS=1) # it does not see where the compiler's OpenMP starts and joins threads
+  endif()
   add_test(NAME ${name} COMMAND ${runner} $<TARGET_FILE:${target}> ${ARGN})
   if(NOT labels)
     set(labels unit)

@@ -3,7 +3,7 @@
 
 #include "engine/bundle/manifest.h"
 #include "engine/files/crc32c.h"
-#include "projects/model/data_source.h"
+#include "projects/base/text.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -177,8 +177,8 @@ Status checkGrowth(const BundleContents& contents, const fs::path& file)
     if (contents.bytes() <= kAlways || bytes <= static_cast<double>(size) * static_cast<double>(kMostGrowth)) {
         return Done{};
     }
-    return Error{file.string(), "has " + projects::bytesText(static_cast<double>(size)) + " and would become " +
-                                    projects::bytesText(bytes) + ", more than " + std::to_string(kMostGrowth) +
+    return Error{file.string(), "has " + bytesText(static_cast<double>(size)) + " and would become " +
+                                    bytesText(bytes) + ", more than " + std::to_string(kMostGrowth) +
                                     " times as much: it was made to fill a disk, or holds almost nothing but one "
                                     "repeated byte. Where that is meant: residua-cli unpack --any-size"};
 }
@@ -194,8 +194,8 @@ Status checkRoom(const BundleContents& contents, const fs::path& folder)
     if (free >= needed) {
         return Done{};
     }
-    return Error{folder.string(), "has " + projects::bytesText(free) + " free, and unpacked the bundle takes " +
-                                      projects::bytesText(static_cast<double>(contents.bytes()))};
+    return Error{folder.string(), "has " + bytesText(free) + " free, and unpacked the bundle takes " +
+                                      bytesText(static_cast<double>(contents.bytes()))};
 }
 
 } // namespace residua::engine

@@ -6,6 +6,7 @@
 #include "engine/graph/graph_program.h"
 #include "engine/ops/objectives.h"
 #include "engine/runtime/device.h"
+#include "projects/base/text.h"
 #include "projects/cost/cost.h"
 #include "projects/model/parameter_name.h"
 #include "projects/nodes/ffn_site.h"
@@ -362,9 +363,8 @@ Status checkWeights(const projects::SoundProject& project, const std::string& de
     const double needed = projects::costOf(project).total.weightBytes;
     const auto there = static_cast<double>(memoryOf(*opened).totalBytes);
     if (there > 0 && needed > there) {
-        return Error{"device " + device, "the weights alone take " + projects::bytesText(needed) + ", the device has " +
-                                             projects::bytesText(there) +
-                                             " of memory in all: make the network smaller"};
+        return Error{"device " + device, "the weights alone take " + bytesText(needed) + ", the device has " +
+                                             bytesText(there) + " of memory in all: make the network smaller"};
     }
     return Done{};
 }

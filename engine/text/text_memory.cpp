@@ -2,7 +2,7 @@
 #include "engine/text/text_memory.h"
 
 #include "engine/files/machine_memory.h"
-#include "projects/model/data_source.h"
+#include "projects/base/text.h"
 
 #include <algorithm>
 #include <limits>
@@ -23,7 +23,7 @@ std::uint64_t TextMemory::left() const
 
 Error TextMemory::refusal(const std::filesystem::path& file, const std::string& wayOn) const
 {
-    const auto text = [](std::uint64_t bytes) { return projects::bytesText(static_cast<double>(bytes)); };
+    const auto text = [](std::uint64_t bytes) { return bytesText(static_cast<double>(bytes)); };
     return Error{file.string(), "does not fit in memory: this source may hold " + text(most()) +
                                     " of text there, half of what was free, and has reached " +
                                     text(m_state->held.load()) + " within this file; " + wayOn};

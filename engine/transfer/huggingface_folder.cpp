@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/transfer/huggingface_folder.h"
 
+#include "engine/files/safetensors.h"
 #include "engine/files/safetensors_header.h"
 #include "engine/train/tensor_io.h"
 #include "engine/transfer/file_tensors.h"
@@ -83,11 +84,9 @@ Status HuggingFaceWriter::gather()
             continue;
         }
         taken.insert(names.begin(), names.end());
-        std::int64_t numbers = 1;
-        for (const std::int64_t size : shapeOf(tensor, entry.stored)) {
-            numbers *= size;
+        for (const TensorFiles::Tensor& stored : entry.stored) { // by their bytes, which have been checked
+            m_source.run.parameters += static_cast<std::int64_t>(stored.place.bytes) / bytesOf(stored.place.type);
         }
-        m_source.run.parameters += numbers;
         m_kept = m_entries.empty() ? entry.stored.front().place.type : m_kept;
         const std::string name = tensor.name;
         entry.tensor = std::move(tensor);

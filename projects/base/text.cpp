@@ -100,6 +100,13 @@ std::string scaledText(double value, Prefixes prefixes, std::string_view unit, s
     return text;
 }
 
+std::string bytesText(double bytes)
+{
+    const auto [number, prefix] = prefixed(bytes, Prefixes::Binary);
+    const int digits = number >= 999.5 ? 4 : 3; // 1000 to 1023, which three digits would write with an exponent
+    return numberText(number, digits) + " " + std::string(prefix) + "B";
+}
+
 std::size_t editDistance(std::string_view a, std::string_view b)
 {
     std::vector<std::size_t> beforeLast(b.size() + 1);

@@ -37,6 +37,8 @@ struct Prefixed {
 /// Three significant digits and the prefixed unit: "950 B", "1.50 KiB", "12.3 M".
 [[nodiscard]] std::string scaledText(double value, Prefixes prefixes, std::string_view unit = {},
                                      std::string_view space = " ");
+/// A size or a limit in a sentence, without zeros at its end: "2.5 GiB", "4 GiB". A table has scaledText.
+[[nodiscard]] std::string bytesText(double bytes);
 
 /// The candidate that is nearest to what was typed, where it is near enough to be meant; else empty.
 template <class Candidates>

@@ -2,6 +2,7 @@
 // Data, initialisation, training plan and seeds.
 #include "projects/check/problems.h"
 
+#include "projects/base/text.h"
 #include "projects/model/split_sizes.h"
 #include "projects/model/text_forms.h"
 #include "projects/nodes/example_schema.h"

@@ -184,11 +184,4 @@ Status checkGeneratedSize(const DataSource& data)
     return Done{};
 }
 
-std::string bytesText(double bytes)
-{
-    const auto [number, prefix] = prefixed(bytes, Prefixes::Binary);
-    const int digits = number >= 999.5 ? 4 : 3; // 1000 to 1023, which three digits would write with an exponent
-    return numberText(number, digits) + " " + std::string(prefix) + "B";
-}
-
 } // namespace residua::projects

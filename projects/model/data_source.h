@@ -153,7 +153,4 @@ inline constexpr double kMostGeneratedBytes = 4.0 * 1024 * 1024 * 1024;
 /// absurd time. Told from the numbers alone, before anything is made; Done for files.
 [[nodiscard]] Status checkGeneratedSize(const DataSource& data);
 
-/// "2.5 GiB".
-[[nodiscard]] std::string bytesText(double bytes);
-
 } // namespace residua::projects

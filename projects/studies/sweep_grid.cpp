@@ -3,6 +3,7 @@
 
 #include "projects/base/json_pointer.h"
 #include "projects/base/number_from.h"
+#include "projects/base/text.h"
 #include "projects/check/validate.h"
 #include "projects/cost/stage_cost.h"
 #include "projects/file/json.h"

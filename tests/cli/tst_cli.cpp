@@ -391,7 +391,7 @@ private slots:
     void formatsNumbers()
     {
         QCOMPARE(scaled(12'345'678), std::string("12.3 M"));
-        QCOMPARE(bytesText(1536), std::string("1.50 KiB"));
+        QCOMPARE(scaledBytes(1536), std::string("1.50 KiB"));
         QCOMPARE(lossText(std::nan("")), std::string("–"));
         QCOMPARE(table({{"a", "b"}, {"long", "1"}}), std::string("a     b\nlong  1"));
     }

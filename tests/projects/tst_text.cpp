@@ -106,9 +106,9 @@ private slots:
 
     void sizesInErrorsLeaveOutZeros()
     {
-        QCOMPARE(projects::bytesText(4.0 * 1024 * 1024 * 1024), std::string("4 GiB"));
-        QCOMPARE(projects::bytesText(1010.0 * 1024), std::string("1010 KiB")); // not 1.01e+03
-        QCOMPARE(projects::bytesText(0), std::string("0 B"));
+        QCOMPARE(bytesText(4.0 * 1024 * 1024 * 1024), std::string("4 GiB"));
+        QCOMPARE(bytesText(1010.0 * 1024), std::string("1010 KiB")); // not 1.01e+03
+        QCOMPARE(bytesText(0), std::string("0 B"));
     }
 
     void countsAndDurationsAreReadByPeople()

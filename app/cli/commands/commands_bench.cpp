@@ -52,8 +52,8 @@ void showBench(const projects::Project& project, const RunOutcome& outcome, cons
         {unit + "s/s", groupedText(std::llround(units))},
         {"training FLOP/" + unit, scaled(cost.trainFlops)},
         {"FLOP/s", scaled(cost.trainFlops * units)},
-        {"memory, predicted", bytesText(needed)},
-        {"memory, peak", bytesText(static_cast<double>(outcome.peakBytes))},
+        {"memory, predicted", scaledBytes(needed)},
+        {"memory, peak", scaledBytes(static_cast<double>(outcome.peakBytes))},
     }));
     console.value({{"device", outcome.started.device},
                    {"parameters", outcome.started.parameters},

@@ -117,11 +117,11 @@ Exit runPack(const Arguments& arguments, const Console& console)
     const bool someData = !contents.data.empty();
     console.line("wrote " + file + ": project " + contents.project + ", " + countText(contents.runs.size(), "run") +
                  ", " + countText(static_cast<std::size_t>(contents.checkpoints), "checkpoint") +
-                 (inside > 0 ? ", " + bytesText(static_cast<double>(inside)) + " of data"
+                 (inside > 0 ? ", " + scaledBytes(static_cast<double>(inside)) + " of data"
                   : someData ? ", the data's fingerprint alone"
                              : "") +
-                 "; " + bytesText(static_cast<double>(packed->size)) + ", unpacked " +
-                 bytesText(static_cast<double>(contents.bytes())));
+                 "; " + scaledBytes(static_cast<double>(packed->size)) + ", unpacked " +
+                 scaledBytes(static_cast<double>(contents.bytes())));
     console.value({{"file", file},
                    {"project", contents.project},
                    {"runs", contents.runs},

@@ -270,9 +270,9 @@ std::vector<std::string> costRow(const std::string& part, const projects::Cost& 
             groupedText(cost.parameters),
             scaled(cost.forwardFlops),
             scaled(cost.trainFlops),
-            bytesText(cost.activationBytes),
-            bytesText(cost.weightBytes),
-            bytesText(cost.optimiserBytes)};
+            scaledBytes(cost.activationBytes),
+            scaledBytes(cost.weightBytes),
+            scaledBytes(cost.optimiserBytes)};
 }
 
 /// Neighbouring layers that cost the same are one row.

@@ -189,8 +189,8 @@ Exit runDevices(const Arguments&, const Console& console)
     json list = json::array();
     for (const engine::DeviceInfo& device : listed->devices) {
         const std::string memory = device.totalBytes > 0
-                                       ? bytesText(static_cast<double>(device.freeBytes)) + " free of " +
-                                             bytesText(static_cast<double>(device.totalBytes))
+                                       ? scaledBytes(static_cast<double>(device.freeBytes)) + " free of " +
+                                             scaledBytes(static_cast<double>(device.totalBytes))
                                        : "";
         console.line(device.key + "  " + device.name + (memory.empty() ? "" : ", " + memory) +
                      (device.usable ? "" : "  not usable: " + device.reason));

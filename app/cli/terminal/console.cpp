@@ -148,7 +148,7 @@ std::string scaled(double number)
     return scaledText(number, Prefixes::Decimal);
 }
 
-std::string bytesText(double bytes)
+std::string scaledBytes(double bytes)
 {
     return scaledText(bytes, Prefixes::Binary, "B");
 }

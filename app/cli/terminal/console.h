@@ -62,8 +62,8 @@ private:
 
 /// Three significant digits and an SI prefix: "12.3 M".
 [[nodiscard]] std::string scaled(double number);
-/// "1.23 GiB".
-[[nodiscard]] std::string bytesText(double bytes);
+/// "1.23 GiB", for a column of sizes.
+[[nodiscard]] std::string scaledBytes(double bytes);
 /// A loss: four significant digits, "–" for NaN.
 [[nodiscard]] std::string lossText(double loss);
 
