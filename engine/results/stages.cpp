@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <string_view>
 
 namespace residua::engine {
 namespace {
@@ -34,6 +33,15 @@ std::string stageText(const StageRecord& stage)
     return stage.note.empty() ? stage.name : stage.name + std::string(kBeforeNote) + stage.note;
 }
 
+StageRecord stageFrom(std::string_view text)
+{
+    StageRecord stage;
+    const std::size_t end = text.find(kBeforeNote);
+    stage.name = text.substr(0, end);
+    stage.note = end == std::string_view::npos ? std::string_view() : text.substr(end + kBeforeNote.size());
+    return stage;
+}
+
 std::vector<StageRecord> stageStarts(const std::vector<RunEvent>& events)
 {
     std::map<std::int64_t, std::string> found;
@@ -45,11 +53,8 @@ std::vector<StageRecord> stageStarts(const std::vector<RunEvent>& events)
     }
     std::vector<StageRecord> stages;
     for (const auto& [step, text] : found) {
-        StageRecord& stage = stages.emplace_back();
-        const std::size_t end = text.find(kBeforeNote);
-        stage.step = step;
-        stage.name = text.substr(0, end);
-        stage.note = end == std::string::npos ? std::string() : text.substr(end + kBeforeNote.size());
+        stages.push_back(stageFrom(text));
+        stages.back().step = step;
     }
     if (stages.size() > kMostStages) {
         stages.erase(stages.begin(), stages.end() - static_cast<std::ptrdiff_t>(kMostStages));

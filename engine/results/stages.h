@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace residua::engine {
@@ -28,8 +29,10 @@ struct StageTransition {
     [[nodiscard]] double jump() const { return after - before; }
 };
 
-/// The text of the event that a stage begins: its name and, after a semicolon, its note. stageStarts() reads it.
+/// The text of the event that a stage begins: its name and, after a semicolon, its note.
 [[nodiscard]] std::string stageText(const StageRecord& stage);
+/// The name and the note of the stage of which stageText() gives `text`; step and losses are not in it.
+[[nodiscard]] StageRecord stageFrom(std::string_view text);
 /// Ascending by step, the last 1,000, without losses. A stage that a resumed run begins again counts once, as begun
 /// last.
 [[nodiscard]] std::vector<StageRecord> stageStarts(const std::vector<RunEvent>& events);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/results/run_names.h"
 #include "engine/results/run_reader.h"
+#include "engine/results/stages.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/database.h"
 #include "engine/runs/gap_record.h"
@@ -190,6 +191,27 @@ private slots:
         // Another program's word is not lost.
         QCOMPARE(runEventFrom(3, "moved", "to b"), (RunEvent{3, RunEventKind::Other, "moved: to b"}));
         QCOMPARE(runEventFrom(3, "other", "moved: to b"), (RunEvent{3, RunEventKind::Other, "moved: to b"}));
+    }
+
+    void aStageIsReadBackFromItsText_data()
+    {
+        QTest::addColumn<std::string>("name");
+        QTest::addColumn<std::string>("note");
+        QTest::newRow("a name") << std::string("6 layers") << std::string();
+        QTest::newRow("a note") << std::string("9 layers") << std::string("3 are copies");
+        QTest::newRow("a note of several parts") << std::string("9") << std::string("3 are copies; the rest stays");
+    }
+
+    void aStageIsReadBackFromItsText()
+    {
+        QFETCH(std::string, name);
+        QFETCH(std::string, note);
+        StageRecord stage;
+        stage.name = name;
+        stage.note = note;
+        const StageRecord read = stageFrom(stageText(stage));
+        QCOMPARE(read.name, name);
+        QCOMPARE(read.note, note);
     }
 
     void goingOnDropsTheFuture()
