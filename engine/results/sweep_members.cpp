@@ -100,13 +100,22 @@ MemberStatus statusOfRun(const fs::path& run, const projects::Project& project)
     return statusOf(*reader, *info);
 }
 
-/// Whether the run may be the member's; what it trains is still to be looked at. A membership that was guessed from a
-/// name has a wrong label where the project has the divider in its own name. What it makes of project and label is the
-/// member's whole name all the same, also after the run was renamed.
+/// Whether the run may be the member's; what it trains is still to be looked at. What the sweep and its axes are called
+/// does not matter: the fields and the labels of their values do. A membership that was guessed from a name has a wrong
+/// label where the project has the divider in its own name. What it makes of project and label is the member's whole
+/// name all the same, also after the run was renamed.
 bool isOf(const RunInfo& run, const projects::SweepMember& member)
 {
-    return run.membership &&
-           (run.membership->label() == member.label || nameOf(*run.membership) == member.project.name);
+    if (!run.membership) {
+        return false;
+    }
+    if (run.membership->isGuessed()) {
+        return run.membership->label() == member.label || nameOf(*run.membership) == member.project.name;
+    }
+    return std::ranges::equal(run.membership->point, member.membership.point,
+                              [](const projects::AxisPoint& one, const projects::AxisPoint& other) {
+                                  return one.field == other.field && one.value == other.value;
+                              });
 }
 
 /// The first of `differences`, and how many more there are.

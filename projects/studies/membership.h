@@ -27,6 +27,8 @@ struct Membership {
     std::vector<AxisPoint> point; ///< for each axis, in their order; a seed is the value of an axis under /seeds
     /// "0:2, 0.1": within its sweep no other member has it.
     [[nodiscard]] std::string label() const;
+    /// Whether it was guessed from a name (membershipFromName): its only axis has no field.
+    [[nodiscard]] bool isGuessed() const { return point.size() == 1 && point.front().field.empty(); }
     bool operator==(const Membership&) const = default;
 };
 

@@ -48,6 +48,35 @@ private slots:
         QVERIFY(std::holds_alternative<member::CutOff>(memberStatusAmong({*renamed}, member)));
         QVERIFY(std::holds_alternative<member::Pending>(memberStatusAmong({*renamed}, grid->back())));
     }
+
+    /// Steps do not tell projects apart here, so a run of a sweep over steps may train what a member of a sweep over the
+    /// batch does, with a value of the same label.
+    void aRunAtAPointOfAnotherFieldIsNotTheMembers()
+    {
+        projects::Project project = projects::findExample("linear-ancre")->project;
+        project.training.batching = projects::BatchKind::Random;
+        project.training.batch = 6;
+        const auto overSteps = projects::expand(project, {"a", {{"/training/steps", {}, {{{}, {"6"}}}}}});
+        const auto overBatch = projects::expand(project, {"b", {{"/training/batch", {}, {{{}, {"6"}}}}}});
+        QVERIFY(overSteps.ok() && overBatch.ok());
+        const projects::SweepMember& trained = overSteps->front();
+        const QTemporaryDir folder;
+        const fs::path run = fs::path(folder.path().toStdString()) / "run";
+        RunInfo info = exampleInfo();
+        info.name = trained.project.name;
+        info.membership = trained.membership;
+        info.steps = trained.project.training.steps;
+        info.status = RunStatus::Stopped;
+        QVERIFY(RunWriter::create(run, info, trained.project, run.parent_path()));
+        const auto read = RunReader::open(run)->info();
+        QVERIFY(read.ok());
+        QVERIFY(std::holds_alternative<member::CutOff>(memberStatusAmong({*read}, trained)));
+        QVERIFY(std::holds_alternative<member::Pending>(memberStatusAmong({*read}, overBatch->front())));
+        // The same point of a sweep that was renamed since.
+        const auto renamed = projects::expand(project, {"c", {{"/training/steps", "length", {{{}, {"6"}}}}}});
+        QVERIFY(renamed.ok());
+        QVERIFY(std::holds_alternative<member::CutOff>(memberStatusAmong({*read}, renamed->front())));
+    }
 };
 
 RESIDUA_TEST(TestSweepMembers)
