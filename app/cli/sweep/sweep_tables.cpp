@@ -84,6 +84,11 @@ std::string lossCell(const std::optional<double>& loss)
     return lossText(loss.value_or(std::numeric_limits<double>::quiet_NaN()));
 }
 
+bool isFinished(const Planned& planned)
+{
+    return std::holds_alternative<Finished>(planned.status);
+}
+
 bool isPlain(const engine::MemberStatus& status)
 {
     return std::holds_alternative<Finished>(status) || std::holds_alternative<engine::member::Pending>(status);
@@ -104,7 +109,7 @@ void showJson(const SweepPlan& plan, const Console& console)
                    {"folder", plan.folder.string()},
                    {"flops", totalFlops(plan)},
                    {"counts", counts},
-                   {"complete", counts["finished"] == static_cast<int>(plan.members.size())},
+                   {"complete", std::ranges::all_of(plan.members, isFinished)},
                    {"members", list}});
 }
 
@@ -113,7 +118,7 @@ std::string summaryOf(const SweepPlan& plan)
     std::size_t finished = 0;
     std::vector<std::pair<std::string, int>> others; // in the order of the grid
     for (const Planned& planned : plan.members) {
-        if (std::holds_alternative<Finished>(planned.status)) {
+        if (isFinished(planned)) {
             ++finished;
             continue;
         }
