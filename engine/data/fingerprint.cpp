@@ -27,7 +27,6 @@ namespace fs = std::filesystem;
 constexpr std::int64_t kBlock = std::int64_t{1} << 20;
 constexpr std::int64_t kBlocks = 256;
 constexpr std::int64_t kWhole = kBlock * kBlocks; ///< up to here one hash is of everything
-constexpr char kBetween = ' ';                    ///< two hashes
 
 struct SizedFile {
     fs::path path;
@@ -147,7 +146,7 @@ public:
         if (!found) {
             return found.error();
         }
-        DataPart part{path, static_cast<std::int64_t>(found->size()), 0, {}};
+        DataPart part{path, static_cast<std::int64_t>(found->size()), 0, {}, {}};
         std::vector<SizedFile> files;
         ContentHash hash;
         for (const fs::path& file : *found) {
@@ -169,7 +168,7 @@ public:
             if (!every) {
                 return every.error();
             }
-            part.content += *every ? kBetween + **every : "";
+            part.everyByte = *std::move(every);
         }
         m_parts.push_back(std::move(part));
         return Done{};
@@ -191,8 +190,8 @@ public:
     [[nodiscard]] DataFingerprint take() { return std::move(m_parts); }
 
 private:
-    /// Nothing where a file would have to be read, and must not be.
-    [[nodiscard]] Result<std::optional<std::string>> everyByte(const std::vector<SizedFile>& files) const
+    /// Empty where a file would have to be read, and must not be.
+    [[nodiscard]] Result<std::string> everyByte(const std::vector<SizedFile>& files) const
     {
         ContentHash hash;
         for (const SizedFile& file : files) {
@@ -203,14 +202,14 @@ private:
                 return digest.error();
             }
             if (digest->empty()) {
-                return std::optional<std::string>();
+                return std::string();
             }
             hash.add(asBytes(*digest));
         }
         if (m_large == LargeFiles::EveryByte) {
             trimDigests();
         }
-        return std::optional(hash.text());
+        return hash.text();
     }
 
     const fs::path& m_directory;
@@ -272,7 +271,7 @@ struct Source {
         text.precision(17);
         text << parametersOf(generator) << ", validation " << project.data.validationFraction << ", test "
              << project.data.testFraction << ", seed " << project.seeds.data;
-        reader.add(DataPart{std::string(projects::nameOf(project.data.source)), 0, 0, text.str()});
+        reader.add(DataPart{std::string(projects::nameOf(project.data.source)), 0, 0, text.str(), {}});
         return Done{};
     }
 };
@@ -283,7 +282,7 @@ std::string described(const DataPart& part)
         return part.content;
     }
     return std::to_string(part.files) + (part.files == 1 ? " file of " : " files of ") + std::to_string(part.bytes) +
-           " bytes, hash " + part.content;
+           " bytes, hash " + part.content + (part.everyByte.empty() ? "" : " " + part.everyByte);
 }
 
 } // namespace
@@ -300,13 +299,9 @@ Result<DataFingerprint> fingerprintOf(const projects::Project& project, const fs
 
 bool isSameContent(const DataPart& one, const DataPart& other)
 {
-    const bool isFiles = one.files > 0 && other.files > 0;
-    const std::size_t first = one.content.find(kBetween);
-    const std::size_t second = other.content.find(kBetween);
-    const bool both = (first == std::string::npos) == (second == std::string::npos);
-    const bool same = both || !isFiles ? one.content == other.content
-                                       : one.content.substr(0, first) == other.content.substr(0, second);
-    return one.files == other.files && one.bytes == other.bytes && same;
+    const bool both = one.everyByte.empty() == other.everyByte.empty();
+    return one.files == other.files && one.bytes == other.bytes && one.content == other.content &&
+           (!both || one.everyByte == other.everyByte);
 }
 
 Result<DataFingerprint> tokeniserFingerprint(const projects::Project& project, const fs::path& projectDirectory)

@@ -12,7 +12,8 @@ struct DataPart {
     std::string name;       ///< the path as the project has it, or the generator's kind
     std::int64_t files = 0; ///< 0: a generator
     std::int64_t bytes = 0; ///< of all files
-    std::string content;    ///< hashes of the files in hexadecimal digits, or the generator's parameters and seed
+    std::string content;    ///< hash of the files in hexadecimal digits, or the generator's parameters and seed
+    std::string everyByte;  ///< of files whose `content` is of some blocks alone: a hash of every byte; may be empty
     bool operator==(const DataPart&) const = default;
 };
 

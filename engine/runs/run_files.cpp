@@ -23,6 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kMembershipKey = "membership"; ///< null for a run of no sweep
+constexpr char kBetweenHashes = ' ';                 ///< of a data part: of its blocks, of every byte
 
 // Locks of the open file description (Linux, POSIX 2024): they end with the process however it dies, and two
 // openings within one process exclude each other as those of two processes do.
@@ -59,7 +60,12 @@ std::optional<DataFingerprint> fingerprintFrom(RecordFields& fields)
     DataFingerprint fingerprint;
     for (std::size_t i = 0; parts->is_array() && i < parts->size(); ++i) {
         RecordFields part({}, (*parts)[i]);
-        fingerprint.push_back({part.text("name"), part.count("files"), part.count("bytes"), part.text("content")});
+        DataPart& read = fingerprint.emplace_back(
+            DataPart{part.text("name"), part.count("files"), part.count("bytes"), part.text("content"), {}});
+        if (const std::size_t end = read.content.find(kBetweenHashes); read.files > 0 && end != std::string::npos) {
+            read.everyByte = read.content.substr(end + 1);
+            read.content.resize(end);
+        }
         if (part.error()) {
             fields.fail("data", "entry " + std::to_string(i + 1) + part.error()->text());
         }
@@ -74,7 +80,8 @@ RecordJson jsonOf(const DataFingerprint& fingerprint)
 {
     RecordJson list = RecordJson::array();
     for (const DataPart& part : fingerprint) {
-        list.push_back({{"name", part.name}, {"files", part.files}, {"bytes", part.bytes}, {"content", part.content}});
+        const std::string content = part.everyByte.empty() ? part.content : part.content + kBetweenHashes + part.everyByte;
+        list.push_back({{"name", part.name}, {"files", part.files}, {"bytes", part.bytes}, {"content", content}});
     }
     return list;
 }
