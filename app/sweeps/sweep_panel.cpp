@@ -8,6 +8,7 @@
 #include "app/sweeps/sweep_axis_row.h"
 #include "app/sweeps/sweep_fields.h"
 #include "projects/base/free_name.h"
+#include "projects/studies/seed_repeats.h"
 
 #include <QComboBox>
 #include <QHBoxLayout>
@@ -357,7 +358,7 @@ void SweepPanel::takeGrid(const Result<std::vector<projects::SweepMember>>& grid
     std::vector<bool> seeds;
     for (const projects::SweepAxis& axis : sweep ? sweep->axes : std::vector<projects::SweepAxis>{}) {
         axes.push_back(labelOf(axis));
-        seeds.push_back(axis.field.starts_with("/seeds"));
+        seeds.push_back(projects::isSeedField(axis.field));
     }
     for (int column = 0; column < m_grid.columnCount(); ++column) {
         m_table->setColumnHidden(column, false);

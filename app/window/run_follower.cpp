@@ -11,8 +11,8 @@
 #include "app/window/workspace.h"
 #include "engine/results/coefficients.h"
 #include "engine/results/run_reader.h"
-#include "projects/file/json.h"
 #include "projects/file/store.h"
+#include "projects/studies/seed_repeats.h"
 #include "visualizers/heatmap/shown_matrices.h"
 #include "visualizers/pareto/pareto_view.h"
 
@@ -32,16 +32,6 @@ constexpr int kWatchMilliseconds = 2000;
 engine::RunStatus statusOf(RunPhase phase)
 {
     return phase == RunPhase::Paused ? engine::RunStatus::Paused : engine::RunStatus::Running;
-}
-
-/// What two runs that differ in their seeds alone have in common, and no others.
-std::string textApartFromSeeds(projects::Project project)
-{
-    project.seeds = {};
-    project.name.clear(); // a sweep's members are named after their seeds
-    project.description.clear();
-    project.sweeps.clear();
-    return projects::toJson(project);
 }
 
 visualizers::RunNumbers numbersOf(const engine::Progress& progress)
@@ -313,7 +303,7 @@ void RunFollower::onLoaded(const std::shared_ptr<const RunRecord>& record)
         m_shown.begin(directory,
                       {QString::fromStdString(record->name), record->flopPerUnit, record->flops,
                        record->project.topology, record->project.network.depth(), startOf(directory), record->bounds,
-                       textApartFromSeeds(record->project), startOfFactors(record->project)});
+                       projects::textApartFromSeeds(record->project), startOfFactors(record->project)});
     }
     m_shown.add(directory, record->numbers);
     m_shown.setStages(directory, record->stages);

@@ -6,6 +6,7 @@
 #include "projects/library/presets.h"
 #include "projects/schedule/stage_schedule.h"
 #include "projects/studies/membership.h"
+#include "projects/studies/seed_repeats.h"
 #include "projects/studies/sweep_grid.h"
 #include "tests/support/test_program.h"
 
@@ -130,6 +131,19 @@ private slots:
         QCOMPARE(membershipFromName("study · 0:2, 5")->label(), std::string("0:2, 5"));
         QVERIFY(!membershipFromName("of no sweep"));
         QVERIFY(!membershipFromName("of no sweep · "));
+    }
+
+    void seedsAloneMakeARepetition()
+    {
+        QVERIFY(isSeedField("/seeds") && isSeedField("/seeds/init"));
+        QVERIFY(!isSeedField("/seedling") && !isSeedField("/training/seeds"));
+        const Project project = findExample("linear-ancre")->project;
+        Project other = project;
+        ++other.seeds.init;
+        other.name += " · 2";
+        QCOMPARE(textApartFromSeeds(other), textApartFromSeeds(project));
+        ++other.training.steps;
+        QVERIFY(textApartFromSeeds(other) != textApartFromSeeds(project));
     }
 
     void topologyTexts()
