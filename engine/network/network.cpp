@@ -293,7 +293,7 @@ private:
     {
         std::vector<GraphProgram> programs;
         for (std::int64_t layer = 1; layer <= m_project.network.depth(); ++layer) {
-            const std::string place = textOf(projects::ParameterName{projects::kLayersPart, layer, {}});
+            const std::string place = textOf(projects::ParameterName{projects::NetworkPart::Layers, layer, {}});
             const projects::Block* const block = m_project.network.blockOfLayer(layer);
             if (!block) {
                 return Error{place, "its block does not exist"};

@@ -229,9 +229,9 @@ private:
         for (std::string& note : report->notes) {
             const bool ofLayer = m_layer > 0;
             m_ready.notes.push_back(
-                ofLayer
-                    ? textOf(projects::ParameterName{projects::kLayersPart, m_layers[m_layer - 1], {}}) + ": " + note
-                    : std::move(note));
+                ofLayer ? textOf(projects::ParameterName{projects::NetworkPart::Layers, m_layers[m_layer - 1], {}}) +
+                              ": " + note
+                        : std::move(note));
         }
         keep(report->gap);
         return Done{};

@@ -22,6 +22,7 @@
 #include <algorithm>
 #include <cmath>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 namespace residua::engine {
@@ -33,6 +34,11 @@ using projects::Project;
 constexpr double kSameInDouble = 1e-10; ///< of the outputs' size: another order of sums, amplified by the layers
 constexpr std::int64_t kSequences = 2;
 constexpr std::int64_t kVectors = 64;
+
+bool isOfTopology(std::string_view parameter)
+{
+    return projects::parameterNameFrom(parameter).part == projects::NetworkPart::Topology;
+}
 
 /// "layers.3.norm_k.weight" → "layers.3.norm.weight" where the document says that norm_k shares the weights of norm; a
 /// topology with separate norms makes them its own. Empty where nothing is shared.
@@ -59,7 +65,7 @@ TransferPlan planFor(const StoredTensors& stored, const std::optional<TopologyWe
 {
     TransferPlan plan;
     for (const NamedParameter& parameter : parameters) {
-        if (computed && parameter.name.starts_with(projects::kTopologyPrefix)) {
+        if (computed && isOfTopology(parameter.name)) {
             if (const auto found = computed->find(parameter.name); found != computed->end()) {
                 plan.add({parameter.name, ComputedStart{found->second}});
             }
@@ -78,12 +84,6 @@ struct Transferred {
     TransferPlan plan;
     TransferReport report;
 };
-
-bool hasTopologyParameter(const std::vector<std::string>& names)
-{
-    return std::ranges::any_of(names,
-                               [](const std::string& name) { return name.starts_with(projects::kTopologyPrefix); });
-}
 
 /// How far apart the outputs of two networks are.
 struct Distance {
@@ -223,9 +223,8 @@ private:
     /// Whether the run has learned anything of its topology.
     [[nodiscard]] bool learnedOfDepth() const
     {
-        return std::ranges::any_of(m_checkpoint->model.tensors(), [](const auto& entry) {
-            return entry.first.starts_with(projects::kTopologyPrefix);
-        });
+        return std::ranges::any_of(m_checkpoint->model.tensors(),
+                                   [](const auto& entry) { return isOfTopology(entry.first); });
     }
 
     /// Both networks on examples, in double precision, where only the order of sums may show.
@@ -237,7 +236,8 @@ private:
             return made.error();
         }
         // Weights that go on mean what they meant; those that start must start as the plain network.
-        const bool goesOn = hasTopologyParameter(made->report.kept) && !hasTopologyParameter(made->report.added);
+        const bool goesOn = std::ranges::any_of(made->report.kept, isOfTopology) &&
+                            !std::ranges::any_of(made->report.added, isOfTopology);
         if (m_departure && !goesOn && !m_computed) {
             return *m_departure;
         }

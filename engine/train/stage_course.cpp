@@ -225,10 +225,10 @@ void StageCourse::fillAbsent(const Pass& pass, std::vector<NamedParameter>& para
     const StageSpan& span = projects::spanAt(m_spans, pass.step);
     const std::int64_t exists = projects::grownDepth(m_schedule, span, m_depth);
     for (NamedParameter& parameter : parameters) {
-        const auto named = layerParameter(parameter.name);
-        const bool absent = named
-                                ? named->layer <= exists && !pass.layer(static_cast<std::size_t>(named->layer - 1)).runs
-                                : parameter.name.starts_with(projects::kTopologyPrefix) && exists == m_depth;
+        const projects::ParameterName name = projects::parameterNameFrom(parameter.name);
+        const bool absent = name.layer > 0
+                                ? name.layer <= exists && !pass.layer(static_cast<std::size_t>(name.layer - 1)).runs
+                                : name.part == projects::NetworkPart::Topology && exists == m_depth;
         if (!absent || parameter.tensor.grad().defined()) {
             continue;
         }

@@ -3,10 +3,15 @@
 
 #include "projects/base/number_from.h"
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <utility>
 
 namespace residua::projects {
 namespace {
+
+constexpr std::array<std::string_view, 4> kParts{"stem", "layers", "head", "topology"}; ///< as NetworkPart has them
 
 /// What stands before the first dot, and after it.
 std::pair<std::string_view, std::string_view> cutAtDot(std::string_view text)
@@ -19,8 +24,13 @@ std::pair<std::string_view, std::string_view> cutAtDot(std::string_view text)
 
 ParameterName parameterNameFrom(std::string_view text)
 {
-    const auto [part, rest] = cutAtDot(text);
-    if (part == kLayersPart) {
+    const auto [word, rest] = cutAtDot(text);
+    const auto found = std::ranges::find(kParts, word);
+    if (found == kParts.end()) {
+        return {NetworkPart::Other, 0, text};
+    }
+    const auto part = static_cast<NetworkPart>(found - kParts.begin());
+    if (part == NetworkPart::Layers) {
         const auto [number, inside] = cutAtDot(rest);
         if (const auto layer = numberFrom<std::int64_t>(number); layer && *layer >= 1 && !inside.empty()) {
             return {part, *layer, inside};
@@ -31,7 +41,10 @@ ParameterName parameterNameFrom(std::string_view text)
 
 std::string textOf(const ParameterName& name)
 {
-    std::string text(name.part);
+    if (name.part == NetworkPart::Other) {
+        return std::string(name.rest);
+    }
+    std::string text(kParts[static_cast<std::size_t>(name.part)]);
     if (name.layer > 0) {
         text += "." + std::to_string(name.layer);
     }
@@ -40,7 +53,7 @@ std::string textOf(const ParameterName& name)
 
 std::string layerPrefix(std::int64_t layer)
 {
-    return textOf({kLayersPart, layer, {}}) + ".";
+    return textOf({NetworkPart::Layers, layer, {}}) + ".";
 }
 
 std::string topologyParameter(std::int64_t number, std::string_view rest)

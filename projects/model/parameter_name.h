@@ -7,9 +7,6 @@
 
 namespace residua::projects {
 
-/// What `ParameterName::part` is of a layer's parameter.
-inline constexpr std::string_view kLayersPart = "layers";
-
 /// What the names of the parameters of stem, head and topology begin with; those of a layer: layerPrefix().
 inline constexpr const char* kStemPrefix = "stem.";
 inline constexpr const char* kHeadPrefix = "head.";
@@ -25,11 +22,20 @@ inline constexpr const char* kTopologyRead = "topology.read";               ///<
 inline constexpr const char* kTopologyCarry = "topology.carry";             ///< of several streams
 inline constexpr const char* kTopologyWrite = "topology.write";             ///< of several streams
 
-/// The name of a network's parameter taken apart. Its views are of the text that it was read from.
+/// The part of a network that a parameter is of.
+enum class NetworkPart {
+    Stem,
+    Layers,
+    Head,
+    Topology,
+    Other, ///< of no network of ours
+};
+
+/// The name of a network's parameter taken apart. Its view is of the text that it was read from.
 struct ParameterName {
-    std::string_view part;  ///< "stem", "layers", "head" or "topology"
-    std::int64_t layer = 0; ///< of "layers", from 1; 0: of no layer
-    std::string_view rest;  ///< "attention.q.weight"
+    NetworkPart part = NetworkPart::Other;
+    std::int64_t layer = 0; ///< of the layers, from 1; 0: of none, or its number is part of `rest`
+    std::string_view rest;  ///< "attention.q.weight"; of no part the whole name
 
     /// What `rest` begins with, the node whose parameter it is: "attention".
     [[nodiscard]] std::string_view node() const { return rest.substr(0, rest.find('.')); }

@@ -56,19 +56,22 @@ private slots:
 
     void namesOfParametersAreTakenApart()
     {
+        using projects::NetworkPart;
         using projects::ParameterName;
         using projects::parameterNameFrom;
         QVERIFY(parameterNameFrom("layers.12.attention.q.weight") ==
-                (ParameterName{"layers", 12, "attention.q.weight"}));
+                (ParameterName{NetworkPart::Layers, 12, "attention.q.weight"}));
         QCOMPARE(parameterNameFrom("layers.12.attention.q.weight").node(), std::string_view("attention"));
-        QVERIFY(parameterNameFrom("stem.embed.weight") == (ParameterName{"stem", 0, "embed.weight"}));
-        QVERIFY(parameterNameFrom("topology.coefficient") == (ParameterName{"topology", 0, "coefficient"}));
+        QVERIFY(parameterNameFrom("stem.embed.weight") == (ParameterName{NetworkPart::Stem, 0, "embed.weight"}));
+        QVERIFY(parameterNameFrom("topology.coefficient") == (ParameterName{NetworkPart::Topology, 0, "coefficient"}));
+        QVERIFY(parameterNameFrom("topologyx.norm") == (ParameterName{NetworkPart::Other, 0, "topologyx.norm"}));
         // What only begins as a layer's is of none.
         for (const char* const text : {"layers.x.up", "layers.0.up", "layers.-1.up", "layers.3x.up", "layers.3",
                                        "layers.99999999999999999999.up", "layers", "layersb.3.up", "", "."}) {
             QVERIFY2(parameterNameFrom(text).layer == 0, text);
         }
-        for (const char* const text : {"layers.12.attention.q.weight", "stem.embed.weight", "layers.x.up", "weight"}) {
+        for (const char* const text : {"layers.12.attention.q.weight", "stem.embed.weight", "layers.x.up", "weight",
+                                       "topology.3.norm", "model.norm.weight"}) {
             QCOMPARE(textOf(parameterNameFrom(text)), std::string(text));
         }
     }

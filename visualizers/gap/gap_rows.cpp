@@ -10,7 +10,7 @@ namespace residua::visualizers {
 WeightPlace placeOfWeight(const std::string& name)
 {
     const projects::ParameterName parameter = projects::parameterNameFrom(name);
-    const bool hasNoLayer = parameter.part == projects::kLayersPart && parameter.layer == 0;
+    const bool hasNoLayer = parameter.part == projects::NetworkPart::Layers && parameter.layer == 0;
     return hasNoLayer ? WeightPlace{} : WeightPlace{parameter.layer, std::string(parameter.node())};
 }
 
