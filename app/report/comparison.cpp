@@ -6,6 +6,7 @@
 #include "app/report/loss_figures.h"
 #include "app/report/page_style.h"
 #include "app/report/svg_plot.h"
+#include "engine/results/gap_summary.h"
 #include "engine/results/loss_measures.h"
 #include "engine/results/run_reader.h"
 #include "projects/cost/stage_cost.h"

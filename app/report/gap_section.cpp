@@ -2,6 +2,7 @@
 #include "app/report/gap_section.h"
 
 #include "app/report/html_text.h"
+#include "engine/results/gap_summary.h"
 #include "projects/schema/method_keys.h"
 #include "resources/axis.h"
 

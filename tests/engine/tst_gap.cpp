@@ -4,6 +4,7 @@
 #include "run_harness.h"
 
 #include "engine/network/network.h"
+#include "engine/results/gap_summary.h"
 #include "engine/results/run_reader.h"
 #include "engine/results/run_upkeep.h"
 #include "engine/runs/checkpoint.h"

@@ -7,6 +7,8 @@
 #include "app/cli/runs/computing.h"
 #include "app/cli/runs/engine_client.h"
 #include "app/cli/terminal/result_file.h"
+#include "engine/api/run_paths.h"
+#include "engine/results/gap_summary.h"
 #include "projects/base/text.h"
 #include "projects/schema/method_keys.h"
 
@@ -32,7 +34,7 @@ Result<engine::GapRequest> requestFrom(const Arguments& arguments, const Console
     request.tag = engine::QueryTag{1};
     const std::filesystem::path subject = arguments.positional(1);
     std::error_code ignored;
-    if (std::filesystem::exists(subject / "run.json", ignored)) {
+    if (std::filesystem::exists(subject / engine::kRunFile, ignored)) {
         if (arguments.has("set")) {
             return Error{"--set", "is for a project, and " + subject.string() + " is a run: its project is frozen"};
         }
