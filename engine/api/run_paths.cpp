@@ -9,7 +9,7 @@ namespace residua::engine {
 std::filesystem::path checkpointDirectory(const std::filesystem::path& runDirectory, std::int64_t step)
 {
     std::array<char, 32> name{};
-    std::snprintf(name.data(), name.size(), "step-%08lld", static_cast<long long>(step));
+    std::snprintf(name.data(), name.size(), "%s%08lld", kCheckpointPrefix, static_cast<long long>(step));
     return runDirectory / "checkpoints" / name.data();
 }
 

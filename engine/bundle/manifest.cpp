@@ -4,6 +4,7 @@
 #include "engine/bundle/project_identity.h"
 #include "engine/files/json_record.h"
 #include "projects/base/utf8.h"
+#include "projects/file/store.h"
 
 #include <algorithm>
 #include <numeric>
@@ -168,8 +169,8 @@ Status checkPaths(const std::string& place, const BundleContents& contents)
         if (const Status sound = checkBundledPath(place, run); !sound) {
             return sound;
         }
-        if (!run.starts_with("runs/")) {
-            return Error{place, "has a run at " + shown(run) + ", expected one below runs/"};
+        if (const std::string folder = std::string(projects::kRunsFolder) + "/"; !run.starts_with(folder)) {
+            return Error{place, "has a run at " + shown(run) + ", expected one below " + folder};
         }
     }
     if (const Status apart = checkRuns(place, contents.runs); !apart) {

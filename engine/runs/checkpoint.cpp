@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kStepPrefix = "step-";
+constexpr std::string_view kStepPrefix = kCheckpointPrefix;
 
 Status compareChecksum(const fs::path& path, std::uint32_t actual, const std::string& checksum)
 {

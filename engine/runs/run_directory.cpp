@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/runs/run_directory.h"
 
+#include "engine/api/run_paths.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/database.h"
 #include "engine/runs/run_files.h"
@@ -226,7 +227,8 @@ void sweepRun(const fs::path& runDirectory)
     removeIn(runDirectory / kFrozenProject,
              [](const std::string& name) { return isTemporaryOf(name, projects::kProjectFile); });
     removeIn(checkpointsFolder(runDirectory), [](const std::string& name) {
-        return name.starts_with(".step-") && (name.ends_with(".tmp") || name.ends_with(".old"));
+        return name.starts_with("." + std::string(kCheckpointPrefix)) &&
+               (name.ends_with(".tmp") || name.ends_with(".old"));
     });
 }
 

@@ -143,7 +143,8 @@ Exit runTrain(const Arguments& arguments, const Console& console)
     }
     std::error_code ignored;
     // A directory without one is what a process left that was killed as it began: the new run takes it over.
-    const bool isRun = std::filesystem::exists(std::filesystem::path(arguments.text("run")) / "run.json", ignored);
+    const bool isRun =
+        std::filesystem::exists(std::filesystem::path(arguments.text("run")) / engine::kRunFile, ignored);
     if (mayResume && isRun) {
         return trainOn(project, written, directory, arguments, computing, console);
     }
