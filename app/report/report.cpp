@@ -106,8 +106,8 @@ private:
     void events();
     void document();
     /// The frames that a page carries of each matrix, by its name.
-    using Heatmaps = std::vector<std::pair<std::string, std::vector<engine::Matrix>>>;
-    [[nodiscard]] std::vector<engine::Matrix> framesOf(const std::string& name);
+    using Heatmaps = std::vector<std::pair<engine::MatrixName, std::vector<engine::Matrix>>>;
+    [[nodiscard]] std::vector<engine::Matrix> framesOf(const engine::MatrixName& name);
     [[nodiscard]] projects::WeightScale scaleOf(const std::string& kind, const Heatmaps& heatmaps) const;
     void card(const std::string& value, const std::string& label);
     /// Against the step, with the stages as bands.
@@ -322,7 +322,7 @@ void RunPage::gap()
 }
 
 /// Returns the frames with the newest readable matrix's shape: one of another shape is of another network.
-std::vector<engine::Matrix> RunPage::framesOf(const std::string& name)
+std::vector<engine::Matrix> RunPage::framesOf(const engine::MatrixName& name)
 {
     auto steps = m_run.matrixSteps(name);
     std::optional<engine::Matrix> newest;
@@ -338,7 +338,7 @@ std::vector<engine::Matrix> RunPage::framesOf(const std::string& name)
     }
     const std::size_t cells = std::max<std::size_t>(newest->values.size(), 1);
     if (cells > std::min(m_cells, m_numbers)) {
-        m_leftOut.push_back("matrix " + name + ": " + std::to_string(newest->rows) + " × " +
+        m_leftOut.push_back("matrix " + name.text() + ": " + std::to_string(newest->rows) + " × " +
                             std::to_string(newest->columns) + " numbers are too many for a page; analyze exports them");
         return {};
     }
@@ -358,7 +358,7 @@ std::vector<engine::Matrix> RunPage::framesOf(const std::string& name)
         return frame.rows != last.rows || frame.columns != last.columns;
     });
     if (frames.size() < picked) {
-        m_leftOut.push_back("matrix " + name + ": " + std::to_string(picked - frames.size()) + " of " +
+        m_leftOut.push_back("matrix " + name.text() + ": " + std::to_string(picked - frames.size()) + " of " +
                             std::to_string(picked) + " frames are of another shape than the last");
     }
     return frames;
@@ -369,7 +369,7 @@ projects::WeightScale RunPage::scaleOf(const std::string& kind, const Heatmaps& 
 {
     std::optional<std::pair<double, double>> range;
     for (const auto& [name, frames] : heatmaps) {
-        if (engine::MatrixName::from(name).kind != kind) {
+        if (name.kind != kind) {
             continue;
         }
         for (const engine::Matrix& frame : frames) {
@@ -388,7 +388,7 @@ projects::WeightScale RunPage::scaleOf(const std::string& kind, const Heatmaps& 
 void RunPage::heatmaps()
 {
     Heatmaps heatmaps;
-    for (const std::string& name : m_run.matrixNames()) {
+    for (const engine::MatrixName& name : m_run.matrixNames()) {
         if (!engine::isDrawnAsCurves(name)) {
             heatmaps.emplace_back(name, framesOf(name));
         }
@@ -398,7 +398,7 @@ void RunPage::heatmaps()
                  "target j. coefficient: the trained parameter behind it.</p>";
     }
     for (const auto& [name, frames] : heatmaps) {
-        m_out << htmlHeatmap(name, frames, scaleOf(engine::MatrixName::from(name).kind, heatmaps));
+        m_out << htmlHeatmap(name.text(), frames, scaleOf(name.kind, heatmaps));
     }
 }
 

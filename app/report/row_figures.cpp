@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kMostColumns = kPageColours;
 
-std::vector<engine::Matrix> recordedOf(const engine::RunReader& run, const std::string& name)
+std::vector<engine::Matrix> recordedOf(const engine::RunReader& run, const engine::MatrixName& name)
 {
     std::vector<engine::Matrix> recorded;
     for (const std::int64_t step : run.matrixSteps(name)) {

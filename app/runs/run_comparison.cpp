@@ -54,7 +54,8 @@ Result<Opened> openRun(const std::string& directory)
 }
 
 /// Differences of the last matrices of one name, where both have a shortcut.
-void addCoefficients(const std::string& name, const Opened& a, const Opened& b, std::vector<CoefficientChange>& changes)
+void addCoefficients(const engine::MatrixName& name, const Opened& a, const Opened& b,
+                     std::vector<CoefficientChange>& changes)
 {
     const auto stepsA = a.reader.matrixSteps(name);
     const auto stepsB = b.reader.matrixSteps(name);
@@ -114,8 +115,8 @@ Result<RunComparison> compareRuns(const std::string& first, const std::string& s
         return change.part == projects::ChangedPart::Topology || change.part == projects::ChangedPart::Preset;
     };
     std::stable_partition(comparison.changes.begin(), comparison.changes.end(), isTopology);
-    for (const std::string& name : a->reader.matrixNames()) {
-        if (engine::MatrixName::from(name).kind == engine::matrix::kMix) {
+    for (const engine::MatrixName& name : a->reader.matrixNames()) {
+        if (name.kind == engine::matrix::kMix) {
             addCoefficients(name, *a, *b, comparison.coefficients);
         }
     }
@@ -193,10 +194,10 @@ void addCoefficients(QTreeWidget& tree, const std::vector<CoefficientChange>& co
     const std::size_t shown = std::min(coefficients.size(), kCoefficients);
     for (std::size_t i = 0; i < shown; ++i) {
         const CoefficientChange& change = coefficients[i];
-        addNumber(
-            weights,
-            QString::fromStdString(change.matrix + "  " + nameOf(projects::Shortcut{change.source, change.target})),
-            static_cast<double>(change.first), static_cast<double>(change.second));
+        addNumber(weights,
+                  QString::fromStdString(change.matrix.text() + "  " +
+                                         nameOf(projects::Shortcut{change.source, change.target})),
+                  static_cast<double>(change.first), static_cast<double>(change.second));
     }
 }
 

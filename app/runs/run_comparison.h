@@ -15,7 +15,7 @@ namespace residua::app {
 
 /// A coefficient that two runs have in common.
 struct CoefficientChange {
-    std::string matrix; ///< "mix", "mix/q", …
+    engine::MatrixName matrix;
     std::int64_t source = 0;
     std::int64_t target = 0;
     float first = 0;

@@ -46,7 +46,7 @@ std::vector<engine::StepRecord> stepsOf(const engine::RunReader& reader, std::in
 std::vector<engine::Matrix> matricesOf(const engine::RunReader& reader, std::int64_t after)
 {
     std::vector<engine::Matrix> matrices;
-    for (const std::string& name : reader.matrixNames()) {
+    for (const engine::MatrixName& name : reader.matrixNames()) {
         for (const std::int64_t step : reader.matrixSteps(name)) {
             auto matrix = step > after ? reader.matrix(name, step) : Result<engine::Matrix>(Error{});
             if (matrix) {

@@ -78,7 +78,7 @@ void LiveViews::update()
     m_live.clear();
     if (m_fits) {
         for (const auto& matrix : m_matrices.framesShown()) {
-            const engine::MatrixName name = engine::MatrixName::from(matrix->name);
+            const engine::MatrixName& name = matrix->name;
             editor::LiveValues values;
             values.port = name.port;
             values.step = matrix->step;
@@ -91,7 +91,7 @@ void LiveViews::update()
             } else if (name.kind == engine::matrix::kActive) {
                 values.active = matrix->values;
             }
-            m_live.take(values, m_matrices.frames().scale(matrix->name));
+            m_live.take(values, m_matrices.frames().scale(name));
         }
     }
     const auto live = std::make_shared<const editor::LiveWeights>(m_live);

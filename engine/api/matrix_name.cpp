@@ -24,7 +24,8 @@ MatrixName MatrixName::from(std::string_view text)
     const auto port = slash == std::string_view::npos || slash + 1 == text.size()
                           ? std::nullopt
                           : projects::mixPortFrom(text.substr(slash + 1));
-    return port ? MatrixName{std::string(text.substr(0, slash)), *port} : MatrixName{std::string(text)};
+    const bool named = port && *port != projects::MixPort::Input; // which stands for itself
+    return named ? MatrixName(std::string(text.substr(0, slash)), *port) : MatrixName(std::string(text));
 }
 
 std::string MatrixName::text() const
@@ -46,7 +47,8 @@ projects::WeightQuantity MatrixName::quantity() const
 
 std::strong_ordering operator<=>(const MatrixName& a, const MatrixName& b)
 {
-    return std::tuple(placeOf(a.kind), a.kind, a.port) <=> std::tuple(placeOf(b.kind), b.kind, b.port);
+    const auto places = std::pair(placeOf(a.kind), placeOf(b.kind));
+    return std::tie(places.first, a.kind, a.port) <=> std::tie(places.second, b.kind, b.port);
 }
 
 } // namespace residua::engine

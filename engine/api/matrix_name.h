@@ -7,6 +7,7 @@
 #include <compare>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace residua::engine {
 
@@ -17,7 +18,8 @@ inline constexpr const char* kMix = "mix";                 ///< the weight that 
 inline constexpr const char* kCoefficient = "coefficient"; ///< what is learned: c
 inline constexpr const char* kSpread = "spread";           ///< the standard deviation of the weight over features
 inline constexpr const char* kFeature = "feature";         ///< the weight of a single feature; made, never recorded
-/// One row: 1 for each layer that the step ran, 0 for the others.
+/// One row: 1 for each layer that the step ran whole, 0 for one that it left out, else the share of its heads or MLP
+/// parts that it ran. Absent while every layer runs.
 inline constexpr const char* kActive = "active";
 
 // Of residual streams: what each layer reads of them, writes to them, and hands on from each (a row) to each (a
@@ -47,12 +49,20 @@ inline constexpr const char* kStabilityGap = "stability gap";
 inline constexpr const char* kDegreeErrors = "degree errors";
 } // namespace matrix
 
-/// What a recorded matrix is of, and whose mix. Its text is "mix", or "mix/q" where a layer has several.
+/// What a recorded matrix is of, and whose mix. Its text, which stores, tables and pages have, is "mix", or "mix/q"
+/// where a layer has several.
 struct MatrixName {
     std::string kind;
     projects::MixPort port = projects::MixPort::Input;
 
-    /// A text that ends in no port's name is all kind.
+    MatrixName() = default;
+    /// A literal text: matrix::kMix, "mix/q".
+    MatrixName(const char* text) : MatrixName(from(text)) {}
+    explicit MatrixName(std::string of, projects::MixPort at = projects::MixPort::Input) : kind(std::move(of)), port(at)
+    {
+    }
+
+    /// The name of which text() gives `text`. One that ends in no port's name is all kind.
     [[nodiscard]] static MatrixName from(std::string_view text);
     [[nodiscard]] std::string text() const;
     /// Whether it is of what a shortcut has: its weight, its coefficient or their spread.

@@ -5,7 +5,6 @@
 #include "engine/api/values.h"
 
 #include <cstdint>
-#include <string_view>
 
 namespace residua::engine {
 
@@ -37,10 +36,10 @@ inline constexpr RowCurves kRowCurves[] = {
     {matrix::kDegreeErrors, 0, "error by degree", "share of the coefficients", "degree"},
 };
 
-[[nodiscard]] constexpr bool isDrawnAsCurves(std::string_view matrix)
+[[nodiscard]] inline bool isDrawnAsCurves(const MatrixName& matrix)
 {
     for (const RowCurves& row : kRowCurves) {
-        if (matrix == row.matrix) {
+        if (matrix.text() == row.matrix) {
             return true;
         }
     }
@@ -51,7 +50,7 @@ inline constexpr RowCurves kRowCurves[] = {
 {
     std::int64_t rows = 0;
     for (const RowCurves& row : kRowCurves) {
-        rows += matrix.name == row.matrix ? 1 : 0;
+        rows += matrix.name.text() == row.matrix ? 1 : 0;
     }
     return rows > 0 && matrix.rows == rows && matrix.columns > 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/api/matrix_name.h"
 #include "projects/studies/membership.h"
 
 #include <cstdint>
@@ -64,14 +65,10 @@ struct StageRecord {
     std::string note; ///< what became of the weights, and whether the function was kept; empty: nothing became of them
 };
 
-/// Mixing coefficients at one step: row = target j − 1 for j in 1..rows, column = source i in
-/// 0..columns − 1; NaN where there is no shortcut. Names: "mix" (the weight that is applied: p under a
-/// softmax), "coefficient" (what is learned: c), means where each feature or token has its own, and then "spread" (the
-/// standard deviation of "mix" over them); with more than one port "mix/q", … Beside them "active", one row: 1
-/// for each layer that the step ran whole, 0 for one that it left out, else the share of its heads or MLP parts that it
-/// ran (absent while every layer runs).
+/// Numbers at one step; the name says what rows and columns are. Of shortcuts: row = target j − 1 for j in 1..rows,
+/// column = source i in 0..columns − 1; NaN where there is no shortcut; means where each feature or token has its own.
 struct Matrix {
-    std::string name;
+    MatrixName name;
     std::int64_t step = 0;
     std::int64_t rows = 0;
     std::int64_t columns = 0;

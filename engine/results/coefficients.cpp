@@ -116,13 +116,13 @@ double meanOf(std::span<const float> values)
 
 void sortForReading(std::vector<Matrix>& matrices)
 {
-    std::ranges::sort(matrices, {}, [](const Matrix& matrix) { return MatrixName::from(matrix.name); });
+    std::ranges::sort(matrices, {}, &Matrix::name);
 }
 
-std::vector<std::string> recordedNames(const RunReader& reader)
+std::vector<MatrixName> recordedNames(const RunReader& reader)
 {
-    std::vector<std::string> names = reader.matrixNames();
-    std::erase_if(names, [](const std::string& name) { return !MatrixName::from(name).isOfShortcuts(); });
+    std::vector<MatrixName> names = reader.matrixNames();
+    std::erase_if(names, [](const MatrixName& name) { return !name.isOfShortcuts(); });
     return names;
 }
 
@@ -130,7 +130,7 @@ std::vector<std::string> recordedNames(const RunReader& reader)
 std::vector<std::int64_t> recordedSteps(const RunReader& reader)
 {
     std::vector<std::int64_t> steps;
-    for (const std::string& name : recordedNames(reader)) {
+    for (const MatrixName& name : recordedNames(reader)) {
         const std::vector<std::int64_t> of = reader.matrixSteps(name);
         steps.insert(steps.end(), of.begin(), of.end());
     }
@@ -144,7 +144,7 @@ std::vector<std::int64_t> recordedSteps(const RunReader& reader)
 Result<std::vector<Matrix>> recordedAt(const RunReader& reader, std::int64_t step)
 {
     std::vector<Matrix> matrices;
-    for (const std::string& name : recordedNames(reader)) {
+    for (const MatrixName& name : recordedNames(reader)) {
         if (auto matrix = reader.matrix(name, step)) {
             matrices.push_back(*std::move(matrix));
         }
@@ -161,7 +161,7 @@ std::vector<Matrix> viewsOf(const std::vector<CoefficientTensor>& tensors, std::
     std::vector<Matrix> matrices;
     for (const CoefficientTensor& tensor : tensors) {
         matrices.push_back(feature ? tensor.feature(*feature) : tensor.mean());
-        if (!feature && tensor.features > 1 && MatrixName::from(tensor.name).kind == matrix::kMix) {
+        if (!feature && tensor.features > 1 && tensor.name.kind == matrix::kMix) {
             matrices.push_back(tensor.spread());
         }
     }
@@ -214,7 +214,7 @@ Matrix CoefficientTensor::spread() const
         }
         return static_cast<float>(std::sqrt(sum / static_cast<double>(all.size())));
     });
-    matrix.name = MatrixName{matrix::kSpread, MatrixName::from(name).port}.text();
+    matrix.name.kind = matrix::kSpread;
     return matrix;
 }
 
@@ -302,8 +302,7 @@ Result<std::vector<Matrix>> featureHistory(const fs::path& run, std::int64_t fea
         if (!matrices) {
             return matrices;
         }
-        std::erase_if(*matrices,
-                      [](const Matrix& matrix) { return MatrixName::from(matrix.name).kind != matrix::kMix; });
+        std::erase_if(*matrices, [](const Matrix& matrix) { return matrix.name.kind != matrix::kMix; });
         std::ranges::move(*matrices, std::back_inserter(history));
     }
     return history;
@@ -326,7 +325,7 @@ Result<Matrix> difference(const Matrix& a, const Matrix& b)
 {
     if (a.rows != b.rows || a.columns != b.columns) {
         const auto size = [](const Matrix& m) { return std::to_string(m.rows) + " × " + std::to_string(m.columns); };
-        return Error{a.name, "is " + size(a) + ", what it is compared with " + size(b)};
+        return Error{a.name.text(), "is " + size(a) + ", what it is compared with " + size(b)};
     }
     Matrix result = a;
     std::ranges::transform(a.values, b.values, result.values.begin(), std::minus<>());
@@ -356,7 +355,7 @@ std::string coefficientsCsv(const std::vector<Matrix>& matrices)
     text.precision(9); // a float's every bit
     text << "matrix,step,target,source,value\n";
     for (const Matrix& matrix : matrices) {
-        const std::string name = fieldOf(matrix.name);
+        const std::string name = fieldOf(matrix.name.text());
         for (std::int64_t row = 0; row < matrix.rows; ++row) {
             for (std::int64_t column = 0; column < matrix.columns; ++column) {
                 if (const float value = matrix.at(row, column); !std::isnan(value)) {
@@ -379,10 +378,11 @@ Status exportCoefficients(const fs::path& path, const std::vector<Matrix>& matri
     }
     std::map<std::string, StoredTensor> stored;
     for (const Matrix& matrix : matrices) {
-        stored[matrix.name] = {StoredType::F32, {matrix.rows, matrix.columns}, std::as_bytes(std::span(matrix.values))};
+        stored[matrix.name.text()] = {
+            StoredType::F32, {matrix.rows, matrix.columns}, std::as_bytes(std::span(matrix.values))};
     }
     for (const CoefficientTensor& tensor : tensors) {
-        stored[tensor.name + ".features"] = {
+        stored[tensor.name.text() + ".features"] = {
             StoredType::F32, {tensor.rows, tensor.columns, tensor.features}, std::as_bytes(std::span(tensor.values))};
     }
     const std::int64_t step = matrices.empty() ? 0 : matrices.front().step;

@@ -17,7 +17,7 @@ namespace residua::engine {
 /// Mixing weights with every feature of them: value(j, i, f) is values[((j − 1) · columns + i) · features + f]; NaN
 /// where there is no shortcut. Names, rows and columns as those of Matrix.
 struct CoefficientTensor {
-    std::string name;
+    MatrixName name;
     std::int64_t step = 0;
     std::int64_t rows = 0;
     std::int64_t columns = 0;

@@ -26,7 +26,7 @@ void copyNumbers(const RunReader& from, std::int64_t step, bool sameWiring, RunW
             }
         }
     }
-    for (const std::string& name : from.matrixNames()) {
+    for (const MatrixName& name : from.matrixNames()) {
         if (!sameWiring && !isDrawnAsCurves(name)) {
             continue;
         }

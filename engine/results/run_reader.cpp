@@ -260,13 +260,17 @@ std::vector<MetricPoint> RunReader::judgedLosses() const
     return validation.empty() ? metric(engine::metric::kLoss) : validation;
 }
 
-std::vector<std::string> RunReader::matrixNames() const
+std::vector<MatrixName> RunReader::matrixNames() const
 {
-    return m_impl->namesIn("matrices");
+    const std::vector<std::string> texts = m_impl->namesIn("matrices");
+    std::vector<MatrixName> names(texts.size());
+    std::ranges::transform(texts, names.begin(), &MatrixName::from);
+    return names;
 }
 
-std::vector<std::int64_t> RunReader::matrixSteps(const std::string& name) const
+std::vector<std::int64_t> RunReader::matrixSteps(const MatrixName& of) const
 {
+    const std::string name = of.text();
     std::vector<std::int64_t> steps;
     auto statement = m_impl->prepare("SELECT step FROM matrices WHERE name = (SELECT id FROM names WHERE "
                                      "name = ?1) AND step >= 0 ORDER BY step");
@@ -283,8 +287,9 @@ std::vector<std::int64_t> RunReader::matrixSteps(const std::string& name) const
     return steps;
 }
 
-Result<Matrix> RunReader::matrix(const std::string& name, std::int64_t step) const
+Result<Matrix> RunReader::matrix(const MatrixName& of, std::int64_t step) const
 {
+    const std::string name = of.text();
     const auto wrong = [&](const std::string& why) {
         m_impl->fault(name + ", step " + std::to_string(step), why);
         return Error{(m_impl->directory / kStoreFile).string() + " · " + name, why};
@@ -302,7 +307,7 @@ Result<Matrix> RunReader::matrix(const std::string& name, std::int64_t step) con
     if (!statement->isInteger(0) || !statement->isInteger(1) || !statement->isBytes(2)) {
         return wrong("its size or its numbers are something else");
     }
-    Matrix matrix{name, step, statement->integer(0), statement->integer(1), {}};
+    Matrix matrix{of, step, statement->integer(0), statement->integer(1), {}};
     const std::span<const std::byte> bytes = statement->bytes(2);
     if (!holds(bytes, matrix.rows, matrix.columns)) {
         return wrong(std::to_string(bytes.size()) + " bytes do not hold " + std::to_string(matrix.rows) + " × " +

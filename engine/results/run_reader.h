@@ -35,10 +35,10 @@ public:
     [[nodiscard]] std::vector<MetricPoint> metric(const std::string& name, std::int64_t after = -1) const;
     /// The validation losses; where there are none, those of training.
     [[nodiscard]] std::vector<MetricPoint> judgedLosses() const;
-    [[nodiscard]] std::vector<std::string> matrixNames() const;                         ///< sorted
-    [[nodiscard]] std::vector<std::int64_t> matrixSteps(const std::string& name) const; ///< ascending
+    [[nodiscard]] std::vector<MatrixName> matrixNames() const;                         ///< sorted by their texts
+    [[nodiscard]] std::vector<std::int64_t> matrixSteps(const MatrixName& name) const; ///< ascending
     /// Its values are rows · columns.
-    [[nodiscard]] Result<Matrix> matrix(const std::string& name, std::int64_t step) const;
+    [[nodiscard]] Result<Matrix> matrix(const MatrixName& name, std::int64_t step) const;
     [[nodiscard]] std::vector<RunEvent> events() const;
     /// What of the store could not be read until now, or made no sense and was left out. Each once, the first 30.
     [[nodiscard]] std::vector<Error> faults() const;

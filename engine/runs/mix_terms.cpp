@@ -21,7 +21,7 @@ void addMatrices(std::vector<Matrix>& result, const std::string& kind, const pro
     for (std::size_t t = 0; t < plan.terms.size(); ++t) {
         const projects::DepthTerm& term = plan.terms[t];
         const projects::DepthReader& reader = plan.readers[term.reader];
-        const std::string name = MatrixName{kind, plan.portOf(reader, term.output)}.text();
+        const MatrixName name(kind, plan.portOf(reader, term.output));
         auto matrix = std::ranges::find(result, name, &Matrix::name);
         if (matrix == result.end()) {
             result.push_back(

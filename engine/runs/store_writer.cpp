@@ -198,12 +198,12 @@ bool StoreWriter::insertAll(const StoreRows& rows)
         }
     }
     for (const Matrix& matrix : rows.matrices) {
-        if (!idOf(matrix.name, id) || !to.matrix.bind(1, id)
-                                           .bind(2, matrix.step)
-                                           .bind(3, matrix.rows)
-                                           .bind(4, matrix.columns)
-                                           .bind(5, std::as_bytes(std::span(matrix.values)))
-                                           .run()) {
+        if (!idOf(matrix.name.text(), id) || !to.matrix.bind(1, id)
+                                                  .bind(2, matrix.step)
+                                                  .bind(3, matrix.rows)
+                                                  .bind(4, matrix.columns)
+                                                  .bind(5, std::as_bytes(std::span(matrix.values)))
+                                                  .run()) {
             return false;
         }
     }

@@ -12,7 +12,7 @@ using namespace residua::app;
 
 namespace {
 
-engine::Matrix matrix(const std::string& name, std::int64_t step)
+engine::Matrix matrix(const char* name, std::int64_t step)
 {
     return {name, step, 1, 1, {0.5F}};
 }

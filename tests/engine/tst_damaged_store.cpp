@@ -108,7 +108,7 @@ private slots:
         change(sql.toStdString());
         const auto reader = RunReader::open(m_run);
         QVERIFY(reader);
-        for (const std::string& name : reader->matrixNames()) {
+        for (const MatrixName& name : reader->matrixNames()) {
             for (const std::int64_t step : reader->matrixSteps(name)) {
                 QVERIFY(!reader->matrix(name, step) || sql.startsWith("UPDATE metrics") ||
                         sql.startsWith("UPDATE events") || sql.startsWith("WITH"));

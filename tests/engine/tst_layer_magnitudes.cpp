@@ -57,7 +57,7 @@ private Q_SLOTS:
         network->loss(batch, watching(magnitudes)).backward();
         const auto matrix = magnitudes.matrix(7);
         QVERIFY(matrix.has_value());
-        QCOMPARE(matrix->name, std::string(engine::matrix::kLayerMagnitudes));
+        QCOMPARE(matrix->name.text(), std::string(engine::matrix::kLayerMagnitudes));
         QCOMPARE(matrix->step, std::int64_t{7});
         QCOMPARE(matrix->rows, engine::kLayerMagnitudeKinds);
         QCOMPARE(matrix->columns, std::int64_t{3});
@@ -86,7 +86,7 @@ private Q_SLOTS:
             const auto matrices = magnitudes.matrices(7);
             QCOMPARE(matrices.size(), std::size_t{2}); // no gradients yet
             const engine::Matrix& ranks = matrices[1];
-            QCOMPARE(ranks.name, std::string(engine::matrix::kReadRanks));
+            QCOMPARE(ranks.name.text(), std::string(engine::matrix::kReadRanks));
             QVERIFY(engine::hasRowCurves(ranks));
             const at::Tensor squares = at::linalg_svdvals(batch.input).square();
             const double expected = (squares.sum().square() / squares.square().sum()).item<double>();

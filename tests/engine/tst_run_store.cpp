@@ -108,7 +108,7 @@ private slots:
         QCOMPARE(reader->metric(metric::kUnits, 98),
                  (std::vector<MetricPoint>{{99, 99 * 2048.0}, {100, 100 * 2048.0}}));
         QVERIFY(reader->metric("no such").empty());
-        QCOMPARE(reader->matrixNames(), (std::vector<std::string>{"empty", "mix"}));
+        QCOMPARE(reader->matrixNames(), (std::vector<MatrixName>{"empty", "mix"}));
         QCOMPARE(reader->matrixSteps("mix"), (std::vector<std::int64_t>{20, 40}));
         const auto matrix = reader->matrix("mix", 40);
         QVERIFY(matrix);

@@ -58,7 +58,7 @@ private slots:
         QCOMPARE(ended.step, 12);
         std::vector<std::int64_t> steps;
         std::vector<std::int64_t> validated;
-        std::map<std::string, std::vector<std::int64_t>> observed;
+        std::map<MatrixName, std::vector<std::int64_t>> observed;
         for (const Progress& progress : probe.all<Progress>()) {
             QVERIFY(progress.run == kFirst);
             for (const StepRecord& record : progress.steps) {
@@ -78,7 +78,7 @@ private slots:
         const auto reader = RunReader::open(started.runDirectory);
         QVERIFY(reader.ok());
         QVERIFY(reader->matrixNames().size() > 1);
-        for (const std::string& name : reader->matrixNames()) { // every one that is stored is told
+        for (const MatrixName& name : reader->matrixNames()) { // every one that is stored is told
             QCOMPARE(observed[name], reader->matrixSteps(name));
             QCOMPARE(observed[name].back(), 12);
         }
@@ -106,10 +106,10 @@ private slots:
         QVERIFY(info->status == RunStatus::Finished);
         QCOMPARE(info->step, 10);
         QCOMPARE(info->loss, probe.losses(kFirst).at(10));
-        const std::vector<std::string> names = reader->matrixNames();
+        const std::vector<MatrixName> names = reader->matrixNames();
         QVERIFY(!names.empty());
-        for (const std::string& name : names) { // else no view knows what it is
-            QVERIFY2(MatrixName::from(name).isOfShortcuts() || isDrawnAsCurves(name), name.c_str());
+        for (const MatrixName& name : names) { // else no view knows what it is
+            QVERIFY2(name.isOfShortcuts() || isDrawnAsCurves(name), name.text().c_str());
         }
         QCOMPARE(reader->matrixSteps(names.front()), (std::vector<std::int64_t>{0, 5, 10}));
         QCOMPARE(reader->matrixSteps(matrix::kLayerMagnitudes),

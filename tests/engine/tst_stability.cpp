@@ -96,9 +96,9 @@ private Q_SLOTS:
         shake(*parts.network, 0.2, 4);
         const auto matrices = measured(parts, 7);
         QCOMPARE(matrices.size(), std::size_t{2});
-        QCOMPARE(matrices[0].name, std::string(engine::matrix::kStability));
+        QCOMPARE(matrices[0].name.text(), std::string(engine::matrix::kStability));
         QCOMPARE(matrices[0].step, std::int64_t{7});
-        QCOMPARE(matrices[1].name, std::string(engine::matrix::kStabilityGap));
+        QCOMPARE(matrices[1].name.text(), std::string(engine::matrix::kStabilityGap));
         engine::SplitBatches batches(*parts.dataset, engine::Split::Validation, parts.project.training, parts.device,
                                      kBatches);
         std::vector<double> effects(kStabilityDepth, 0);
@@ -212,7 +212,7 @@ private Q_SLOTS:
             return **errors->measure(network, **dataset, project.training, at::kCPU, 5);
         };
         const engine::Matrix half = measuredOf({1, 0.5, 1});
-        QCOMPARE(half.name, std::string(engine::matrix::kDegreeErrors));
+        QCOMPARE(half.name.text(), std::string(engine::matrix::kDegreeErrors));
         QCOMPARE(half.columns, std::int64_t{3});
         QVERIFY2(std::abs(half.values[1] - 0.25) < 0.03, qPrintable(QString::number(half.values[1])));
         QVERIFY(std::abs(half.values[0]) < 0.01 && std::abs(half.values[2]) < 0.01);

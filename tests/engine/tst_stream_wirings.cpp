@@ -397,7 +397,7 @@ private Q_SLOTS:
         Project project = tinyVectors("linear", "hyper-dynamic", kStreamDepth);
         auto network = compiled(project);
         const auto start = network->coefficients(0);
-        QCOMPARE(start[0].name, std::string("mix"));
+        QCOMPARE(start[0].name.text(), std::string("mix"));
         QCOMPARE(start[0].rows, kStreamDepth + 1);
         for (std::int64_t row = 0; row <= kStreamDepth; ++row) {
             for (std::int64_t column = 0; column <= kStreamDepth; ++column) {
@@ -415,7 +415,7 @@ private Q_SLOTS:
                        parameter(*network, "topology.read")[2]);
         const auto matrices = network->coefficients(4);
         QVERIFY(std::abs(matrices[0].at(2, 1) - path.item<float>()) < 1e-6F);
-        QCOMPARE(matrices[2].name, std::string("carry"));
+        QCOMPARE(matrices[2].name.text(), std::string("carry"));
         QCOMPARE(matrices[2].at(4 + 1, 2), parameter(*network, "topology.carry")[1][1][2].item<float>());
     }
 

@@ -291,7 +291,7 @@ private Q_SLOTS:
             QVERIFY(trainer.step(&magnitudes).ok());
             const std::vector<Matrix> told = magnitudes.matrices(step);
             QCOMPARE(told.size(), std::size_t{3});
-            QCOMPARE(told[2].name, std::string(matrix::kLayerGradients));
+            QCOMPARE(told[2].name.text(), std::string(matrix::kLayerGradients));
             QCOMPARE(told[2].columns, project.network.depth());
             double squares = 0;
             for (const float gradient : told[2].values) {

@@ -117,7 +117,7 @@ private:
         for (const std::string& name : reader->metricNames()) {
             static_cast<void>(reader->metric(name));
         }
-        for (const std::string& name : reader->matrixNames()) {
+        for (const engine::MatrixName& name : reader->matrixNames()) {
             for (const std::int64_t step : reader->matrixSteps(name)) {
                 static_cast<void>(reader->matrix(name, step));
             }

@@ -92,7 +92,7 @@ QString pageFlaw(const Result<std::string>& page)
     return {};
 }
 
-QString matrixFlaw(const engine::RunReader& run, const std::string& name, visualizers::HeatmapFrames& frames)
+QString matrixFlaw(const engine::RunReader& run, const engine::MatrixName& name, visualizers::HeatmapFrames& frames)
 {
     const auto steps = run.matrixSteps(name);
     if (std::ranges::adjacent_find(steps, std::greater_equal()) != steps.end() || (!steps.empty() && steps[0] < 0)) {
@@ -141,7 +141,7 @@ QString judge(const fs::path& path)
         if (matrices.size() > kMostNames || metrics.size() > kMostNames) {
             return "names without end";
         }
-        for (const std::string& name : matrices) {
+        for (const engine::MatrixName& name : matrices) {
             if (const QString flaw = matrixFlaw(*run, name, frames); !flaw.isEmpty()) {
                 return flaw;
             }

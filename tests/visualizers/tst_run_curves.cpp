@@ -54,17 +54,20 @@ QString rowsOf(RunCurves& run, const std::vector<std::string>& names)
 class TestRunCurves : public QObject {
     Q_OBJECT
 private slots:
-    /// A name is read as it was written, and names sort by column.
-    void curvesOfColumnsHaveOneName()
+    /// A row's columns are found in their order, however many digits they have, and no metric or other row with them.
+    void theCurvesOfARowAreFoundByColumn()
     {
-        const CurveName twelfth{"norms of gradients", 0, 12};
-        QCOMPARE(twelfth.text(), std::string("norms of gradients/0/00012"));
-        QVERIFY(CurveName::from(twelfth.text()) == twelfth);
-        QVERIFY(twelfth.text().starts_with(CurveName::beginning("norms of gradients", 0)));
-        QVERIFY((CurveName{"norms", 1, 9}.text() < CurveName{"norms", 1, 1234}.text()));
-        for (const char* const other : {"", "/", "loss", "norms/0", "norms/0/", "norms/x/00001", "norms/0/1x"}) {
-            QVERIFY2(!CurveName::from(other), other);
+        RunCurves run(lossAndRate());
+        const CurveRow row("norms", 1);
+        for (const std::int64_t column : {123'456, 9, 1}) {
+            run.append(ColumnCurve(row, column), {{1, 2.0}});
         }
+        run.append(ColumnCurve(CurveRow("norms", 0), 2), {{1, 2.0}});
+        run.append(ColumnCurve(CurveRow("norms of gradients", 1), 3), {{1, 2.0}});
+        run.append("norms/1/00004", {{1, 2.0}});
+        QVERIFY((run.columnsOf(row) ==
+                 std::vector<CurveName>{ColumnCurve(row, 1), ColumnCurve(row, 9), ColumnCurve(row, 123'456)}));
+        QVERIFY(run.columnsOf(CurveRow("norms", 2)).empty());
     }
 
     /// A damaged record's times run to and fro; what is drawn against them goes one way.

@@ -17,7 +17,7 @@ using namespace residua::visualizers;
 
 namespace {
 
-Matrix named(const std::string& name, std::int64_t step)
+Matrix named(const char* name, std::int64_t step)
 {
     Matrix matrix = triangle(step, 0.5F);
     matrix.name = name;
@@ -77,13 +77,13 @@ private slots:
     {
         ShownMatrices matrices;
         matrices.append({named("coefficient/final", 0)});
-        QCOMPARE(matrices.series(), std::string("coefficient/final"));
+        QCOMPARE(matrices.series().text(), std::string("coefficient/final"));
         matrices.append({named("coefficient/q", 0), named("mix/q", 0), named("mix/k", 0)});
-        QCOMPARE(matrices.series(), std::string("mix/q"));
+        QCOMPARE(matrices.series().text(), std::string("mix/q"));
         matrices.setKind("coefficient");
         matrices.setPort(MixPort::Final);
         matrices.append({named("coefficient/final", 10)});
-        QCOMPARE(matrices.series(), std::string("coefficient/final"));
+        QCOMPARE(matrices.series().text(), std::string("coefficient/final"));
         QCOMPARE(matrices.kinds(), (std::vector<std::string>{"coefficient", "mix"}));
         QCOMPARE(matrices.ports(), (std::vector<MixPort>{MixPort::Final, MixPort::Query, MixPort::Key}));
     }
@@ -100,7 +100,7 @@ private slots:
         QCOMPARE(matrices.feature(), std::optional<int>());
         matrices.setFeature(7, {triangle(5, 0.9F)});
         QCOMPARE(matrices.feature(), std::optional(7));
-        QCOMPARE(matrices.series(), std::string("feature"));
+        QCOMPARE(matrices.series().text(), std::string("feature"));
         matrices.appendFeature({triangle(10, 0.8F)});
         QCOMPARE(matrices.step(), std::optional<std::int64_t>(10));
         QCOMPARE(matrices.frames().frame("feature", 1).values.back(), 0.8F);
@@ -109,7 +109,7 @@ private slots:
         matrices.setFeature(8, {});                     // there is none
         QCOMPARE(matrices.wantedFeature(), std::optional<int>());
         QCOMPARE(matrices.kinds(), std::vector<std::string>{"mix"});
-        QCOMPARE(matrices.series(), std::string("mix"));
+        QCOMPARE(matrices.series().text(), std::string("mix"));
         matrices.setFeature(7, {triangle(5, 0.9F)});
         matrices.wantFeature(std::nullopt);
         QCOMPARE(matrices.feature(), std::optional<int>());

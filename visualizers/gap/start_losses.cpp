@@ -43,7 +43,7 @@ StartLosses::Impl::Impl(const ShownRuns& shown, StartLosses* of)
     : all(shown),
       view(of),
       curves(new RunPlot(starts, {{engine::metric::kLoss, &engine::StepRecord::loss}}, takeLosses,
-                         {.name = engine::metric::kLoss,
+                         {.number = engine::metric::kLoss,
                           .title = tr("training"),
                           .label = tr("loss"),
                           .beside = {{engine::metric::kValidationLoss, tr("validation")}}},

@@ -6,8 +6,6 @@
 
 #include <QString>
 
-#include <string>
-
 namespace residua::visualizers {
 
 enum class HeatmapTable { Cells, Distances };
@@ -16,7 +14,7 @@ enum class HeatmapTable { Cells, Distances };
 struct HeatmapSource {
     QString run;
     QString port;
-    std::string series; ///< the matrix, as the frames know it
+    engine::MatrixName series;
     CellValue value{};
     HeatmapTable table{};
 };

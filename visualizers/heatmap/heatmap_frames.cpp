@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/heatmap/heatmap_frames.h"
 
-#include "engine/api/matrix_name.h"
 #include "engine/results/coefficients.h"
 
 #include <algorithm>
@@ -35,8 +34,7 @@ void HeatmapFrames::clear()
 
 void HeatmapFrames::drop(const std::string& kind)
 {
-    std::erase_if(m_series,
-                  [&kind](const auto& series) { return series.first == kind || series.first.starts_with(kind + "/"); });
+    std::erase_if(m_series, [&kind](const auto& series) { return series.first.kind == kind; });
 }
 
 void HeatmapFrames::pin(std::int64_t step)
@@ -102,22 +100,22 @@ void HeatmapFrames::append(const engine::Matrix& matrix)
     }
 }
 
-std::vector<std::string> HeatmapFrames::names() const
+std::vector<engine::MatrixName> HeatmapFrames::names() const
 {
-    std::vector<std::string> found;
+    std::vector<engine::MatrixName> found;
     for (const auto& [name, series] : m_series) {
         found.push_back(name);
     }
     return found;
 }
 
-std::size_t HeatmapFrames::count(const std::string& name) const
+std::size_t HeatmapFrames::count(const engine::MatrixName& name) const
 {
     const auto found = m_series.find(name);
     return found == m_series.end() ? 0 : found->second.frames.size();
 }
 
-const engine::Matrix& HeatmapFrames::frame(const std::string& name, std::size_t index) const
+const engine::Matrix& HeatmapFrames::frame(const engine::MatrixName& name, std::size_t index) const
 {
     return *m_series.at(name).frames.at(index);
 }
@@ -133,7 +131,7 @@ std::vector<std::shared_ptr<const engine::Matrix>> HeatmapFrames::at(std::int64_
     return frames;
 }
 
-std::vector<double> HeatmapFrames::cells(const std::string& name, std::size_t index, CellValue value) const
+std::vector<double> HeatmapFrames::cells(const engine::MatrixName& name, std::size_t index, CellValue value) const
 {
     const engine::Matrix& matrix = frame(name, index);
     std::vector<double> cells(matrix.values.begin(), matrix.values.end());
@@ -149,7 +147,7 @@ std::vector<double> HeatmapFrames::cells(const std::string& name, std::size_t in
     return cells;
 }
 
-engine::Matrix HeatmapFrames::shown(const std::string& name, std::size_t index, CellValue value) const
+engine::Matrix HeatmapFrames::shown(const engine::MatrixName& name, std::size_t index, CellValue value) const
 {
     engine::Matrix matrix = frame(name, index);
     std::ranges::transform(cells(name, index, value), matrix.values.begin(),
@@ -157,7 +155,7 @@ engine::Matrix HeatmapFrames::shown(const std::string& name, std::size_t index, 
     return matrix;
 }
 
-HeatmapFrames::Range HeatmapFrames::range(const std::string& name, CellValue value) const
+HeatmapFrames::Range HeatmapFrames::range(const engine::MatrixName& name, CellValue value) const
 {
     const auto series = m_series.find(name);
     if (series == m_series.end()) {
@@ -167,19 +165,17 @@ HeatmapFrames::Range HeatmapFrames::range(const std::string& name, CellValue val
     return found == series->second.ranges.end() ? Range{} : found->second;
 }
 
-projects::WeightScale HeatmapFrames::scale(const std::string& name) const
+projects::WeightScale HeatmapFrames::scale(const engine::MatrixName& name) const
 {
-    const std::string kind = engine::MatrixName::from(name).kind;
     std::optional<Range> ofPorts;
     for (const auto& [other, series] : m_series) {
-        if (engine::MatrixName::from(other).kind == kind) {
+        if (other.kind == name.kind) {
             const Range range = this->range(other, CellValue::Weight);
             ofPorts = ofPorts ? Range{std::min(ofPorts->low, range.low), std::max(ofPorts->high, range.high)} : range;
         }
     }
     const Range all = ofPorts.value_or(Range());
-    return projects::weightScale(m_wiring ? &*m_wiring : nullptr, engine::MatrixName::from(name).quantity(), all.low,
-                                 all.high);
+    return projects::weightScale(m_wiring ? &*m_wiring : nullptr, name.quantity(), all.low, all.high);
 }
 
 void HeatmapFrames::rangeAnew(CellValue value)
@@ -192,7 +188,7 @@ void HeatmapFrames::rangeAnew(CellValue value)
     }
 }
 
-void HeatmapFrames::widen(Series& series, const std::string& name, std::size_t index)
+void HeatmapFrames::widen(Series& series, const engine::MatrixName& name, std::size_t index)
 {
     for (const CellValue value : {CellValue::Weight, CellValue::SinceStart, CellValue::SincePinned,
                                   CellValue::AgainstRun, CellValue::LogOfRowMax}) {
@@ -200,7 +196,7 @@ void HeatmapFrames::widen(Series& series, const std::string& name, std::size_t i
     }
 }
 
-void HeatmapFrames::widen(Series& series, const std::string& name, std::size_t index, CellValue value)
+void HeatmapFrames::widen(Series& series, const engine::MatrixName& name, std::size_t index, CellValue value)
 {
     for (const double cell : cells(name, index, value)) {
         if (!std::isfinite(cell)) {

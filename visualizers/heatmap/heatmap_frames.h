@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/api/matrix_name.h"
 #include "engine/api/values.h"
 #include "projects/depth/weight_scale.h"
 #include "projects/model/topology.h"
@@ -36,7 +37,7 @@ public:
     void append(const engine::Matrix& matrix);
     /// Forgets every frame; what they are compared with stays.
     void clear();
-    /// Forgets the matrices "<kind>" of every port.
+    /// Forgets the matrices of that kind, of every port.
     void drop(const std::string& kind);
     /// Sets the frame of every matrix that SincePinned compares with: the last at or before `step`. Before the first
     /// call it is the first.
@@ -47,21 +48,21 @@ public:
     /// Forgets the run to compare with: there is no difference to show then.
     void forgetCompared();
 
-    [[nodiscard]] std::vector<std::string> names() const;
-    [[nodiscard]] std::size_t count(const std::string& name) const;
-    [[nodiscard]] const engine::Matrix& frame(const std::string& name, std::size_t index) const;
+    [[nodiscard]] std::vector<engine::MatrixName> names() const; ///< in their order
+    [[nodiscard]] std::size_t count(const engine::MatrixName& name) const;
+    [[nodiscard]] const engine::Matrix& frame(const engine::MatrixName& name, std::size_t index) const;
     /// For every matrix the last frame at or before `step`; its first where all are later.
     [[nodiscard]] std::vector<std::shared_ptr<const engine::Matrix>> at(std::int64_t step) const;
     /// Row-major cells of a frame; NaN where there is no shortcut.
-    [[nodiscard]] std::vector<double> cells(const std::string& name, std::size_t index, CellValue value) const;
+    [[nodiscard]] std::vector<double> cells(const engine::MatrixName& name, std::size_t index, CellValue value) const;
     /// A frame with those cells for its values.
-    [[nodiscard]] engine::Matrix shown(const std::string& name, std::size_t index, CellValue value) const;
+    [[nodiscard]] engine::Matrix shown(const engine::MatrixName& name, std::size_t index, CellValue value) const;
     /// Smallest and largest cell over all frames, so that colours hold still while scrubbing.
-    [[nodiscard]] Range range(const std::string& name, CellValue value) const;
+    [[nodiscard]] Range range(const engine::MatrixName& name, CellValue value) const;
     /// The wiring that the matrices were recorded under; clear() forgets it.
     void setWiring(const projects::Wiring& wiring) { m_wiring = wiring; }
     /// How the weights of a matrix are coloured, the same over all frames and ports.
-    [[nodiscard]] projects::WeightScale scale(const std::string& name) const;
+    [[nodiscard]] projects::WeightScale scale(const engine::MatrixName& name) const;
 
 private:
     using Frames = std::vector<std::shared_ptr<const engine::Matrix>>;
@@ -74,14 +75,14 @@ private:
     [[nodiscard]] static std::shared_ptr<const engine::Matrix> frameAt(const Frames& frames, std::int64_t step);
     /// Removes the frames at or after a step.
     static void cut(Frames& frames, std::int64_t step);
-    void widen(Series& series, const std::string& name, std::size_t index);
-    void widen(Series& series, const std::string& name, std::size_t index, CellValue value);
+    void widen(Series& series, const engine::MatrixName& name, std::size_t index);
+    void widen(Series& series, const engine::MatrixName& name, std::size_t index, CellValue value);
     void rangeAnew(CellValue value);
     /// The matrix that a cell's value is the difference from. Null: there is nothing to compare with.
     [[nodiscard]] const engine::Matrix* reference(const engine::Matrix& matrix, CellValue value) const;
 
-    std::map<std::string, Series> m_series;
-    std::map<std::string, Frames> m_other;
+    std::map<engine::MatrixName, Series> m_series;
+    std::map<engine::MatrixName, Frames> m_other;
     std::int64_t m_pinned = 0;
     std::optional<projects::Wiring> m_wiring;
 };

@@ -84,7 +84,7 @@ void HeatmapView::draw()
         return;
     }
     const HeatmapFrames& frames = m_matrices.frames();
-    const std::string series = m_matrices.series();
+    const engine::MatrixName series = m_matrices.series();
     const std::size_t index = m_matrices.frame();
     const CellValue value = m_matrices.value();
     const auto [low, high] = frames.range(series, value);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/heatmap/shown_matrices.h"
 
-#include "engine/api/matrix_name.h"
 #include "engine/api/row_curves.h"
 #include "visualizers/runs/shown_runs.h"
 
@@ -107,7 +106,7 @@ void ShownMatrices::setFeature(int feature, const std::vector<engine::Matrix>& m
 void ShownMatrices::appendFeature(const std::vector<engine::Matrix>& matrices)
 {
     for (engine::Matrix matrix : matrices) {
-        matrix.name = engine::MatrixName{engine::matrix::kFeature, engine::MatrixName::from(matrix.name).port}.text();
+        matrix.name.kind = engine::matrix::kFeature;
         m_frames.append(matrix);
     }
     takeNames();
@@ -129,8 +128,7 @@ void ShownMatrices::dropFeature()
 void ShownMatrices::takeNames()
 {
     const auto knows = [this](projects::MixPort port) { return std::ranges::count(m_ports, port) > 0; };
-    for (const std::string& known : m_frames.names()) {
-        const auto [kind, port] = engine::MatrixName::from(known);
+    for (const auto& [kind, port] : m_frames.names()) {
         if (std::ranges::count(m_kinds, kind) == 0) {
             m_kinds.push_back(kind);
             if (m_kinds.size() == 1 ||
@@ -220,11 +218,6 @@ void ShownMatrices::pin()
         m_value = CellValue::SincePinned;
         emit changed();
     }
-}
-
-std::string ShownMatrices::series() const
-{
-    return engine::MatrixName{m_kind, m_port}.text();
 }
 
 std::optional<std::int64_t> ShownMatrices::step() const

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/api/matrix_name.h"
 #include "engine/api/values.h"
 #include "projects/depth/mix_port.h"
 #include "projects/depth/weight_scale.h"
@@ -43,7 +44,7 @@ public:
 
     /// Asks for the weights of a single feature, which setFeature() brings; none: shows those of all again.
     void wantFeature(std::optional<int> feature);
-    /// The applied weights ("mix", "mix/q") of one feature by step; without any, those of all are shown again.
+    /// The applied weights (matrix::kMix) of one feature by step; without any, those of all are shown again.
     void setFeature(int feature, const std::vector<engine::Matrix>& matrices);
     /// Later steps of the feature that is shown.
     void appendFeature(const std::vector<engine::Matrix>& matrices);
@@ -76,7 +77,7 @@ public:
 
     [[nodiscard]] const HeatmapFrames& frames() const { return m_frames; }
     /// The matrix of that kind and port, as the frames know it.
-    [[nodiscard]] std::string series() const;
+    [[nodiscard]] engine::MatrixName series() const { return engine::MatrixName(m_kind, m_port); }
     [[nodiscard]] bool any() const { return m_frames.count(series()) > 0; }
     /// The step of the frame that is shown; nullopt where none is.
     [[nodiscard]] std::optional<std::int64_t> step() const;

@@ -1,26 +1,36 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/api/matrix_name.h"
+
+#include <compare>
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <string_view>
+#include <utility>
+#include <variant>
 
 namespace residua::visualizers {
 
-/// The curve of one column of a row of a recorded matrix (engine/api/row_curves.h). Its text, "norms/0/00012", by which
-/// RunCurves knows it, sorts by column.
-struct CurveName {
-    std::string matrix;
-    std::int64_t row = 0;
-    std::int64_t column = 1; ///< from 1
+/// A row of a recorded matrix (engine/api/row_curves.h), whose columns are a curve each.
+struct CurveRow {
+    engine::MatrixName matrix;
+    std::int64_t row;
 
-    /// How the names of a row's curves begin: "norms/0/".
-    [[nodiscard]] static std::string beginning(std::string_view matrix, std::int64_t row);
-    /// Nothing for a text that is none: "loss", "norms/0/".
-    [[nodiscard]] static std::optional<CurveName> from(std::string_view text);
-    [[nodiscard]] std::string text() const;
-    bool operator==(const CurveName&) const = default;
+    CurveRow(engine::MatrixName of, std::int64_t at) : matrix(std::move(of)), row(at) {}
+    std::strong_ordering operator<=>(const CurveRow&) const = default;
 };
+
+/// The curve of one column of such a row.
+struct ColumnCurve {
+    CurveRow row;
+    std::int64_t column; ///< from 1
+
+    ColumnCurve(CurveRow of, std::int64_t at) : row(std::move(of)), column(at) {}
+    std::strong_ordering operator<=>(const ColumnCurve&) const = default;
+};
+
+/// What a run's curve is of, by which RunCurves knows it: a metric, by its name, or a column. The curves of a row stand
+/// together, by column.
+using CurveName = std::variant<std::string, ColumnCurve>;
 
 } // namespace residua::visualizers

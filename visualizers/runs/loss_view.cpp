@@ -48,7 +48,7 @@ public:
 
 LossView::Impl::Impl(const ShownRuns& runs, LossView* view)
     : curves(new RunPlot(runs, {{engine::metric::kLoss, &engine::StepRecord::loss}}, takeValidations,
-                         {.name = engine::metric::kLoss,
+                         {.number = engine::metric::kLoss,
                           .title = tr("training"),
                           .label = tr("loss"),
                           .beside = {{engine::metric::kValidationLoss, tr("validation")},

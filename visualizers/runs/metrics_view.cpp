@@ -22,9 +22,10 @@ constexpr std::int64_t kMostColumns = 2000; ///< that have a curve each
 void takeRows(RunCurves& curves, const engine::Matrix& matrix)
 {
     for (std::int64_t row = 0; row < matrix.rows; ++row) {
+        const CurveRow of(matrix.name, row);
         for (std::int64_t column = 0; column < std::min(matrix.columns, kMostColumns); ++column) {
             if (const float value = matrix.at(row, column); !std::isnan(value)) { // the layer was not left out
-                curves.append(CurveName{matrix.name, row, column + 1}.text(), {{matrix.step, value}});
+                curves.append(ColumnCurve(of, column + 1), {{matrix.step, value}});
             }
         }
     }
@@ -56,7 +57,7 @@ public:
 
 private:
     struct Metric {
-        std::string name;
+        RunPlot::Number number;
         QString title;
         QString unit;
         QString column; ///< what has a curve each; empty: it is one curve
@@ -73,8 +74,8 @@ std::vector<MetricsView::Impl::Metric> MetricsView::Impl::metrics()
                             {engine::metric::kThroughput, tr("throughput"), tr("tokens or samples a second"), {}},
                             {engine::metric::kPeakBytes, tr("peak memory"), tr("MiB"), {}}};
     for (const engine::RowCurves& row : engine::kRowCurves) {
-        all.push_back({CurveName::beginning(row.matrix, row.row), QString::fromUtf8(row.title),
-                       QString::fromUtf8(row.unit), QString::fromUtf8(row.column)});
+        all.push_back({CurveRow(row.matrix, row.row), QString::fromUtf8(row.title), QString::fromUtf8(row.unit),
+                       QString::fromUtf8(row.column)});
     }
     return all;
 }
@@ -83,7 +84,7 @@ RunPlot::Shown MetricsView::Impl::shown(const Metric& metric)
 {
     const QString label = metric.unit.isEmpty() ? metric.title : tr("%1 (%2)").arg(metric.title, metric.unit);
     const QString title = metric.column.isEmpty() ? metric.title : metric.column;
-    return {.name = metric.name, .title = title, .label = label};
+    return {.number = metric.number, .title = title, .label = label};
 }
 
 MetricsView::Impl::Impl(const ShownRuns& runs, MetricsView* view)

@@ -7,7 +7,7 @@ namespace residua::visualizers {
 
 RunCurves::RunCurves(Fields fields) : m_fields(std::move(fields)), m_clock(&series(m_fields.front().first)) {}
 
-Series& RunCurves::series(const std::string& name)
+Series& RunCurves::series(const CurveName& name)
 {
     const auto [found, fresh] = m_series.try_emplace(name);
     if (fresh) {
@@ -17,11 +17,14 @@ Series& RunCurves::series(const std::string& name)
     return found->second;
 }
 
-std::vector<std::string> RunCurves::namesUnder(const std::string& beginning) const
+std::vector<CurveName> RunCurves::columnsOf(const CurveRow& row) const
 {
-    std::vector<std::string> names;
-    for (auto found = m_series.lower_bound(beginning); found != m_series.end() && found->first.starts_with(beginning);
-         ++found) {
+    std::vector<CurveName> names;
+    for (auto found = m_series.lower_bound(ColumnCurve(row, 0)); found != m_series.end(); ++found) {
+        const auto* const curve = std::get_if<ColumnCurve>(&found->first);
+        if (curve == nullptr || curve->row != row) {
+            break;
+        }
         names.push_back(found->first);
     }
     return names;
@@ -51,7 +54,7 @@ void RunCurves::append(const std::vector<engine::StepRecord>& steps)
     }
 }
 
-void RunCurves::append(const std::string& name, const std::vector<engine::MetricPoint>& points)
+void RunCurves::append(const CurveName& name, const std::vector<engine::MetricPoint>& points)
 {
     Series& curve = series(name);
     for (const engine::MetricPoint& point : points) {

@@ -4,6 +4,7 @@
 #include "engine/api/values.h"
 #include "projects/cost/stage_cost.h"
 #include "visualizers/plot/series.h"
+#include "visualizers/runs/curve_name.h"
 
 #include <cstdint>
 #include <map>
@@ -17,7 +18,7 @@ namespace residua::visualizers {
 /// for a resumed run, whose steps take the place of those they repeat: it never draws backwards.
 class RunCurves {
 public:
-    /// Which fields of a step are curves, and their names; one at least.
+    /// Which fields of a step are curves, and their metrics; one at least.
     using Fields = std::vector<std::pair<std::string, double engine::StepRecord::*>>;
 
     explicit RunCurves(Fields fields);
@@ -28,14 +29,14 @@ public:
     /// is removed.
     void append(const std::vector<engine::StepRecord>& steps);
     /// Adds numbers that come by step alone: they stand where the last step at or before them does.
-    void append(const std::string& name, const std::vector<engine::MetricPoint>& points);
+    void append(const CurveName& name, const std::vector<engine::MetricPoint>& points);
 
     /// The series of that name, made empty where nothing of that name was recorded. Its address stays the same.
-    [[nodiscard]] Series& series(const std::string& name);
-    /// What was recorded under names that begin so, ascending.
-    [[nodiscard]] std::vector<std::string> namesUnder(const std::string& beginning) const;
+    [[nodiscard]] Series& series(const CurveName& name);
+    /// The curves of the row that were recorded, by column.
+    [[nodiscard]] std::vector<CurveName> columnsOf(const CurveRow& row) const;
     /// A series that was made.
-    [[nodiscard]] const Series& at(const std::string& name) const { return m_series.at(name); }
+    [[nodiscard]] const Series& at(const CurveName& name) const { return m_series.at(name); }
     /// x of a step on the axis that is set: that of the last recorded step at or before it; 0 before the first.
     [[nodiscard]] double xOf(std::int64_t step) const;
 
@@ -53,7 +54,7 @@ private:
     double m_flopPerUnit = 1;
     projects::FlopCourse m_flops;
     double m_window = 1;
-    std::map<std::string, Series> m_series;
+    std::map<CurveName, Series> m_series;
     Series* m_clock; ///< of the first field: where each step stands
 };
 

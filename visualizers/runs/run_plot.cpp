@@ -3,7 +3,6 @@
 
 #include "visualizers/plot/plot_controls.h"
 #include "visualizers/plot/plot_style.h"
-#include "visualizers/runs/curve_name.h"
 #include "visualizers/runs/run_csv.h"
 #include "visualizers/runs/run_plot_controls.h"
 
@@ -24,10 +23,10 @@ constexpr double kFirstColumnAlpha = 0.3;     ///< of the first of several colum
 constexpr std::size_t kPointsATurn = 100'000; ///< taken into averages before what waits is let through
 
 /// The column that a curve is of; 0 for a curve of no column.
-qlonglong columnOf(const std::string& name)
+qlonglong columnOf(const CurveName& name)
 {
-    const auto curve = CurveName::from(name);
-    return curve ? curve->column : 0;
+    const auto* const curve = std::get_if<ColumnCurve>(&name);
+    return curve != nullptr ? curve->column : 0;
 }
 
 } // namespace
@@ -174,20 +173,21 @@ void RunPlot::take(const std::string& key, const RunNumbers& numbers)
     refresh();
 }
 
-std::vector<std::string> RunPlot::namesOf(const Drawn& run) const
+std::vector<CurveName> RunPlot::namesOf(const Drawn& run) const
 {
-    return byColumn() ? run.curves.namesUnder(m_shown.name) : std::vector{m_shown.name};
+    const auto* const row = std::get_if<CurveRow>(&m_shown.number);
+    return row != nullptr ? run.curves.columnsOf(*row) : std::vector<CurveName>{std::get<std::string>(m_shown.number)};
 }
 
 void RunPlot::draw(Item& run)
 {
     Drawn& drawn = run.second;
-    for (const std::string& name : namesOf(drawn)) {
+    for (const CurveName& name : namesOf(drawn)) {
         const Series& series = drawn.curves.series(name);
         drawn.lines.push_back({name, m_plot->add(series.raw(), {}), m_plot->add(series.smooth(), {})});
     }
     for (const Beside& beside : m_shown.beside) {
-        drawn.beside.push_back(m_plot->add(drawn.curves.series(beside.name).raw(), {}));
+        drawn.beside.push_back(m_plot->add(drawn.curves.series(beside.metric).raw(), {}));
     }
     style(run);
 }
@@ -229,7 +229,7 @@ void RunPlot::styleBeside(const Item& run, std::size_t index) const
 {
     const Beside& beside = m_shown.beside[index];
     const bool apart = !inBand(run);
-    const bool recorded = run.second.curves.at(beside.name).raw().size() > 0;
+    const bool recorded = run.second.curves.at(beside.metric).raw().size() > 0;
     const QString name = m_shownRuns.labelOf(run.first);
     m_plot->setLook(run.second.beside[index], {.name = apart && recorded ? legendName(name, beside.title) : QString(),
                                                .run = name,
@@ -318,10 +318,11 @@ void RunPlot::showBands()
 std::vector<engine::StageTransition> RunPlot::transitions() const
 {
     const ShownRuns::Run* run = staged();
-    if (!run) {
+    const auto* const metric = std::get_if<std::string>(&m_shown.number);
+    if (run == nullptr || metric == nullptr) {
         return {};
     }
-    const Curve& curve = m_runs.at(run->key).curves.at(m_shown.name).raw();
+    const Curve& curve = m_runs.at(run->key).curves.at(*metric).raw();
     return engine::stageTransitions(run->stages, curve.positions(0), curve.values(), curve.positions(2),
                                     curve.positions(3));
 }
@@ -390,9 +391,12 @@ void RunPlot::showSeeds()
     if (!m_controls->seedsAsBand()) {
         bands.clear();
     }
-    std::vector<SeedPlot::Number> numbers{{m_shown.name, m_shown.title, false}};
+    std::vector<SeedPlot::Number> numbers;
+    if (const auto* const metric = std::get_if<std::string>(&m_shown.number)) {
+        numbers.push_back({*metric, m_shown.title, false});
+    }
     for (const Beside& beside : m_shown.beside) {
-        numbers.push_back({beside.name, beside.title, true, beside.line});
+        numbers.push_back({beside.metric, beside.title, true, beside.line});
     }
     m_seedPlot.show(bands, numbers, xAxis(), m_controls->window(), m_theme);
 }
@@ -428,7 +432,7 @@ std::vector<RunPlot::Beside> RunPlot::besideInCsv() const
     std::vector<Beside> all;
     for (const Beside& beside : m_shown.beside) {
         const bool recorded = std::ranges::any_of(
-            m_runs, [&](const Item& run) { return run.second.curves.at(beside.name).raw().size() > 0; });
+            m_runs, [&](const Item& run) { return run.second.curves.at(beside.metric).raw().size() > 0; });
         if (all.empty() || recorded) {
             all.push_back(beside);
         }
@@ -456,7 +460,7 @@ CsvText RunPlot::csvText() const
         const QString name = m_shownRuns.labelOf(key);
         std::vector<const Series*> beside;
         for (const Beside& shown : besides) {
-            beside.push_back(&run.curves.at(shown.name));
+            beside.push_back(&run.curves.at(shown.metric));
         }
         for (const Line& line : run.lines) {
             const QString column = byColumn() ? QLatin1Char(',') + QString::number(columnOf(line.name)) : QString();

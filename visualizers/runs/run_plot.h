@@ -16,6 +16,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 class QLabel;
@@ -33,15 +34,17 @@ class RunPlot : public QWidget {
 public:
     /// A further number that is drawn as points where it was recorded, never smoothed.
     struct Beside {
-        std::string name; ///< as RunCurves knows it
-        QString title;    ///< "validation"
+        std::string metric;
+        QString title; ///< "validation"
         Qt::PenStyle line = Qt::DashLine;
     };
+    /// A metric, by its name, or a row of matrices, a curve for each column.
+    using Number = std::variant<std::string, CurveRow>;
     /// What is drawn of each run.
     struct Shown {
-        std::string name; ///< as RunCurves knows it; CurveName::beginning(): a curve for each column
-        QString title;    ///< "training"; of columns what each is, "layer"
-        QString label;    ///< of the vertical axis
+        Number number;
+        QString title; ///< "training"; of columns what each is, "layer"
+        QString label; ///< of the vertical axis
         /// Further columns of the export: the first is always there, the others where a run has points of them.
         std::vector<Beside> beside = {};
         bool bounded = false; ///< theorems' bounds are drawn over it, by step
@@ -60,7 +63,7 @@ public:
     void putFirst(QWidget* control);
     void putBelow(QWidget* widget);
 
-    /// What the bands' borders did to the number shown.
+    /// What the bands' borders did to the number shown; nothing to the columns of a row.
     [[nodiscard]] std::vector<engine::StageTransition> transitions() const;
     void setTheme(resources::Theme theme);
     [[nodiscard]] CsvText csvText() const;
@@ -72,7 +75,7 @@ signals:
 
 private:
     struct Line {
-        std::string name; ///< of the series
+        CurveName name; ///< of the series
         CurvePlot::Id raw{};
         CurvePlot::Id smooth{};
     };
@@ -96,8 +99,8 @@ private:
     void style(const Item& run) const;
     void styleLine(const Item& run, std::size_t line) const;
     void styleBeside(const Item& run, std::size_t index) const;
-    [[nodiscard]] bool byColumn() const { return m_shown.name.ends_with('/'); }
-    [[nodiscard]] std::vector<std::string> namesOf(const Drawn& run) const;
+    [[nodiscard]] bool byColumn() const { return std::holds_alternative<CurveRow>(m_shown.number); }
+    [[nodiscard]] std::vector<CurveName> namesOf(const Drawn& run) const;
     void catchUp();
     void showBands();
     void showSeeds();

@@ -55,12 +55,12 @@ void SeedPlot::show(const std::vector<Study>& studies, const std::vector<Number>
     std::set<Key> kept;
     for (const Study& study : studies) {
         for (const Number& number : numbers) {
-            const Key key{study.key, number.name};
+            const Key key{study.key, number.metric};
             kept.insert(key);
             Drawn& drawn = m_drawn[key];
             std::vector<const Series*> runs;
             std::ranges::transform(study.curves, std::back_inserter(runs),
-                                   [&](const RunCurves* curves) { return &curves->at(number.name); });
+                                   [&](const RunCurves* curves) { return &curves->at(number.metric); });
             drawn.band.setAxis(axis, study.flopPerUnit);
             drawn.band.setWindow(number.marks ? 1 : window);
             drawn.band.follow(runs);

@@ -31,7 +31,7 @@ public:
     };
     /// What is drawn of each study.
     struct Number {
-        std::string name;   ///< as RunCurves knows it
+        std::string metric;
         QString title;      ///< "training"
         bool marks = false; ///< as points of their own, never smoothed
         Qt::PenStyle line = Qt::SolidLine;

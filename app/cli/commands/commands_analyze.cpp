@@ -48,7 +48,7 @@ Result<std::vector<Matrix>> initialOf(const View& view)
         return first;
     }
     for (const Matrix& matrix : *first) {
-        const bool spread = engine::MatrixName::from(matrix.name).kind == engine::matrix::kSpread;
+        const bool spread = matrix.name.kind == engine::matrix::kSpread;
         if (spread && std::ranges::any_of(matrix.values, [](float value) { return value > 0; })) {
             return Error{"--against initial", "the features of the first record, of step " +
                                                   std::to_string(matrix.step) +
@@ -103,9 +103,8 @@ Result<std::vector<Matrix>> matricesOf(const View& view)
         return matrices;
     }
     std::erase_if(*matrices, [&](const Matrix& matrix) {
-        const engine::MatrixName name = engine::MatrixName::from(matrix.name);
-        const bool otherPort = !view.port.empty() && nameOf(name.port) != view.port;
-        return otherPort || (view.logRatio && name.kind != engine::matrix::kMix);
+        const bool otherPort = !view.port.empty() && nameOf(matrix.name.port) != view.port;
+        return otherPort || (view.logRatio && matrix.name.kind != engine::matrix::kMix);
     });
     if (matrices->empty()) {
         return Error{view.run.string(),
@@ -168,7 +167,7 @@ json cellsOf(const Matrix& matrix)
 
 std::string titleOf(const Matrix& matrix, const View& view)
 {
-    std::string title = matrix.name + " at step " + groupedText(matrix.step);
+    std::string title = matrix.name.text() + " at step " + groupedText(matrix.step);
     title += view.feature ? ", feature " + std::to_string(*view.feature) : "";
     title += view.against.empty() ? "" : ", less " + view.against;
     return title + (view.logRatio ? ", log(p / row maximum)" : "");
@@ -179,7 +178,7 @@ void show(const std::vector<Matrix>& matrices, const View& view, const Console& 
     json list = json::array();
     for (const Matrix& matrix : matrices) {
         console.line(titleOf(matrix, view) + "\n" + tableOf(matrix) + "\n");
-        list.push_back({{"name", matrix.name}, {"step", matrix.step}, {"values", cellsOf(matrix)}});
+        list.push_back({{"name", matrix.name.text()}, {"step", matrix.step}, {"values", cellsOf(matrix)}});
     }
     console.value({{"run", view.run.string()},
                    {"feature", view.feature ? json(*view.feature) : json(nullptr)},
