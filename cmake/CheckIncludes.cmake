@@ -9,7 +9,8 @@ cmake_minimum_required(VERSION 3.25)
 # The module that owns a path below the checkout: of the folder, or of the file without its ending, that matches first.
 set(RESIDUA_MODULE_FOLDERS
   engine/opened/session_table=engine_table engine/data/project_bounds=engine_data_bounds
-  engine/api=engine_api engine/theory=engine_theory engine/files=engine_runs engine/runs=engine_runs
+  engine/api=engine_api engine/theory=engine_theory engine/host=engine_files engine/files=engine_files
+  engine/runs=engine_runs
   engine/results=engine_results engine/text=engine_text engine/tokeniser=engine_tokeniser engine/codec=engine_codec
   engine/tokens=engine_tokens engine/data=engine_data
   engine/bundle=engine_bundle engine/lowrank=engine_lowrank engine/opened=engine_opened engine=engine
@@ -17,12 +18,12 @@ set(RESIDUA_MODULE_FOLDERS
   app/report=report app/cli=cli app=app
   projects=projects editor=editor visualizers=visualizers resources=resources tests=tests)
 
-# The folders of a module, in an order in which each may include itself and those before it. A folder that is not named here
-# is free.
+# The folders of a module, in an order in which each may include itself and those before it. Where a module has an order,
+# every folder below it has a place there, or is a module of its own.
 set(RESIDUA_FOLDER_ORDER_projects
   base model depth nodes schedule library schema diff edit file check pytorch huggingface cost transfer studies commands)
 set(RESIDUA_FOLDER_ORDER_engine
-  api theory files opened runs results text tokeniser codec tokens data bundle lowrank runtime ops graph depth network
+  api theory host files opened runs results text tokeniser codec tokens data bundle lowrank runtime ops graph depth network
   observe train transfer session)
 set(RESIDUA_FOLDER_ORDER_editor canvas shortcuts depth matrix block)
 set(RESIDUA_FOLDER_ORDER_visualizers plot runs pareto heatmap gap theory)
@@ -90,13 +91,32 @@ endfunction()
 # The place of a path's folder in its module's order; -1 where it has none. `order` receives the order's name.
 function(residua_folder_place path out order)
   set(place -1)
-  string(REGEX MATCH "^(app/cli|[a-z]+)/([a-z_]+)/" found "${path}")
+  string(REGEX MATCH "^(app/cli|[a-z]+)/([^/]+)/" found "${path}")
   set(module "${CMAKE_MATCH_1}")
   if(found)
     list(FIND RESIDUA_FOLDER_ORDER_${module} "${CMAKE_MATCH_2}" place)
   endif()
   set(${out} ${place} PARENT_SCOPE)
   set(${order} "${module}" PARENT_SCOPE)
+endfunction()
+
+# Stops at a file in a folder that the order of its module does not name.
+function(residua_check_folder_known root file)
+  cmake_path(RELATIVE_PATH file BASE_DIRECTORY "${root}" OUTPUT_VARIABLE path)
+  residua_folder_place("${path}" place module)
+  if(module AND DEFINED RESIDUA_FOLDER_ORDER_${module} AND place EQUAL -1)
+    string(REGEX MATCH "^${module}/[^/]+" folder "${path}")
+    set(own_module FALSE)
+    foreach(entry IN LISTS RESIDUA_MODULE_FOLDERS)
+      if(entry MATCHES "^${folder}=")
+        set(own_module TRUE)
+      endif()
+    endforeach()
+    if(NOT own_module)
+      message(FATAL_ERROR "${path}: the folder ${folder} has no place in RESIDUA_FOLDER_ORDER_${module}: give it one, "
+        "before all that may include it")
+    endif()
+  endif()
 endfunction()
 
 # Refuses an include of a folder that comes later in the order of one module.
@@ -122,6 +142,7 @@ function(residua_check_includes root module allowed public files out)
       continue()
     endif()
     list(APPEND seen "${file}")
+    residua_check_folder_known("${root}" "${file}")
     file(STRINGS "${file}" lines REGEX "^[ \t]*#[ \t]*include[ \t]*[<\"]")
     foreach(line IN LISTS lines)
       if(NOT line MATCHES "include[ \t]*[<\"]([^>\"]+)[>\"]")

@@ -28,21 +28,23 @@ set(RESIDUA_MAY_USE_kernels        "")
 set(RESIDUA_MAY_USE_kernels_cuda   kernels cuda)
 set(RESIDUA_MAY_USE_engine_api     projects)
 set(RESIDUA_MAY_USE_engine_theory  projects eigen)
-set(RESIDUA_MAY_USE_engine_runs    projects engine_api nlohmann sqlite)
-set(RESIDUA_MAY_USE_engine_results projects engine_api engine_runs)
-set(RESIDUA_MAY_USE_engine_text    projects engine_runs nlohmann archive arrow)
+set(RESIDUA_MAY_USE_engine_files   projects engine_api nlohmann)
+set(RESIDUA_MAY_USE_engine_runs    projects engine_api engine_files nlohmann sqlite)
+set(RESIDUA_MAY_USE_engine_results projects engine_api engine_files engine_runs)
+set(RESIDUA_MAY_USE_engine_text    projects engine_files nlohmann archive arrow)
 set(RESIDUA_MAY_USE_engine_tokeniser projects nlohmann icu pcre2)
-set(RESIDUA_MAY_USE_engine_codec   projects engine_api engine_runs engine_text engine_tokeniser nlohmann sentencepiece)
-set(RESIDUA_MAY_USE_engine_tokens  projects engine_runs engine_text engine_codec)
-set(RESIDUA_MAY_USE_engine_data    projects engine_api engine_theory engine_runs engine_text engine_codec engine_tokens)
+set(RESIDUA_MAY_USE_engine_codec   projects engine_api engine_files engine_text engine_tokeniser nlohmann sentencepiece)
+set(RESIDUA_MAY_USE_engine_tokens  projects engine_files engine_text engine_codec)
+set(RESIDUA_MAY_USE_engine_data    projects engine_api engine_theory engine_files engine_runs engine_text engine_codec
+                                   engine_tokens)
 set(RESIDUA_MAY_USE_engine_data_bounds projects engine_theory engine_data)
-set(RESIDUA_MAY_USE_engine_bundle  projects engine_api engine_runs engine_results engine_text engine_codec engine_data
-                                   archive)
+set(RESIDUA_MAY_USE_engine_bundle  projects engine_api engine_files engine_runs engine_results engine_text engine_codec
+                                   engine_data archive)
 set(RESIDUA_MAY_USE_engine_lowrank projects engine_theory eigen)
 set(RESIDUA_MAY_USE_engine_table   engine_api)
-set(RESIDUA_MAY_USE_engine         projects kernels engine_api engine_runs engine_results engine_codec engine_data
+set(RESIDUA_MAY_USE_engine         projects kernels engine_api engine_files engine_runs engine_results engine_codec engine_data
                                    engine_lowrank engine_table torch)
-set(RESIDUA_MAY_USE_engine_opened  engine_api engine_runs engine_table)
+set(RESIDUA_MAY_USE_engine_opened  engine_api engine_files engine_table)
 set(RESIDUA_MAY_USE_editor         projects resources imgui)
 set(RESIDUA_MAY_USE_visualizers    projects engine_api engine_results resources qt qcustomplot)
 set(RESIDUA_MAY_USE_resources      "")
@@ -51,14 +53,14 @@ set(RESIDUA_MAY_USE_cli            projects engine_api engine_theory engine_resu
                                    resources nlohmann)
 set(RESIDUA_MAY_USE_app            projects engine_api engine_results engine_bundle editor visualizers report resources
                                    nlohmann qt imgui)
-set(RESIDUA_MAY_USE_tests          projects kernels kernels_cuda engine_api engine_theory engine_runs engine_results
+set(RESIDUA_MAY_USE_tests          projects kernels kernels_cuda engine_api engine_theory engine_files engine_runs engine_results
                                    engine_text engine_tokeniser engine_codec engine_tokens engine_data engine_data_bounds
                                    engine_bundle engine_lowrank engine engine_table engine_opened editor visualizers
                                    report resources cli app archive arrow eigen nlohmann sqlite sentencepiece torch qt
                                    qcustomplot imgui opengl cuda)
 # What it may link besides, and never include.
-set(RESIDUA_MAY_LINK_cli engine_opened)
-set(RESIDUA_MAY_LINK_app engine_opened opengl)
+set(RESIDUA_MAY_LINK_cli engine_opened engine_codec engine_data)
+set(RESIDUA_MAY_LINK_app engine_opened engine_codec engine_data opengl)
 
 # Imported target patterns of each package; what matches none (threads, dl) is free to all.
 set(RESIDUA_FAMILY_TARGETS

@@ -2,7 +2,7 @@
 #include "engine/codec/sentence_piece_model.h"
 #include "engine/codec/sentence_piece_table.h"
 #include "engine/codec/text_codec.h"
-#include "engine/files/own_library.h"
+#include "engine/host/own_library.h"
 #include "projects/base/utf8.h"
 
 #include <dlfcn.h>

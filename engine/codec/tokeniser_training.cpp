@@ -4,7 +4,7 @@
 #include "engine/codec/sentence_piece_model.h"
 #include "engine/codec/text_codec.h"
 #include "engine/codec/trainer_log.h"
-#include "engine/files/own_library.h"
+#include "engine/host/own_library.h"
 #include "engine/text/text_files.h"
 #include "projects/base/child_process.h"
 #include "projects/base/files.h"

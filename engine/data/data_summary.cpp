@@ -4,7 +4,7 @@
 #include "engine/codec/text_codec.h"
 #include "engine/data/dataset.h"
 #include "engine/data/mixture.h"
-#include "engine/files/failure.h"
+#include "engine/host/failure.h"
 #include "engine/text/text_files.h"
 #include "projects/model/data_endings.h"
 

@@ -2,7 +2,7 @@
 #include "engine/files/file_digest.h"
 
 #include "engine/files/content_hash.h"
-#include "engine/files/user_cache.h"
+#include "engine/host/user_cache.h"
 #include "projects/base/files.h"
 #include "projects/base/whole_file.h"
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "engine/api/gap.h"
-#include "engine/files/preparation.h"
 #include "engine/graph/feature_fits.h"
 #include "engine/graph/fit_cache.h"
+#include "engine/host/preparation.h"
 #include "engine/lowrank/low_rank_fit.h"
 #include "projects/base/result.h"
 #include "projects/model/training_plan.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/files/preparation.h"
 #include "engine/graph/fit_cache.h"
+#include "engine/host/preparation.h"
 #include "engine/lowrank/attention_fit.h"
 #include "projects/base/result.h"
 

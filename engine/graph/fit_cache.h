@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/files/user_cache.h"
+#include "engine/host/user_cache.h"
 #include "engine/lowrank/attention_fit.h"
 #include "engine/lowrank/low_rank_fit.h"
 #include "projects/base/result.h"

@@ -3,10 +3,10 @@
 
 #include "engine/api/values.h"
 #include "engine/data/dataset.h"
-#include "engine/files/preparation.h"
 #include "engine/graph/init_plan.h"
 #include "engine/graph/named_parameter.h"
 #include "engine/graph/pass.h"
+#include "engine/host/preparation.h"
 #include "projects/base/result.h"
 #include "projects/model/project.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/opened/engine_library.h"
 
-#include "engine/files/own_library.h"
+#include "engine/host/own_library.h"
 
 #include <dlfcn.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/runtime/device.h"
 
-#include "engine/files/machine_memory.h"
-#include "engine/files/own_library.h"
+#include "engine/host/machine_memory.h"
+#include "engine/host/own_library.h"
 #include "engine/runtime/cuda_backend.h"
 #include "kernels/cuda_kernels.h"
 #include "projects/base/number_from.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/files/failure.h"
+#include "engine/host/failure.h"
 
 namespace residua::engine {
 

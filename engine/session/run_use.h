@@ -3,7 +3,7 @@
 
 #include "engine/api/session.h"
 #include "engine/data/dataset.h"
-#include "engine/files/preparation.h"
+#include "engine/host/preparation.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/data_part.h"
 #include "projects/base/result.h"

@@ -2,7 +2,7 @@
 #include "engine/text/parquet.h"
 
 #include "engine/files/lfs_pointer.h"
-#include "engine/files/own_library.h"
+#include "engine/host/own_library.h"
 #include "engine/text/gathered_texts.h"
 #include "engine/text/parquet_table.h"
 #include "engine/text/text_encoding.h"

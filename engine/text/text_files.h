@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/files/preparation.h"
+#include "engine/host/preparation.h"
 #include "engine/text/byte_source.h"
 #include "engine/text/text_memory.h"
 #include "projects/base/result.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/codec/text_codec.h"
-#include "engine/files/preparation.h"
+#include "engine/host/preparation.h"
 #include "engine/text/text_files.h"
 #include "engine/tokens/token_sequence.h"
 #include "projects/base/result.h"

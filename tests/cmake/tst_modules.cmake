@@ -128,6 +128,14 @@ fixture(folder_order_visualizers "residua_add_library(visualizers SOURCES visual
   visualizers/plot/a.cpp "#include \"visualizers/theory/t.h\"\n" visualizers/theory/t.h "#pragma once\n")
 expect(folder_order_visualizers configure fail "a folder of visualizers may include" "gap, theory")
 
+# A folder of an ordered module is nowhere free.
+fixture(folder_without_place "residua_add_library(visualizers SOURCES visualizers/new2/a.cpp)\n" visualizers/new2/a.cpp "// empty\n")
+expect(folder_without_place configure fail "visualizers/new2/a.cpp: the folder visualizers/new2 has no place in"
+  "RESIDUA_FOLDER_ORDER_visualizers")
+fixture(folder_without_place_cli "residua_add_library(cli SOURCES app/cli/c.cpp)\n"
+  app/cli/c.cpp "#include \"app/cli/new/n.h\"\n" app/cli/new/n.h "#pragma once\n")
+expect(folder_without_place_cli configure fail "app/cli/new/n.h: the folder app/cli/new has no place in")
+
 # What may be linked may still not be included; the engine itself, which brings LibTorch, is not linked either.
 set(drawn "residua_add_library(app SOURCES app/a.cpp EXTERNAL OpenGL::GL)\n")
 fixture(linked_package "${drawn}" app/a.cpp "// empty\n")

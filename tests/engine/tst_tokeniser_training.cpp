@@ -2,7 +2,7 @@
 // SentencePiece models that are learned from text.
 #include "dataset_harness.h"
 #include "engine/api/tokeniser_training.h"
-#include "engine/files/own_library.h"
+#include "engine/host/own_library.h"
 #include "tests/support/test_program.h"
 
 #include <QProcess>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/files/user_cache.h"
+#include "engine/host/user_cache.h"
 
 #include "projects/base/number_from.h"
 

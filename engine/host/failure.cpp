@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/files/failure.h"
+#include "engine/host/failure.h"
 
 #include "projects/base/text.h"
 

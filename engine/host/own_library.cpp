@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/files/own_library.h"
+#include "engine/host/own_library.h"
 
 #include <cstdlib>
 
