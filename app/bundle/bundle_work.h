@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/bundle/bundle.h"
+#include "engine/bundle/pack.h"
+#include "engine/bundle/unpack.h"
 
 #include <QObject>
 #include <QString>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/data/project_bounds.h"
-#include "engine/theory/theory.h"
+#include "engine/theory/low_rank_model.h"
 #include "projects/model/project.h"
 
 #include <array>

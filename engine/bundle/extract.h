@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/bundle/archive.h"
-#include "engine/bundle/bundle.h"
+#include "engine/bundle/unpack.h"
 #include "projects/base/result.h"
 
 #include <filesystem>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/bundle/bundle.h"
+#include "engine/bundle/unpack.h"
 #include "projects/base/result.h"
 
 #include <filesystem>

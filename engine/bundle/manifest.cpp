@@ -7,7 +7,6 @@
 #include "projects/file/store.h"
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 #include <utility>
 
@@ -215,12 +214,6 @@ std::string shown(const std::string& text)
     const bool cut = text.size() > kShown;
     return "\"" + printable(std::string(cut ? begin.substr(0, wholeCodePoints(begin)) : begin)) + (cut ? "…" : "") +
            "\"";
-}
-
-std::int64_t BundleContents::bytes() const
-{
-    return std::accumulate(files.begin(), files.end(), std::int64_t{0},
-                           [](std::int64_t sum, const BundledFile& file) { return sum + file.bytes; });
 }
 
 std::string manifestText(const BundleContents& contents)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/bundle/pack.h"
+
 #include "engine/bundle/archive.h"
-#include "engine/bundle/bundle.h"
 #include "engine/bundle/manifest.h"
 #include "engine/bundle/packing_list.h"
 #include "engine/files/crc32c.h"

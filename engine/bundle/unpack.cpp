@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/bundle/unpack.h"
+
 #include "engine/bundle/archive.h"
-#include "engine/bundle/bundle.h"
 #include "engine/bundle/extract.h"
 #include "engine/bundle/joining.h"
 #include "engine/bundle/moves.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/theory/theory.h"
+#include "engine/theory/case_bounds.h"
 #include "projects/model/project.h"
 
 #include <cstdint>

@@ -5,7 +5,7 @@
 #include "engine/graph/feature_fits.h"
 #include "engine/graph/fit_cache.h"
 #include "engine/host/preparation.h"
-#include "engine/lowrank/low_rank_fit.h"
+#include "engine/lowrank/low_rank_problem.h"
 #include "projects/base/result.h"
 #include "projects/model/training_plan.h"
 

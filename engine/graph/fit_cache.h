@@ -3,7 +3,7 @@
 
 #include "engine/host/user_cache.h"
 #include "engine/lowrank/attention_fit.h"
-#include "engine/lowrank/low_rank_fit.h"
+#include "engine/lowrank/low_rank_problem.h"
 #include "projects/base/result.h"
 
 #include <cstdint>

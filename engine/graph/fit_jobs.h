@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/host/preparation.h"
-#include "engine/lowrank/low_rank_fit.h"
+#include "engine/lowrank/low_rank_problem.h"
 #include "projects/base/result.h"
 
 #include <functional>

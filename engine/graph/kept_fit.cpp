@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/graph/kept_fit.h"
 
+#include "engine/lowrank/low_rank_fit.h"
+
 #include <string>
 #include <utility>
 

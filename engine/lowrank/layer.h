@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/lowrank/gaussian_error.h"
-#include "engine/lowrank/low_rank_fit.h"
+#include "engine/lowrank/low_rank_problem.h"
 #include "engine/theory/decompositions.h"
 
 #include <Eigen/Core>

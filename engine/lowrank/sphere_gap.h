@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/lowrank/low_rank_fit.h"
+#include "engine/lowrank/low_rank_problem.h"
 
 /// The gap between the spectral start and the optimum on weights whose rows are drawn on the unit sphere (theorem 3.5,
 /// corollary 3.7, figures 1 and 4), each bound beside what the solvers reach.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/lowrank/low_rank_fit.h"
+#include "engine/lowrank/low_rank_problem.h"
 
 #include <cstdint>
 #include <span>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/theory/decompositions.h"
-#include "engine/theory/theory.h"
+#include "engine/theory/low_rank_model.h"
 #include "projects/base/text.h"
 
 #include <algorithm>

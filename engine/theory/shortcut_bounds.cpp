@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/theory/theory.h"
+#include "engine/theory/shortcut_bounds.h"
 
 #include "projects/base/text.h"
 

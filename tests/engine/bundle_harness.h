@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/bundle/bundle.h"
 #include "engine/bundle/manifest.h"
+#include "engine/bundle/pack.h"
+#include "engine/bundle/unpack.h"
 #include "engine/data/fingerprint.h"
 #include "engine/files/crc32c.h"
 #include "engine/runs/checkpoint.h"

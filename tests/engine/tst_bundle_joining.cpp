@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Bundles on their way: what comes along, where it goes, and that a refusal leaves nothing behind.
-#include "engine/bundle/bundle.h"
 #include "engine/bundle/moves.h"
+#include "engine/bundle/pack.h"
+#include "engine/bundle/unpack.h"
 #include "engine/results/run_reader.h"
 #include "engine/runs/run_files.h"
 #include "projects/base/utf8.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/theory/theory.h"
+#include "engine/theory/case_bounds.h"
+#include "engine/theory/shortcut_bounds.h"
 #include "tests/support/linear_network.h"
 #include "tests/support/test_program.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/theory/theory.h"
+#include "engine/theory/low_rank_model.h"
 #include "tests/support/test_program.h"
 
 #include <Eigen/QR>
