@@ -40,29 +40,6 @@ constexpr const char* kLayers = "layers";
 constexpr const char* kGroups = "groups";
 constexpr const char* kOutput = "output";
 
-std::string keyOf(Section section)
-{
-    switch (section) {
-    case Section::Data:
-        return "data";
-    case Section::Network:
-        return kNetwork;
-    case Section::Topology:
-        return "topology";
-    case Section::Schedule:
-        return "schedule";
-    case Section::Initialisation:
-        return "initialisation";
-    case Section::Training:
-        return "training";
-    case Section::Seeds:
-        return "seeds";
-    case Section::Runs:
-        return "runs";
-    }
-    return {};
-}
-
 std::string keyOf(projects::NodeId node)
 {
     return "node:" + std::to_string(static_cast<std::uint32_t>(node));

@@ -12,6 +12,7 @@
 #include "projects/schedule/stage_schedule.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string_view>
 
@@ -28,6 +29,10 @@ struct Overloaded : F... {
 };
 template <class... F>
 Overloaded(F...) -> Overloaded<F...>;
+
+/// The keys of the sections, in the order of Section.
+constexpr std::array<std::string_view, 8> kSections{"data",           "network",  "topology", "schedule",
+                                                    "initialisation", "training", "seeds",    "runs"};
 
 QString titleOfSection(Section section)
 {
@@ -193,6 +198,11 @@ std::string pointerOf(const Project& project, const NodePlace& place)
     return textOf(project, projects::GraphPointer{.graph = place.graph, .node = index});
 }
 
+std::string keyOf(Section section)
+{
+    return std::string(kSections[static_cast<std::size_t>(section)]);
+}
+
 Place placeOfPointer(const Project& project, const std::string& pointer)
 {
     if (const auto at = projects::graphPointerFrom(project, pointer)) {
@@ -200,16 +210,9 @@ Place placeOfPointer(const Project& project, const std::string& pointer)
                         : Place(GraphPlace{at->graph});
     }
     const std::vector<std::string> tokens = projects::tokensOf(pointer);
-    static constexpr std::pair<std::string_view, Section> kSections[] = {
-        {"data", Section::Data},         {"network", Section::Network},   {"topology", Section::Topology},
-        {"schedule", Section::Schedule}, {"training", Section::Training}, {"initialisation", Section::Initialisation},
-        {"seeds", Section::Seeds}};
-    for (const auto& [key, section] : kSections) {
-        if (!tokens.empty() && tokens.front() == key) {
-            return SectionPlace{section};
-        }
-    }
-    return ProjectPlace{};
+    const auto found = tokens.empty() ? kSections.end() : std::ranges::find(kSections, tokens.front());
+    const auto section = static_cast<Section>(found - kSections.begin());
+    return found == kSections.end() || section == Section::Runs ? Place(ProjectPlace{}) : Place(SectionPlace{section});
 }
 
 Place placeOfSelection(const Project& project, const projects::Selection& selection)

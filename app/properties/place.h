@@ -15,6 +15,8 @@ namespace residua::app {
 
 /// The parts of a document that have a row of their own at the outline's top.
 enum class Section { Data, Network, Topology, Schedule, Initialisation, Training, Seeds, Runs };
+/// Its key in project.json, "data"; "runs", which are in no document.
+[[nodiscard]] std::string keyOf(Section section);
 
 struct SectionPlace {
     Section section{};

@@ -56,18 +56,15 @@ std::vector<Property> sectionProperties(const projects::Project& project, Sectio
         return networkProperties(project);
     case Section::Topology:
         return topologyProperties(project);
-    case Section::Schedule:
-        return fieldProperties(project, "/schedule");
-    case Section::Initialisation:
-        return fieldProperties(project, "/initialisation");
-    case Section::Training:
-        return fieldProperties(project, "/training");
-    case Section::Seeds:
-        return fieldProperties(project, "/seeds");
     case Section::Runs:
         return {};
+    case Section::Schedule:
+    case Section::Initialisation:
+    case Section::Training:
+    case Section::Seeds:
+        break;
     }
-    return {};
+    return fieldProperties(project, "/" + keyOf(section));
 }
 
 } // namespace
