@@ -24,7 +24,7 @@ void writeRow(std::ostringstream& out, const engine::GapWeight& weight, const en
     out << "<tr><td>" << escapeHtml(weight.name) << "</td>";
     cell(std::to_string(weight.out) + " × " + std::to_string(weight.in));
     cell(std::to_string(weight.rank));
-    out << "<td>" << escapeHtml(weight.follows) << "</td><td><i class='bar' style='width:" << static_cast<int>(width)
+    out << "<td>" << escapeHtml(weight.follows()) << "</td><td><i class='bar' style='width:" << static_cast<int>(width)
         << "px'></i></td>";
     cell(shortNumber(fit.relativeError()));
     cell(shortNumber(fit.weightError));

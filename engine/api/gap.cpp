@@ -4,6 +4,23 @@
 #include <algorithm>
 
 namespace residua::engine {
+namespace {
+
+constexpr const char* kNothingFollows = "identity";
+constexpr const char* kSoftmaxFollows = "softmax";
+
+} // namespace
+
+std::string GapWeight::follows() const
+{
+    return isOfFeatures() ? kSoftmaxFollows : activation.empty() ? kNothingFollows : activation;
+}
+
+void GapWeight::setFollows(const std::string& word)
+{
+    subject = word == kSoftmaxFollows ? Subject::Features : Subject::Weight;
+    activation = isOfFeatures() || word == kNothingFollows ? std::string() : word;
+}
 
 std::optional<double> GapFit::relativeBound() const
 {

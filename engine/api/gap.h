@@ -13,23 +13,31 @@
 /// Networks"): plain values, any thread.
 namespace residua::engine {
 
-/// The value of GapWeight::follows which says that the line is about no weight in factors but about the features ω of
-/// an attention, which stand for its softmax. The fields then mean something else. GapWeight: `out` is the number of
-/// features of all key-value heads, `rank` that of one head, `in` a head's width. Methods: one that searches (lfai,
-/// lfai-ws, exact) is the fit of appendix B, any other the features as they were drawn or, for a run, learned. GapFit,
-/// with P the attention matrices of the softmax and P̂ those of the features, on held-out sequences: functionError is
-/// Σ‖P − P̂‖_F², fullFunction Σ‖P‖_F², weightError the squared distance by which the fit has moved ω, and
-/// meanCorrelation the correlation of P with P̂, averaged over the heads.
-inline constexpr const char* kSoftmaxFollows = "softmax";
-
-/// A weight that is held in factors, u [out, rank] and v [rank, in]; or the features of an attention (kSoftmaxFollows).
+/// A line of the gap: a weight that is held in factors, u [out, rank] and v [rank, in], or the features ω of an
+/// attention, which stand for its softmax.
+///
+/// Of features the fields mean something else. `out` is the number of features of all key-value heads, `rank` that of
+/// one head, `in` a head's width. Methods: one that searches (lfai, lfai-ws, exact) is the fit of appendix B, any other
+/// the features as they were drawn or, for a run, learned. GapFit, with P the attention matrices of the softmax and P̂
+/// those of the features, on held-out sequences: functionError is Σ‖P − P̂‖_F², fullFunction Σ‖P‖_F², weightError the
+/// squared distance by which the fit has moved ω, and meanCorrelation the correlation of P with P̂, averaged over the
+/// heads.
 struct GapWeight {
+    enum class Subject { Weight, Features };
+
     std::string name; ///< of the whole weight: "layers.1.up.weight"
     std::int64_t out = 0;
     std::int64_t in = 0;
     std::int64_t rank = 0;
-    std::string follows; ///< the activation σ that all its readers apply: "relu"; "identity" where none is known
-    [[nodiscard]] bool isOfFeatures() const { return follows == kSoftmaxFollows; }
+    std::string activation = {}; ///< of a weight, the σ that all its readers apply: "relu"; empty where none is known
+    Subject subject = Subject::Weight;
+
+    [[nodiscard]] bool isOfFeatures() const { return subject == Subject::Features; }
+    /// What follows, in one word for tables and files: the activation, "identity" where none is known, "softmax" of
+    /// features.
+    [[nodiscard]] std::string follows() const;
+    /// Sets subject and activation to those of which follows() gives `word`.
+    void setFollows(const std::string& word);
     bool operator==(const GapWeight&) const = default;
 };
 

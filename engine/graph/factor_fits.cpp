@@ -124,8 +124,9 @@ GapFit gapOf(const LowRankFit& fit)
 
 GapWeight gapWeightOf(const FactorFit& fit)
 {
-    return {fit.name, fit.whole.size(0), fit.whole.size(1), fit.u.size(1),
-            std::string(nameOf(followingOf(fit.follows)))};
+    GapWeight weight{fit.name, fit.whole.size(0), fit.whole.size(1), fit.u.size(1)};
+    weight.setFollows(std::string(nameOf(followingOf(fit.follows))));
+    return weight;
 }
 
 void writeFactors(const FactorFit& fit, const std::vector<double>& left, const std::vector<double>& right)

@@ -56,7 +56,7 @@ std::string csvOf(const Gap& gap, const std::vector<std::size_t>& weights)
             }
             for (const std::string& field :
                  {weight.name, std::to_string(weight.out), std::to_string(weight.in), std::to_string(weight.rank),
-                  weight.follows, wordOf(gap.methods[method]), numberText(fit.relativeError()),
+                  weight.follows(), wordOf(gap.methods[method]), numberText(fit.relativeError()),
                   numberText(fit.functionError), numberText(fit.weightError), numberText(fit.meanCorrelation),
                   fit.spectralGapBound ? numberText(*fit.spectralGapBound) : std::string(), numberText(fit.seconds)}) {
                 csv += field + ",";

@@ -104,8 +104,8 @@ Result<Gap> gapFrom(const RecordJson& json, const fs::path& path)
     gap.inputs = inputs == kRealInputs ? LowRankInputs::Data : LowRankInputs::Gaussian;
     gap.step = fields.count("step");
     eachOf(fields, "weights", [&gap](RecordFields& element) {
-        gap.weights.push_back({element.text("name"), element.count("out"), element.count("in"), element.count("rank"),
-                               element.text("follows")});
+        gap.weights.push_back({element.text("name"), element.count("out"), element.count("in"), element.count("rank")});
+        gap.weights.back().setFollows(element.text("follows"));
         gap.fits.push_back(fitFrom(element));
     });
     if (fields.error()) {
@@ -127,7 +127,7 @@ Status writeGap(const fs::path& runDirectory, const Gap& gap)
                            {"out", weight.out},
                            {"in", weight.in},
                            {"rank", weight.rank},
-                           {"follows", weight.follows}};
+                           {"follows", weight.follows()}};
         json.update(jsonOf(gap.fit(i, 0)));
         weights.push_back(std::move(json));
     }

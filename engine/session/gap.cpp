@@ -305,7 +305,8 @@ private:
         for (const AttentionFeatures& attention : attentions()) {
             const NamedParameter& features = m_network->parameters()[attention.parameter];
             const at::IntArrayRef sizes = features.tensor.sizes();
-            m_gap.weights.push_back({features.name, sizes[0] * sizes[1], sizes[2], sizes[1], kSoftmaxFollows});
+            m_gap.weights.push_back(
+                {features.name, sizes[0] * sizes[1], sizes[2], sizes[1], {}, GapWeight::Subject::Features});
             m_startFeatures.push_back(features.tensor.detach().clone());
         }
         if (!attentions().empty()) {

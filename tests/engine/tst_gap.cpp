@@ -98,7 +98,7 @@ private Q_SLOTS:
             QVERIFY(exact.functionError <= spectral.functionError * (1 + 1e-9));
             QVERIFY(spectral.functionError < baseline.functionError);
             QVERIFY(spectral.weightError <= exact.weightError * (1 + 1e-9));
-            follows = follows || gap.weights[weight].follows != "identity";
+            follows = follows || gap.weights[weight].follows() != "identity";
         }
         QVERIFY(follows);
         QVERIFY(totalOf(gap, 2).relativeError <= totalOf(gap, 1).relativeError);
@@ -144,7 +144,7 @@ private Q_SLOTS:
         QCOMPARE(gap->done(), gap->weights.size() * 2);
         for (std::size_t weight = factored; weight < gap->weights.size(); ++weight) {
             QVERIFY(gap->weights[weight].name.ends_with(".features"));
-            QCOMPARE(gap->weights[weight].follows, std::string("softmax"));
+            QCOMPARE(gap->weights[weight].follows(), std::string("softmax"));
             QCOMPARE(gap->weights[weight].rank, std::int64_t{6});
             const GapFit& drawn = gap->fit(weight, 0);
             const GapFit& fitted = gap->fit(weight, 1);

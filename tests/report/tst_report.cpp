@@ -74,7 +74,7 @@ private slots:
         engine::Gap gap;
         gap.methods = {projects::LowRankMethod::LfaiWs};
         gap.outputs = {std::nullopt};
-        gap.weights = {{"layers.1.up.weight", 64, 32, 8, "relu"}, {"layers.<2>.up.weight", 64, 32, 8, "identity"}};
+        gap.weights = {{"layers.1.up.weight", 64, 32, 8, "relu"}, {"layers.<2>.up.weight", 64, 32, 8}};
         gap.fits.resize(2);
         gap.fits[0].functionError = 1;
         gap.fits[0].fullFunction = 4;

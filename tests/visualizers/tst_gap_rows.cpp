@@ -30,7 +30,7 @@ GapFit fitted(double error, double full, std::optional<double> bound = std::null
 Gap someGap()
 {
     Gap gap;
-    gap.weights = {{"layers.1.up.weight", 8, 4, 2, "relu"}, {"layers.2.attention.q.weight", 4, 16, 1, "identity"}};
+    gap.weights = {{"layers.1.up.weight", 8, 4, 2, "relu"}, {"layers.2.attention.q.weight", 4, 16, 1}};
     gap.methods = {LowRankMethod::Spectral, LowRankMethod::LfaiWs};
     gap.fits = {fitted(2, 4, 0.4), fitted(1, 4, 0.4), fitted(3, 4), GapFit{}};
     gap.outputs.resize(2);

@@ -115,7 +115,7 @@ QString GapModel::ofWeight(std::size_t weight, const engine::GapFit& fit, int co
     case Rank:
         return QString::number(about.rank);
     case Follows:
-        return QString::fromStdString(about.follows);
+        return QString::fromStdString(about.follows());
     case OutputGap:
         return {};
     default:

@@ -93,7 +93,7 @@ std::string gapTable(const Gap& gap, const std::vector<std::size_t>& order)
             std::vector<std::string> row(4);
             if (method == 0) {
                 row = {of.name, std::to_string(of.out) + " x " + std::to_string(of.in), std::to_string(of.rank),
-                       of.follows};
+                       of.follows()};
             }
             row.push_back(wordOf(gap.methods[method]));
             if (fit.state == GapFit::State::Fitted) {
@@ -131,7 +131,7 @@ std::vector<std::string> fitNotes(const Gap& gap, const std::vector<std::size_t>
             const GapFit& fit = gap.fit(index, method);
             const bool says = fit.state == GapFit::State::Failed || !fit.converged ||
                               gap.methods[method] == projects::LowRankMethod::ReluSvd ||
-                              gap.weights[index].follows == "identity";
+                              (!gap.weights[index].isOfFeatures() && gap.weights[index].activation.empty());
             if (!says || fit.note.empty()) {
                 continue;
             }
@@ -180,7 +180,7 @@ json gapJson(const Gap& gap, const std::vector<std::size_t>& order)
                            {"out", of.out},
                            {"in", of.in},
                            {"rank", of.rank},
-                           {"follows", of.follows},
+                           {"follows", of.follows()},
                            {"methods", std::move(methods)}});
     }
     json outputs = json::object();
