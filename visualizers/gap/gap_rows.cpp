@@ -10,8 +10,9 @@ namespace residua::visualizers {
 WeightPlace placeOfWeight(const std::string& name)
 {
     const projects::ParameterName parameter = projects::parameterNameFrom(name);
-    const bool hasNoLayer = parameter.part == projects::NetworkPart::Layers && parameter.layer == 0;
-    return hasNoLayer ? WeightPlace{} : WeightPlace{parameter.layer, std::string(parameter.node())};
+    const bool isNowhere = parameter.part == projects::NetworkPart::Other ||
+                           (parameter.part == projects::NetworkPart::Layers && parameter.layer == 0);
+    return isNowhere ? WeightPlace{} : WeightPlace{parameter.layer, std::string(parameter.node())};
 }
 
 std::string shortNameOf(const std::string& name)
