@@ -39,6 +39,16 @@ const TypeName& entryOf(StoredType type)
     return *std::find_if(kTypes.begin(), kTypes.end(), [type](const TypeName& entry) { return entry.type == type; });
 }
 
+/// "F64, F32, … or BOOL".
+std::string typeNames()
+{
+    std::string names;
+    for (const TypeName& entry : kTypes) {
+        names += (names.empty() ? "" : &entry == &kTypes.back() ? " or " : ", ") + std::string(entry.name);
+    }
+    return names;
+}
+
 /// Reads one entry of a header; after it come so many bytes of data, from `begin` of the file on.
 class TensorReader {
 public:
@@ -100,7 +110,7 @@ private:
                 return Done{};
             }
         }
-        return fail(name, "dtype is " + text + ", expected F64, F32, F16, BF16, I64, I32, U8 or BOOL");
+        return fail(name, "dtype is " + text + ", expected " + typeNames());
     }
 
     Status readShape(const std::string& name, const HeaderJson& value, TensorPlace& tensor) const
@@ -223,7 +233,7 @@ std::optional<StoredType> weightTypeFrom(std::string_view name)
     return found == kTypes.end() ? std::nullopt : std::optional(found->type);
 }
 
-std::string shapeText(const std::vector<std::int64_t>& shape)
+std::string shapeText(std::span<const std::int64_t> shape)
 {
     std::string text = "[";
     for (std::size_t i = 0; i < shape.size(); ++i) {

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,7 +26,7 @@ inline constexpr const char* kMetadataKey = "__metadata__";
 /// The one of them with this name.
 [[nodiscard]] std::optional<StoredType> weightTypeFrom(std::string_view name);
 /// "[2, 3]".
-[[nodiscard]] std::string shapeText(const std::vector<std::int64_t>& shape);
+[[nodiscard]] std::string shapeText(std::span<const std::int64_t> shape);
 /// Bytes that a tensor takes; nothing where a size is negative or the product too large for any file.
 [[nodiscard]] std::optional<std::uint64_t> byteCount(StoredType type, const std::vector<std::int64_t>& shape);
 

@@ -177,10 +177,7 @@ Status InitPlan::fill(const PreparationWatch& watch, const std::function<bool(co
             fitted.push_back(&weight);
         }
     }
-    std::int64_t total = 0;
-    for (const NamedParameter& parameter : m_parameters) {
-        total += parameter.tensor.numel();
-    }
+    const std::int64_t total = countOf(m_parameters);
     std::vector<const AttentionFeatures*> attentions;
     for (const AttentionFeatures& each : m_attentions) {
         if (each.fitted && (!wanted || wanted(m_parameters[each.parameter].name))) {
@@ -216,21 +213,12 @@ Status InitPlan::fitFactors(const std::vector<const FactoredWeight*>& weights, c
 {
     std::vector<FactorFit> fits;
     for (const FactoredWeight* const weight : weights) {
-        const at::Tensor whole = wholeOf(*weight);
-        if (!whole.any().item<bool>()) {
-            m_parameters[weight->u].tensor.zero_();
-            continue;
-        }
         const auto moments = m_fits.inputMoments.find(weight->name);
-        FactorFit fit{.name = weight->name,
-                      .u = m_parameters[weight->u].tensor,
-                      .v = m_parameters[weight->v].tensor,
-                      .whole = whole.flatten(1),
-                      .inputMoments = moments == m_fits.inputMoments.end() ? at::Tensor() : moments->second,
-                      .follows = weight->start.follows,
-                      .seed = streamKey(m_seed, weight->name),
-                      .epochs = m_initialisation.lowRankEpochs};
-        fits.push_back(std::move(fit));
+        std::optional<FactorFit> fit =
+            fitOf(*weight, wholeOf(*weight), moments == m_fits.inputMoments.end() ? at::Tensor() : moments->second);
+        if (fit) {
+            fits.push_back(*std::move(fit));
+        }
     }
     Result<FitsReport> fitted = fitAll(fits, m_initialisation.lowRank, m_fits.cache, watch);
     if (!fitted) {
@@ -267,6 +255,24 @@ std::vector<AttentionProblem> InitPlan::problemsOf(const AttentionFeatures& atte
 at::Tensor InitPlan::wholeOf(const FactoredWeight& weight) const
 {
     return valuesOf(weight.name, weight.shape, weight.start) * weight.start.factor;
+}
+
+std::optional<FactorFit> InitPlan::fitOf(const FactoredWeight& weight, const at::Tensor& whole,
+                                         const at::Tensor& inputMoments)
+{
+    const at::NoGradGuard noGrad;
+    if (!whole.any().item<bool>()) {
+        m_parameters[weight.u].tensor.zero_();
+        return std::nullopt;
+    }
+    return FactorFit{.name = weight.name,
+                     .u = m_parameters[weight.u].tensor,
+                     .v = m_parameters[weight.v].tensor,
+                     .whole = whole.to(at::kDouble).flatten(1),
+                     .inputMoments = inputMoments,
+                     .follows = weight.start.follows,
+                     .seed = streamKey(m_seed, weight.name),
+                     .epochs = m_initialisation.lowRankEpochs};
 }
 
 at::Tensor InitPlan::valuesOf(std::size_t index) const

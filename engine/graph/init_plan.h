@@ -95,6 +95,11 @@ public:
                               const std::function<bool(const std::string& name)>& wanted = {});
     /// The start of a whole weight, in double on the host.
     [[nodiscard]] at::Tensor wholeOf(const FactoredWeight& weight) const;
+    /// The fit of the weight's factors to `whole` ([out, in, …], any real type), for inputs of those second moments
+    /// (FactorFit::inputMoments). Nothing where `whole` is all zeros: u becomes zeros then and v stays as it is, so
+    /// that a v that was drawn lets u learn.
+    [[nodiscard]] std::optional<FactorFit> fitOf(const FactoredWeight& weight, const at::Tensor& whole,
+                                                 const at::Tensor& inputMoments);
     /// What is to be told of the fits of the last fill().
     [[nodiscard]] const std::vector<std::string>& notes() const { return m_fitted.notes; }
     /// What they have left; without weights where nothing was fitted.

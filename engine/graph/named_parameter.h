@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace residua::engine {
 
@@ -31,5 +32,15 @@ struct NamedParameter {
     std::optional<PartSlices> slices; ///< none: it is no part's, or runs whole with the layer
     bool writesResidual = false;      ///< a matrix of a layer whose output is added to the residual
 };
+
+/// How many numbers they are.
+[[nodiscard]] inline std::int64_t countOf(const std::vector<NamedParameter>& parameters)
+{
+    std::int64_t count = 0;
+    for (const NamedParameter& parameter : parameters) {
+        count += parameter.tensor.numel();
+    }
+    return count;
+}
 
 } // namespace residua::engine

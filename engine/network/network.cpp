@@ -78,7 +78,7 @@ public:
     {
         return m_plan.fill(watch, wanted);
     }
-    [[nodiscard]] InitPlan* initPlan() override { return &m_plan; }
+    [[nodiscard]] InitPlan& initPlan() override { return m_plan; }
     [[nodiscard]] std::vector<LayerUse> layersOf(const Pass& pass) override { return m_dropping->draw(pass); }
     [[nodiscard]] std::vector<NamedParameter>& parameters() override { return m_plan.all(); }
     [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override

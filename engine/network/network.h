@@ -42,8 +42,8 @@ public:
     [[nodiscard]] virtual Status initialise(const PreparationWatch& watch,
                                             const std::function<bool(const std::string& name)>& wanted) = 0;
 
-    /// How its parameters start, and which of its weights are in factors; null where nobody declared them.
-    [[nodiscard]] virtual InitPlan* initPlan() { return nullptr; }
+    /// How its parameters start, and which of its weights are in factors.
+    [[nodiscard]] virtual InitPlan& initPlan() = 0;
 
     /// What leaves the stack, before the head: [batch, time, d] or [batch, d].
     [[nodiscard]] virtual at::Tensor stackOutput(const at::Tensor& input, const Pass& pass) = 0;

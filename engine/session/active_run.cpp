@@ -218,13 +218,12 @@ void ActiveRun::announce()
         m_sink(Notice{m_id, note});
     }
     Status written = m_recorder.flush(RunStatus::Running);
-    if (InitPlan* const plan = trainer().network().initPlan()) {
-        for (const std::string& note : plan->notes()) {
-            m_sink(Notice{m_id, note});
-        }
-        if (written && !plan->gap().weights.empty()) { // fitted for this run, and not loaded
-            written = writeGap(m_recorder.directory(), plan->gap());
-        }
+    const InitPlan& plan = trainer().network().initPlan();
+    for (const std::string& note : plan.notes()) {
+        m_sink(Notice{m_id, note});
+    }
+    if (written && !plan.gap().weights.empty()) { // fitted for this run, and not loaded
+        written = writeGap(m_recorder.directory(), plan.gap());
     }
     if (!written) {
         fail(written.error());

@@ -5,16 +5,13 @@
 
 #include "engine/graph/factor_fits.h"
 #include "engine/graph/fit_cache.h"
-#include "engine/graph/weight_inputs.h"
-#include "engine/results/run_branch.h"
-#include "engine/runs/checkpoint.h"
 #include "engine/runs/gap_record.h"
 #include "engine/session/run_use.h"
-#include "engine/train/batches.h"
+#include "engine/session/transferred_run.h"
 #include "engine/train/evaluation.h"
-#include "engine/train/optimiser.h"
-#include "engine/train/precision.h"
-#include "engine/transfer/transfer_plan.h"
+#include "engine/train/fit_inputs.h"
+#include "engine/train/tensor_io.h"
+#include "engine/train/transfer_plan.h"
 #include "projects/model/parameter_name.h"
 #include "projects/schema/method_keys.h"
 
@@ -35,15 +32,6 @@ using projects::Project;
 std::int64_t layerOf(const FactoredWeight& weight)
 {
     return projects::parameterNameFrom(weight.name).layer;
-}
-
-std::int64_t countOf(std::vector<NamedParameter>& parameters)
-{
-    std::int64_t count = 0;
-    for (const NamedParameter& parameter : parameters) {
-        count += parameter.tensor.numel();
-    }
-    return count;
 }
 
 class FactoriseQuery final : public Query {
@@ -76,43 +64,39 @@ private:
         if (!opened) {
             return opened.error();
         }
-        m_opened = std::move(opened->run);
-        m_checkpoint.emplace(std::move(opened->checkpoint));
-        m_dataset = std::move(opened->dataset);
+        m_opened.emplace(std::move(*opened));
         return Done{};
     }
 
     /// What the documents alone tell.
     Status check()
     {
-        const std::int64_t done = m_checkpoint->state.step;
-        if (m_request.steps && *m_request.steps <= done) {
-            return Error{"steps", "got " + std::to_string(*m_request.steps) + ", expected more than the " +
-                                      std::to_string(done) + " that are done"};
+        if (Status left = checkStepsLeft(m_request.steps, checkpoint().state.step); !left) {
+            return left;
         }
         if (m_request.method == projects::LowRankMethod::Baseline) {
             return Error{"method", "baseline draws the factors and forgets what was learned; expected spectral, lfai, "
                                    "lfai_ws, relu_svd or exact"};
         }
-        if (!std::holds_alternative<projects::FullRank>(m_opened.project.network.rank)) {
+        if (!std::holds_alternative<projects::FullRank>(m_opened->run.project.network.rank)) {
             return Error{"network · rank of weights", "the run's weights are in factors already"};
         }
         if (std::holds_alternative<projects::FullRank>(m_request.rank)) {
             return Error{"rank", "got the full one, expected a number or a share"};
         }
-        m_after = m_opened.project;
+        m_after = m_opened->run.project;
         m_after.network.rank = m_request.rank;
         m_after.initialisation.lowRank = m_request.method;
         m_after.initialisation.lowRankInputs = m_request.inputs;
-        goOnTo(m_after, m_request.steps.value_or(m_opened.info.steps), nullptr);
+        goOnTo(m_after, m_request.steps.value_or(m_opened->run.info.steps), nullptr);
         return checkProject(m_after);
     }
 
     /// Both networks with what the run has learned; of the new one the factors are drawn.
     Status compile()
     {
-        const StoredTensors& stored = m_checkpoint->model.tensors();
-        auto before = CompiledNetwork::compile(m_opened.project, m_dataset->schema(), "cpu");
+        const TensorFiles& stored = checkpoint().model;
+        auto before = CompiledNetwork::compile(m_opened->run.project, m_opened->dataset->schema(), "cpu");
         if (!before) {
             return before.error();
         }
@@ -121,21 +105,21 @@ private:
         }
         Project drawn = m_after;
         drawn.initialisation.lowRank = projects::LowRankMethod::Baseline;
-        auto after = CompiledNetwork::compile(drawn, m_dataset->schema(), "cpu");
+        auto after = CompiledNetwork::compile(drawn, m_opened->dataset->schema(), "cpu");
         if (!after) {
             return after.error();
         }
         m_network = std::move(*after);
         for (const NamedParameter& parameter : m_network->parameters()) {
-            if (stored.contains(parameter.name)) {
+            if (stored.tensors().contains(parameter.name)) {
                 m_kept.copy(parameter.name, Moments::Carried);
             }
         }
-        if (Status applied = m_kept.apply(stored, *m_network); !applied) {
+        if (Status applied = m_kept.apply(stored, *m_network, watch()); !applied) {
             return applied;
         }
-        for (const FactoredWeight& weight : m_network->initPlan()->factored()) {
-            if (stored.contains(weight.name)) {
+        for (const FactoredWeight& weight : m_network->initPlan().factored()) {
+            if (stored.tensors().contains(weight.name)) {
                 m_weights.push_back(weight);
             }
         }
@@ -160,7 +144,9 @@ private:
             m_request.inputs == LowRankInputs::Data && m_request.method != projects::LowRankMethod::Spectral;
         std::vector<FactorFit> fits;
         for (const FactoredWeight& weight : m_weights) {
-            addFit(weight, at::Tensor(), fits);
+            if (Status added = addFit(weight, at::Tensor(), fits); !added) {
+                return added;
+            }
             const std::int64_t layer = layerOf(weight);
             if (looksAtData && (m_layers.empty() || m_layers.back() != layer)) {
                 m_layers.push_back(layer);
@@ -175,54 +161,40 @@ private:
         if (m_layer >= m_layers.size()) {
             return Done{};
         }
-        const projects::TrainingPlan& plan = m_after.training;
-        Batch batch;
-        if (const Status filled = m_dataset->fillSequential(batch, Split::Train, 0, plan.batch); !filled) {
-            return filled;
-        }
-        if (batch.batch == 0) {
-            return Error{"data", "there is no example to fit the weights to"};
-        }
-        WeightInputs inputs;
-        Pass pass = passAfter(m_checkpoint->state.step);
-        pass.weightInputs = &inputs;
-        const at::Tensor input = upload(batch, m_dataset->schema(), at::kCPU, parameterType(plan.precision)).input;
-        {
-            const at::NoGradGuard noGrad;
-            (void)m_network->forward(input, pass);
+        const Result<WeightInputs> inputs = readInputs(*m_network, *m_opened->dataset, m_after.training, at::kCPU,
+                                                       passAfter(checkpoint().state.step), fitLengthOf(m_after));
+        if (!inputs) {
+            return inputs.error();
         }
         std::vector<FactorFit> fits;
         for (const FactoredWeight& weight : m_weights) {
-            if (layerOf(weight) == m_layers[m_layer]) {
-                addFit(weight, inputs.momentsOf(m_network->parameters()[weight.u].tensor), fits);
+            if (layerOf(weight) != m_layers[m_layer]) {
+                continue;
+            }
+            const at::Tensor moments = inputs->momentsOf(m_network->parameters()[weight.u].tensor);
+            if (Status added = addFit(weight, moments, fits); !added) {
+                return added;
             }
         }
         ++m_layer;
         return fit(fits, m_request.method);
     }
 
-    void addFit(const FactoredWeight& weight, const at::Tensor& moments, std::vector<FactorFit>& fits)
+    Status addFit(const FactoredWeight& weight, const at::Tensor& moments, std::vector<FactorFit>& fits)
     {
-        const at::NoGradGuard noGrad;
-        const at::Tensor whole = wholeOf(weight);
-        const NamedParameter& u = m_network->parameters()[weight.u];
-        if (!whole.any().item<bool>()) {
-            u.tensor.zero_(); // the drawn v lets it learn
-            return;
+        const Result<at::Tensor> whole = readTensor(checkpoint().model, weight.name);
+        if (!whole) {
+            return whole.error();
         }
-        fits.push_back({.name = weight.name,
-                        .u = u.tensor,
-                        .v = m_network->parameters()[weight.v].tensor,
-                        .whole = whole,
-                        .inputMoments = moments,
-                        .follows = weight.start.follows,
-                        .seed = streamKey(m_after.seeds.init, weight.name),
-                        .epochs = m_after.initialisation.lowRankEpochs});
+        if (std::optional<FactorFit> fit = m_network->initPlan().fitOf(weight, *whole, moments)) {
+            fits.push_back(*std::move(fit));
+        }
+        return Done{};
     }
 
     Status fit(const std::vector<FactorFit>& fits, projects::LowRankMethod method)
     {
-        Result<FitsReport> report = fitAll(fits, method, userFitCache(), {});
+        Result<FitsReport> report = fitAll(fits, method, userFitCache(), watch());
         if (!report) {
             return report.error();
         }
@@ -242,7 +214,7 @@ private:
     {
         m_gap.methods = {m_request.method};
         m_gap.outputs = {std::nullopt};
-        m_gap.step = m_checkpoint->state.step;
+        m_gap.step = checkpoint().state.step;
         m_gap.inputs = m_layers.empty() ? LowRankInputs::Gaussian : LowRankInputs::Data;
         for (std::size_t i = 0; i < gap.weights.size(); ++i) {
             const auto found = std::ranges::find(m_gap.weights, gap.weights[i].name, &GapWeight::name);
@@ -255,21 +227,15 @@ private:
         }
     }
 
-    /// [out, in] in double.
-    [[nodiscard]] at::Tensor wholeOf(const FactoredWeight& weight) const
-    {
-        return viewOf(m_checkpoint->model.tensors().at(weight.name)).to(at::kDouble).flatten(1);
-    }
-
     /// On the batches of the run's own validations, or as many of the training split where there is no other.
     Result<double> lossOf(CompiledNetwork& network)
     {
         const projects::TrainingPlan& plan = m_after.training;
-        const bool validates = m_dataset->size(Split::Validation) > 0;
-        Evaluation evaluation(network, *m_dataset, validates ? Split::Validation : Split::Train, plan, at::kCPU,
+        const bool validates = m_opened->dataset->size(Split::Validation) > 0;
+        Evaluation evaluation(network, *m_opened->dataset, validates ? Split::Validation : Split::Train, plan, at::kCPU,
                               std::max<std::int64_t>(plan.validationBatches, 1));
         while (!evaluation.atEnd()) {
-            if (const Status added = evaluation.advance(passAfter(m_checkpoint->state.step)); !added) {
+            if (const Status added = evaluation.advance(passAfter(checkpoint().state.step)); !added) {
                 return added.error();
             }
         }
@@ -288,7 +254,11 @@ private:
         for (const FactoredWeight& weight : m_weights) {
             const at::Tensor u = m_network->parameters()[weight.u].tensor.to(at::kDouble);
             const at::Tensor v = m_network->parameters()[weight.v].tensor.to(at::kDouble).flatten(1);
-            const at::Tensor whole = wholeOf(weight);
+            const Result<at::Tensor> stored = readTensor(checkpoint().model, weight.name);
+            if (!stored) {
+                return stored.error();
+            }
+            const at::Tensor whole = stored->to(at::kDouble).flatten(1);
             const double size = whole.norm().item<double>();
             const double rest = (at::matmul(u, v) - whole).norm().item<double>();
             m_ready.weights.push_back({weight.name, u.size(1), size > 0 ? rest / size : 0});
@@ -298,55 +268,32 @@ private:
 
     Status write()
     {
-        const std::int64_t step = m_checkpoint->state.step;
-        RunBranch branch;
-        branch.parent = m_request.runDirectory;
-        branch.step = step;
+        RunBranch branch =
+            branchOf(m_request.runDirectory, *m_opened, m_after, RunEventKind::Forked,
+                     std::to_string(m_weights.size()) + " weights in factors, by " + projects::keyOf(m_request.method));
         branch.directory = m_request.newRun;
-        branch.project = m_after;
         branch.steps = m_after.training.steps;
-        branch.event = {step, RunEventKind::Forked,
-                        m_request.runDirectory.filename().string() + ": " + std::to_string(m_weights.size()) +
-                            " weights in factors, by " + projects::keyOf(m_request.method)};
-        branch.matrices = m_network->coefficients(step);
-        branch.source = {m_opened.projectDirectory, m_opened.data};
-        if (m_opened.otherData) {
-            branch.events.push_back({step, RunEventKind::OtherData, *m_opened.otherData});
-        }
-        const Result<std::filesystem::path> written =
-            makeBranch(branch, [&](const std::filesystem::path& directory) { return writeWeights(directory); });
+        branch.matrices = m_network->coefficients(branch.step);
+        const Result<std::filesystem::path> written = makeBranch(branch, [&](const std::filesystem::path& directory) {
+            const Status gap = writeGap(directory, m_gap);
+            return gap ? writeTransferred(directory, *m_opened, m_kept, m_after, *m_network) : gap;
+        });
         if (!written) {
             return written.error();
         }
         m_ready.runDirectory = *written;
-        m_ready.step = step;
-        m_ready.notes.insert(m_ready.notes.begin(), m_opened.notes.begin(), m_opened.notes.end());
+        m_ready.step = branch.step;
+        m_ready.notes.insert(m_ready.notes.begin(), m_opened->run.notes.begin(), m_opened->run.notes.end());
         return Done{};
     }
 
-    /// The checkpoint of the new run: the optimiser's state of what is kept is the old one's, byte for byte.
-    Status writeWeights(const std::filesystem::path& directory)
-    {
-        const auto optimiser = Optimiser::make(m_after.training, m_network->parameters());
-        const HostTensors fresh = optimiser->state();
-        const Result<HostTensors> state = m_kept.optimiserState(m_checkpoint->optimiser.tensors(), fresh);
-        if (!state) {
-            return state.error();
-        }
-        if (const Status written = writeGap(directory, m_gap); !written) {
-            return written;
-        }
-        const HostTensors model = hostTensors(m_network->parameters());
-        return writeCheckpoint(directory, m_checkpoint->state, model.stored(), state->stored(), {});
-    }
+    [[nodiscard]] const CheckpointFiles& checkpoint() const { return m_opened->checkpoint; }
 
     FactoriseRequest m_request;
     FactoriseReady m_ready;
     std::size_t m_stage = 0;
-    OpenedRun m_opened;
+    std::optional<OpenedCheckpoint> m_opened;
     Project m_after;
-    std::optional<LoadedCheckpoint> m_checkpoint;
-    std::unique_ptr<Dataset> m_dataset;
     std::unique_ptr<CompiledNetwork> m_network; ///< of m_after
     TransferPlan m_kept;                        ///< what is the same in both
     std::vector<FactoredWeight> m_weights;

@@ -6,15 +6,13 @@
 #include "engine/graph/factor_fits.h"
 #include "engine/graph/fit_cache.h"
 #include "engine/graph/kept_fit.h"
-#include "engine/graph/weight_inputs.h"
 #include "engine/lowrank/fit_layers.h"
-#include "engine/runs/checkpoint.h"
 #include "engine/session/run_use.h"
 #include "engine/train/batches.h"
 #include "engine/train/fit_inputs.h"
 #include "engine/train/precision.h"
 #include "engine/train/tensor_io.h"
-#include "engine/transfer/transfer_plan.h"
+#include "engine/train/transfer_plan.h"
 #include "projects/base/random.h"
 
 #include <ATen/Parallel.h>
@@ -120,7 +118,7 @@ private:
         if (const Status done = (this->*kStages[stage])(); !done) {
             return QueryFailed{m_request.tag, done.error()};
         }
-        const std::size_t factorFits = m_weights.size() * m_gap.methods.size();
+        const std::size_t factorFits = m_fits.size() * m_gap.methods.size();
         if (kStages[stage] == &GapQuery::takeFits && m_gap.done() < factorFits) {
             return std::nullopt;
         }
@@ -189,11 +187,10 @@ private:
             return network.error();
         }
         m_network = std::move(*network);
-        if (const InitPlan* const plan = m_network->initPlan()) {
-            std::ranges::copy_if(plan->factored(), std::back_inserter(m_weights), [this](const FactoredWeight& weight) {
-                return !ofRun() || m_checkpoint->model.tensors().contains(weight.name);
-            });
-        }
+        std::ranges::copy_if(m_network->initPlan().factored(), std::back_inserter(m_weights),
+                             [this](const FactoredWeight& weight) {
+                                 return !ofRun() || m_checkpoint->model.tensors().contains(weight.name);
+                             });
         if (m_weights.empty() && attentions().empty()) {
             return Error{"network", ofRun()
                                         ? "the run holds no weight whole that is of lower rank here: expected a rank "
@@ -201,7 +198,7 @@ private:
                                         : "no weight is below full rank: expected a rank, of the network or of a node"};
         }
         if (!ofRun()) {
-            return m_network->initialise({}, {});
+            return m_network->initialise(watch(), {});
         }
         TransferPlan kept;
         for (const NamedParameter& parameter : m_network->parameters()) {
@@ -209,7 +206,7 @@ private:
                 kept.copy(parameter.name, Moments::Fresh);
             }
         }
-        return kept.apply(m_checkpoint->model.tensors(), *m_network);
+        return kept.apply(m_checkpoint->model, *m_network, watch());
     }
 
     /// What the network of full weights makes of held data, and what its weights read of the training data.
@@ -219,48 +216,25 @@ private:
         if (!full) {
             return full.error();
         }
-        const Status weights = ofRun() ? loadParameters(m_checkpoint->model.tensors(), (*full)->parameters())
-                                       : (*full)->initialise({}, {});
+        const Status weights =
+            ofRun() ? loadParameters(m_checkpoint->model, (*full)->parameters()) : (*full)->initialise(watch(), {});
         if (!weights) {
             return weights.error();
         }
         if (m_gap.inputs == LowRankInputs::Data) {
-            if (const Status read = readInputs(**full); !read) {
-                return read;
+            const Result<WeightInputs> inputs = readInputs(**full, *m_dataset, m_project.training, at::kCPU,
+                                                           passAfter(m_gap.step), fitLengthOf(m_project));
+            if (!inputs) {
+                return inputs.error();
             }
+            m_moments = momentsByName(*inputs, (*full)->parameters());
+            m_attentionInputs = inputs->sequences();
         }
         Result<at::Tensor> output = outputOf(**full);
         if (!output) {
             return output.error();
         }
         m_fullOutput = std::move(*output);
-        return Done{};
-    }
-
-    /// The second moments of what each weight reads.
-    Status readInputs(CompiledNetwork& full)
-    {
-        Batch batch;
-        const projects::TrainingPlan& plan = m_project.training;
-        if (const Status filled = m_dataset->fillSequential(batch, Split::Train, 0, plan.batch); !filled) {
-            return filled.error();
-        }
-        if (batch.batch == 0) {
-            return Error{"data", "there is no example whose inputs the weights could be fitted to"};
-        }
-        WeightInputs inputs;
-        inputs.setLength(fitLengthOf(m_project));
-        Pass pass = passAfter(m_gap.step);
-        pass.weightInputs = &inputs;
-        const at::NoGradGuard noGrad;
-        const DeviceBatch uploaded = upload(batch, m_dataset->schema(), at::kCPU, parameterType(plan.precision));
-        (void)full.forward(uploaded.input, pass);
-        for (const NamedParameter& parameter : full.parameters()) {
-            if (const at::Tensor of = inputs.momentsOf(parameter.tensor); of.defined()) {
-                m_moments.emplace(parameter.name, of);
-            }
-        }
-        m_attentionInputs = inputs.sequences();
         return Done{};
     }
 
@@ -284,23 +258,23 @@ private:
     {
         const at::NoGradGuard noGrad;
         std::vector<LowRankProblem> problems;
+        InitPlan& plan = m_network->initPlan();
         for (const FactoredWeight& weight : m_weights) {
+            const Result<at::Tensor> whole =
+                ofRun() ? readTensor(m_checkpoint->model, weight.name) : Result<at::Tensor>(plan.wholeOf(weight));
+            if (!whole) {
+                return whole.error();
+            }
             const auto moments = m_moments.find(weight.name);
-            FactorFit fit{.name = weight.name,
-                          .u = m_network->parameters()[weight.u].tensor,
-                          .v = m_network->parameters()[weight.v].tensor,
-                          .whole = (ofRun() ? viewOf(m_checkpoint->model.tensors().at(weight.name))
-                                            : m_network->initPlan()->wholeOf(weight))
-                                       .to(at::kDouble)
-                                       .flatten(1),
-                          .inputMoments = moments == m_moments.end() ? at::Tensor() : moments->second,
-                          .follows = weight.start.follows,
-                          .seed = streamKey(m_project.seeds.init, weight.name),
-                          .epochs = m_project.initialisation.lowRankEpochs};
-            m_gap.weights.push_back(gapWeightOf(fit));
-            problems.push_back(problemOf(fit));
-            fit.whole = at::Tensor(); // the problem holds its numbers
-            m_fits.push_back(std::move(fit));
+            std::optional<FactorFit> fit =
+                plan.fitOf(weight, *whole, moments == m_moments.end() ? at::Tensor() : moments->second);
+            if (!fit) {
+                continue; // its factors are exact by every method
+            }
+            m_gap.weights.push_back(gapWeightOf(*fit));
+            problems.push_back(problemOf(*fit));
+            fit->whole = at::Tensor(); // the problem holds its numbers
+            m_fits.push_back(*std::move(fit));
         }
         for (const AttentionFeatures& attention : attentions()) {
             const NamedParameter& features = m_network->parameters()[attention.parameter];
@@ -310,7 +284,7 @@ private:
             m_startFeatures.push_back(features.tensor.detach().clone());
         }
         if (!attentions().empty()) {
-            m_network->initPlan()->setFits(
+            m_network->initPlan().setFits(
                 {.attentionInputs = m_attentionInputs, .attentionLength = fitLengthOf(m_project)});
         }
         m_gap.fits.resize(m_gap.weights.size() * m_gap.methods.size());
@@ -359,7 +333,7 @@ private:
 
     [[nodiscard]] const std::vector<AttentionFeatures>& attentions() const
     {
-        return m_network->initPlan()->attentions();
+        return m_network->initPlan().attentions();
     }
 
     /// The features of one head, for the queries and keys that the method's factors give: as they are drawn or learned,
@@ -374,10 +348,10 @@ private:
         const at::Tensor features = m_network->parameters()[attention.parameter].tensor;
         if (m_head == 0) {
             features.copy_(m_startFeatures[m_attention]);
-            m_problems = m_network->initPlan()->problemsOf(attention);
+            m_problems = m_network->initPlan().problemsOf(attention);
         }
         const AttentionProblem& problem = m_problems[m_head];
-        GapFit& gap = m_gap.fit(m_weights.size() + m_attention, m_method);
+        GapFit& gap = m_gap.fit(m_fits.size() + m_attention, m_method);
         if (const Status fitted = fitHead(problem, gap, features.select(0, std::int64_t(m_head))); !fitted) {
             gap.state = GapFit::State::Failed;
             gap.note = fitted.error().text();
@@ -453,7 +427,7 @@ private:
     std::chrono::steady_clock::time_point m_tellAt{};
     Project m_project;     ///< with its weights in factors
     Project m_fullProject; ///< with the weights that are approximated whole
-    std::optional<LoadedCheckpoint> m_checkpoint;
+    std::optional<CheckpointFiles> m_checkpoint;
     std::unique_ptr<Dataset> m_dataset;
     std::unique_ptr<CompiledNetwork> m_network; ///< of m_project
     std::vector<FactoredWeight> m_weights;

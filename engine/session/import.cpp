@@ -127,13 +127,13 @@ private:
             return transfers.error();
         }
         std::map<StoredType, std::int64_t> counts;
-        for (const TensorTransfer& each : *transfers) {
+        for (const TransferStep& each : *transfers) {
             ++counts[each.stored.place.type];
         }
         m_record.type = std::ranges::max_element(counts, {}, [](const auto& count) { return count.second; })->first;
-        for (const TensorTransfer& each : *transfers) {
+        for (const TransferStep& each : *transfers) {
             if (each.stored.place.type != m_record.type) {
-                m_record.types[each.tensor.name] = each.stored.place.type;
+                m_record.types[each.row.tensor.name] = each.stored.place.type;
             }
         }
         m_reading.emplace(*m_files, std::move(*transfers));
@@ -201,9 +201,7 @@ private:
         m_ready.architecture = m_decoder.kind;
         m_ready.layers = m_decoder.layers;
         m_ready.type = nameOf(m_record.type);
-        for (const NamedParameter& parameter : m_network->parameters()) {
-            m_ready.parameters += parameter.tensor.numel();
-        }
+        m_ready.parameters = countOf(m_network->parameters());
         return m_folder->keep();
     }
 

@@ -91,24 +91,19 @@ private:
     Status fit()
     {
         std::vector<NamedParameter>& parameters = m_parts->network->parameters();
-        std::vector<projects::FileTensor> own;
+        TransferPlan own;
         for (const NamedParameter& parameter : parameters) {
-            own.push_back({parameter.name, {parameter.name}});
+            own.copy(parameter.name, Moments::Fresh);
         }
-        take(fitOf(*m_files, std::move(own), parameters, ""));
+        take(own.match(*m_files, parameters));
         const auto sound = projects::soundProject(m_request.project);
         const auto found = sound ? projects::decoderOf(*sound) : Result<projects::FoundDecoder>(sound.error());
         if (found) {
-            std::vector<projects::FileTensor> tensors = projects::fileTensorsOf(found->decoder);
-            for (projects::FileTensor& tensor : tensors) {
-                std::ranges::transform(tensor.parameters, tensor.parameters.begin(),
-                                       [&](const std::string& name) { return found->parameter(name); });
-            }
-            take(fitOf(*m_files, std::move(tensors), parameters,
-                       std::string(projects::findDecoderKind(found->decoder.kind)->prefix)));
+            const auto named = [&](const std::string& name) { return found->parameter(name); };
+            take(matchModel(*m_files, found->decoder, named, parameters));
             m_decoder = found->decoder;
         }
-        if (m_transfers.empty()) {
+        if (m_steps.empty()) {
             const std::string first = m_files->tensors().empty() ? "none" : m_files->tensors().begin()->first;
             return Error{m_request.file.string(), "no tensor has the name and the shape of a parameter of the network; "
                                                   "the first of the file is " +
@@ -117,17 +112,17 @@ private:
         return Done{};
     }
 
-    void take(TensorFit fit)
+    void take(TransferReport report)
     {
-        for (TensorTransfer& transfer : fit.transfers) {
-            for (const std::string& parameter : transfer.tensor.parameters) {
-                m_rows[parameter] = {parameter, transfer.name, true, ""};
+        for (TransferStep& step : report.steps) {
+            for (const std::string& parameter : step.row.tensor.parameters) {
+                m_rows[parameter] = {parameter, step.name, true, ""};
             }
-            m_used.insert(transfer.name);
-            m_transfers.push_back(std::move(transfer));
+            m_used.insert(step.name);
+            m_steps.push_back(std::move(step));
         }
-        for (const TensorFit::Contradiction& each : fit.contradictions) {
-            for (const std::string& parameter : each.tensor.parameters) {
+        for (const TransferReport::Contradiction& each : report.contradictions) {
+            for (const std::string& parameter : each.row.tensor.parameters) {
                 m_rows.try_emplace(parameter, LoadWeightsReady::Row{parameter, each.name, false, each.what});
             }
             m_used.insert(each.name);
@@ -166,8 +161,8 @@ private:
 
     Status initialise()
     {
-        m_reading.emplace(*m_files, std::move(m_transfers));
-        return m_parts->network->initialise({}, [this](const std::string& name) {
+        m_reading.emplace(*m_files, std::move(m_steps));
+        return m_parts->network->initialise(watch(), [this](const std::string& name) {
             const auto row = m_rows.find(name);
             return row == m_rows.end() || !row->second.fits;
         });
@@ -229,7 +224,7 @@ private:
     std::optional<projects::Decoder> m_decoder; ///< that the network is, where it is one
     std::optional<TensorFiles> m_files;
     std::optional<TrainerParts> m_parts;
-    std::vector<TensorTransfer> m_transfers;
+    std::vector<TransferStep> m_steps;
     std::map<std::string, LoadWeightsReady::Row> m_rows; ///< of the parameters that a tensor of the file is meant for
     std::set<std::string> m_used;
     std::optional<WeightReading> m_reading;

@@ -3,15 +3,17 @@
 
 #include "engine/session/failure.h"
 
+#include <utility>
+
 namespace residua::engine {
 
-std::optional<Event> Query::advance()
+std::optional<Event> Query::advance(const PreparationWatch& watch)
 {
+    m_watch = watch;
     std::optional<Event> answer;
-    if (const auto failure = attempt([&] { answer = work(); })) {
-        return QueryFailed{tag(), Error{"engine", failure->text}};
-    }
-    return answer;
+    const auto failure = attempt([&] { answer = work(); });
+    m_watch = {}; // it may refer to what the caller has for this piece alone
+    return failure ? std::optional<Event>(QueryFailed{tag(), Error{"engine", failure->text}}) : std::move(answer);
 }
 
 } // namespace residua::engine

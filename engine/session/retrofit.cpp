@@ -4,14 +4,12 @@
 // are computed from the learned ones. Either is measured, on the run's own data, before anything is written.
 #include "engine/session/retrofit.h"
 
-#include "engine/results/run_branch.h"
-#include "engine/runs/checkpoint.h"
 #include "engine/session/run_use.h"
 #include "engine/session/start_weights.h"
+#include "engine/session/transferred_run.h"
 #include "engine/train/batches.h"
-#include "engine/train/optimiser.h"
 #include "engine/train/precision.h"
-#include "engine/transfer/transfer_plan.h"
+#include "engine/train/transfer_plan.h"
 #include "projects/model/parameter_name.h"
 #include "projects/nodes/node_kinds.h"
 #include "projects/transfer/retrofit.h"
@@ -21,6 +19,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -60,19 +59,20 @@ std::string sharedSource(const Project& project, const std::string& name)
 
 /// Where each parameter of a network of `project` comes from. Where the topology's are computed, none of its own is
 /// kept: what `computed` does not name starts fresh.
-TransferPlan planFor(const StoredTensors& stored, const std::optional<TopologyWeights>& computed,
-                     const Project& project, const std::vector<NamedParameter>& parameters)
+TransferPlan planFor(const TensorFiles& stored, const std::optional<TopologyWeights>& computed, const Project& project,
+                     const std::vector<NamedParameter>& parameters)
 {
     TransferPlan plan;
     for (const NamedParameter& parameter : parameters) {
         if (computed && isOfTopology(parameter.name)) {
             if (const auto found = computed->find(parameter.name); found != computed->end()) {
-                plan.add({parameter.name, ComputedStart{found->second}});
+                plan.start(parameter.name, found->second);
             }
-        } else if (stored.contains(parameter.name)) {
+        } else if (stored.tensors().contains(parameter.name)) {
             plan.copy(parameter.name, Moments::Carried);
-        } else if (const std::string shared = sharedSource(project, parameter.name); stored.contains(shared)) {
-            plan.add({parameter.name, StoredStart{shared}});
+        } else if (const std::string shared = sharedSource(project, parameter.name);
+                   stored.tensors().contains(shared)) {
+            plan.add({.tensor = {shared, {parameter.name}}});
         }
     }
     return plan;
@@ -82,8 +82,24 @@ TransferPlan planFor(const StoredTensors& stored, const std::optional<TopologyWe
 struct Transferred {
     std::unique_ptr<CompiledNetwork> network;
     TransferPlan plan;
-    TransferReport report;
+    // Each sorted.
+    std::vector<std::string> kept;    ///< parameters that go on with their moments
+    std::vector<std::string> added;   ///< those that start: fresh, computed, or as stored ones without their moments
+    std::vector<std::string> dropped; ///< stored tensors that no parameter starts as or has the name of
 };
+
+/// Tells what has become of the parameters and of what is stored.
+void tellInto(Transferred& made, const TensorFiles& stored)
+{
+    std::vector<NamedParameter>& parameters = made.network->parameters();
+    made.kept = made.plan.carried();
+    std::vector<std::string> names;
+    std::ranges::transform(parameters, std::back_inserter(names), &NamedParameter::name);
+    std::ranges::sort(names);
+    std::ranges::set_difference(names, made.kept, std::back_inserter(made.added));
+    const std::vector<std::string> unused = made.plan.match(stored, parameters).unused;
+    std::ranges::set_difference(unused, names, std::back_inserter(made.dropped));
+}
 
 /// How far apart the outputs of two networks are.
 struct Distance {
@@ -119,21 +135,17 @@ private:
         if (!opened) {
             return opened.error();
         }
-        m_opened = std::move(opened->run);
-        m_steps = m_request.steps.value_or(m_opened.info.steps);
-        m_before = m_opened.project;
-        m_checkpoint.emplace(std::move(opened->checkpoint));
-        m_dataset = std::move(opened->dataset);
+        m_opened.emplace(std::move(*opened));
+        m_steps = m_request.steps.value_or(m_opened->run.info.steps);
+        m_before = m_opened->run.project;
         return Done{};
     }
 
     /// What the documents alone tell.
     Status check()
     {
-        const std::int64_t done = m_checkpoint->state.step;
-        if (m_request.steps && m_steps <= done) {
-            return Error{"steps", "got " + std::to_string(m_steps) + ", expected more than the " +
-                                      std::to_string(done) + " that are done"};
+        if (Status left = checkStepsLeft(m_request.steps, checkpoint().state.step); !left) {
+            return left;
         }
         Result<Project> after = projects::rewired(m_before, m_request.topology);
         if (!after) {
@@ -158,20 +170,21 @@ private:
     {
         Project typed = project;
         typed.training.precision = precision;
-        Result<std::unique_ptr<CompiledNetwork>> network = CompiledNetwork::compile(typed, m_dataset->schema(), "cpu");
+        Result<std::unique_ptr<CompiledNetwork>> network =
+            CompiledNetwork::compile(typed, m_opened->dataset->schema(), "cpu");
         if (!network) {
             return network.error();
         }
-        const StoredTensors& stored = m_checkpoint->model.tensors();
+        const TensorFiles& stored = checkpoint().model;
         const bool isNew = &project == &m_after;
-        std::vector<NamedParameter>& parameters = (*network)->parameters();
-        TransferPlan plan = planFor(stored, isNew ? m_computed : std::nullopt, project, parameters);
-        if (const Status written = plan.apply(stored, **network); !written) {
+        Transferred made{std::move(*network), {}, {}, {}, {}};
+        made.plan = planFor(stored, isNew ? m_computed : std::nullopt, project, made.network->parameters());
+        if (const Status written = made.plan.apply(stored, *made.network, watch()); !written) {
             return Error{"topology · " + written.error().place,
                          "is not what the run has learned: " + written.error().message};
         }
-        TransferReport report = plan.report(stored, parameters);
-        return Transferred{std::move(*network), std::move(plan), std::move(report)};
+        tellInto(made, stored);
+        return made;
     }
 
     Result<at::Tensor> outputOf(const Project& project, Precision precision)
@@ -185,16 +198,16 @@ private:
     {
         const at::NoGradGuard noGrad;
         Batch batch;
-        const projects::ExampleSchema schema = m_dataset->schema();
+        const projects::ExampleSchema schema = m_opened->dataset->schema();
         const std::int64_t count = schema.hasTime() ? kSequences : kVectors;
-        if (const Status filled = m_dataset->fillSequential(batch, Split::Train, 0, count); !filled) {
+        if (const Status filled = m_opened->dataset->fillSequential(batch, Split::Train, 0, count); !filled) {
             return filled.error();
         }
         if (batch.batch == 0) {
             return Error{"data", "there is no example to compare the networks on"};
         }
         const at::Tensor input = upload(batch, schema, at::kCPU, parameterType(precision)).input;
-        return network.forward(input, passAfter(m_checkpoint->state.step)).to(at::kDouble);
+        return network.forward(input, passAfter(checkpoint().state.step)).to(at::kDouble);
     }
 
     Result<Distance> distanceIn(Precision precision)
@@ -211,7 +224,7 @@ private:
         if (asTheyAre) {
             return asTheyAre;
         }
-        Result<TopologyWeights> computed = weightsThatKeep(m_before, m_checkpoint->model.tensors(), m_after);
+        Result<TopologyWeights> computed = weightsThatKeep(m_before, checkpoint().model, m_after);
         if (!computed) {
             const bool fromPlain = m_departure && !learnedOfDepth();
             return fromPlain ? *m_departure : computed.error();
@@ -223,7 +236,7 @@ private:
     /// Whether the run has learned anything of its topology.
     [[nodiscard]] bool learnedOfDepth() const
     {
-        return std::ranges::any_of(m_checkpoint->model.tensors(),
+        return std::ranges::any_of(checkpoint().model.tensors(),
                                    [](const auto& entry) { return isOfTopology(entry.first); });
     }
 
@@ -236,8 +249,8 @@ private:
             return made.error();
         }
         // Weights that go on mean what they meant; those that start must start as the plain network.
-        const bool goesOn = std::ranges::any_of(made->report.kept, isOfTopology) &&
-                            !std::ranges::any_of(made->report.added, isOfTopology);
+        const bool goesOn = std::ranges::any_of(made->kept, isOfTopology) &&
+                            !std::ranges::any_of(made->added, isOfTopology);
         if (m_departure && !goesOn && !m_computed) {
             return *m_departure;
         }
@@ -263,61 +276,39 @@ private:
         if (!made) {
             return made.error();
         }
-        const std::int64_t step = m_checkpoint->state.step;
-        RunBranch branch;
-        branch.parent = m_request.runDirectory;
-        branch.step = step;
+        RunBranch branch = branchOf(m_request.runDirectory, *m_opened, m_after, RunEventKind::Retrofitted,
+                                    m_before.topology.preset + " to " + m_after.topology.preset);
         branch.directory = m_request.newRun;
-        branch.project = m_after;
         branch.steps = m_steps;
-        branch.event = {step, RunEventKind::Retrofitted,
-                        m_request.runDirectory.filename().string() + ": " + m_before.topology.preset + " to " +
-                            m_after.topology.preset};
         // Weights that are made for each token are known once they were made.
         if (const Result<at::Tensor> output = runOn(*made->network, m_after.training.precision); !output) {
             return output.error();
         }
-        branch.matrices = made->network->coefficients(step);
-        branch.source = {m_opened.projectDirectory, m_opened.data};
-        if (m_opened.otherData) {
-            branch.events.push_back({step, RunEventKind::OtherData, *m_opened.otherData});
-        }
-        const Result<std::filesystem::path> written =
-            makeBranch(branch, [&](const std::filesystem::path& directory) { return writeWeights(directory, *made); });
+        branch.matrices = made->network->coefficients(branch.step);
+        const Result<std::filesystem::path> written = makeBranch(branch, [&](const std::filesystem::path& directory) {
+            return writeTransferred(directory, *m_opened, made->plan, m_after, *made->network);
+        });
         if (!written) {
             return written.error();
         }
         m_ready.runDirectory = *written;
-        m_ready.notes = m_opened.notes;
-        m_ready.step = step;
-        m_ready.kept = std::move(made->report.kept);
-        m_ready.added = std::move(made->report.added);
-        m_ready.dropped = std::move(made->report.dropped);
+        m_ready.notes = m_opened->run.notes;
+        m_ready.step = branch.step;
+        m_ready.kept = std::move(made->kept);
+        m_ready.added = std::move(made->added);
+        m_ready.dropped = std::move(made->dropped);
         return Done{};
     }
 
-    /// The checkpoint of the new run: the optimiser's state of what is kept is the old one's, byte for byte.
-    Status writeWeights(const std::filesystem::path& directory, const Transferred& made)
-    {
-        const auto optimiser = Optimiser::make(m_after.training, made.network->parameters());
-        const HostTensors fresh = optimiser->state();
-        const Result<HostTensors> state = made.plan.optimiserState(m_checkpoint->optimiser.tensors(), fresh);
-        if (!state) {
-            return state.error();
-        }
-        const HostTensors model = hostTensors(made.network->parameters());
-        return writeCheckpoint(directory, m_checkpoint->state, model.stored(), state->stored(), {});
-    }
+    [[nodiscard]] const CheckpointFiles& checkpoint() const { return m_opened->checkpoint; }
 
     RetrofitRequest m_request;
     RetrofitReady m_ready;
     std::size_t m_stage = 0;
-    OpenedRun m_opened;
+    std::optional<OpenedCheckpoint> m_opened;
     Project m_before;
     Project m_after;
     std::int64_t m_steps = 0;
-    std::optional<LoadedCheckpoint> m_checkpoint;
-    std::unique_ptr<Dataset> m_dataset;
     std::optional<Error> m_departure; ///< of the new topology from the plain network
     std::optional<TopologyWeights> m_computed;
 };

@@ -135,7 +135,7 @@ Result<OpenedCheckpoint> openCheckpoint(const RunUse& use, std::optional<std::in
     if (!run) {
         return run.error();
     }
-    Result<LoadedCheckpoint> checkpoint = loadCheckpoint(use.run, step, &run->notes);
+    Result<CheckpointFiles> checkpoint = findCheckpoint(use.run, step, &run->notes);
     if (!checkpoint) {
         return checkpoint.error();
     }

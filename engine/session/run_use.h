@@ -49,7 +49,7 @@ struct OpenedRun {
 /// What a copy of a run is made from.
 struct OpenedCheckpoint {
     OpenedRun run;
-    LoadedCheckpoint checkpoint;
+    CheckpointFiles checkpoint;
     std::unique_ptr<Dataset> dataset; ///< of the run's project
 };
 /// Opens the checkpoint of `step`, without one the newest that is intact. The run's notes tell of those that are not.

@@ -82,8 +82,8 @@ private:
             if (m_run && m_run->running()) {
                 m_run->advance();
             }
-            for (std::unique_ptr<Query>& query : m_queries) {
-                answer(query);
+            for (std::size_t kind = 0; kind < m_queries.size(); ++kind) {
+                answer(kind);
             }
             if (m_run && m_run->ended()) {
                 m_run.reset();
@@ -140,11 +140,19 @@ private:
         return command;
     }
 
-    void answer(std::unique_ptr<Query>& query)
+    void answer(std::size_t kind)
     {
         const auto enough = std::chrono::steady_clock::now() + kQueryShare;
+        std::unique_ptr<Query>& query = m_queries[kind];
         while (query && (std::chrono::steady_clock::now() < enough)) {
-            std::optional<Event> event = query->advance();
+            bool givenUp = false;
+            std::optional<Event> event = query->advance([this, kind, tag = query->tag(), &givenUp](double) {
+                givenUp = givenUp || !isWanted(kind, tag);
+                return !givenUp;
+            });
+            if (givenUp) {
+                return; // the command that gives it up comes next, and answers
+            }
             if (std::optional<Event> news = query->takeNews()) {
                 m_sink(std::move(*news));
             }
@@ -199,6 +207,16 @@ private:
         return !m_quit && std::ranges::none_of(m_commands, [id](const Command& command) {
             const auto* stop = std::get_if<Stop>(&command);
             return stop && stop->run == id;
+        });
+    }
+
+    /// Whether a query shall go on: it was not given up meanwhile, and no newer one of its kind has come.
+    bool isWanted(std::size_t kind, QueryTag tag)
+    {
+        const std::scoped_lock lock(m_mutex);
+        return !m_quit && std::ranges::none_of(m_commands, [kind, tag](const Command& command) {
+            const auto* giveUp = std::get_if<GiveUp>(&command);
+            return command.index() == kind || (giveUp && giveUp->tag == tag);
         });
     }
 

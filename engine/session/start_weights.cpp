@@ -68,7 +68,7 @@ std::optional<std::pair<double, double>> logitsOf(LaurelBound bound, double alph
 /// What a run has learned of its wiring, without its recursion, where departureFromSums() sees nothing in the way.
 class Unroller {
 public:
-    Unroller(const Project& project, const StoredTensors& learned, Granularity granularity)
+    Unroller(const Project& project, const TopologyWeights& learned, Granularity granularity)
         : m_project(project), m_layers(project.network.depth()), m_learned(learned), m_granularity(granularity)
     {
     }
@@ -142,7 +142,7 @@ private:
     [[nodiscard]] at::Tensor tensor(const std::string& name) const
     {
         const auto found = m_learned.find(name);
-        return found == m_learned.end() ? at::Tensor() : viewOf(found->second).to(at::kDouble).contiguous();
+        return found == m_learned.end() ? at::Tensor() : found->second;
     }
     [[nodiscard]] bool isZero(const std::string& name) const
     {
@@ -163,7 +163,7 @@ private:
 
     const Project& m_project;
     std::int64_t m_layers;
-    const StoredTensors& m_learned;
+    const TopologyWeights& m_learned;
     Granularity m_granularity;
 };
 
@@ -265,15 +265,36 @@ private:
     }
 };
 
+/// What is stored of a topology.
+Result<TopologyWeights> topologyIn(const TensorFiles& stored)
+{
+    TopologyWeights weights;
+    for (const auto& [name, tensor] : stored.tensors()) {
+        if (!name.starts_with(projects::kTopologyPrefix)) {
+            continue;
+        }
+        const Result<at::Tensor> values = readTensor(stored, name);
+        if (!values) {
+            return values.error();
+        }
+        weights[name] = values->to(at::kDouble).contiguous();
+    }
+    return weights;
+}
+
 } // namespace
 
-Result<TopologyWeights> weightsThatKeep(const Project& before, const StoredTensors& learned, const Project& after)
+Result<TopologyWeights> weightsThatKeep(const Project& before, const TensorFiles& learned, const Project& after)
 {
     if (const auto refused = projects::departureFromSums(before.topology)) {
         return *refused;
     }
     const Granularity granularity = projects::granularityFor(before.topology.wiring, after.topology.wiring);
-    const Result<UnrolledDepth> wanted = std::visit(Unroller(before, learned, granularity), before.topology.wiring);
+    const Result<TopologyWeights> weights = topologyIn(learned);
+    if (!weights) {
+        return weights.error();
+    }
+    const Result<UnrolledDepth> wanted = std::visit(Unroller(before, *weights, granularity), before.topology.wiring);
     return wanted ? std::visit(Maker{after, *wanted}, after.topology.wiring) : Result<TopologyWeights>(wanted.error());
 }
 

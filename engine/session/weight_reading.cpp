@@ -20,11 +20,11 @@ std::optional<double> ShareNews::take(std::uint64_t done, std::uint64_t all)
     return static_cast<double>(done) / static_cast<double>(all);
 }
 
-WeightReading::WeightReading(const TensorFiles& files, std::vector<TensorTransfer> transfers)
-    : m_files(files), m_transfers(std::move(transfers))
+WeightReading::WeightReading(const TensorFiles& files, std::vector<TransferStep> steps)
+    : m_files(files), m_steps(std::move(steps))
 {
-    for (const TensorTransfer& each : m_transfers) {
-        m_bytes += each.stored.place.bytes;
+    for (const TransferStep& each : m_steps) {
+        m_bytes += each.bytes();
     }
 }
 
@@ -33,9 +33,9 @@ Status WeightReading::readNext()
     if (atEnd()) {
         return Done{};
     }
-    const TensorTransfer& next = m_transfers[m_next++];
-    m_read += next.stored.place.bytes;
-    return transfer(m_files, next);
+    const TransferStep& next = m_steps[m_next++];
+    m_read += next.bytes();
+    return carryOut(m_files, next);
 }
 
 } // namespace residua::engine

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/transfer/file_tensors.h"
+#include "engine/train/transfer_plan.h"
 
 #include <chrono>
 #include <cstdint>
@@ -20,13 +20,13 @@ private:
     std::chrono::steady_clock::time_point m_next;
 };
 
-/// Reads weights one tensor after another, and tells how far it is. Engine thread.
+/// Carries out a plan one tensor after another, and tells how far it is. Engine thread.
 class WeightReading {
 public:
     /// `files` outlives it.
-    WeightReading(const TensorFiles& files, std::vector<TensorTransfer> transfers);
+    WeightReading(const TensorFiles& files, std::vector<TransferStep> steps);
 
-    [[nodiscard]] bool atEnd() const { return m_next == m_transfers.size(); }
+    [[nodiscard]] bool atEnd() const { return m_next == m_steps.size(); }
     /// One tensor; none at the end.
     [[nodiscard]] Status readNext();
     /// The share of the bytes that is read, now and then.
@@ -34,7 +34,7 @@ public:
 
 private:
     const TensorFiles& m_files;
-    std::vector<TensorTransfer> m_transfers;
+    std::vector<TransferStep> m_steps;
     std::size_t m_next = 0;
     std::uint64_t m_bytes = 0;
     std::uint64_t m_read = 0;

@@ -2,7 +2,6 @@
 #include "engine/train/fit_inputs.h"
 
 #include "engine/graph/fit_cache.h"
-#include "engine/graph/weight_inputs.h"
 #include "engine/runtime/device.h"
 #include "engine/train/batches.h"
 #include "engine/train/precision.h"
@@ -16,8 +15,8 @@ namespace residua::engine {
 namespace {
 
 /// What the full network reads on the first batch of the training data, into `setting`.
-Status readInputs(const projects::Project& project, const Dataset& dataset, const std::string& device,
-                  FitSetting& setting)
+Status readFullInputs(const projects::Project& project, const Dataset& dataset, const std::string& device,
+                      FitSetting& setting, const PreparationWatch& watch)
 {
     const projects::Project full = fullRank(project);
     const Result<c10::Device> opened = openDevice(device);
@@ -25,29 +24,18 @@ Status readInputs(const projects::Project& project, const Dataset& dataset, cons
     if (!opened || !network) {
         return opened ? network.error() : opened.error();
     }
-    if (const Status started = (*network)->initialise({}, {}); !started) {
+    // The share that is told is that of the network which is trained, and of it nothing is done yet.
+    const PreparationWatch begins = watch ? PreparationWatch([&watch](double) { return watch(0); }) : watch;
+    if (const Status started = (*network)->initialise(begins, {}); !started) {
         return started.error();
     }
-    Batch batch;
-    const projects::TrainingPlan& plan = project.training;
-    if (const Status filled = dataset.fillSequential(batch, Split::Train, 0, plan.batch); !filled) {
-        return filled.error();
+    const Result<WeightInputs> inputs =
+        readInputs(**network, dataset, project.training, *opened, Pass(), setting.attentionLength);
+    if (!inputs) {
+        return inputs.error();
     }
-    if (batch.batch == 0) {
-        return Error{"data", "there is no example to fit the factored weights to"};
-    }
-    WeightInputs inputs;
-    inputs.setLength(setting.attentionLength);
-    Pass pass;
-    pass.weightInputs = &inputs;
-    const at::NoGradGuard noGrad;
-    (void)(*network)->forward(upload(batch, dataset.schema(), *opened, parameterType(plan.precision)).input, pass);
-    for (const NamedParameter& parameter : (*network)->parameters()) {
-        if (const at::Tensor of = inputs.momentsOf(parameter.tensor); of.defined()) {
-            setting.inputMoments.emplace(parameter.name, of);
-        }
-    }
-    setting.attentionInputs = inputs.sequences();
+    setting.inputMoments = momentsByName(*inputs, (*network)->parameters());
+    setting.attentionInputs = inputs->sequences();
     return Done{};
 }
 
@@ -96,16 +84,43 @@ std::int64_t fitLengthOf(const projects::Project& project)
     return sequences ? fitLength(project.training.sequenceLength) : kFitLength;
 }
 
-Status prepareFits(const projects::Project& project, const Dataset& dataset, const std::string& device,
-                   CompiledNetwork& network)
+Result<WeightInputs> readInputs(CompiledNetwork& network, const Dataset& dataset, const projects::TrainingPlan& plan,
+                                c10::Device device, Pass pass, std::int64_t attentionLength)
 {
-    InitPlan* const plan = network.initPlan();
-    const projects::Initialisation& initialisation = project.initialisation;
-    if (plan == nullptr) {
-        return Done{};
+    Batch batch;
+    if (const Status filled = dataset.fillSequential(batch, Split::Train, 0, plan.batch); !filled) {
+        return filled.error();
     }
-    const bool fitsFactors = !plan->factored().empty() && initialisation.lowRank != projects::LowRankMethod::Baseline;
-    const bool fitsFeatures = std::ranges::any_of(plan->attentions(), &AttentionFeatures::fitted);
+    if (batch.batch == 0) {
+        return Error{"data", "there is no example to fit the weights to"};
+    }
+    WeightInputs inputs;
+    inputs.setLength(attentionLength);
+    pass.weightInputs = &inputs;
+    const at::NoGradGuard noGrad;
+    (void)network.forward(upload(batch, dataset.schema(), device, parameterType(plan.precision)).input, pass);
+    return inputs;
+}
+
+std::map<std::string, at::Tensor> momentsByName(const WeightInputs& inputs,
+                                                const std::vector<NamedParameter>& parameters)
+{
+    std::map<std::string, at::Tensor> moments;
+    for (const NamedParameter& parameter : parameters) {
+        if (const at::Tensor of = inputs.momentsOf(parameter.tensor); of.defined()) {
+            moments.emplace(parameter.name, of);
+        }
+    }
+    return moments;
+}
+
+Status prepareFits(const projects::Project& project, const Dataset& dataset, const std::string& device,
+                   CompiledNetwork& network, const PreparationWatch& watch)
+{
+    InitPlan& plan = network.initPlan();
+    const projects::Initialisation& initialisation = project.initialisation;
+    const bool fitsFactors = !plan.factored().empty() && initialisation.lowRank != projects::LowRankMethod::Baseline;
+    const bool fitsFeatures = std::ranges::any_of(plan.attentions(), &AttentionFeatures::fitted);
     if (!fitsFactors && !fitsFeatures) {
         return Done{};
     }
@@ -113,11 +128,11 @@ Status prepareFits(const projects::Project& project, const Dataset& dataset, con
     const bool looksAtInputs =
         fitsFeatures || (fitsFactors && initialisation.lowRank != projects::LowRankMethod::Spectral);
     if (initialisation.lowRankInputs == projects::LowRankInputs::Data && looksAtInputs) {
-        if (const Status read = readInputs(project, dataset, device, setting); !read) {
+        if (const Status read = readFullInputs(project, dataset, device, setting, watch); !read) {
             return read.error();
         }
     }
-    plan->setFits(std::move(setting));
+    plan.setFits(std::move(setting));
     return Done{};
 }
 

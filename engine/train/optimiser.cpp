@@ -218,11 +218,18 @@ Status Optimiser::load(const TensorFiles& stored)
             clearMoments(i);
             continue;
         }
-        for (std::size_t kind = 0; kind < m_kinds.size(); ++kind) {
-            const std::string name = m_parameters[i].name + "." + m_kinds[kind].name;
-            if (Status loaded = loadTensor(stored, name, m_moments[i][kind]); !loaded) {
-                return loaded;
-            }
+        if (Status loaded = loadMoments(i, stored, m_parameters[i].name); !loaded) {
+            return loaded;
+        }
+    }
+    return Done{};
+}
+
+Status Optimiser::loadMoments(std::size_t of, const TensorFiles& stored, const std::string& name)
+{
+    for (std::size_t kind = 0; kind < m_kinds.size(); ++kind) {
+        if (Status loaded = loadTensor(stored, name + "." + m_kinds[kind].name, m_moments[of][kind]); !loaded) {
+            return loaded;
         }
     }
     return Done{};

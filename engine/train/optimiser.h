@@ -50,6 +50,8 @@ public:
     [[nodiscard]] HostTensors state() const;
     /// Without any it is as before the first step: so it lies in the checkpoint of weights that come from elsewhere.
     [[nodiscard]] Status load(const TensorFiles& stored);
+    /// Reads the stored moments of the parameter `name` into those of the one at index `of`.
+    [[nodiscard]] Status loadMoments(std::size_t of, const TensorFiles& stored, const std::string& name);
 
 protected:
     /// A kind of state that every parameter has. `Count` is one number, how often it was updated.

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/train/stage_course.h"
 
+#include "engine/train/transfer_plan.h"
 #include "projects/base/number_from.h"
 #include "projects/base/text.h"
 #include "projects/model/parameter_name.h"
 #include "projects/schedule/kept_parts.h"
 
-#include <ATen/core/grad_mode.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
+#include <utility>
 
 namespace residua::engine {
 namespace {
@@ -43,33 +45,52 @@ LayerIndex indexOf(const std::vector<NamedParameter>& parameters)
     return index;
 }
 
-/// Copies layer `source` onto layer `layer`. A source never lies above its copy, so copying from the top layer down
-/// reads no layer that was written.
-void copyLayer(const LayerIndex& index, std::int64_t layer, std::int64_t source, bool moments,
-               std::vector<NamedParameter>& parameters, Optimiser& optimiser)
+/// The parameters of a layer that write to the residual, with their biases, which are added to the matrix' product.
+std::set<std::string_view> writersOf(const LayerIndex& index, std::int64_t layer,
+                                     const std::vector<NamedParameter>& parameters)
 {
-    for (const auto& [at, to] : index) {
-        const auto from = index.find({source, at.second});
-        if (at.first == layer && from != index.end()) {
-            parameters[to].tensor.copy_(parameters[from->second].tensor);
-            if (moments) {
-                optimiser.copyMoments(from->second, to);
-            } else {
-                optimiser.clearMoments(to);
+    std::set<std::string_view> writers;
+    for (const auto& [at, i] : index) {
+        if (at.first == layer && parameters[i].writesResidual) {
+            writers.insert(parameters[i].name);
+            if (const auto beside = index.find({layer, projects::siblingOf(at.second, "bias")});
+                beside != index.end()) {
+                writers.insert(parameters[beside->second].name);
             }
         }
     }
+    return writers;
 }
 
-void silence(const LayerIndex& index, std::int64_t layer, std::vector<NamedParameter>& parameters)
+/// What becomes of one layer at a border.
+struct LayerGrowth {
+    std::int64_t layer = 0;
+    std::int64_t source = 0; ///< the layer that it becomes a copy of; itself: it stays as it is
+    Moments moments = Moments::Fresh;
+    bool silent = false; ///< it writes nothing to the residual at first
+};
+
+/// Adds the rows of a layer.
+void addRows(const LayerIndex& index, const LayerGrowth& growth, const std::vector<NamedParameter>& parameters,
+             TransferPlan& plan)
 {
-    for (const auto& [at, i] : index) {
-        if (at.first == layer && parameters[i].writesResidual) {
-            parameters[i].tensor.zero_();
-            const std::string bias = projects::siblingOf(at.second, "bias"); // added to the matrix' product
-            if (const auto beside = index.find({layer, bias}); beside != index.end()) {
-                parameters[beside->second].tensor.zero_();
-            }
+    const std::set<std::string_view> writers =
+        growth.silent ? writersOf(index, growth.layer, parameters) : std::set<std::string_view>();
+    for (const auto& [at, to] : index) {
+        const auto from = index.find({growth.source, at.second});
+        if (at.first != growth.layer || (from == index.end() && !growth.silent)) {
+            continue;
+        }
+        const NamedParameter& parameter = parameters[to];
+        const bool copied = growth.source != growth.layer && from != index.end();
+        Transfer row{.tensor = {copied ? parameters[from->second].name : parameter.name, {parameter.name}},
+                     .moments = copied ? growth.moments : Moments::Carried};
+        if (writers.contains(parameter.name)) {
+            const auto options = parameter.tensor.options().requires_grad(false);
+            row.computed = at::zeros({}, options).expand(parameter.tensor.sizes());
+        }
+        if (copied || row.computed.defined()) {
+            plan.add(std::move(row));
         }
     }
 }
@@ -157,25 +178,23 @@ std::string StageCourse::grow(const StageBorder& border, CompiledNetwork& networ
     if (!projects::grows(m_schedule) || before >= after) {
         return parts;
     }
-    const at::NoGradGuard noGrad;
     const Growth growth = projects::growthOf(m_schedule.growth, before, after);
     std::vector<NamedParameter>& parameters = network.parameters();
     const LayerIndex index = indexOf(parameters);
+    TransferPlan plan;
+    // A source never lies above its copy, so that rows from the top layer down read no layer that was written.
     for (std::int64_t layer = after; layer >= 1; --layer) {
         const std::int64_t source = growth.source[static_cast<std::size_t>(layer - 1)];
         const bool isNew = growth.isNew[static_cast<std::size_t>(layer - 1)];
-        if (source > 0 && source != layer) {
-            const bool moments = !isNew || m_schedule.growthMoments == GrowthMoments::Copied;
-            copyLayer(index, layer, source, moments, parameters, optimiser);
-        }
+        const bool carries = !isNew || m_schedule.growthMoments == GrowthMoments::Copied;
+        addRows(index,
+                {.layer = layer,
+                 .source = source > 0 ? source : layer,
+                 .moments = carries ? Moments::Carried : Moments::Fresh,
+                 .silent = isNew && m_schedule.growthWrites == GrowthWrites::Zero},
+                parameters, plan);
     }
-    if (m_schedule.growthWrites == GrowthWrites::Zero) {
-        for (std::int64_t layer = 1; layer <= after; ++layer) {
-            if (growth.isNew[static_cast<std::size_t>(layer - 1)]) {
-                silence(index, layer, parameters);
-            }
-        }
-    }
+    plan.applyWithin(parameters, optimiser);
     return toldOfLayers(growth, m_schedule.growth) + (parts.empty() ? "" : "; " + parts);
 }
 

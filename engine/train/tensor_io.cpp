@@ -4,7 +4,10 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/from_blob.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <iterator>
+#include <new>
 #include <optional>
 #include <set>
 
@@ -14,43 +17,18 @@ namespace {
 struct TypePair {
     StoredType stored;
     at::ScalarType scalar;
-    const char* name;
 };
 
 constexpr TypePair kTypes[] = {
-    {StoredType::F64, at::kDouble, "F64"}, {StoredType::F32, at::kFloat, "F32"},
-    {StoredType::F16, at::kHalf, "F16"},   {StoredType::Bf16, at::kBFloat16, "BF16"},
-    {StoredType::I64, at::kLong, "I64"},   {StoredType::I32, at::kInt, "I32"},
-    {StoredType::U8, at::kByte, "U8"},     {StoredType::Bool, at::kBool, "BOOL"},
+    {StoredType::F64, at::kDouble},    {StoredType::F32, at::kFloat}, {StoredType::F16, at::kHalf},
+    {StoredType::Bf16, at::kBFloat16}, {StoredType::I64, at::kLong},  {StoredType::I32, at::kInt},
+    {StoredType::U8, at::kByte},       {StoredType::Bool, at::kBool},
 };
 
-const TypePair* typeOf(at::ScalarType scalar)
+std::optional<StoredType> storedTypeOf(at::ScalarType type)
 {
-    for (const TypePair& pair : kTypes) {
-        if (pair.scalar == scalar) {
-            return &pair;
-        }
-    }
-    return nullptr;
-}
-
-const TypePair& typeOf(StoredType stored)
-{
-    for (const TypePair& pair : kTypes) {
-        if (pair.stored == stored) {
-            return pair;
-        }
-    }
-    return kTypes[0];
-}
-
-std::string shapeText(at::IntArrayRef shape)
-{
-    std::string text = "[";
-    for (std::size_t i = 0; i < shape.size(); ++i) {
-        text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
-    }
-    return text + "]";
+    const auto* const found = std::ranges::find(kTypes, type, &TypePair::scalar);
+    return found == std::end(kTypes) ? std::nullopt : std::optional(found->stored);
 }
 
 Error isMissing(const std::string& name)
@@ -58,42 +36,25 @@ Error isMissing(const std::string& name)
     return {"checkpoint", "tensor " + name + " is missing; it belongs to another network"};
 }
 
-Status checkForm(const std::string& name, StoredType stored, const std::vector<std::int64_t>& shape,
-                 const at::Tensor& tensor)
+Status checkForm(const std::string& name, const TensorPlace& place, const at::Tensor& tensor)
 {
-    const TypePair& type = typeOf(stored);
-    if (at::IntArrayRef(shape) == tensor.sizes() && type.scalar == tensor.scalar_type()) {
+    if (at::IntArrayRef(place.shape) == tensor.sizes() && scalarTypeOf(place.type) == tensor.scalar_type()) {
         return Done{};
     }
-    const TypePair* const expected = typeOf(tensor.scalar_type());
-    return Error{"checkpoint · " + name, std::string("got ") + type.name + " " + shapeText(shape) + ", expected " +
-                                             (expected != nullptr ? expected->name : "another type") + " " +
+    const std::optional<StoredType> expected = storedTypeOf(tensor.scalar_type());
+    return Error{"checkpoint · " + name, std::string("got ") + nameOf(place.type) + " " + shapeText(place.shape) +
+                                             ", expected " + (expected ? nameOf(*expected) : "another type") + " " +
                                              shapeText(tensor.sizes())};
 }
 
-Status copyTensor(const std::map<std::string, StoredTensor>& stored, const std::string& name, at::Tensor tensor)
-{
-    const auto found = stored.find(name);
-    if (found == stored.end()) {
-        return isMissing(name);
-    }
-    if (Status fits = checkForm(name, found->second.type, found->second.shape, tensor); !fits) {
-        return fits;
-    }
-    const at::NoGradGuard noGrad;
-    tensor.copy_(viewOf(found->second));
-    return Done{};
-}
-
 /// `stored` has all of the parameters.
-template <class Stored>
-Status checkAllKnown(const std::map<std::string, Stored>& stored, const std::vector<NamedParameter>& parameters)
+Status checkAllKnown(const TensorFiles& stored, const std::vector<NamedParameter>& parameters)
 {
     std::set<std::string> known;
     for (const NamedParameter& parameter : parameters) {
         known.insert(parameter.name);
     }
-    for (const auto& [name, tensor] : stored) {
+    for (const auto& [name, tensor] : stored.tensors()) {
         if (!known.contains(name)) {
             return Error{"checkpoint", "tensor " + name + " is not part of this network"};
         }
@@ -106,10 +67,10 @@ Status checkAllKnown(const std::map<std::string, Stored>& stored, const std::vec
 void HostTensors::add(const std::string& name, const at::Tensor& tensor)
 {
     const at::Tensor host = tensor.detach().to(at::kCPU).contiguous();
-    const TypePair* const type = typeOf(host.scalar_type());
-    TORCH_CHECK(type != nullptr, "tensor ", name, " has the type ", host.scalar_type(), ", which no checkpoint holds");
+    const std::optional<StoredType> type = storedTypeOf(host.scalar_type());
+    TORCH_CHECK(type, "tensor ", name, " has the type ", host.scalar_type(), ", which no checkpoint holds");
     StoredTensor& stored = m_stored[name];
-    stored.type = type->stored;
+    stored.type = *type;
     stored.shape = host.sizes().vec();
     stored.bytes = {static_cast<const std::byte*>(host.const_data_ptr()), host.nbytes()};
     m_memory.push_back(host);
@@ -117,13 +78,7 @@ void HostTensors::add(const std::string& name, const at::Tensor& tensor)
 
 at::ScalarType scalarTypeOf(StoredType type)
 {
-    return typeOf(type).scalar;
-}
-
-std::optional<StoredType> storedTypeOf(at::ScalarType type)
-{
-    const TypePair* const found = typeOf(type);
-    return found == nullptr ? std::nullopt : std::optional(found->stored);
+    return std::ranges::find(kTypes, type, &TypePair::stored)->scalar;
 }
 
 HostTensors hostTensors(const std::vector<NamedParameter>& parameters)
@@ -139,7 +94,7 @@ at::Tensor viewOf(const StoredTensor& stored)
 {
     // from_blob wants a mutable pointer; the view is only read.
     void* const bytes = const_cast<std::byte*>(stored.bytes.data());
-    return at::from_blob(bytes, stored.shape, at::TensorOptions().dtype(typeOf(stored.type).scalar));
+    return at::from_blob(bytes, stored.shape, at::TensorOptions().dtype(scalarTypeOf(stored.type)));
 }
 
 Status loadTensor(const TensorFiles& stored, const std::string& name, at::Tensor tensor)
@@ -149,29 +104,38 @@ Status loadTensor(const TensorFiles& stored, const std::string& name, at::Tensor
         return isMissing(name);
     }
     const TensorPlace& place = found->second.place;
-    if (Status fits = checkForm(name, place.type, place.shape, tensor); !fits) {
+    if (Status fits = checkForm(name, place, tensor); !fits) {
         return fits;
     }
     const at::NoGradGuard noGrad;
     if (tensor.is_cpu() && tensor.is_contiguous()) {
         return stored.read(found->second, {static_cast<std::byte*>(tensor.mutable_data_ptr()), tensor.nbytes()});
     }
-    std::vector<std::byte> bytes(place.bytes);
-    if (Status read = stored.read(found->second, bytes); !read) {
-        return read;
+    const Result<at::Tensor> read = readTensor(stored, name);
+    if (!read) {
+        return read.error();
     }
-    tensor.copy_(viewOf({place.type, place.shape, bytes}));
+    tensor.copy_(*read);
     return Done{};
 }
 
-Status loadParameters(const std::map<std::string, StoredTensor>& stored, std::vector<NamedParameter>& parameters)
+Result<at::Tensor> readTensor(const TensorFiles& stored, const std::string& name)
 {
-    for (NamedParameter& parameter : parameters) {
-        if (Status loaded = copyTensor(stored, parameter.name, parameter.tensor); !loaded) {
-            return loaded;
-        }
+    const auto found = stored.tensors().find(name);
+    if (found == stored.tensors().end()) {
+        return isMissing(name);
     }
-    return checkAllKnown(stored, parameters);
+    const TensorPlace& place = found->second.place;
+    auto* const bytes = new (std::nothrow) std::byte[place.bytes];
+    if (bytes == nullptr) {
+        return Error{name, "there is no memory for its " + std::to_string(place.bytes) + " bytes"};
+    }
+    at::Tensor tensor = at::from_blob(
+        bytes, place.shape, [bytes](void*) { delete[] bytes; }, at::TensorOptions().dtype(scalarTypeOf(place.type)));
+    if (Status read = stored.read(found->second, {bytes, place.bytes}); !read) {
+        return read.error();
+    }
+    return tensor;
 }
 
 Status loadParameters(const TensorFiles& stored, std::vector<NamedParameter>& parameters)
@@ -181,7 +145,7 @@ Status loadParameters(const TensorFiles& stored, std::vector<NamedParameter>& pa
             return loaded;
         }
     }
-    return checkAllKnown(stored.tensors(), parameters);
+    return checkAllKnown(stored, parameters);
 }
 
 } // namespace residua::engine

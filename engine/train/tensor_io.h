@@ -9,7 +9,6 @@
 #include <ATen/core/Tensor.h>
 
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,8 +29,6 @@ private:
 [[nodiscard]] HostTensors hostTensors(const std::vector<NamedParameter>& parameters);
 
 [[nodiscard]] at::ScalarType scalarTypeOf(StoredType type);
-/// How a tensor of this type is stored; nothing where none is.
-[[nodiscard]] std::optional<StoredType> storedTypeOf(at::ScalarType type);
 
 /// The stored numbers where they lie, which must outlive the tensor; they must not be written to.
 [[nodiscard]] at::Tensor viewOf(const StoredTensor& stored);
@@ -40,10 +37,12 @@ private:
 /// absent, or of another shape or type.
 [[nodiscard]] Status loadTensor(const TensorFiles& stored, const std::string& name, at::Tensor tensor);
 
-/// Every parameter; what is stored and is no parameter is an error too, for it belongs to another network.
-[[nodiscard]] Status loadParameters(const std::map<std::string, StoredTensor>& stored,
-                                    std::vector<NamedParameter>& parameters);
-/// The same from files, a tensor at a time.
+/// The tensor named `name`, of the type that it is stored in, on the host. An error where it is absent, or where there
+/// is no memory for it.
+[[nodiscard]] Result<at::Tensor> readTensor(const TensorFiles& stored, const std::string& name);
+
+/// Every parameter, a tensor at a time; what is stored and is no parameter is an error too, for it belongs to another
+/// network.
 [[nodiscard]] Status loadParameters(const TensorFiles& stored, std::vector<NamedParameter>& parameters);
 
 } // namespace residua::engine

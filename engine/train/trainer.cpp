@@ -109,7 +109,7 @@ Result<TrainerParts> openParts(const projects::Project& project, const std::file
         return network.error();
     }
     if (weights == FirstWeights::Initialised) {
-        if (const Status prepared = prepareFits(project, **dataset, device, **network); !prepared) {
+        if (const Status prepared = prepareFits(project, **dataset, device, **network, watches.weights); !prepared) {
             return prepared.error();
         }
         if (const Status started = (*network)->initialise(watches.weights, {}); !started) {
@@ -425,11 +425,7 @@ Result<std::optional<StageRecord>> Trainer::beginStage()
 
 std::int64_t Trainer::parameterCount() const
 {
-    std::int64_t count = 0;
-    for (const NamedParameter& parameter : m_parts.network->parameters()) {
-        count += parameter.tensor.numel();
-    }
-    return count;
+    return countOf(m_parts.network->parameters());
 }
 
 std::int64_t Trainer::unitsPerStep() const

@@ -4,13 +4,12 @@
 #include "engine/files/safetensors.h"
 #include "engine/files/safetensors_header.h"
 #include "engine/train/tensor_io.h"
-#include "engine/transfer/file_tensors.h"
+#include "engine/train/transfer_plan.h"
 #include "engine/transfer/new_folder.h"
 #include "projects/base/whole_file.h"
 #include "projects/huggingface/custom_model.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/equal.h>
 
 #include <cstddef>
@@ -40,14 +39,11 @@ const char* configWordOf(StoredType type)
 /// The shape of the tensor in the file, from those of its parameters.
 std::vector<std::int64_t> shapeOf(const projects::FileTensor& tensor, const std::vector<TensorFiles::Tensor>& stored)
 {
-    std::vector<std::int64_t> shape = stored.front().place.shape;
-    for (std::size_t i = 1; i < stored.size(); ++i) {
-        shape.front() += stored[i].place.shape.front();
+    std::vector<std::vector<std::int64_t>> shapes;
+    for (const TensorFiles::Tensor& each : stored) {
+        shapes.push_back(each.place.shape);
     }
-    if (tensor.transposed) {
-        std::swap(shape.front(), shape.back());
-    }
-    return shape;
+    return packedShape(tensor, shapes);
 }
 
 } // namespace
@@ -131,14 +127,12 @@ StoredType HuggingFaceWriter::recordedType(const std::string& tensor) const
 Result<at::Tensor> HuggingFaceWriter::read(const Entry& entry) const
 {
     std::vector<at::Tensor> parameters;
-    for (const TensorFiles::Tensor& stored : entry.stored) {
-        at::Tensor tensor = at::empty(stored.place.shape, at::TensorOptions().dtype(scalarTypeOf(stored.place.type)));
-        if (Status read =
-                m_source.weights.read(stored, {static_cast<std::byte*>(tensor.mutable_data_ptr()), tensor.nbytes()});
-            !read) {
-            return read.error();
+    for (const std::string& name : entry.tensor.parameters) {
+        Result<at::Tensor> tensor = readTensor(m_source.weights, m_source.found.parameter(name));
+        if (!tensor) {
+            return tensor;
         }
-        parameters.push_back(std::move(tensor));
+        parameters.push_back(std::move(*tensor));
     }
     return packed(entry.tensor, parameters);
 }

@@ -233,6 +233,7 @@ private slots:
         QVERIFY(completions("residua-cli pack p --checkpoints b", 4).contains("best"));
         QVERIFY(completions("residua-cli tokenise t --kind u", 4).contains("unigram"));
         QVERIFY(completions("residua-cli export r --type B", 4).contains("BF16"));
+        QVERIFY(completions("residua-cli export r --type F", 4).contains("F64")); // what its help names
         QVERIFY(completions("residua-cli export r --to pyt", 4).contains("pytorch"));
         // Fields, whose value follows; and what a place of the command takes, wherever its options stand.
         QVERIFY(completions("residua-cli train p --set training.ba", 4).contains("training.batch="));

@@ -44,7 +44,7 @@ QString faultOf(const fs::path& run, const QJsonObject& expected)
     if (!network) {
         return QString::fromStdString(network.error().text());
     }
-    if (const Status loaded = loadParameters(opened->checkpoint.model.tensors(), (*network)->parameters()); !loaded) {
+    if (const Status loaded = loadParameters(opened->checkpoint.model, (*network)->parameters()); !loaded) {
         return QString::fromStdString(loaded.error().text());
     }
     std::vector<std::int64_t> tokens;

@@ -40,6 +40,7 @@ public:
         m_training = pass.training();
         return m_loss(m_parameters[0].tensor, batch);
     }
+    engine::InitPlan& initPlan() override { return m_plan; }
     std::vector<engine::NamedParameter>& parameters() override { return m_parameters; }
     std::vector<engine::Matrix> coefficients(std::int64_t) override { return {}; }
 
@@ -47,6 +48,7 @@ public:
     [[nodiscard]] bool training() const { return m_training; }
 
 private:
+    engine::InitPlan m_plan{{}, {}, 0, 1}; ///< of nothing
     std::vector<engine::NamedParameter> m_parameters;
     Forward m_forward;
     Loss m_loss;

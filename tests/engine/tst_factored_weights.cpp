@@ -363,9 +363,9 @@ private Q_SLOTS:
         const auto spectral = compiled(factored(project, projects::FixedRank{3}, LowRankMethod::Spectral));
         QVERIFY(at::equal(parameter(*exact, "layers.1.down.u"), parameter(*spectral, "layers.1.down.u")));
         QVERIFY(!at::equal(parameter(*exact, "layers.1.up.u"), parameter(*spectral, "layers.1.up.u")));
-        QCOMPARE(exact->initPlan()->notes().size(), std::size_t{1});
-        QVERIFY(exact->initPlan()->notes().front().find("1 factored weight has no activation") == 0);
-        QVERIFY(spectral->initPlan()->notes().empty());
+        QCOMPARE(exact->initPlan().notes().size(), std::size_t{1});
+        QVERIFY(exact->initPlan().notes().front().find("1 factored weight has no activation") == 0);
+        QVERIFY(spectral->initPlan().notes().empty());
     }
 
     void fitsAreGivenUp()
@@ -393,7 +393,7 @@ private Q_SLOTS:
         const Project project = factored(tinyLanguage("mlp", "plain", 2), projects::FixedRank{3}, LowRankMethod::Exact);
         const auto startedWith = [&](const std::filesystem::path& path) {
             auto network = *engine::CompiledNetwork::compile(project, projects::examplesOf(project.data), "cpu");
-            network->initPlan()->setFits({.cache = {path}});
+            network->initPlan().setFits({.cache = {path}});
             if (const Status started = network->initialise({}, {}); !started) {
                 throw std::runtime_error(started.error().text());
             }
@@ -417,7 +417,7 @@ private Q_SLOTS:
         const auto again = startedWith(cache);
         QVERIFY(same(*again));
         QCOMPARE(std::filesystem::hard_link_count(second), std::uintmax_t{2}); // it was not written again
-        QCOMPARE(again->initPlan()->notes().size(), std::size_t{1});           // of what nothing follows
+        QCOMPARE(again->initPlan().notes().size(), std::size_t{1});            // of what nothing follows
 
         for (const auto& file : files) { // a byte of the numbers is turned over
             std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
@@ -428,17 +428,17 @@ private Q_SLOTS:
         }
         const auto repaired = startedWith(cache);
         QVERIFY(same(*repaired));
-        const auto& notes = repaired->initPlan()->notes();
+        const auto& notes = repaired->initPlan().notes();
         QVERIFY(std::ranges::any_of(notes, [](const std::string& note) {
             return note.starts_with("cache of fits: ") && note.find("is damaged") != std::string::npos;
         }));
         QVERIFY(same(*startedWith(cache)));
-        QCOMPARE(startedWith(cache)->initPlan()->notes().size(), std::size_t{1});
+        QCOMPARE(startedWith(cache)->initPlan().notes().size(), std::size_t{1});
 
         std::ofstream(folder.path().toStdString() + "/file") << "in the way";
         const auto uncached = startedWith(folder.path().toStdString() + "/file/fits");
         QVERIFY(same(*uncached));
-        QVERIFY(uncached->initPlan()->notes().back().find("is not kept for another time") != std::string::npos);
+        QVERIFY(uncached->initPlan().notes().back().find("is not kept for another time") != std::string::npos);
     }
 
     /// Each thing that a fit depends on gives it a file of its own.

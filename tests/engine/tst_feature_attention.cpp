@@ -290,7 +290,7 @@ private Q_SLOTS:
         for (const engine::NamedParameter& each : fitted->parameters()) {
             QCOMPARE(at::equal(each.tensor, parameter(*drawn, each.name)), !each.name.ends_with("features"));
         }
-        const auto& plan = *fitted->initPlan();
+        const auto& plan = fitted->initPlan();
         QCOMPARE(plan.attentions().size(), std::size_t{2});
         for (const engine::AttentionFeatures& attention : plan.attentions()) {
             const auto problems = plan.problemsOf(attention);
@@ -329,9 +329,9 @@ private Q_SLOTS:
         std::vector<at::Tensor> found;
         for (int start = 0; start < 2; ++start) {
             auto network = *engine::CompiledNetwork::compile(project, projects::examplesOf(project.data), "cpu");
-            network->initPlan()->setFits({.cache = {cache}});
+            network->initPlan().setFits({.cache = {cache}});
             QVERIFY(network->initialise({}, {}));
-            QVERIFY(network->initPlan()->notes().empty());
+            QVERIFY(network->initPlan().notes().empty());
             found.push_back(parameter(*network, "layers.1.attention.features").detach().clone());
             std::size_t files = 0;
             for (const auto& entry : std::filesystem::directory_iterator(cache)) {

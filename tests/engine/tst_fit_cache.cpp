@@ -176,7 +176,7 @@ private Q_SLOTS:
         project.initialisation.lowRank = projects::LowRankMethod::Exact;
         const auto started = [&](const fs::path& cache) {
             auto network = *engine::CompiledNetwork::compile(project, projects::examplesOf(project.data), "cpu");
-            network->initPlan()->setFits({.cache = {cache}});
+            network->initPlan().setFits({.cache = {cache}});
             return network->initialise({}, {}) ? std::move(network) : nullptr;
         };
         const auto expected = started({});
@@ -190,7 +190,7 @@ private Q_SLOTS:
             const FullDisk full(64);
             const auto network = started(m_folder);
             QVERIFY(network && isExpected(*network));
-            const std::string note = network->initPlan()->notes().back();
+            const std::string note = network->initPlan().notes().back();
             QVERIFY2(note.starts_with("cache of fits: ") && note.find("not kept for another time") != std::string::npos,
                      note.c_str());
         }

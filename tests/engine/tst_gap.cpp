@@ -8,8 +8,10 @@
 #include "engine/results/run_reader.h"
 #include "engine/results/run_upkeep.h"
 #include "engine/runs/checkpoint.h"
+#include "engine/session/gap.h"
 #include "engine/train/batches.h"
 #include "engine/train/tensor_io.h"
+#include "engine/train/trainer.h"
 #include "tests/support/test_program.h"
 
 #include <ATen/TensorOperators.h>
@@ -19,6 +21,7 @@
 #include <QtTest>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 
 using namespace residua;
@@ -55,9 +58,9 @@ at::Tensor validationOutput(const projects::Project& project, const fs::path& ru
 {
     const at::NoGradGuard noGrad;
     const auto dataset = Dataset::open(project, {});
-    const auto checkpoint = loadCheckpoint(run, std::nullopt, nullptr);
+    const auto checkpoint = findCheckpoint(run, std::nullopt, nullptr);
     auto network = CompiledNetwork::compile(project, (*dataset)->schema(), "cpu");
-    (void)loadParameters(checkpoint->model.tensors(), (*network)->parameters());
+    (void)loadParameters(checkpoint->model, (*network)->parameters());
     Batch batch;
     (void)(*dataset)->fillSequential(batch, Split::Validation, 0, project.training.batch);
     return (*network)->forward(upload(batch, (*dataset)->schema(), at::kCPU, at::kDouble).input,
@@ -109,6 +112,63 @@ private Q_SLOTS:
         QCOMPARE(parts.front().gap.weights.size(), gap.weights.size()); // which they are, before they are fitted
         QVERIFY(parts.front().gap.done() < gap.done());
         QVERIFY(std::ranges::all_of(parts, [](const GapProgress& part) { return part.tag == kTag; }));
+    }
+
+    /// What starts as zeros has factors that are exact by every method: there is nothing to fit, and no gap.
+    void aWeightOfZerosHasNoGap()
+    {
+        projects::Project project = thinLanguage();
+        for (projects::Node& node : project.network.blocks.front().graph.nodes) {
+            if (node.name == "down") {
+                node.params["start"] = 0.0;
+            }
+        }
+        GapRequest request = requestOf(project);
+        request.methods = {Method::Spectral};
+        const auto gap = ask(request);
+        QVERIFY2(gap.ok(), gap ? "" : gap.error().text().c_str());
+        QCOMPARE(gap->weights.size(), std::size_t{2 * 7 - 2});
+        QVERIFY(std::ranges::none_of(gap->weights,
+                                     [](const GapWeight& weight) { return weight.name.ends_with("down.weight"); }));
+        QVERIFY(std::ranges::all_of(gap->fits, [](const GapFit& fit) { return std::isfinite(fit.relativeError()); }));
+        QVERIFY(gap->outputs[0] && std::isfinite(*gap->outputs[0]));
+    }
+
+    /// A long piece of a question asks whether it is still wanted.
+    void aPieceCanBeGivenUp()
+    {
+        const std::unique_ptr<Query> query = queryFor(requestOf(thinLanguage()));
+        std::optional<Event> answer;
+        while (!answer) {
+            answer = query->advance([](double) { return false; });
+        }
+        const auto* const failed = std::get_if<QueryFailed>(&*answer);
+        QVERIFY(failed != nullptr);
+        QVERIFY2(failed->error.text().find("given up") != std::string::npos, failed->error.text().c_str());
+    }
+
+    /// The network whose inputs the weights are fitted to is initialised under the run's watch too, of whose own
+    /// network nothing is done then.
+    void fitsToDataCanBeGivenUp()
+    {
+        projects::Project project = thinLanguage();
+        project.initialisation.lowRank = Method::Spectral;
+        project.initialisation.lowRankInputs = projects::LowRankInputs::Data;
+        std::vector<double> shares;
+        const auto whole = openParts(project, {}, "cpu", FirstWeights::Initialised, {.weights = [&](double share) {
+                                         shares.push_back(share);
+                                         return true;
+                                     }});
+        QVERIFY2(whole.ok(), whole ? "" : whole.error().text().c_str());
+        QVERIFY(shares.front() > 0); // this method looks at no data
+        project.initialisation.lowRank = Method::Exact;
+        shares.clear();
+        const auto early = openParts(project, {}, "cpu", FirstWeights::Initialised, {.weights = [&](double share) {
+                                         shares.push_back(share);
+                                         return false;
+                                     }});
+        QVERIFY(!early.ok());
+        QCOMPARE(shares, std::vector<double>{0});
     }
 
     /// An attention by features has a line of its own, whose error the fit lowers, with weights in factors or without.

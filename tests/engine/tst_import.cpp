@@ -4,10 +4,10 @@
 #include "model_folder.h"
 
 #include "engine/files/safetensors.h"
+#include "engine/runs/checkpoint.h"
 #include "engine/session/export.h"
 #include "engine/session/import.h"
 #include "engine/session/load_weights.h"
-#include "engine/session/run_use.h"
 #include "projects/file/store.h"
 #include "tests/support/test_program.h"
 
@@ -209,13 +209,13 @@ private Q_SLOTS:
         const auto onto = answerTo<LoadWeightsReady>(request);
         QVERIFY2(onto.ok(), onto ? "" : onto.error().text().c_str());
         QCOMPARE(onto->unused, std::vector<std::string>{"model.morn.weight"});
-        const auto expected = openCheckpoint({ready->runDirectory, {}, OtherData::Refuse}, 0);
-        const auto got = openCheckpoint({onto->runDirectory, {}, OtherData::Refuse}, 0);
+        const auto expected = loadCheckpoint(ready->runDirectory, 0, nullptr);
+        const auto got = loadCheckpoint(onto->runDirectory, 0, nullptr);
         QVERIFY(expected.ok() && got.ok());
-        QCOMPARE(onto->rows.size(), expected->checkpoint.model.tensors().size());
+        QCOMPARE(onto->rows.size(), expected->model.tensors().size());
         for (const LoadWeightsReady::Row& row : onto->rows) {
-            const auto& before = expected->checkpoint.model.tensors().at(row.parameter).bytes;
-            const auto& now = got->checkpoint.model.tensors().at(row.parameter).bytes;
+            const auto& before = expected->model.tensors().at(row.parameter).bytes;
+            const auto& now = got->model.tensors().at(row.parameter).bytes;
             QCOMPARE(row.fits, row.parameter != "head.norm.weight");
             QCOMPARE(std::ranges::equal(before, now), row.fits);
         }

@@ -4,6 +4,7 @@
 #include "trainer_harness.h"
 
 #include "engine/api/matrix_name.h"
+#include "engine/files/safetensors.h"
 #include "engine/observe/observer.h"
 #include "engine/session/failure.h"
 #include "engine/session/recorder.h"
@@ -253,18 +254,25 @@ private Q_SLOTS:
     void checkpointsOfAnotherNetworkAreRefused()
     {
         std::vector<NamedParameter> parameters = oneParameter({1.0, 2.0});
+        const QTemporaryDir folder;
+        const auto loadedFrom = [&](const HostTensors& tensors) {
+            const auto path = std::filesystem::path(folder.path().toStdString()) / "t.safetensors";
+            const Status written = writeSafetensors(path, tensors.stored(), {});
+            const auto files = written ? TensorFiles::openFile(path) : Result<TensorFiles>(written.error());
+            return files ? loadParameters(*files, parameters) : Status(files.error());
+        };
         HostTensors tensors;
-        QVERIFY(loadParameters(tensors.stored(), parameters).error().text().find("w is missing") != std::string::npos);
+        QVERIFY(loadedFrom(tensors).error().text().find("w is missing") != std::string::npos);
         tensors.add("w", at::zeros({3}, at::kDouble));
-        const std::string shape = loadParameters(tensors.stored(), parameters).error().text();
+        const std::string shape = loadedFrom(tensors).error().text();
         QVERIFY2(shape.find("got F64 [3], expected F64 [2]") != std::string::npos, shape.c_str());
         HostTensors more;
         more.add("w", at::full({2}, 9.0, at::kDouble));
         more.add("x", at::zeros({1}));
-        QVERIFY(loadParameters(more.stored(), parameters).error().text().find("x is not part") != std::string::npos);
+        QVERIFY(loadedFrom(more).error().text().find("x is not part") != std::string::npos);
         HostTensors right;
         right.add("w", at::full({2}, 9.0, at::kDouble));
-        QVERIFY(loadParameters(right.stored(), parameters).ok());
+        QVERIFY(loadedFrom(right).ok());
         QCOMPARE(valueAt(parameters, 1), 9.0);
     }
 

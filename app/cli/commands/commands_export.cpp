@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <iterator>
 #include <optional>
 #include <variant>
 
@@ -114,12 +115,10 @@ std::vector<Command> exportCommands()
          {{{"RUN", "a run's directory"}},
           {offering(OptionSpec{"to", OptionKind::Text, "FORMAT", formatHelp()}, exportNames()),
            {"output", OptionKind::Text, "FOLDER", "the new folder, which must not exist", "o"},
-           {.name = "type",
-            .kind = OptionKind::Text,
-            .value = "TYPE",
-            .help =
-                "huggingface: " + engine::weightTypeNames() + " (default: as imported where nothing is lost, else F32)",
-            .choices = {"F32", "F16", "BF16"}},
+           offering(OptionSpec{"type", OptionKind::Text, "TYPE",
+                               "huggingface: " + engine::weightTypeNames() +
+                                   " (default: as imported where nothing is lost, else F32)"},
+                    {std::begin(engine::kWeightTypes), std::end(engine::kWeightTypes)}),
            {"from", OptionKind::Integer, "STEP", "the checkpoint of this step (default: the last)", {}, 0},
            projectOption(),
            otherDataOption(),
