@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "network_double.h"
-#include "stage_harness.h"
+#include "run_harness.h"
+#include "trainer_harness.h"
 
 #include "engine/api/matrix_name.h"
 #include "engine/observe/observer.h"
@@ -8,6 +9,7 @@
 #include "engine/session/recorder.h"
 #include "engine/session/training_loop.h"
 #include "engine/train/optimiser.h"
+#include "projects/library/presets.h"
 #include "tests/support/test_program.h"
 
 #include <ATen/TensorOperators.h>
@@ -35,7 +37,6 @@ using namespace residua;
 using namespace residua::engine;
 using residua::tests::quickLanguage;
 using residua::tests::quickVectors;
-using residua::tests::staged;
 using residua::tests::trainerOf;
 
 namespace {
@@ -147,12 +148,18 @@ private Q_SLOTS:
     void nothingIsFoundOfWhatFollowsADivergence()
     {
         QFETCH(int, steps);
-        projects::StageSchedule schedule;
-        schedule.stages = {{0, 2, {}}, {1, 3, {}}, {8, 4, {}}};
-        schedule.sampling = projects::DropSampling::First;
-        projects::Project project = staged(20, schedule);
+        projects::Project project = quickVectors(20);
+        const std::int64_t depth = project.network.depth();
+        for (const projects::TopologyPreset& preset : projects::topologyPresets(depth)) {
+            if (preset.name == "plain") {
+                project.topology = {preset.name, preset.wiring};
+            }
+        }
+        // The first layer is in every step: what it becomes in the first one is in the loss of the second.
+        project.schedule.stages = {{0, 2, {1}}, {1, 2.5, {1}}, {8, static_cast<double>(depth), {1}}};
+        project.data.validationFraction = 0.5;
         project.training.optimiser = projects::Sgd{};
-        project.training.learningRate = {.peak = 1e200, .warmupSteps = 0, .curve = projects::RateCurve::Constant};
+        project.training.learningRate = {.peak = 1e30, .warmupSteps = 0, .curve = projects::RateCurve::Constant};
         project.training.clipNorm = 0;
         project.training.observeEvery = 1;
         project.training.validateEvery = 1;
