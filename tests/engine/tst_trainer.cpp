@@ -159,7 +159,7 @@ private Q_SLOTS:
         project.schedule.stages = {{0, 2, {1}}, {1, 2.5, {1}}, {8, static_cast<double>(depth), {1}}};
         project.data.validationFraction = 0.5;
         project.training.optimiser = projects::Sgd{};
-        project.training.learningRate = {.peak = 1e30, .warmupSteps = 0, .curve = projects::RateCurve::Constant};
+        project.training.learningRate = {.peak = 1e200, .warmupSteps = 0, .curve = projects::RateCurve::Constant};
         project.training.clipNorm = 0;
         project.training.observeEvery = 1;
         project.training.validateEvery = 1;
