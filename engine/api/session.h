@@ -3,6 +3,7 @@
 
 #include "engine/api/export_format.h"
 #include "engine/api/gap.h"
+#include "engine/api/split.h"
 #include "engine/api/tokeniser_training.h"
 #include "engine/api/values.h"
 #include "projects/base/result.h"
@@ -94,8 +95,8 @@ struct EvaluateRequest {
     std::filesystem::path projectDirectory; ///< empty: the one recorded in the run
     OtherData otherData = OtherData::Refuse;
     std::optional<std::int64_t> step;
-    std::string split = "validation"; ///< "train", "validation" or "test"
-    std::int64_t batches = 0;         ///< 0: all
+    Split split = Split::Validation;
+    std::int64_t batches = 0; ///< 0: all
 };
 /// Makes `newRun`, as StartRun's directory (empty: a new one beside the run), a run that goes on from a checkpoint with
 /// its depth wired by `topology`, computing what it computed: the weights that stay and the optimiser's state of them

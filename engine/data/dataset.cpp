@@ -164,19 +164,6 @@ Status check(const projects::Project& project)
 
 } // namespace
 
-std::string toString(Split split)
-{
-    switch (split) {
-    case Split::Train:
-        return "training";
-    case Split::Validation:
-        return "validation";
-    case Split::Test:
-        return "test";
-    }
-    return {};
-}
-
 std::optional<Result<DataOutline>> Dataset::outline(const projects::Project& project)
 {
     return std::visit(

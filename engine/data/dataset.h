@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/api/split.h"
 #include "engine/host/preparation.h"
 #include "projects/base/result.h"
 #include "projects/model/project.h"
@@ -16,10 +17,6 @@
 #include <vector>
 
 namespace residua::engine {
-
-enum class Split { Train, Validation, Test };
-inline constexpr int kSplits = 3;
-[[nodiscard]] std::string toString(Split split);
 
 /// The size of a training set that is drawn without end.
 inline constexpr std::int64_t kEndless = std::numeric_limits<std::int64_t>::max();

@@ -163,12 +163,12 @@ void tellSplit(const std::vector<DataPartOutline>& parts, Split split, std::int6
     for (std::size_t i = 0; i < parts.size(); ++i) {
         if (taken > 0 && parts[i].evaluated[at] == 0) {
             notes.push_back(partName(i, parts[i].name) + " has none of the " + std::to_string(taken) + " windows of " +
-                            toString(split) + ": its share is too small for that many");
+                            std::string(nameOf(split).title) + ": its share is too small for that many");
         }
     }
     if (static_cast<double>(taken) < (1 - kUnsaid) * static_cast<double>(all)) {
-        notes.push_back(toString(split) + " goes through " + std::to_string(taken) + " of the " + std::to_string(all) +
-                        " windows that are set apart, in proportion to the weights: " + scarcest +
+        notes.push_back(std::string(nameOf(split).title) + " goes through " + std::to_string(taken) + " of the " +
+                        std::to_string(all) + " windows that are set apart, in proportion to the weights: " + scarcest +
                         " has no more for its share");
     }
 }

@@ -27,8 +27,8 @@ Status checkSplits(const SplitRanges& ranges, std::int64_t sequenceLength, const
         const std::int64_t size = ranges[static_cast<std::size_t>(i)].size;
         const auto use = split == Split::Train ? projects::SplitUse::Training : projects::SplitUse::HeldOut;
         if (projects::isTooShort(size, use, sequenceLength)) {
-            return Error{place, "the " + toString(split) + " split has " + std::to_string(size) + " of " +
-                                    std::to_string(all) + " tokens, expected at least " +
+            return Error{place, "the " + std::string(nameOf(split).title) + " split has " + std::to_string(size) +
+                                    " of " + std::to_string(all) + " tokens, expected at least " +
                                     std::to_string(sequenceLength + 1) + ": one sequence of " +
                                     std::to_string(sequenceLength) + " and the token after it"};
         }
@@ -62,7 +62,7 @@ Status checkSplitOfAll(const std::vector<TokenPart>& parts, Split split, std::in
     if (lacking == parts.end() || std::ranges::none_of(parts, has)) {
         return Done{};
     }
-    return Error{lacking->place, "is too short: nothing of it is left for the " + toString(split) +
+    return Error{lacking->place, "is too short: nothing of it is left for the " + std::string(nameOf(split).title) +
                                      " split, expected at least " + std::to_string(sequenceLength + 1) +
                                      " tokens, as of the other parts"};
 }

@@ -103,7 +103,7 @@ public:
         if (m_mix.tsallis.weight == 0) {
             return {};
         }
-        return {{"Tsallis entropy", [this] { return tsallisEntropy(); }}};
+        return {{[this](const Pass&) { return tsallisEntropy(); }}};
     }
 
     [[nodiscard]] std::vector<Matrix> matrices(std::int64_t step) override;

@@ -14,13 +14,6 @@
 
 namespace residua::engine {
 
-/// The rows of matrix::kLayerMagnitudes.
-enum class LayerMagnitude : std::int64_t {
-    Stream, ///< what the layer reads: the residual stream, or the mix that stands for it
-    Branch, ///< what it computes from that
-};
-inline constexpr std::int64_t kLayerMagnitudeKinds = 2;
-
 /// Collects how large the layers' values are in the passes that carry it (Panigrahi et al., §5: ‖y^(l)‖) and, where
 /// that is asked for, the effective rank of what they read. Costs two reductions a layer there; a rank besides a
 /// product of as many FLOP as a linear map of the features. Of several passes the last counts, layer by layer. Engine

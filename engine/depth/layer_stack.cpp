@@ -68,21 +68,11 @@ at::Tensor LayerStack::runProgram(std::size_t program, std::span<const at::Tenso
 {
     const LayerUse layer = use(program, pass);
     TORCH_CHECK(layer.runs, "the pass has no layer ", program / m_programsPerLayer + 1);
-    const at::Tensor branch = runGraph(program, inputs, pass);
+    const at::Tensor branch = m_programs[program].run(inputs, pass, m_activations, layer);
     if (pass.magnitudes != nullptr) {
         pass.magnitudes->saw(program, m_programs.size(), inputs[m_residualPorts[program]], branch);
     }
     return layer.factor == 1 || m_programs[program].scalesInside() ? branch : branch * layer.factor;
-}
-
-at::Tensor LayerStack::runGraph(std::size_t program, std::span<const at::Tensor> inputs, const Pass& pass)
-{
-    if (pass.layers.empty()) {
-        return m_programs[program].run(inputs, pass, m_activations);
-    }
-    Pass inside = pass;
-    inside.running = program / m_programsPerLayer;
-    return m_programs[program].run(inputs, inside, m_activations);
 }
 
 at::Tensor LayerStack::runOn(std::size_t module, const at::Tensor& input, const Pass& pass)

@@ -60,8 +60,6 @@ private:
     }
     /// The branch of a program that runs, measured and scaled.
     [[nodiscard]] at::Tensor runProgram(std::size_t program, std::span<const at::Tensor> inputs, const Pass& pass);
-    /// Its graph alone, which is told the layer that it is of.
-    [[nodiscard]] at::Tensor runGraph(std::size_t program, std::span<const at::Tensor> inputs, const Pass& pass);
 
     std::vector<GraphProgram> m_programs;
     std::vector<Module> m_modules;

@@ -176,7 +176,7 @@ public:
 
     [[nodiscard]] at::Tensor run(const Inputs& in, const Pass& pass) const override
     {
-        const PartUse use = pass.here().heads;
+        const PartUse& use = in.layer().heads;
         return use.all() ? runOf(m_heads, in, pass)
                          : runOf(these(keptParts(use, m_heads.sizes.kvHeads, m_node), joins(in, pass)), in, pass);
     }

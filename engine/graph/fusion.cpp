@@ -30,7 +30,7 @@ public:
         if (pass.weightInputs != nullptr) {
             std::ranges::for_each(m_weights, [&](const at::Tensor& each) { pass.weightInputs->add(each, in[0]); });
         }
-        const LayerUse layer = pass.here();
+        const LayerUse& layer = in.layer();
         if (m_side != MlpSide::Opens || layer.mlp.all()) {
             return gatedLinear(in[0].to(m_type), m_weights[0], m_weights[1], m_joined);
         }
@@ -98,8 +98,8 @@ at::Tensor LinearOperator::run(const Inputs& in, const Pass& pass) const
     if (pass.weightInputs != nullptr) {
         pass.weightInputs->add(m_weight.parameter(), in[0]);
     }
-    const LayerUse layer = m_side == MlpSide::None ? LayerUse() : pass.here();
-    if (layer.mlp.all()) {
+    const LayerUse& layer = in.layer();
+    if (m_side == MlpSide::None || layer.mlp.all()) {
         return linear(m_compute, in[0], m_weight, m_bias);
     }
     const KeptParts kept = keptParts(layer.mlp, layer.mlpParts, m_mlp);

@@ -29,9 +29,9 @@ using projects::Wire;
 /// The factor of the layer that runs, of one node's output.
 class LayerFactorOperator final : public Operator {
 public:
-    [[nodiscard]] at::Tensor run(const Inputs& in, const Pass& pass) const override
+    [[nodiscard]] at::Tensor run(const Inputs& in, const Pass&) const override
     {
-        const double factor = pass.here().factor;
+        const double factor = in.layer().factor;
         return factor == 1 ? in[0] : in[0] * factor;
     }
 };
@@ -247,7 +247,7 @@ std::vector<Operator*> GraphProgram::operators() const
 }
 
 std::vector<at::Tensor> GraphProgram::runAll(std::span<const at::Tensor> inputs, const Pass& pass,
-                                             projects::Activations activations)
+                                             projects::Activations activations, const LayerUse& layer)
 {
     if (!m_fedByPass.empty()) {
         std::vector<at::Tensor> all(inputs.begin(), inputs.end());
@@ -256,16 +256,16 @@ std::vector<at::Tensor> GraphProgram::runAll(std::span<const at::Tensor> inputs,
             TORCH_CHECK(found != pass.inputs.end(), "the pass does not feed the port ", port);
             all.push_back(found->second);
         }
-        return runOn(all, pass, activations);
+        return runOn(all, pass, activations, layer);
     }
-    return runOn(inputs, pass, activations);
+    return runOn(inputs, pass, activations, layer);
 }
 
 std::vector<at::Tensor> GraphProgram::runOn(std::span<const at::Tensor> inputs, const Pass& pass,
-                                            projects::Activations activations)
+                                            projects::Activations activations, const LayerUse& layer)
 {
     if (!at::GradMode::is_enabled()) {
-        return runSteps(inputs, pass);
+        return runSteps(inputs, pass, layer);
     }
     // What enters goes through an alias, at which the gradients of all readers inside are summed and leave as one, as
     // they leave a graph that is computed again. Without it they would meet those of readers outside one by one, and
@@ -283,17 +283,19 @@ std::vector<at::Tensor> GraphProgram::runOn(std::span<const at::Tensor> inputs, 
         }
     }
     if (activations == projects::Activations::Recompute) {
-        return runRecomputed([this, pass](std::span<const at::Tensor> again) { return runSteps(again, pass); },
+        return runRecomputed([this, kept = pass.withoutLayers(),
+                              layer](std::span<const at::Tensor> again) { return runSteps(again, kept, layer); },
                              entering, m_parameters, pass);
     }
-    return runSteps(entering, pass);
+    return runSteps(entering, pass, layer);
 }
 
-std::vector<at::Tensor> GraphProgram::runSteps(std::span<const at::Tensor> inputs, const Pass& pass)
+std::vector<at::Tensor> GraphProgram::runSteps(std::span<const at::Tensor> inputs, const Pass& pass,
+                                               const LayerUse& layer)
 {
     std::ranges::copy(inputs, m_slots.begin());
     for (const ProgramStep& step : m_steps) {
-        m_slots[step.out] = step.run->run(Inputs(m_slots, step.in), pass);
+        m_slots[step.out] = step.run->run(Inputs(m_slots, step.in, layer), pass);
         for (const std::size_t slot : step.done) {
             m_slots[slot].reset();
         }

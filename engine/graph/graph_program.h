@@ -25,8 +25,10 @@ struct GraphSetting {
     projects::GraphRef ref; ///< for the places of errors
     std::string prefix;     ///< of parameter names: "stem.", "layers.3.", "head."
     const projects::Sizes& sizes;
-    projects::Shape entering;                         ///< of every input port but these:
-    std::map<std::string, projects::Shape> fedByPass; ///< input ports that Pass::inputs feeds, by name
+    projects::Shape entering; ///< of every input port but these:
+    /// Input ports that Pass::inputs feeds, by name. Those of a network have none: no data source has a field for them,
+    /// and validation (projects/check) takes no such port.
+    std::map<std::string, projects::Shape> fedByPass;
     /// The nodes that write to the residual (projects::residualWriters). None in a stem or a head; of a block that is
     /// cut in two, those of the whole.
     std::set<projects::NodeId> residualWriters;
@@ -51,14 +53,17 @@ public:
     /// The values at the output ports. One tensor per input port; a port that the pass feeds must be among
     /// Pass::inputs. The program must outlive the backward of the values. `activations` says whether what the backward
     /// needs of the graph's inside is kept, or computed again from the inputs. Gradients have the same bits either way:
-    /// those of an input's readers are summed before they meet what else reads that tensor.
+    /// those of an input's readers are summed before they meet what else reads that tensor. `layer` is what the pass
+    /// does with the layer that the graph is of.
     [[nodiscard]] std::vector<at::Tensor> runAll(std::span<const at::Tensor> inputs, const Pass& pass,
-                                                 projects::Activations activations = projects::Activations::Keep);
+                                                 projects::Activations activations = projects::Activations::Keep,
+                                                 const LayerUse& layer = {});
     /// The same, where the first output is all that is wanted.
     [[nodiscard]] at::Tensor run(std::span<const at::Tensor> inputs, const Pass& pass,
-                                 projects::Activations activations = projects::Activations::Keep)
+                                 projects::Activations activations = projects::Activations::Keep,
+                                 const LayerUse& layer = {})
     {
-        return runAll(inputs, pass, activations).front();
+        return runAll(inputs, pass, activations, layer).front();
     }
     /// Its operators, in the order in which they run.
     [[nodiscard]] std::vector<Operator*> operators() const;
@@ -70,8 +75,9 @@ public:
 private:
     friend class GraphCompiler;
     [[nodiscard]] std::vector<at::Tensor> runOn(std::span<const at::Tensor> inputs, const Pass& pass,
-                                                projects::Activations activations);
-    [[nodiscard]] std::vector<at::Tensor> runSteps(std::span<const at::Tensor> inputs, const Pass& pass);
+                                                projects::Activations activations, const LayerUse& layer);
+    [[nodiscard]] std::vector<at::Tensor> runSteps(std::span<const at::Tensor> inputs, const Pass& pass,
+                                                   const LayerUse& layer);
 
     std::vector<std::string> m_inputPorts; ///< slot i holds port i
     std::vector<std::string> m_fedByPass;  ///< the ports of the slots after those

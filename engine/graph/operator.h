@@ -14,19 +14,24 @@
 
 namespace residua::engine {
 
-/// The inputs of one operator: views into the slots of the graph that runs.
+/// The inputs of one operator: views into the slots of the graph that runs, and what the pass does with the layer that
+/// the graph is of.
 class Inputs {
 public:
-    Inputs(std::span<const at::Tensor> slots, std::span<const std::size_t> indices) : m_slots(slots), m_indices(indices)
+    Inputs(std::span<const at::Tensor> slots, std::span<const std::size_t> indices, const LayerUse& layer)
+        : m_slots(slots), m_indices(indices), m_layer(layer)
     {
     }
 
     [[nodiscard]] std::size_t size() const { return m_indices.size(); }
     [[nodiscard]] const at::Tensor& operator[](std::size_t i) const { return m_slots[m_indices[i]]; }
+    /// In a stem or a head: that all of it runs.
+    [[nodiscard]] const LayerUse& layer() const { return m_layer; }
 
 private:
     std::span<const at::Tensor> m_slots;
     std::span<const std::size_t> m_indices;
+    const LayerUse& m_layer;
 };
 
 /// What a node does when its graph runs. Built once per node and layer; holds its parameters.

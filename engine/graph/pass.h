@@ -73,14 +73,16 @@ struct LayerUse {
 };
 
 /// What one pass through a network is for, and what it is given beside its input. Handed down to every stack and
-/// operator; a network keeps nothing of it.
+/// operator, objective and regulariser. A network keeps nothing of it but which layers the last training pass ran,
+/// which it shows among its coefficients.
 struct Pass {
     Mode mode = Mode::Evaluation;
     std::int64_t step = 0; ///< of the run, from 1; in evaluation the last one that was done; 0 outside of a run
     /// What is done with each layer of the network. Empty: what the document says (LayerDropping), or else all run.
     std::vector<LayerUse> layers;
     RandomStreams random;
-    /// What operators read beside the graph's input, by name: a mask, another network's output.
+    /// What graphs read beside their input and objectives beside the target, by name: a mask, another network's output.
+    /// No data source has such a field yet, so nothing but tests gives any.
     std::map<std::string, at::Tensor> inputs;
     /// Told how large the values of each layer are; null: nobody asks. Must outlive the pass.
     LayerMagnitudes* magnitudes = nullptr;
@@ -89,11 +91,10 @@ struct Pass {
     WeightInputs* weightInputs = nullptr;
 
     [[nodiscard]] bool training() const { return mode == Mode::Training; }
-    /// The layer (from 0) whose graph runs; what its operators are to do with their heads and parts is that layer's.
-    std::size_t running = 0;
     /// What is done with the layer at `index` (from 0).
     [[nodiscard]] LayerUse layer(std::size_t index) const { return layers.empty() ? LayerUse() : layers.at(index); }
-    [[nodiscard]] LayerUse here() const { return layer(running); }
+    /// The same without its layers: what is kept of it for a layer's backward.
+    [[nodiscard]] Pass withoutLayers() const { return {mode, step, {}, random, inputs, magnitudes, weightInputs}; }
 };
 
 /// Evaluation of a network as it is after so many steps of its run.

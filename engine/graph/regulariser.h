@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/graph/pass.h"
+
 #include <ATen/core/Tensor.h>
 
 #include <functional>
-#include <string>
 
 namespace residua::engine {
 
-/// A term that is added to the objective in training.
+/// A term that is added to the objective in training: a scalar on the device, of the parameters, of the pass and of
+/// what it has made of them; its factor is in it.
 struct Regulariser {
-    std::string name;
-    /// A scalar on the device, of the parameters and of what the last pass has made of them; its factor is in it.
-    std::function<at::Tensor()> term;
+    std::function<at::Tensor(const Pass& pass)> term;
 };
 
 } // namespace residua::engine

@@ -4,7 +4,7 @@
 #include "engine/depth/layer_dropping.h"
 #include "engine/depth/layer_wiring.h"
 #include "engine/graph/graph_program.h"
-#include "engine/ops/objectives.h"
+#include "engine/network/objectives.h"
 #include "engine/runtime/device.h"
 #include "projects/base/text.h"
 #include "projects/cost/cost.h"
@@ -38,8 +38,9 @@ double residualFactor(const Project& project)
 
 class Network final : public CompiledNetwork {
 public:
-    Network(const Compute& compute, const Project& project)
+    Network(const Compute& compute, const Project& project, const projects::ExampleSchema& examples)
         : m_compute(compute),
+          m_examples(examples),
           m_objective(entryOf(project.network.objective)),
           m_plan(compute, project.initialisation, project.seeds.init, project.network.depth(), residualFactor(project))
     {
@@ -47,14 +48,12 @@ public:
 
     [[nodiscard]] at::Tensor stackOutput(const at::Tensor& input, const Pass& pass) override
     {
-        const bool tokens = input.scalar_type() == at::kLong;
-        const at::Tensor entering[] = {tokens ? input : input.to(m_compute.parameterType)};
-        return m_wiring->run(m_stem->run(entering, outsideOf(pass)), withLayers(pass));
+        return stackOf(input, withLayers(pass));
     }
 
     [[nodiscard]] at::Tensor lossOf(const at::Tensor& stackOutput, const at::Tensor& target, const Pass& pass) override
     {
-        return m_objective.loss(headOf(stackOutput, pass), target);
+        return m_objective.loss(headOf(stackOutput, pass), target, pass);
     }
 
     [[nodiscard]] at::Tensor forward(const at::Tensor& input, const Pass& pass) override
@@ -64,10 +63,11 @@ public:
 
     [[nodiscard]] at::Tensor loss(const DeviceBatch& batch, const Pass& pass) override
     {
-        at::Tensor loss = m_objective.loss(forward(batch.input, pass), batch.target);
+        const Pass whole = withLayers(pass);
+        at::Tensor loss = lossOf(stackOf(batch.input, whole), batch.target, whole);
         if (pass.training()) {
             for (const Regulariser& regulariser : m_regularisers) {
-                loss = loss + regulariser.term();
+                loss = loss + regulariser.term(whole);
             }
         }
         return loss;
@@ -93,18 +93,18 @@ public:
 private:
     friend class NetworkCompiler;
 
-    /// What is left out of the layers is not of the stem and the head.
-    [[nodiscard]] static Pass outsideOf(const Pass& pass)
+    /// What leaves the stack, where the pass says what is done with its layers.
+    [[nodiscard]] at::Tensor stackOf(const at::Tensor& input, const Pass& pass)
     {
-        Pass outside = pass;
-        outside.layers.clear();
-        return outside;
+        const bool tokens = m_examples.input().isTokens();
+        const at::Tensor entering[] = {tokens ? input : input.to(m_compute.parameterType)};
+        return m_wiring->run(m_stem->run(entering, pass), pass);
     }
 
     [[nodiscard]] at::Tensor headOf(const at::Tensor& stackOutput, const Pass& pass)
     {
         const at::Tensor inside[] = {stackOutput};
-        return m_head->run(inside, outsideOf(pass));
+        return m_head->run(inside, pass);
     }
 
     /// The pass with what the document leaves out, unless its caller has said what to leave out.
@@ -121,6 +121,7 @@ private:
     }
 
     Compute m_compute;
+    projects::ExampleSchema m_examples;
     const ObjectiveEntry& m_objective;
     std::vector<Regulariser> m_regularisers;
     std::optional<GraphProgram> m_stem;
@@ -137,7 +138,7 @@ public:
         : m_project(project),
           m_examples(examples),
           m_compute(compute),
-          m_network(std::make_unique<Network>(compute, project))
+          m_network(std::make_unique<Network>(compute, project, examples))
     {
     }
 
@@ -194,10 +195,9 @@ private:
         if (training.factorDecay != projects::FactorDecay::Product || products.empty()) {
             return;
         }
-        m_network->m_regularisers.push_back(
-            {"Frobenius decay", [products, network = m_network.get(), factor = training.frobeniusDecay / 2] {
-                 return sumOfRunning(products, network->m_lastLayers) * factor;
-             }});
+        m_network->m_regularisers.push_back({[products, factor = training.frobeniusDecay / 2](const Pass& pass) {
+            return sumOfRunning(products, pass.layers) * factor;
+        }});
     }
 
     /// The document's sizes, which the data must agree with.

@@ -21,7 +21,6 @@ struct CheckpointState {
     std::int64_t step = 0;
     std::int64_t units = 0; ///< tokens or samples seen
     double seconds = 0;
-    std::int64_t stage = 0;
     std::map<std::string, std::string> cursors; ///< data cursors and random states, each in its owner's text
     std::optional<double> validationLoss;       ///< the last before this state; finite
 

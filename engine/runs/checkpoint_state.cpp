@@ -30,7 +30,7 @@ RecordJson stateJson(const CheckpointState& state, std::uint32_t model, std::uin
                        {"step", state.step},
                        {"units", state.units},
                        {"seconds", state.seconds},
-                       {"stage", state.stage}};
+                       {"stage", 0}}; // earlier versions do not open a checkpoint without it
     if (state.validationLoss) {
         json["validationLoss"] = *state.validationLoss;
     }
@@ -70,7 +70,6 @@ Result<StateFile> stateFrom(const RecordJson& json, const std::string& place)
     state.step = fields.count("step");
     state.units = fields.count("units");
     state.seconds = fields.number("seconds");
-    state.stage = fields.count("stage");
     if (fields.find("validationLoss") != nullptr) { // earlier versions wrote none
         state.validationLoss = fields.number("validationLoss");
     }

@@ -117,7 +117,7 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::start(const StartRun& command, con
         new ActiveRun(command.run, std::move(*trainer), std::move(*writer), command.device, sink));
     run->m_pauseAt = command.pauseAfter;
     run->guarded([&] { run->announce(); });
-    run->guarded([&] { run->keep(run->m_loop.observe()); });
+    run->guarded([&] { run->m_loop.observe(); });
     return run;
 }
 
@@ -182,7 +182,7 @@ void ActiveRun::goOnFrom(const OpenedRun& opened, std::optional<std::int64_t> ch
     }
     if (!checkpoint) {
         m_sink(Notice{m_id, "the run had no checkpoint yet and begins again"});
-        guarded([this] { keep(m_loop.observe()); });
+        guarded([this] { m_loop.observe(); });
     }
     const std::int64_t done = checkpoint.value_or(0);
     if (opened.otherData) {
@@ -199,7 +199,6 @@ ActiveRun::ActiveRun(RunId id, std::unique_ptr<Trainer> trainer, RunWriter write
       m_loop(std::move(trainer)),
       m_recorder(std::move(writer), m_device, m_loop.lastStep())
 {
-    m_pending.run = id;
 }
 
 void ActiveRun::announce()
@@ -253,15 +252,9 @@ void ActiveRun::advance()
 {
     guarded([this] {
         StepOutcome outcome = m_loop.advance();
-        keep(std::move(outcome.matrices));
-        if (outcome.stage) {
-            begin(std::move(*outcome.stage));
-        }
-        if (outcome.validation) {
-            m_pending.validations.push_back(*outcome.validation);
-        }
-        if (outcome.stageValidation) {
-            m_pending.stageValidations.push_back(*outcome.stageValidation);
+        if (const Status sound = outcome.found ? publish(std::move(*outcome.found)) : Done{}; !sound) {
+            fail(sound.error());
+            return;
         }
         if (!outcome.status) {
             failKept(outcome.status.error());
@@ -283,50 +276,28 @@ void ActiveRun::advance()
             return;
         }
         const auto interval = trainer().device().is_cpu() ? kPublishOnCpu : kPublishOnGpu;
-        const bool due = trainer().recordsFull() || Clock::now() - m_published >= interval;
-        if (const Status published = due ? publish() : Done{}; !published) {
+        const bool due = Clock::now() - m_published >= interval;
+        if (const Status published = due ? publish(m_loop.read()) : Done{}; !published) {
             fail(published.error());
         }
     });
 }
 
-void ActiveRun::keep(std::vector<Matrix> matrices)
+Status ActiveRun::publish(Findings found)
 {
-    for (Matrix& matrix : matrices) {
-        m_recorder.matrix(matrix);
-        m_pending.matrices.push_back(std::move(matrix));
-    }
-}
-
-void ActiveRun::begin(StageRecord stage)
-{
-    m_recorder.stage(stage);
-    m_sink(Notice{m_id, "step " + std::to_string(stage.step + 1) + ": " + stageText(stage)});
-    m_pending.stages.push_back(std::move(stage));
-}
-
-Status ActiveRun::publish()
-{
-    m_pending.steps = trainer().takeRecords();
-    const auto bad = std::find_if(m_pending.steps.begin(), m_pending.steps.end(), [](const StepRecord& record) {
-        return !std::isfinite(record.loss) || !std::isfinite(record.gradientNorm);
-    });
-    std::optional<StepRecord> diverged;
-    if (bad != m_pending.steps.end()) {
-        diverged = *bad;
-        m_pending.steps.erase(bad, m_pending.steps.end());
-        const auto isLater = [&](const ValidationRecord& record) { return record.step >= diverged->step; };
-        std::erase_if(m_pending.validations, isLater);
-        std::erase_if(m_pending.stageValidations, isLater);
-    }
-    for (const StepRecord& record : m_pending.steps) {
+    const std::optional<StepRecord>& diverged = found.diverged;
+    Progress& progress = found.progress;
+    progress.run = m_id;
+    for (const StepRecord& record : progress.steps) {
         m_throughput.add(record);
     }
-    m_pending.unitsPerSecond = m_throughput.unitsPerSecond();
-    m_pending.peakBytes = peakBytes(trainer().device());
-    m_recorder.add(m_pending, diverged ? diverged->step - 1 : trainer().stepsDone());
-    m_sink(std::exchange(m_pending, {}));
-    m_pending.run = m_id;
+    progress.unitsPerSecond = m_throughput.unitsPerSecond();
+    progress.peakBytes = peakBytes(trainer().device());
+    m_recorder.add(progress, diverged ? diverged->step - 1 : trainer().stepsDone());
+    for (const StageRecord& stage : progress.stages) {
+        m_sink(Notice{m_id, "step " + std::to_string(stage.step + 1) + ": " + stageText(stage)});
+    }
+    m_sink(std::move(progress));
     m_published = Clock::now();
     if (diverged) {
         return divergence(*diverged, trainer().project().training, m_checkpointStep);
@@ -339,7 +310,7 @@ Status ActiveRun::publish()
 Status ActiveRun::writeCheckpoint()
 {
     // A checkpoint never holds a state whose losses were not looked at.
-    if (const Status published = publish(); !published) {
+    if (const Status published = publish(m_loop.read()); !published) {
         return published;
     }
     const std::int64_t step = trainer().stepsDone();
@@ -362,7 +333,7 @@ Status ActiveRun::writeCheckpoint()
 
 void ActiveRun::enterPause()
 {
-    if (const Status published = publish(); !published) {
+    if (const Status published = publish(m_loop.read()); !published) {
         fail(published.error());
         return;
     }

@@ -18,8 +18,9 @@
 namespace residua::engine {
 
 /// A run from its first step to its end: advances its TrainingLoop, keeps the records, tells what was found, and does
-/// what a person asks for between two steps. The clock decides how often it reads the losses that wait on the device
-/// and tells them. Nothing throws: what the engine's libraries throw ends the run as Failed. Engine thread.
+/// what a person asks for between two steps. The clock decides how often it shows what was found, and thereby how soon
+/// a run ends that has diverged, but not what its record has. Nothing throws: what the engine's libraries throw ends
+/// the run as Failed. Engine thread.
 class ActiveRun {
 public:
     /// Both announce themselves with RunStarted. An error leaves nothing new on disk.
@@ -58,10 +59,8 @@ private:
     void tellNotes();
     /// Runs `work`, unless the run has ended; what it throws ends the run.
     void guarded(const std::function<void()>& work);
-    void keep(std::vector<Matrix> matrices);
-    void begin(StageRecord stage);
-    /// Takes what waits on the device, checks it, tells and records it. An error where it was not finite.
-    [[nodiscard]] Status publish();
+    /// Tells and records what was found. An error where the run has diverged.
+    [[nodiscard]] Status publish(Findings found);
     [[nodiscard]] Status writeCheckpoint();
     void enterPause();
     void leavePause();
@@ -82,7 +81,6 @@ private:
     Recorder m_recorder;
     Throughput m_throughput;
     State m_state = State::Running;
-    Progress m_pending; ///< found since the last publish
     Clock::time_point m_published{};
     Clock::time_point m_heeded{};
     std::optional<std::int64_t> m_stopAt; ///< asked for by another process

@@ -100,7 +100,7 @@ private:
         if (m_request.format != ExportFormat::HuggingFace) {
             return Done{};
         }
-        if (!projects::isLanguage((*m_sound)->data)) {
+        if (!projects::examplesOf((*m_sound)->data).input().isTokens()) {
             return Error{"data", "the run is no language model, and transformers has models of language; expected "
                                  "--to pytorch"};
         }
@@ -301,7 +301,7 @@ private:
     static Status fillDrawn(const projects::Project& project, Batch& batch)
     {
         RandomStream draws(static_cast<std::uint64_t>(project.seeds.data), streamOf(Stream::Inputs));
-        const std::int64_t vocabulary = projects::vocabularyOf(project.data);
+        const std::int64_t vocabulary = projects::examplesOf(project.data).input().vocabulary;
         batch.batch = kRecordedExamples;
         batch.time = std::min(project.training.sequenceLength, kRecordedTokens);
         for (std::int64_t i = 0; i < batch.batch * batch.time; ++i) {

@@ -54,18 +54,6 @@ RunUse useOf(const Request& request)
     return {request.runDirectory, request.projectDirectory, request.otherData};
 }
 
-Result<Split> splitNamed(const std::string& name)
-{
-    constexpr std::pair<const char*, Split> kSplits[] = {
-        {"train", Split::Train}, {"validation", Split::Validation}, {"test", Split::Test}};
-    for (const auto& [known, split] : kSplits) {
-        if (name == known) {
-            return split;
-        }
-    }
-    return Error{"split", "unknown split \"" + name + "\", expected train, validation or test"};
-}
-
 class SampleQuery final : public Query {
 public:
     explicit SampleQuery(SampleRequest request) : m_request(std::move(request)) {}
@@ -164,20 +152,17 @@ private:
 
     Status begin()
     {
-        const Result<Split> split = splitNamed(m_request.split);
-        if (!split) {
-            return split.error();
-        }
         Result<Model> model = loadModel(useOf(m_request), m_request.step);
         if (!model) {
             return model.error();
         }
-        if (model->parts.dataset->size(*split) == 0) {
-            return Error{"split", "the data has no " + m_request.split + " part: give it a fraction in the project"};
+        if (model->parts.dataset->size(m_request.split) == 0) {
+            return Error{"split", "the data has no " + std::string(nameOf(m_request.split).word) +
+                                      " part: give it a fraction in the project"};
         }
         m_model.emplace(std::move(*model));
         TrainerParts& parts = m_model->parts;
-        m_evaluation.emplace(*parts.network, *parts.dataset, *split, parts.project.training, parts.device,
+        m_evaluation.emplace(*parts.network, *parts.dataset, m_request.split, parts.project.training, parts.device,
                              m_request.batches);
         return Done{};
     }

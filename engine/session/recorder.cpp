@@ -48,14 +48,15 @@ void Recorder::add(const Progress& progress, std::int64_t step)
     for (const ValidationRecord& validation : progress.stageValidations) {
         m_writer.metric(metric::kStageLoss, validation.step, validation.loss);
     }
+    for (const Matrix& matrix : progress.matrices) {
+        m_writer.matrix(matrix);
+    }
+    for (const StageRecord& stage : progress.stages) {
+        add(stage);
+    }
     m_unitsPerSecond = progress.unitsPerSecond;
     m_peakBytes = progress.peakBytes;
     m_info.step = step;
-}
-
-void Recorder::matrix(const Matrix& matrix)
-{
-    m_writer.matrix(matrix);
 }
 
 void Recorder::event(std::int64_t step, RunEventKind kind, const std::string& text)
@@ -63,7 +64,7 @@ void Recorder::event(std::int64_t step, RunEventKind kind, const std::string& te
     m_writer.event({step, kind, text});
 }
 
-void Recorder::stage(const StageRecord& stage)
+void Recorder::add(const StageRecord& stage)
 {
     event(stage.step, RunEventKind::Stage, stageText(stage));
     if (stage.step > 0) {

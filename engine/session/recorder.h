@@ -29,12 +29,9 @@ public:
     /// For a run on `device` that ends after `steps`, be it new or resumed.
     Recorder(RunWriter writer, const std::string& device, std::int64_t steps);
 
-    /// Buffers the steps, validations and figures that an event of progress carries, after `step` steps.
+    /// Buffers all that an event of progress carries, after `step` steps.
     void add(const Progress& progress, std::int64_t step);
-    /// Buffers a matrix. Every one comes here, since an event of progress carries only the newest.
-    void matrix(const Matrix& matrix);
     void event(std::int64_t step, RunEventKind kind, const std::string& text);
-    void stage(const StageRecord& stage);
     /// Writes when the pace allows it.
     [[nodiscard]] Status flushIfDue();
     /// Writes now.
@@ -50,6 +47,8 @@ public:
     [[nodiscard]] const std::filesystem::path& directory() const { return m_writer.directory(); }
 
 private:
+    void add(const StageRecord& stage);
+
     RunWriter m_writer;
     RunInfo m_info;
     std::vector<std::string> m_notes;

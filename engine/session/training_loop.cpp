@@ -2,6 +2,7 @@
 #include "engine/session/training_loop.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -23,6 +24,7 @@ Due dueAfter(const projects::TrainingPlan& plan, std::int64_t step)
     due.validation = isTurn(plan.validateEvery, step) || (plan.validateEvery > 0 && due.last);
     due.stability = isTurn(plan.stabilityEvery, step) || (plan.stabilityEvery > 0 && due.last);
     due.checkpoint = isTurn(plan.checkpointEvery, step) && !due.last;
+    due.reading = due.checkpoint || due.last || isTurn(Trainer::kMostWaiting, step);
     return due;
 }
 
@@ -34,32 +36,65 @@ TrainingLoop::TrainingLoop(std::unique_ptr<Trainer> trainer)
 StepOutcome TrainingLoop::advance()
 {
     StepOutcome outcome;
-    const std::int64_t step = m_trainer->stepsDone() + 1;
-    const Due due = dueAfter(m_trainer->project().training, step);
-    Result<std::optional<StageRecord>> stage = m_trainer->beginStage();
-    if (!stage) {
-        outcome.status = stage.error();
-        return outcome;
-    }
-    outcome.stage = std::move(*stage);
-    outcome.status = m_trainer->step(due.observation ? m_observer.magnitudes() : nullptr);
-    if (!outcome.status) {
-        return outcome;
-    }
-    outcome.due = due;
-    if (due.observation) {
-        outcome.matrices = observe();
-    }
-    if (due.validation) {
-        outcome.status = validate(outcome);
-    }
-    if (due.stability && outcome.status) {
-        outcome.status = measureStability(outcome);
+    outcome.status = step(outcome.due);
+    if (outcome.due.reading) {
+        outcome.found = read();
     }
     return outcome;
 }
 
-Status TrainingLoop::validate(StepOutcome& outcome)
+Status TrainingLoop::step(Due& due)
+{
+    const Due after = dueAfter(m_trainer->project().training, m_trainer->stepsDone() + 1);
+    Result<std::optional<StageRecord>> stage = m_trainer->beginStage();
+    if (!stage) {
+        return stage.error();
+    }
+    if (*stage) {
+        m_waiting.stages.push_back(std::move(**stage));
+    }
+    if (Status stepped = m_trainer->step(after.observation ? m_observer.magnitudes() : nullptr); !stepped) {
+        return stepped;
+    }
+    due = after;
+    if (due.observation) {
+        observe();
+    }
+    Status status = due.validation ? validate() : Done{};
+    if (due.stability && status) {
+        status = measureStability();
+    }
+    return status;
+}
+
+Findings TrainingLoop::read()
+{
+    Findings found{std::exchange(m_waiting, {}), {}};
+    Progress& progress = found.progress;
+    progress.steps = m_trainer->takeRecords();
+    const auto bad = std::ranges::find_if(progress.steps, [](const StepRecord& record) {
+        return !std::isfinite(record.loss) || !std::isfinite(record.gradientNorm);
+    });
+    if (bad == progress.steps.end()) {
+        return found;
+    }
+    found.diverged = *bad;
+    // How many steps were done since then depends on when the losses are read, which may be by the clock.
+    const auto isLater = [step = bad->step](const auto& record) { return record.step >= step; };
+    std::erase_if(progress.steps, isLater);
+    std::erase_if(progress.matrices, isLater);
+    std::erase_if(progress.validations, isLater);
+    std::erase_if(progress.stageValidations, isLater);
+    std::erase_if(progress.stages, isLater);
+    return found;
+}
+
+void TrainingLoop::observe()
+{
+    std::ranges::move(m_observer.observe(m_trainer->stepsDone()), std::back_inserter(m_waiting.matrices));
+}
+
+Status TrainingLoop::validate()
 {
     const std::int64_t step = m_trainer->stepsDone();
     const Result<std::optional<double>> loss = m_trainer->validate();
@@ -67,32 +102,32 @@ Status TrainingLoop::validate(StepOutcome& outcome)
         return loss.error();
     }
     if (*loss) {
-        outcome.validation = ValidationRecord{step, **loss};
+        m_waiting.validations.push_back({step, **loss});
     }
     const Result<std::optional<double>> part = m_trainer->validateStage();
     if (!part) {
         return part.error();
     }
     if (*part) {
-        outcome.stageValidation = ValidationRecord{step, **part};
+        m_waiting.stageValidations.push_back({step, **part});
     }
     Result<std::optional<Matrix>> degrees = m_trainer->degreeErrors();
     if (!degrees) {
         return degrees.error();
     }
     if (*degrees) {
-        outcome.matrices.push_back(std::move(**degrees));
+        m_waiting.matrices.push_back(std::move(**degrees));
     }
     return Done{};
 }
 
-Status TrainingLoop::measureStability(StepOutcome& outcome)
+Status TrainingLoop::measureStability()
 {
     Result<std::vector<Matrix>> measured = m_trainer->stability();
     if (!measured) {
         return measured.error();
     }
-    std::ranges::move(*measured, std::back_inserter(outcome.matrices));
+    std::ranges::move(*measured, std::back_inserter(m_waiting.matrices));
     return Done{};
 }
 

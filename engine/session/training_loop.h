@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/api/session.h"
 #include "engine/api/values.h"
 #include "engine/observe/observer.h"
 #include "engine/train/trainer.h"
@@ -20,44 +21,55 @@ struct Due {
     bool stability = false;  ///< the network is measured without each of its layers
     bool checkpoint = false; ///< the last step has one without being due
     bool last = false;
+    bool reading = false; ///< the losses that wait on the device are read and looked at
     bool operator==(const Due&) const = default;
 };
 /// A function of the plan and the step's number alone.
 [[nodiscard]] Due dueAfter(const projects::TrainingPlan& plan, std::int64_t step);
 
-/// What one step has found.
+/// What the steps since the last reading have found.
+struct Findings {
+    Progress progress; ///< without its run and its figures
+    /// The first step whose loss or gradient is not a finite number. Of it, and of all that came after it, `progress`
+    /// has nothing; the loop is not to be advanced any further.
+    std::optional<StepRecord> diverged;
+};
+
+/// What comes of one step.
 struct StepOutcome {
     Due due;
-    std::vector<Matrix> matrices; ///< of what was looked at and measured
-    std::optional<ValidationRecord> validation;
-    std::optional<ValidationRecord> stageValidation; ///< of what the step trains, where that is less
-    std::optional<StageRecord> stage;                ///< that began with the step
+    std::optional<Findings> found; ///< where a reading is due
     /// An error of the data: the step was not done, or its validation was not. The weights are sound.
     Status status = Done{};
 };
 
-/// The part of a run that every process of a group runs alike: the steps, the validations, and when each is due. It
-/// decides by the step's number, never by the clock; it writes nothing and tells nobody. What keeps records, and what a
-/// person asks for between two steps, is ActiveRun's. Engine thread.
+/// The part of a run that every process of a group runs alike: the steps, the validations, the check of the losses, and
+/// when each is due. It decides by the step's number, never by the clock; it writes nothing and tells nobody. What
+/// keeps records, and what a person asks for between two steps, is ActiveRun's. Engine thread.
 class TrainingLoop {
 public:
     explicit TrainingLoop(std::unique_ptr<Trainer> trainer);
 
     /// One step, the border of stages before it, and what is due after it.
     [[nodiscard]] StepOutcome advance();
-    /// The network's matrices as it is now.
-    [[nodiscard]] std::vector<Matrix> observe() { return m_observer.observe(m_trainer->stepsDone()); }
+    /// Reads what waits before a reading is due, to show it or to write a checkpoint. Waits for the device.
+    [[nodiscard]] Findings read();
+    /// The next reading has the network's matrices as they are now, too.
+    void observe();
 
     [[nodiscard]] Trainer& trainer() { return *m_trainer; }
     [[nodiscard]] const Trainer& trainer() const { return *m_trainer; }
     [[nodiscard]] std::int64_t lastStep() const { return m_trainer->project().training.steps; }
 
 private:
-    [[nodiscard]] Status validate(StepOutcome& outcome);
-    [[nodiscard]] Status measureStability(StepOutcome& outcome);
+    /// Tells what is due after the step, where it was done.
+    [[nodiscard]] Status step(Due& due);
+    [[nodiscard]] Status validate();
+    [[nodiscard]] Status measureStability();
 
     std::unique_ptr<Trainer> m_trainer;
     Observer m_observer;
+    Progress m_waiting; ///< found since the last reading, but for the steps' losses
 };
 
 } // namespace residua::engine

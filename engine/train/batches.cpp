@@ -34,6 +34,7 @@ DeviceBatch upload(Batch& batch, const projects::ExampleSchema& schema, c10::Dev
         return field.isTokens() ? view(tokens, batch, field).to(device, true)
                                 : view(numbers, batch, field).to(at::TensorOptions().device(device).dtype(real), true);
     };
+    TORCH_CHECK(schema.fields.size() == 2, "examples have ", schema.fields.size(), " fields, a batch has room for two");
     return {uploaded(schema.input(), batch.tokens, batch.inputs),
             uploaded(schema.target(), batch.targets, batch.outputs)};
 }

@@ -3,40 +3,43 @@
 
 #include <ATen/ops/zeros.h>
 
+#include <cstddef>
 #include <utility>
 
 namespace residua::engine {
 
-MetricRing::MetricRing(c10::Device device, std::size_t capacity)
-    : m_values(
-          at::zeros({static_cast<std::int64_t>(capacity), 2}, at::TensorOptions().dtype(at::kDouble).device(device)))
+MetricRing::MetricRing(c10::Device device, std::int64_t capacity)
+    : m_values(at::zeros({capacity, 2}, at::TensorOptions().dtype(at::kDouble).device(device)))
 {
-    for (std::size_t i = 0; i < capacity; ++i) {
-        const at::Tensor row = m_values.select(0, static_cast<std::int64_t>(i));
+    for (std::int64_t i = 0; i < capacity; ++i) {
+        const at::Tensor row = m_values.select(0, i);
         m_losses.push_back(row.select(0, 0));
         m_norms.push_back(row.select(0, 1));
     }
-    m_records.reserve(capacity);
+    m_records.reserve(m_losses.size());
 }
 
 void MetricRing::addLoss(const at::Tensor& loss)
 {
-    m_losses[m_records.size()].add_(loss.detach());
+    m_losses.at(m_records.size()).add_(loss.detach());
 }
 
 void MetricRing::dropLoss()
 {
-    m_losses[m_records.size()].zero_();
+    m_losses.at(m_records.size()).zero_();
 }
 
 void MetricRing::commit(const at::Tensor& gradientNorm, const StepRecord& known)
 {
-    m_norms[m_records.size()].copy_(gradientNorm);
+    m_norms.at(m_records.size()).copy_(gradientNorm);
     m_records.push_back(known);
 }
 
 std::vector<StepRecord> MetricRing::take()
 {
+    if (m_records.empty()) {
+        return {};
+    }
     const at::Tensor host = m_values.to(at::kCPU);
     const double* const values = host.const_data_ptr<double>();
     std::vector<StepRecord> records = std::exchange(m_records, {});

@@ -5,7 +5,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace residua::engine {
@@ -13,18 +13,17 @@ namespace residua::engine {
 /// Losses and gradient norms of the last steps, kept on the device until a batch of them is read in one copy.
 class MetricRing {
 public:
-    MetricRing(c10::Device device, std::size_t capacity);
+    MetricRing(c10::Device device, std::int64_t capacity);
 
-    /// Adds to the loss of the step under way (one micro-batch's share of it). Enqueues, never waits.
+    /// Adds to the loss of the step under way (one micro-batch's share of it). Enqueues, never waits. Throws where the
+    /// ring is full.
     void addLoss(const at::Tensor& loss);
     /// Forgets the loss of the step under way.
     void dropLoss();
     /// Ends the step: its norm, and what the host knows of it.
     void commit(const at::Tensor& gradientNorm, const StepRecord& known);
 
-    [[nodiscard]] bool full() const { return m_records.size() == m_losses.size(); }
-    [[nodiscard]] bool empty() const { return m_records.empty(); }
-    /// All steps since the last take, complete. Waits for the device.
+    /// All steps since the last take, complete. Waits for the device, unless there are none.
     [[nodiscard]] std::vector<StepRecord> take();
 
 private:

@@ -100,7 +100,7 @@ void Stability::addOutputs(const Matrix& magnitudes, double features, double row
         m_layers[layer].output += after;
         if (m_pass.layers[layer].runs) {
             const auto column = static_cast<std::int64_t>(layer * halves);
-            const double root = magnitudes.at(static_cast<std::int64_t>(LayerMagnitude::Stream), column);
+            const double root = magnitudes.at(rowNumber(LayerMagnitude::Stream), column);
             after = root * root * features * rows;
         }
     }
@@ -117,7 +117,8 @@ std::vector<Matrix> Stability::matrices() const
         return {};
     }
     const auto columns = static_cast<std::int64_t>(m_layers.size());
-    Matrix stability{matrix::kStability, m_step, 3, columns, std::vector<float>(3 * m_layers.size(), kNone)};
+    Matrix stability{matrix::kStability, m_step, kStabilityRows, columns,
+                     std::vector<float>(static_cast<std::size_t>(kStabilityRows * columns), kNone)};
     const auto put = [&](StabilityRow row, std::size_t layer, double value) {
         stability.values[static_cast<std::size_t>(row) * m_layers.size() + layer] = static_cast<float>(value);
     };
@@ -143,7 +144,7 @@ Matrix Stability::gapOf(const Matrix& stability) const
     double sum = 0;
     double count = 0;
     for (std::int64_t layer = 0; layer < stability.columns; ++layer) {
-        const float rise = stability.at(static_cast<std::int64_t>(StabilityRow::Rise), layer);
+        const float rise = stability.at(rowNumber(StabilityRow::Rise), layer);
         if (canGo(static_cast<std::size_t>(layer))) {
             sum += rise;
             ++count;

@@ -23,7 +23,6 @@
 namespace residua::engine {
 namespace {
 
-constexpr std::size_t kRingCapacity = 256;
 constexpr const char* kDrawsCursor = "draws";
 
 /// Adds the time until it goes to a counter.
@@ -125,7 +124,7 @@ Trainer::Trainer(TrainerParts parts)
       m_optimiser(Optimiser::make(m_parts.project.training, m_parts.network->parameters())),
       m_course(m_parts.project),
       m_degrees(DegreeErrors::of(m_parts.project)),
-      m_ring(m_parts.device, kRingCapacity)
+      m_ring(m_parts.device, kMostWaiting)
 {
     if (m_parts.project.training.batching == projects::BatchKind::Full) {
         m_parts.dataset->fillAll(m_batch, Split::Train);

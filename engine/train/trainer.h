@@ -58,9 +58,10 @@ public:
     /// One optimiser step over `accumulate` micro-batches (or over all of the data). Only enqueues on a GPU. On an
     /// error of the data all is as it was before the step. `magnitudes`, if any, are told of its passes and gradients.
     [[nodiscard]] Status step(LayerMagnitudes* magnitudes = nullptr);
-    /// Losses and norms wait on the device until they are taken; they must be before the ring is full.
-    [[nodiscard]] bool recordsFull() const { return m_ring.full(); }
+    /// The steps since the last call. Their losses and norms wait on the device until then, those of kMostWaiting steps
+    /// at most: a further step throws.
     [[nodiscard]] std::vector<StepRecord> takeRecords();
+    static constexpr std::int64_t kMostWaiting = 256;
     /// Mean loss on the first `validationBatches` of the validation split, of the whole network, or of one that grows
     /// as grown so far; nothing where the data has none.
     [[nodiscard]] Result<std::optional<double>> validate();

@@ -2,6 +2,7 @@
 #include "projects/huggingface/custom_model.h"
 
 #include "projects/base/json_tree.h"
+#include "projects/nodes/example_schema.h"
 #include "projects/pytorch/python_text.h"
 
 #include <utility>
@@ -122,7 +123,7 @@ std::string customConfig(const SoundProject& project, const PyTorchCode& code, c
     members.push_back({"model_type", jsonText(kOwnArchitecture)});
     members.push_back({"architectures", {JsonArray{jsonText("ResiduaForCausalLM")}, JsonLayout::Inline}});
     members.push_back({"auto_map", modules});
-    members.push_back({"vocab_size", {vocabularyOf(project->data), JsonLayout::Lines}});
+    members.push_back({"vocab_size", {examplesOf(project->data).input().vocabulary, JsonLayout::Lines}});
     members.push_back({"hidden_size", {project->network.width, JsonLayout::Lines}});
     members.push_back({"num_hidden_layers", {code.layers, JsonLayout::Lines}});
     members.push_back({"max_position_embeddings", {project->training.sequenceLength, JsonLayout::Lines}});

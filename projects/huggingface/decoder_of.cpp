@@ -4,6 +4,7 @@
 #include "projects/huggingface/config_words.h"
 #include "projects/huggingface/decoder.h"
 #include "projects/model/parameter_name.h"
+#include "projects/nodes/example_schema.h"
 #include "projects/nodes/resolved_graph.h"
 
 #include <algorithm>
@@ -209,7 +210,7 @@ private:
         decoder.kvHeads = sizes.kvHeads;
         decoder.headDim = sizes.headDim;
         decoder.hidden = paramInt(up->params, "out");
-        decoder.vocabulary = vocabularyOf(m_project.data);
+        decoder.vocabulary = examplesOf(m_project.data).input().vocabulary;
         decoder.positions = positions ? paramInt(*positions, "length") : m_project.training.sequenceLength;
         if (const ParamMap* const activation = paramsOf(m_blocks.front(), "activation")) {
             decoder.activation = paramText(*activation, "function");
@@ -308,7 +309,7 @@ Result<FoundDecoder> decoderOf(const SoundProject& project, std::string_view pre
     if (mix == nullptr || !isRunningSum(*mix) || !mix->states.empty()) {
         return Error{"topology", "it is " + project->topology.preset + ", and transformers has plain residuals alone"};
     }
-    if (!isLanguage(project->data)) {
+    if (!examplesOf(project->data).input().isTokens()) {
         return Error{"data", "it is no language model"};
     }
     return DecoderFinder(*project).find(preferred);

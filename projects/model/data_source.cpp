@@ -73,11 +73,6 @@ std::string_view withoutCompression(std::string_view name)
     return name;
 }
 
-std::int64_t vocabularyOf(const Tokeniser& tokeniser)
-{
-    return tokeniser.kind == TokeniserKind::Bytes ? 256 : tokeniser.vocabulary;
-}
-
 } // namespace
 
 Source sourceAt(const std::string& path)
@@ -116,48 +111,6 @@ std::vector<double> sharesOf(const MixtureData& mixture)
     return shares;
 }
 
-bool isLanguage(const DataSource& data)
-{
-    return std::visit(
-        [](const auto& source) {
-            return !requires
-            {
-                source.dim;
-            };
-        },
-        data.source);
-}
-
-std::int64_t vocabularyOf(const DataSource& data)
-{
-    return std::visit(
-        [](const auto& source) -> std::int64_t {
-            if constexpr (requires { source.tokeniser; }) {
-                return vocabularyOf(source.tokeniser);
-            } else if constexpr (requires { source.vocabulary; }) {
-                return source.vocabulary;
-            } else {
-                return 0;
-            }
-        },
-        data.source);
-}
-
-VectorWidths vectorWidthsOf(const DataSource& data)
-{
-    return std::visit(
-        [](const auto& source) -> VectorWidths {
-            if constexpr (requires { source.degree; }) {
-                return {source.dim, 1};
-            } else if constexpr (requires { source.dim; }) {
-                return {source.dim, source.dim};
-            } else {
-                return {};
-            }
-        },
-        data.source);
-}
-
 Status checkGeneratedSize(const DataSource& data)
 {
     const double bytes = std::visit(
@@ -170,9 +123,11 @@ Status checkGeneratedSize(const DataSource& data)
         },
         data.source);
     if (!(bytes <= kMostGeneratedBytes)) {
-        return Error{"data", "the examples take " + bytesText(bytes) + " while they are generated, expected at most " +
-                                 bytesText(kMostGeneratedBytes) + ": make fewer or smaller ones" +
-                                 (isLanguage(data) ? ", or read them from a token file" : "")};
+        return Error{
+            "data",
+            "the examples take " + bytesText(bytes) + " while they are generated, expected at most " +
+                bytesText(kMostGeneratedBytes) + ": make fewer or smaller ones" +
+                (std::holds_alternative<SyntheticLanguage>(data.source) ? ", or read them from a token file" : "")};
     }
     const auto* const polynomial = std::get_if<BooleanPolynomial>(&data.source);
     constexpr std::int64_t kMostFactors = 1'000'000;

@@ -117,7 +117,8 @@ struct BooleanPolynomial {
 using Source = std::variant<TextData, JsonLinesData, MixtureData, TokenFileData, SyntheticLanguage, LinearRegression,
                             LowRankRegression, BooleanPolynomial>;
 
-/// Where the examples come from and how they are split. The rest after the two fractions is for training.
+/// Where the examples come from and how they are split. The rest after the two fractions is for training. What they
+/// consist of is asked of examplesOf (projects/nodes/example_schema.h).
 struct DataSource {
     Source source = SyntheticLanguage{};
     double validationFraction = 0.1;
@@ -130,19 +131,6 @@ struct DataSource {
 [[nodiscard]] Source sourceAt(const std::string& path);
 /// Whether what lies at a path may be JSON Lines: by the name it may be, or it may be a folder of them.
 [[nodiscard]] bool mayBeJsonLines(const std::string& path);
-/// Whether the examples are token sequences, on which a language model is trained; else they are vectors with a
-/// regression target. What the examples consist of, and what follows from that, is asked of examplesOf
-/// (example_schema.h).
-[[nodiscard]] bool isLanguage(const DataSource& data);
-/// Distinct tokens; 0 where examples are vectors.
-[[nodiscard]] std::int64_t vocabularyOf(const DataSource& data);
-/// Features of the input and of the target vectors; both 0 where examples are token sequences.
-struct VectorWidths {
-    std::int64_t in = 0;
-    std::int64_t out = 0;
-    bool operator==(const VectorWidths&) const = default;
-};
-[[nodiscard]] VectorWidths vectorWidthsOf(const DataSource& data);
 
 /// Samples of a polynomial that are fixed, in each split that has any; its training samples are new for every step.
 inline constexpr std::int64_t kHeldOutPolynomials = 4096;

@@ -9,12 +9,13 @@
 
 namespace residua::projects {
 
-/// What the network is trained to do. A new one is an enumerator with its entry in kObjectives and its case in entryIn,
-/// and its computation in engine/ops/objectives.cpp. Presets and examples choose one; all others ask for its traits.
+/// What the network is trained to do. A new one is an enumerator with its entry in kObjectives, and its computation in
+/// engine/network/objectives.cpp. Presets and examples choose one; all others ask for its traits.
 enum class Objective {
     NextToken,        ///< mean cross-entropy, nats per token
     HalfSquaredError, ///< ½ Σ over outputs of (f(x) − y)², mean over the batch (ANCRe §3)
     MeanSquaredError, ///< mean over batch and outputs
+    Count,            ///< how many there are; none itself
 };
 
 /// What a loss is the mean of, for whoever compares it with figures that are not of a run.
@@ -67,36 +68,21 @@ inline constexpr ObjectiveTraits kObjectives[] = {
      .pyTorch = "(output - target).square().mean()"},
 };
 
-/// The index of the entry for `objective` in `table`, which is in the order of the enumerators. Does not compile where
-/// the table has no such entry there.
-[[nodiscard]] consteval std::size_t placeIn(const auto& table, Objective objective)
+/// Whether a table such as kObjectives has an entry for each objective, in the order of the enumerators.
+[[nodiscard]] consteval bool hasEachObjective(const auto& table)
 {
-    const auto place = static_cast<std::size_t>(objective);
-    if (place >= std::size(table) || table[place].objective != objective) {
-        throw "an objective without its entry";
+    for (std::size_t i = 0; i < std::size(table); ++i) {
+        if (table[i].objective != static_cast<Objective>(i)) {
+            return false;
+        }
     }
-    return place;
+    return std::size(table) == static_cast<std::size_t>(Objective::Count);
 }
-
-/// The entry of a table such as kObjectives. A new enumerator does not compile before it has a case here, nor its case
-/// before each table has its entry.
-template <const auto& kTable>
-[[nodiscard]] constexpr const auto& entryIn(Objective objective)
-{
-    switch (objective) { // no default: the compiler names what is missing
-    case Objective::NextToken:
-        return kTable[placeIn(kTable, Objective::NextToken)];
-    case Objective::HalfSquaredError:
-        return kTable[placeIn(kTable, Objective::HalfSquaredError)];
-    case Objective::MeanSquaredError:
-        return kTable[placeIn(kTable, Objective::MeanSquaredError)];
-    }
-    return kTable[0]; // no enumerator
-}
+static_assert(hasEachObjective(kObjectives));
 
 [[nodiscard]] constexpr const ObjectiveTraits& traitsOf(Objective objective)
 {
-    return entryIn<kObjectives>(objective);
+    return kObjectives[static_cast<std::size_t>(objective)];
 }
 
 } // namespace residua::projects

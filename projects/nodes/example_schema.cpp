@@ -4,8 +4,52 @@
 #include "projects/model/data_source.h"
 
 #include <algorithm>
+#include <variant>
 
 namespace residua::projects {
+namespace {
+
+/// Rows of the embedding table.
+std::int64_t vocabularyOf(const Tokeniser& tokeniser)
+{
+    return tokeniser.kind == TokeniserKind::Bytes ? 256 : tokeniser.vocabulary;
+}
+
+// What the examples of each source are. A source without its line does not compile.
+ExampleSchema schemaOf(const TextData& source)
+{
+    return ExampleSchema::nextToken(vocabularyOf(source.tokeniser));
+}
+ExampleSchema schemaOf(const JsonLinesData& source)
+{
+    return ExampleSchema::nextToken(vocabularyOf(source.tokeniser));
+}
+ExampleSchema schemaOf(const MixtureData& source)
+{
+    return ExampleSchema::nextToken(vocabularyOf(source.tokeniser));
+}
+ExampleSchema schemaOf(const TokenFileData& source)
+{
+    return ExampleSchema::nextToken(source.vocabulary);
+}
+ExampleSchema schemaOf(const SyntheticLanguage& source)
+{
+    return ExampleSchema::nextToken(source.vocabulary);
+}
+ExampleSchema schemaOf(const LinearRegression& source)
+{
+    return ExampleSchema::vectors(source.dim, source.dim);
+}
+ExampleSchema schemaOf(const LowRankRegression& source)
+{
+    return ExampleSchema::vectors(source.dim, source.dim);
+}
+ExampleSchema schemaOf(const BooleanPolynomial& source)
+{
+    return ExampleSchema::vectors(source.dim, 1);
+}
+
+} // namespace
 
 const char* unitWord(Unit unit)
 {
@@ -68,11 +112,7 @@ const ExampleField& ExampleSchema::first(FieldRole role) const
 
 ExampleSchema examplesOf(const DataSource& data)
 {
-    if (isLanguage(data)) {
-        return ExampleSchema::nextToken(vocabularyOf(data));
-    }
-    const VectorWidths widths = vectorWidthsOf(data);
-    return ExampleSchema::vectors(widths.in, widths.out);
+    return std::visit([](const auto& source) { return schemaOf(source); }, data.source);
 }
 
 } // namespace residua::projects

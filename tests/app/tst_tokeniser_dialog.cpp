@@ -5,6 +5,7 @@
 #include "app/start/tokeniser_dialog.h"
 #include "app/window/document_views.h"
 #include "engine/results/run_reader.h"
+#include "projects/nodes/example_schema.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
 
@@ -80,7 +81,7 @@ private slots:
         train(*dialog);
         QVERIFY(button(*dialog, "tokeniserUse")->isEnabled());
         QTest::mouseClick(button(*dialog, "tokeniserUse"), Qt::LeftButton);
-        QCOMPARE(projects::vocabularyOf(project().data), std::int64_t{420});
+        QCOMPARE(projects::examplesOf(project().data).input().vocabulary, std::int64_t{420});
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
         m_window->runs().run();
         QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);

@@ -101,7 +101,7 @@ double secondsOfStep(engine::Trainer& trainer)
             std::exit(1);
         }
     });
-    if (trainer.recordsFull()) {
+    if (trainer.stepsDone() % engine::Trainer::kMostWaiting == 0) {
         (void)trainer.takeRecords();
     }
     return seconds;

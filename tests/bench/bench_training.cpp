@@ -147,12 +147,10 @@ public:
     {
         const double start = now();
         const std::int64_t step = m_trainer.stepsDone();
-        if (engine::dueAfter(m_trainer.project().training, step).observation) {
-            for (const engine::Matrix& matrix : m_observer.observe(step)) {
-                m_recorder.matrix(matrix);
-            }
-        }
         engine::Progress progress;
+        if (engine::dueAfter(m_trainer.project().training, step).observation) {
+            progress.matrices = m_observer.observe(step);
+        }
         progress.steps = m_trainer.takeRecords();
         m_recorder.add(progress, step);
         if (const Status flushed = m_recorder.flushIfDue(); !flushed) {

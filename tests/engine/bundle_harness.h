@@ -135,7 +135,7 @@ protected:
             const auto x = static_cast<double>(step);
             writer->step({step, 10 / x, 1e-3, 1, step * 8, x});
             if (step % 10 == 0) {
-                QVERIFY(engine::writeCheckpoint(run, {step, step * 8, x, 0, {}, x}, {}, {}, {}).ok());
+                QVERIFY(engine::writeCheckpoint(run, {step, step * 8, x, {}, x}, {}, {}, {}).ok());
             }
         }
         info.step = last;

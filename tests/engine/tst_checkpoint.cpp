@@ -31,8 +31,7 @@ namespace {
 struct Example : ExampleTensors {
     [[nodiscard]] static CheckpointState state(std::int64_t step)
     {
-        return {step, step * 2048, 0.1 * static_cast<double>(step), 2, {{"data", "index 41"}, {"random", "\"π\"\n"}},
-                2.5};
+        return {step, step * 2048, 0.1 * static_cast<double>(step), {{"data", "index 41"}, {"random", "\"π\"\n"}}, 2.5};
     }
     [[nodiscard]] Status write(const fs::path& run, std::int64_t step, const CheckpointRule& rule = {}) const
     {

@@ -2,6 +2,7 @@
 // Training on a GPU against the same training on the CPU. Skipped without a device.
 #include "run_harness.h"
 
+#include "engine/api/environment.h"
 #include "engine/runtime/device.h"
 #include "engine/train/precision.h"
 #include "engine/train/trainer.h"
@@ -90,6 +91,8 @@ class TestCudaTraining : public QObject {
     Q_OBJECT
 
 private Q_SLOTS:
+    void initTestCase() { prepareEnvironment(); } // without it LibTorch's products promise no bits
+
     void init()
     {
         const std::vector<DeviceInfo> devices = listDevices();
@@ -97,6 +100,10 @@ private Q_SLOTS:
         if (gpu == devices.end() || !gpu->usable) {
             const std::string why = gpu == devices.end() ? "there is no GPU" : gpu->reason;
             QSKIP(why.c_str());
+        }
+        if (*RESIDUA_CUDA_KERNELS != '\0') { // built; without them LibTorch's operators compute the same
+            std::string why;
+            QVERIFY2(cudaKernels(why) != nullptr, why.c_str());
         }
     }
 

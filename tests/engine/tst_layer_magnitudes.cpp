@@ -59,7 +59,7 @@ private Q_SLOTS:
         QVERIFY(matrix.has_value());
         QCOMPARE(matrix->name.text(), std::string(engine::matrix::kLayerMagnitudes));
         QCOMPARE(matrix->step, std::int64_t{7});
-        QCOMPARE(matrix->rows, engine::kLayerMagnitudeKinds);
+        QCOMPARE(matrix->rows, engine::kLayerMagnitudeRows);
         QCOMPARE(matrix->columns, std::int64_t{3});
         const at::NoGradGuard noGrad;
         at::Tensor x = batch.input;

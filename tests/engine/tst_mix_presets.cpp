@@ -105,11 +105,14 @@ private Q_SLOTS:
             Project project = portedVectors(name.toStdString(), kPresetDepth);
             mixOf(project).weightDecay = asked;
             const auto network = compiled(project);
+            bool found = false;
             for (const engine::NamedParameter& parameter : network->parameters()) {
                 if (parameter.name.starts_with("topology.")) {
+                    found = true;
                     QVERIFY2((parameter.decay == engine::Decay::Yes) == asked, parameter.name.c_str());
                 }
             }
+            QCOMPARE(found, mixOf(project).weight != projects::WeightKind::Fixed);
         }
     }
 

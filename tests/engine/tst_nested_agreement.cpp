@@ -128,6 +128,7 @@ private slots:
         const auto language = NestedAgreement::create({64, 4, 0});
         const auto words = language->words();
         std::map<std::pair<std::size_t, std::string>, std::map<char, double>> points;
+        std::set<std::size_t> levels;
         std::vector<std::string> open;
         for (const std::uint32_t token : language->generate(8, 400'000)) {
             const std::string& word = words[token];
@@ -135,9 +136,11 @@ private slots:
                 open.push_back(word);
             } else if (word.front() == ')') {
                 points[{open.size(), open.back()}][word[2]] += 1;
+                levels.insert(open.size());
                 open.pop_back();
             }
         }
+        QCOMPARE(levels, (std::set<std::size_t>{1, 2, 3, 4}));
         for (const auto& [key, counts] : points) {
             double most = 0;
             double all = 0;

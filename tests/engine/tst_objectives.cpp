@@ -2,7 +2,7 @@
 // Every objective of projects is computed, and is the mean that its traits name.
 #include "network_harness.h"
 
-#include "engine/ops/objectives.h"
+#include "engine/network/objectives.h"
 #include "tests/support/test_program.h"
 
 #include <ATen/TensorOperators.h>
@@ -41,7 +41,7 @@ Compared comparedBy(const ObjectiveTraits& objective)
 
 double lossOf(const ObjectiveTraits& objective, const Compared& compared)
 {
-    return engine::entryOf(objective.objective).loss(compared.output, compared.target).item<double>();
+    return engine::entryOf(objective.objective).loss(compared.output, compared.target, {}).item<double>();
 }
 
 /// The derivative of the loss by one number of the output.
@@ -69,11 +69,11 @@ private Q_SLOTS:
         const engine::ObjectiveEntry& entry = engine::entryOf(objective.objective);
         QCOMPARE(static_cast<int>(entry.objective), static_cast<int>(objective.objective));
         const Compared compared = comparedBy(objective);
-        const at::Tensor loss = entry.loss(compared.output, compared.target);
+        const at::Tensor loss = entry.loss(compared.output, compared.target, {});
         QCOMPARE(loss.dim(), 0);
         QVERIFY(loss.scalar_type() == at::kDouble);
         QVERIFY(std::isfinite(loss.item<double>()));
-        const at::Tensor single = entry.loss(compared.output.to(at::kBFloat16), compared.target);
+        const at::Tensor single = entry.loss(compared.output.to(at::kBFloat16), compared.target, {});
         QVERIFY(single.scalar_type() == at::kFloat);
         QVERIFY(std::abs(single.item<double>() - loss.item<double>()) < 0.05 * std::abs(loss.item<double>()));
     }
@@ -85,7 +85,7 @@ private Q_SLOTS:
         const ObjectiveTraits& objective = traitsAt(index);
         Compared compared = comparedBy(objective);
         compared.output.requires_grad_();
-        engine::entryOf(objective.objective).loss(compared.output, compared.target).backward();
+        engine::entryOf(objective.objective).loss(compared.output, compared.target, {}).backward();
         const at::NoGradGuard noGrad;
         const at::Tensor gradient = compared.output.grad().contiguous();
         for (std::int64_t i = 0; i < gradient.numel(); ++i) {

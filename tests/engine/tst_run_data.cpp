@@ -267,7 +267,7 @@ private:
         SessionProbe probe;
         Answers answers;
         auto evaluate = requestOf<EvaluateRequest>(run, project, otherData);
-        evaluate.split = "train";
+        evaluate.split = Split::Train;
         evaluate.batches = 1;
         auto sample = requestOf<SampleRequest>(run, project, otherData);
         sample.tokens = 1;

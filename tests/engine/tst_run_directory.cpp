@@ -369,7 +369,7 @@ private slots:
     {
         {
             const auto writer = create();
-            QVERIFY(writeCheckpoint(m_run, {10, 0, 0, 0, {}, {}}, {}, {}, {}));
+            QVERIFY(writeCheckpoint(m_run, {10, 0, 0, {}, {}}, {}, {}, {}));
         }
         const std::vector<fs::path> leftovers{m_run / "checkpoints" / ".step-00000020.tmp" / "model.safetensors",
                                               m_run / "checkpoints" / ".step-00000005.old" / "state.json",

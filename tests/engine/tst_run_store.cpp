@@ -227,7 +227,7 @@ private slots:
             writer->event({30, RunEventKind::Continued, ""});
             QVERIFY(writer->flush());
             for (const std::int64_t step : {10, 20, 30}) {
-                QVERIFY(writeCheckpoint(m_run, {step, 0, 0, 0, {}, {}}, {}, {}, {}));
+                QVERIFY(writeCheckpoint(m_run, {step, 0, 0, {}, {}}, {}, {}, {}));
             }
         }
         auto writer = RunWriter::reopen(m_run, 20);
@@ -304,7 +304,7 @@ private slots:
                 writer->step(record(step));
             }
             QVERIFY(writer->flush());
-            QVERIFY(writeCheckpoint(m_run, {200, 0, 0, 0, {}, {}}, {}, {}, {}));
+            QVERIFY(writeCheckpoint(m_run, {200, 0, 0, {}, {}}, {}, {}, {}));
         }
         const fs::path store = m_run / "store.sqlite";
         const fs::path outside = m_temporary->filePath("outside.sqlite").toStdString();
@@ -394,7 +394,7 @@ private slots:
         write(outside / ".step-00000030.tmp" / "state.json", "theirs");
         fs::create_directory_symlink(outside, m_run / "checkpoints");
         QVERIFY(isIn(RunWriter::reopen(m_run, 10).error().text(), "is a link"));
-        QVERIFY(isIn(writeCheckpoint(m_run, {40, 0, 0, 0, {}, {}}, {}, {}, {.newest = 1}).error().text(), "is a link"));
+        QVERIFY(isIn(writeCheckpoint(m_run, {40, 0, 0, {}, {}}, {}, {}, {.newest = 1}).error().text(), "is a link"));
         QVERIFY(!removeCheckpointsAfter(m_run, 10));
         sweepRun(m_run);
         QVERIFY(fs::exists(outside / "step-00000030" / "state.json"));

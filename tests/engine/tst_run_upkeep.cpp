@@ -39,7 +39,7 @@ private slots:
             writer->step({step, 10 / x, 1e-3, 1, step * 8, x});
             if (step % 10 == 0) {
                 writer->matrix({"mix", step, 1, 1, {static_cast<float>(step)}});
-                QVERIFY(writeCheckpoint(m_run, {step, step * 8, x, 0, {}, {}}, {}, {}, {}).ok());
+                QVERIFY(writeCheckpoint(m_run, {step, step * 8, x, {}, {}}, {}, {}, {}).ok());
             }
         }
         QVERIFY(writer->flush().ok());
@@ -81,7 +81,7 @@ private slots:
         {
             auto writer = RunWriter::create(run, info, project, m_folder->path().toStdString());
             QVERIFY(writer.ok());
-            QVERIFY(writeCheckpoint(run, {1, 8, 0.1, 0, {}, {}}, {}, {}, {}).ok());
+            QVERIFY(writeCheckpoint(run, {1, 8, 0.1, {}, {}}, {}, {}, {}).ok());
         }
         const auto fork = forkRun(run, 1);
         QVERIFY2(fork.ok(), fork ? "" : fork.error().text().c_str());

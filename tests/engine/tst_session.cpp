@@ -276,6 +276,32 @@ private slots:
         QCOMPARE(reader->checkpoints().back(), ended.step);
     }
 
+    /// Losses are read by the clock too: how many steps follow the last good one is chance, what is recorded is not.
+    void recordsNothingAfterALossThatIsNotFinite()
+    {
+        projects::Project project = quickVectors(1000);
+        project.training.optimiser = projects::Sgd{};
+        project.training.learningRate = {.peak = 1e6, .warmupSteps = 0, .curve = projects::RateCurve::Constant};
+        project.training.clipNorm = 0;
+        project.training.checkpointEvery = 0;
+        project.training.observeEvery = 1;
+        SessionProbe probe;
+        probe.post(start(kFirst, project));
+        QVERIFY(probe.waitFor<RunEnded>());
+        const RunEnded ended = probe.all<RunEnded>().at(0);
+        QVERIFY(ended.status == RunStatus::Failed);
+        const Result<RunReader> reader = RunReader::open(directory("run-7"));
+        QVERIFY(reader.ok());
+        QCOMPARE(reader->metric(metric::kLoss).back().step, ended.step);
+        QVERIFY(!reader->matrixNames().empty());
+        for (const std::string& name : reader->matrixNames()) {
+            QCOMPARE(reader->matrixSteps(name).back(), ended.step);
+        }
+        for (const RunEvent& event : reader->events()) {
+            QVERIFY(event.step <= ended.step);
+        }
+    }
+
     void failsWhereACheckpointCannotBeWritten()
     {
         SessionProbe probe;

@@ -263,7 +263,7 @@ private Q_SLOTS:
         EvaluateRequest request;
         request.tag = QueryTag{1};
         request.runDirectory = folder / "whole";
-        request.split = "validation";
+        request.split = Split::Validation;
         request.batches = project.training.validationBatches;
         asking.post(request);
         QVERIFY(asking.waitFor<EvaluationReady>());

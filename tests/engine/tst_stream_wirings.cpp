@@ -17,6 +17,7 @@
 #include <QTest>
 
 #include <cmath>
+#include <set>
 
 using namespace residua;
 using namespace residua::tests;
@@ -429,11 +430,14 @@ private Q_SLOTS:
     void onlyTheDynamicPartDecays()
     {
         const auto network = compiled(tinyVectors("linear", "hyper-dynamic", 2));
+        std::set<engine::Decay> found;
         for (const engine::NamedParameter& p : network->parameters()) {
             if (p.name.starts_with("topology.")) {
+                found.insert(p.decay);
                 QVERIFY2((p.decay == engine::Decay::Yes) == (p.name == "topology.dynamic"), p.name.c_str());
             }
         }
+        QCOMPARE(found.size(), std::size_t(2));
     }
 };
 

@@ -10,6 +10,7 @@
 #include "projects/commands/shortcut_edits.h"
 #include "projects/commands/typing.h"
 #include "projects/library/presets.h"
+#include "projects/nodes/example_schema.h"
 #include "tests/projects/mix_of.h"
 #include "tests/support/test_program.h"
 
@@ -386,7 +387,7 @@ private slots:
             const auto inverse = applyEdit(document, *edit);
             QVERIFY(inverse);
             QCOMPARE(*tokeniserOf(document.project.data.source), learned);
-            QCOMPARE(vocabularyOf(document.project.data), std::int64_t{300});
+            QCOMPARE(examplesOf(document.project.data).input().vocabulary, std::int64_t{300});
             QVERIFY(!hasErrors(validate(document.project)));
             QVERIFY(applyEdit(document, *inverse));
             QVERIFY(document == before);

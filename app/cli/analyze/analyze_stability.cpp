@@ -47,7 +47,7 @@ std::string cellOf(double value)
 
 double at(const Matrix& matrix, StabilityRow row, std::int64_t layer)
 {
-    return matrix.at(static_cast<std::int64_t>(row), layer - 1);
+    return matrix.at(engine::rowNumber(row), layer - 1);
 }
 
 /// Ψ_l as a power of l, over the layers that could be left out.

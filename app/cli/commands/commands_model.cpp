@@ -6,6 +6,7 @@
 #include "app/cli/commands/commands.h"
 #include "app/cli/runs/computing.h"
 #include "app/cli/runs/engine_client.h"
+#include "engine/api/split.h"
 #include "engine/results/loss_measures.h"
 #include "engine/results/run_reader.h"
 #include "projects/base/text.h"
@@ -18,7 +19,9 @@
 #include <cstdio>
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <variant>
+#include <vector>
 
 namespace residua::cli {
 namespace {
@@ -37,11 +40,21 @@ void setRun(Request& request, const Arguments& arguments)
     }
 }
 
+std::vector<std::string> splitWords()
+{
+    std::vector<std::string> words;
+    for (const engine::SplitName& name : engine::kSplitNames) {
+        words.emplace_back(name.word);
+    }
+    return words;
+}
+
 Exit runEval(const Arguments& arguments, const Console& console)
 {
     engine::EvaluateRequest request;
     setRun(request, arguments);
-    request.split = arguments.text("split", request.split);
+    request.split = engine::splitNamed(arguments.text("split")).value_or(request.split);
+    const std::string split(engine::nameOf(request.split).word);
     request.batches = arguments.integer("batches", 0);
     const std::optional<engine::Event> answer = ask(request, Computing::from(arguments).threads);
     const auto* const ready = answer ? std::get_if<engine::EvaluationReady>(&*answer) : nullptr;
@@ -54,9 +67,9 @@ Exit runEval(const Arguments& arguments, const Console& console)
     const auto measures = project ? engine::measuresOf(*project, ready->loss) : std::nullopt;
     const std::string also = measures ? " (" + engine::measuresText(*project, ready->loss) + ")" : "";
     const bool bits = measures && measures->bitsPerByte;
-    console.line(request.split + " loss " + lossText(ready->loss) + also + " over " + groupedText(ready->batches) +
+    console.line(split + " loss " + lossText(ready->loss) + also + " over " + groupedText(ready->batches) +
                  " batches, at step " + groupedText(ready->step));
-    console.value({{"split", request.split},
+    console.value({{"split", split},
                    {"loss", ready->loss},
                    {"perplexity", measures ? nlohmann::json(measures->perplexity) : nlohmann::json()},
                    {"bitsPerByte", bits ? nlohmann::json(*measures->bitsPerByte) : nlohmann::json()},
@@ -262,8 +275,7 @@ std::vector<Command> modelCommands()
          "residua-cli eval my-project/runs/first --batches 2",
          {{kRunDirectory},
           {kFrom,
-           offering(OptionSpec{"split", OptionKind::Text, "NAME", "train, validation (default) or test"},
-                    {"train", "validation", "test"}),
+           offering(OptionSpec{"split", OptionKind::Text, "NAME", "train, validation (default) or test"}, splitWords()),
            {"batches", OptionKind::Integer, "N", "at most so many (default: all)", {}, 0},
            projectOption(),
            otherDataOption(),

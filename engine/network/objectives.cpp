@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/ops/objectives.h"
+#include "engine/network/objectives.h"
 
 #include "engine/runtime/fixed_bits.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cross_entropy_loss.h>
+
+#include <cstddef>
 
 namespace residua::engine {
 namespace {
@@ -22,36 +24,36 @@ at::Tensor errorOf(const at::Tensor& output, const at::Tensor& target)
     return values - target.to(values.scalar_type());
 }
 
-at::Tensor nextToken(const at::Tensor& output, const at::Tensor& target)
+at::Tensor nextToken(const at::Tensor& output, const at::Tensor& target, const Pass&)
 {
     const at::Tensor logits = atLeastSingle(output);
     return at::cross_entropy_loss(logits.view({-1, logits.size(-1)}), target.view({-1}));
 }
 
-at::Tensor halfSquaredError(const at::Tensor& output, const at::Tensor& target)
+at::Tensor halfSquaredError(const at::Tensor& output, const at::Tensor& target, const Pass&)
 {
     const at::Tensor error = errorOf(output, target);
     return sumOfAll(error * error) * (0.5 / static_cast<double>(error.size(0)));
 }
 
-at::Tensor meanSquaredError(const at::Tensor& output, const at::Tensor& target)
+at::Tensor meanSquaredError(const at::Tensor& output, const at::Tensor& target, const Pass&)
 {
     const at::Tensor error = errorOf(output, target);
     return sumOfAll(error * error) / static_cast<double>(error.numel());
 }
 
-/// In the order of the enumerators.
 constexpr ObjectiveEntry kTable[] = {
     {Objective::NextToken, nextToken},
     {Objective::HalfSquaredError, halfSquaredError},
     {Objective::MeanSquaredError, meanSquaredError},
 };
+static_assert(projects::hasEachObjective(kTable));
 
 } // namespace
 
 const ObjectiveEntry& entryOf(Objective objective)
 {
-    return projects::entryIn<kTable>(objective);
+    return kTable[static_cast<std::size_t>(objective)];
 }
 
 } // namespace residua::engine

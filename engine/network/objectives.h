@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/graph/pass.h"
 #include "projects/model/objective.h"
 
 #include <ATen/core/Tensor.h>
@@ -11,8 +12,9 @@ namespace residua::engine {
 struct ObjectiveEntry {
     projects::Objective objective = projects::Objective::NextToken;
     /// The loss of the head's output against the target, which has the output's first dimensions and the element of the
-    /// objective's traits: a scalar in at least single precision, the mean that the traits name.
-    at::Tensor (*loss)(const at::Tensor& output, const at::Tensor& target) = nullptr;
+    /// objective's traits: a scalar in at least single precision, the mean that the traits name. What it reads beside
+    /// them is among the pass's inputs.
+    at::Tensor (*loss)(const at::Tensor& output, const at::Tensor& target, const Pass& pass) = nullptr;
 };
 
 /// The entry of the table that is for `objective`.

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <optional>
+#include <string_view>
+
+namespace residua::engine {
+
+/// The parts of the data.
+enum class Split { Train, Validation, Test };
+
+struct SplitName {
+    std::string_view word;  ///< as one says which is meant
+    std::string_view title; ///< within a sentence
+};
+/// In the order of the enumerators.
+inline constexpr SplitName kSplitNames[] = {{"train", "training"}, {"validation", "validation"}, {"test", "test"}};
+inline constexpr int kSplits = std::size(kSplitNames);
+
+[[nodiscard]] constexpr const SplitName& nameOf(Split split)
+{
+    return kSplitNames[static_cast<std::size_t>(split)];
+}
+/// The split of that word; nullopt where there is none.
+[[nodiscard]] constexpr std::optional<Split> splitNamed(std::string_view word)
+{
+    const auto found = std::ranges::find(kSplitNames, word, &SplitName::word);
+    return found == std::end(kSplitNames) ? std::nullopt
+                                          : std::optional(static_cast<Split>(found - std::begin(kSplitNames)));
+}
+
+} // namespace residua::engine
