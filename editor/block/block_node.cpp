@@ -49,7 +49,8 @@ std::string wordFor(const ParamSpec& spec, const Node& node, const std::optional
     const ParamValue& given = own == node.params.end() ? spec.defaultValue : own->second;
     const bool usual = given == spec.defaultValue;
     if (spec.name == projects::kShareParam) {
-        return usual ? "" : filled(translate("Canvas", "shares %1"), {textOf(given)});
+        const std::string owner = weightOwnerOf(node);
+        return owner.empty() ? "" : filled(translate("Canvas", "shares %1"), {owner});
     }
     switch (spec.type) {
     case ParamType::Flag:

@@ -146,7 +146,7 @@ private:
             return inputs == names;
         };
         const bool apart = areOf(MixPorts::Qkv) || areOf(MixPorts::QkvResidual);
-        if (inputs != Ports{"input"} && !(isBlock && apart)) {
+        if (inputs != Ports{kInputPort} && !(isBlock && apart)) {
             std::string got;
             for (const std::string& port : inputs) {
                 got += (got.empty() ? "" : ", ") + port;
@@ -211,25 +211,19 @@ private:
     {
         for (std::size_t i = 0; i < m_graph.nodes.size(); ++i) {
             const Node& node = m_graph.nodes[i];
-            const std::string* const share = sharedName(node);
-            if (!share) {
+            const std::string share = weightOwnerOf(node);
+            if (share.empty()) {
                 continue;
             }
-            const auto owner = std::ranges::find(m_graph.nodes, *share, &Node::name);
-            const bool usable = owner != m_graph.nodes.end() && owner->kind == node.kind && !sharedName(*owner);
+            const auto owner = std::ranges::find(m_graph.nodes, share, &Node::name);
+            const bool usable =
+                owner != m_graph.nodes.end() && owner->kind == node.kind && weightOwnerOf(*owner).empty();
             if (!usable || owner->id == node.id) {
                 m_problems.error(nodePath(i) + "/params/share", placeOf(m_ref, node),
-                                 "shares weights with " + *share + ", expected a " + node.kind +
+                                 "shares weights with " + share + ", expected a " + node.kind +
                                      " of this graph that has its own");
             }
         }
-    }
-
-    static const std::string* sharedName(const Node& node)
-    {
-        const auto share = node.params.find(kShareParam);
-        const auto* const name = share == node.params.end() ? nullptr : std::get_if<std::string>(&share->second);
-        return name && !name->empty() ? name : nullptr;
     }
 
     void checkUse()

@@ -175,7 +175,7 @@ private:
     Status addConv1d(const ResolvedNode& node)
     {
         const std::int64_t kernel = paramInt(node.params, "kernel");
-        const std::int64_t groups = paramInt(node.params, "groups");
+        const std::int64_t groups = paramInt(node.params, kGroupsParam);
         const bool bias = paramBool(node.params, "bias");
         const std::int64_t before = paramBool(node.params, "causal") ? kernel - 1 : (kernel - 1) / 2;
         const std::string made = "nn.Conv1d(" + size(node.in[0].features()) + ", " +
@@ -191,7 +191,7 @@ private:
     Status addConv2d(const ResolvedNode& node)
     {
         const std::int64_t kernel = paramInt(node.params, "kernel");
-        const std::int64_t groups = paramInt(node.params, "groups");
+        const std::int64_t groups = paramInt(node.params, kGroupsParam);
         const std::int64_t stride = paramInt(node.params, "stride");
         const std::int64_t padding = paramInt(node.params, "padding");
         const std::int64_t out = paramInt(node.params, "out");
@@ -231,7 +231,7 @@ private:
     [[nodiscard]] NormOwner ownerOf(const ResolvedNode& node) const
     {
         const auto nameOf = [&](const ResolvedNode& each) {
-            const std::string& shared = paramText(each.params, kShareParam);
+            const std::string shared = weightOwnerOf(*each.kind, each.params);
             return shared.empty() ? m_method->graph.find(each.id)->name : shared;
         };
         const std::string name = nameOf(node);
