@@ -22,19 +22,11 @@ namespace {
 
 using Cures = std::vector<Cure>;
 
-bool hasPorts(const Graph& graph, MixPorts ports)
-{
-    const std::vector<MixPort> fed = portsOf(ports);
-    return std::ranges::count(graph.nodes, NodeRole::GraphInput, roleOf) == std::ssize(fed) &&
-           std::ranges::all_of(fed, [&](MixPort port) { return hasInputPort(graph, port); });
-}
-
 /// All layers of the first preset that has the ports, for blocks that cannot be opened.
 std::vector<Edit> layersOfPreset(const Project& project, MixPorts ports)
 {
-    const auto preset =
-        std::ranges::find_if(blockPresets(), [&](const BlockPreset& each) { return hasPorts(each.graph, ports); });
-    Block block{freeBlockName(project.network, preset->name), preset->name, preset->graph};
+    const BlockPreset& preset = blockPresetFor(ports);
+    Block block{freeBlockName(project.network, preset.name), preset.name, preset.graph};
     std::vector<StackSegment> stack = project.network.stack;
     for (StackSegment& segment : stack) {
         segment.block = block.name;
