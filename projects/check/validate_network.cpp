@@ -319,22 +319,18 @@ void checkTie(const Project& project, Problems& problems)
     }
     const ResolvedGraph stem = resolveGraph(project, GraphRef::stem());
     const ResolvedGraph head = resolveGraph(project, GraphRef::head());
-    const auto embedded = stem.outputs.find({tied->embedding, "out"});
-    const auto logits = head.outputs.find({tied->linear, "out"});
-    const Wire* feed = nullptr;
-    for (const Wire& wire : project.network.head.wires) {
-        feed = wire.to == PortRef{tied->linear, "in"} ? &wire : feed;
-    }
-    const auto read = feed ? head.outputs.find(feed->from) : head.outputs.end();
-    if (embedded == stem.outputs.end() || logits == head.outputs.end() || read == head.outputs.end()) {
+    const auto embedding = std::ranges::find(stem.nodes, tied->embedding, &ResolvedNode::id);
+    const auto linear = std::ranges::find(head.nodes, tied->linear, &ResolvedNode::id);
+    if (embedding == stem.nodes.end() || linear == head.nodes.end()) {
         return;
     }
-    const auto params = evaluateParams(*project.network.stem.find(tied->embedding), sizesOf(project).value());
-    const std::int64_t rows = paramInt(*params, "vocab");
-    if (rows != logits->second.features() || embedded->second.features() != read->second.features()) {
+    const std::int64_t rows = paramInt(embedding->params, "vocab");
+    const std::int64_t width = embedding->out[0].features();
+    const std::int64_t read = linear->in[0].features();
+    const std::int64_t logits = linear->out[0].features();
+    if (rows != logits || width != read) {
         const auto pair = [](std::int64_t a, std::int64_t b) { return std::to_string(a) + " × " + std::to_string(b); };
-        problems.error(path, "the table is " + pair(rows, embedded->second.features()) + ", the head's weight " +
-                                 pair(logits->second.features(), read->second.features()));
+        problems.error(path, "the table is " + pair(rows, width) + ", the head's weight " + pair(logits, read));
     }
 }
 
