@@ -2,13 +2,13 @@
 #include "projects/commands/cures.h"
 
 #include "projects/commands/layer_edits.h"
-#include "projects/depth/mix_port.h"
 #include "projects/edit/field_edit.h"
 #include "projects/library/presets.h"
 #include "projects/model/graph_pointer.h"
 #include "projects/model/text_forms.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/node_kinds.h"
+#include "projects/schema/describe_topology.h"
 #include "projects/transfer/topology_choice.h"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ void addPortCures(const Project& project, Cures& cures)
     if (mix == nullptr || mix->ports == MixPorts::Input) {
         return;
     }
-    const std::string title = mix->ports == MixPorts::Qkv ? "Use the q, k, v block" : "Use the q, k, v, residual block";
+    const std::string title = "Use the " + std::string(choiceOf(mix->ports).title) + " block";
     if (std::vector<Edit> edits = portEdits(project, mix->ports); !edits.empty()) {
         cures.push_back({title, EditGroup{title, std::move(edits)}});
     }
