@@ -28,8 +28,6 @@ using projects::Project;
 using projects::Shape;
 using projects::Wire;
 
-constexpr const char* kPorts = "Ports";
-
 std::string textOf(const ParamValue& value)
 {
     if (const auto* whole = std::get_if<std::int64_t>(&value)) {
@@ -49,7 +47,8 @@ std::string wordFor(const ParamSpec& spec, const Node& node, const std::optional
     const ParamValue& given = own == node.params.end() ? spec.defaultValue : own->second;
     const bool usual = given == spec.defaultValue;
     if (spec.name == projects::kShareParam) {
-        return usual ? "" : filled(translate("Canvas", "shares %1"), {textOf(given)});
+        const std::string owner = weightOwnerOf(node);
+        return owner.empty() ? "" : filled(translate("Canvas", "shares %1"), {owner});
     }
     switch (spec.type) {
     case ParamType::Flag:
@@ -85,7 +84,9 @@ BlockNode::Form formOf(const NodeKind& kind)
 {
     const bool one =
         kind.params.size() == 1 && (kind.params[0].type == ParamType::Choice || kind.params[0].type == ParamType::Real);
-    return kind.params.empty() || one || kind.category == kPorts ? BlockNode::Form::Line : BlockNode::Form::Card;
+    const projects::NodeRole role = kind.traits.role;
+    const bool isPort = role == projects::NodeRole::GraphInput || role == projects::NodeRole::GraphOutput;
+    return kind.params.empty() || one || isPort ? BlockNode::Form::Line : BlockNode::Form::Card;
 }
 
 std::size_t categoryOf(const NodeKind& kind)
@@ -108,7 +109,7 @@ public:
         : m_ref(ref), m_graph(graph), m_shapes(resolveGraph(project, ref)), m_sizes(sizesOf(project))
     {
         for (const Wire& wire : graph.wires) {
-            m_feeds.emplace(wire.to, wire);
+            m_fed.insert(wire.to);
             m_read.insert(wire.from);
         }
     }
@@ -144,29 +145,36 @@ private:
             shown.summary = translate("Canvas", "a kind of node that this program does not know");
             return shown;
         }
-        std::optional<ParamMap> values;
-        if (m_sizes) {
-            if (auto evaluated = evaluateParams(node, projects::sizesIn(*m_sizes, m_ref))) {
-                values = *std::move(evaluated);
-            }
-        }
+        const auto resolved = std::ranges::find(m_shapes.nodes, node.id, &projects::ResolvedNode::id);
+        const bool isResolved = resolved != m_shapes.nodes.end();
+        const std::optional<ParamMap> values = isResolved ? resolved->params : evaluated(node);
         shown.kind = kind->title;
         shown.summary = kind->summary;
         shown.category = categoryOf(*kind);
         shown.form = formOf(*kind);
         shown.detail = detailOf(*kind, node, values);
         addPorts(shown, node, *kind);
-        if (values) {
-            shown.weights = weightsOf(node, *kind, *values);
+        if (isResolved) {
+            shown.weights = weightsOf(*resolved);
         }
         return shown;
+    }
+
+    /// The parameters of a node whose shapes are not known, where they can be evaluated all the same.
+    std::optional<ParamMap> evaluated(const Node& node) const
+    {
+        if (!m_sizes) {
+            return std::nullopt;
+        }
+        auto params = evaluateParams(node, projects::sizesIn(*m_sizes, m_ref));
+        return params ? std::optional(*std::move(params)) : std::nullopt;
     }
 
     void addPorts(BlockNode& shown, const Node& node, const NodeKind& kind) const
     {
         const std::optional<std::string> spare = nextInputPort(node, m_graph);
         for (const std::string& port : inputPortsOf(node, m_graph)) {
-            const bool wired = m_feeds.contains({node.id, port});
+            const bool wired = m_fed.contains({node.id, port});
             shown.inputs.push_back({port, wired ? BlockPort::State::Wired : BlockPort::State::Empty, {}});
         }
         shown.namedPorts = !spare && shown.inputs.size() > 1;
@@ -179,28 +187,10 @@ private:
         }
     }
 
-    std::string weightsOf(const Node& node, const NodeKind& kind, const ParamMap& values) const
+    static std::string weightsOf(const projects::ResolvedNode& node)
     {
-        std::vector<Shape> in;
-        for (const std::string& port : inputPortsOf(node, m_graph)) {
-            const auto wire = m_feeds.find({node.id, port});
-            const auto shape =
-                wire == m_feeds.end() ? m_shapes.outputs.end() : m_shapes.outputs.find(wire->second.from);
-            if (shape == m_shapes.outputs.end()) {
-                return {};
-            }
-            in.push_back(shape->second);
-        }
-        std::vector<Shape> out;
-        for (const std::string& port : kind.outputs) {
-            const auto shape = m_shapes.outputs.find({node.id, port});
-            if (shape == m_shapes.outputs.end()) {
-                return {};
-            }
-            out.push_back(shape->second);
-        }
         constexpr std::int64_t kAnyContext = 1; // the number of parameters does not depend on it
-        const std::int64_t count = kind.costRule(values, in, out, kAnyContext).parameters;
+        const std::int64_t count = node.kind->costRule(node.params, node.in, node.out, kAnyContext).parameters;
         return count > 0 ? shortCount(static_cast<double>(count)) : std::string{};
     }
 
@@ -208,7 +198,7 @@ private:
     const Graph& m_graph;
     projects::ResolvedGraph m_shapes;
     Result<projects::Sizes> m_sizes;
-    std::map<PortRef, Wire> m_feeds;
+    std::set<PortRef> m_fed;
     std::set<PortRef> m_read;
 };
 

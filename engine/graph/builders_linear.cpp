@@ -40,7 +40,7 @@ OperatorResult buildLinear(const NodeContext& node)
 /// A convolution over time, which keeps the length; weight [out, in / groups, kernel].
 OperatorResult buildConv1d(const NodeContext& node)
 {
-    const std::int64_t groups = paramInt(node.params, "groups");
+    const std::int64_t groups = paramInt(node.params, projects::kGroupsParam);
     const std::int64_t kernel = paramInt(node.params, "kernel");
     const at::Tensor weight =
         node.outputMatrix("weight", {paramInt(node.params, "out"), node.features() / groups, kernel});
@@ -70,7 +70,7 @@ at::Tensor patchesOf(const at::Tensor& image, std::int64_t kernel, std::int64_t 
 /// kernel], and one by single pixels, u: the factors of the weight as a matrix [out, in · kernel²].
 OperatorResult buildConv2d(const NodeContext& node)
 {
-    const std::int64_t groups = paramInt(node.params, "groups");
+    const std::int64_t groups = paramInt(node.params, projects::kGroupsParam);
     const std::int64_t kernel = paramInt(node.params, "kernel");
     const std::int64_t channels = node.inputs[0].dims[1] / groups;
     const Weight weight = node.weight("weight", {paramInt(node.params, "out"), channels, kernel, kernel});

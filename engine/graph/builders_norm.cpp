@@ -18,8 +18,8 @@ using projects::paramText;
 /// weight and, if wanted, bias: its own, or those of the norm it shares with, whichever of the two is built first.
 std::vector<at::Tensor> normWeights(const NodeContext& node, bool bias)
 {
-    const std::string& share = paramText(node.params, projects::kShareParam);
-    const std::string& owner = share.empty() ? node.node.name : share;
+    const std::string shared = weightOwnerOf(node.node);
+    const std::string& owner = shared.empty() ? node.node.name : shared;
     std::vector<at::Tensor>& weights = node.sharedNorms[owner];
     if (weights.empty()) {
         const std::string name = node.graphPrefix + owner;

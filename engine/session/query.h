@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/api/session.h"
-#include "engine/files/preparation.h"
+#include "engine/host/preparation.h"
 
 #include <optional>
 

@@ -44,17 +44,19 @@ bool isOfTopology(std::string_view parameter)
 std::string sharedSource(const Project& project, const std::string& name)
 {
     projects::ParameterName parameter = projects::parameterNameFrom(name);
-    const std::string_view node = parameter.node();
-    for (const projects::Block& block : project.network.blocks) {
-        const auto found = std::ranges::find(block.graph.nodes, node, &projects::Node::name);
-        if (parameter.layer > 0 && found != block.graph.nodes.end() && found->params.contains(projects::kShareParam)) {
-            const std::string inside = std::get<std::string>(found->params.at(projects::kShareParam)) +
-                                       std::string(parameter.rest.substr(node.size()));
-            parameter.rest = inside;
-            return textOf(parameter);
-        }
+    const projects::Block* const block = project.network.blockOfLayer(parameter.layer);
+    if (block == nullptr) {
+        return {};
     }
-    return {};
+    const std::string_view node = parameter.node();
+    const auto found = std::ranges::find(block->graph.nodes, node, &projects::Node::name);
+    const std::string owner = found == block->graph.nodes.end() ? "" : weightOwnerOf(*found);
+    if (owner.empty()) {
+        return {};
+    }
+    const std::string inside = owner + std::string(parameter.rest.substr(node.size()));
+    parameter.rest = inside;
+    return textOf(parameter);
 }
 
 /// Where each parameter of a network of `project` comes from. Where the topology's are computed, none of its own is

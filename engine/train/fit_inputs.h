@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/data/dataset.h"
-#include "engine/files/preparation.h"
+#include "engine/host/preparation.h"
 #include "engine/graph/weight_inputs.h"
 #include "engine/network/network.h"
 #include "projects/base/result.h"

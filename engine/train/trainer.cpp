@@ -430,10 +430,7 @@ std::int64_t Trainer::parameterCount() const
 std::int64_t Trainer::unitsPerStep() const
 {
     const projects::TrainingPlan& plan = m_parts.project.training;
-    if (plan.batching == projects::BatchKind::Full) {
-        return m_batch.batch * plan.accumulate;
-    }
-    return m_schema.units(plan.batch, plan.sequenceLength) * plan.accumulate;
+    return static_cast<std::int64_t>(unitsPerBatch(m_parts.project.data, plan)) * plan.accumulate;
 }
 
 } // namespace residua::engine

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/files/preparation.h"
+#include "engine/host/preparation.h"
 #include "engine/files/tensor_files.h"
 #include "engine/graph/named_parameter.h"
 #include "engine/network/network.h"

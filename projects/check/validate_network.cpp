@@ -146,7 +146,7 @@ private:
             return inputs == names;
         };
         const bool apart = areOf(MixPorts::Qkv) || areOf(MixPorts::QkvResidual);
-        if (inputs != Ports{"input"} && !(isBlock && apart)) {
+        if (inputs != Ports{kInputPort} && !(isBlock && apart)) {
             std::string got;
             for (const std::string& port : inputs) {
                 got += (got.empty() ? "" : ", ") + port;
@@ -211,25 +211,19 @@ private:
     {
         for (std::size_t i = 0; i < m_graph.nodes.size(); ++i) {
             const Node& node = m_graph.nodes[i];
-            const std::string* const share = sharedName(node);
-            if (!share) {
+            const std::string share = weightOwnerOf(node);
+            if (share.empty()) {
                 continue;
             }
-            const auto owner = std::ranges::find(m_graph.nodes, *share, &Node::name);
-            const bool usable = owner != m_graph.nodes.end() && owner->kind == node.kind && !sharedName(*owner);
+            const auto owner = std::ranges::find(m_graph.nodes, share, &Node::name);
+            const bool usable =
+                owner != m_graph.nodes.end() && owner->kind == node.kind && weightOwnerOf(*owner).empty();
             if (!usable || owner->id == node.id) {
                 m_problems.error(nodePath(i) + "/params/share", placeOf(m_ref, node),
-                                 "shares weights with " + *share + ", expected a " + node.kind +
+                                 "shares weights with " + share + ", expected a " + node.kind +
                                      " of this graph that has its own");
             }
         }
-    }
-
-    static const std::string* sharedName(const Node& node)
-    {
-        const auto share = node.params.find(kShareParam);
-        const auto* const name = share == node.params.end() ? nullptr : std::get_if<std::string>(&share->second);
-        return name && !name->empty() ? name : nullptr;
     }
 
     void checkUse()
@@ -325,22 +319,18 @@ void checkTie(const Project& project, Problems& problems)
     }
     const ResolvedGraph stem = resolveGraph(project, GraphRef::stem());
     const ResolvedGraph head = resolveGraph(project, GraphRef::head());
-    const auto embedded = stem.outputs.find({tied->embedding, "out"});
-    const auto logits = head.outputs.find({tied->linear, "out"});
-    const Wire* feed = nullptr;
-    for (const Wire& wire : project.network.head.wires) {
-        feed = wire.to == PortRef{tied->linear, "in"} ? &wire : feed;
-    }
-    const auto read = feed ? head.outputs.find(feed->from) : head.outputs.end();
-    if (embedded == stem.outputs.end() || logits == head.outputs.end() || read == head.outputs.end()) {
+    const auto embedding = std::ranges::find(stem.nodes, tied->embedding, &ResolvedNode::id);
+    const auto linear = std::ranges::find(head.nodes, tied->linear, &ResolvedNode::id);
+    if (embedding == stem.nodes.end() || linear == head.nodes.end()) {
         return;
     }
-    const auto params = evaluateParams(*project.network.stem.find(tied->embedding), sizesOf(project).value());
-    const std::int64_t rows = paramInt(*params, "vocab");
-    if (rows != logits->second.features() || embedded->second.features() != read->second.features()) {
+    const std::int64_t rows = paramInt(embedding->params, "vocab");
+    const std::int64_t width = embedding->out[0].features();
+    const std::int64_t read = linear->in[0].features();
+    const std::int64_t logits = linear->out[0].features();
+    if (rows != logits || width != read) {
         const auto pair = [](std::int64_t a, std::int64_t b) { return std::to_string(a) + " × " + std::to_string(b); };
-        problems.error(path, "the table is " + pair(rows, embedded->second.features()) + ", the head's weight " +
-                                 pair(logits->second.features(), read->second.features()));
+        problems.error(path, "the table is " + pair(rows, width) + ", the head's weight " + pair(logits, read));
     }
 }
 

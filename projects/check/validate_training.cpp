@@ -157,8 +157,9 @@ void checkAmounts(const Project& project, Problems& problems)
     constexpr double kMostUnits = 9007199254740992.0; // counted in doubles too, exactly
     const TrainingPlan& plan = project.training;
     const ExampleSchema examples = examplesOf(project.data);
-    const double units = static_cast<double>(plan.batch) * static_cast<double>(examples.units(1, plan.sequenceLength));
+    const double units = unitsPerBatch(project.data, plan);
     const double unitBytes = 8 * static_cast<double>(examples.numbersPerUnit());
+    // A full batch is no larger than the set itself, whose size is checked with the data.
     if (plan.batching != BatchKind::Full && units * unitBytes > kMostBatchBytes) {
         problems.error(kTraining + "/batch", "one micro-batch takes " + bytesText(units * unitBytes) +
                                                  ", expected at most " + bytesText(kMostBatchBytes) +

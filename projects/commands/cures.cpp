@@ -2,13 +2,13 @@
 #include "projects/commands/cures.h"
 
 #include "projects/commands/layer_edits.h"
-#include "projects/depth/mix_port.h"
 #include "projects/edit/field_edit.h"
 #include "projects/library/presets.h"
 #include "projects/model/graph_pointer.h"
 #include "projects/model/text_forms.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/node_kinds.h"
+#include "projects/schema/describe_topology.h"
 #include "projects/transfer/topology_choice.h"
 
 #include <algorithm>
@@ -22,19 +22,11 @@ namespace {
 
 using Cures = std::vector<Cure>;
 
-bool hasPorts(const Graph& graph, MixPorts ports)
-{
-    const std::vector<MixPort> fed = portsOf(ports);
-    return std::ranges::count(graph.nodes, NodeRole::GraphInput, roleOf) == std::ssize(fed) &&
-           std::ranges::all_of(fed, [&](MixPort port) { return hasInputPort(graph, port); });
-}
-
 /// All layers of the first preset that has the ports, for blocks that cannot be opened.
 std::vector<Edit> layersOfPreset(const Project& project, MixPorts ports)
 {
-    const auto preset =
-        std::ranges::find_if(blockPresets(), [&](const BlockPreset& each) { return hasPorts(each.graph, ports); });
-    Block block{freeBlockName(project.network, preset->name), preset->name, preset->graph};
+    const BlockPreset& preset = blockPresetFor(ports);
+    Block block{freeBlockName(project.network, preset.name), preset.name, preset.graph};
     std::vector<StackSegment> stack = project.network.stack;
     for (StackSegment& segment : stack) {
         segment.block = block.name;
@@ -50,7 +42,7 @@ void addPortCures(const Project& project, Cures& cures)
     if (mix == nullptr || mix->ports == MixPorts::Input) {
         return;
     }
-    const std::string title = mix->ports == MixPorts::Qkv ? "Use the q, k, v block" : "Use the q, k, v, residual block";
+    const std::string title = "Use the " + std::string(choiceOf(mix->ports).title) + " block";
     if (std::vector<Edit> edits = portEdits(project, mix->ports); !edits.empty()) {
         cures.push_back({title, EditGroup{title, std::move(edits)}});
     }

@@ -172,11 +172,9 @@ Insertion insertEdits(const Graph& graph, const GraphRef& ref, const BlockFile& 
     }
     for (const auto& [original, copy] : ids) {
         Node& node = *grown.find(copy);
-        if (const auto share = node.params.find(kShareParam); share != node.params.end()) {
-            const auto* owner = std::get_if<std::string>(&share->second);
-            if (const auto renamed = owner != nullptr ? names.find(*owner) : names.end(); renamed != names.end()) {
-                share->second = renamed->second;
-            }
+        const std::string owner = weightOwnerOf(node);
+        if (const auto renamed = names.find(owner); !owner.empty() && renamed != names.end()) {
+            node.params[kShareParam] = renamed->second;
         }
         std::optional<Position> position;
         if (const auto at = fragment.positions.find(original); at != fragment.positions.end()) {

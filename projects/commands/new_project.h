@@ -15,7 +15,7 @@ struct NewProject {
     Source source = SyntheticLanguage{};
     std::int64_t depth = 8;
     std::int64_t width = 128;
-    std::string topology = "plain"; ///< a preset
+    std::string topology = kPlainPreset; ///< a preset
     std::int64_t steps = 500;
     std::int64_t batch = 16;
     std::int64_t sequenceLength = 64; ///< language only

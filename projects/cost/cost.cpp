@@ -12,6 +12,7 @@
 #include "projects/nodes/resolved_graph.h"
 
 #include <algorithm>
+#include <ranges>
 
 namespace residua::projects {
 namespace {
@@ -25,29 +26,12 @@ struct Scale {
     double optimiserCopies = 1; ///< the gradient and the moments, each as large as the weights
 };
 
-std::int64_t samplesOf(const DataSource& data)
-{
-    return std::visit(
-        [](const auto& source) -> std::int64_t {
-            if constexpr (requires { source.samples; }) {
-                return source.samples;
-            } else {
-                return 0;
-            }
-        },
-        data.source);
-}
-
 Scale scaleOf(const Project& project)
 {
     const TrainingPlan& plan = project.training;
     Scale scale;
-    const ExampleSchema examples = examplesOf(project.data);
-    scale.tokens = static_cast<double>(plan.batch) * static_cast<double>(examples.units(1, plan.sequenceLength));
-    if (plan.batching == BatchKind::Full && !examples.hasTime()) {
-        // Held-out samples are drawn besides. A sound network may stand on data whose numbers are not.
-        scale.tokens = static_cast<double>(std::max<std::int64_t>(samplesOf(project.data), 0));
-    }
+    // A sound network may stand on data whose numbers are not.
+    scale.tokens = std::max(unitsPerBatch(project.data, plan), 0.0);
     scale.weightBytes = plan.precision == Precision::Fp64 ? 8 : 4;
     scale.activationBytes = plan.precision == Precision::Bf16 ? 2 : scale.weightBytes;
     scale.residualBytes = plan.residualPrecision == ResidualPrecision::Bf16 ? scale.activationBytes : scale.weightBytes;
@@ -104,7 +88,7 @@ public:
                 cost.parameters -=
                     countOf(static_cast<double>(node.in[0].features()) * static_cast<double>(node.out[0].features()));
             }
-            const double output = node.out.empty() ? 0 : static_cast<double>(node.out[0].features());
+            const double output = node.out.empty() ? 0 : elementsOf(node.out[0], m_context);
             if (node.kind->traits.keptForReaders && !kept.contains(node.id)) {
                 cost.activationElements -= output;
             }
@@ -138,6 +122,13 @@ private:
                 const bool asResidual = stacked || (residual.contains(wire.from.node) && !reader.multiplies);
                 double& bytes = kept[wire.from.node];
                 bytes = std::max(bytes, asResidual ? m_scale.residualBytes : m_scale.activationBytes);
+            }
+        }
+        for (const ResolvedNode& node : std::views::reverse(resolved.nodes)) {
+            if (const auto view = kept.find(node.id); node.kind->traits.isView && view != kept.end()) {
+                const double viewed = view->second;
+                double& bytes = kept[node.feeds[0].node];
+                bytes = std::max(bytes, viewed);
             }
         }
         return kept;

@@ -148,7 +148,7 @@ NodeCost branchGateCost(const BranchGate& wiring, std::int64_t depth, std::int64
     if (wiring.gate == BranchGateKind::ReZero) {
         total.parameters += depth;
     }
-    if (wiring.gate == BranchGateKind::LaurelPa || wiring.gate == BranchGateKind::LaurelRwLrPa) {
+    if (mixesPrevious(wiring.gate)) {
         // Layers 1..w read 1..w activations, the later ones w.
         const double w = std::min(real(wiring.window), layers);
         const double read = w * (w + 1) / 2 + (layers - w) * w;

@@ -55,6 +55,9 @@ struct DecoderKind {
     double rotaryShare = 1;
     std::int64_t window = 4096;   ///< where there is one
     std::int64_t fullLayers = 28; ///< WindowedLayers::Later: those before the first window
+
+    /// The key of its norms' node kind.
+    [[nodiscard]] const char* norm() const { return layerNorm ? "layer_norm" : "rms_norm"; }
 };
 /// gpt2, llama, mistral, qwen2, qwen3, gpt_neox, olmo2.
 [[nodiscard]] std::span<const DecoderKind> decoderKinds();

@@ -80,7 +80,7 @@ public:
 private:
     void addNorm(const std::string& name, const std::string& from)
     {
-        const char* const norm = m_kind.layerNorm ? "layer_norm" : "rms_norm";
+        const char* const norm = m_kind.norm();
         m_graph.node(name, norm, differing(norm, {{"epsilon", m_decoder.epsilon}})).wire(from, name);
     }
 
@@ -134,7 +134,7 @@ Graph stemOf(const Decoder& decoder, const DecoderKind& kind)
 
 Graph headOf(const Decoder& decoder, const DecoderKind& kind)
 {
-    const char* const norm = kind.layerNorm ? "layer_norm" : "rms_norm";
+    const char* const norm = kind.norm();
     return GraphBuilder()
         .node("input", "input")
         .node("norm", norm, differing(norm, {{"epsilon", decoder.epsilon}}))

@@ -196,7 +196,7 @@ private:
     {
         const ParamMap* const attention = attentionIn(m_blocks.front());
         const ResolvedNode* const up = linearBefore(m_blocks.front(), kind.gated ? "swiglu" : "activation");
-        const ParamMap* const norm = paramsOf(m_head, kind.layerNorm ? "layer_norm" : "rms_norm");
+        const ParamMap* const norm = paramsOf(m_head, kind.norm());
         const ParamMap* const positions = paramsOf(m_stem, "position_embedding");
         if (!attention || !up || !norm || (parallel && !kind.choosesParallel)) {
             return std::nullopt;

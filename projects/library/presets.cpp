@@ -4,6 +4,10 @@
 #include "projects/nodes/graph_builder.h"
 #include "projects/nodes/node_kinds.h"
 
+#include <algorithm>
+#include <iterator>
+#include <variant>
+
 namespace residua::projects {
 namespace {
 
@@ -66,10 +70,10 @@ Graph transformerQkv(const std::string& residual)
 {
     GraphBuilder graph;
     for (const std::string port : {"q", "k", "v"}) {
-        graph.node(port, "input", {{"port", port}});
+        graph.node(port, "input", {{kPortParam, port}});
     }
     if (residual != "q") {
-        graph.node(residual, "input", {{"port", residual}});
+        graph.node(residual, "input", {{kPortParam, residual}});
     }
     graph.node("norm_q", "rms_norm")
         .node("norm_k", "rms_norm", {{kShareParam, text("norm_q")}})
@@ -206,6 +210,14 @@ Graph bottleneck()
         .build();
 }
 
+bool hasPorts(const Graph& graph, MixPorts ports)
+{
+    const std::vector<MixPort> fed = portsOf(ports);
+    return std::ranges::count(graph.nodes, NodeRole::GraphInput, roleOf) == std::ssize(fed) &&
+           (ports == MixPorts::Input ||
+            std::ranges::all_of(fed, [&](MixPort port) { return hasInputPort(graph, port); }));
+}
+
 std::vector<BlockPreset> makeBlockPresets()
 {
     return {
@@ -234,6 +246,18 @@ const std::vector<BlockPreset>& blockPresets()
 {
     static const std::vector<BlockPreset> presets = makeBlockPresets();
     return presets;
+}
+
+const BlockPreset& blockPresetFor(MixPorts ports)
+{
+    return *std::ranges::find_if(blockPresets(),
+                                 [ports](const BlockPreset& each) { return hasPorts(each.graph, ports); });
+}
+
+const BlockPreset& blockPresetFor(const Wiring& wiring)
+{
+    const auto* const mix = std::get_if<DepthMix>(&wiring);
+    return blockPresetFor(mix ? mix->ports : MixPorts::Input);
 }
 
 } // namespace residua::projects

@@ -21,6 +21,10 @@ struct BlockPreset {
 /// (LayerNorm, GELU; its positions are learned in the stem), mlp, linear, low-rank-linear, bottleneck.
 [[nodiscard]] const std::vector<BlockPreset>& blockPresets();
 
+/// The first block preset that has the ports which a wiring feeds apart: transformer where it feeds none.
+[[nodiscard]] const BlockPreset& blockPresetFor(MixPorts ports);
+[[nodiscard]] const BlockPreset& blockPresetFor(const Wiring& wiring);
+
 /// A project that ships inside the program: opens and trains at once with nothing downloaded.
 struct Example {
     std::string name; ///< stable key for --example

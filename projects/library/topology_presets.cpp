@@ -136,7 +136,7 @@ using Presets = std::vector<TopologyPreset>;
 
 void addPlain(Presets& presets)
 {
-    presets.push_back({"plain",
+    presets.push_back({kPlainPreset,
                        "Plain residual",
                        "Each layer reads the sum of the input and every branch before it",
                        "He et al., ResNet",

@@ -217,6 +217,16 @@ enum class BranchGateKind {
     return kind == BranchGateKind::LaurelRw || kind == BranchGateKind::LaurelRwLr ||
            kind == BranchGateKind::LaurelRwLrPa;
 }
+/// Whether it is LAuReL-PA, which mixes previous activations, alone or with others.
+[[nodiscard]] constexpr bool mixesPrevious(BranchGateKind kind)
+{
+    return kind == BranchGateKind::LaurelPa || kind == BranchGateKind::LaurelRwLrPa;
+}
+/// Whether it has the maps of low rank of LAuReL-LR and -PA.
+[[nodiscard]] constexpr bool hasLowRankMaps(BranchGateKind kind)
+{
+    return mixesPrevious(kind) || kind == BranchGateKind::LaurelLr || kind == BranchGateKind::LaurelRwLr;
+}
 /// How the factors α and β of LAuReL-RW are kept within 0 and 1; both start from a logit of 0 then.
 enum class LaurelBound {
     None,    ///< free numbers, from 1
@@ -241,10 +251,13 @@ struct Concatenation {
 
 using Wiring = std::variant<DepthMix, MultiStream, BranchGate, Concatenation>;
 
+/// The preset of the running sum: what a topology is called that is wired as no other.
+inline constexpr const char* kPlainPreset = "plain";
+
 /// How depth is wired. `preset` names where the wiring came from; where the two differ the
 /// views say "custom, from <preset>".
 struct Topology {
-    std::string preset = "plain"; ///< TopologyPreset::name
+    std::string preset = kPlainPreset; ///< TopologyPreset::name
     Wiring wiring = DepthMix{};
 
     bool operator==(const Topology&) const = default;
@@ -287,9 +300,6 @@ struct EntryRange {
 };
 /// nullopt where `target` reads no sum.
 [[nodiscard]] std::optional<EntryRange> summedMiddleOf(const DepthMix& mix, std::int64_t target, std::int64_t depth);
-
-/// The preset of the running sum: what a topology is called that is wired as no other.
-inline constexpr const char* kPlainPreset = "plain";
 
 /// What a theorem on the least expected loss takes a wiring for (DeepCrossAttention, theorem 4.2).
 enum class RiskModel { ResNet, GrnV1, GrnV2, GrnV3 };

@@ -2,8 +2,10 @@
 #include "projects/nodes/example_schema.h"
 
 #include "projects/model/data_source.h"
+#include "projects/model/training_plan.h"
 
 #include <algorithm>
+#include <optional>
 #include <variant>
 
 namespace residua::projects {
@@ -47,6 +49,20 @@ ExampleSchema schemaOf(const LowRankRegression& source)
 ExampleSchema schemaOf(const BooleanPolynomial& source)
 {
     return ExampleSchema::vectors(source.dim, 1);
+}
+
+/// Samples of the training set, to which those held out are drawn besides; nullopt where the document says no number.
+std::optional<std::int64_t> trainingSamplesOf(const DataSource& data)
+{
+    return std::visit(
+        [](const auto& source) -> std::optional<std::int64_t> {
+            if constexpr (requires { source.samples; }) {
+                return source.samples;
+            } else {
+                return std::nullopt;
+            }
+        },
+        data.source);
 }
 
 } // namespace
@@ -113,6 +129,13 @@ const ExampleField& ExampleSchema::first(FieldRole role) const
 ExampleSchema examplesOf(const DataSource& data)
 {
     return std::visit([](const auto& source) { return schemaOf(source); }, data.source);
+}
+
+double unitsPerBatch(const DataSource& data, const TrainingPlan& plan)
+{
+    const bool full = plan.batching == BatchKind::Full;
+    const std::int64_t examples = full ? trainingSamplesOf(data).value_or(plan.batch) : plan.batch;
+    return static_cast<double>(examples) * static_cast<double>(examplesOf(data).units(1, plan.sequenceLength));
 }
 
 } // namespace residua::projects

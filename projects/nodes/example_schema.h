@@ -11,6 +11,7 @@
 namespace residua::projects {
 
 struct DataSource;
+struct TrainingPlan;
 
 /// What is counted of examples.
 enum class Unit { Token, Sample };
@@ -69,6 +70,10 @@ private:
 {
     return unitWord(examplesOf(data).unit());
 }
+/// Tokens or samples in a micro-batch: all samples of the training set where the full set is one batch. Where the
+/// document does not say how many there are, as many as the plan's batch has. In double, so that absurd sizes do not
+/// overflow; exact for those that validation allows.
+[[nodiscard]] double unitsPerBatch(const DataSource& data, const TrainingPlan& plan);
 /// Whether the objective has in these examples what it compares an output with.
 [[nodiscard]] inline bool fits(const ObjectiveTraits& objective, const ExampleSchema& examples)
 {

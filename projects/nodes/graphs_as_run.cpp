@@ -12,7 +12,7 @@ Graph graphAsRun(const Wiring& wiring, Graph graph)
 {
     const auto* const mix = std::get_if<DepthMix>(&wiring);
     for (Node& node : graph.nodes) {
-        if (mix != nullptr && mix->separateNorms) {
+        if (mix != nullptr && mix->separateNorms && !weightOwnerOf(node).empty()) {
             node.params.erase(kShareParam);
         }
     }

@@ -17,8 +17,6 @@ using ShapeRuleResult = Result<std::vector<Shape>>;
 inline constexpr std::size_t kMostDims = 8;
 /// What a new expression node computes.
 inline constexpr const char* kDefaultFormula = "x + y";
-/// How many groups a convolution has.
-inline constexpr const char* kGroupsParam = "groups";
 
 /// One table per category, in palette order.
 [[nodiscard]] std::vector<NodeKind> portKinds();

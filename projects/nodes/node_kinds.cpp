@@ -197,9 +197,10 @@ Result<ParamMap> evaluateParams(const Node& node, const Sizes& sizes)
     for (const ParamSpec& spec : kind->params) {
         const auto own = node.params.find(spec.name);
         const ParamValue& given = own == node.params.end() ? spec.defaultValue : own->second;
-        // The groups of a convolution are matrices of their own, which the network's rank is not about.
-        const bool grouped = result.contains(kGroupsParam) && paramInt(result, kGroupsParam) > 1;
-        const bool staysFull = grouped && spec.type == ParamType::Rank && given == spec.defaultValue;
+        const bool takesNetworkRank = std::ranges::all_of(spec.networkRankWhere, [&](const ParamCondition& condition) {
+            return std::ranges::count(condition.values, result.at(condition.param)) > 0;
+        });
+        const bool staysFull = spec.type == ParamType::Rank && given == spec.defaultValue && !takesNetworkRank;
         Result<ParamValue> value = evaluateParam(spec, staysFull ? ParamValue(std::string(kFullRank)) : given, sizes);
         if (!value) {
             return value.error();
@@ -247,11 +248,24 @@ NodeRole roleOf(const Node& node)
     return kind ? kind->traits.role : NodeRole::Operation;
 }
 
+std::string weightOwnerOf(const Node& node)
+{
+    const NodeKind* const kind = findNodeKind(node.kind);
+    return kind ? weightOwnerOf(*kind, node.params) : std::string();
+}
+
+std::string weightOwnerOf(const NodeKind& kind, const std::map<std::string, ParamValue>& params)
+{
+    const auto share = kind.traits.sharesWeights ? params.find(kShareParam) : params.end();
+    const auto* const name = share == params.end() ? nullptr : std::get_if<std::string>(&share->second);
+    return name ? *name : std::string();
+}
+
 std::string graphPortOf(const Node& node)
 {
-    const auto own = node.params.find("port");
+    const auto own = node.params.find(kPortParam);
     const auto* const name = own == node.params.end() ? nullptr : std::get_if<std::string>(&own->second);
-    return name ? *name : roleOf(node) == NodeRole::GraphOutput ? kOutputPort : "input";
+    return name ? *name : roleOf(node) == NodeRole::GraphOutput ? kOutputPort : kInputPort;
 }
 
 bool hasInputPort(const Graph& graph, MixPort port)

@@ -47,6 +47,9 @@ struct ParamSpec {
     double maximum = 1e12;
     std::vector<ParamCondition> where = {}; ///< all must hold for it to mean something; empty: it always does
     bool alwaysShown = false;               ///< on the node's own line even where it has its default
+    /// Of a Rank: the network's rank is meant where these hold, else full. They are about evaluated parameters before
+    /// this one.
+    std::vector<ParamCondition> networkRankWhere = {};
 };
 
 /// A node's parameters with every default filled in and every size formula evaluated.
@@ -78,6 +81,8 @@ struct NodeTraits {
     bool keepsInputs = true;
     /// The backward pass does not need the node's own output, which is kept only where a reader keeps its inputs.
     bool keptForReaders = false;
+    /// Its output is the memory that it reads, in another shape: who keeps the one keeps the other.
+    bool isView = false;
     /// What it reads reaches its output by addition alone, or not at all: a node before it still writes to the
     /// residual.
     bool passesResidual = false;
@@ -91,6 +96,8 @@ struct NodeTraits {
     bool sharesWeights = false;
 };
 inline constexpr const char* kShareParam = "share";
+/// How many groups a convolution has.
+inline constexpr const char* kGroupsParam = "groups";
 
 /// A weight [out, in] of a node whose rank can be chosen.
 struct RankedWeight {
@@ -146,8 +153,15 @@ struct NodeKind {
 
 /// The role of a node; Operation where its kind is unknown.
 [[nodiscard]] NodeRole roleOf(const Node& node);
-/// The port by which a graph's value leaves, where no other is meant.
+/// The name of the node whose weights this one uses by its parameter kShareParam; empty where it has its own.
+[[nodiscard]] std::string weightOwnerOf(const Node& node);
+/// The same of a node's kind and parameters, evaluated or as the document has them.
+[[nodiscard]] std::string weightOwnerOf(const NodeKind& kind, const std::map<std::string, ParamValue>& params);
+/// The ports by which a graph's value enters and leaves, where no other is meant.
+inline constexpr const char* kInputPort = "input";
 inline constexpr const char* kOutputPort = "output";
+/// The parameter of an input or output node that names its graph's port.
+inline constexpr const char* kPortParam = "port";
 /// The graph's port that an input or output node stands for.
 [[nodiscard]] std::string graphPortOf(const Node& node);
 /// Whether the graph has an input node for a mix of that port alone: q, k, v or residual.

@@ -157,7 +157,7 @@ std::vector<std::string> formulaPorts(const Node& node)
 
 ParamSpec portParam(const std::string& value, const std::string& help)
 {
-    return {.name = "port",
+    return {.name = kPortParam,
             .title = "Port",
             .type = ParamType::Text,
             .defaultValue = value,
@@ -191,7 +191,7 @@ NodeKind imageKind()
             .title = "Image",
             .category = "Arithmetic",
             .summary = "Features become [batch, channels, height, width]",
-            .traits = {.keepsInputs = false},
+            .traits = {.keepsInputs = false, .isView = true},
             .inputs = {"in"},
             .outputs = {"out"},
             .params = {integerParam("channels", "Channels", std::int64_t{1}, "channels", "Channels of the image."),
@@ -215,7 +215,8 @@ std::vector<NodeKind> portKinds()
          .inputs = {},
          .outputs = {"out"},
          .params = {portParam(
-             "input", "The graph's port: input, or q, k, v and residual in a block whose topology feeds them apart.")},
+             kInputPort,
+             "The graph's port: input, or q, k, v and residual in a block whose topology feeds them apart.")},
          .shapeRule = [](const ParamMap&, Shapes) -> ShapeRuleResult {
              return Error{"", "an input takes its shape from outside the graph"};
          },
@@ -290,7 +291,7 @@ std::vector<NodeKind> arithmeticKinds()
          .title = "Flatten",
          .category = "Arithmetic",
          .summary = "All dimensions after batch become features",
-         .traits = {.keepsInputs = false},
+         .traits = {.keepsInputs = false, .isView = true},
          .inputs = {"in"},
          .outputs = {"out"},
          .params = {},

@@ -53,7 +53,7 @@ NodeCost linearCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t conte
 /// 1).
 NodeCost convolutionCost(const ParamMap& p, double channels, double taps, const Shape& out, std::int64_t context)
 {
-    const double perOutput = channels / real(paramInt(p, "groups")) * taps;
+    const double perOutput = channels / real(paramInt(p, kGroupsParam)) * taps;
     const std::int64_t o = paramInt(p, "out");
     const double elements = elementsOf(out, context);
     return {countOf(real(o) * perOutput + biasOf(p, o)), elements * (2 * perOutput + (paramBool(p, "bias") ? 1 : 0)),
@@ -62,7 +62,7 @@ NodeCost convolutionCost(const ParamMap& p, double channels, double taps, const 
 
 Status checkGroups(const ParamMap& p, std::int64_t channels)
 {
-    const std::int64_t groups = paramInt(p, "groups");
+    const std::int64_t groups = paramInt(p, kGroupsParam);
     if (channels % groups != 0 || paramInt(p, "out") % groups != 0) {
         return Error{"", std::to_string(channels) + " input and " + std::to_string(paramInt(p, "out")) +
                              " output channels are not multiples of " + std::to_string(groups) + " groups"};
@@ -145,18 +145,26 @@ NodeKind conv1dKind()
             .title = "Convolution over time",
             .category = "Linear",
             .summary = "Mixes neighbouring tokens; keeps the length",
-            .traits = {.multiplies = true},
+            .traits = {.keptForReaders = true, .multiplies = true},
             .inputs = {"in"},
             .outputs = {"out"},
             .params = {outParam(),
                        integerParam("kernel", "Kernel", std::int64_t{3}, "tokens", "Tokens that are mixed.", 1, 1024),
-                       integerParam("groups", "Groups", std::int64_t{1}, "",
+                       integerParam(kGroupsParam, "Groups", std::int64_t{1}, "",
                                     "Channel groups; as many as features makes it depthwise."),
                        flagParam("causal", "Causal", true, "Reads this token and earlier ones only."), biasParam(true)},
             .shapeRule = conv1dShape,
             .costRule = [](const ParamMap& p, Shapes in, Shapes out, std::int64_t context) {
                 return convolutionCost(p, real(in[0].features()), real(paramInt(p, "kernel")), out[0], context);
             }};
+}
+
+/// Groups are matrices of their own, which the network's rank is not about.
+ParamSpec convolutionRank()
+{
+    ParamSpec rank = rankParam("rank", "Rank of the weight, C_out × (C_in · kernel²)");
+    rank.networkRankWhere = {{kGroupsParam, {std::int64_t{1}}}};
+    return rank;
 }
 
 NodeKind conv2dKind()
@@ -166,7 +174,7 @@ NodeKind conv2dKind()
         .title = "Convolution",
         .category = "Linear",
         .summary = "Square convolution over an image",
-        .traits = {.multiplies = true},
+        .traits = {.keptForReaders = true, .multiplies = true},
         .inputs = {"in"},
         .outputs = {"out"},
         .params = {integerParam("out", "Output channels", std::string("d"), "channels", "Channels of the output."),
@@ -175,7 +183,7 @@ NodeKind conv2dKind()
                    integerParam("padding", "Padding", std::int64_t{1}, "pixels",
                                 "Zeros around the input; 1 keeps the size of a kernel of 3.", 0, 1024),
                    integerParam(kGroupsParam, "Groups", std::int64_t{1}, "", "Channel groups."), biasParam(false),
-                   rankParam("rank", "Rank of the weight, C_out × (C_in · kernel²)")},
+                   convolutionRank()},
         .shapeRule = conv2dShape,
         .costRule =
             [](const ParamMap& p, Shapes in, Shapes out, std::int64_t context) {
@@ -214,7 +222,7 @@ std::vector<NodeKind> linearKinds()
          .title = "Patches",
          .category = "Linear",
          .summary = "Cuts an image into square patches and embeds each",
-         .traits = {.multiplies = true},
+         .traits = {.keptForReaders = true, .multiplies = true},
          .inputs = {"in"},
          .outputs = {"out"},
          .params = {outParam(),

@@ -86,10 +86,20 @@ Status checkHeads(const ParamMap& p, std::int64_t width)
     return weights ? checkPositions(p, sizes.headDim) : weights;
 }
 
+/// The input ports of an attention, by the names of the mixes that a topology may feed them.
+std::vector<std::string> attentionPorts()
+{
+    std::vector<std::string> names;
+    for (const MixPort port : portsOf(MixPorts::Qkv)) {
+        names.emplace_back(nameOf(port));
+    }
+    return names;
+}
+
 ShapeRuleResult attentionShape(const ParamMap& p, Shapes in)
 {
-    const char* const ports[] = {"q", "k", "v"};
-    for (std::size_t i = 0; i < 3; ++i) {
+    const std::vector<std::string> ports = attentionPorts();
+    for (std::size_t i = 0; i < ports.size(); ++i) {
         if (const Status ok = requireSequence(in[i], ports[i]); !ok) {
             return ok.error();
         }
@@ -285,7 +295,7 @@ NodeKind attentionKind()
             .category = "Sequence",
             .summary = "Multi-head attention with its query, key, value and output projections",
             .traits = {.role = NodeRole::Attention, .keptForReaders = true, .multiplies = true},
-            .inputs = {"q", "k", "v"},
+            .inputs = attentionPorts(),
             .outputs = {"out"},
             .params = attentionParams(),
             .shapeRule = attentionShape,
@@ -303,7 +313,7 @@ std::vector<NodeKind> sequenceKinds()
          .title = "Token embedding",
          .category = "Sequence",
          .summary = "Looks each token up in a learned table",
-         .traits = {.role = NodeRole::TokenEmbedding},
+         .traits = {.role = NodeRole::TokenEmbedding, .keptForReaders = true},
          .inputs = {"in"},
          .outputs = {"out"},
          .params = {integerParam("vocab", "Vocabulary", std::string("vocab"), "tokens",
@@ -319,6 +329,7 @@ std::vector<NodeKind> sequenceKinds()
          .title = "Position embedding",
          .category = "Sequence",
          .summary = "Adds a learned row for each position",
+         .traits = {.keepsInputs = false, .keptForReaders = true},
          .inputs = {"in"},
          .outputs = {"out"},
          .params = {integerParam("length", "Positions", std::string("seq"), "tokens",
@@ -333,6 +344,7 @@ std::vector<NodeKind> sequenceKinds()
          .title = "Sinusoidal positions",
          .category = "Sequence",
          .summary = "Adds sines and cosines of the position, which are not learned",
+         .traits = {.keepsInputs = false, .keptForReaders = true},
          .inputs = {"in"},
          .outputs = {"out"},
          .params = {realParam("base", "Base", 10000.0, "The longest wave has 2π times this many positions.", 1.0, 1e9)},
@@ -346,6 +358,7 @@ std::vector<NodeKind> sequenceKinds()
          .title = "Mean over positions",
          .category = "Sequence",
          .summary = "[batch, positions, d] becomes [batch, d]",
+         .traits = {.keepsInputs = false, .keptForReaders = true},
          .inputs = {"in"},
          .outputs = {"out"},
          .params = {},

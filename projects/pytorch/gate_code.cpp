@@ -37,15 +37,6 @@ public:
 
 private:
     [[nodiscard]] PythonText& out() { return m_code.text; }
-    [[nodiscard]] bool mixesPrevious() const
-    {
-        return m_gate.gate == BranchGateKind::LaurelPa || m_gate.gate == BranchGateKind::LaurelRwLrPa;
-    }
-    [[nodiscard]] bool hasMaps() const
-    {
-        return mixesPrevious() || m_gate.gate == BranchGateKind::LaurelLr || m_gate.gate == BranchGateKind::LaurelRwLr;
-    }
-
     [[nodiscard]] std::string equation() const
     {
         const std::string bound = m_gate.bound == LaurelBound::None      ? "α and β are free numbers."
@@ -98,7 +89,7 @@ private:
             parameter("factor", text(m_modules) + ", 2",
                       m_gate.bound == LaurelBound::None ? "torch.ones" : "torch.zeros");
         }
-        if (hasMaps()) {
+        if (hasLowRankMaps(m_gate.gate)) {
             const std::string r = text(m_gate.rank);
             const std::string each = ", bias=False) for _ in range(" + text(m_modules) + "))";
             out().line("self.down = nn.ModuleList(nn.Linear(" + d + ", " + r + each);
@@ -106,7 +97,7 @@ private:
             nameEach("down.weight", "down", "weight");
             nameEach("up.weight", "up", "weight");
         }
-        if (mixesPrevious()) {
+        if (mixesPrevious(m_gate.gate)) {
             out().line("self.counts = [min(" + text(m_gate.window) + ", j) for j in range(1, " + text(m_modules + 1) +
                        ")]");
             out().line("self.coefficient = nn.Parameter(torch.tensor([1 / n for n in self.counts for _ in "

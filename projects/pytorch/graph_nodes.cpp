@@ -57,8 +57,8 @@ private:
             {"conv1d", &NodeWriter::addConv1d},
             {"conv2d", &NodeWriter::addConv2d},
             {"patchify", &NodeWriter::addPatchify},
-            {"rms_norm", &NodeWriter::addNorm},
-            {"layer_norm", &NodeWriter::addNorm},
+            {"rms_norm", &NodeWriter::addRmsNorm},
+            {"layer_norm", &NodeWriter::addLayerNorm},
             {"activation", &NodeWriter::addActivation},
             {"swiglu", &NodeWriter::addSwiglu},
             {"dropout", &NodeWriter::addDropout},
@@ -175,7 +175,7 @@ private:
     Status addConv1d(const ResolvedNode& node)
     {
         const std::int64_t kernel = paramInt(node.params, "kernel");
-        const std::int64_t groups = paramInt(node.params, "groups");
+        const std::int64_t groups = paramInt(node.params, kGroupsParam);
         const bool bias = paramBool(node.params, "bias");
         const std::int64_t before = paramBool(node.params, "causal") ? kernel - 1 : (kernel - 1) / 2;
         const std::string made = "nn.Conv1d(" + size(node.in[0].features()) + ", " +
@@ -191,7 +191,7 @@ private:
     Status addConv2d(const ResolvedNode& node)
     {
         const std::int64_t kernel = paramInt(node.params, "kernel");
-        const std::int64_t groups = paramInt(node.params, "groups");
+        const std::int64_t groups = paramInt(node.params, kGroupsParam);
         const std::int64_t stride = paramInt(node.params, "stride");
         const std::int64_t padding = paramInt(node.params, "padding");
         const std::int64_t out = paramInt(node.params, "out");
@@ -231,7 +231,7 @@ private:
     [[nodiscard]] NormOwner ownerOf(const ResolvedNode& node) const
     {
         const auto nameOf = [&](const ResolvedNode& each) {
-            const std::string& shared = paramText(each.params, kShareParam);
+            const std::string shared = weightOwnerOf(*each.kind, each.params);
             return shared.empty() ? m_method->graph.find(each.id)->name : shared;
         };
         const std::string name = nameOf(node);
@@ -244,17 +244,26 @@ private:
         return {name, false, paramDouble(node.params, "epsilon")};
     }
 
-    Status addNorm(const ResolvedNode& node)
+    Status addLayerNorm(const ResolvedNode& node) { return addNorm(node, {"nn.LayerNorm", "F.layer_norm", true}); }
+    Status addRmsNorm(const ResolvedNode& node) { return addNorm(node, {"nn.RMSNorm", "F.rms_norm", false}); }
+
+    /// What a norm is in PyTorch.
+    struct NormWords {
+        std::string module;
+        std::string function;
+        bool mayHaveBias = false; ///< and has one where it is not told otherwise
+    };
+
+    Status addNorm(const ResolvedNode& node, const NormWords& words)
     {
-        const bool isLayer = node.kind->key == "layer_norm";
         const NormOwner owner = ownerOf(node);
         const std::string features = size(node.in[0].features());
         const bool isNew = !m_attributeOf.contains(owner.name);
         const std::string attribute = "self." + attributeOf(owner.name);
         if (isNew) {
-            const std::string noBias = isLayer && !owner.bias ? ", bias=False" : "";
-            m_init.push_back(attribute + " = nn." + (isLayer ? "LayerNorm(" : "RMSNorm(") + features +
-                             ", eps=" + pythonReal(owner.epsilon) + noBias + ")");
+            const std::string noBias = words.mayHaveBias && !owner.bias ? ", bias=False" : "";
+            m_init.push_back(attribute + " = " + words.module + "(" + features + ", eps=" + pythonReal(owner.epsilon) +
+                             noBias + ")");
             for (const std::string& parameter : weightNames(false, owner.bias)) {
                 m_names[owner.name + "." + parameter] = m_attributeOf.at(owner.name) + "." + parameter;
             }
@@ -263,9 +272,9 @@ private:
         if (epsilon == owner.epsilon) {
             define(node, attribute + "(" + in(node) + ")");
         } else {
-            const std::string bias = isLayer && owner.bias ? ", " + attribute + ".bias" : "";
-            define(node, std::string(isLayer ? "F.layer_norm(" : "F.rms_norm(") + in(node) + ", (" + features + ",), " +
-                             attribute + ".weight" + bias + ", eps=" + pythonReal(epsilon) + ")");
+            const std::string bias = words.mayHaveBias && owner.bias ? ", " + attribute + ".bias" : "";
+            define(node, words.function + "(" + in(node) + ", (" + features + ",), " + attribute + ".weight" + bias +
+                             ", eps=" + pythonReal(epsilon) + ")");
         }
         return Done{};
     }

@@ -2,6 +2,7 @@
 #include "projects/pytorch/topology_code.h"
 
 #include "projects/depth/mix_port.h"
+#include "projects/nodes/node_kinds.h"
 
 #include <algorithm>
 #include <variant>
@@ -30,7 +31,7 @@ std::map<std::string, std::string> layerArgumentOf(const Wiring& wiring)
 {
     const std::vector<std::string> arguments = layerArguments(wiring);
     std::map<std::string, std::string> result;
-    result["input"] = arguments.front();
+    result[kInputPort] = arguments.front();
     for (const MixPort port : portsOf(MixPorts::QkvResidual)) {
         const std::string name(nameOf(port));
         const bool isFed = std::ranges::find(arguments, name) != arguments.end();

@@ -191,18 +191,6 @@ void assess(SweepMember& member, const Sweep& sweep)
     }
 }
 
-std::int64_t trainingSamples(const DataSource& data)
-{
-    return std::visit(
-        [](const auto& source) -> std::int64_t {
-            if constexpr (requires { source.samples; }) {
-                return source.samples;
-            }
-            return 1;
-        },
-        data.source);
-}
-
 /// The project wired by the preset, with its blocks adapted to what the preset feeds them.
 Result<Project> wiredAs(const Project& project, const TopologyPreset& preset)
 {
@@ -377,10 +365,8 @@ Result<std::vector<SweepMember>> expand(const Project& project, const Sweep& swe
 double trainingFlops(const Project& project, const Cost& perUnit)
 {
     const TrainingPlan& plan = project.training;
-    const std::int64_t length = examplesOf(project.data).units(1, plan.sequenceLength);
-    const std::int64_t batch = plan.batching == BatchKind::Full ? trainingSamples(project.data) : plan.batch;
     return perUnit.trainFlops * static_cast<double>(plan.steps) * static_cast<double>(plan.accumulate) *
-           static_cast<double>(batch) * static_cast<double>(length);
+           unitsPerBatch(project.data, plan);
 }
 
 } // namespace residua::projects

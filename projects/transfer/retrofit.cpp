@@ -179,21 +179,12 @@ Departure obstacleOf(const MultiStream& wiring)
 
 Departure obstacleOf(const BranchGate& wiring)
 {
-    switch (wiring.gate) {
-    case BranchGateKind::Highway:
-        return kGated;
-    case BranchGateKind::ValueResidual:
-        return "it mixes values inside the attentions";
-    case BranchGateKind::LaurelLr:
-    case BranchGateKind::LaurelPa:
-    case BranchGateKind::LaurelRwLr:
-    case BranchGateKind::LaurelRwLrPa:
+    if (hasLowRankMaps(wiring.gate)) {
         return "it adds maps of low rank of what was before, which mix the features";
-    case BranchGateKind::ReZero:
-    case BranchGateKind::LaurelRw:
-        break;
     }
-    return std::nullopt;
+    return wiring.gate == BranchGateKind::Highway         ? Departure(kGated)
+           : wiring.gate == BranchGateKind::ValueResidual ? Departure("it mixes values inside the attentions")
+                                                          : std::nullopt;
 }
 
 Departure obstacleOf(const Concatenation&)
@@ -272,7 +263,7 @@ NodeId addInput(Graph& graph, MixPort port)
 {
     const NodeId id = graph.nextId();
     const std::string name(nameOf(port));
-    graph.nodes.push_back({id, "input", freeNodeName(graph, name), {{"port", name}}});
+    graph.nodes.push_back({id, "input", freeNodeName(graph, name), {{kPortParam, name}}});
     return id;
 }
 
@@ -288,7 +279,9 @@ void addPort(Graph& graph, const AttentionFeed& feed, MixPort port)
     PortRef source{addInput(graph, port), "out"};
     if (feed.norm) {
         Node norm = *graph.find(*feed.norm);
-        norm.params.try_emplace(kShareParam, norm.name); // it may share another's already
+        if (weightOwnerOf(norm).empty()) {
+            norm.params[kShareParam] = norm.name;
+        }
         norm.id = graph.nextId();
         norm.name = freeNodeName(graph, norm.name + "_" + name);
         graph.nodes.push_back(norm);
@@ -316,14 +309,14 @@ void joinNorms(Graph& graph, NodeId input)
 {
     for (std::size_t i = graph.nodes.size(); i-- > 0;) {
         const Node& norm = graph.nodes[i];
-        const auto shared = norm.params.find(kShareParam);
+        const std::string owner = weightOwnerOf(norm);
         const Wire* const fed = roleOf(norm) == NodeRole::Norm ? wireInto(graph, norm.id, "in") : nullptr;
-        if (shared == norm.params.end() || fed == nullptr || fed->from.node != input) {
+        if (owner.empty() || fed == nullptr || fed->from.node != input) {
             continue;
         }
         const auto first = std::ranges::find_if(graph.nodes, [&](const Node& node) {
             const Wire* const wire = wireInto(graph, node.id, "in");
-            return ParamValue(node.name) == shared->second && wire != nullptr && wire->from == fed->from;
+            return node.name == owner && wire != nullptr && wire->from == fed->from;
         });
         if (first == graph.nodes.end()) {
             continue;
@@ -398,7 +391,7 @@ Result<Block> withPortsApart(const Block& block, MixPorts ports)
     Node& input = *graph.find(feed->input);
     const std::string query(nameOf(MixPort::Query));
     input.name = freeNodeName(graph, query);
-    input.params["port"] = query;
+    input.params[kPortParam] = query;
     std::ranges::sort(graph.wires);
     return opened;
 }
@@ -419,7 +412,7 @@ Block withPortsJoined(const Block& block)
             wire.from.node = kept;
         }
     }
-    input.params.erase("port");
+    input.params.erase(kPortParam);
     input.name.clear();
     input.name = freeNodeName(graph, "input");
     std::erase_if(graph.nodes, [&](const Node& node) { return isInput(node) && node.id != kept; });

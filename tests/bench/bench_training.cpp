@@ -78,16 +78,6 @@ Options parse(int argc, char** argv)
     return options;
 }
 
-/// Blocks whose q, k and v are fed apart under topologies that do so.
-std::string blockFor(const projects::Wiring& wiring)
-{
-    const auto* const mix = std::get_if<projects::DepthMix>(&wiring);
-    if (!mix || mix->ports == projects::MixPorts::Input) {
-        return "transformer";
-    }
-    return mix->ports == projects::MixPorts::Qkv ? "transformer-qkv" : "transformer-qkvr";
-}
-
 projects::Project makeProject(const Options& options)
 {
     constexpr std::int64_t kDepth = 8;
@@ -98,13 +88,12 @@ projects::Project makeProject(const Options& options)
         std::fprintf(stderr, "bench_training: no topology preset is named %s\n", options.topology.c_str());
         std::exit(2);
     }
-    const std::string name = blockFor(topology->wiring);
-    const auto block = std::ranges::find(projects::blockPresets(), name, &projects::BlockPreset::name);
+    const projects::BlockPreset& block = blockPresetFor(topology->wiring);
     project.data.source = projects::SyntheticLanguage{.vocabulary = 256, .levels = 4, .tokens = 200'000};
     project.network.width = 256;
     project.network.tieHead = false;
-    project.network.blocks = {{name, name, block->graph}};
-    project.network.stack = {{name, kDepth}};
+    project.network.blocks = {{block.name, block.name, block.graph}};
+    project.network.stack = {{block.name, kDepth}};
     project.topology = {options.topology, topology->wiring};
     project.training.sequenceLength = 256;
     project.training.batch = options.batch;

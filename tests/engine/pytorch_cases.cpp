@@ -26,11 +26,7 @@ void PyTorchCases::add(std::string name, Project project, std::int64_t step)
 void PyTorchCases::addTopologies()
 {
     for (const projects::TopologyPreset& preset : projects::topologyPresets(kPyTorchDepth)) {
-        const auto* const mix = std::get_if<DepthMix>(&preset.wiring);
-        const auto ports = mix ? mix->ports : projects::MixPorts::Input;
-        const char* const block = ports == projects::MixPorts::Qkv           ? "transformer-qkv"
-                                  : ports == projects::MixPorts::QkvResidual ? "transformer-qkvr"
-                                                                             : "transformer";
+        const std::string& block = blockPresetFor(preset.wiring).name;
         add("topology-" + preset.name, tinyLanguage(block, preset.name, kPyTorchDepth));
     }
     for (const projects::BlockPreset& block : projects::blockPresets()) {

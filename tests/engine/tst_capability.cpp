@@ -35,13 +35,7 @@ constexpr std::int64_t kDepth = 6;
 /// The transformer block with the ports that the topology feeds.
 Project onItsBlock(const std::string& topology)
 {
-    const auto wiring = topologyNamed(topology, kDepth).wiring;
-    const auto* const mix = std::get_if<DepthMix>(&wiring);
-    const MixPorts ports = mix ? mix->ports : MixPorts::Input;
-    const std::string block = ports == MixPorts::Input ? "transformer"
-                              : ports == MixPorts::Qkv ? "transformer-qkv"
-                                                       : "transformer-qkvr";
-    return tinyLanguage(block, topology, kDepth);
+    return tinyLanguage(blockPresetFor(topologyNamed(topology, kDepth).wiring).name, topology, kDepth);
 }
 
 } // namespace

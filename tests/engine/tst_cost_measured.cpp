@@ -13,6 +13,7 @@
 #include "projects/cost/cost.h"
 #include "projects/cost/stage_cost.h"
 #include "projects/transfer/retrofit.h"
+#include "tests/projects/graph_text.h"
 #include "tests/support/test_program.h"
 
 #include <ATen/ExpandUtils.h>
@@ -241,6 +242,44 @@ private Q_SLOTS:
         within("memory", cost->total.activationBytes / kept, topology == kPerformer ? 0.95 : 0.97, 1.01);
     }
 
+    /// Networks with kinds that no preset has, of one layer.
+    void otherStems_data()
+    {
+        QTest::addColumn<QString>("data");
+        QTest::addColumn<QString>("stem");
+        QTest::newRow("positions") << "language"
+                                   << "x input; e token_embedding; w sinusoidal_positions; p position_embedding; "
+                                      "y output; x > e; e > w; w > p; p > y";
+        QTest::newRow("patches") << "vectors"
+                                 << "x input; i image height=8 width=8; p patchify patch=2; q patchify patch=2; s add; "
+                                    "m mean_pool; y output; x > i; i > p; i > q; p > s.in1; q > s.in2; s > m; m > y";
+        QTest::newRow("images") << "vectors"
+                                << "x input; i image height=8 width=8; a conv2d out=4; b conv2d out=4; s add; "
+                                   "c conv2d out=2 stride=2; f flatten; l linear; y output; x > i; i > a; i > b; "
+                                   "a > s.in1; b > s.in2; s > c; c > f; f > l; l > y";
+    }
+    void otherStems()
+    {
+        QFETCH(QString, data);
+        QFETCH(QString, stem);
+        Project project = languageUnder("plain");
+        if (data == "vectors") {
+            project = tinyVectors("mlp", "plain", 1);
+            project.data.source = projects::LinearRegression{.dim = 64, .samples = 6};
+            project.network.objective = projects::Objective::MeanSquaredError;
+            project.network.head = graphFrom("x input; l linear out=out; y output; x > l; l > y");
+            project.network.width = 32;
+            project.training.batch = kCostBatch;
+        }
+        project.network.stack.front().repeat = 1;
+        project.network.stem = graphFrom(stem.toStdString());
+        const auto cost = projects::costOf(project);
+        QVERIFY2(cost.ok(), cost.ok() ? "" : cost.error().text().c_str());
+        const auto network = compiled(project);
+        const engine::DeviceBatch batch = randomBatch(project, kCostBatch, kCostTime, 5);
+        within("memory", cost->total.activationBytes / keptBy(*network, batch, kTraining), 0.97, 1.01);
+    }
+
     /// Steps that keep half of what their schedule is about, always as much. Memory is compared where whole layers are
     /// left out: at this size the copies of kept rows and columns weigh as much as the activations.
     void everyAxis_data()
@@ -317,14 +356,7 @@ private Q_SLOTS:
             project.training.residualPrecision =
                 sign > 0 ? projects::ResidualPrecision::Fp32 : projects::ResidualPrecision::Bf16;
             said += sign * projects::costOf(project)->total.activationBytes;
-            const auto network = compiled(project);
-            network->loss(batch, kEvaluation).backward(); // what is made once is there now
-            for (engine::NamedParameter& parameter : network->parameters()) {
-                parameter.tensor.mutable_grad().reset();
-            }
-            const double before = CountingAllocator::instance().live();
-            const at::Tensor loss = network->loss(batch, kEvaluation);
-            measured += sign * (CountingAllocator::instance().live() - before);
+            measured += sign * keptBy(*compiled(project), batch, kEvaluation);
         }
         within("memory", said / measured, 0.9, 1.1);
     }
@@ -355,6 +387,18 @@ private Q_SLOTS:
     }
 
 private:
+    /// Bytes that a forward pass leaves in use for its backward pass.
+    static double keptBy(engine::CompiledNetwork& network, const engine::DeviceBatch& batch, const engine::Pass& pass)
+    {
+        network.loss(batch, pass).backward(); // what is made once is there now
+        for (engine::NamedParameter& parameter : network.parameters()) {
+            parameter.tensor.mutable_grad().reset();
+        }
+        const double before = CountingAllocator::instance().live();
+        const at::Tensor loss = network.loss(batch, pass);
+        return CountingAllocator::instance().live() - before;
+    }
+
     static void within(const char* what, double ratio, double low, double high)
     {
         QVERIFY2(ratio >= low && ratio <= high,

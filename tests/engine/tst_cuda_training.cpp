@@ -31,18 +31,9 @@ constexpr const char* kGpu = "cuda:0";
 /// whose draws differ between devices.
 projects::Project onTheBlockOf(const projects::TopologyPreset& topology)
 {
-    const auto* const mix = std::get_if<projects::DepthMix>(&topology.wiring);
-    const projects::MixPorts ports = mix ? mix->ports : projects::MixPorts::Input;
-    const std::string preset = ports == projects::MixPorts::Input ? "transformer"
-                               : ports == projects::MixPorts::Qkv ? "transformer-qkv"
-                                                                  : "transformer-qkvr";
-    const auto& presets = projects::blockPresets();
-    const auto block = std::ranges::find(presets, preset, &projects::BlockPreset::name);
-    if (block == presets.end()) {
-        throw std::runtime_error("no block preset is named " + preset);
-    }
+    const projects::BlockPreset& block = blockPresetFor(topology.wiring);
     projects::Project project = tests::quickLanguage(kSteps);
-    project.network.blocks = {{preset, preset, block->graph}};
+    project.network.blocks = {{block.name, block.name, block.graph}};
     project.network.stack = {{preset, project.network.depth()}};
     project.topology = {topology.name, topology.wiring};
     for (projects::Node& node : project.network.blocks.front().graph.nodes) {

@@ -7,6 +7,7 @@
 #include "engine/runs/checkpoint.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
+#include "projects/nodes/node_kinds.h"
 #include "projects/transfer/retrofit.h"
 #include "tests/support/test_program.h"
 
@@ -246,6 +247,35 @@ private slots:
         QVERIFY(sameBytes(after->model.tensors().at("layers.2.norm_attention_k.weight"),
                           after->model.tensors().at("layers.2.norm_attention.weight")));
         QVERIFY(isZero(after->optimiser.tensors().at("layers.2.norm_attention_k.weight.mean")));
+    }
+
+    /// In the second block the norm of the attention uses the weights of another, in the first it has its own.
+    void aSharedNormIsThatOfItsBlock()
+    {
+        projects::Project project = plainProject(Precision::Fp64);
+        projects::Block other = project.network.blocks.front();
+        other.name = "other";
+        for (projects::Node& node : other.graph.nodes) {
+            if (node.name == "norm_attention") {
+                node.params[projects::kShareParam] = std::string("norm_ffn");
+            }
+        }
+        project.network.blocks.push_back(other);
+        project.network.stack = {{project.network.stack.front().block, 1}, {other.name, 2}};
+        QCOMPARE(tests::lossesOf(project, directory("two blocks")).size(), std::size_t{kDone});
+        projects::Topology topology = topologyNamed("dca", kShallow);
+        std::get<projects::DepthMix>(topology.wiring).separateNorms = true;
+        const auto ready = retrofit("two blocks", topology, "norms of two blocks");
+        QVERIFY2(ready.ok(), ready ? "" : ready.error().text().c_str());
+        QCOMPARE(ready->differenceInDouble, 0.0);
+        const auto after = loadCheckpoint(directory("norms of two blocks"), std::nullopt, nullptr);
+        const auto& tensors = after->model.tensors();
+        const StoredTensor& first = tensors.at("layers.1.norm_attention.weight");
+        QVERIFY(sameBytes(tensors.at("layers.1.norm_attention_k.weight"), first));
+        for (const char* const norm : {"norm_attention", "norm_attention_k", "norm_attention_v"}) {
+            QVERIFY(sameBytes(tensors.at(std::string("layers.2.") + norm + ".weight"),
+                              tensors.at("layers.2.norm_ffn.weight")));
+        }
     }
 
     void refuses_data()

@@ -187,15 +187,6 @@ std::string faultOf(const Project& project)
                    type);
 }
 
-/// The block that a topology needs.
-std::string blockFor(const projects::Wiring& wiring)
-{
-    const auto* const mix = std::get_if<projects::DepthMix>(&wiring);
-    return mix == nullptr || mix->ports == projects::MixPorts::Input ? "transformer"
-           : mix->ports == projects::MixPorts::Qkv                   ? "transformer-qkv"
-                                                                     : "transformer-qkvr";
-}
-
 /// As language, with a block of one node.
 Project ofNode(const std::string& kind, std::map<std::string, projects::ParamValue> params)
 {
@@ -247,7 +238,7 @@ private Q_SLOTS:
         QFETCH(QString, topology);
         QFETCH(int, precision);
         const std::string name = topology.toStdString();
-        Project project = language(blockFor(topologyNamed(name, kSplitDepth).wiring), name);
+        Project project = language(projects::blockPresetFor(topologyNamed(name, kSplitDepth).wiring).name, name);
         project.training.precision = static_cast<Precision>(precision);
         const std::string fault = faultOf(project);
         QVERIFY2(fault.empty(), fault.c_str());

@@ -14,6 +14,7 @@
 #include <utility>
 
 using namespace residua::projects;
+using residua::tests::graphFrom;
 using residua::tests::languageProject;
 using residua::tests::underTopology;
 using residua::tests::vectorProject;
@@ -36,6 +37,8 @@ private slots:
     void performer();
     void attentionOptions();
     void meanPoolCountsItsInput();
+    void whatASumReadsIsNotKept();
+    void whatAViewShowsIsKeptForItsReaders();
     void topology_data();
     void topology();
     void transformerMatchesItsFormula();
@@ -207,6 +210,45 @@ void TestCost::meanPoolCountsItsInput()
     QCOMPARE(cost.parameters, std::int64_t{0});
     QCOMPARE(cost.flops, 128.0);
     QCOMPARE(cost.activationElements, 128.0 / 32);
+}
+
+/// The backward pass of a sum or a mean needs neither what it reads nor what it makes: the outputs before and after are
+/// kept where others read them.
+void TestCost::whatASumReadsIsNotKept()
+{
+    for (const char* const kind : {"position_embedding", "sinusoidal_positions"}) {
+        Project project = languageProject(std::string("x input; a linear; p ") + kind +
+                                          "; q add; b linear; y output; x > a; a > p; p > q.in1; x > q.in2; q > b; "
+                                          "b > y");
+        project.network.stem =
+            graphFrom(std::string("x input; e token_embedding; p ") + kind + "; y output; x > e; e > p; p > y");
+        project.network.tieHead = false;
+        const auto report = costOf(project);
+        QVERIFY2(report.ok(), report ? "" : report.error().text().c_str());
+        const auto& block = report->nodes.at(GraphRef::block("test"));
+        QCOMPARE(block.at(NodeId{2}).activationBytes, 0.0);
+        QCOMPARE(block.at(NodeId{3}).activationBytes, 0.0);
+        const auto& stem = report->nodes.at(GraphRef::stem());
+        QCOMPARE(stem.at(NodeId{2}).activationBytes, 0.0);
+        QVERIFY(stem.at(NodeId{3}).activationBytes > 0); // it enters the stack
+    }
+}
+
+/// All of an image's or a patch's numbers, not those of one position.
+void TestCost::whatAViewShowsIsKeptForItsReaders()
+{
+    const auto sumOf = [](const std::string& reader) {
+        Project project = vectorProject("x input; i image height=10 width=10; p patchify out=8 patch=2; q patchify "
+                                        "out=8 patch=2; s add; r " +
+                                        reader +
+                                        "; l linear; y output; x > i; i > p; i > q; p > s.in1; q > s.in2; s > r; "
+                                        "r > l; l > y");
+        project.training.batch = 3;
+        const auto report = costOf(project);
+        return report ? report->nodes.at(GraphRef::block("test")).at(NodeId{5}).activationBytes : -1;
+    };
+    QCOMPARE(sumOf("mean_pool"), 0.0);
+    QCOMPARE(sumOf("flatten"), 3 * 25 * 8 * 4.0);
 }
 
 void TestCost::topology_data()

@@ -110,15 +110,8 @@ void TestPresets::topologiesHoldTogether()
             project.topology = {candidate.name, candidate.wiring};
         }
     }
-    const auto* const mix = std::get_if<DepthMix>(&project.topology.wiring);
-    const std::string block = !mix || mix->ports == MixPorts::Input ? "transformer"
-                              : mix->ports == MixPorts::Qkv         ? "transformer-qkv"
-                                                                    : "transformer-qkvr";
-    for (const BlockPreset& candidate : blockPresets()) {
-        if (candidate.name == block) {
-            project.network.blocks = {{"transformer", candidate.name, candidate.graph}};
-        }
-    }
+    const BlockPreset& block = blockPresetFor(project.topology.wiring);
+    project.network.blocks = {{"transformer", block.name, block.graph}};
     for (const Problem& problem : validate(project)) {
         QVERIFY2(problem.message.ends_with("cannot be trained yet"), problem.text().c_str());
     }

@@ -333,6 +333,22 @@ void TestValidate::dataAndTraining_data()
         "E /data/source [data] the examples take 35.8 GiB while they are generated, expected at most 4 GiB: make fewer "
         "or smaller ones");
     row(
+        "full batch beside a large one that is not used",
+        [](Project& p) {
+            p = findExample("linear-ancre")->project;
+            p.training.batch = 10'000'000;
+            p.training.steps = 1'000'000'000;
+        },
+        "");
+    row(
+        "full batch of a large set",
+        [](Project& p) {
+            p = findExample("linear-ancre")->project;
+            std::get<LinearRegression>(p.data.source).samples = 1'000'000;
+            p.training.steps = 10'000'000'000;
+        },
+        "E /training/steps [training · steps] come to 1e+16 samples, expected at most 9007199254740992");
+    row(
         "a language of one sequence",
         [](Project& p) {
             p.data.source = SyntheticLanguage{.tokens = 64};

@@ -13,6 +13,7 @@
 #include "engine/results/run_reader.h"
 #include "projects/base/number_from.h"
 #include "projects/base/text.h"
+#include "projects/depth/mix_port.h"
 
 #include <nlohmann/json.hpp>
 
@@ -37,8 +38,20 @@ struct View {
     std::optional<std::int64_t> feature;
     std::string against; ///< "initial", a step, a run; empty: nothing
     bool logRatio = false;
-    std::string port; ///< empty: all
+    std::optional<projects::MixPort> port; ///< none: all
 };
+
+/// The ports whose mixes have a name of their own, as words and in a sentence.
+std::vector<std::string> portWords()
+{
+    std::vector<std::string> words;
+    for (const projects::MixPort port : portsOf(projects::MixPorts::QkvResidual)) {
+        words.emplace_back(nameOf(port));
+    }
+    words.emplace_back(nameOf(projects::MixPort::Final));
+    return words;
+}
+constexpr const char* kPortsText = "q, k, v, residual or final";
 
 /// At the beginning all features of a weight are equal, so the mean that was recorded is each one's.
 Result<std::vector<Matrix>> initialOf(const View& view)
@@ -103,12 +116,12 @@ Result<std::vector<Matrix>> matricesOf(const View& view)
         return matrices;
     }
     std::erase_if(*matrices, [&](const Matrix& matrix) {
-        const bool otherPort = !view.port.empty() && nameOf(matrix.name.port) != view.port;
+        const bool otherPort = view.port && matrix.name.port != *view.port;
         return otherPort || (view.logRatio && matrix.name.kind != engine::matrix::kMix);
     });
     if (matrices->empty()) {
-        return Error{view.run.string(),
-                     view.port.empty() ? "has no coefficients" : "has no coefficients of a port " + view.port};
+        return Error{view.run.string(), view.port ? "has no coefficients of a port " + std::string(nameOf(*view.port))
+                                                  : "has no coefficients"};
     }
     if (view.logRatio) {
         std::ranges::transform(*matrices, matrices->begin(), &engine::logOfRowMaximum);
@@ -194,7 +207,7 @@ Exit save(const std::vector<Matrix>& matrices, const View& view, const fs::path&
         return deliver({path, engine::coefficientsCsv(matrices), "csv"}, {}, {}, console);
     }
     std::vector<engine::CoefficientTensor> tensors;
-    const bool whole = !view.feature && view.against.empty() && !view.logRatio && view.port.empty();
+    const bool whole = !view.feature && view.against.empty() && !view.logRatio && !view.port;
     if (whole && path.extension() == ".safetensors") {
         if (auto all = engine::checkpointCoefficients(view.run, matrices.front().step)) {
             tensors = *std::move(all);
@@ -220,7 +233,13 @@ Exit runCoefficients(const Arguments& arguments, const Console& console)
     view.run = arguments.positional(1);
     view.against = arguments.text("against");
     view.logRatio = arguments.has("log-ratio");
-    view.port = arguments.text("port");
+    if (arguments.has("port")) {
+        view.port = projects::mixPortFrom(arguments.text("port"));
+        if (!view.port) {
+            return console.fail(Exit::Usage,
+                                {"--port", "got \"" + arguments.text("port") + "\", expected " + kPortsText});
+        }
+    }
     if (arguments.has("step")) {
         view.step = arguments.integer("step", 0);
     }
@@ -276,7 +295,7 @@ std::vector<Command> analyzeCommands()
         {"feature", OptionKind::Integer, "N", "one feature, from a checkpoint (default: the mean of all)", {}, 0},
         {"against", OptionKind::Text, "WHAT", "less initial, a step, or another run at the same or its last step"},
         {"log-ratio", OptionKind::Flag, "", "log(p / the largest p of its row), of the weights applied"},
-        {"port", OptionKind::Text, "NAME", "only q, k, v, residual or final"},
+        offering(OptionSpec{"port", OptionKind::Text, "NAME", std::string("only ") + kPortsText}, portWords()),
         {"output", OptionKind::Text, "FILE",
          "write FILE.csv, FILE.safetensors (coefficients) or FILE.svg (theory: the gains at every rank, the figure; "
          "stability: with --figure) instead; - is CSV on standard output",
