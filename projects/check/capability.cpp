@@ -26,7 +26,7 @@ private:
 
 void checkMix(const DepthMix& mix, std::int64_t depth, Missing& missing)
 {
-    missing.when((!isRunningSum(mix) || !mix.states.empty()) && mixedModules(mix, depth) > kMostMixedLayers,
+    missing.when(!isPlainResidual(mix) && mixedModules(mix, depth) > kMostMixedLayers,
                  "/network/stack", "a mix over more than " + std::to_string(kMostMixedLayers) + " layers");
 }
 

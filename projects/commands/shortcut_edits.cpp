@@ -69,6 +69,10 @@ std::vector<DrawnShortcut> drawnShortcuts(const DepthMix& mix, std::int64_t dept
         for (const std::int64_t source : sourcesOf(mix, target, depth)) {
             drawn.push_back({{source, target}, kindOf(mix, {source, target})});
         }
+        // Beside the branches the newest entry comes along the row, which is drawn for itself.
+        if (mix.feeds == MixFeeds::LayerInput && passesNewest(mix, target, depth)) {
+            drawn.push_back({{newestEntryBefore(mix, target), target}, ShortcutKind::Stream});
+        }
     }
     const auto read = static_cast<std::ptrdiff_t>(drawn.size());
     for (const auto& [shortcut, state] : mix.states) {

@@ -58,10 +58,11 @@ bool hasState(const DepthMix& mix, Shortcut shortcut, ShortcutState state)
     return found != mix.states.end() && found->second == state;
 }
 
-DepthReader readerOf(const DepthMix& mix, std::int64_t target, std::int64_t modules)
+DepthReader readerOf(const DepthMix& mix, std::int64_t target, std::int64_t modules, Pruned pruned)
 {
-    DepthReader reader{target, sourcesOf(mix, target, modules), summedMiddleOf(mix, target, modules)};
-    if (reader.middle && !hasState(mix, {reader.middle->first, target}, ShortcutState::Pruned)) {
+    DepthReader reader{target, sourcesOf(mix, target, modules, pruned), summedMiddleOf(mix, target, modules)};
+    const bool counted = pruned == Pruned::Counted;
+    if (reader.middle && (counted || !hasState(mix, {reader.middle->first, target}, ShortcutState::Pruned))) {
         reader.sources.push_back(reader.middle->first);
         std::ranges::sort(reader.sources);
     }
@@ -81,7 +82,7 @@ MixPort DepthPlan::portOf(const DepthReader& reader, int output) const
 DepthPlan planOf(const DepthMix& mix, std::int64_t layers)
 {
     DepthPlan plan = emptyPlan(mix, layers);
-    for (std::int64_t target = 1; target <= plan.modules + (mix.finalMix ? 1 : 0); ++target) {
+    for (std::int64_t target = 1; target <= lastReader(mix, plan.modules); ++target) {
         addReader(plan, mix, target);
     }
     return plan;
@@ -101,11 +102,9 @@ Result<ExplicitSources> listedSources(const DepthMix& mix, std::int64_t modules)
         return Error{"topology", "cannot list the shortcuts of " + std::to_string(modules) +
                                      " layers one by one; expected at most " + std::to_string(kDeepest)};
     }
-    DepthMix unpruned = mix;
-    unpruned.states.clear();
     ExplicitSources listed;
     for (std::int64_t target = 1; target <= modules + 1; ++target) {
-        for (const std::int64_t source : sourcesOf(unpruned, target, modules)) {
+        for (const std::int64_t source : sourcesOf(mix, target, modules, Pruned::Counted)) {
             listed.shortcuts.push_back({source, target});
         }
     }
