@@ -35,7 +35,8 @@ struct DrawnShortcut {
 /// Modules of the deepest stack whose shortcuts are listed one by one for people: more would not fit the memory.
 inline constexpr std::int64_t kDeepestListed = 2048;
 
-/// Tells of shortcuts whether a reader has them, or had them before they were pruned. Asked target by target, it
+/// Tells of shortcuts whether a reader has them, or had them before they were pruned; a summed middle is there under its
+/// first entry. Asked target by target, it
 /// answers for thousands at the price of one list for each target.
 class ShortcutLookup {
 public:
