@@ -100,7 +100,9 @@ QString subtitleOfShortcuts(const Project& project, const ShortcutsPlace& place)
     }
     const projects::Shortcut& shortcut = place.shortcuts.front();
     const bool final = shortcut.target == projects::modulesOf(project) + 1;
-    const QString target = final ? Text::tr("the final output") : Text::tr("layer %1").arg(QString::fromStdString(projects::moduleName(project, shortcut.target)));
+    const QString target =
+        final ? Text::tr("the final output")
+              : Text::tr("layer %1").arg(QString::fromStdString(projects::moduleName(project, shortcut.target)));
     const QString source = QString::fromStdString(projects::entryName(project, shortcut.source));
     return shortcut.source == 0 ? Text::tr("From the stack's input to %1").arg(target)
                                 : Text::tr("From layer %1 to %2").arg(source, target);

@@ -223,8 +223,9 @@ std::vector<Property> readsProperty(const Project& project, std::int64_t layer)
                                        "2j − 1 what follows the attention of layer j, 2j its output. Add or take away "
                                        "numbers to add or remove shortcuts.");
         if (mix->blockLayers > 1) {
-            property.help += QLatin1Char(' ') + Text::tr("Here %1 of these share an entry, and b stands for the b-th %1 of them.")
-                                                    .arg(mix->blockLayers);
+            property.help +=
+                QLatin1Char(' ') + Text::tr("Here %1 of these share an entry, and b stands for the b-th %1 of them.")
+                                       .arg(mix->blockLayers);
         }
         property.help += QLatin1Char(' ') + Text::tr("In brackets stands what has no shortcut of its own: the sum of "
                                                      "several, or the newest entry read as it is, without a weight.");

@@ -28,7 +28,8 @@ class Entries {
 public:
     Entries(DepthStack& stack, const DepthMix& mix) : m_stack(stack), m_mix(mix) {}
 
-    /// What module `module` (0: the input) puts on the stack, added to what its group has put there. Undefined: nothing.
+    /// What module `module` (0: the input) puts on the stack, added to what its group has put there. Undefined:
+    /// nothing.
     void put(std::int64_t module, const at::Tensor& value)
     {
         const auto number = static_cast<std::size_t>(projects::entryOf(m_mix, module));
@@ -208,7 +209,8 @@ private:
                           : mixOf(stack, entries, layer);
         const at::Tensor branch = runs ? runLayer(layer, mixes, pass) : at::Tensor();
         if (continues) {
-            const at::Tensor& residual = mixes[projects::mixFor(m_depth.ports, projects::MixPort::Residual).value_or(0)];
+            const at::Tensor& residual =
+                mixes[projects::mixFor(m_depth.ports, projects::MixPort::Residual).value_or(0)];
             output = runs ? residual + branch : residual;
         }
         return branch;

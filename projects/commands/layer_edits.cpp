@@ -293,7 +293,8 @@ Edit insertLayersEdit(const Document& document, std::int64_t after, const StackF
     if (mix) {
         const std::int64_t head = modulesOf(project) + 1;
         renumber(*mix, [=](std::int64_t m) {
-            const bool moves = m > lastModule(after, each) && m <= head; // what leads beyond the head is wrong, and stays so
+            const bool moves =
+                m > lastModule(after, each) && m <= head; // what leads beyond the head is wrong, and stays so
             return std::optional(moves ? m + count * each : m);
         });
         auto* sources = std::get_if<ExplicitSources>(&mix->sources);

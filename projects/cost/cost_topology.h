@@ -20,8 +20,8 @@ struct ReaderSize {
 };
 [[nodiscard]] ReaderSize sizeOf(const DepthMix& mix, const DepthReader& reader);
 /// The cost of a reader when it reads that much.
-[[nodiscard]] NodeCost readerCost(const DepthMix& mix, const DepthReader& reader, const ReaderSize& size, std::int64_t depth,
-                                  std::int64_t width);
+[[nodiscard]] NodeCost readerCost(const DepthMix& mix, const DepthReader& reader, const ReaderSize& size,
+                                  std::int64_t depth, std::int64_t width);
 
 NodeCost& operator+=(NodeCost& a, const NodeCost& b);
 NodeCost& operator-=(NodeCost& a, const NodeCost& b);

@@ -42,7 +42,7 @@ std::optional<std::size_t> mixFor(std::span<const MixPort> mixes, MixPort port)
     if (own != mixes.end()) {
         return static_cast<std::size_t>(own - mixes.begin());
     }
-    return mixes.size() == 1                ? std::optional<std::size_t>(0)
+    return mixes.size() == 1           ? std::optional<std::size_t>(0)
            : port == MixPort::Residual ? mixFor(mixes, MixPort::Query)
                                        : std::nullopt;
 }

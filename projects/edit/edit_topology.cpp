@@ -50,9 +50,10 @@ std::optional<Error> unreadable(const DepthMix& mix, const Shortcut& shortcut, s
                                  "switch the final mix on first"};
     }
     if (const std::int64_t newest = newestEntryBefore(mix, shortcut.target); shortcut.source > newest) {
-        return Error{kPlace, "shortcut " + textOf(shortcut) +
-                                 " starts from an entry that is not there yet: layers share entries; expected source ≤ " +
-                                 std::to_string(newest)};
+        return Error{kPlace,
+                     "shortcut " + textOf(shortcut) +
+                         " starts from an entry that is not there yet: layers share entries; expected source ≤ " +
+                         std::to_string(newest)};
     }
     if (!isReadable(mix, shortcut, depth)) {
         return Error{kPlace, "shortcut " + textOf(shortcut) +

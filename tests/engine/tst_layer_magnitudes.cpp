@@ -141,14 +141,19 @@ private Q_SLOTS:
         std::iter_swap(std::ranges::find_if(nodes, isPort(projects::MixPort::Query)),
                        std::ranges::find_if(nodes, isPort(projects::MixPort::Key)));
         QVERIFY(!(other == project));
-        const auto streamOf = [](const Project& of) {
-            const auto network = compiled(of);
-            shake(*network, 0.3, 4);
+        const auto network = compiled(project);
+        shake(*network, 0.3, 4);
+        const auto swapped = compiled(other);
+        const at::NoGradGuard noGrad;
+        for (const auto& made : swapped->parameters()) {
+            made.tensor.copy_(parameter(*network, made.name));
+        }
+        const auto streamOf = [&](engine::CompiledNetwork& of) {
             engine::LayerMagnitudes magnitudes;
-            (void)network->loss(randomBatch(of, 2, 5, 3), watching(magnitudes));
+            (void)of.loss(randomBatch(project, 2, 5, 3), watching(magnitudes));
             return magnitudeOf(*magnitudes.matrix(1), LayerMagnitude::Stream, 2);
         };
-        QCOMPARE(streamOf(other), streamOf(project));
+        QCOMPARE(streamOf(*swapped), streamOf(*network));
     }
 
     /// Looking changes no gradient, whether activations are kept or computed again.

@@ -74,8 +74,7 @@ private slots:
         perform(document, insertLayersEdit(document, 2, fragmentOf(document.project, {2}, {})));
         // Layer 3, new, read a layer that is not copied and reads the newest entry. Layer 3 of before is layer 4 and in
         // entry 2 still, layer 4 of before, now 5, in entry 3.
-        QCOMPARE(sourcesOf(document),
-                 (std::vector<Shortcut>{{0, 1}, {1, 2}, {1, 3}, {1, 4}, {2, 5}, {1, 6}, {3, 6}}));
+        QCOMPARE(sourcesOf(document), (std::vector<Shortcut>{{0, 1}, {1, 2}, {1, 3}, {1, 4}, {2, 5}, {1, 6}, {3, 6}}));
         document = before;
         perform(document, *removeLayersEdit(document, {2, 3}));
         // Entry 1 is now layers 1 and 2 of before 1 and 4; entry 2 is gone but for that.
