@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/depth/depth_plan.h"
 
+#include "projects/depth/start_law.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,22 +12,6 @@
 
 namespace residua::projects {
 namespace {
-
-/// The coefficient with which a reader weighs an entry at first.
-double startOf(const DepthMix& mix, const DepthReader& reader, std::int64_t source)
-{
-    switch (mix.init) {
-    case MixInit::Ones:
-        return 1;
-    case MixInit::Zero:
-        return 0;
-    case MixInit::Cascaded:
-        return source == reader.sources.back() ? 1 : 0;
-    case MixInit::Reciprocal:
-        return 1.0 / static_cast<double>(reader.target);
-    }
-    return 1;
-}
 
 /// A plan without readers yet.
 DepthPlan emptyPlan(const DepthMix& mix, std::int64_t layers)
@@ -45,7 +31,7 @@ void addReader(DepthPlan& plan, const DepthMix& mix, std::int64_t target)
     for (int output = 0; output < reader.outputs; ++output) {
         for (const std::int64_t source : reader.sources) {
             plan.terms.push_back({number, output, source});
-            plan.start.push_back(startOf(mix, reader, source));
+            plan.start.push_back(startLaw(mix.init).number(reader, source));
         }
     }
 }
