@@ -6,6 +6,7 @@
 #include "app/properties/property_list.h"
 #include "engine/results/run_reader.h"
 #include "projects/depth/depth_names.h"
+#include "projects/depth/depth_plan.h"
 #include "projects/nodes/node_kinds.h"
 
 #include <QCoreApplication>
@@ -140,43 +141,72 @@ OutlineRow shortcutRow(const Project& project, const projects::Shortcut& shortcu
     return row;
 }
 
-/// The sources of a target, and those that were pruned from it: they can be brought back.
-std::set<projects::Shortcut> shortcutsInto(const Project& project, std::int64_t target)
+/// The newest entry, where the reader takes it as it is.
+OutlineRow passingRow(const projects::Shortcut& shortcut, const Place& reader)
 {
-    std::set<projects::Shortcut> shortcuts;
-    if (const auto* mix = std::get_if<DepthMix>(&project.topology.wiring)) {
-        for (const std::int64_t source : sourcesOf(*mix, target, projects::modulesOf(project))) {
-            shortcuts.insert(shortcuts.end(), {source, target});
-        }
-        for (auto state = mix->states.lower_bound({0, target});
-             state != mix->states.end() && state->first.target == target; ++state) {
-            if (state->second == projects::ShortcutState::Pruned) {
-                shortcuts.insert(state->first);
-            }
-        }
-    }
-    return shortcuts;
+    OutlineRow row = rowOf("newest", QString::fromStdString(nameOf(shortcut)), "shortcut", reader);
+    row.value = Text::tr("as it is");
+    row.toolTip = Text::tr("The newest entry, read without a weight");
+    return row;
 }
 
-std::vector<OutlineRow> shortcutRows(const Project& project, std::int64_t target)
+/// What a target reads, and the shortcuts that were pruned from it: they can be brought back. `reader`: where it is.
+std::vector<OutlineRow> shortcutRows(const Project& project, std::int64_t target, const Place& reader)
 {
+    const auto* const mix = std::get_if<DepthMix>(&project.topology.wiring);
+    if (mix == nullptr) {
+        return {};
+    }
+    const projects::DepthReader read = readerOf(*mix, target, projects::modulesOf(project));
+    std::set<projects::Shortcut> shortcuts;
+    for (const std::int64_t source : read.sources) {
+        shortcuts.insert(shortcuts.end(), {source, target});
+    }
+    for (auto state = mix->states.lower_bound({0, target}); state != mix->states.end() && state->first.target == target;
+         ++state) {
+        if (state->second == projects::ShortcutState::Pruned) {
+            shortcuts.insert(state->first);
+        }
+    }
     std::vector<OutlineRow> rows;
-    for (const projects::Shortcut& shortcut : shortcutsInto(project, target)) {
+    for (const projects::Shortcut& shortcut : shortcuts) {
         rows.push_back(shortcutRow(project, shortcut));
+        if (read.middle && read.middle->first == shortcut.source) {
+            const auto [first, last] = *read.middle;
+            rows.back().name = Text::tr("%1–%2:%3").arg(first).arg(last).arg(target);
+            rows.back().toolTip = Text::tr("The sum of entries %1 to %2").arg(first).arg(last);
+        }
+    }
+    if (read.passes) {
+        rows.push_back(passingRow({newestEntryBefore(*mix, target), target}, reader));
     }
     return rows;
+}
+
+/// Whether shortcutRows has any, which asks for no row's properties.
+bool hasShortcutRows(const Project& project, std::int64_t target)
+{
+    const auto* const mix = std::get_if<DepthMix>(&project.topology.wiring);
+    if (mix == nullptr) {
+        return false;
+    }
+    const std::int64_t modules = projects::modulesOf(project);
+    const projects::DepthReader read = readerOf(*mix, target, modules, projects::Pruned::Counted);
+    return !read.sources.empty() || read.passes;
 }
 
 /// What a half of a layer reads, where both halves read mixes of their own.
 OutlineRow halfRow(const DocumentSnapshot& document, std::int64_t layer, std::int64_t module)
 {
     const QString name = QString::fromStdString(projects::moduleName(document->project, module));
-    OutlineRow half =
-        rowOf(moduleKey(module),
-              module % 2 == 1 ? Text::tr("%1, after attention").arg(name) : Text::tr("%1, after the FFN").arg(name),
-              "layer", LayersPlace{{layer}});
-    if (!shortcutsInto(document->project, module).empty()) {
-        half.children = [document, module] { return shortcutRows(document->project, module); };
+    const Place place = LayersPlace{{layer}};
+    const auto part = projects::partOf(module, projects::modulesPerLayer(document->project));
+    OutlineRow half = rowOf(moduleKey(module),
+                            part == projects::LayerPart::Attention ? Text::tr("%1, after attention").arg(name)
+                                                                   : Text::tr("%1, after the FFN").arg(name),
+                            "layer", place);
+    if (hasShortcutRows(document->project, module)) {
+        half.children = [document, module, place] { return shortcutRows(document->project, module, place); };
     }
     return half;
 }
@@ -186,13 +216,14 @@ std::vector<OutlineRow> rowsOfLayer(const DocumentSnapshot& document, std::int64
 {
     const Project& project = document->project;
     std::vector<OutlineRow> rows = propertyRows(project, LayersPlace{{layer}});
-    if (projects::modulesPerLayer(project) == 1) {
-        for (OutlineRow& row : shortcutRows(project, layer)) {
+    const std::int64_t each = projects::modulesPerLayer(project);
+    if (each == 1) {
+        for (OutlineRow& row : shortcutRows(project, layer, LayersPlace{{layer}})) {
             rows.push_back(std::move(row));
         }
     } else {
-        rows.push_back(halfRow(document, layer, 2 * layer - 1));
-        rows.push_back(halfRow(document, layer, 2 * layer));
+        rows.push_back(halfRow(document, layer, projects::firstModule(layer, each)));
+        rows.push_back(halfRow(document, layer, projects::lastModule(layer, each)));
     }
     return rows;
 }
@@ -209,9 +240,10 @@ std::vector<OutlineRow> layerRows(const DocumentSnapshot& document)
         rows.push_back(std::move(row));
     }
     const std::int64_t last = projects::modulesOf(project) + 1;
-    if (!shortcutsInto(project, last).empty()) {
-        OutlineRow output = rowOf(kOutput, Text::tr("Final output"), "layer", GraphPlace{projects::GraphRef::head()});
-        output.children = [document, last] { return shortcutRows(document->project, last); };
+    if (hasShortcutRows(project, last)) {
+        const Place head = GraphPlace{projects::GraphRef::head()};
+        OutlineRow output = rowOf(kOutput, Text::tr("Final output"), "layer", head);
+        output.children = [document, last, head] { return shortcutRows(document->project, last, head); };
         rows.push_back(std::move(output));
     }
     return rows;
@@ -379,7 +411,7 @@ std::vector<std::string> pathOf(const Project& project, const projects::Shortcut
     if (shortcut.target > projects::modulesOf(project)) {
         return {kNetwork, kLayers, kOutput, sourceKey(shortcut)};
     }
-    std::vector<std::string> path{kNetwork, kLayers, layerKey((shortcut.target + each - 1) / each)};
+    std::vector<std::string> path{kNetwork, kLayers, layerKey(projects::layerOf(shortcut.target, each))};
     if (each > 1) {
         path.push_back(moduleKey(shortcut.target));
     }

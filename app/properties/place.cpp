@@ -104,13 +104,13 @@ QString subtitleOfShortcuts(const Project& project, const ShortcutsPlace& place)
         return {};
     }
     const projects::Shortcut& shortcut = place.shortcuts.front();
-    const auto name = [&project](std::int64_t module) {
-        return QString::fromStdString(projects::moduleName(project, module));
-    };
     const bool final = shortcut.target == projects::modulesOf(project) + 1;
-    const QString target = final ? Text::tr("the final output") : Text::tr("layer %1").arg(name(shortcut.target));
+    const QString target =
+        final ? Text::tr("the final output")
+              : Text::tr("layer %1").arg(QString::fromStdString(projects::moduleName(project, shortcut.target)));
+    const QString source = QString::fromStdString(projects::entryName(project, shortcut.source));
     return shortcut.source == 0 ? Text::tr("From the stack's input to %1").arg(target)
-                                : Text::tr("From layer %1 to %2").arg(name(shortcut.source), target);
+                                : Text::tr("From layer %1 to %2").arg(source, target);
 }
 
 } // namespace

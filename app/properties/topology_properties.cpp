@@ -12,6 +12,7 @@
 #include <QRegularExpression>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <utility>
@@ -98,24 +99,59 @@ QString streamsNote(const MultiStream& wiring)
         .arg(projects::streamStart(std::max<std::int64_t>(wiring.streams, 2)).distance, 0, 'g', 2);
 }
 
+/// What stands in brackets among a reader's sources, because it is none by itself: the sum of the middle as "(1–5)", or
+/// the newest entry where that is read as it is. Empty where neither.
+QString bracketed(const DepthMix& mix, const projects::DepthReader& reader)
+{
+    if (reader.passes) {
+        return QStringLiteral("(%1)").arg(newestEntryBefore(mix, reader.target));
+    }
+    const auto& middle = reader.middle;
+    return middle && std::ranges::binary_search(reader.sources, middle->first)
+               ? QStringLiteral("(%1–%2)").arg(middle->first).arg(middle->last)
+               : QString();
+}
+
+/// What module `module` reads, as text that setSources takes.
+QString sourcesText(const DepthMix& mix, const projects::DepthReader& reader)
+{
+    QStringList words;
+    for (const std::int64_t source : reader.sources) {
+        words << (reader.readsAlone(source) ? QString::number(source) : bracketed(mix, reader));
+    }
+    if (reader.passes) {
+        words << bracketed(mix, reader);
+    }
+    return words.join(QLatin1Char(' '));
+}
+
 /// The shortcuts to add and to remove so that `module` reads just what `text` lists.
 Result<projects::Edit> setSources(const Project& project, std::int64_t module, const QString& text)
 {
     static const QRegularExpression kSeparators(QStringLiteral("[\\s,;]+"));
+    const auto& mix = std::get<DepthMix>(project.topology.wiring);
+    const projects::DepthReader reader = readerOf(mix, module, projects::modulesOf(project));
+    const std::int64_t newest = newestEntryBefore(mix, module);
+    const QString unweighed = bracketed(mix, reader);
+    bool keepsMiddle = false;
     std::set<std::int64_t> wanted;
     for (const QString& word : text.split(kSeparators, Qt::SkipEmptyParts)) {
+        if (word == unweighed) {
+            keepsMiddle = true;
+            continue;
+        }
         bool whole = false;
         const qlonglong source = word.toLongLong(&whole);
-        if (!whole || source < 0 || source >= module) {
+        if (!whole || source < 0 || source > newest) {
             return Error{"layer " + projects::moduleName(project, module), "cannot read “" + word.toStdString() +
                                                                                "”: expected numbers from 0 to " +
-                                                                               std::to_string(module - 1)};
+                                                                               std::to_string(newest)};
         }
         wanted.insert(source);
     }
-    const auto& mix = std::get<DepthMix>(project.topology.wiring);
-    const auto now = sourcesOf(mix, module, projects::modulesOf(project));
-    const std::set<std::int64_t> present(now.begin(), now.end());
+    std::set<std::int64_t> present;
+    std::ranges::copy_if(reader.sources, std::inserter(present, present.end()),
+                         [&](std::int64_t source) { return reader.readsAlone(source); });
     projects::EditGroup group{Text::tr("Set what layer %1 reads")
                                   .arg(QString::fromStdString(projects::moduleName(project, module)))
                                   .toStdString(),
@@ -129,6 +165,11 @@ Result<projects::Edit> setSources(const Project& project, std::int64_t module, c
         if (!wanted.contains(source)) {
             group.edits.emplace_back(projects::RemoveShortcut{{source, module}});
         }
+    }
+    const bool hasMiddle = !reader.passes && !unweighed.isEmpty();
+    if (hasMiddle && !keepsMiddle && group.edits.empty()) { // another edit lists the sources, and no list has a sum
+        group.edits.emplace_back(
+            projects::SetShortcutState{{reader.middle->first, module}, projects::ShortcutState::Pruned});
     }
     return projects::Edit{std::move(group)};
 }
@@ -165,24 +206,29 @@ std::vector<Property> readsProperty(const Project& project, std::int64_t layer)
     }
     const std::int64_t each = projects::modulesPerLayer(project);
     std::vector<Property> properties;
-    for (std::int64_t module = (layer - 1) * each + 1; module <= layer * each; ++module) {
-        QStringList sources;
-        for (const std::int64_t source : sourcesOf(*mix, module, projects::modulesOf(project))) {
-            sources << QString::number(source);
-        }
+    for (std::int64_t module = projects::firstModule(layer, each); module <= projects::lastModule(layer, each);
+         ++module) {
+        const projects::LayerPart part = projects::partOf(module, each);
         Property property;
         property.key = each == 1 ? "reads" : "reads." + std::to_string(module);
         property.pointer = "/topology/wiring/sources";
-        property.title = each == 1         ? Text::tr("Reads")
-                         : module % 2 == 1 ? Text::tr("Attention reads")
-                                           : Text::tr("FFN reads");
-        property.value = sources.join(QLatin1Char(' '));
+        property.title = part == projects::LayerPart::Whole       ? Text::tr("Reads")
+                         : part == projects::LayerPart::Attention ? Text::tr("Attention reads")
+                                                                  : Text::tr("FFN reads");
+        property.value = sourcesText(*mix, readerOf(*mix, module, projects::modulesOf(project)));
         property.help = each == 1
                             ? Text::tr("The stack entries that reach this layer: 0 is the stack's input, 1 what layer "
                                        "1 puts there. Add or take away numbers to add or remove shortcuts.")
                             : Text::tr("The stack entries that reach this half of the layer: 0 is the stack's input, "
                                        "2j − 1 what follows the attention of layer j, 2j its output. Add or take away "
                                        "numbers to add or remove shortcuts.");
+        if (mix->blockLayers > 1) {
+            property.help +=
+                QLatin1Char(' ') + Text::tr("Here %1 of these share an entry, and b stands for the b-th %1 of them.")
+                                       .arg(mix->blockLayers);
+        }
+        property.help += QLatin1Char(' ') + Text::tr("In brackets stands what has no shortcut of its own: the sum of "
+                                                     "several, or the newest entry read as it is, without a weight.");
         property.edit = [module](const Project& p, const QVariant& given) {
             return setSources(p, module, given.toString());
         };

@@ -226,21 +226,15 @@ void ComparisonPage::table()
     m_out << "</table></div>";
 }
 
-/// Whether the network is the plain residual one. Its wiring tells, not the preset's name: the wiring may have been
-/// changed since.
-bool isPlain(const projects::Project& project)
-{
-    const auto* const mix = std::get_if<projects::DepthMix>(&project.topology.wiring);
-    return mix != nullptr && projects::isRunningSum(*mix) && mix->states.empty();
-}
-
 /// When each run first had the last loss of one that they are measured by: the plain network where one has finished,
 /// else the first that has (DeepCrossAttention, table 1).
 void ComparisonPage::reached()
 {
     const auto hasFinished = [](const ComparedRun& run) { return finalLoss(run.info).has_value(); };
     auto other = std::ranges::find_if(m_runs, [&](const ComparedRun& run) {
-        return hasFinished(run) && isPlain(run.project) && projects::trainsAll(run.project.schedule);
+        // The wiring tells, not the preset's name: the wiring may have been changed since.
+        return hasFinished(run) && projects::isPlainResidual(run.project.topology.wiring) &&
+               projects::trainsAll(run.project.schedule);
     });
     other = other == m_runs.end() ? std::ranges::find_if(m_runs, hasFinished) : other;
     if (m_runs.size() < 2 || other == m_runs.end()) {

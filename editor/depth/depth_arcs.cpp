@@ -155,8 +155,8 @@ private:
 bool Arcs::touchesHovered(const Arc& arc) const
 {
     const LayerBox* over = m_picture.hoveredModule ? m_picture.scene.box(*m_picture.hoveredModule) : nullptr;
-    return over != nullptr &&
-           (over == m_picture.scene.box(arc.shortcut.source) || over == m_picture.scene.box(arc.shortcut.target));
+    const std::vector<LayerBox>& boxes = m_picture.scene.boxes();
+    return over != nullptr && (over == &boxes[arc.from] || over == &boxes[arc.to]);
 }
 
 bool Arcs::isPointedAt(const Arc& arc) const

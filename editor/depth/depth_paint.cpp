@@ -4,8 +4,8 @@
 #include "editor/canvas/paint_tools.h"
 #include "editor/canvas/words.h"
 #include "editor/shortcuts/arc_painter.h"
+#include "editor/shortcuts/shortcut_title.h"
 #include "editor/shortcuts/weight_legend.h"
-#include "projects/depth/depth_names.h"
 
 #include <algorithm>
 #include <cmath>
@@ -248,25 +248,22 @@ void paintHandles(ImDrawList& list, const DepthPicture& picture)
     }
 }
 
-std::string titleOf(const DepthPicture& picture, const Arc& arc)
+std::string titleOfArc(const DepthPicture& picture, const Arc& arc)
 {
     if (arc.count > 1) {
         return std::to_string(arc.count) + " shortcuts between the same boxes";
     }
-    const std::string name = nameOf(arc.shortcut);
-    if (modulesPerLayer(picture.project) == 1) {
-        return name;
-    }
-    return filled(translate("Canvas", "%1  (%2 to %3)"), {name, moduleName(picture.project, arc.shortcut.source),
-                                                          moduleName(picture.project, arc.shortcut.target)});
+    return titleOf(picture.project, arc.shortcut);
 }
 
 std::vector<std::string> describe(const DepthPicture& picture, const Arc& arc)
 {
-    std::vector<std::string> lines{titleOf(picture, arc)};
+    std::vector<std::string> lines{titleOfArc(picture, arc)};
     switch (arc.kind) {
     case projects::ShortcutKind::Stream:
-        lines.push_back(translate("Canvas", "residual stream: the sum of all before it"));
+        lines.push_back(isRunningSum(std::get<projects::DepthMix>(picture.project.topology.wiring))
+                            ? translate("Canvas", "residual stream: the sum of all before it")
+                            : translate("Canvas", "the newest entry as it is, without a weight"));
         break;
     case projects::ShortcutKind::Fixed:
         lines.push_back(translate("Canvas", "fixed weight"));
@@ -371,7 +368,7 @@ void paintDrag(ImDrawList& list, const DepthPicture& picture, const DragPreview&
     const ImU32 colour = imColour(drag.valid || !drag.target ? c.accent : c.error);
     if (drag.target && *drag.target > drag.source) {
         ArcPainter(list, picture.view, picture.width, picture.height)
-            .stroke(picture.scene.preview({drag.source, *drag.target}), {colour, 2.5F});
+            .stroke(picture.scene.preview(drag.source, *drag.target), {colour, 2.5F});
     } else if (const LayerBox* box = picture.scene.box(drag.source)) {
         list.AddLine(vec(picture.view.toScreen(DepthScene::handleOf(*box))), vec(drag.pointer), colour, 2.0F);
     }

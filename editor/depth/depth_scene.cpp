@@ -131,8 +131,8 @@ void DepthScene::addBoxes(const projects::Project& project, const std::vector<La
             const std::int64_t last = inFold ? fold->last : layer;
             LayerBox box{.layer = layer,
                          .lastLayer = last,
-                         .module = (layer - 1) * each + 1,
-                         .lastModule = last * each,
+                         .module = projects::firstModule(layer, each),
+                         .lastModule = projects::lastModule(last, each),
                          .title = nameOfRun(layer, last),
                          .subtitle = segment.block,
                          .graph = graph,
@@ -172,13 +172,13 @@ void DepthScene::addArcs(const DepthMix& mix)
         m_note = std::to_string(drawn.size()) + " shortcuts are too many to be drawn";
         return;
     }
-    bundle(std::move(drawn));
+    bundle(mix, std::move(drawn));
 }
 
 // One arc for all shortcuts between the same two boxes. Where nothing is folded that is one each.
-void DepthScene::bundle(std::vector<projects::DrawnShortcut> drawn)
+void DepthScene::bundle(const DepthMix& mix, std::vector<projects::DrawnShortcut> drawn)
 {
-    const auto ends = [this](const Shortcut& s) { return std::pair(boxIndex(s.target), boxIndex(s.source)); };
+    const auto ends = [&](const Shortcut& s) { return std::pair(boxIndex(s.target), boxIndex(lastModuleIn(mix, s))); };
     if (m_boxes.size() < m_boxOf.size()) {
         std::stable_sort(drawn.begin(), drawn.end(),
                          [&](const projects::DrawnShortcut& a, const projects::DrawnShortcut& b) {
@@ -191,11 +191,12 @@ void DepthScene::bundle(std::vector<projects::DrawnShortcut> drawn)
             m_boxes[target].inside += each.kind == projects::ShortcutKind::Pruned ? 0 : 1;
             continue;
         }
-        if (!m_arcs.empty() && ends(m_arcs.back().shortcut) == std::pair(target, source)) {
+        if (!m_arcs.empty() && m_arcs.back().to == target && m_arcs.back().from == source) {
             ++m_arcs.back().count;
             m_arcs.back().kind = kindOfBundle(m_arcs.back().kind, each.kind);
         } else {
-            m_arcs.push_back({{}, each.shortcut, each.kind, static_cast<std::uint32_t>(m_members.size()), 1});
+            m_arcs.push_back(
+                {{}, each.shortcut, each.kind, static_cast<std::uint32_t>(m_members.size()), 1, source, target});
         }
         m_members.push_back(each.shortcut);
     }
@@ -226,9 +227,9 @@ void DepthScene::addBrackets(const std::vector<projects::LayerGroup>& groups)
 }
 
 // Sublinear, so that the longest shortcut of a deep stack does not flatten all the others.
-float DepthScene::heightOf(const Shortcut& shortcut) const
+float DepthScene::heightOf(std::size_t from, std::size_t to) const
 {
-    const auto span = static_cast<float>(boxIndex(shortcut.target)) - static_cast<float>(boxIndex(shortcut.source));
+    const auto span = static_cast<float>(to) - static_cast<float>(from);
     return (kHeightUnit * std::pow(span, 0.85F) - 4) * m_rise;
 }
 
@@ -262,15 +263,14 @@ float DepthScene::riseWithin(float height) const
 // each half ordered by length so that arcs with an end in common never cross.
 void DepthScene::place()
 {
-    const auto span = [this](const Arc& arc) { return boxIndex(arc.shortcut.target) - boxIndex(arc.shortcut.source); };
-    std::stable_sort(m_arcs.begin(), m_arcs.end(), [&](const Arc& a, const Arc& b) { return span(a) < span(b); });
+    std::ranges::stable_sort(m_arcs, {}, [](const Arc& arc) { return arc.to - arc.from; });
 
     std::vector<std::vector<Arc*>> leaving(m_boxes.size());
     std::vector<std::vector<Arc*>> entering(m_boxes.size());
     for (Arc& arc : m_arcs) {
-        arc.height = heightOf(arc.shortcut);
-        leaving[boxIndex(arc.shortcut.source)].push_back(&arc);
-        entering[boxIndex(arc.shortcut.target)].push_back(&arc);
+        arc.height = heightOf(arc.from, arc.to);
+        leaving[arc.from].push_back(&arc);
+        entering[arc.to].push_back(&arc);
     }
     const auto slot = [](std::size_t i, std::size_t count) {
         return count < 2 ? 0.5F : static_cast<float>(i) / static_cast<float>(count - 1);
@@ -355,8 +355,8 @@ std::span<const LayerBox> DepthScene::boxesOf(std::int64_t layer) const
         return {};
     }
     const std::int64_t each = m_layers > 0 ? m_modules / m_layers : 1;
-    const std::size_t first = boxIndex(layer == 0 ? 0 : (layer - 1) * each + 1);
-    const std::size_t last = boxIndex(layer > m_layers ? m_modules + 1 : layer * each);
+    const std::size_t first = boxIndex(layer == 0 ? 0 : projects::firstModule(layer, each));
+    const std::size_t last = boxIndex(layer > m_layers ? m_modules + 1 : projects::lastModule(layer, each));
     return std::span(m_boxes).subspan(first, last - first + 1);
 }
 
@@ -431,15 +431,19 @@ Hit DepthScene::hitArc(Point point, float tolerance) const
     return hit;
 }
 
-Arc DepthScene::preview(const Shortcut& shortcut) const
+Arc DepthScene::preview(std::int64_t source, std::int64_t target) const
 {
-    const Rect& from = box(shortcut.source)->rect;
-    const Rect& to = box(shortcut.target)->rect;
-    return {{from.left + from.width() * 0.75F, to.left + to.width() * 0.25F, heightOf(shortcut)},
-            shortcut,
+    const std::size_t from = boxIndex(source);
+    const std::size_t to = boxIndex(target);
+    const Rect& left = m_boxes[from].rect;
+    const Rect& right = m_boxes[to].rect;
+    return {{left.left + left.width() * 0.75F, right.left + right.width() * 0.25F, heightOf(from, to)},
+            {source, target},
             projects::ShortcutKind::Learned,
             0,
-            1};
+            1,
+            from,
+            to};
 }
 
 std::vector<Shortcut> DepthScene::shortcutsIn(const Rect& area) const

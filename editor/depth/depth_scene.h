@@ -44,6 +44,8 @@ struct Arc : ArcShape {
     projects::ShortcutKind kind = projects::ShortcutKind::Learned;
     std::uint32_t firstMember = 0; ///< in DepthScene::members()
     std::uint32_t count = 1;
+    std::size_t from = 0; ///< the box that it leaves, in DepthScene::boxes(): of the last module that its source holds
+    std::size_t to = 0;   ///< the box that it enters
 };
 
 /// A named run of layers below the row.
@@ -120,7 +122,7 @@ public:
     /// `tolerance`: how near an arc counts, in scene units.
     [[nodiscard]] Hit hitTest(Point point, float tolerance) const;
     /// The arc that a drag would draw between the boxes of two modules.
-    [[nodiscard]] Arc preview(const projects::Shortcut& shortcut) const;
+    [[nodiscard]] Arc preview(std::int64_t source, std::int64_t target) const;
     [[nodiscard]] std::vector<projects::Shortcut> shortcutsIn(const Rect& area) const;
     [[nodiscard]] std::vector<std::int64_t> layersIn(const Rect& area) const;
 
@@ -128,12 +130,12 @@ private:
     void addBoxes(const projects::Project& project, const std::vector<LayerRun>& folds);
     void addBox(LayerBox box, float width, float gap);
     void addArcs(const projects::DepthMix& mix);
-    void bundle(std::vector<projects::DrawnShortcut> drawn);
+    void bundle(const projects::DepthMix& mix, std::vector<projects::DrawnShortcut> drawn);
     void addBrackets(const std::vector<projects::LayerGroup>& groups);
     void place();
     void index();
     [[nodiscard]] std::size_t boxIndex(std::int64_t module) const;
-    [[nodiscard]] float heightOf(const projects::Shortcut& shortcut) const;
+    [[nodiscard]] float heightOf(std::size_t from, std::size_t to) const; ///< of an arc between two boxes
     [[nodiscard]] Hit hitArc(Point point, float tolerance) const;
 
     std::vector<LayerBox> m_boxes;

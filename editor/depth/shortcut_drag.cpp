@@ -21,7 +21,7 @@ void ShortcutDrag::setProject(const projects::Project& project)
 
 DragPreview ShortcutDrag::preview(const DepthScene& scene, const projects::Project& project, const LayerBox* over) const
 {
-    DragPreview drag{.source = m_source, .target = std::nullopt, .lines = {}};
+    DragPreview drag{.source = m_source, .target = std::nullopt, .shortcut = {}, .lines = {}};
     const LayerBox* from = scene.box(m_source);
     if (over == nullptr || over == from) {
         drag.lines = {moduleName(project, m_source) + ": …", translate("Canvas", "drop on a later layer")};
@@ -33,9 +33,13 @@ DragPreview ShortcutDrag::preview(const DepthScene& scene, const projects::Proje
                       translate("Canvas", "unfold both ends to add a shortcut")};
         return drag;
     }
-    const projects::Shortcut shortcut{m_source, over->module};
-    drag.lines = {nameOf(shortcut)};
-    const projects::ShortcutCheck check = checkShortcut(project, m_sound, shortcut);
+    const auto* const mix = std::get_if<projects::DepthMix>(&project.topology.wiring);
+    drag.shortcut = {mix != nullptr ? entryOf(*mix, m_source) : m_source, over->module};
+    drag.lines = {nameOf(drag.shortcut)};
+    projects::ShortcutCheck check; // of one that runs forward
+    if (m_source < over->module) {
+        check = checkShortcut(project, m_sound, drag.shortcut);
+    }
     drag.valid = check.possible;
     if (!check.adding) {
         drag.lines.push_back(translate("Canvas", "a shortcut runs forward in depth"));

@@ -13,8 +13,9 @@ namespace residua::editor {
 
 /// What is shown of a shortcut while it is being drawn.
 struct DragPreview {
-    std::int64_t source = 0;
+    std::int64_t source = 0;            ///< the module that it starts from
     std::optional<std::int64_t> target; ///< the module under the pointer
+    projects::Shortcut shortcut = {};   ///< what letting go adds, where `valid`: from the source's stack entry
     Point pointer = {};                 ///< on the screen
     std::vector<std::string> lines;     ///< beside the pointer
     bool valid = false;                 ///< letting go adds it

@@ -2,6 +2,7 @@
 #include "editor/matrix/matrix_paint.h"
 
 #include "editor/canvas/words.h"
+#include "editor/shortcuts/shortcut_title.h"
 #include "editor/shortcuts/weight_legend.h"
 #include "projects/depth/depth_names.h"
 
@@ -110,7 +111,7 @@ double CellFills::opacityOf(const Shortcut& shortcut) const
     if (cell == MatrixCell::Summed) {
         return 0.15;
     }
-    const bool runs = m_picture.weights.isActive((shortcut.target + m_each - 1) / m_each);
+    const bool runs = m_picture.weights.isActive(projects::layerOf(shortcut.target, m_each));
     return (m_weights.of(shortcut) ? 1.0 : 0.45) * (runs ? 1.0 : 0.35);
 }
 
@@ -274,14 +275,16 @@ void paintAxes(ImDrawList& list, const MatrixPicture& picture)
     list.AddRectFilled({left - 2, 0}, {picture.width, top - 2}, imColour(c.background, 0.92));
     const auto ink = [&](bool marked) { return imColour(marked ? c.accent : c.muted); };
     const std::int64_t last = picture.scene.size();
-    const float widest = textWidth(kTextSize, moduleName(picture.project, last - 1)) + kLabelGap;
     const auto columns = picture.scene.columnsIn(seen.left, seen.right);
+    const auto widthOf = [&](std::int64_t i) { return textWidth(kTextSize, entryName(picture.project, i)); };
+    const std::int64_t newest = picture.scene.columns() - 1; // of modules that share an entry it may have fewer
+    const float widest = std::max(widthOf(newest), widthOf(std::max<std::int64_t>(newest - 1, 0))) + kLabelGap;
     const std::int64_t everyColumn = labelStep(widest / size);
     for (std::int64_t i = columns.first; i <= columns.last; ++i) {
         const bool marked = picture.hovered && picture.hovered->source == i;
         const Point at = picture.view.rectToScreen(picture.scene.rectOf({i, 1})).centre();
         if (at.x >= left && (marked || i % everyColumn == 0)) {
-            centredText(list, kTextSize, {at.x, top - 12}, kMatrixAxis, ink(marked), moduleName(picture.project, i));
+            centredText(list, kTextSize, {at.x, top - 12}, kMatrixAxis, ink(marked), entryName(picture.project, i));
         }
     }
     const auto targets = picture.scene.targetsIn(seen.top, seen.bottom);
@@ -304,13 +307,20 @@ void paintAxes(ImDrawList& list, const MatrixPicture& picture)
     centredText(list, kTextSize, {end, top - 12}, 60, imColour(c.text), target);
 }
 
+/// What is said of an entry that is read without a weight of its own.
+std::string summedText(const projects::DepthMix& mix, const Shortcut& shortcut, std::int64_t depth)
+{
+    if (isRunningSum(mix)) {
+        return translate("Canvas", "read in the running sum: click to give it a learned weight");
+    }
+    return passesNewest(mix, shortcut.target, depth)
+               ? translate("Canvas", "read as it is, without a weight: click to weigh it")
+               : translate("Canvas", "read inside the sum of the middle");
+}
+
 std::vector<std::string> describe(const MatrixPicture& picture, const Shortcut& shortcut)
 {
-    std::string name = nameOf(shortcut);
-    if (modulesPerLayer(picture.project) > 1) {
-        name = filled(translate("Canvas", "%1  (%2 to %3)"), {name, moduleName(picture.project, shortcut.source),
-                                                              moduleName(picture.project, shortcut.target)});
-    }
+    const std::string name = titleOf(picture.project, shortcut);
     const std::string port(nameOf(picture.port));
     std::vector<std::string> lines{port.empty() ? name : name + "  " + port};
     switch (picture.scene.cell(shortcut)) {
@@ -318,9 +328,8 @@ std::vector<std::string> describe(const MatrixPicture& picture, const Shortcut& 
         lines.push_back(translate("Canvas", "not read: click or drag to add"));
         break;
     case MatrixCell::Summed:
-        lines.push_back(isRunningSum(std::get<projects::DepthMix>(picture.project.topology.wiring))
-                            ? translate("Canvas", "read in the running sum: click to give it a learned weight")
-                            : translate("Canvas", "read inside the sum of the middle"));
+        lines.push_back(
+            summedText(std::get<projects::DepthMix>(picture.project.topology.wiring), shortcut, picture.scene.depth()));
         break;
     case MatrixCell::Pruned:
         lines.push_back(translate("Canvas", "pruned: click to bring it back"));

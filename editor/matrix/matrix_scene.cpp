@@ -65,6 +65,7 @@ void MatrixScene::rebuild(const projects::Project& project)
     m_note = noteFor(project);
     m_ports = portsOf(project.topology);
     m_size = 0;
+    m_columns = 0;
     if (m_note.empty()) {
         fill(std::get<DepthMix>(project.topology.wiring));
     }
@@ -72,13 +73,11 @@ void MatrixScene::rebuild(const projects::Project& project)
 
 void MatrixScene::fill(const DepthMix& mix)
 {
-    DepthMix everything = mix;
-    everything.sources = projects::AllSources{};
-    everything.states.clear();
-    m_size = m_depth + (projects::sourcesOf(everything, m_depth + 1, m_depth).empty() ? 0 : 1);
+    m_size = projects::possibleSources(mix, m_depth + 1, m_depth).empty() ? m_depth : m_depth + 1;
+    m_columns = newestEntryBefore(mix, m_size) + 1;
     m_cells.assign(static_cast<std::size_t>(m_size * m_size), MatrixCell::Outside);
     for (std::int64_t target = 1; target <= m_size; ++target) {
-        for (const std::int64_t source : projects::sourcesOf(everything, target, m_depth)) {
+        for (const std::int64_t source : projects::possibleSources(mix, target, m_depth)) {
             mark({source, target}, isRunningSum(mix) ? MatrixCell::Summed : MatrixCell::Empty);
         }
         const projects::DepthReader reader = projects::readerOf(mix, target, m_depth);
@@ -125,8 +124,8 @@ Rect MatrixScene::rectOf(const Shortcut& shortcut) const
 
 Rect MatrixScene::bounds() const
 {
-    const float side = static_cast<float>(m_size) * kCell;
-    return {0, 0, side, side + (m_size > m_depth ? kFinalGap : 0.0F)};
+    const float bottom = static_cast<float>(m_size) * kCell + (m_size > m_depth ? kFinalGap : 0.0F);
+    return {0, 0, static_cast<float>(m_columns) * kCell, bottom};
 }
 
 std::optional<Shortcut> MatrixScene::hitTest(Point point) const
@@ -162,7 +161,7 @@ MatrixScene::Range MatrixScene::columnsIn(float left, float right) const
         return {};
     }
     const auto last = static_cast<std::int64_t>(std::floor(right / kCell));
-    return {static_cast<std::int64_t>(std::floor(std::max(left, 0.0F) / kCell)), std::min(last, m_size - 1)};
+    return {static_cast<std::int64_t>(std::floor(std::max(left, 0.0F) / kCell)), std::min(last, m_columns - 1)};
 }
 
 MatrixScene::Range MatrixScene::targetsIn(float top, float bottom) const

@@ -18,13 +18,14 @@ namespace residua::editor {
 enum class MatrixCell : std::uint8_t {
     Outside, ///< no such shortcut can be: i ≥ j, a shared entry not yet written, no final mix
     Empty,   ///< could be added
-    Summed,  ///< read only inside the sum of the middle (first and last k)
+    Summed,  ///< read without a weight of its own: in the sum of the middle (first and last k), in the running sum, or
+             ///< as the newest entry that the reader takes as it is
     Fixed,
     Learned,
     Frozen,
     Pruned,
 };
-/// Whether the layer reads the entry by itself, and not only inside the summed middle.
+/// Whether the layer reads the entry with a weight of its own.
 [[nodiscard]] bool isRead(MatrixCell cell);
 
 /// The topology as a grid without a window: row = target j, from 1 at the top to the final output at the bottom;
@@ -43,8 +44,10 @@ public:
     [[nodiscard]] const std::string& note() const { return m_note; }
     /// K: the layers, or their halves (modulesOf).
     [[nodiscard]] std::int64_t depth() const { return m_depth; }
-    /// Rows and columns of the grid: depth, one more where the final output reads a mix, or 0 where there is none.
+    /// Rows of the grid: depth, one more where the final output reads a mix, or 0 where there is none.
     [[nodiscard]] std::int64_t size() const { return m_size; }
+    /// Columns: the entries that there are, as many as rows or fewer where modules share them.
+    [[nodiscard]] std::int64_t columns() const { return m_columns; }
     [[nodiscard]] const std::vector<projects::MixPort>& ports() const { return m_ports; }
 
     [[nodiscard]] MatrixCell cell(const projects::Shortcut& shortcut) const;
@@ -76,6 +79,7 @@ private:
     std::uint64_t m_revision = 0;
     std::int64_t m_depth = 0;
     std::int64_t m_size = 0;
+    std::int64_t m_columns = 0;
     std::vector<projects::MixPort> m_ports;
     std::string m_note;
 };

@@ -79,7 +79,7 @@ LiveWeights LiveWeights::rowShares() const
             }
         }
     }
-    measured.scale = {.centre = std::nullopt, .low = 0, .high = largest > 0 ? largest : 1};
+    measured.scale = projects::magnitudeScale(largest > 0 ? largest : 1);
     return shares;
 }
 

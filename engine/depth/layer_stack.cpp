@@ -20,9 +20,7 @@ LayerStack::LayerStack(std::vector<GraphProgram> programs, projects::MixSites si
       m_activations(activations)
 {
     for (const GraphProgram& program : m_programs) {
-        const auto residual = std::ranges::find(program.inputPorts(), nameOf(projects::MixPort::Residual));
-        const bool named = residual != program.inputPorts().end();
-        m_residualPorts.push_back(named ? static_cast<std::size_t>(residual - program.inputPorts().begin()) : 0);
+        m_residualPorts.push_back(projects::residualPort(program.inputPorts()));
     }
     const bool joins = sites == projects::MixSites::Ffn;
     for (std::size_t program = m_firstProgram; program < m_programs.size(); program += joins ? 2 : 1) {

@@ -26,12 +26,13 @@ namespace {
 /// What a layer that the pass leaves out would have put there is absent.
 class Entries {
 public:
-    Entries(DepthStack& stack, std::int64_t layersPerEntry) : m_stack(stack), m_layersPerEntry(layersPerEntry) {}
+    Entries(DepthStack& stack, const DepthMix& mix) : m_stack(stack), m_mix(mix) {}
 
-    /// What layer `layer` (0: the input) puts on the stack, added to what its group has put there. Undefined: nothing.
-    void put(std::int64_t layer, const at::Tensor& value)
+    /// What module `module` (0: the input) puts on the stack, added to what its group has put there. Undefined:
+    /// nothing.
+    void put(std::int64_t module, const at::Tensor& value)
     {
-        const auto number = static_cast<std::size_t>((layer + m_layersPerEntry - 1) / m_layersPerEntry);
+        const auto number = static_cast<std::size_t>(projects::entryOf(m_mix, module));
         m_index.resize(std::max(m_index.size(), number + 1));
         if (value.defined()) {
             std::optional<std::size_t>& index = m_index[number];
@@ -80,7 +81,7 @@ private:
     }
 
     DepthStack& m_stack;
-    std::int64_t m_layersPerEntry;
+    const DepthMix& m_mix;
     std::vector<std::optional<std::size_t>> m_index; ///< of each entry on the stack
     std::size_t m_newest = 0;
     std::optional<std::size_t> m_sum; ///< the summed middle's, and the last entry that is in it
@@ -126,7 +127,7 @@ public:
     {
         m_weights->begin();
         DepthStack stack(m_compute);
-        Entries entries(stack, m_mix.blockLayers);
+        Entries entries(stack, m_mix);
         entries.put(0, m_layers.enter(input, pass));
         at::Tensor output = entries.newest(); // x_{j-1}: the full output of the layer before
         for (std::size_t layer = 0; layer < m_modules; ++layer) {
@@ -155,15 +156,12 @@ private:
     {
         std::vector<std::size_t> result;
         for (const std::string& name : ports) {
-            const std::optional<projects::MixPort> port = projects::mixPortFrom(name);
-            const auto mixed = std::ranges::find(m_depth.ports, port.value_or(projects::MixPort::Final));
-            if (mixed != m_depth.ports.end()) {
-                result.push_back(static_cast<std::size_t>(mixed - m_depth.ports.begin()));
-            } else if (m_depth.ports.size() == 1 || port == projects::MixPort::Residual) {
-                result.push_back(0); // The residual of a topology that mixes q, k and v alone is the query's.
-            } else {
+            const projects::MixPort port = projects::mixPortFrom(name).value_or(projects::MixPort::Input);
+            const std::optional<std::size_t> mix = projects::mixFor(m_depth.ports, port);
+            if (!mix) {
                 return Error{place, "the topology feeds q, k and v apart, but the block has the port " + name};
             }
+            result.push_back(*mix);
         }
         return result;
     }
@@ -211,7 +209,8 @@ private:
                           : mixOf(stack, entries, layer);
         const at::Tensor branch = runs ? runLayer(layer, mixes, pass) : at::Tensor();
         if (continues) {
-            const at::Tensor& residual = m_mix.ports == MixPorts::QkvResidual ? mixes.back() : mixes.front();
+            const at::Tensor& residual =
+                mixes[projects::mixFor(m_depth.ports, projects::MixPort::Residual).value_or(0)];
             output = runs ? residual + branch : residual;
         }
         return branch;

@@ -31,7 +31,7 @@ using projects::WeightKind;
 /// What the modules of a wiring are.
 Granularity granularityOf(const projects::Wiring& wiring)
 {
-    return projects::sitesOf(wiring) == projects::MixSites::Both ? Granularity::Half : Granularity::Layer;
+    return projects::modulesIn(wiring, 1) > 1 ? Granularity::Half : Granularity::Layer;
 }
 
 /// α and β of each layer, one after the other, of what is learned for them (engine/depth/gate_wiring.cpp).

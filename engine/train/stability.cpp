@@ -42,12 +42,10 @@ Stability::Stability(CompiledNetwork& network, const Dataset& dataset, const pro
     m_pass.layers.resize(m_layers.size()); // where nothing is left out, all run
 }
 
-/// A value residual has the first layer's values in all others.
 bool Stability::canGo(std::size_t layer) const
 {
-    const auto* const gate = std::get_if<projects::BranchGate>(&m_project.topology.wiring);
-    const bool first = gate != nullptr && gate->gate == projects::BranchGateKind::ValueResidual;
-    return m_pass.layers[layer].runs && !(first && layer == 0);
+    return m_pass.layers[layer].runs &&
+           projects::mayBeLeftOut(m_project.topology.wiring, static_cast<std::int64_t>(layer) + 1);
 }
 
 Status Stability::advance()

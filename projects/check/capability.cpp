@@ -26,8 +26,8 @@ private:
 
 void checkMix(const DepthMix& mix, std::int64_t depth, Missing& missing)
 {
-    missing.when((!isRunningSum(mix) || !mix.states.empty()) && mixedModules(mix, depth) > kMostMixedLayers,
-                 "/network/stack", "a mix over more than " + std::to_string(kMostMixedLayers) + " layers");
+    missing.when(!isPlainResidual(mix) && mixedModules(mix, depth) > kMostMixedLayers, "/network/stack",
+                 "a mix over more than " + std::to_string(kMostMixedLayers) + " layers");
 }
 
 void checkTopology(const Project& project, Missing& missing)

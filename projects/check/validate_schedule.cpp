@@ -27,8 +27,7 @@ struct GrownWiring {
         if (mix.weight == WeightKind::DepthAttention) {
             return "attention over the depth weighs the new entries too";
         }
-        const bool ofPlaces = !isRunningSum(mix) || !mix.states.empty();
-        return moves && ofPlaces ? "shortcuts belong to places, and layers move to others" : "";
+        return moves && !isPlainResidual(mix) ? "shortcuts belong to places, and layers move to others" : "";
     }
     [[nodiscard]] std::string operator()(const MultiStream& /*streams*/) const
     {
@@ -326,8 +325,7 @@ private:
 
     void checkWiring()
     {
-        const auto* const gate = std::get_if<BranchGate>(&m_project.topology.wiring);
-        if (gate == nullptr || m_depth < 1 || gate->gate != BranchGateKind::ValueResidual) {
+        if (m_depth < 1 || mayBeLeftOut(m_project.topology.wiring, 1)) {
             return;
         }
         if (leavesOutHeads(m_schedule.axis)) {

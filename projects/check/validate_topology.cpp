@@ -19,13 +19,11 @@ class MixCheck {
 public:
     MixCheck(const DepthMix& mix, const Network& network, Problems& problems)
         : m_mix(mix),
-          m_whole(mix),
           m_network(network),
           m_depth(mixedModules(mix, network.depth())),
-          m_last(m_depth + (mix.finalMix ? 1 : 0)),
+          m_last(lastReader(mix, m_depth)),
           m_problems(problems)
     {
-        m_whole.states.clear();
     }
 
     void run()
@@ -81,10 +79,7 @@ private:
             if (!isBetween(shortcut)) {
                 error(key, " · shortcut " + textOf(shortcut), "expected 0 ≤ i < j ≤ " + std::to_string(m_last));
             } else if (!isReadable(m_mix, shortcut, m_depth)) {
-                error(key, " · shortcut " + textOf(shortcut),
-                      shortcut.target == m_depth && !m_mix.lastMix
-                          ? "ends at the last layer, which has no shortcuts without the last mix"
-                          : "joins the inputs of an attention and an FFN, expected like sites or the choice of any");
+                error(key, " · shortcut " + textOf(shortcut), whyUnreadable(shortcut));
             } else if (!seen.insert(shortcut).second) {
                 error(key, " · shortcut " + textOf(shortcut), "is listed twice");
             } else if (i > 0 && shortcut < list.shortcuts[i - 1]) {
@@ -93,6 +88,17 @@ private:
                           ", expected ascending order by target, then source");
             }
         }
+    }
+
+    std::string whyUnreadable(const Shortcut& shortcut) const
+    {
+        if (const std::int64_t newest = newestEntryBefore(m_mix, shortcut.target); shortcut.source > newest) {
+            return "starts from an entry that is not there yet: layers share entries, expected i ≤ " +
+                   std::to_string(newest);
+        }
+        return shortcut.target == m_depth && !m_mix.lastMix
+                   ? "ends at the last layer, which has no shortcuts without the last mix"
+                   : "joins the inputs of an attention and an FFN, expected like sites or the choice of any";
     }
 
     bool isBetween(const Shortcut& shortcut) const
@@ -188,7 +194,7 @@ private:
     /// The sources of `target` with nothing pruned, a summed middle under its first entry.
     std::vector<std::int64_t> allSourcesOf(std::int64_t target) const
     {
-        return readerOf(m_whole, target, m_depth).sources;
+        return readerOf(m_mix, target, m_depth, Pruned::Counted).sources;
     }
 
     void checkReaders()
@@ -228,7 +234,6 @@ private:
     }
 
     const DepthMix& m_mix;
-    DepthMix m_whole; ///< with nothing pruned
     const Network& m_network;
     std::int64_t m_depth;
     std::int64_t m_last;

@@ -24,7 +24,7 @@ std::int64_t shiftFor(const Project& project, const Selection& selection, const 
     for (const Shortcut& shortcut : fragment.shortcuts) {
         first = std::min(first, shortcut.source);
     }
-    return *layer * modulesPerLayer(project) - first;
+    return lastModule(*layer, modulesPerLayer(project)) - first;
 }
 
 Result<Edit> pasteShortcuts(const Document& document, const Selection& selection, const StackFragment& fragment)
@@ -48,9 +48,9 @@ Result<Edit> pasteShortcuts(const Document& document, const Selection& selection
         return done;
     };
     for (const Shortcut& copied : fragment.shortcuts) {
-        const Shortcut here{copied.source + shift, copied.target + shift};
+        const Shortcut here{entryOf(*mix, copied.source + shift), copied.target + shift};
         const bool present = std::any_of(there.begin(), there.end(), [&here](const DrawnShortcut& each) {
-            return each.shortcut == here && each.kind != ShortcutKind::Pruned;
+            return each.shortcut == here && each.kind != ShortcutKind::Pruned && each.kind != ShortcutKind::Stream;
         });
         if (isRunningSum(*mix)) { // which reads everything: what is pasted is the weight
             if (isThere(here) && !mix->states.contains(here)) {

@@ -133,7 +133,7 @@ Result<DocumentChange> duplicateSelection(const Document& document, const Select
             first = std::min(first, shortcut.source);
         }
         const std::int64_t each = modulesPerLayer(document.project);
-        where.layers = {(first + each - 1) / each + 1};
+        where.layers = {layerOf(first, each) + 1};
     }
     auto edit = pasteEdit(document, where, fragment);
     if (!edit) {

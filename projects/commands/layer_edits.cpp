@@ -30,11 +30,33 @@ std::vector<StackSegment> stackOf(const std::vector<std::string>& blocks)
     return stack;
 }
 
-std::optional<Shortcut> moved(const Shortcut& shortcut, const Renumber& to)
+/// Whether the shortcut's source is on the stack when its target reads. A faulty document has others, whose numbers
+/// are taken for modules.
+bool isThere(const DepthMix& mix, const Shortcut& shortcut)
 {
-    const auto source = to(shortcut.source);
-    const auto target = to(shortcut.target);
+    return shortcut.source >= 0 && shortcut.source <= newestEntryBefore(mix, shortcut.target);
+}
+
+/// Where the modules that a shortcut joins go, as {module, target}: of several that share its source the newest that
+/// is kept.
+std::optional<Shortcut> movedModules(const DepthMix& mix, const Shortcut& shortcut, const Renumber& to)
+{
+    std::int64_t module = isThere(mix, shortcut) ? lastModuleIn(mix, shortcut) : shortcut.source;
+    std::optional<std::int64_t> source = to(module);
+    while (!source && isThere(mix, shortcut) && entryOf(mix, module - 1) == shortcut.source && module > 1) {
+        source = to(--module);
+    }
+    const std::optional<std::int64_t> target = to(shortcut.target);
     return source && target ? std::optional(Shortcut{*source, *target}) : std::nullopt;
+}
+
+std::optional<Shortcut> moved(const DepthMix& mix, const Shortcut& shortcut, const Renumber& to)
+{
+    std::optional<Shortcut> ends = movedModules(mix, shortcut, to);
+    if (ends && isThere(mix, shortcut)) {
+        ends->source = entryOf(mix, ends->source);
+    }
+    return ends;
 }
 
 void renumber(DepthMix& mix, const Renumber& to)
@@ -42,7 +64,7 @@ void renumber(DepthMix& mix, const Renumber& to)
     if (auto* sources = std::get_if<ExplicitSources>(&mix.sources)) {
         std::vector<Shortcut> kept;
         for (const Shortcut& shortcut : sources->shortcuts) {
-            if (const auto other = moved(shortcut, to)) {
+            if (const auto other = moved(mix, shortcut, to)) {
                 kept.push_back(*other);
             }
         }
@@ -50,7 +72,7 @@ void renumber(DepthMix& mix, const Renumber& to)
     }
     std::map<Shortcut, ShortcutState> states;
     for (const auto& [shortcut, state] : mix.states) {
-        if (const auto other = moved(shortcut, to)) {
+        if (const auto other = moved(mix, shortcut, to)) {
             states.emplace(*other, state);
         }
     }
@@ -67,7 +89,7 @@ void giveSources(DepthMix& mix, const std::set<std::int64_t>& targets)
     auto& list = sources->shortcuts;
     for (const std::int64_t target : targets) {
         if (std::none_of(list.begin(), list.end(), [target](const Shortcut& s) { return s.target == target; })) {
-            list.push_back({target - 1, target});
+            list.push_back({newestEntryBefore(mix, target), target});
         }
     }
 }
@@ -215,8 +237,9 @@ StackFragment fragmentOf(const Project& project, const std::set<std::int64_t>& l
             continue;
         }
         taken.push_back(blocks[static_cast<std::size_t>(layer - 1)]);
-        for (std::int64_t half = 0; half < each; ++half) {
-            newNumber[layer * each - half] = static_cast<std::int64_t>(taken.size()) * each - half;
+        const std::int64_t by = (static_cast<std::int64_t>(taken.size()) - layer) * each;
+        for (std::int64_t module = firstModule(layer, each); module <= lastModule(layer, each); ++module) {
+            newNumber[module] = module + by;
         }
         const bool known = std::any_of(fragment.blocks.begin(), fragment.blocks.end(),
                                        [&](const auto& block) { return block.name == taken.back(); });
@@ -226,14 +249,18 @@ StackFragment fragmentOf(const Project& project, const std::set<std::int64_t>& l
     }
     fragment.stack = stackOf(taken);
     const auto to = [&](std::int64_t module) -> std::optional<std::int64_t> {
+        if (taken.empty()) {
+            return module;
+        }
         const auto found = newNumber.find(module);
         return found == newNumber.end() ? std::nullopt : std::optional(found->second);
     };
     for (const DrawnShortcut& found : drawn) {
-        const auto kept = taken.empty()
-                              ? (shortcuts.contains(found.shortcut) ? std::optional(found.shortcut) : std::nullopt)
-                              : moved(found.shortcut, to);
-        if (!kept || found.kind == ShortcutKind::Pruned) {
+        if (found.kind == ShortcutKind::Pruned || (taken.empty() && !shortcuts.contains(found.shortcut))) {
+            continue;
+        }
+        const auto kept = movedModules(*mix, found.shortcut, to);
+        if (!kept) {
             continue;
         }
         fragment.shortcuts.push_back(*kept);
@@ -266,16 +293,18 @@ Edit insertLayersEdit(const Document& document, std::int64_t after, const StackF
     if (mix) {
         const std::int64_t head = modulesOf(project) + 1;
         renumber(*mix, [=](std::int64_t m) {
-            const bool moves = m > after * each && m <= head; // what leads beyond the head is wrong, and stays so
+            const bool moves =
+                m > lastModule(after, each) && m <= head; // what leads beyond the head is wrong, and stays so
             return std::optional(moves ? m + count * each : m);
         });
         auto* sources = std::get_if<ExplicitSources>(&mix->sources);
         std::set<std::int64_t> targets;
-        for (std::int64_t module = after * each + 1; module <= (after + count) * each; ++module) {
+        for (std::int64_t module = firstModule(after + 1, each); module <= lastModule(after + count, each); ++module) {
             targets.insert(module);
         }
+        const std::int64_t by = lastModule(after, each);
         for (const Shortcut& shortcut : fragment.shortcuts) {
-            const Shortcut here{shortcut.source + after * each, shortcut.target + after * each};
+            const Shortcut here{entryOf(*mix, shortcut.source + by), shortcut.target + by};
             if (sources != nullptr && targets.contains(here.target)) {
                 sources->shortcuts.push_back(here);
             }
@@ -322,13 +351,14 @@ std::optional<Edit> removeLayersEdit(const Document& document, const std::set<st
         std::set<std::int64_t> readers; // that read something before
         const Renumber moduleTo = [&](std::int64_t module) -> std::optional<std::int64_t> {
             if (module == 0 || module == head) {
-                return module == 0 ? 0 : static_cast<std::int64_t>(kept.size()) * each + 1;
+                return module == 0 ? 0 : lastModule(static_cast<std::int64_t>(kept.size()), each) + 1;
             }
             if (module > head) {
                 return std::nullopt;
             }
-            const auto layer = layerTo((module + each - 1) / each);
-            return layer ? std::optional(*layer * each - (each - 1 - (module - 1) % each)) : std::nullopt;
+            const std::int64_t from = layerOf(module, each);
+            const auto layer = layerTo(from);
+            return layer ? std::optional(module + (*layer - from) * each) : std::nullopt;
         };
         if (const auto* sources = std::get_if<ExplicitSources>(&mix->sources)) {
             for (const Shortcut& shortcut : sources->shortcuts) {

@@ -18,8 +18,8 @@ namespace residua::projects {
 struct StackFragment {
     std::vector<Block> blocks;       ///< that the layers are made of
     std::vector<StackSegment> stack; ///< empty: shortcuts alone
-    /// Shortcuts between the layers, with their modules numbered from 1 (modulesOf); without layers, as the document
-    /// numbers them.
+    /// Shortcuts between the layers from module to module (modulesOf), numbered from 1; without layers, as the document
+    /// numbers them. A source is the last module that its entry holds (lastModuleIn).
     std::vector<Shortcut> shortcuts;
     std::map<Shortcut, ShortcutState> states;
 

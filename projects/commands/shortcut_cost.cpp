@@ -34,7 +34,7 @@ CostLines costLines(const Project& project, const std::optional<SoundProject>& s
 {
     if (!sound) {
         const auto* mix = std::get_if<DepthMix>(&project.topology.wiring);
-        const bool possible = mix != nullptr && shortcut.target <= modulesOf(project) + (mix->finalMix ? 1 : 0);
+        const bool possible = mix != nullptr && shortcut.target <= lastReader(*mix, modulesOf(project));
         return {{"its cost is not known: the network has errors"}, possible};
     }
     const auto cost = costOfShortcut(*sound, shortcut);

@@ -69,10 +69,17 @@ std::vector<DrawnShortcut> drawnShortcuts(const DepthMix& mix, std::int64_t dept
         for (const std::int64_t source : sourcesOf(mix, target, depth)) {
             drawn.push_back({{source, target}, kindOf(mix, {source, target})});
         }
+        // Beside the branches the newest entry comes along the row, which is drawn for itself.
+        const Shortcut newest{newestEntryBefore(mix, target), target};
+        if (mix.feeds == MixFeeds::LayerInput && passesNewest(mix, target, depth) &&
+            !hasState(mix, newest, ShortcutState::Pruned)) {
+            drawn.push_back({newest, ShortcutKind::Stream});
+        }
     }
     const auto read = static_cast<std::ptrdiff_t>(drawn.size());
     for (const auto& [shortcut, state] : mix.states) {
-        const bool inside = shortcut.source >= 0 && shortcut.source < shortcut.target && shortcut.target <= depth + 1;
+        const bool inside = shortcut.source >= 0 && shortcut.target >= 1 && shortcut.target <= depth + 1 &&
+                            shortcut.source <= newestEntryBefore(mix, shortcut.target);
         if (state == ShortcutState::Pruned && inside) {
             drawn.push_back({shortcut, ShortcutKind::Pruned});
         }
@@ -94,7 +101,7 @@ bool ShortcutLookup::operator()(const Shortcut& shortcut)
     }
     if (shortcut.target != m_target) {
         m_target = shortcut.target;
-        m_sources = sourcesOf(*m_mix, m_target, m_modules);
+        m_sources = readerOf(*m_mix, m_target, m_modules).sources;
     }
     return std::binary_search(m_sources.begin(), m_sources.end(), shortcut.source) || m_mix->states.contains(shortcut);
 }

@@ -15,7 +15,8 @@ namespace residua::projects {
 
 /// How a shortcut is drawn.
 enum class ShortcutKind {
-    Stream, ///< the plain residual sum, drawn as one step of the stream
+    Stream, ///< what arrives without a weight, drawn as one step of a stream: the plain residual sum, or the newest
+            ///< entry where the reader takes that as it is
     Fixed,  ///< a weight that is not trained
     Learned,
     Frozen, ///< learned, held at its value
@@ -27,15 +28,15 @@ struct DrawnShortcut {
     ShortcutKind kind = ShortcutKind::Learned;
 };
 
-/// The shortcuts that are read, and the pruned ones, ordered by target and source. For a running sum: the steps of the
-/// stream, and the learned shortcuts.
+/// The shortcuts that are read, and the pruned ones, ordered by target and source; of a layer's input that is the
+/// newest entry as it is, a step of the stream. For a running sum: the steps of the stream, and the learned shortcuts.
 [[nodiscard]] std::vector<DrawnShortcut> drawnShortcuts(const DepthMix& mix, std::int64_t depth);
 
 /// Modules of the deepest stack whose shortcuts are listed one by one for people: more would not fit the memory.
 inline constexpr std::int64_t kDeepestListed = 2048;
 
-/// Tells of shortcuts whether a reader has them, or had them before they were pruned. Asked target by target, it
-/// answers for thousands at the price of one list for each target.
+/// Tells of shortcuts whether a reader has them, or had them before they were pruned; a summed middle is there under
+/// its first entry. Asked target by target, it answers for thousands at the price of one list for each target.
 class ShortcutLookup {
 public:
     explicit ShortcutLookup(const Project& project);

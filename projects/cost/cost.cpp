@@ -226,7 +226,7 @@ Result<Cost> costOfShortcut(const SoundProject& project, const Shortcut& shortcu
         return Error{"topology", "this wiring has no shortcuts of its own"};
     }
     const std::int64_t modules = mixedModules(*mix, project->network.depth());
-    const std::int64_t last = modules + (mix->finalMix ? 1 : 0);
+    const std::int64_t last = lastReader(*mix, modules);
     if (shortcut.source < 0 || shortcut.source >= shortcut.target || shortcut.target > last) {
         return Error{"topology · " + textOf(shortcut), "expected 0 ≤ i < j ≤ " + std::to_string(last)};
     }
@@ -238,8 +238,8 @@ Result<Cost> costOfShortcut(const SoundProject& project, const Shortcut& shortcu
     } else if (mix->weight == WeightKind::Fixed && !mix->states.contains(shortcut)) {
         ++then.learned;
     }
-    NodeCost added = readerCost(*mix, shortcut.target, then, modules, project->network.width);
-    added -= readerCost(*mix, shortcut.target, now, modules, project->network.width);
+    NodeCost added = readerCost(*mix, reader, then, modules, project->network.width);
+    added -= readerCost(*mix, reader, now, modules, project->network.width);
     const Scale scale = scaleOf(*project);
     return scaled(added, scale, scale.residualBytes);
 }
@@ -262,8 +262,8 @@ Cost costOfShortcuts(const SoundProject& project, const std::set<Shortcut>& shor
             others.entries -= read ? 1 : 0;
             others.learned -= read && state != mix->states.end() && state->second == ShortcutState::Learned ? 1 : 0;
         }
-        sum += readerCost(*mix, reader.target, all, modules, project->network.width);
-        sum -= readerCost(*mix, reader.target, others, modules, project->network.width);
+        sum += readerCost(*mix, reader, all, modules, project->network.width);
+        sum -= readerCost(*mix, reader, others, modules, project->network.width);
     }
     const Scale scale = scaleOf(*project);
     return scaled(sum, scale, scale.residualBytes);

@@ -73,9 +73,9 @@ NodeCost depthMixCost(const DepthMix& mix, std::int64_t depth, std::int64_t widt
 {
     const std::int64_t modules = mixedModules(mix, depth);
     NodeCost total;
-    for (std::int64_t target = 1; target <= modules + (mix.finalMix ? 1 : 0); ++target) {
+    for (std::int64_t target = 1; target <= lastReader(mix, modules); ++target) {
         const DepthReader reader = readerOf(mix, target, modules);
-        total += readerCost(mix, target, sizeOf(mix, reader), modules, width);
+        total += readerCost(mix, reader, sizeOf(mix, reader), modules, width);
         if (reader.middle) {
             total += NodeCost{0, real(width), real(width)};
         }
@@ -195,26 +195,26 @@ ReaderSize sizeOf(const DepthMix& mix, const DepthReader& reader)
     return size;
 }
 
-NodeCost readerCost(const DepthMix& mix, std::int64_t target, const ReaderSize& size, std::int64_t depth,
+NodeCost readerCost(const DepthMix& mix, const DepthReader& reader, const ReaderSize& size, std::int64_t depth,
                     std::int64_t width)
 {
-    const bool isFinal = target > depth;
+    const bool isFinal = reader.target > depth;
     const double n = real(size.entries);
     const double learned = real(size.learned);
-    const double o = isFinal ? 1 : real(static_cast<std::int64_t>(portsOf(mix.ports).size()));
+    const double o = real(reader.outputs);
     const double d = real(width);
     if (isRunningSum(mix)) {
         // Layer 1 reads the input as it is. Learned shortcuts keep what they weigh, and the sum with them.
-        const NodeCost sum = target == 1 ? NodeCost{} : NodeCost{0, d, d};
+        const NodeCost sum = reader.target == 1 ? NodeCost{} : NodeCost{0, d, d};
         const NodeCost beside{size.learned, 2 * learned * d, learned > 0 ? (learned + 1) * d : 0};
         return {sum.parameters + beside.parameters, sum.flops + beside.flops,
                 sum.activationElements + beside.activationElements};
     }
-    const double h = real(perTokenHidden(mix, size.entries * static_cast<std::int64_t>(o), isFinal));
+    const double h = real(perTokenHidden(mix, size.entries * reader.outputs, isFinal));
     NodeCost cost{countOf(readerParameters(mix, n, learned, o, d, h)), readerFlops(mix, n, o, d, h, isFinal),
                   readerActivations(mix, n, o, d, h, isFinal)};
-    const bool adds = mix.feeds == MixFeeds::ResidualBesideBranch && passesNewest(mix, target, depth);
-    if (adds || (hasTwoFamilies(mix) && target > 1)) {
+    const bool adds = mix.feeds == MixFeeds::ResidualBesideBranch && reader.passes;
+    if (adds || (hasTwoFamilies(mix) && reader.target > 1)) {
         cost.flops += d; // the newest entry, or the branch of the module before
     }
     return cost;

@@ -19,9 +19,9 @@ struct ReaderSize {
     std::int64_t learned = 0; ///< those of them that ShortcutState::Learned gives a weight of their own
 };
 [[nodiscard]] ReaderSize sizeOf(const DepthMix& mix, const DepthReader& reader);
-/// The cost of reader `target` when it reads that much.
-[[nodiscard]] NodeCost readerCost(const DepthMix& mix, std::int64_t target, const ReaderSize& size, std::int64_t depth,
-                                  std::int64_t width);
+/// The cost of a reader when it reads that much.
+[[nodiscard]] NodeCost readerCost(const DepthMix& mix, const DepthReader& reader, const ReaderSize& size,
+                                  std::int64_t depth, std::int64_t width);
 
 NodeCost& operator+=(NodeCost& a, const NodeCost& b);
 NodeCost& operator-=(NodeCost& a, const NodeCost& b);

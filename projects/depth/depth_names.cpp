@@ -12,10 +12,30 @@ std::string moduleName(std::int64_t module, std::int64_t perLayer)
     if (module == 0 || perLayer == 1) {
         return std::to_string(module);
     }
-    return std::to_string((module + 1) / 2) + (module % 2 == 1 ? "a" : "f");
+    return std::to_string(layerOf(module, perLayer)) + (partOf(module, perLayer) == LayerPart::Attention ? "a" : "f");
 }
 
 } // namespace
+
+std::int64_t layerOf(std::int64_t module, std::int64_t perLayer)
+{
+    return (module + perLayer - 1) / perLayer;
+}
+
+std::int64_t firstModule(std::int64_t layer, std::int64_t perLayer)
+{
+    return (layer - 1) * perLayer + 1;
+}
+
+std::int64_t lastModule(std::int64_t layer, std::int64_t perLayer)
+{
+    return layer * perLayer;
+}
+
+LayerPart partOf(std::int64_t module, std::int64_t perLayer)
+{
+    return perLayer == 1 ? LayerPart::Whole : module % 2 == 1 ? LayerPart::Attention : LayerPart::Ffn;
+}
 
 std::vector<MixPort> portsOf(const Topology& topology)
 {
@@ -36,6 +56,24 @@ std::int64_t modulesOf(const Project& project)
 std::string moduleName(const Project& project, std::int64_t module)
 {
     return module == modulesOf(project) + 1 ? "out" : moduleName(module, modulesPerLayer(project));
+}
+
+std::string entryName(const Project& project, std::int64_t entry)
+{
+    const auto* const mix = std::get_if<DepthMix>(&project.topology.wiring);
+    const std::int64_t head = modulesOf(project) + 1;
+    if (mix == nullptr || entry <= 0 || entry > newestEntryBefore(*mix, head)) {
+        return moduleName(project, entry); // a faulty document names entries that there are not
+    }
+    const std::int64_t first = lastModuleIn(*mix, {entry - 1, head}) + 1;
+    const std::int64_t last = lastModuleIn(*mix, {entry, head});
+    return (first < last ? moduleName(project, first) + "–" : "") + moduleName(project, last);
+}
+
+bool numbersNameModules(const Project& project)
+{
+    const auto* const mix = std::get_if<DepthMix>(&project.topology.wiring);
+    return modulesPerLayer(project) == 1 && (mix == nullptr || mix->blockLayers == 1);
 }
 
 std::string readerName(const DepthMix& mix, std::int64_t layers, std::int64_t target)

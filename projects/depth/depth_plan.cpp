@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/depth/depth_plan.h"
 
+#include "projects/depth/start_law.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,22 +12,6 @@
 
 namespace residua::projects {
 namespace {
-
-/// The coefficient with which a reader weighs an entry at first.
-double startOf(const DepthMix& mix, const DepthReader& reader, std::int64_t source)
-{
-    switch (mix.init) {
-    case MixInit::Ones:
-        return 1;
-    case MixInit::Zero:
-        return 0;
-    case MixInit::Cascaded:
-        return source == reader.sources.back() ? 1 : 0;
-    case MixInit::Reciprocal:
-        return 1.0 / static_cast<double>(reader.target);
-    }
-    return 1;
-}
 
 /// A plan without readers yet.
 DepthPlan emptyPlan(const DepthMix& mix, std::int64_t layers)
@@ -45,7 +31,7 @@ void addReader(DepthPlan& plan, const DepthMix& mix, std::int64_t target)
     for (int output = 0; output < reader.outputs; ++output) {
         for (const std::int64_t source : reader.sources) {
             plan.terms.push_back({number, output, source});
-            plan.start.push_back(startOf(mix, reader, source));
+            plan.start.push_back(startLaw(mix.init).number(reader, source));
         }
     }
 }
@@ -58,10 +44,11 @@ bool hasState(const DepthMix& mix, Shortcut shortcut, ShortcutState state)
     return found != mix.states.end() && found->second == state;
 }
 
-DepthReader readerOf(const DepthMix& mix, std::int64_t target, std::int64_t modules)
+DepthReader readerOf(const DepthMix& mix, std::int64_t target, std::int64_t modules, Pruned pruned)
 {
-    DepthReader reader{target, sourcesOf(mix, target, modules), summedMiddleOf(mix, target, modules)};
-    if (reader.middle && !hasState(mix, {reader.middle->first, target}, ShortcutState::Pruned)) {
+    DepthReader reader{target, sourcesOf(mix, target, modules, pruned), summedMiddleOf(mix, target, modules)};
+    const bool counted = pruned == Pruned::Counted;
+    if (reader.middle && (counted || !hasState(mix, {reader.middle->first, target}, ShortcutState::Pruned))) {
         reader.sources.push_back(reader.middle->first);
         std::ranges::sort(reader.sources);
     }
@@ -81,7 +68,7 @@ MixPort DepthPlan::portOf(const DepthReader& reader, int output) const
 DepthPlan planOf(const DepthMix& mix, std::int64_t layers)
 {
     DepthPlan plan = emptyPlan(mix, layers);
-    for (std::int64_t target = 1; target <= plan.modules + (mix.finalMix ? 1 : 0); ++target) {
+    for (std::int64_t target = 1; target <= lastReader(mix, plan.modules); ++target) {
         addReader(plan, mix, target);
     }
     return plan;
@@ -101,11 +88,9 @@ Result<ExplicitSources> listedSources(const DepthMix& mix, std::int64_t modules)
         return Error{"topology", "cannot list the shortcuts of " + std::to_string(modules) +
                                      " layers one by one; expected at most " + std::to_string(kDeepest)};
     }
-    DepthMix unpruned = mix;
-    unpruned.states.clear();
     ExplicitSources listed;
     for (std::int64_t target = 1; target <= modules + 1; ++target) {
-        for (const std::int64_t source : sourcesOf(unpruned, target, modules)) {
+        for (const std::int64_t source : sourcesOf(mix, target, modules, Pruned::Counted)) {
             listed.shortcuts.push_back({source, target});
         }
     }

@@ -61,7 +61,8 @@ struct DepthPlan {
 [[nodiscard]] DepthPlan planOf(const DepthMix& mix, std::int64_t layers, std::int64_t target);
 
 /// Reader `target` of a mix over so many modules.
-[[nodiscard]] DepthReader readerOf(const DepthMix& mix, std::int64_t target, std::int64_t modules);
+[[nodiscard]] DepthReader readerOf(const DepthMix& mix, std::int64_t target, std::int64_t modules,
+                                   Pruned pruned = Pruned::LeftOut);
 
 /// What the sources are now, one by one; a summed middle is none of them. Pruned shortcuts stay among them, for their
 /// state says that. An error for modules of which there are millions of pairs.

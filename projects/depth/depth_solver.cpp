@@ -135,10 +135,13 @@ private:
 
     [[nodiscard]] std::string branchText(std::size_t number) const
     {
-        if (m_wanted.granularity == Granularity::Layer) {
-            return "layer " + std::to_string(number);
-        }
-        return (number % 2 == 1 ? "the attention of layer " : "the FFN of layer ") + std::to_string((number + 1) / 2);
+        const std::int64_t each = m_wanted.granularity == Granularity::Half ? 2 : 1;
+        const auto branch = static_cast<std::int64_t>(number);
+        const LayerPart part = partOf(branch, each);
+        return (part == LayerPart::Whole       ? "layer "
+                : part == LayerPart::Attention ? "the attention of layer "
+                                               : "the FFN of layer ") +
+               std::to_string(layerOf(branch, each));
     }
 
     const DepthMix& m_mix;

@@ -48,8 +48,7 @@ BranchSum Walk::start()
 
 void Walk::put(std::size_t module, const BranchSum& value)
 {
-    const auto group = static_cast<std::size_t>(std::max<std::int64_t>(m_mix.blockLayers, 1));
-    const std::size_t number = (module + group - 1) / group;
+    const auto number = static_cast<std::size_t>(entryOf(m_mix, static_cast<std::int64_t>(module)));
     if (number < m_entries.size()) {
         m_entries[number] = m_entries[number] + value;
     } else {
@@ -92,9 +91,9 @@ Result<BranchSum> Walk::onMix(std::size_t module)
     Ports read;
     read.fill(m_entries.back());
     for (std::size_t port = 0; port < read.size() && !reader.passes; ++port) {
-        const bool own = port == 0 || port < static_cast<std::size_t>(reader.outputs);
-        if (!own) {
-            read[port] = read[0]; // One mix feeds all ports; the residual beside mixes of q, k and v is the query's.
+        const std::size_t mix = mixFor(m_plan.ports, kReadPorts[port]).value_or(0);
+        if (mix != port) {
+            read[port] = read[mix];
             continue;
         }
         Result<BranchSum> mixed =

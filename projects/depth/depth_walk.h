@@ -11,6 +11,8 @@
 namespace residua::projects {
 
 using Ports = std::array<BranchSum, 4>;
+/// Whose each of them is: the order of mixes where each port has its own (portsOf).
+inline constexpr std::array kReadPorts{MixPort::Query, MixPort::Key, MixPort::Value, MixPort::Residual};
 inline constexpr std::size_t kResidual = 3;
 
 /// Sums over one network's branches.

@@ -36,4 +36,25 @@ std::vector<MixPort> portsOf(MixPorts ports)
     return {MixPort::Query, MixPort::Key, MixPort::Value, MixPort::Residual};
 }
 
+std::optional<std::size_t> mixFor(std::span<const MixPort> mixes, MixPort port)
+{
+    const auto own = std::ranges::find(mixes, port);
+    if (own != mixes.end()) {
+        return static_cast<std::size_t>(own - mixes.begin());
+    }
+    return mixes.size() == 1           ? std::optional<std::size_t>(0)
+           : port == MixPort::Residual ? mixFor(mixes, MixPort::Query)
+                                       : std::nullopt;
+}
+
+std::size_t residualPort(std::span<const std::string> ports)
+{
+    for (const MixPort port : {MixPort::Residual, MixPort::Query}) {
+        if (const auto found = std::ranges::find(ports, nameOf(port)); found != ports.end()) {
+            return static_cast<std::size_t>(found - ports.begin());
+        }
+    }
+    return 0;
+}
+
 } // namespace residua::projects

@@ -3,8 +3,11 @@
 
 #include "projects/model/topology.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -25,5 +28,11 @@ enum class MixPort : std::uint8_t {
 [[nodiscard]] std::optional<MixPort> mixPortFrom(std::string_view name);
 /// The ports of a layer that read a mix of their own, in the order of the mixes.
 [[nodiscard]] std::vector<MixPort> portsOf(MixPorts ports);
+/// Which of a layer's `mixes`, which are for these ports, feeds `port`: its own; where there is one mix, that; a
+/// residual without a mix of its own is the query's. nullopt where none does.
+[[nodiscard]] std::optional<std::size_t> mixFor(std::span<const MixPort> mixes, MixPort port);
+/// Which of a block's input ports, by name, the residual arrives at: residual, else q, whose mix it is then, else the
+/// first.
+[[nodiscard]] std::size_t residualPort(std::span<const std::string> ports);
 
 } // namespace residua::projects

@@ -36,10 +36,21 @@ WeightScale weightScale(const Wiring* wiring, WeightQuantity quantity, double sm
 {
     const auto centre = centreOf(wiring, quantity, smallest);
     if (!centre) {
-        return {std::nullopt, 0, largest};
+        return magnitudeScale(largest);
     }
     const double reach = std::max({largest - *centre, *centre - smallest, kLeastReach});
     return {centre, *centre - reach, *centre + reach};
+}
+
+WeightScale differenceScale(double smallest, double largest)
+{
+    const double reach = std::max({largest, -smallest, 0.0});
+    return {0.0, -reach, reach};
+}
+
+WeightScale magnitudeScale(double largest)
+{
+    return {std::nullopt, 0, largest};
 }
 
 } // namespace residua::projects

@@ -32,4 +32,9 @@ struct WeightScale {
 /// negative.
 [[nodiscard]] WeightScale weightScale(const Wiring* wiring, WeightQuantity quantity, double smallest, double largest);
 
+/// The scale of differences from `smallest` to `largest`: signed about 0, as far below it as above.
+[[nodiscard]] WeightScale differenceScale(double smallest, double largest);
+/// The scale of shares and other magnitudes up to `largest`.
+[[nodiscard]] WeightScale magnitudeScale(double largest);
+
 } // namespace residua::projects

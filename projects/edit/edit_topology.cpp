@@ -49,6 +49,12 @@ std::optional<Error> unreadable(const DepthMix& mix, const Shortcut& shortcut, s
                                  " ends at the final output, which reads no mix of its own; "
                                  "switch the final mix on first"};
     }
+    if (const std::int64_t newest = newestEntryBefore(mix, shortcut.target); shortcut.source > newest) {
+        return Error{kPlace,
+                     "shortcut " + textOf(shortcut) +
+                         " starts from an entry that is not there yet: layers share entries; expected source ≤ " +
+                         std::to_string(newest)};
+    }
     if (!isReadable(mix, shortcut, depth)) {
         return Error{kPlace, "shortcut " + textOf(shortcut) +
                                  (shortcut.target == depth && !mix.lastMix
@@ -63,7 +69,7 @@ std::optional<Error> unreadable(const DepthMix& mix, const Shortcut& shortcut, s
 /// entry as it is goes on reading it.
 std::optional<Shortcut> newestBeside(const DepthMix& mix, const Shortcut& added, std::int64_t depth)
 {
-    const Shortcut newest{added.target - 1, added.target};
+    const Shortcut newest{newestEntryBefore(mix, added.target), added.target};
     const bool passes = mix.feeds == MixFeeds::LayerInput && passesNewest(mix, added.target, depth);
     return passes && newest != added ? std::optional(newest) : std::nullopt;
 }

@@ -305,8 +305,7 @@ private:
 
 Result<FoundDecoder> decoderOf(const SoundProject& project, std::string_view preferred)
 {
-    const auto* const mix = std::get_if<DepthMix>(&project->topology.wiring);
-    if (mix == nullptr || !isRunningSum(*mix) || !mix->states.empty()) {
+    if (!isPlainResidual(project->topology.wiring)) {
         return Error{"topology", "it is " + project->topology.preset + ", and transformers has plain residuals alone"};
     }
     if (!examplesOf(project->data).input().isTokens()) {

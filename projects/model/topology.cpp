@@ -7,10 +7,15 @@
 namespace residua::projects {
 namespace {
 
-/// Entries 0..n that stand before reader `target` ≥ 1: n is target − 1, or fewer where layers share an entry.
-std::int64_t newestEntryBefore(const DepthMix& mix, std::int64_t target)
+std::int64_t modulesAt(MixSites sites, std::int64_t layers)
 {
-    return target == 1 ? 0 : (target - 2) / std::max<std::int64_t>(mix.blockLayers, 1) + 1;
+    return sites == MixSites::Both ? 2 * layers : layers;
+}
+
+/// How many modules share an entry.
+std::int64_t sharersOf(const DepthMix& mix)
+{
+    return std::max<std::int64_t>(mix.blockLayers, 1);
 }
 
 /// The k that matters: no more than there are entries, and none for what validate() refuses.
@@ -70,7 +75,7 @@ std::vector<std::int64_t> listed(const ExplicitSources& sources, std::int64_t ta
 
 bool reads(const DepthMix& mix, std::int64_t target, std::int64_t depth)
 {
-    return target >= 1 && (target <= depth || (target == depth + 1 && mix.finalMix));
+    return target >= 1 && target <= lastReader(mix, depth);
 }
 
 /// `sources` ascend, as the states of `target` do: both are walked through once.
@@ -90,18 +95,23 @@ void dropPruned(std::vector<std::int64_t>& sources, const DepthMix& mix, std::in
 
 std::int64_t mixedModules(const DepthMix& mix, std::int64_t layers)
 {
-    return splitsLayers(mix) && mix.sites == MixSites::Both ? 2 * layers : layers;
+    return modulesAt(sitesOf(mix), layers);
 }
 
 std::int64_t modulesIn(const Wiring& wiring, std::int64_t layers)
 {
-    return sitesOf(wiring) == MixSites::Both ? 2 * layers : layers;
+    return modulesAt(sitesOf(wiring), layers);
+}
+
+MixSites sitesOf(const DepthMix& mix)
+{
+    return isRunningSum(mix) ? MixSites::Mhsa : mix.sites;
 }
 
 MixSites sitesOf(const Wiring& wiring)
 {
     if (const auto* const mix = std::get_if<DepthMix>(&wiring)) {
-        return splitsLayers(*mix) ? mix->sites : MixSites::Mhsa;
+        return sitesOf(*mix);
     }
     if (const auto* const streams = std::get_if<MultiStream>(&wiring)) {
         return streams->sites;
@@ -112,7 +122,7 @@ MixSites sitesOf(const Wiring& wiring)
 
 bool splitsLayers(const DepthMix& mix)
 {
-    return mix.sites != MixSites::Mhsa && !isRunningSum(mix);
+    return sitesOf(mix) != MixSites::Mhsa;
 }
 
 bool splitsLayers(const Wiring& wiring)
@@ -126,6 +136,12 @@ bool hasTwoFamilies(const DepthMix& mix)
            mix.sitePairs == SitePairs::Alike;
 }
 
+bool mayBeLeftOut(const Wiring& wiring, std::int64_t layer)
+{
+    const auto* const gate = std::get_if<BranchGate>(&wiring);
+    return gate == nullptr || gate->gate != BranchGateKind::ValueResidual || layer != 1;
+}
+
 bool isRunningSum(const DepthMix& mix)
 {
     const bool oneInput = mix.ports == MixPorts::Input && mix.blockLayers == 1;
@@ -137,7 +153,49 @@ bool isRunningSum(const DepthMix& mix)
            mix.gate.kind == GateKind::None && std::holds_alternative<AllSources>(mix.sources);
 }
 
-std::vector<std::int64_t> sourcesOf(const DepthMix& mix, std::int64_t target, std::int64_t depth)
+bool isPlainResidual(const DepthMix& mix)
+{
+    return mix.states.empty() && isRunningSum(mix);
+}
+
+bool isPlainResidual(const Wiring& wiring)
+{
+    const auto* const mix = std::get_if<DepthMix>(&wiring);
+    return mix != nullptr && isPlainResidual(*mix);
+}
+
+std::int64_t entryOf(const DepthMix& mix, std::int64_t module)
+{
+    return module <= 0 ? 0 : (module - 1) / sharersOf(mix) + 1;
+}
+
+std::int64_t newestEntryBefore(const DepthMix& mix, std::int64_t target)
+{
+    return entryOf(mix, target - 1);
+}
+
+std::int64_t lastModuleIn(const DepthMix& mix, const Shortcut& shortcut)
+{
+    const std::int64_t newest = newestEntryBefore(mix, shortcut.target);
+    return shortcut.source < newest ? shortcut.source * sharersOf(mix) : shortcut.target - 1;
+}
+
+std::int64_t lastReader(const DepthMix& mix, std::int64_t depth)
+{
+    return depth + (mix.finalMix ? 1 : 0);
+}
+
+std::vector<std::int64_t> possibleSources(const DepthMix& mix, std::int64_t target, std::int64_t depth)
+{
+    if (!reads(mix, target, depth)) {
+        return {};
+    }
+    std::vector<std::int64_t> result = range(0, newestEntryBefore(mix, target));
+    std::erase_if(result, [&](std::int64_t source) { return !isReadable(mix, {source, target}, depth); });
+    return result;
+}
+
+std::vector<std::int64_t> sourcesOf(const DepthMix& mix, std::int64_t target, std::int64_t depth, Pruned pruned)
 {
     if (!reads(mix, target, depth)) {
         return {};
@@ -154,7 +212,9 @@ std::vector<std::int64_t> sourcesOf(const DepthMix& mix, std::int64_t target, st
         result = range(0, newest);
     }
     std::erase_if(result, [&](std::int64_t source) { return !isReadable(mix, {source, target}, depth); });
-    dropPruned(result, mix, target);
+    if (pruned == Pruned::LeftOut) {
+        dropPruned(result, mix, target);
+    }
     return result;
 }
 
@@ -170,7 +230,8 @@ bool passesNewest(const DepthMix& mix, std::int64_t target, std::int64_t depth)
 bool isReadable(const DepthMix& mix, const Shortcut& shortcut, std::int64_t depth)
 {
     const bool isLast = mix.feeds == MixFeeds::ResidualBesideBranch && !mix.lastMix && shortcut.target == depth;
-    return !isLast && !(hasTwoFamilies(mix) && (shortcut.target - shortcut.source) % 2 != 0);
+    return !isLast && shortcut.source <= newestEntryBefore(mix, shortcut.target) &&
+           !(hasTwoFamilies(mix) && (shortcut.target - shortcut.source) % 2 != 0);
 }
 
 std::optional<EntryRange> summedMiddleOf(const DepthMix& mix, std::int64_t target, std::int64_t depth)

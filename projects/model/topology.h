@@ -269,27 +269,55 @@ struct Topology {
 /// The same of any wiring.
 [[nodiscard]] std::int64_t modulesIn(const Wiring& wiring, std::int64_t layers);
 /// Where it acts; Mhsa where sites mean nothing to it: the running sum, DenseNet, value residual.
+[[nodiscard]] MixSites sitesOf(const DepthMix& mix);
 [[nodiscard]] MixSites sitesOf(const Wiring& wiring);
 /// Whether the layers run as their two halves, cut at the FFN's input (ffn_site.h).
 [[nodiscard]] bool splitsLayers(const DepthMix& mix);
 [[nodiscard]] bool splitsLayers(const Wiring& wiring);
 /// Whether shortcuts join like sites alone: of two families, attentions' and FFNs'.
 [[nodiscard]] bool hasTwoFamilies(const DepthMix& mix);
+/// Whether a step may run without this layer (from 1): a value residual has layer 1's values in all others.
+[[nodiscard]] bool mayBeLeftOut(const Wiring& wiring, std::int64_t layer);
 
 /// Whether every mix is the plain residual sum, which is kept running: one addition a layer, and no stack. It is drawn
 /// as a stream. Its only weights are those of learned shortcuts, i:j: the reader j gets (w − 1)·e_i beside the sum.
 [[nodiscard]] bool isRunningSum(const DepthMix& mix);
+/// Whether it is the plain residual network: the running sum with nothing learned beside it.
+[[nodiscard]] bool isPlainResidual(const DepthMix& mix);
+[[nodiscard]] bool isPlainResidual(const Wiring& wiring);
+
+/// The stack entry that module `module` is put into; 0 for the stack's input. Its own, or where modules share entries
+/// (blockLayers) one of several.
+[[nodiscard]] std::int64_t entryOf(const DepthMix& mix, std::int64_t module);
+/// The newest entry that stands before reader `target` ≥ 1: it may read the entries 0 to this one.
+[[nodiscard]] std::int64_t newestEntryBefore(const DepthMix& mix, std::int64_t target);
+/// The last module that is in the shortcut's source when its target reads it; 0 for the stack's input. Precondition:
+/// the source is no newer than newestEntryBefore the target.
+[[nodiscard]] std::int64_t lastModuleIn(const DepthMix& mix, const Shortcut& shortcut);
+
+/// The last reader: module K = `depth`, or the final output K + 1 where it has a mix.
+[[nodiscard]] std::int64_t lastReader(const DepthMix& mix, std::int64_t depth);
+
+/// What becomes of pruned shortcuts where sources are listed.
+enum class Pruned {
+    LeftOut,
+    Counted, ///< as if they were not pruned
+};
 
 /// The sources that reader `target` (1..depth, depth + 1 for the final output) may read, in ascending
-/// order and less the pruned ones. FirstAndLast lists what is read as an entry of its own; the
+/// order. FirstAndLast lists what is read as an entry of its own; the
 /// summed middle is what lies between. Empty for the final output where there is no final mix, and for a reader that
 /// weighs nothing (passesNewest).
-[[nodiscard]] std::vector<std::int64_t> sourcesOf(const DepthMix& mix, std::int64_t target, std::int64_t depth);
+[[nodiscard]] std::vector<std::int64_t> sourcesOf(const DepthMix& mix, std::int64_t target, std::int64_t depth,
+                                                  Pruned pruned = Pruned::LeftOut);
+/// The sources that reader `target` could have, whatever the document lists and prunes.
+[[nodiscard]] std::vector<std::int64_t> possibleSources(const DepthMix& mix, std::int64_t target, std::int64_t depth);
 
 /// Whether reader `target` takes the newest entry as it is, with no weight: of full outputs a layer that reads no
 /// source, and beside the branches what has no shortcuts by lastMix, or by the families none that it could have.
 [[nodiscard]] bool passesNewest(const DepthMix& mix, std::int64_t target, std::int64_t depth);
-/// Whether shortcuts like this one, within the bounds, are read at all, whatever the sources say.
+/// Whether a shortcut with 0 ≤ i < j ≤ K + 1 could be read, whatever the sources say: its source is there when its
+/// target reads, and is of the target's family.
 [[nodiscard]] bool isReadable(const DepthMix& mix, const Shortcut& shortcut, std::int64_t depth);
 
 /// Entries first..last, read as one: the middle that FirstAndLast sums.

@@ -113,7 +113,8 @@ void MixWriter::beginLoop(bool goesOn)
 void MixWriter::writeOnMix()
 {
     const bool goesOn = m_setting.lacksLayers() && isFull();
-    const std::string residual = isSingle() ? "read" : m_mix.ports == MixPorts::QkvResidual ? "read[-1]" : "read[0]";
+    const auto mix = static_cast<std::int64_t>(mixFor(m_plan.ports, MixPort::Residual).value_or(0));
+    const std::string residual = isSingle() ? "read" : "read[" + written(mix) + "]";
     const std::string read = isSingle() ? "read" : "*read";
     beginLoop(goesOn);
     growMiddle("j");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The tables of a depth mix, and its parameters.
+#include "projects/depth/start_law.h"
 #include "projects/pytorch/mix_writer.h"
 
 #include <algorithm>
@@ -90,17 +91,9 @@ void MixWriter::writeTables()
 
 std::string MixWriter::startText() const
 {
-    switch (m_mix.init) {
-    case MixInit::Ones:
-        return "[1.0 for _ in TERMS]";
-    case MixInit::Zero:
-        return "[0.0 for _ in TERMS]";
-    case MixInit::Cascaded:
-        return "[float(i == SOURCES[j][-1]) for " + parts("j", "i") + " in TERMS]";
-    case MixInit::Reciprocal:
-        break;
-    }
-    return "[1 / j for " + parts("j", "_") + " in TERMS]";
+    const StartLaw& law = startLaw(m_mix.init);
+    const std::string names = law.ofReader ? parts("j", law.ofSource ? "i" : "_") : "_";
+    return "[" + std::string(law.python) + " for " + names + " in TERMS]";
 }
 
 void MixWriter::writeInit()

@@ -32,10 +32,10 @@ std::map<std::string, std::string> layerArgumentOf(const Wiring& wiring)
     const std::vector<std::string> arguments = layerArguments(wiring);
     std::map<std::string, std::string> result;
     result[kInputPort] = arguments.front();
+    const auto* const mix = std::get_if<DepthMix>(&wiring);
+    const std::vector<MixPort> mixes = portsOf(mix ? mix->ports : MixPorts::Input);
     for (const MixPort port : portsOf(MixPorts::QkvResidual)) {
-        const std::string name(nameOf(port));
-        const bool isFed = std::ranges::find(arguments, name) != arguments.end();
-        result[name] = isFed ? name : arguments.front(); // without one of its own, a residual port reads the query's
+        result[std::string(nameOf(port))] = arguments[mixFor(mixes, port).value_or(0)];
     }
     return result;
 }

@@ -32,14 +32,10 @@ double plainWeight(const DepthMix& mix, std::int64_t entry, std::int64_t newest)
 /// The newest entry that the plain sum has when the reader's turn comes.
 std::int64_t newestOf(const DepthMix& mix, const DepthPlan& plan, const DepthReader& reader)
 {
-    if (reader.passes) {
-        return reader.target - 1;
-    }
-    if (hasTwoFamilies(mix) && reader.target <= plan.modules) {
+    if (!reader.passes && hasTwoFamilies(mix) && reader.target <= plan.modules) {
         return reader.target - 2; // of its own kind: what came after arrives as branches
     }
-    // Layers that share an entry: the newest is that of the layer before.
-    return reader.target == 1 ? 0 : (reader.target - 2) / std::max<std::int64_t>(mix.blockLayers, 1) + 1;
+    return newestEntryBefore(mix, reader.target);
 }
 
 /// What a mix of the reader makes of the entries 0..newest with these weights, one for each of its sources; none of an
@@ -111,7 +107,7 @@ Departure departureOf(const DepthMix& mix, std::int64_t layers)
     if (mix.normalise == NormaliseOver::Targets) {
         return departureOf(mix, planOf(mix, layers));
     }
-    const std::int64_t last = mixedModules(mix, layers) + (mix.finalMix ? 1 : 0);
+    const std::int64_t last = lastReader(mix, mixedModules(mix, layers));
     for (std::int64_t target = 1; target <= last; ++target) {
         if (auto departure = departureOf(mix, planOf(mix, layers, target))) {
             return departure;

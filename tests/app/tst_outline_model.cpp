@@ -9,6 +9,7 @@
 #include <QSignalSpy>
 #include <QTest>
 
+#include <algorithm>
 #include <map>
 
 using namespace residua;
@@ -55,6 +56,53 @@ private slots:
                 QCOMPARE(index.data().toString(), QString("%1:%2").arg(source).arg(target));
             }
         }
+    }
+
+    void whatHasNoShortcutHasARow()
+    {
+        projects::DepthMix mix;
+        mix.weight = projects::WeightKind::Scalar;
+        mix.sources = projects::FirstAndLast{1};
+        m_document.project.network.stack.front().repeat = 4;
+        m_document.project.topology.wiring = mix;
+        refresh();
+        const QModelIndex sum = m_model->indexOf(ShortcutsPlace{{{1, 4}}});
+        QVERIFY(sum.isValid() && exists(m_document.project, ShortcutsPlace{{{1, 4}}}));
+        QCOMPARE(sum.data().toString(), QString("1–2:4"));
+        mix.entry = projects::StackEntry::Full;
+        mix.sources = projects::Dilated{1, 4, projects::DilatedReaders::OnPeriod};
+        m_document.project.topology.wiring = mix;
+        refresh();
+        QVERIFY(textOf(*m_model).contains("   2:3=as it is"));
+    }
+
+    /// What has no shortcut of its own stands in brackets, and stays unless it is taken away.
+    void readsNamesWhatHasNoShortcut()
+    {
+        projects::Document document{projects::findExample("linear-ancre")->project, {}};
+        document.project.network.stack.front().repeat = 6;
+        projects::DepthMix mix;
+        mix.weight = projects::WeightKind::Scalar;
+        mix.sources = projects::FirstAndLast{2};
+        document.project.topology.wiring = mix;
+        const auto reads = [&] {
+            const auto properties = propertiesOf(document.project, LayersPlace{{6}});
+            return *std::ranges::find(properties, "reads", &Property::key);
+        };
+        QCOMPARE(reads().value.toString(), QString("0 (1–3) 4 5"));
+        const auto same = reads().edit(document.project, "0 (1–3) 4 5");
+        QVERIFY(same.ok() && std::get<projects::EditGroup>(*same).edits.empty());
+        const auto without = reads().edit(document.project, "0 4 5");
+        QVERIFY(without.ok() && projects::applyEdit(document, *without).ok());
+        QCOMPARE(reads().value.toString(), QString("0 4 5"));
+
+        mix.entry = projects::StackEntry::Full;
+        mix.sources = projects::Dilated{1, 4, projects::DilatedReaders::OnPeriod};
+        document.project.topology.wiring = mix;
+        QCOMPARE(reads().value.toString(), QString("(5)"));
+        const auto weighed = reads().edit(document.project, "5");
+        QVERIFY(weighed.ok() && projects::applyEdit(document, *weighed).ok());
+        QCOMPARE(reads().value.toString(), QString("5"));
     }
 
     void bothHalvesOfALayerHaveRowsWhereBothAreBridged()

@@ -99,6 +99,33 @@ private slots:
         QVERIFY(sceneOf("grn-v1").lanes().strokes.empty());
     }
 
+    /// The arc of an entry that modules share leaves the last of them that is in it.
+    void sharedEntriesLeaveTheirLastLayer()
+    {
+        DepthMix mix = allLearned();
+        mix.blockLayers = 2;
+        const DepthScene scene = depthOf(projectOf(4, mix));
+        const auto left = [&](const Shortcut& shortcut) { return scene.boxes()[scene.arc(shortcut)->from].layer; };
+        QCOMPARE(left({1, 2}), std::int64_t{1});
+        QCOMPARE(left({1, 3}), std::int64_t{2});
+        QCOMPARE(left({2, 4}), std::int64_t{3});
+        QCOMPARE(left({2, 5}), std::int64_t{4});
+        const auto* const from = scene.box(4);
+        QVERIFY(scene.arc({2, 5})->left > from->rect.left && scene.arc({2, 5})->left < from->rect.right);
+    }
+
+    /// A reader that takes the newest entry as it is stands connected.
+    void whatPassesHasAnArc()
+    {
+        DepthMix mix = allLearned();
+        mix.entry = residua::projects::StackEntry::Full;
+        mix.sources = residua::projects::Dilated{1, 2, residua::projects::DilatedReaders::OnPeriod};
+        const DepthScene scene = depthOf(projectOf(4, mix));
+        QVERIFY(scene.arc({1, 2}) != nullptr);
+        QVERIFY(scene.arc({1, 2})->kind == ShortcutKind::Stream);
+        QVERIFY(scene.arc({0, 2}) == nullptr);
+    }
+
     /// With q, k and v shown at once each mix is drawn once: a layer's three, and the final output's one, which has no
     /// port's colour.
     void theFinalMixIsDrawnOnce()

@@ -100,6 +100,21 @@ private slots:
         const MatrixScene scene = matrixOf(documentOf(4, mix));
         QCOMPARE(scene.cell({2, 4}), MatrixCell::Learned);
         QCOMPARE(scene.cell({3, 4}), MatrixCell::Outside);
+        QCOMPARE(scene.columns(), std::int64_t{3}); // 0, layers 1 and 2, layers 3 and 4
+        const auto document = documentOf(5, mix);
+        QCOMPARE(entryName(document.project, 0), std::string("0"));
+        QCOMPARE(entryName(document.project, 2), std::string("3–4"));
+        QCOMPARE(entryName(document.project, 3), std::string("5"));
+    }
+
+    void whatPassesIsRead()
+    {
+        DepthMix mix = learned(projects::Dilated{1, 2, projects::DilatedReaders::OnPeriod});
+        mix.entry = projects::StackEntry::Full;
+        const MatrixScene scene = matrixOf(documentOf(4, mix));
+        QCOMPARE(scene.cell({1, 2}), MatrixCell::Summed);
+        QCOMPARE(scene.cell({0, 2}), MatrixCell::Empty);
+        QCOMPARE(scene.cell({0, 3}), MatrixCell::Learned);
     }
 
     void bothSitesHaveARowForEachHalf()

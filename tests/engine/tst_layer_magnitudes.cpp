@@ -5,6 +5,7 @@
 #include "engine/api/row_curves.h"
 #include "engine/depth/layer_magnitudes.h"
 #include "projects/model/training_plan.h"
+#include "projects/nodes/node_kinds.h"
 #include "tests/support/test_program.h"
 
 #include <ATen/TensorOperators.h>
@@ -16,6 +17,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 using namespace residua;
 using namespace residua::tests;
@@ -125,6 +127,33 @@ private Q_SLOTS:
         QVERIFY(seen.has_value());
         QVERIFY(std::isnan(magnitudeOf(*seen, LayerMagnitude::Branch, 1)));
         QVERIFY(magnitudeOf(*seen, LayerMagnitude::Branch, 2) > 0);
+    }
+
+    /// A block without a residual port reads the query's mix as its residual, wherever its q node stands.
+    void theResidualIsTheQuerysInAnyOrderOfPorts()
+    {
+        const Project project = tinyLanguage("transformer-qkv", "dca", 2);
+        Project other = project;
+        std::vector<projects::Node>& nodes = other.network.blocks.front().graph.nodes;
+        const auto isPort = [](projects::MixPort port) {
+            return [port](const projects::Node& node) { return projects::graphPortOf(node) == nameOf(port); };
+        };
+        std::iter_swap(std::ranges::find_if(nodes, isPort(projects::MixPort::Query)),
+                       std::ranges::find_if(nodes, isPort(projects::MixPort::Key)));
+        QVERIFY(!(other == project));
+        const auto network = compiled(project);
+        shake(*network, 0.3, 4);
+        const auto swapped = compiled(other);
+        const at::NoGradGuard noGrad;
+        for (const auto& made : swapped->parameters()) {
+            made.tensor.copy_(parameter(*network, made.name));
+        }
+        const auto streamOf = [&](engine::CompiledNetwork& of) {
+            engine::LayerMagnitudes magnitudes;
+            (void)of.loss(randomBatch(project, 2, 5, 3), watching(magnitudes));
+            return magnitudeOf(*magnitudes.matrix(1), LayerMagnitude::Stream, 2);
+        };
+        QCOMPARE(streamOf(*swapped), streamOf(*network));
     }
 
     /// Looking changes no gradient, whether activations are kept or computed again.

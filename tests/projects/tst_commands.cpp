@@ -161,6 +161,30 @@ private slots:
         QVERIFY(document.project.topology == Topology{});
     }
 
+    /// DenseFormer: off the period a layer reads the newest entry as it is.
+    void whatPassesIsDrawnAsAStepOfTheStream()
+    {
+        DepthMix mix;
+        mix.entry = StackEntry::Full;
+        mix.weight = WeightKind::Scalar;
+        mix.sources = Dilated{1, 2, DilatedReaders::OnPeriod};
+        std::vector<Shortcut> steps;
+        for (const DrawnShortcut& each : drawnShortcuts(mix, 4)) {
+            if (each.kind == ShortcutKind::Stream) {
+                steps.push_back(each.shortcut);
+            }
+        }
+        QCOMPARE(steps, (std::vector<Shortcut>{{0, 1}, {1, 2}, {3, 4}}));
+        Document document = blockOf("mlp");
+        document.project.network.stack = {{document.project.network.blocks.front().name, 4}};
+        document.project.topology = {"denseformer", mix};
+        QVERIFY(!deleteSelection(document, {.shortcuts = {{1, 2}}}).ok()); // it has no weight
+        perform(document, DocumentChange{*addEdit(document.project, {{1, 2}})});
+        for (const DrawnShortcut& each : drawnShortcuts(mixOf(document.project), 4)) {
+            QVERIFY(each.shortcut != (Shortcut{1, 2}) || each.kind == ShortcutKind::Learned);
+        }
+    }
+
     void addedShortcutsAreSelected()
     {
         Document document = blockOf("mlp");

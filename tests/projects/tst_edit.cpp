@@ -217,6 +217,12 @@ private slots:
         COMPARE_TEXT(
             refusal(document, AddShortcut{{2, 5}}),
             "[topology] shortcut 2:5 is out of range; expected source < target, from 0 to 4 (the final output)");
+        mixOf(document.project).blockLayers = 2; // layers 1 and 2 make entry 1
+        COMPARE_TEXT(troubleWith(document, AddShortcut{{1, 3}}), "");
+        COMPARE_TEXT(refusal(document, AddShortcut{{2, 3}}),
+                     "[topology] shortcut 2:3 starts from an entry that is not there yet: layers share entries; "
+                     "expected source ≤ 1");
+        mixOf(document.project).blockLayers = 1;
         mixOf(document.project).finalMix = false;
         QVERIFY(refusal(document, AddShortcut{{2, 4}}).find("switch the final mix on first") != std::string::npos);
         document.project.topology.wiring = Concatenation{};

@@ -65,6 +65,37 @@ private slots:
         QCOMPARE(stackWith(network, {}, "b").stack, (std::vector<StackSegment>{{"a", 3}, {"b", 1}}));
     }
 
+    /// Two layers share an entry: what moves a layer moves it to another entry, and its readers follow it there.
+    void sharedEntriesKeepTheirLayers()
+    {
+        Document document = stackOf({{"a", 4}}, {{0, 1}, {1, 2}, {1, 3}, {2, 4}, {1, 5}, {2, 5}});
+        std::get<DepthMix>(document.project.topology.wiring).blockLayers = 2;
+        const Document before = document;
+        perform(document, insertLayersEdit(document, 2, fragmentOf(document.project, {2}, {})));
+        // Layer 3, new, read a layer that is not copied and reads the newest entry. Layer 3 of before is layer 4 and in
+        // entry 2 still, layer 4 of before, now 5, in entry 3.
+        QCOMPARE(sourcesOf(document), (std::vector<Shortcut>{{0, 1}, {1, 2}, {1, 3}, {1, 4}, {2, 5}, {1, 6}, {3, 6}}));
+        document = before;
+        perform(document, *removeLayersEdit(document, {2, 3}));
+        // Entry 1 is now layers 1 and 2 of before 1 and 4; entry 2 is gone but for that.
+        QCOMPARE(sourcesOf(document), (std::vector<Shortcut>{{0, 1}, {1, 2}, {1, 3}}));
+        document = before;
+        perform(document, *removeLayersEdit(document, {1, 2}));
+        QCOMPARE(sourcesOf(document), (std::vector<Shortcut>{{0, 1}, {1, 2}, {1, 3}}));
+    }
+
+    void shortcutsOfSharedEntriesArePastedByLayers()
+    {
+        Document document = stackOf({{"a", 6}}, {{0, 1}, {1, 2}, {1, 3}, {1, 4}, {1, 5}, {1, 6}});
+        std::get<DepthMix>(document.project.topology.wiring).blockLayers = 2;
+        const StackFragment copied = fragmentOf(document.project, {}, {{1, 3}}); // from layer 2
+        QCOMPARE(copied.shortcuts, (std::vector<Shortcut>{{2, 3}}));
+        const auto edit = pasteEdit(document, Selection{.layers = {4}}, copied);
+        QVERIFY(edit.ok());
+        perform(document, *edit);
+        QVERIFY(std::ranges::binary_search(sourcesOf(document), Shortcut{2, 5}));
+    }
+
     void whatIsInsertedMovesWhatFollows()
     {
         Document document = stackOf({{"a", 4}}, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {1, 4}, {0, 5}, {4, 5}});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/depth/depth_plan.h"
+#include "projects/depth/mix_port.h"
 #include "projects/model/topology.h"
 #include "tests/support/test_program.h"
 
@@ -71,6 +72,7 @@ private slots:
     void explicitSources();
     void prunedSourcesAreNotRead();
     void sharedEntries();
+    void mixesFeedPorts();
     void readersOutsideTheStackReadNothing();
     void mixSettings_data();
     void mixSettings();
@@ -177,6 +179,33 @@ void TestTopology::sharedEntries()
     mix.blockLayers = 2;
     // Layers 1 and 2 make entry 1; layer 2 reads it half done.
     QCOMPARE(sourcesText(mix, 4), std::string("0 | 0,1 | 0,1 | 0,1,2 | 0,1,2"));
+    QCOMPARE(entryOf(mix, 0), std::int64_t{0});
+    QCOMPARE(entryOf(mix, 2), std::int64_t{1});
+    QCOMPARE(entryOf(mix, 3), std::int64_t{2});
+    QCOMPARE(newestEntryBefore(mix, 4), std::int64_t{2});
+    QCOMPARE(lastModuleIn(mix, {1, 2}), std::int64_t{1}); // half done
+    QCOMPARE(lastModuleIn(mix, {1, 3}), std::int64_t{2});
+    QCOMPARE(lastModuleIn(mix, {2, 4}), std::int64_t{3});
+    QCOMPARE(lastModuleIn(mix, {0, 1}), std::int64_t{0});
+    QVERIFY(isReadable(mix, {2, 4}, 4));
+    QVERIFY(!isReadable(mix, {3, 4}, 4));
+}
+
+void TestTopology::mixesFeedPorts()
+{
+    const auto one = portsOf(MixPorts::Input);
+    const auto three = portsOf(MixPorts::Qkv);
+    const auto four = portsOf(MixPorts::QkvResidual);
+    for (const MixPort port : four) {
+        QCOMPARE(mixFor(one, port), std::optional<std::size_t>(0));
+    }
+    QCOMPARE(mixFor(three, MixPort::Value), std::optional<std::size_t>(2));
+    QCOMPARE(mixFor(three, MixPort::Residual), std::optional<std::size_t>(0)); // the query's
+    QCOMPARE(mixFor(four, MixPort::Residual), std::optional<std::size_t>(3));
+    QCOMPARE(mixFor(three, MixPort::Input), std::optional<std::size_t>());
+    QCOMPARE(residualPort(std::vector<std::string>{"k", "q", "v"}), std::size_t{1});
+    QCOMPARE(residualPort(std::vector<std::string>{"q", "residual"}), std::size_t{1});
+    QCOMPARE(residualPort(std::vector<std::string>{"input"}), std::size_t{0});
 }
 
 void TestTopology::readersOutsideTheStackReadNothing()

@@ -184,6 +184,16 @@ void TestValidateTopology::mistakesAreNamed_data()
         "shortcuts "
         "without the last mix");
     row(
+        "a shortcut from an entry that is not there yet",
+        [](Project& p) {
+            usePreset(p, "grn-v1");
+            mixOf(p).blockLayers = 3;
+            mixOf(p).sources =
+                ExplicitSources{{{0, 1}, {1, 2}, {1, 3}, {1, 4}, {3, 4}, {2, 5}, {2, 6}, {2, 7}, {2, 8}, {2, 9}}};
+        },
+        "E /topology/wiring/sources/shortcuts/4 [topology · shortcut 3:4] starts from an entry that is not there yet: "
+        "layers share entries, expected i ≤ 1");
+    row(
         "a last mix of layers that read mixes",
         [](Project& p) {
             usePreset(p, "grn-v1");

@@ -321,8 +321,8 @@ private:
     /// One that the explicit set has, where there is such a set, or any.
     Shortcut shortcut()
     {
-        if (const auto* mix = std::get_if<DepthMix>(&m_document.project.topology.wiring);
-            mix != nullptr && m_draw.chance(50)) {
+        const auto* const mix = std::get_if<DepthMix>(&m_document.project.topology.wiring);
+        if (mix != nullptr && m_draw.chance(50)) {
             const auto* listed = std::get_if<ExplicitSources>(&mix->sources);
             if (listed != nullptr && !listed->shortcuts.empty()) {
                 return m_draw.oneOf(listed->shortcuts);
@@ -331,7 +331,8 @@ private:
         const std::int64_t depth = std::min<std::int64_t>(m_document.project.network.depth(), 24);
         Shortcut value;
         value.target = 1 + static_cast<std::int64_t>(m_draw.below(static_cast<std::size_t>(depth) + 1));
-        value.source = static_cast<std::int64_t>(m_draw.below(static_cast<std::size_t>(value.target)));
+        const std::int64_t newest = mix != nullptr ? newestEntryBefore(*mix, value.target) : value.target - 1;
+        value.source = static_cast<std::int64_t>(m_draw.below(static_cast<std::size_t>(newest) + 1));
         return value;
     }
 

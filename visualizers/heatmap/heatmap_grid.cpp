@@ -94,9 +94,8 @@ void HeatmapGrid::setPicture(const Picture& picture)
         }
     }
     if (picture.centre) {
-        const double reach = std::max({*picture.centre - picture.low, picture.high - *picture.centre, 0.0});
         m_map->setGradient(gradientFor(Scale::Signed, m_theme));
-        setColours(resources::linearRange(*picture.centre - reach, *picture.centre + reach, 0));
+        setColours(resources::linearRange(picture.low, picture.high, 0));
     } else {
         m_map->setGradient(gradientFor(Scale::Magnitude, m_theme));
         const bool nothing = picture.low == 0 && picture.high <= 0; // shown as the least of the colours

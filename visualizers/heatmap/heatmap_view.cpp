@@ -88,10 +88,9 @@ void HeatmapView::draw()
     const std::size_t index = m_matrices.frame();
     const CellValue value = m_matrices.value();
     const auto [low, high] = frames.range(series, value);
-    const projects::WeightScale scale =
-        value == CellValue::Weight
-            ? frames.scale(series)
-            : projects::WeightScale{value == CellValue::LogOfRowMax ? std::nullopt : std::optional(0.0), low, high};
+    const projects::WeightScale scale = value == CellValue::Weight        ? frames.scale(series)
+                                        : value == CellValue::LogOfRowMax ? projects::WeightScale{{}, low, high}
+                                                                          : projects::differenceScale(low, high);
     const engine::Matrix& matrix = frames.frame(series, index);
     m_grid->setPicture({static_cast<int>(matrix.rows), static_cast<int>(matrix.columns),
                         frames.cells(series, index, value), scale.low, scale.high, scale.centre, scaleLabel()});
