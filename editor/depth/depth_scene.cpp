@@ -45,8 +45,8 @@ std::string noteFor(const projects::Topology& topology, std::int64_t depth)
     return {};
 }
 
-// The kind that a bundle is drawn as: learned before frozen, fixed and pruned.
-projects::ShortcutKind kindOfBundle(projects::ShortcutKind a, projects::ShortcutKind b)
+// The kind that several shortcuts drawn as one arc have: learned before frozen, fixed and pruned.
+projects::ShortcutKind kindOfGroup(projects::ShortcutKind a, projects::ShortcutKind b)
 {
     const auto rank = [](projects::ShortcutKind kind) {
         switch (kind) {
@@ -172,11 +172,11 @@ void DepthScene::addArcs(const DepthMix& mix)
         m_note = std::to_string(drawn.size()) + " shortcuts are too many to be drawn";
         return;
     }
-    bundle(std::move(drawn));
+    group(std::move(drawn));
 }
 
 // One arc for all shortcuts between the same two boxes. Where nothing is folded that is one each.
-void DepthScene::bundle(std::vector<projects::DrawnShortcut> drawn)
+void DepthScene::group(std::vector<projects::DrawnShortcut> drawn)
 {
     const auto ends = [this](const Shortcut& s) { return std::pair(boxIndex(s.target), boxIndex(s.source)); };
     if (m_boxes.size() < m_boxOf.size()) {
@@ -193,7 +193,7 @@ void DepthScene::bundle(std::vector<projects::DrawnShortcut> drawn)
         }
         if (!m_arcs.empty() && ends(m_arcs.back().shortcut) == std::pair(target, source)) {
             ++m_arcs.back().count;
-            m_arcs.back().kind = kindOfBundle(m_arcs.back().kind, each.kind);
+            m_arcs.back().kind = kindOfGroup(m_arcs.back().kind, each.kind);
         } else {
             m_arcs.push_back({{}, each.shortcut, each.kind, static_cast<std::uint32_t>(m_members.size()), 1});
         }
