@@ -233,8 +233,8 @@ bool isPlain(const projects::Project& project)
     return mix != nullptr && projects::isRunningSum(*mix) && mix->states.empty();
 }
 
-/// When each run first had the last loss of one that they are measured by: the plain network where one has finished,
-/// else the first that has (DeepCrossAttention, table 1).
+/// For each run, when it first reached the final loss of the reference run. The reference is the plain network if it
+/// has finished, else the first run that has (DeepCrossAttention, table 1).
 void ComparisonPage::reached()
 {
     const auto hasFinished = [](const ComparedRun& run) { return finalLoss(run.info).has_value(); };
@@ -306,7 +306,7 @@ void ComparisonPage::lossesByTime()
 /// Loss against cost: a point per run that has finished, the front joined.
 void ComparisonPage::costs()
 {
-    constexpr double kMega = 1e6; // steps of a plot are whole numbers
+    constexpr double kMega = 1e6; // in MFLOP, because the x values of a plot are whole numbers
     constexpr double kMostCost = 1e18;
     const auto pointOf = [&](std::size_t i) {
         const double cost = std::clamp(m_runs[i].flops / kMega, 0.0, kMostCost);

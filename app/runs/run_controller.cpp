@@ -392,7 +392,7 @@ void RunController::onEnded(const engine::RunEnded& event)
 {
     setPhase(RunPhase::Idle);
     const bool ofQueue = std::exchange(m_ofQueue, false);
-    if (event.noEngine) { // so would all the others end
+    if (event.noEngine) { // without an engine every other queued run would fail too
         m_held = true;
         if (ofQueue) {
             m_queue.putBack();

@@ -31,7 +31,7 @@ namespace {
 
 constexpr int kSoonMilliseconds = 120;
 constexpr int kRoomForBoth = 640;  ///< pixels of width from which fields and grid can stand beside each other
-constexpr int kAmpleForBoth = 860; ///< and from which they do in a high dock too
+constexpr int kAmpleForBoth = 860; ///< pixels of width from which they do so even in a high dock
 constexpr int kHigh = 340;
 constexpr int kFormWidth = 300;
 constexpr int kRowHeight = 26;

@@ -37,7 +37,7 @@ std::optional<std::string> placeBelow(const fs::path& folder, const fs::path& pa
     return within && *within != "." ? std::optional(within->generic_string()) : std::nullopt;
 }
 
-/// Left behind: what belongs to a process, and what one left that died while it wrote.
+/// Files that are not packed: locks, stop requests and unfinished files of a process.
 bool isOfAProcess(const std::string& name)
 {
     return name == kLockFile || name == kStopFile || name.ends_with("-shm") || name.starts_with('.') ||

@@ -28,7 +28,7 @@ class Entries {
 public:
     Entries(DepthStack& stack, std::int64_t layersPerEntry) : m_stack(stack), m_layersPerEntry(layersPerEntry) {}
 
-    /// What layer `layer` (0: the input) puts on the stack, added to what its group has put there. Undefined: nothing.
+    /// Stores what layer `layer` (0: the input) makes, added to what its group has made before. Undefined: nothing.
     void put(std::int64_t layer, const at::Tensor& value)
     {
         const auto number = static_cast<std::size_t>((layer + m_layersPerEntry - 1) / m_layersPerEntry);
@@ -45,7 +45,7 @@ public:
     /// What is there of a reader's sources.
     struct Present {
         std::vector<std::size_t> places;  ///< in DepthReader::sources
-        std::vector<std::size_t> indices; ///< on the stack
+        std::vector<std::size_t> indices; ///< in the DepthStack
     };
     /// A summed middle grows by its new entries.
     [[nodiscard]] Present of(const DepthReader& reader)
@@ -81,7 +81,7 @@ private:
 
     DepthStack& m_stack;
     std::int64_t m_layersPerEntry;
-    std::vector<std::optional<std::size_t>> m_index; ///< of each entry on the stack
+    std::vector<std::optional<std::size_t>> m_index; ///< of each entry, in m_stack
     std::size_t m_newest = 0;
     std::optional<std::size_t> m_sum; ///< the summed middle's, and the last entry that is in it
     std::int64_t m_summed = 0;
@@ -217,7 +217,7 @@ private:
         return branch;
     }
 
-    /// Where one of them is undefined, the other.
+    /// a + b; if one is undefined, the other.
     static at::Tensor sumOf(const at::Tensor& a, const at::Tensor& b)
     {
         return !a.defined() ? b : !b.defined() ? a : a + b;

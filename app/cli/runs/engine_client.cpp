@@ -72,7 +72,8 @@ EngineClient::EngineClient(int threads)
 
 EngineClient::~EngineClient()
 {
-    // Those that came for what is over now are spent; one that comes while the engine ends is not waited for.
+    // Signals meant for the work that is over are discarded; one that arrives while the engine closes is not waited
+    // for.
     while (takeSignal()) {
     }
     const sigset_t set = heardSignals();
