@@ -338,7 +338,7 @@ private slots:
         QCOMPARE(view.csv().section('\n', 1, 1), QString("\"first, \"\"best\"\"\",1,1,1000000,,"));
     }
 
-    /// Norms and speed have the choices that the loss has, and the stages as bands.
+    /// Magnitudes and speed have the choices that the loss has, and the stages as bands.
     void everyMetricIsDrawnByUnitsSmoothedAndWithItsStages()
     {
         ShownRuns runs;
