@@ -278,7 +278,8 @@ void ComparisonPage::losses(const char* title, std::vector<MetricPoint> Compared
     }
 }
 
-/// Where a schedule leaves out parts of a network, steps take other times: what that saves is seen on the clock.
+/// Losses against seconds: steps are shorter where a schedule leaves parts of a network out, and only the clock shows
+/// it.
 void ComparisonPage::lossesByTime()
 {
     if (std::ranges::all_of(m_runs, [](const ComparedRun& run) { return projects::trainsAll(run.project.schedule); })) {

@@ -88,7 +88,7 @@ RunController::RunController(DocumentSession& session, EngineBridge& engine, QOb
     connect(&m_queue, &RunQueue::failed, this,
             [this](const Error& error) { emit refused(QString::fromStdString(error.text())); });
     connect(&m_queue, &RunQueue::takenUp, this, [this](int count) {
-        m_held = true; // nobody asked for them today
+        m_held = true; // runs queued in an earlier session do not start unasked
         emit queueChanged();
         emit queueTakenUp(count);
     });

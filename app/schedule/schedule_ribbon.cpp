@@ -128,7 +128,7 @@ void ScheduleRibbon::changeEvent(QEvent* event)
     }
 }
 
-/// What a narrow bar has no room for is told by the pointer.
+/// A tooltip shows the text that a narrow bar has no room for.
 bool ScheduleRibbon::event(QEvent* event)
 {
     if (event->type() != QEvent::ToolTip) {

@@ -300,7 +300,7 @@ void SweepPanel::showRows(const projects::Sweep& sweep)
         connect(row, &SweepAxisRow::changed, this, [this, at](const projects::SweepAxis& axis) {
             const projects::Sweep* shown = current();
             if (!shown || at >= shown->axes.size()) {
-                return; // the row goes with its field, and what was being typed in it with both
+                return; // the row is removed with its field, and with it what was being typed
             }
             projects::Sweep changed = *shown;
             changed.axes[at] = axis;

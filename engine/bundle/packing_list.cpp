@@ -260,7 +260,7 @@ private:
             m_list.notes.push_back("run " + shown + " is being trained and is left out: stop it first");
             return Done{};
         }
-        if (held) { // it is not where the folder cannot be written: nobody else can write the run either
+        if (held) { // no lock can be made in a read-only folder, but no process can write the run there either
             m_list.held.push_back(std::move(*held));
         }
         auto file = readRunFile(run);

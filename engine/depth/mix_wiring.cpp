@@ -42,7 +42,7 @@ public:
 
     [[nodiscard]] const at::Tensor& newest() const { return m_stack.entry(m_newest); }
 
-    /// What is there of a reader's sources.
+    /// Those of a reader's sources that this pass has.
     struct Present {
         std::vector<std::size_t> places;  ///< in DepthReader::sources
         std::vector<std::size_t> indices; ///< in the DepthStack

@@ -146,7 +146,7 @@ int ChildProcess::wait()
         if (::waitpid(m_process, &state, 0) == m_process) {
             take(state);
         } else if (errno != EINTR) {
-            m_process = -1; // somebody else has waited for it
+            m_process = -1; // other code in this process has waited for the child
         }
     }
     return m_status.value_or(kBySignal);

@@ -429,7 +429,7 @@ private slots:
         }
     }
 
-    /// Also where the rest of the document leaves the field without meaning, which may be what is wrong.
+    /// Also where the rest of the document leaves the field without effect, which may be the error.
     void everyErrorOfAFieldHasAnEditor()
     {
         std::set<std::string> found;

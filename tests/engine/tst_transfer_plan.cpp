@@ -33,7 +33,8 @@ HostTensors source()
 class TestTransferPlan : public QObject {
     Q_OBJECT
 private Q_SLOTS:
-    /// What is copied is copied, what is computed is that, and the rest starts as in a fresh network.
+    /// Copied parameters equal their sources, computed ones equal what is computed, and the rest starts as in a fresh
+    /// network.
     void appliesToANetwork()
     {
         const projects::Project project = tinyVectors("linear", "rezero", 2);
