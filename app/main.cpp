@@ -35,7 +35,7 @@ int writeReport(const LaunchOptions& options)
     return written ? 0 : failWith(written.error());
 }
 
-/// Qt ends the process where it finds no display; say what to do before it comes to that.
+/// Qt ends the process if it finds no display; asked first, the program can say what to do.
 bool hasDisplay()
 {
     return qEnvironmentVariableIsSet("DISPLAY") || qEnvironmentVariableIsSet("WAYLAND_DISPLAY") ||

@@ -39,7 +39,8 @@ trap 'rm -rf "$work"' EXIT
 root="$work/root" own="$work/root/usr/lib/residua" share="$work/root/usr/share"
 version=$(sed -n 's/^CMAKE_PROJECT_VERSION:[A-Z]*=//p' "$build/CMakeCache.txt")
 
-# What cmake installs, but for the programs' place: a launcher that looks for LibTorch and Arrow has it.
+# Installs with cmake, then moves the programs into lib/residua; in bin a launcher takes their place that looks for
+# LibTorch and Arrow.
 cmake --install "$build" --prefix "$root/usr" >"$work/install.log" 2>&1 ||
   { cat "$work/install.log" >&2; fail "cmake --install of $build failed (above)"; }
 mv "$root/usr/bin/residua" "$root/usr/bin/residua-cli" "$own/"

@@ -126,7 +126,7 @@ install_torch() {
   say "LibTorch $torch_version: installed in $target"
 }
 
-# Into a folder of its own, so that one PyTorch gives way to another without it.
+# In its own folder, so that changing PyTorch's version does not reinstall Arrow.
 install_arrow() {
   local package version _ hash python_version=3.11 folder
   read -r package version _ hash < <(rows arrow)

@@ -76,7 +76,7 @@ std::string withExponent(double value, int exponent, int decimals)
     return plain(decimal(value, -exponent), decimals) + "·10" + superscript(exponent);
 }
 
-/// How the numbers of one axis are written: all of them so.
+/// How all numbers of one axis are written alike.
 struct Writing {
     enum class Form { Plain, Unit, Exponent } form = Form::Plain;
     int exponent = 0; ///< of the unit, or the power of ten itself

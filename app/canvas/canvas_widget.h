@@ -21,7 +21,7 @@ public:
 
     /// The canvas that is drawn. Call refresh() after changing something through it.
     [[nodiscard]] editor::Canvas& canvas() { return *m_canvas; }
-    /// Draws a frame when the event loop comes to it.
+    /// Schedules a frame, which is drawn when control returns to the event loop.
     void refresh();
     void setTheme(editor::Theme theme);
     /// Shows the whole network, and goes on doing so while the widget is resized, until the user looks elsewhere.

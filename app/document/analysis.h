@@ -28,7 +28,7 @@ public:
     [[nodiscard]] std::optional<projects::Cost> costOf(const Place& place) const;
     /// Whether the document changed since, so that updated() is to come.
     [[nodiscard]] bool pending() const { return m_soon.isActive(); }
-    /// Works out now what would be worked out when the event loop comes to it.
+    /// Works out now what is otherwise worked out on return to the event loop.
     void update();
 
 signals:

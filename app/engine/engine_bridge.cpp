@@ -155,7 +155,7 @@ void EngineBridge::receive(engine::Event event)
             m_waiting.push_back(std::move(event));
         }
     }
-    if (first) { // one call is under way while anything waits
+    if (first) { // the first waiting event schedules the one call that delivers all
         QMetaObject::invokeMethod(this, &EngineBridge::deliver, Qt::QueuedConnection);
     }
     m_handingOver += std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();

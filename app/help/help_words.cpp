@@ -3,6 +3,7 @@
 
 #include "projects/library/schedule_presets.h"
 #include "projects/model/places.h"
+#include "projects/nodes/attention_features.h"
 #include "projects/schema/method_keys.h"
 
 #include <algorithm>
@@ -27,6 +28,22 @@ std::string wordOfTopology(const projects::Topology& topology)
     return family;
 }
 
+/// With a rank below the full one, the method that starts the factors; its page names the law as the baseline.
+std::string wordOfInitialisation(const Project& project)
+{
+    const bool inFactors = !std::holds_alternative<projects::FullRank>(project.network.rank);
+    return inFactors ? keyOf(project.initialisation.lowRank) : keyOf(project.initialisation.law);
+}
+
+/// A performer is explained on a page of its own, not on that of attention.
+std::string wordOfNode(const projects::Node& node)
+{
+    const auto weights = node.params.find(projects::kWeightsParam); // absent where it is the default
+    const auto* const text = weights == node.params.end() ? nullptr : std::get_if<std::string>(&weights->second);
+    const bool byFeatures = roleOf(node) == projects::NodeRole::Attention && text != nullptr;
+    return byFeatures && *text == projects::kPerformerWeights ? *text : node.kind;
+}
+
 std::string wordOfSection(const Project& project, Section section)
 {
     switch (section) {
@@ -39,7 +56,7 @@ std::string wordOfSection(const Project& project, Section section)
     case Section::Schedule:
         return "stages";
     case Section::Initialisation:
-        return keyOf(project.initialisation.law);
+        return wordOfInitialisation(project);
     case Section::Training:
         return keyOf(project.training.optimiser);
     case Section::Seeds:
@@ -66,7 +83,7 @@ public:
     {
         const projects::Graph* const graph = projects::findGraph(m_project, place.graph);
         const projects::Node* const node = graph ? graph->find(place.node) : nullptr;
-        return node ? node->kind : std::string();
+        return node ? wordOfNode(*node) : std::string();
     }
     std::string operator()(const LayersPlace&) const { return kBlocks; }
     std::string operator()(const ShortcutsPlace&) const { return wordOfTopology(m_project.topology); }

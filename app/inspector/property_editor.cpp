@@ -110,7 +110,7 @@ void PropertyEditor::makeField(QHBoxLayout& row)
     }
 }
 
-/// As it is typed: a formula tells where it is wrong before it is entered.
+/// Checks while the user types, so that a formula shows where it is wrong before it is entered.
 void PropertyEditor::checkText(const QString& text)
 {
     const QString problem = m_property.check ? m_property.check(text) : QString();

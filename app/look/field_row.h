@@ -21,7 +21,7 @@ namespace residua::app {
 [[nodiscard]] QSpinBox* spinBoxOf(const QString& name, const QString& object, std::string_view pointer,
                                   QWidget* parent);
 
-/// Shows the path that a file dialog came back with; empty, because it was given up: the field stays as it is.
+/// Shows the path that a file dialog returned. An empty path means that it was cancelled: the field keeps its text.
 void takeChosen(QLineEdit& field, const QString& path);
 
 } // namespace residua::app

@@ -13,7 +13,7 @@ struct OutlineModel::Item {
     OutlineRow row;
     Item* parent = nullptr;
     Items children;
-    bool asked = false; ///< whether somebody knows the children
+    bool asked = false; ///< whether the view has asked for the children
 
     [[nodiscard]] int position() const
     {
@@ -109,8 +109,8 @@ void OutlineModel::sync(Item& item, std::vector<OutlineRow> rows)
     }
 }
 
-/// Rows below it that nobody has asked for stay unmade; that there are any, or are none any more, is told as a change
-/// of those rows.
+/// Children that no view has asked for are not made. If an item gains its first child or loses its last, they are made
+/// so that the rows' signals tell it.
 void OutlineModel::replace(Item& item, OutlineRow row)
 {
     if (static_cast<bool>(item.row.children) != static_cast<bool>(row.children)) {
@@ -218,7 +218,7 @@ QString OutlineModel::valueOf(const OutlineRow& row) const
     return weight.isEmpty() ? row.value : weight;
 }
 
-/// By port, where ports read mixes of their own; the final output has one, whatever the ports.
+/// The shortcut's weight, one for each port with a mix of its own; into the final output there is one weight.
 QString OutlineModel::weightOf(const projects::Shortcut& shortcut) const
 {
     const auto textIn = [&](projects::MixPort port) {

@@ -52,7 +52,7 @@ private:
     OutlineModel& m_model;
 };
 
-/// A copy: the row goes with what it stands for.
+/// Returns a copy, because removing the place removes its row.
 std::optional<Place> whatDeleteMeans(const OutlineRow& row)
 {
     if (row.shortcut) {
@@ -124,7 +124,7 @@ void OutlineView::currentChanged(const QModelIndex& current, const QModelIndex& 
 {
     QTreeView::currentChanged(current, previous);
     const OutlineRow* row = m_outline.rowAt(current);
-    if (row && !m_following && hasFocus()) { // rows that go away move the current one too: nobody chose that
+    if (row && !m_following && hasFocus()) { // removing rows also moves the current one, which is no choice of the user
         emit placeChosen(Place(row->place));
     }
 }

@@ -24,7 +24,7 @@ struct Text {
     Q_DECLARE_TR_FUNCTIONS(Palette)
 };
 
-/// For their names alone: what a preset wires depends on the depth, which it is is asked when it is taken up.
+/// A depth for listing names only: presets depend on the depth, which is known when one is taken up.
 constexpr std::int64_t kAnyDepth = 2;
 
 Result<projects::Edit> takeUpTopology(const Project& project, const PaletteItem& item)

@@ -69,7 +69,7 @@ private:
     std::map<std::string, std::int64_t> m_added;
     std::uint64_t m_addedTo = 0;
     std::uint64_t m_state = 1; ///< of the project
-    mutable QTimer m_workOut;  ///< runs once somebody looked
+    mutable QTimer m_workOut;  ///< runs once a view has asked for the costs
     QThreadPool m_thread;
 };
 

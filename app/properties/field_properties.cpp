@@ -95,8 +95,7 @@ Property propertyOf(const FieldEntry& entry)
     property.title = schemaLine(entry.field.title);
     property.kind = kindOf(entry);
     property.value = toVariant(entry, entry.value);
-    // What a part of the document is, and an entry of a list, is so by somebody's choice: there is nothing to go back
-    // to.
+    // The kind of a part and an entry of a list were chosen by the user, so there is no default to go back to.
     const bool hasDefault = more.inPlaces == projects::InPlaces::Named && !entry.isInList;
     property.defaultValue = hasDefault ? toVariant(entry, entry.defaultValue) : QVariant();
     property.unit = translated(std::string(more.unit));
@@ -123,7 +122,7 @@ std::vector<Property> fieldProperties(const Project& project, std::string_view p
 {
     std::vector<Property> properties;
     for (const FieldEntry& entry : projects::fieldsOf(project, part)) {
-        // One that somebody has set shows, for that may be what is wrong with it.
+        // A field that is set is shown even where it has no effect, because that may be the error.
         const bool isSet = entry.value != entry.defaultValue;
         if (isShown(entry) && (isSet || !entry.isIdle)) {
             properties.push_back(propertyOf(entry));

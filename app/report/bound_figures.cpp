@@ -17,7 +17,8 @@ using engine::MetricPoint;
 using engine::ProjectBound;
 using resources::shortNumber;
 
-/// Sums of a double's rounding errors: a loss at its floor is not above a bound that has gone below.
+/// How far a loss may lie above a bound and still count as below it: rounding errors, once the loss stands at its floor
+/// while the bound falls on.
 constexpr double kRounding = 1e-12;
 
 std::string unmetPremise(const ProjectBound& bound)

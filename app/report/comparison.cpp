@@ -226,8 +226,8 @@ void ComparisonPage::table()
     m_out << "</table></div>";
 }
 
-/// When each run first had the last loss of one that they are measured by: the plain network where one has finished,
-/// else the first that has (DeepCrossAttention, table 1).
+/// For each run, when it first reached the final loss of the reference run. The reference is the plain network if it
+/// has finished, else the first run that has (DeepCrossAttention, table 1).
 void ComparisonPage::reached()
 {
     const auto hasFinished = [](const ComparedRun& run) { return finalLoss(run.info).has_value(); };
@@ -273,7 +273,8 @@ void ComparisonPage::losses(const char* title, std::vector<MetricPoint> Compared
     }
 }
 
-/// Where a schedule leaves out parts of a network, steps take other times: what that saves is seen on the clock.
+/// Losses against seconds: steps are shorter where a schedule leaves parts of a network out, and only the clock shows
+/// it.
 void ComparisonPage::lossesByTime()
 {
     if (std::ranges::all_of(m_runs, [](const ComparedRun& run) { return projects::trainsAll(run.project.schedule); })) {
@@ -301,7 +302,7 @@ void ComparisonPage::lossesByTime()
 /// Loss against cost: a point per run that has finished, the front joined.
 void ComparisonPage::costs()
 {
-    constexpr double kMega = 1e6; // steps of a plot are whole numbers
+    constexpr double kMega = 1e6; // in MFLOP, because the x values of a plot are whole numbers
     constexpr double kMostCost = 1e18;
     const auto pointOf = [&](std::size_t i) {
         const double cost = std::clamp(m_runs[i].flops / kMega, 0.0, kMostCost);

@@ -17,7 +17,7 @@ struct LossAxis {
     std::string title; ///< of the figure
     std::string label;
     std::function<double(std::int64_t step)> at; ///< ascends with the step
-    double unit = 1;                             ///< the least that two places are told apart by
+    double unit = 1;                             ///< places are drawn in whole multiples of it
 };
 
 [[nodiscard]] LossAxis byStep();

@@ -394,8 +394,8 @@ void RunPage::heatmaps()
         }
     }
     if (std::ranges::any_of(heatmaps, [](const auto& heatmap) { return !heatmap.second.empty(); })) {
-        m_out << "<h2>Learned shortcuts</h2><p>mix: the weight with which what layer i put on the stack reaches "
-                 "target j. coefficient: the trained parameter behind it.</p>";
+        m_out << "<h2>Learned shortcuts</h2><p>mix: the weight with which stack entry i reaches target j. "
+                 "coefficient: the trained parameter behind it.</p>";
     }
     for (const auto& [name, frames] : heatmaps) {
         m_out << htmlHeatmap(name.text(), frames, scaleOf(name.kind, heatmaps));

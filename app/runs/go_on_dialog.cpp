@@ -251,7 +251,7 @@ void GoOnDialog::fillTopologies(const projects::Topology& wired)
             m_topologies.push_back({preset.name, preset.wiring});
         }
     }
-    // What the project is wired as now, else the first that may compute the same.
+    // The topology that the project has now, else the first that may compute the same.
     const auto likely = std::ranges::find_if(m_topologies, [&](const projects::Topology& offered) {
         return offered.wiring == wired.wiring ||
                projects::startsAsPlain(offered.wiring, m_source.project.network.depth());

@@ -27,7 +27,7 @@ class RunArchive : public QObject {
 public:
     explicit RunArchive(QObject* parent = nullptr);
 
-    /// A thread for what has to wait for the rest.
+    /// The archive's one thread: what is started on it runs after all that was started before.
     [[nodiscard]] QThreadPool& thread() { return m_thread; }
 
     void rename(const std::string& run, const std::string& name);

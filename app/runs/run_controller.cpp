@@ -88,7 +88,7 @@ RunController::RunController(DocumentSession& session, EngineBridge& engine, QOb
     connect(&m_queue, &RunQueue::failed, this,
             [this](const Error& error) { emit refused(QString::fromStdString(error.text())); });
     connect(&m_queue, &RunQueue::takenUp, this, [this](int count) {
-        m_held = true; // nobody asked for them today
+        m_held = true; // runs queued in an earlier session do not start unasked
         emit queueChanged();
         emit queueTakenUp(count);
     });
@@ -392,7 +392,7 @@ void RunController::onEnded(const engine::RunEnded& event)
 {
     setPhase(RunPhase::Idle);
     const bool ofQueue = std::exchange(m_ofQueue, false);
-    if (event.noEngine) { // so would all the others end
+    if (event.noEngine) { // without an engine every other queued run would fail too
         m_held = true;
         if (ofQueue) {
             m_queue.putBack();

@@ -214,7 +214,7 @@ QWidget* SchedulePanel::makeGeneratorRow()
     return widget;
 }
 
-/// A field is left, and its value told, while there still is a schedule to put it into.
+/// Hides the panel while the schedule still exists: the field with the keys then hands in its value.
 SchedulePanel::~SchedulePanel()
 {
     hide();
@@ -363,7 +363,8 @@ void SchedulePanel::setAlways()
 {
     const auto layers = layersFrom(m_always->text());
     const auto chosen = m_ribbon->chosen();
-    if (layers && chosen && *chosen < m_project.schedule.stages.size()) { // else its stage has gone meanwhile
+    // An edit may have removed the chosen stage since.
+    if (layers && chosen && *chosen < m_project.schedule.stages.size()) {
         projects::StageSchedule schedule = m_project.schedule;
         schedule.stages[*chosen].always = *layers;
         take(schedule);

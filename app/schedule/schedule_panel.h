@@ -23,7 +23,7 @@ class Look;
 class ScheduleRibbon;
 
 /// The stages of training: the ribbon, what it comes to, the chosen stage's numbers, and generators of whole schedules.
-/// A view of the document: it tells the schedule that a person wants. GUI thread.
+/// A view of the document: it emits the schedule that the user wants. GUI thread.
 class SchedulePanel : public QWidget {
     Q_OBJECT
 public:

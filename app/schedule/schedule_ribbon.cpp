@@ -128,7 +128,7 @@ void ScheduleRibbon::changeEvent(QEvent* event)
     }
 }
 
-/// What a narrow bar has no room for is told by the pointer.
+/// A tooltip shows the text that a narrow bar has no room for.
 bool ScheduleRibbon::event(QEvent* event)
 {
     if (event->type() != QEvent::ToolTip) {
@@ -339,7 +339,7 @@ void ScheduleRibbon::paintBars(QPainter& painter) const
     }
 }
 
-/// At the foot of its bars, on a ground of its own: theirs changes from one to the next.
+/// Writes the curve's text at the foot of the bars, on its own background, because the bars differ in colour.
 void ScheduleRibbon::paintCurve(QPainter& painter) const
 {
     const QRectF bars = m_scene.barBox();

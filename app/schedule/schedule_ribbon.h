@@ -27,7 +27,7 @@ public:
     void setPlan(const projects::StageSchedule& schedule, const projects::TrainingPlan& plan, std::int64_t depth);
     /// Sets the costs of the spans of shown(); empty: not known.
     void setCosts(std::vector<projects::SpanCost> costs);
-    /// The borders that a run has gone over: those that lie where the ribbon has one tell its losses there.
+    /// The stage borders of a run. Where one lies at a border of the ribbon, the ribbon shows the run's losses there.
     void setBorders(std::vector<engine::StageRecord> borders);
     /// The step of the run that is under way; none: no cursor.
     void setCursorStep(std::optional<std::int64_t> step);

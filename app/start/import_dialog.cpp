@@ -223,7 +223,7 @@ void ImportDialog::update()
     m_place->setText(place(model, name));
 }
 
-/// Where it comes to.
+/// Says where the import will be written.
 QString ImportDialog::place(const QString& model, const QString& name) const
 {
     if (namesFile()) {

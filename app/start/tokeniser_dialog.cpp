@@ -209,7 +209,7 @@ void TokeniserDialog::browse()
     }
 }
 
-/// What is shown belongs to what is asked for: where that is changed, it goes.
+/// Hides the result of an earlier training, because the fields now ask for another.
 void TokeniserDialog::update()
 {
     if (!m_placed) {

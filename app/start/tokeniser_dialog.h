@@ -34,8 +34,8 @@ public:
         std::string field = "text";
         std::filesystem::path folder; ///< where a model is proposed to go
     };
-    /// What a tokeniser would be learned from: relative paths start at the project's `directory`, whose it would be;
-    /// without one it goes beside the text. nullopt where the source is no text, or names none.
+    /// The texts that a tokeniser would learn from; nullopt where the source is no text or names none. Relative paths
+    /// start at the project's `directory`, where the model goes too; without a directory it goes beside the text.
     [[nodiscard]] static std::optional<Subject> subjectOf(const projects::Source& source,
                                                           const std::filesystem::path& directory);
 

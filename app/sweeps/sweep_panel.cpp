@@ -32,7 +32,7 @@ namespace {
 
 constexpr int kSoonMilliseconds = 120;
 constexpr int kRoomForBoth = 640;  ///< pixels of width from which fields and grid can stand beside each other
-constexpr int kAmpleForBoth = 860; ///< and from which they do in a high dock too
+constexpr int kAmpleForBoth = 860; ///< pixels of width from which they do so even in a high dock
 constexpr int kHigh = 340;
 constexpr int kFormWidth = 300;
 constexpr int kRowHeight = 26;
@@ -301,7 +301,7 @@ void SweepPanel::showRows(const projects::Sweep& sweep)
         connect(row, &SweepAxisRow::changed, this, [this, at](const projects::SweepAxis& axis) {
             const projects::Sweep* shown = current();
             if (!shown || at >= shown->axes.size()) {
-                return; // the row goes with its field, and what was being typed in it with both
+                return; // the row is removed with its field, and with it what was being typed
             }
             projects::Sweep changed = *shown;
             changed.axes[at] = axis;

@@ -43,7 +43,7 @@ protected:
     void hideEvent(QHideEvent* event) override;
 
 private:
-    std::function<bool()> m_holds; ///< whether the cause of what is said is there; none: nobody knows
+    std::function<bool()> m_holds; ///< whether the cause of the message still exists; empty: unknown
     QPointer<QWidget> m_back;      ///< had the focus before a question
     QLabel* m_icon;
     QLabel* m_text;

@@ -118,7 +118,7 @@ void DocumentViews::showPlace()
     m_workspace.view<OutlineView>().showPlace(m_place);
     m_workspace.view<Inspector>().show(m_session.project(), m_place);
     m_workspace.view<PaletteView>().setContext(m_session.project(), m_place);
-    if (!m_analysis.pending()) { // else it follows of itself
+    if (!m_analysis.pending()) { // a pending analysis calls showAnalysis() when it ends
         showAnalysis();
     }
     emit placeChanged();
@@ -171,7 +171,7 @@ void DocumentViews::perform(const projects::DocumentChange& change)
 void DocumentViews::select(const projects::Selection& selection)
 {
     if (m_soon.isActive()) {
-        refresh(); // the selection was made on the document of now
+        refresh(); // the views must show the present document before the selection is applied
     }
     m_place = placeOfSelection(m_session.project(), selection);
     m_state.selection = selection;

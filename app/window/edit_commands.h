@@ -64,7 +64,7 @@ private:
     [[nodiscard]] bool isBlock(const CanvasWidget& canvas) const;
     /// The part of the selection that the canvas shows.
     [[nodiscard]] projects::Selection selectionIn(const CanvasWidget& canvas) const;
-    /// How the graph of `selection` is seen; nobody sees it where the block canvas shows another.
+    /// How the graph of `selection` is seen; empty where the block canvas shows another.
     [[nodiscard]] projects::GraphView viewFor(const projects::Selection& selection) const;
     void perform(const Result<projects::DocumentChange>& change);
     void ask(CanvasWidget& canvas, const editor::AskTyping& asked);

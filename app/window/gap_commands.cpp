@@ -28,7 +28,7 @@ using visualizers::WeightPlace;
 
 constexpr const char* kSweep = "starts";
 
-/// Each method from so many draws; under ranks that the project has not, where they are asked for.
+/// A sweep of each method over several seeds; with a rank axis where the view asks for a rank that the project lacks.
 projects::Sweep sweepOf(const GapView::Asked& asked)
 {
     projects::Sweep sweep{kSweep, {}};
@@ -172,7 +172,7 @@ void GapCommands::end(const QString& told)
     noticeEdit();
 }
 
-/// The bars stay, for to see what an edit changes; that they are of before it is said.
+/// After an edit the bars stay for comparison; the view says that they show the project before it.
 void GapCommands::noticeEdit()
 {
     if (m_showsDraw && m_tag == engine::QueryTag{} && m_session.isOpen() && !drawAlike(m_drawn, m_session.project())) {
@@ -201,7 +201,7 @@ void GapCommands::choose(const WeightPlace& place)
     const projects::Project& project = m_session.project();
     const projects::Block* const block = project.network.blockOfLayer(place.layer);
     if (block == nullptr) {
-        return; // of a run with more layers than the project has now
+        return; // the run had more layers than the project has now
     }
     const auto node = std::ranges::find(block->graph.nodes, place.node, &projects::Node::name);
     const bool inside = &m_workspace.currentCanvas() == &m_workspace.block();

@@ -32,7 +32,7 @@ HelpCommands::HelpCommands(const WindowActions& actions, const DocumentSession& 
             [this](const PaletteItem& item) { explain(helpWordOf(item)); });
 }
 
-/// The palette's item, while the keys are there; else the place that all views show.
+/// The palette's item while the palette has the keyboard focus, else the place that all views show.
 void HelpCommands::explainSelected()
 {
     const PaletteView& palette = m_workspace.view<PaletteView>();

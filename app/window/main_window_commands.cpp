@@ -186,7 +186,7 @@ void MainWindow::connectView()
     connect(m_actions.exportPlot, &QAction::triggered, this, [this] { m_workspace->plotInFront()->askExport(); });
     connect(m_actions.keys, &QAction::triggered, m_commands, &Commands::showKeys);
     connect(m_actions.commands, &QAction::triggered, this, [this] {
-        fillRecent(); // else only opening its menu does
+        fillRecent(); // the list of recent projects is otherwise filled only when its menu opens
         m_commands->showPalette();
     });
     connect(&m_commands->keys(), &KeyBindings::keysChanged, this, &MainWindow::updateCanvasKeys);
@@ -216,7 +216,8 @@ void MainWindow::connectRun()
     connect(&m_engine, &EngineBridge::devicesListed, m_runBar, &RunBar::setDevices);
     connect(&m_engine, &EngineBridge::devicesUnknown, this, [this](const QString& why) {
         m_runBar->setDevicesUnknown(why);
-        if (!m_noDevicesTold && bannerText().isEmpty()) { // an offer there could not be had again
+        // Does not replace a banner whose offer could not be reached again.
+        if (!m_noDevicesTold && bannerText().isEmpty()) {
             m_noDevicesTold = true;
             refuse(why);
         }
@@ -266,7 +267,7 @@ void MainWindow::connectQueue()
     connect(&m_runs, &RunController::queueChanged, this, &MainWindow::updateStatus);
     connect(&m_runs, &RunController::queueChanged, m_banner, &Banner::recheck);
     connect(&m_runs, &RunController::ended, this, [this](const engine::RunEnded& event) {
-        // Of a run that failed the banner says why; one that has finished is no news of the queue.
+        // A failed run is reported by the banner itself; a finished one needs no message about the queue.
         if (event.status == engine::RunStatus::Stopped && m_runs.queueHeld()) {
             m_banner->say(BannerKind::Note,
                           tr("The run was stopped, and the queue with it: %n waiting.", nullptr,
@@ -315,7 +316,7 @@ void MainWindow::chooseTopology(int index)
         note(QString::fromStdString(titleOf(*edit))); // which says where blocks change with it
     }
     m_documents->choose(SectionPlace{Section::Topology});
-    // Not before the Return that chose is done with: it would open a block.
+    // Queued: the canvas would take the Return key that chose the topology as a command to open a block.
     QMetaObject::invokeMethod(
         this, [this] { m_workspace->canvas().surface()->setFocus(); }, Qt::QueuedConnection);
 }

@@ -7,8 +7,8 @@ class Workspace;
 
 enum class PanelStep { Next, Previous };
 
-/// Moves the keys from panel to panel, as Tab cannot where it types: the canvas in front, then every dock that is seen;
-/// in each to where they were last. GUI thread.
+/// Moves the keyboard focus from panel to panel, also where Tab types a character: the canvas in front, then every
+/// visible dock; in each to the widget that had it last. GUI thread.
 void focusPanel(Workspace& workspace, PanelStep step);
 
 } // namespace residua::app

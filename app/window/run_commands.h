@@ -56,7 +56,7 @@ private:
     QPointer<ExportDialog> m_exportDialog;
     engine::QueryTag m_export{}; ///< the last that was asked for
     engine::QueryTag m_sample{}; ///< the last that was asked for
-    std::string m_sampled;       ///< the run that it is of
+    std::string m_sampled;       ///< the run that m_sample asked about
     std::string m_shown;         ///< the run whose texts are shown
 };
 

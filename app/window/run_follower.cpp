@@ -334,7 +334,7 @@ QString RunFollower::startOf(const std::string& directory) const
 void RunFollower::onFailed(const std::string& directory, const QString& reason)
 {
     m_reading.erase(directory);
-    if (m_shown.find(directory)) { // else it went to the trash while it was being read, and nobody waits for it
+    if (m_shown.find(directory)) { // else it went to the trash while it was being read
         emit refused(reason);
     }
     if (isLive(directory)) {

@@ -82,7 +82,7 @@ private:
     RunLoader m_loader;
     QTimer m_watch;
     int m_lists = 0; ///< of runs, under way
-    /// By project: runs of it that do not lie in its folder of runs.
+    /// For each project, its runs that lie outside its own runs folder.
     std::map<std::filesystem::path, std::vector<std::filesystem::path>> m_elsewhere;
     std::set<std::string> m_reading;           ///< runs that are being read from their beginning
     std::map<std::string, RunMark> m_marks;    ///< what was read of each run that is shown

@@ -22,7 +22,8 @@ public:
 private:
     void train();
     void waitForFrames();
-    /// Opens what stands before the workspace, where something does. False: its runs are still being listed.
+    /// Opens the dialog or page in front of the workspace that the command line names. False: its runs are still being
+    /// listed.
     [[nodiscard]] bool openFront();
     /// The window, or a dialog alone; none: it is not there yet.
     [[nodiscard]] QWidget* subject() const;
@@ -32,7 +33,7 @@ private:
     MainWindow& m_window;
     LaunchOptions m_options;
     int m_frames = 0;
-    int m_waits = 0; ///< frames spent on what stands before the workspace
+    int m_waits = 0; ///< frames spent waiting for that dialog or page
     bool m_opened = false;
 };
 

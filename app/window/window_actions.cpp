@@ -106,7 +106,7 @@ void WindowActions::makeView(const Make& make)
     theme = make("theme", Text::tr("&Dark theme"), {QKeySequence(Qt::CTRL | Qt::Key_T)},
                  Text::tr("Switch between light and dark"));
     theme->setCheckable(true);
-    theme->setIconVisibleInMenu(false); // the mark that it is on has its place
+    theme->setIconVisibleInMenu(false); // menus show the check mark in the icon's place
     resetLayout = make("", Text::tr("&Reset the layout"), {}, Text::tr("Put every panel back in its place"));
     commands = make("", Text::tr("&Commands…"), {QKeySequence(Qt::CTRL | Qt::Key_K)}, Text::tr("Find any command"));
     keys = make("", Text::tr("&Keyboard shortcuts…"), {}, Text::tr("See and change the keys of every command"));
@@ -167,7 +167,7 @@ void WindowActions::makeRunBar(const Make& make)
                     Text::tr("Write a checkpoint and end the run"));
 }
 
-/// Names in the user's settings: they stay.
+/// Object names; users' settings store them, so they must not change.
 void WindowActions::nameActions()
 {
     const std::pair<QAction*, const char*> names[] = {

@@ -237,7 +237,7 @@ void Workspace::resizeEvent(QResizeEvent* event)
     m_keeper.apply();
 }
 
-/// That with the focus; else the one in front below the canvases.
+/// The dock with the focus; else the one in front below the canvases.
 QDockWidget* Workspace::dockInFront() const
 {
     for (QDockWidget* dock : m_docks) {

@@ -91,7 +91,7 @@ public:
     void toggleFloating();
     /// The plot that a command without a pointer means.
     [[nodiscard]] visualizers::PlotView* plotInFront() const;
-    /// What exports are asked for with at first, of whichever plot.
+    /// The choice that every plot's export dialog starts with.
     void setExportChoice(const visualizers::ExportChoice& choice);
     /// Brings the stages of training to the front.
     void showSchedule();

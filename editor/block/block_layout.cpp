@@ -19,7 +19,7 @@ constexpr std::size_t kMostLanes = 20'000;
 constexpr double kLaneOrderWeight =
     0.2; ///< in the order of a row: boxes that are wired to each other stay near each other
 
-struct Link {
+struct WireEnd {
     std::size_t other = 0;
     float ownPort = 0; ///< x of the port from its box's centre
     float otherPort = 0;
@@ -30,20 +30,20 @@ struct Vertex {
     std::size_t row = 0;
     float width = 0;
     bool lane = false;
-    std::vector<Link> below;
-    std::vector<Link> above;
+    std::vector<WireEnd> below;
+    std::vector<WireEnd> above;
 };
 
 class Layering {
 public:
-    Layering(const std::vector<LayoutBox>& boxes, const std::vector<LayoutLink>& links) : m_boxes(boxes)
+    Layering(const std::vector<LayoutBox>& boxes, const std::vector<LayoutWire>& wires) : m_boxes(boxes)
     {
         for (const LayoutBox& box : boxes) {
             m_vertices.push_back({0, box.width, false, {}, {}});
         }
-        assignRows(links);
-        for (const LayoutLink& link : links) {
-            addLink(link);
+        assignRows(wires);
+        for (const LayoutWire& wire : wires) {
+            addWire(wire);
         }
         fillRows();
         for (int i = 0; i < kSweeps; ++i) {
@@ -78,13 +78,13 @@ public:
 
 private:
     // A row is the length of the longest path from below; a box in a cycle is placed in the order of the document.
-    void assignRows(const std::vector<LayoutLink>& links)
+    void assignRows(const std::vector<LayoutWire>& wires)
     {
         std::vector<std::size_t> waiting(m_boxes.size(), 0);
         std::vector<std::vector<std::size_t>> followers(m_boxes.size());
-        for (const LayoutLink& link : links) {
-            ++waiting[link.to];
-            followers[link.from].push_back(link.to);
+        for (const LayoutWire& wire : wires) {
+            ++waiting[wire.to];
+            followers[wire.from].push_back(wire.to);
         }
         std::vector<bool> done(m_boxes.size(), false);
         for (std::size_t left = m_boxes.size(); left > 0; --left) {
@@ -110,24 +110,24 @@ private:
         m_vertices[upper].below.push_back({lower, upperPort, lowerPort});
     }
 
-    void addLink(const LayoutLink& link)
+    void addWire(const LayoutWire& wire)
     {
-        const std::size_t top = m_vertices[link.to].row;
-        if (m_vertices[link.from].row >= top) {
+        const std::size_t top = m_vertices[wire.to].row;
+        if (m_vertices[wire.from].row >= top) {
             return;
         }
-        if (top - m_vertices[link.from].row > kMostLanes + m_boxes.size() - m_vertices.size()) {
+        if (top - m_vertices[wire.from].row > kMostLanes + m_boxes.size() - m_vertices.size()) {
             return;
         }
-        std::size_t lower = link.from;
-        float port = link.fromPort - m_boxes[link.from].width / 2;
-        for (std::size_t row = m_vertices[link.from].row + 1; row < top; ++row) {
+        std::size_t lower = wire.from;
+        float port = wire.fromPort - m_boxes[wire.from].width / 2;
+        for (std::size_t row = m_vertices[wire.from].row + 1; row < top; ++row) {
             m_vertices.push_back({row, kLaneWidth, true, {}, {}});
             connect(lower, port, m_vertices.size() - 1, 0);
             lower = m_vertices.size() - 1;
             port = 0;
         }
-        connect(lower, port, link.to, link.toPort - m_boxes[link.to].width / 2);
+        connect(lower, port, wire.to, wire.toPort - m_boxes[wire.to].width / 2);
     }
 
     void fillRows()
@@ -152,16 +152,16 @@ private:
             number(row);
             std::vector<double> wanted = place;
             for (const std::size_t v : row) {
-                const std::vector<Link>& links = upwards ? m_vertices[v].below : m_vertices[v].above;
+                const std::vector<WireEnd>& wires = upwards ? m_vertices[v].below : m_vertices[v].above;
                 double sum = 0;
                 double weight = 0;
-                for (const Link& link : links) {
-                    const Vertex& other = m_vertices[link.other];
+                for (const WireEnd& wire : wires) {
+                    const Vertex& other = m_vertices[wire.other];
                     const double counts = other.lane ? kLaneOrderWeight : 1;
-                    sum += counts * (place[link.other] + link.otherPort / (other.width + 1));
+                    sum += counts * (place[wire.other] + wire.otherPort / (other.width + 1));
                     weight += counts;
                 }
-                wanted[v] = links.empty() ? place[v] : sum / weight;
+                wanted[v] = wires.empty() ? place[v] : sum / weight;
             }
             std::ranges::stable_sort(row, {}, [&](std::size_t v) { return wanted[v]; });
             number(row);
@@ -173,9 +173,9 @@ private:
     {
         std::vector<double> wanted;
         for (const bool lanes : {false, true}) {
-            for (const Link& link : m_vertices[v].below) {
-                if (m_vertices[link.other].lane == lanes) {
-                    wanted.push_back(m_centres[link.other] + link.otherPort - link.ownPort);
+            for (const WireEnd& wire : m_vertices[v].below) {
+                if (m_vertices[wire.other].lane == lanes) {
+                    wanted.push_back(m_centres[wire.other] + wire.otherPort - wire.ownPort);
                 }
             }
             if (!wanted.empty()) {
@@ -231,9 +231,9 @@ private:
 
 } // namespace
 
-std::vector<Point> layoutBlock(const std::vector<LayoutBox>& boxes, const std::vector<LayoutLink>& links)
+std::vector<Point> layoutBlock(const std::vector<LayoutBox>& boxes, const std::vector<LayoutWire>& wires)
 {
-    return Layering(boxes, links).places();
+    return Layering(boxes, wires).places();
 }
 
 } // namespace residua::editor

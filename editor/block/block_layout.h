@@ -18,7 +18,7 @@ struct LayoutBox {
     float width = 0;
     float height = 0;
 };
-struct LayoutLink {
+struct LayoutWire {
     std::size_t from = 0;
     float fromPort = 0;
     std::size_t to = 0;
@@ -29,6 +29,6 @@ struct LayoutLink {
 /// all that feed it, and above the one that feeds it alone exactly. A wire over several rows has a lane kept free
 /// beside the boxes of each. Deterministic; wires of a cycle that lead back are overlooked. y grows downwards, 0 is
 /// the bottom of the lowest row; x is centred on 0.
-[[nodiscard]] std::vector<Point> layoutBlock(const std::vector<LayoutBox>& boxes, const std::vector<LayoutLink>& links);
+[[nodiscard]] std::vector<Point> layoutBlock(const std::vector<LayoutBox>& boxes, const std::vector<LayoutWire>& wires);
 
 } // namespace residua::editor

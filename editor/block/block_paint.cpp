@@ -20,7 +20,7 @@ constexpr float kCorner = 6;       ///< of a wire, in scene units
 constexpr float kStripe = 4;       ///< the kind's colour, at a node's left
 constexpr float kPadding = 10;     ///< inside a node
 constexpr float kNamesFrom = 0.7F; ///< the zoom from which ports are named
-constexpr float kPortsFrom = 0.5F; ///< and from which they are drawn
+constexpr float kPortsFrom = 0.5F; ///< the zoom from which ports are drawn
 constexpr float kGroundStep = 32;
 
 ImU32 categoryColour(const BlockPicture& picture, const BlockNode& node, double alpha)

@@ -15,8 +15,8 @@ namespace {
 // Costs of a route, as lengths.
 constexpr float kBend = 16;
 constexpr float kCrossing = 10;
-constexpr float kOnOther = 30;  ///< cost per length on top of another bundle's wire
-constexpr float kOnSame = 0.7F; ///< cost per length on top of a wire of the same bundle
+constexpr float kOnOther = 30;  ///< cost per length on top of another group's wire
+constexpr float kOnSame = 0.7F; ///< cost per length on top of a wire of the same group
 
 /// The most grid lines that routes use; where there would be more, wires run straight.
 constexpr std::size_t kMostCrossings = 2'000'000;
@@ -83,7 +83,7 @@ public:
             return std::nullopt;
         }
         ++m_round;
-        m_bundle = static_cast<std::uint32_t>(wire.bundle) + 1;
+        m_group = static_cast<std::uint32_t>(wire.group) + 1;
         m_open = {};
         m_goal = goal;
         offer(start * 2 + Upright, start * 2 + Upright, 0);
@@ -105,7 +105,7 @@ private:
 
     std::size_t crossing(float x, float y) const { return nearestTo(m_y, y) * m_x.size() + nearestTo(m_x, x); }
     Point pointOf(std::size_t at) const { return {m_x[at % m_x.size()], m_y[at / m_x.size()]}; }
-    // A lower bound of the remaining cost, without the discount for the own bundle: with it, A* would search
+    // A lower bound of the remaining cost, without the discount for the own group: with it, A* would search
     // everywhere.
     float remaining(std::size_t at) const
     {
@@ -177,15 +177,15 @@ private:
         const float length = std::abs(a.x - b.x) + std::abs(a.y - b.y);
         const std::uint32_t owner = m_taken[edge * 2 + heading];
         const std::uint32_t across = m_taken[to * 2 + (1 - heading)];
-        const float price = length * (owner == kNobody ? 1 : owner == m_bundle ? kOnSame : kOnOther);
+        const float price = length * (owner == kNobody ? 1 : owner == m_group ? kOnSame : kOnOther);
         offer(to * 2 + heading, state,
-              m_price[state] + price + (across != kNobody && across != m_bundle ? kCrossing : 0));
+              m_price[state] + price + (across != kNobody && across != m_group ? kCrossing : 0));
     }
 
     void take(std::size_t edge, std::size_t heading)
     {
         std::uint32_t& owner = m_taken[edge * 2 + heading];
-        owner = owner == kNobody || owner == m_bundle ? m_bundle : kSeveral;
+        owner = owner == kNobody || owner == m_group ? m_group : kSeveral;
     }
 
     std::vector<Point> walkBack(const RouteEnds& wire, std::size_t state, std::size_t start)
@@ -220,13 +220,13 @@ private:
     std::vector<float> m_x;
     std::vector<float> m_y;
     std::vector<std::uint8_t> m_blocked; ///< by crossing
-    // By crossing and heading:
-    std::vector<std::uint32_t> m_taken; ///< the bundle on the piece that begins there
+    // The next four are indexed by crossing and heading.
+    std::vector<std::uint32_t> m_taken; ///< the group whose wires take the piece that begins there
     std::vector<float> m_price;
     std::vector<std::size_t> m_from;
     std::vector<std::uint32_t> m_seen; ///< the round in which the two above were written
     std::uint32_t m_round = 0;
-    std::uint32_t m_bundle = kNobody;
+    std::uint32_t m_group = kNobody;
     std::size_t m_goal = 0;
     std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> m_open;
 };

@@ -8,12 +8,12 @@
 
 namespace residua::editor {
 
-/// A wire to be drawn: leaves `from` upwards, enters `to` from below. Wires of one `bundle` carry the same value and
+/// A wire to be drawn: leaves `from` upwards, enters `to` from below. Wires of one `group` carry the same value and
 /// may run on each other; others keep beside each other where there is room.
 struct RouteEnds {
     Point from;
     Point to;
-    std::size_t bundle = 0;
+    std::size_t group = 0;
 
     bool operator==(const RouteEnds&) const = default;
 };

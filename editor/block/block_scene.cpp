@@ -197,12 +197,12 @@ void BlockScene::route()
     for (const BlockNode& node : m_nodes) {
         boxes.push_back(node.rect);
     }
-    std::map<PortRef, std::size_t> bundles;
+    std::map<PortRef, std::size_t> groups;
     std::vector<RouteEnds> ends;
     for (const BlockWire& wire : m_wires) {
-        const std::size_t bundle = bundles.emplace(wire.wire.from, bundles.size()).first->second;
+        const std::size_t group = groups.emplace(wire.wire.from, groups.size()).first->second;
         ends.push_back({port(wire.wire.from, projects::PortSide::Output)->at,
-                        port(wire.wire.to, projects::PortSide::Input)->at, bundle});
+                        port(wire.wire.to, projects::PortSide::Input)->at, group});
     }
     // Routes are kept where only texts have changed.
     if (boxes != m_routedBoxes || ends != m_routedEnds) {
@@ -221,16 +221,16 @@ std::map<NodeId, Point> BlockScene::tidied() const
     for (const BlockNode& node : m_nodes) {
         boxes.push_back({widthOf(node), heightOf(node)});
     }
-    std::vector<LayoutLink> links;
+    std::vector<LayoutWire> layoutWires;
     for (const BlockWire& wire : m_wires) {
         const std::size_t from = m_index.at(wire.wire.from.node);
         const std::size_t to = m_index.at(wire.wire.to.node);
         const BlockNode& source = m_nodes[from];
         const BlockNode& target = m_nodes[to];
-        links.push_back({from, portOffset(source, source.outputs, indexOf(source.outputs, wire.wire.from.port)), to,
-                         portOffset(target, target.inputs, indexOf(target.inputs, wire.wire.to.port))});
+        layoutWires.push_back({from, portOffset(source, source.outputs, indexOf(source.outputs, wire.wire.from.port)),
+                               to, portOffset(target, target.inputs, indexOf(target.inputs, wire.wire.to.port))});
     }
-    const std::vector<Point> corners = layoutBlock(boxes, links);
+    const std::vector<Point> corners = layoutBlock(boxes, layoutWires);
     std::map<NodeId, Point> places;
     for (std::size_t i = 0; i < m_nodes.size(); ++i) {
         places.emplace(m_nodes[i].id, corners[i]);

@@ -20,7 +20,7 @@ struct LayerRun {
 /// Runs of two layers and more that are of one block, as long as they can be.
 [[nodiscard]] std::vector<LayerRun> identicalRuns(const projects::Network& network);
 
-/// Those of the folds that an edit has left runs of like layers.
+/// Those folds whose layers are still alike after an edit.
 [[nodiscard]] std::vector<LayerRun> stillFolded(const projects::Network& network, std::vector<LayerRun> folds);
 /// Unfolds what is folded among `layers`, or else folds their runs; of all layers where there are none.
 [[nodiscard]] std::vector<LayerRun> toggled(const projects::Network& network, std::vector<LayerRun> folds,

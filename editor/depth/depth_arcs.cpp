@@ -12,13 +12,13 @@ namespace residua::editor {
 namespace {
 
 constexpr int kFinestSegments = 64;      ///< of an arc
-constexpr std::size_t kSketch = 300;     ///< arcs that stand for all of them until there is a sheet
-constexpr std::size_t kMostMarks = 2000; ///< of frozen arcs, and counts of bundles, over a sheet
+constexpr std::size_t kSketch = 300;     ///< arcs drawn as a sample of all until the picture of all is ready
+constexpr std::size_t kMostMarks = 2000; ///< marks of frozen arcs and counts of groups, drawn over that picture
 constexpr double kAside = 0.3;           ///< opacity of arcs that do not touch the layer under the pointer
 constexpr float kWeakest = 0.45F;        ///< opacity of the smallest weight, where arcs are not faded
 constexpr float kDimmed = 0.35F;         ///< of what a step leaves out
 constexpr float kStrandGap = 3.5F;       ///< screen pixels between the ports of one shortcut
-constexpr float kSmallestCount = 9; ///< screen pixels of an arc's height, below which a bundle's number is left out
+constexpr float kSmallestCount = 9;      ///< screen pixels of an arc's height, below which a group's count is left out
 
 struct Strand {
     ArcShape shape;
@@ -31,7 +31,7 @@ std::optional<float> weightOf(const DepthPicture& picture, const Arc& arc, const
     if (arc.count == 1) {
         return weights.of(arc.shortcut);
     }
-    // A bundle has the colour of its strongest weight.
+    // Shortcuts drawn as one arc have the colour of their strongest weight.
     std::optional<float> strongest;
     double most = -1;
     for (const projects::Shortcut& shortcut : picture.scene.members(arc)) {
@@ -206,7 +206,7 @@ void Arcs::paintMark(const Strand& strand) const
     }
 }
 
-// How many shortcuts a bundle is.
+// How many shortcuts are drawn as this one arc.
 void Arcs::paintCount(const Arc& arc) const
 {
     if (arc.count < 2 || arc.height * m_picture.view.zoom() < kSmallestCount) {
@@ -227,7 +227,7 @@ void Arcs::paintSheet() const
                     imColour({255, 255, 255}, alpha));
 }
 
-// So many that a frame has no time to draw each: what was drawn beside the frames, and over it what is pointed at.
+// Too many arcs to draw in one frame: draws the picture made on another thread, then what is pointed at or selected.
 void Arcs::paintCrowd(const std::vector<const Arc*>& inSight) const
 {
     if (m_picture.sheet) {
@@ -306,7 +306,7 @@ std::size_t strokesInSight(const DepthPicture& picture)
 std::vector<ArcInk> inksOf(const DepthPicture& picture)
 {
     const std::vector<ShownPort> ports = shownPorts(picture);
-    const bool manySelected = picture.selection.shortcuts.size() > kMostStrokes; // else they are drawn over the sheet
+    const bool manySelected = picture.selection.shortcuts.size() > kMostStrokes; // else they are drawn over the picture
     std::vector<ArcInk> inks;
     inks.reserve(picture.scene.arcs().size() * ports.size());
     for (const Arc& arc : picture.scene.arcs()) {

@@ -112,7 +112,7 @@ private:
     Hit m_pressed;
     ShortcutDrag m_drag; ///< while Connect
 
-    /// What the inks of a sheet depend on.
+    /// What the colours and widths in the picture of all arcs depend on.
     struct InkSource {
         std::uint64_t scene = 0;
         LiveSnapshot live;
@@ -170,7 +170,7 @@ void DepthCanvas::setRise(float rise)
     }
 }
 
-// Where a higher arc than before has come, all arcs are lowered to what is above the row: the boxes stay.
+// If an arc reaches above the view, all arcs are made flatter; boxes do not move.
 void DepthCanvas::keepArcsInSight()
 {
     const float room = -view().toScene({0, framing().top + kArcMargin}).y;
@@ -269,7 +269,7 @@ void DepthCanvas::wantSheet(const DepthPicture& picture)
 void DepthCanvas::setTexture(void* texture)
 {
     m_texture = texture;
-    if (texture == nullptr) { // the picture went with it: it is drawn anew
+    if (texture == nullptr) { // the host dropped the texture, so the picture is made again
         m_sheets.reset();
         m_sheet.reset();
     }

@@ -42,11 +42,11 @@ struct DepthPicture {
     std::optional<ArcSheet> sheet = {}; ///< where there is one
 };
 
-/// Arcs in sight, one for each port that is shown; where they are more than kMostStrokes they are drawn by a sheet,
-/// with what is pointed at or selected over it.
+/// Arcs in sight, one for each port that is shown. If there are more than kMostStrokes, the picture of all arcs is
+/// drawn, and over it what is pointed at or selected.
 inline constexpr std::size_t kMostStrokes = 900;
 [[nodiscard]] std::size_t strokesInSight(const DepthPicture& picture);
-/// How every arc is drawn on such a sheet.
+/// How every arc is drawn in that picture.
 [[nodiscard]] std::vector<ArcInk> inksOf(const DepthPicture& picture);
 
 void paintDepth(ImDrawList& list, const DepthPicture& picture);

@@ -45,8 +45,8 @@ std::string noteFor(const projects::Topology& topology, std::int64_t depth)
     return {};
 }
 
-// The kind that a bundle is drawn as: learned before frozen, fixed and pruned.
-projects::ShortcutKind kindOfBundle(projects::ShortcutKind a, projects::ShortcutKind b)
+// The kind that several shortcuts drawn as one arc have: learned before frozen, fixed and pruned.
+projects::ShortcutKind kindOfGroup(projects::ShortcutKind a, projects::ShortcutKind b)
 {
     const auto rank = [](projects::ShortcutKind kind) {
         switch (kind) {
@@ -172,11 +172,11 @@ void DepthScene::addArcs(const DepthMix& mix)
         m_note = std::to_string(drawn.size()) + " shortcuts are too many to be drawn";
         return;
     }
-    bundle(mix, std::move(drawn));
+    group(mix, std::move(drawn));
 }
 
 // One arc for all shortcuts between the same two boxes. Where nothing is folded that is one each.
-void DepthScene::bundle(const DepthMix& mix, std::vector<projects::DrawnShortcut> drawn)
+void DepthScene::group(const DepthMix& mix, std::vector<projects::DrawnShortcut> drawn)
 {
     const auto ends = [&](const Shortcut& s) { return std::pair(boxIndex(s.target), boxIndex(lastModuleIn(mix, s))); };
     if (m_boxes.size() < m_boxOf.size()) {
@@ -193,7 +193,7 @@ void DepthScene::bundle(const DepthMix& mix, std::vector<projects::DrawnShortcut
         }
         if (!m_arcs.empty() && m_arcs.back().to == target && m_arcs.back().from == source) {
             ++m_arcs.back().count;
-            m_arcs.back().kind = kindOfBundle(m_arcs.back().kind, each.kind);
+            m_arcs.back().kind = kindOfGroup(m_arcs.back().kind, each.kind);
         } else {
             m_arcs.push_back(
                 {{}, each.shortcut, each.kind, static_cast<std::uint32_t>(m_members.size()), 1, source, target});

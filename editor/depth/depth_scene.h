@@ -130,7 +130,7 @@ private:
     void addBoxes(const projects::Project& project, const std::vector<LayerRun>& folds);
     void addBox(LayerBox box, float width, float gap);
     void addArcs(const projects::DepthMix& mix);
-    void bundle(const projects::DepthMix& mix, std::vector<projects::DrawnShortcut> drawn);
+    void group(const projects::DepthMix& mix, std::vector<projects::DrawnShortcut> drawn);
     void addBrackets(const std::vector<projects::LayerGroup>& groups);
     void place();
     void index();

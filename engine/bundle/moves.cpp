@@ -64,7 +64,7 @@ Status copyTo(const fs::path& from, const fs::path& to)
     return code ? Status(cannotBePut(to, code.value())) : syncDirectory(to);
 }
 
-/// By way of a copy beside its place, so that nobody sees half of it there.
+/// Copies beside the target and renames, so that no reader sees half of it.
 Status copyAcross(const fs::path& from, const fs::path& to)
 {
     const fs::path copy = temporaryBeside(to.parent_path() / ("." + to.filename().string()));

@@ -37,7 +37,7 @@ std::optional<std::string> placeBelow(const fs::path& folder, const fs::path& pa
     return within && *within != "." ? std::optional(within->generic_string()) : std::nullopt;
 }
 
-/// Left behind: what belongs to a process, and what one left that died while it wrote.
+/// Files that are not packed: locks, stop requests and unfinished files of a process.
 bool isOfAProcess(const std::string& name)
 {
     return name == kLockFile || name == kStopFile || name.ends_with("-shm") || name.starts_with('.') ||
@@ -260,7 +260,7 @@ private:
             m_list.notes.push_back("run " + shown + " is being trained and is left out: stop it first");
             return Done{};
         }
-        if (held) { // it is not where the folder cannot be written: nobody else can write the run either
+        if (held) { // no lock can be made in a read-only folder, but no process can write the run there either
             m_list.held.push_back(std::move(*held));
         }
         auto file = readRunFile(run);

@@ -164,7 +164,7 @@ void tellOtherData(const BundleWatch& watch, UnpackedBundle& result)
     }
 }
 
-/// What looks at data says no shares that are of use here: all but that was done.
+/// Fingerprinting reports shares of its own; here it only has to be stoppable, so 1 is reported.
 BundleWatch atTheEnd(const BundleWatch& watch)
 {
     return watch ? BundleWatch([&watch](double) { return watch(1); }) : BundleWatch();

@@ -49,8 +49,8 @@ public:
 /// what lies beside that where it is there. None for a tokeniser without a model.
 [[nodiscard]] std::vector<std::filesystem::path> tokeniserFiles(const projects::Tokeniser& tokeniser,
                                                                 const std::filesystem::path& projectDirectory);
-/// What that file would say for transformers: the class that reads any tokenizer.json, and the tokens that begin and
-/// end a document in tokenizerJsonCodec().
+/// The contents of a tokenizer_config.json for transformers: the class that reads any tokenizer.json, and the tokens
+/// that begin and end a document in tokenizerJsonCodec().
 [[nodiscard]] Result<std::string> settingsOf(const std::filesystem::path& tokenizerJson);
 /// Whether such a file says which class of transformers reads the tokeniser.
 [[nodiscard]] bool namesTokeniserClass(const std::filesystem::path& settings);

@@ -36,7 +36,7 @@ Result<std::string> endBySettings(const fs::path& settings)
         return std::string();
     }
     const auto json = readSettings(settings);
-    if (!json) { // to go on without them might end documents otherwise
+    if (!json) { // without its settings documents might be ended by another token
         return Error{json.error().place, json.error().message + "; a tokenizer.json may do without: mend or remove it"};
     }
     const auto end = json->find("eos_token");

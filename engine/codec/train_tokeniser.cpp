@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // residua-train-tokeniser OUTPUT bpe|unigram PIECES THREADS: learns a SentencePiece model of the lines on its standard
 // input, and says on its standard error how far it is. A program of its own, because the trainer ends its process where
-// its own checks fail, and cannot be told to stop. It ends with who started it.
+// its own checks fail, and cannot be told to stop. It ends when the process that started it ends.
 #include "projects/base/utf8.h"
 
 #include <sentencepiece_trainer.h>

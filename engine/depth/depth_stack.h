@@ -25,7 +25,7 @@ class DepthStack {
 public:
     explicit DepthStack(const Compute& compute);
 
-    /// Puts [..., d] on the stack, in the compute's residual type; returns its index. All entries have one shape.
+    /// Appends an entry [..., d], in the compute's residual type; returns its index. All entries have one shape.
     std::size_t push(const at::Tensor& entry);
     [[nodiscard]] std::size_t size() const { return m_entries.size(); }
     /// The entry as anything that reads it besides a mix must take it, so that its gradient is gathered with the

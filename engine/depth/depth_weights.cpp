@@ -139,7 +139,7 @@ private:
         return parts;
     }
 
-    /// Without its gate as a closed one leaves it: b, or for a gate inside ReLU(b).
+    /// Weights of one part. Entries without a gate weigh what a closed gate gives: b, or ReLU(b) for a gate inside.
     [[nodiscard]] MixWeights weightsOf(std::size_t index, const Part& part) const
     {
         const bool inside = m_mix.gate.kind == projects::GateKind::Inside;

@@ -19,16 +19,16 @@ namespace residua::engine {
 /// What a reader is about to mix, for weights that depend on it.
 struct DepthReading {
     const DepthStack& stack;
-    /// Which of the reader's sources are on the stack, as places in DepthReader::sources, ascending: all but those of
-    /// layers that the pass leaves out. At least one.
+    /// Which of the reader's sources are among the stack entries, as places in DepthReader::sources, ascending: all but
+    /// those of layers that the pass leaves out. At least one.
     std::span<const std::size_t> places;
-    std::span<const std::size_t> sources; ///< their indices on the stack, in that order
+    std::span<const std::size_t> sources; ///< their indices among the entries, in that order
     const at::Tensor& newest;             ///< [..., d]: the newest entry
 };
 
 /// Some of a reader's sources with the weights that they get. A reader's mix is the sum of its parts.
 struct WeighedSources {
-    std::vector<std::size_t> sources; ///< indices on the stack
+    std::vector<std::size_t> sources; ///< indices among the entries
     MixWeights weights;
 };
 

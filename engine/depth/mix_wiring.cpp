@@ -28,8 +28,7 @@ class Entries {
 public:
     Entries(DepthStack& stack, const DepthMix& mix) : m_stack(stack), m_mix(mix) {}
 
-    /// What module `module` (0: the input) puts on the stack, added to what its group has put there. Undefined:
-    /// nothing.
+    /// Stores what module `module` (0: the input) makes, added to what its group has made before. Undefined: nothing.
     void put(std::int64_t module, const at::Tensor& value)
     {
         const auto number = static_cast<std::size_t>(projects::entryOf(m_mix, module));
@@ -43,10 +42,10 @@ public:
 
     [[nodiscard]] const at::Tensor& newest() const { return m_stack.entry(m_newest); }
 
-    /// What is there of a reader's sources.
+    /// Those of a reader's sources that this pass has.
     struct Present {
         std::vector<std::size_t> places;  ///< in DepthReader::sources
-        std::vector<std::size_t> indices; ///< on the stack
+        std::vector<std::size_t> indices; ///< in the DepthStack
     };
     /// A summed middle grows by its new entries.
     [[nodiscard]] Present of(const DepthReader& reader)
@@ -82,7 +81,7 @@ private:
 
     DepthStack& m_stack;
     const DepthMix& m_mix;
-    std::vector<std::optional<std::size_t>> m_index; ///< of each entry on the stack
+    std::vector<std::optional<std::size_t>> m_index; ///< of each entry, in m_stack
     std::size_t m_newest = 0;
     std::optional<std::size_t> m_sum; ///< the summed middle's, and the last entry that is in it
     std::int64_t m_summed = 0;
@@ -216,7 +215,7 @@ private:
         return branch;
     }
 
-    /// Where one of them is undefined, the other.
+    /// a + b; if one is undefined, the other.
     static at::Tensor sumOf(const at::Tensor& a, const at::Tensor& b)
     {
         return !a.defined() ? b : !b.defined() ? a : a + b;

@@ -177,7 +177,8 @@ public:
     {
         SharedWeights::begin();
         at::Tensor rows = m_dynamic * m_norm.unsqueeze(1);
-        if (wiring().norm == projects::StreamNorm::Layer) { // and a last row whose product is the sum of the features
+        // LayerNorm also needs the sum of the features, made by one more row
+        if (wiring().norm == projects::StreamNorm::Layer) {
             rows = at::cat({rows - rows.mean(2, true), at::ones_like(m_norm).unsqueeze(1)}, 1);
         }
         m_rows = rows.unbind(0);

@@ -258,7 +258,7 @@ private:
     at::Tensor m_query;
     at::Tensor m_norm;
     at::Tensor m_vectors;        ///< q ⊙ w in this pass
-    std::vector<Seen> m_entries; ///< by their index on the stack
+    std::vector<Seen> m_entries; ///< by their index among the stack entries
 };
 
 } // namespace

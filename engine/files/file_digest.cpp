@@ -34,7 +34,7 @@ constexpr std::size_t kDigestBlock = std::size_t{1} << 20;
 /// steps, the coarsest of two seconds.
 constexpr std::time_t kYoung = 3;
 
-/// What a file is known by as long as nobody writes to it.
+/// Identifies a file's contents as long as it is not written to.
 using Identity = std::array<std::int64_t, 7>;
 
 Identity identityOf(const struct stat& status)

@@ -267,10 +267,9 @@ std::vector<at::Tensor> GraphProgram::runOn(std::span<const at::Tensor> inputs, 
     if (!at::GradMode::is_enabled()) {
         return runSteps(inputs, pass, layer);
     }
-    // What enters goes through an alias, at which the gradients of all readers inside are summed and leave as one, as
-    // they leave a graph that is computed again. Without it they would meet those of readers outside one by one, and
-    // Keep and Recompute would differ in the order of that sum, so in bits. Ports that are fed the same tensor share
-    // one alias, so that an operator sees that they are the same.
+    // Inputs pass through an alias where the gradients of all readers inside are summed, as under recomputation.
+    // Without it they would be added one by one to those of outside readers, so Keep and Recompute would differ in
+    // bits. Ports that are fed the same tensor share one alias, so that an operator sees that they are the same.
     std::vector<at::Tensor> entering;
     for (const at::Tensor& input : inputs) {
         const auto same = std::ranges::find_if(inputs, [&](const at::Tensor& other) { return other.is_same(input); });

@@ -11,7 +11,7 @@ namespace residua::engine {
 Result<LowRankFit> fitKept(const LowRankProblem& problem, LowRankMethod method, CachedFits& cache,
                            const LowRankWatch& watch)
 {
-    if (method == LowRankMethod::Baseline) { // a draw is no work
+    if (method == LowRankMethod::Baseline) { // drawing is cheap, so it is not cached
         return fitLowRank(problem, method, watch);
     }
     const std::string name = fitFileName(problem, method);

@@ -33,7 +33,7 @@ public:
         std::ranges::stable_sort(m_order, [&](std::size_t a, std::size_t b) { return work(a) > work(b); });
     }
 
-    /// One thread's share: the next that nobody has, until none is left.
+    /// Runs on each thread: takes the next fit that no other thread has taken, until none is left.
     void take()
     {
         for (std::size_t next = m_next++; next < m_order.size(); next = m_next++) {

@@ -118,7 +118,7 @@ LbfgsResult minimise(const LbfgsObjective& objective, VectorXd start, const Lbfg
         Point next = searched(objective, now, direction, step);
         if (!(next.value < now.value)) {
             if (first) {
-                result.converged = true; // even the gradient leads nowhere lower: the rest is rounding
+                result.converged = true; // no step along the gradient lowers the value: only rounding is left
                 break;
             }
             curvature.forget();

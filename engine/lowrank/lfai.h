@@ -6,8 +6,9 @@
 namespace residua::engine::lowrank {
 
 /// Algorithms 1 and 2: Adam on (1/B)·Σ_k ‖σ(left·right·x_k) − σ(weight·x_k)‖² over fresh Gaussian samples, from
-/// `start`. After each epoch the expectation is measured without samples; where it stands still the course ends early.
-/// Not converged: it still moved in the last epoch, or stands where factors of zeros do. Errors: stoppedFit().
+/// `start`. After each epoch the expectation is measured without samples; where it stands still the search ends early.
+/// Not converged: the error still changed in the last epoch, or is no better than with zero factors. Errors:
+/// stoppedFit().
 [[nodiscard]] Result<Searched> fitBySamples(const Layer& layer, const FactorError& error, Factors start,
                                             const LfaiCourse& course, const LowRankWatch& watch);
 

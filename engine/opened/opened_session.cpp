@@ -63,7 +63,7 @@ private:
         const Result<const SessionTable*>& table = openEngine();
         lock.lock();
         if (m_quit) {
-            return; // whoever asked has gone while the engine was opened
+            return; // the session was closed while the engine was opened
         }
         lock.unlock();
         const Result<SessionTable::Opened*> session = table ? (*table)->make(m_sink, m_threads) : table.error();

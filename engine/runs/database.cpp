@@ -115,7 +115,7 @@ constexpr std::array<ExpectedTable, 4> kTables{{{"names", "id* name"},
 
 StoreTrouble troubleOf(int code)
 {
-    switch (code & 0xff) { // the rest says more of the same
+    switch (code & 0xff) { // the low byte is the kind of error; the other bits refine it
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
         return StoreTrouble::Busy;
@@ -193,7 +193,8 @@ Result<Database> Database::openForReading(const std::filesystem::path& path)
     if (database || trouble != StoreTrouble::Other) {
         return database;
     }
-    // On read-only media a WAL cannot be shared, and nobody writes either.
+    // Read-only media cannot hold the shared file that a WAL needs. Nothing writes there, so the database is opened as
+    // immutable.
     auto frozen =
         openRead(path, "file:" + uriPath(path) + "?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, trouble);
     return frozen ? std::move(frozen) : std::move(database);

@@ -102,7 +102,7 @@ private:
         if (posix_memalign(&data, alignment, bytes) != 0) {
             const std::scoped_lock lock(m_mutex);
             dropKept();
-            return c10::alloc_cpu(bytes); // The last try, and LibTorch's own error.
+            return c10::alloc_cpu(bytes); // tries once more; if this fails, LibTorch reports the error
         }
         if (bytes >= kHugePage) {
             // A hint; without huge pages everything works, slower.

@@ -41,7 +41,7 @@ const std::optional<PointwiseHandle>& oneDnnLinear()
     return handle;
 }
 
-/// On others than x86 we do not know, and let LibTorch do as it does.
+/// On processors other than x86 the program cannot tell and leaves the choice to LibTorch.
 bool processorMultipliesBfloat16()
 {
 #if defined(__x86_64__)

@@ -35,7 +35,8 @@ using projects::Project;
 
 constexpr std::chrono::milliseconds kTell{100};
 
-/// Features have one search, Adam on samples, for every method that has one; by the others they stay as they start.
+/// Whether the method fits features: all such methods use the same search, Adam on samples; the rest leave features as
+/// drawn.
 bool searchesFeatures(projects::LowRankMethod method)
 {
     return method == projects::LowRankMethod::Lfai || method == projects::LowRankMethod::LfaiWs ||

@@ -32,8 +32,10 @@ namespace {
 /// What a query may take between two steps of a run: an answer within seconds, and the run goes on.
 constexpr std::chrono::milliseconds kQueryShare{100};
 constexpr std::chrono::seconds kPreparationNotices{1};
-constexpr std::chrono::milliseconds kLook{20};             ///< how often it is seen what other threads have found
-constexpr std::chrono::milliseconds kLookWhilePaused{200}; ///< and what other processes ask of a run that rests
+/// How often the engine's thread looks for what other threads have found, and, while a run is paused, for the requests
+/// of other processes.
+constexpr std::chrono::milliseconds kLook{20};
+constexpr std::chrono::milliseconds kLookWhilePaused{200};
 
 } // namespace
 

@@ -69,7 +69,7 @@ const Result<const ParquetTable*>& parquetTable()
     return table;
 }
 
-/// Looks at both ends of the file: what is wrong with most that are not read is seen there.
+/// Checks both ends of the file, where most unreadable files show what is wrong.
 Status checkMarks(const InputFile& file)
 {
     const std::string place = file.path().string();

@@ -22,7 +22,7 @@ using Json = nlohmann::json;
 constexpr std::size_t kPart = std::size_t{1} << 20;
 constexpr std::size_t kLongestLine = std::size_t{64} << 20;
 constexpr std::size_t kKeptOpen = 64;
-constexpr std::size_t kHead = 4096; ///< bytes by which an encoding is known
+constexpr std::size_t kHead = 4096; ///< bytes at the beginning that are looked at to tell the encoding
 
 Status readText(const ByteRange& text, std::uint64_t offset, std::size_t size, std::string& out)
 {

@@ -194,8 +194,8 @@ private:
         m_rest.remove_prefix(end);
     }
 
-    /// In Ruby a plus behind it repeats it once more, in PCRE2 it forbids to go back; behind a fixed number a question
-    /// mark makes it optional in Ruby, and means nothing in PCRE2.
+    /// A plus after a counted repetition repeats it again in Ruby but makes it possessive in PCRE2; a question mark
+    /// after a fixed count makes it optional in Ruby and does nothing in PCRE2.
     void repetition()
     {
         const Repetition found = repetitionAt(m_rest);

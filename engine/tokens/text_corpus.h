@@ -15,7 +15,7 @@
 
 namespace residua::engine {
 
-/// What makes the tokens of these texts, and of no others where they are characters. An error at `place` where the
+/// The codec for these texts. A codec of characters knows only the characters in them. An error at `place` where the
 /// project's vocabulary has too few rows for its tokens.
 [[nodiscard]] Result<std::unique_ptr<TextCodec>> codecFor(const std::vector<Document>& documents,
                                                           const projects::Tokeniser& tokeniser,

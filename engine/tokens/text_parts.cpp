@@ -146,7 +146,7 @@ public:
     [[nodiscard]] std::vector<Job>& jobs() { return m_jobs; }
 
 private:
-    /// One thread's share: the next that nobody has, until none is left.
+    /// Runs on each thread: takes the next part that no other thread has taken, until none is left.
     void work(const PreparationWatch& watch)
     {
         try {

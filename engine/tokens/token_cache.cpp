@@ -185,7 +185,8 @@ std::optional<TokenSequence> keptTokens(const fs::path& file, const PreparationW
         !isSound(*opened, head, watch)) {
         return std::nullopt;
     }
-    TokenSequence tokens; // its time of change is left alone: to who reads it already it would be another file
+    // The file's modification time stays, since readers that have it open would take it for another file.
+    TokenSequence tokens;
     tokens.append({bytesOfFile(*std::move(opened)), sizeof head, head.bytes},
                   head.width == sizeof(std::uint16_t) ? TokenSize::Two : TokenSize::Four);
     return tokens;

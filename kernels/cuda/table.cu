@@ -28,7 +28,7 @@ const char* lastError()
 Status failed(cudaError_t error)
 {
     lastFailure = error;
-    // The runtime also remembers it, and would report it at somebody else's next call.
+    // Clears the runtime's stored error, which a later, unrelated call would otherwise return.
     static_cast<void>(cudaGetLastError());
     return Status::deviceFailure;
 }

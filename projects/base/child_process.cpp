@@ -79,7 +79,7 @@ Result<ChildProcess> ChildProcess::start(const ChildCommand& command)
         }
     }
     sigset_t none{};
-    ::sigemptyset(&none); // this process may wait for signals that the other shall die of
+    ::sigemptyset(&none); // signals blocked here must not stay blocked in the child, which they have to end
     ::posix_spawnattr_setsigmask(&attributes, &none);
     ::posix_spawnattr_setpgroup(&attributes, 0);
     ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
@@ -146,7 +146,7 @@ int ChildProcess::wait()
         if (::waitpid(m_process, &state, 0) == m_process) {
             take(state);
         } else if (errno != EINTR) {
-            m_process = -1; // somebody else has waited for it
+            m_process = -1; // other code in this process has waited for the child
         }
     }
     return m_status.value_or(kBySignal);

@@ -17,7 +17,7 @@ namespace residua::projects {
 
 namespace {
 
-/// Longer keys are nobody's, and messages are to be read.
+/// Cuts a key to a length that fits a message; no key of a field is longer.
 std::string tokenOf(std::string_view key)
 {
     constexpr std::size_t kShown = 256;
@@ -39,7 +39,7 @@ bool isWordLetter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/// What stands at the front of `rest`, as a message names it.
+/// What `rest` begins with, as a message names it.
 std::string nameOfFront(std::string_view rest)
 {
     constexpr std::size_t kShown = 20;

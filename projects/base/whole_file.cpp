@@ -47,7 +47,7 @@ private:
     sigset_t m_before = {};
 };
 
-/// The error of what is there and holds no bytes of its own.
+/// The error for a path that exists and is no plain file.
 Error notPlain(const fs::path& path, mode_t mode)
 {
     const char* what = S_ISDIR(mode)    ? "is a folder"

@@ -87,7 +87,7 @@ private:
         const std::string path = pathOf(index);
         m_problems.within(path + "/start", stage.start, 0, std::max<std::int64_t>(m_project.training.steps, 1) - 1);
         const double always = grows(m_schedule) ? 0 : static_cast<double>(stage.always.size());
-        // What leaving out the deeper ones more often comes to at least is said with the length (checkLength).
+        // Where deeper layers are left out more often, checkLength() reports the least average length.
         const double least = m_schedule.sampling == DropSampling::DeeperSeldomer ? 0.0 : 1.0;
         m_problems.within(path + "/average_length", stage.averageLength, std::max(least, always),
                           static_cast<double>(std::max<std::int64_t>(m_depth, 1)));

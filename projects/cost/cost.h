@@ -37,7 +37,7 @@ struct CostReport {
     Cost total;
     Cost stem;
     Cost head;
-    Cost topology;                                    ///< mixing weights, gates and the stack that is kept
+    Cost topology;                                    ///< mixing weights, gates and the stack entries that are kept
     std::vector<Cost> layers;                         ///< [0] is layer 1; the topology's share is not in it
     std::map<GraphRef, std::map<NodeId, Cost>> nodes; ///< of one instance of each graph
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // d: width, L: layers, n: entries that a reader mixes, O: mixes that it has (1, or 3 for q k v, 4 with the residual;
-// the final output has 1). FLOP are per token. What branches put on the stack is charged to their blocks.
+// the final output has 1). FLOP are per token. Branches that are stored as stack entries are charged to their blocks.
 #include "projects/cost/cost_topology.h"
 
 #include "projects/base/real.h"

@@ -26,8 +26,8 @@ struct ReaderSize {
 NodeCost& operator+=(NodeCost& a, const NodeCost& b);
 NodeCost& operator-=(NodeCost& a, const NodeCost& b);
 
-/// Whether the backward pass needs the layers' branches: they lie on the stack, or are weighed by what is learned.
-/// Where they are only added to something they go at once.
+/// Whether branches are kept for the backward pass: because entries are stored, or learned weights multiply them. A
+/// branch that is only added is freed at once.
 [[nodiscard]] bool keepsBranches(const Topology& topology);
 /// Whether branches are kept as operands of products, which round them, and not as the residual is.
 [[nodiscard]] bool roundsBranches(const Topology& topology);

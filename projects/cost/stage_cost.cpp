@@ -54,7 +54,8 @@ BlockParts partsOf(const Project& project, const CostReport& report, const Graph
         }
     }
     for (const MlpNodes& mlp : mlpsOf(graph)) {
-        Share all{costOf(mlp.closer).trainFlops, 0}; // what it puts out is as wide with fewer parts
+        // The output's activations are not spared: it has the same width with fewer parts.
+        Share all{costOf(mlp.closer).trainFlops, 0};
         for (const NodeId opener : mlp.openers) {
             all.trainFlops += costOf(opener).trainFlops;
             all.activationBytes += costOf(opener).activationBytes;

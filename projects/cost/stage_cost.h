@@ -15,7 +15,7 @@ namespace residua::projects {
 struct SpanCost {
     double flopShare = 1;           ///< expected, of those of a step of the whole network
     double activationBytes = 0;     ///< expected, kept for the backward pass of one micro-batch
-    double peakActivationBytes = 0; ///< of the step that keeps the most: of what is drawn one by one, that is all
+    double peakActivationBytes = 0; ///< of the largest step; where layers are drawn one by one, that step keeps all
 };
 /// The costs of each of spansOf(), in its order. `report` may be of the document before an edit; what it does not know
 /// counts 0.

@@ -45,7 +45,7 @@ struct DepthTerm {
 struct DepthPlan {
     std::int64_t layers = 0;
     std::int64_t modules = 0;         ///< K, what i and j of i:j number: layers, or both halves of each (MixSites)
-    bool runningSum = false;          ///< the plain residual sum, which needs no stack (isRunningSum)
+    bool runningSum = false;          ///< the plain residual sum, which stores no entries (isRunningSum)
     std::vector<MixPort> ports;       ///< of a layer that have a mix of their own
     std::vector<DepthReader> readers; ///< modules 1..K, then the final output where it has a mix. Readers of nothing
                                       ///< are kept: what they mean is for who runs them to say

@@ -32,7 +32,8 @@ std::string countText(std::size_t count, const std::string& what)
     return count == 1 ? "its one " + what : "its " + std::to_string(count) + " " + what + "s";
 }
 
-/// Solves each mix for its weights: entries differ in their newest branch, so that one after another is told by it.
+/// Solves each mix for its weights. Entries differ in their newest branch, so the weights follow one after another,
+/// from the last entry.
 class Solver {
 public:
     Solver(const DepthMix& mix, std::int64_t layers, const UnrolledDepth& wanted)

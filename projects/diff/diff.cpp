@@ -228,7 +228,8 @@ void Differ::compare(const std::vector<MixturePart>& a, const std::vector<Mixtur
         }
         return;
     }
-    // With one more or less, a part is known by its text; of the same text the n-th is compared with the n-th.
+    // If the numbers of parts differ, parts are matched by their text, and the n-th of a text with the n-th of the same
+    // text.
     std::vector<bool> met(b.size());
     for (std::size_t i = 0; i < a.size(); ++i) {
         std::size_t j = 0;

@@ -35,12 +35,12 @@ struct SetTopology {
     Topology topology;
 };
 
-/// Turns the sources into an explicit set where they are not, of all that are read now (a summed middle is read no
-/// more); brings a pruned one back. Refused where no layer or final mix could read it.
+/// If the sources are not explicit, replaces them by the explicit set of all that are read now (without the summed
+/// middle), then adds the shortcut; a pruned one is read again. Refused where no layer or final mix could read it.
 struct AddShortcut {
     Shortcut shortcut;
 };
-/// Turns the sources into an explicit set in the same way; its state goes with it.
+/// Makes the sources explicit as AddShortcut does, then removes the shortcut and its state.
 struct RemoveShortcut {
     Shortcut shortcut;
 };

@@ -118,7 +118,7 @@ public:
         return {value == nullptr ? kNone : *value, m_place + " · " + std::string(key)};
     }
 
-    /// What there is and nobody has asked for.
+    /// The keys of the file that no call has read.
     [[nodiscard]] std::vector<std::string> unread() const
     {
         std::vector<std::string> keys;

@@ -53,7 +53,7 @@ private:
             std::get<JsonObject>(m_config.data).push_back({std::string(key), std::move(value)});
         }
     }
-    /// What decides nothing: what the model came with stays.
+    /// For a key that does not affect the network: keeps an imported value, else writes `value`.
     void propose(std::string_view key, JsonValue value)
     {
         if (findMember(m_config, key) == nullptr) {

@@ -15,7 +15,7 @@ constexpr const char* kDcaTables = "DeepCrossAttention, tables 5 and 7";
 constexpr double kTemperature = 0.1;          ///< ANCRe's τ
 constexpr double kLanguageTemperature = 0.01; ///< and that of its language models (appendix C)
 
-/// GRN on the stack of branches: with weights of 1 it is the plain residual network, exactly.
+/// GRN over branches as stack entries: with weights of 1 it is the plain residual network, exactly.
 DepthMix grn(WeightKind weight, GateKind gate = GateKind::None)
 {
     DepthMix mix;

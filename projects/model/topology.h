@@ -130,7 +130,7 @@ enum class NormaliseOver {
 };
 
 enum class MixInit {
-    Ones,       ///< every weight 1: the plain residual sum on a delta stack
+    Ones,       ///< every weight 1: over branches, the plain residual sum
     Zero,       ///< coefficients 0: under a softmax, "uniform" (ANCRe default)
     Cascaded,   ///< c_{j-1,j} = 1, others 0 (one-hot on the last)
     Reciprocal, ///< p_ij = 1/j (ANCRe's fixed ablation)

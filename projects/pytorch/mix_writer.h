@@ -100,8 +100,8 @@ private:
 
     void writeForward();
 
-    /// The loop over layers. Where the last ones are not there, what full outputs and the residual beside a branch are
-    /// goes on through them.
+    /// Begins the loop over layers. With `goesOn`, full outputs and the residual beside a branch pass through layers
+    /// that are not in the export.
     void beginLoop(bool goesOn);
 
     void writeOnMix();

@@ -189,7 +189,7 @@ struct Fields<DepthMix> {
     static bool isPerToken(const DepthMix& mix) { return mix.weight == WeightKind::PerToken; }
     static bool attends(const DepthMix& mix) { return mix.weight == WeightKind::DepthAttention; }
     static bool hasSoftmax(const DepthMix& mix) { return mix.normalise != NormaliseOver::None || attends(mix); }
-    /// Attention over depth has no coefficients whose entropy there would be.
+    /// Attention over depth has no coefficients, so no entropy of them.
     static bool hasEntropy(const DepthMix& mix) { return mix.normalise != NormaliseOver::None && !attends(mix); }
 
     static constexpr void visit(auto&& v)

@@ -52,7 +52,7 @@ template <>
 struct Choices<DropSampling> {
     static constexpr Choice all[] = {{"bernoulli", "Bernoulli"},
                                      {"fixed_size", "fixed size"},
-                                     {"deeper_seldomer", "the deeper the seldomer"},
+                                     {"deeper_seldomer", "deeper layers less often"},
                                      {"first", "the first ones"}};
 };
 template <>
@@ -396,7 +396,8 @@ struct Fields<Initialisation> {
           &Initialisation::lowRankInputs);
         v({"low_rank_epochs",
            "epochs of the fit",
-           "Of LFAI and LFAI-WS, at most; what is cut off above the spectral start gives way to that.",
+           "Of LFAI and LFAI-WS, at most. A fit that ends early and is worse than the spectral start is replaced by "
+           "it.",
            {.range = Range::within(0, 1000), .paper = "6 (NLRA, 4.1.2)"}},
           &Initialisation::lowRankEpochs);
     }

@@ -83,7 +83,7 @@ private slots:
         QVERIFY(tableView().selectionModel()->selectedRows().isEmpty());
     }
 
-    /// Fits of minutes are stopped; what was there stays, and another can be asked for.
+    /// Fits that take minutes can be stopped; the earlier result stays, and another can be asked for.
     void itIsStopped()
     {
         set("/network/width", "192");

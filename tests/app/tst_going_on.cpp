@@ -79,7 +79,7 @@ private slots:
                  QString("The run is wired so already."));
     }
 
-    /// With its cost beforehand, its losses afterwards; once in factors it is refused in the dialog.
+    /// The dialog shows the cost before and the losses after; a run already in factors is refused.
     void aTrainedNetworkIsFactorisedAndTrainsOn()
     {
         train();
@@ -110,7 +110,7 @@ private slots:
         QVERIFY(again->findChild<QLabel*>(QStringLiteral("goOnReason"))->text().contains("in factors already"));
     }
 
-    /// In words, in the dialog, which stays for another choice.
+    /// The dialog gives the reason and stays open.
     void aRetrofitThatWouldChangeTheFunctionIsRefused()
     {
         train();

@@ -6,6 +6,7 @@
 #include "app/look/theme.h"
 #include "projects/cost/cost_topology.h"
 #include "projects/library/presets.h"
+#include "projects/nodes/attention_features.h"
 #include "projects/nodes/expression.h"
 #include "projects/nodes/node_kinds.h"
 #include "projects/schema/method_keys.h"
@@ -20,6 +21,7 @@
 #include <QTextBlock>
 #include <QTreeWidget>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -322,6 +324,27 @@ private slots:
         project.topology.preset = "of another program";
         project.topology.wiring = projects::DepthMix{};
         QCOMPARE(topic(ShortcutsPlace{{{0, 1}}}), std::string("depth-mix"));
+    }
+
+    /// The page of what a setting turns on, and not of what it takes the place of.
+    void settingsThatHavePagesOfTheirOwnLeadThere()
+    {
+        projects::Project project = projects::findExample("ancre-language")->project;
+        const auto topic = [&project](const Place& place) {
+            return resources::findTopic(helpWordOf(project, place))->name;
+        };
+        QCOMPARE(topic(SectionPlace{Section::Initialisation}), std::string("initialisation"));
+        project.network.rank = projects::FixedRank{};
+        QCOMPARE(topic(SectionPlace{Section::Initialisation}), std::string("low-rank-initialisation"));
+        projects::Block& block = project.network.blocks.front();
+        const auto attention = std::ranges::find_if(block.graph.nodes, [](const projects::Node& node) {
+            return projects::roleOf(node) == projects::NodeRole::Attention;
+        });
+        QVERIFY(attention != block.graph.nodes.end());
+        const NodePlace place{projects::GraphRef::block(block.name), attention->id};
+        QCOMPARE(topic(place), std::string("nodes-sequence"));
+        attention->params[projects::kWeightsParam] = std::string(projects::kPerformerWeights);
+        QCOMPARE(topic(place), std::string("performer"));
     }
 
     void theWindowShowsEveryPage()

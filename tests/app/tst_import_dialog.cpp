@@ -130,7 +130,7 @@ private slots:
         }
     }
 
-    /// An import that is complete before the engine hears that it is given up.
+    /// An import that is complete before the engine handles its cancellation.
     void whatIsMadeAllTheSameIsNamed()
     {
         EngineBridge bridge;

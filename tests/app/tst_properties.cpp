@@ -67,7 +67,7 @@ const Property* find(const std::vector<Property>& properties, const std::string&
     return found == properties.end() ? nullptr : &*found;
 }
 
-/// With its wiring so that the field changes something, which else has no editor.
+/// The project with its wiring set so that the field has an effect; otherwise it has no editor.
 projects::Project inUse(projects::Project project, const std::string& pointer)
 {
     if (auto* const mix = std::get_if<projects::DepthMix>(&project.topology.wiring);
@@ -429,7 +429,7 @@ private slots:
         }
     }
 
-    /// Also where the rest of the document leaves the field without meaning, which may be what is wrong.
+    /// Also where the rest of the document leaves the field without effect, which may be the error.
     void everyErrorOfAFieldHasAnEditor()
     {
         std::set<std::string> found;

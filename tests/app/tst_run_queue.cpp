@@ -74,7 +74,7 @@ private slots:
         QVERIFY(queue.empty());
     }
 
-    /// A link to itself, of which nobody can say whether it is there: no guess from the name.
+    /// The membership file is a link to itself, which cannot be read: no membership is guessed from the name.
     void aMembershipThatCannotBeReachedIsNotGuessed()
     {
         put("1.json", projects::toJson(waiting("study · 6").project));

@@ -189,7 +189,7 @@ private slots:
             << "50 % of the heads\nthe first ones of each layer\n50.0 % of the FLOP, saves "
                "50.0 %"
             << "50 %";
-        QTest::newRow("the deeper the seldomer")
+        QTest::newRow("deeper layers less often")
             << "stochastic-depth"
             << "8.75 of 12 layers\np from 0.96 to 0.50 with the depth\n50.0 % of the FLOP, saves 50.0 %"
             << "8.75";

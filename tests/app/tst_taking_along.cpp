@@ -228,7 +228,7 @@ private slots:
         QVERIFY(!engine::RunReader::open(run)->checkpoints().empty());
     }
 
-    /// A run that rests in a window hears it too.
+    /// A run that is paused in a window obeys a stop request too.
     void aPausedRunIsStoppedFromElsewhere()
     {
         m_window->runs().runSteps(1);

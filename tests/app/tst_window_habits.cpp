@@ -82,7 +82,7 @@ private slots:
         QCOMPARE(explained(), std::string(resources::kHelpIndex));
     }
 
-    /// As a right click does it.
+    /// The palette's context menu explains the item.
     void thePalettesMenuExplains()
     {
         m_window->openProject(m_project);

@@ -117,7 +117,7 @@ void measureCurves(const char* name, std::vector<Curve> curves)
     print(what, times.share(0.95), 16);
 }
 
-/// What one batch of a live run costs in the loss view, whose cost must not grow with what is there already.
+/// What one batch of a live run costs in the loss view; it must not grow with the points that are already shown.
 void measureAppending()
 {
     constexpr std::int64_t kBatch = 32;

@@ -121,7 +121,7 @@ private:
         }
     }
 
-    /// Time of the window's thread alone, so that what else the machine does is no matter.
+    /// Time of the window's thread alone, so that other load on the machine does not count.
     static double threadMilliseconds()
     {
         timespec now{};

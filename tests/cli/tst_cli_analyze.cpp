@@ -135,7 +135,7 @@ private slots:
         QVERIFY(!QDir(path("retro/back")).exists());
     }
 
-    /// As it started, as it is, and the difference.
+    /// The coefficients at the start, now, and the difference.
     void analyzesCoefficients()
     {
         const QString dca = retrofittedRun();

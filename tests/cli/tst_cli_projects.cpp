@@ -90,7 +90,7 @@ private slots:
                  qPrintable(missing.output));
     }
 
-    /// What is in the folder is known by the names alone.
+    /// The files' kind is told from their names alone.
     void newTakesAFolderOfParquet()
     {
         QVERIFY(QDir().mkpath(path("shards/more")));

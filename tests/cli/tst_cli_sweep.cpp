@@ -115,7 +115,7 @@ private slots:
         started.sort();
         ended.sort();
         QCOMPARE(started.size(), 12);
-        QCOMPARE(started.removeDuplicates(), 0); // nobody trains what another does
+        QCOMPARE(started.removeDuplicates(), 0); // no member is trained by two processes
         QCOMPARE(ended, started);
         const QJsonObject listed = list();
         QVERIFY(listed["complete"].toBool());
@@ -224,7 +224,7 @@ private slots:
         QCOMPARE(membersOf(shared.output, "started"), QStringList{"wild"}); // by one of them
     }
 
-    /// A failure before there is a run stops no other member, and is told.
+    /// A member that fails before it has a run is reported and stops no other member.
     void membersThatCannotBeginAreTold()
     {
         const Ran ran = run({"--device", "cuda:99", "--json"});

@@ -24,7 +24,7 @@ using namespace residua::cli;
 
 namespace {
 
-/// A training that goes on until it is told otherwise.
+/// A training that goes on until it is stopped.
 class Training {
 public:
     Training(const QString& project, const QString& run, const QStringList& options = {},

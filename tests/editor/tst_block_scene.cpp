@@ -151,7 +151,7 @@ private slots:
         }
     }
 
-    void theTrunkOfATransformerIsStraight()
+    void theMainPathOfATransformerIsStraight()
     {
         const BlockScene scene = sceneOf(documentWith("transformer"));
         const float x = nodeOf(scene, "input").rect.centre().x;

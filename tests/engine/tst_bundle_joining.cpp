@@ -161,7 +161,7 @@ private slots:
         }
     }
 
-    /// What stands there is one thread's, whole, and the others keep theirs.
+    /// The target holds one thread's folder, whole; the other threads keep theirs.
     void threadsMoveFoldersToOnePlaceOnAnotherDisk()
     {
         if (!hasSecondDisk()) {

@@ -215,7 +215,7 @@ private slots:
         QCOMPARE(givenUp.error().text(), std::string("[data] its preparation was given up"));
     }
 
-    /// Who gave up is known by the error itself, not by where it stands.
+    /// A cancelled preparation is told apart by its kind of error, not by its place.
     void whatCannotBeEncodedIsTheCorpus()
     {
         class Refusing : public TextCodec {

@@ -157,7 +157,8 @@ private slots:
         QVERIFY(*whole != *fingerprintOf(project, m_project));
     }
 
-    /// A file that rests is read once; one that was written to again, whatever its time says.
+    /// A file that nobody writes to is read once; one that was written to is read again, whatever its modification
+    /// time.
     void aDigestIsKeptAsLongAsTheFileRests()
     {
         const fs::path file = m_project / "data.bin";

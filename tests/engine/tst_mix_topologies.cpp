@@ -219,8 +219,8 @@ private Q_SLOTS:
         QCOMPARE(matrices[1].at(2, 1), parameter(*network, "topology.coefficient")[3].item<float>());
     }
 
-    /// A weight of its own where the others are fixed: what GRN-v1 computes with the other weights at their start, on
-    /// the running sum and on the stack. One parameter, and one row of the record.
+    /// A weight of its own where the others are fixed: what GRN-v1 computes with the other weights at their start, as a
+    /// running sum and over stored entries. One parameter, and one row of the record.
     void learnedShortcutsAmongFixedOnes_data()
     {
         QTest::addColumn<QString>("topology");

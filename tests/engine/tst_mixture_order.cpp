@@ -82,7 +82,7 @@ private slots:
         QCOMPARE(MixtureOrder({0.5, 0.5}, {0, 0}).size(), 0);
     }
 
-    /// A billion windows cost no more than ten.
+    /// A billion windows take no more memory than ten.
     void itIsNotKept()
     {
         const std::int64_t many = 1'000'000'000;

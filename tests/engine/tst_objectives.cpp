@@ -93,7 +93,7 @@ private Q_SLOTS:
         }
     }
 
-    /// The same examples twice leave it as it is.
+    /// A batch with every example twice has the same value.
     void areMeans_data() { eachObjective(); }
     void areMeans()
     {

@@ -113,7 +113,7 @@ private slots:
         }
         QCOMPARE(reader->matrixSteps(names.front()), (std::vector<std::int64_t>{0, 5, 10}));
         QCOMPARE(reader->matrixSteps(matrix::kLayerMagnitudes),
-                 (std::vector<std::int64_t>{5, 10})); // of passes: none before the first
+                 (std::vector<std::int64_t>{5, 10})); // magnitudes need a pass, so there are none at step 0
         const Result<Matrix> norms = reader->matrix(matrix::kLayerMagnitudes, 10);
         QVERIFY(norms.ok());
         QCOMPARE(norms->columns, project.network.depth());
@@ -159,7 +159,7 @@ private slots:
         QVERIFY(probe.waitUntil(endedRun(kSecond)));
     }
 
-    /// What is posted while the engine's thread does something else comes at once.
+    /// A stop posted with the start takes effect before the run is prepared.
     void oneThatIsStoppedAtOnceIsNotPrepared()
     {
         StartRun invalid = start(kFirst, quickLanguage(2));

@@ -128,9 +128,9 @@ private Q_SLOTS:
         QTest::newRow("fixed size") << StageSchedule{.stages = {{0, 4, {1, 6}}}, .sampling = DropSampling::FixedSize}
                                     << QVector<double>{1, .5, .5, .5, .5, 1};
         // 1 − l/6·(1 − α), whose sum is 6 − 3.5·(1 − α): α = 0.4.
-        QTest::newRow("deeper seldomer") << StageSchedule{.stages = {{0, 3.9, {}}},
-                                                          .sampling = DropSampling::DeeperSeldomer}
-                                         << QVector<double>{.9, .8, .7, .6, .5, .4};
+        QTest::newRow("deeper layers less often")
+            << StageSchedule{.stages = {{0, 3.9, {}}}, .sampling = DropSampling::DeeperSeldomer}
+            << QVector<double>{.9, .8, .7, .6, .5, .4};
         // α(t) = 0.4 to 1e-6 for every t from step 1 on with γ_f/T = 100: 1 − (l − 1)/6·0.6.
         QTest::newRow("curve") << StageSchedule{.stages = {},
                                                 .sampling = DropSampling::DeeperSeldomer,

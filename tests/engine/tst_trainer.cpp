@@ -367,7 +367,7 @@ private Q_SLOTS:
         QVERIFY(losses.back() < losses.front() - 0.2);
     }
 
-    /// Those of all layers make up the recorded one where layers have all that learns: as they were before clipping.
+    /// Where only layers have parameters, their gradient norms, before clipping, combine to the recorded norm.
     void gradientsAreToldByLayer()
     {
         projects::Project project = quickVectors(3);

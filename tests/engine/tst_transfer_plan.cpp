@@ -66,7 +66,8 @@ private:
     }
 
 private Q_SLOTS:
-    /// What is copied is copied, what is computed is that, and the rest starts as in a fresh network.
+    /// Copied parameters equal their sources, computed ones equal what is computed, and the rest starts as in a fresh
+    /// network.
     void appliesToANetwork()
     {
         const projects::Project project = tinyVectors("linear", "rezero", 2);

@@ -31,7 +31,7 @@ struct Pipe {
             writes = FileDescriptor(ends[1]);
         }
     }
-    /// All that is written until nobody can any more.
+    /// All that is written until the last writer has closed the pipe.
     std::string text()
     {
         writes.close();

@@ -146,7 +146,7 @@ private slots:
         QVERIFY(!hasErrors(validate(after(project, cure->edit))));
     }
 
-    /// It is in nobody's way, and can be removed.
+    /// An unused block raises no error, and can be removed.
     void anUnusedBlockDoesNotBlockTraining()
     {
         Project project = language();

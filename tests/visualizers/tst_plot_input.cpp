@@ -213,7 +213,7 @@ private slots:
         }
     }
 
-    /// What a file gets is what was there when a person asked.
+    /// A file gets the plot as it was when the user asked for the export.
     void anExportOutlivesItsView()
     {
         const QTemporaryDir folder;

@@ -88,7 +88,7 @@ private slots:
         QCOMPARE(matrices.ports(), (std::vector<MixPort>{MixPort::Final, MixPort::Query, MixPort::Key}));
     }
 
-    /// What is asked for is shown when it has come.
+    /// A chosen matrix is shown once it has been read.
     void aFeatureIsChosenAppendedAndDropped()
     {
         ShownMatrices matrices;

@@ -302,7 +302,8 @@ private slots:
         const QString after = model->index(2, 4).data().toString();
         runs.add("a", {.steps = descent(51, 60)});
         QVERIFY(changed.count() > 0);
-        QVERIFY(model->index(2, 4).data().toString() != after); // of a run that took no losses, a mean
+        // This run took no losses at the border, so the table shows a mean of the steps after.
+        QVERIFY(model->index(2, 4).data().toString() != after);
         runs.setStages("a", residua::engine::stageStarts({{0, RunEventKind::Stage, "6"},
                                                           {20, RunEventKind::Stage, "9"},
                                                           {48, RunEventKind::Stage, "12"},
@@ -337,7 +338,7 @@ private slots:
         QCOMPARE(view.csv().section('\n', 1, 1), QString("\"first, \"\"best\"\"\",1,1,1000000,,"));
     }
 
-    /// Norms and speed have the choices that the loss has, and the stages as bands.
+    /// Magnitudes and speed have the choices that the loss has, and the stages as bands.
     void everyMetricIsDrawnByUnitsSmoothedAndWithItsStages()
     {
         ShownRuns runs;

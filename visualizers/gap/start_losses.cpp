@@ -94,7 +94,7 @@ StartLosses::StartLosses(const ShownRuns& runs, QWidget* parent)
 
 StartLosses::~StartLosses()
 {
-    delete m_impl->curves; // it follows what goes with m_impl
+    delete m_impl->curves; // before m_impl: the curves follow models in it
 }
 
 bool StartLosses::isEmpty() const

@@ -94,8 +94,8 @@ MetricsView::Impl::Impl(const ShownRuns& runs, MetricsView* view)
                          takeMetrics, shown(metrics().front()),
                          tr("Norms, speed and memory of a run appear here while it trains."), view))
 {
-    view->setAccessibleName(tr("Norms and speed"));
-    curves->plot().setAccessibleName(tr("Plot of norms and speed"));
+    view->setAccessibleName(tr("Magnitudes and speed"));
+    curves->plot().setAccessibleName(tr("Plot of magnitudes and speed"));
     auto* metric = new PlotChoice(view);
     metric->setAccessibleName(tr("Metric"));
     metric->setObjectName(QStringLiteral("metric"));

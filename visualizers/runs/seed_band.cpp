@@ -35,7 +35,7 @@ void SeedBand::setWindow(double points)
     }
 }
 
-/// Whether what is behind is of these runs as they are now: a resumed run has other points than it had.
+/// Whether the points averaged so far are still those of these runs; a resumed run may have dropped some.
 bool SeedBand::goesOn(const std::vector<const Series*>& runs) const
 {
     if (runs != m_runs) {
@@ -87,7 +87,7 @@ void SeedBand::grow()
             common = common && stepAt(*m_runs[run], at[run]) == step;
         }
         if (!common) {
-            continue; // a later step has become the next that may be common
+            continue; // try the next step that all runs may share
         }
         add(at);
         for (std::size_t& each : at) {

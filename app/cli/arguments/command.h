@@ -8,7 +8,7 @@
 
 namespace residua::cli {
 
-/// What a command is for. Where what it prints is its result, it fails when that cannot be written.
+/// Whether a command's result is what it prints or files. With Output it fails when standard output cannot be written.
 enum class Yields { Output, Files };
 
 /// One command of residua-cli. To add one: write its function in a commands/commands_*.cpp and its entry in that file's

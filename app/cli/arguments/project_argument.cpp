@@ -78,7 +78,7 @@ Status setField(projects::Project& project, const std::string& text, const Conso
     const projects::FieldValue value{text.substr(equals + 1)};
     Result<projects::Project> changed = projects::withField(project, pointerOf(field), value);
     if (!changed) {
-        // A lone word that is no field of its own may be the last part of one: then that is said.
+        // If a lone word names no field but is the last part of a field's name, the error names that field.
         const bool isWord = field.find_first_of("/.") == std::string::npos;
         return isWord ? projects::withField(project, field, value).error() : changed.error();
     }

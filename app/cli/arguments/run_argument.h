@@ -38,7 +38,7 @@ inline void remarkNotes(const std::vector<std::string>& notes, const Console& co
     }
 }
 
-/// Ends a command whose question got no answer of its own: an error, or an interrupt, after which `after` is said.
+/// Ends a command whose question was not answered: reports the error, or the interrupt followed by `after`.
 inline Exit unanswered(const std::optional<engine::Event>& answer, const Console& console,
                        const std::string& after = "there is no answer")
 {

@@ -25,7 +25,7 @@ namespace {
 
 using nlohmann::json;
 
-/// A run as it is found from the folder: that tells the members of one sweep from those of another.
+/// A run's path relative to the folder, which distinguishes the members of one sweep from those of another.
 std::string pathWithin(const std::filesystem::path& folder, const engine::RunInfo& run)
 {
     const std::filesystem::path directory = run.directory;

@@ -57,7 +57,7 @@ MeantOrNot meantBy(const Arguments& arguments, const Console& console)
     return Meant{*std::move(plan), training};
 }
 
-/// What stands in the way of the members that are chosen, told one by one; the last word is what follows from it.
+/// Why the members cannot be trained. Each reason is printed; the value returned ends the program.
 std::optional<Refusal> obstacleOf(const SweepPlan& plan, const Console& console)
 {
     std::optional<Refusal> obstacle;

@@ -72,7 +72,8 @@ EngineClient::EngineClient(int threads)
 
 EngineClient::~EngineClient()
 {
-    // Those that came for what is over now are spent; one that comes while the engine ends is not waited for.
+    // Signals meant for the work that is over are discarded; one that arrives while the engine closes is not waited
+    // for.
     while (takeSignal()) {
     }
     const sigset_t set = heardSignals();
@@ -95,7 +96,8 @@ Heard EngineClient::next(std::optional<Clock::time_point> until)
             return *std::move(event);
         }
         std::array<pollfd, 2> sources{pollfd{m_signals, POLLIN, 0}, pollfd{m_wake, POLLIN, 0}};
-        poll(sources.data(), sources.size(), millisecondsUntil(until)); // cut short by a debugger, it is asked again
+        // If a debugger interrupts it, the loop polls again.
+        poll(sources.data(), sources.size(), millisecondsUntil(until));
         eventfd_t count = 0;
         eventfd_read(m_wake, &count);
     }

@@ -136,7 +136,7 @@ private:
     bool m_ended = false;
 };
 
-/// A run that is followed: what is heard of it, and what it is asked.
+/// Follows one run: takes its events and sends it commands.
 class Following {
 public:
     Following(Monitor& monitor, const Console& console, const Computing& computing)

@@ -6,7 +6,7 @@
 namespace residua::cli {
 namespace {
 
-/// For the end of the process, and for what differs from one checkpoint to the next.
+/// Time kept back for ending the process and for checkpoints that take longer than the last.
 constexpr std::chrono::seconds kSpare{1};
 constexpr int kCheckpoints = 2;
 

@@ -32,7 +32,7 @@ sigset_t awaited()
     return set;
 }
 
-/// Signals that wait to be taken, for as long as it lives.
+/// Blocks signals while it lives, so that they stay pending until they are taken.
 class HeldSignals {
 public:
     HeldSignals()

@@ -30,7 +30,7 @@ struct SweepTraining {
 /// Whether a member's end is the whole sweep's: an interrupt, or the time limit.
 [[nodiscard]] bool endsSweep(Exit ended);
 
-/// Whether a member with this status is to be trained even where nobody asks that failed ones be tried again.
+/// Whether a member with this status is trained without being asked to try failed ones again.
 [[nodiscard]] bool canBeTrained(const engine::MemberStatus& status);
 
 /// RunFailed where a chosen member has failed or cannot be read, else Ok.

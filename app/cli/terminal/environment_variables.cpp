@@ -6,8 +6,8 @@ namespace residua::cli {
 std::span<const EnvironmentVariable> environmentVariables()
 {
     static constexpr EnvironmentVariable kVariables[] = {
-        {"RESIDUA_CPU_ISA", "the instructions that kernels on the CPU use at most: baseline or avx2 (default: the best "
-                            "that the processor has)"},
+        {"RESIDUA_CPU_ISA", "the instructions that kernels on the CPU use at most: baseline, avx2 or avx512 (default: "
+                            "the best that the processor has)"},
         {"RESIDUA_DIGESTS_MIB", "MiB that the user's cache of the hashes of data files may hold (default 1; 0: none is "
                                 "kept, and large files are read again)"},
         {"RESIDUA_ENGINE", "file of the library that trains and computes (default: found beside the program)"},

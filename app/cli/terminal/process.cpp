@@ -56,7 +56,8 @@ void handleEnds(void (*handler)(int))
     }
 }
 
-/// A closed one becomes one of the wrong direction, so that using it is an error as it was before.
+/// Opens /dev/null in the wrong direction for each closed standard descriptor: using it is still an error, and no file
+/// that is opened later gets its number.
 void openStandardDescriptors()
 {
     constexpr int kDirections[] = {O_WRONLY, O_RDONLY, O_RDONLY};

@@ -61,7 +61,7 @@ Result<ScratchDirectory> ScratchDirectory::make(const std::string& prefix)
                      "is no folder for temporary files: " + code.message() + "; set TMPDIR to one, or unset it"};
     }
     sweep(folder, prefix);
-    constexpr int kTries = 16; // one is enough, but for a sweep by another process right after it was made
+    constexpr int kTries = 16; // more than one is needed only if another process removes the folder before it is locked
     for (int i = 0; i < kTries; ++i) {
         std::string path = (folder / (prefix + "XXXXXX")).string();
         if (mkdtemp(path.data()) == nullptr) {

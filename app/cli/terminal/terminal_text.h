@@ -7,7 +7,7 @@
 
 namespace residua::cli {
 
-/// What may stay as it is: line ends belong to a text, but not to a name within a line.
+/// Whether line ends stay: they belong to a text, but not to a name within a line.
 enum class LineEnds { Keep, Escape };
 
 /// `text` as a terminal may have it: whatever would act on the terminal (control characters, escape sequences, marks
