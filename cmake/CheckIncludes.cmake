@@ -23,8 +23,8 @@ set(RESIDUA_MODULE_FOLDERS
 set(RESIDUA_FOLDER_ORDER_projects
   base model depth nodes schedule library schema diff edit file check pytorch huggingface cost transfer studies commands)
 set(RESIDUA_FOLDER_ORDER_engine
-  api theory host files opened runs results text tokeniser codec tokens data bundle lowrank runtime ops graph depth network
-  observe train transfer session)
+  api theory host files opened runs results text tokeniser codec tokens data bundle lowrank runtime ops init graph depth
+  network observe train transfer queries session)
 set(RESIDUA_FOLDER_ORDER_editor canvas shortcuts depth matrix block)
 set(RESIDUA_FOLDER_ORDER_visualizers plot runs pareto heatmap gap theory)
 set(RESIDUA_FOLDER_ORDER_app

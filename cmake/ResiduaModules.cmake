@@ -6,8 +6,9 @@
 #   residua_add_executable(<name> [MODULE <module>] SOURCES <files> USES ... EXTERNAL ...)  built into <build>/bin
 #   residua_add_tests(<folder>/<program> UNITS <tst_unit ...> SLOW_UNITS <tst_unit ...> DISPLAY_UNITS <tst_unit ...>
 #                     SOURCES <further files> PRECOMPILE <headers> USES ... EXTERNAL ...)
-#                                              several units in one executable, a test each; those of DISPLAY_UNITS have
-#                                              a virtual screen and the labels ui and slow
+#                                              several units in one executable, a test each, named <folder>/<tst_unit> where
+#                                              a unit lies deeper too; those of DISPLAY_UNITS have a virtual screen and the
+#                                              labels ui and slow
 #   residua_add_test(<folder>/<tst_unit> [LABELS unit|ui|gpu|slow] [DISPLAY] SOURCES <further files> USES ... EXTERNAL ...)
 #                                              a unit that has a main of its own
 #
@@ -137,20 +138,20 @@ function(residua_set_up_target target scope uses externals private_externals)
   if(all MATCHES "Qt6?::")
     set_target_properties(${target} PROPERTIES AUTOMOC ON AUTOMOC_EXECUTABLE "${CMAKE_BINARY_DIR}/moc_alone.sh")
     if("residua::torch" IN_LIST all)
-      # Both define `slots`.
+      # Qt and LibTorch both define `slots`.
       target_compile_definitions(${target} PRIVATE QT_NO_KEYWORDS)
     endif()
   endif()
 endfunction()
 
-# Joins the sources of one folder into compilations of at most RESIDUA_JOIN each, because most of a source's time goes
-# into its headers. A folder's own groups, so that a source added to one folder leaves the others' as they were.
+# Joins sources into compilations of at most RESIDUA_JOIN each, because most of a source's time goes into its headers: those
+# of each folder by themselves, so that a source added to one folder leaves the others' as they were, or with TOGETHER all.
 function(residua_join_sources target files)
   if(RESIDUA_JOIN LESS 2)
     return()
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-  # GCC means by it a header that defines a class with a member of an anonymous namespace; here it is a source.
+  # The warning is meant for headers; here anonymous namespaces are in sources.
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
   set(folders "")
   foreach(file IN LISTS files)
@@ -160,6 +161,9 @@ function(residua_join_sources target files)
     cmake_path(ABSOLUTE_PATH file NORMALIZE OUTPUT_VARIABLE folder)
     cmake_path(RELATIVE_PATH folder BASE_DIRECTORY "${CMAKE_SOURCE_DIR}")
     cmake_path(GET folder PARENT_PATH folder)
+    if("TOGETHER" IN_LIST ARGN)
+      set(folder ${target})
+    endif()
     string(MAKE_C_IDENTIFIER "in_${folder}" folder)
     if(NOT folder IN_LIST folders)
       list(APPEND folders ${folder})
@@ -289,7 +293,7 @@ function(residua_register_test name target labels display)
       "TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/races.supp:ignore_noninstrumented_modules=1")
   endif()
   if(RESIDUA_SANITIZE STREQUAL "thread")
-    list(APPEND environment OMP_NUM_THREADS=1) # it does not see where the compiler's OpenMP starts and joins threads
+    list(APPEND environment OMP_NUM_THREADS=1) # the thread sanitizer does not see where the compiler's OpenMP starts and joins threads
   endif()
   add_test(NAME ${name} COMMAND ${runner} $<TARGET_FILE:${target}> ${ARGN})
   if(NOT labels)
@@ -316,19 +320,20 @@ function(residua_add_test path)
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "residua_add_test(${path}): unknown argument ${ARG_UNPARSED_ARGUMENTS}")
   endif()
-  string(REPLACE "/" "_" target "${path}")
+  string(REGEX REPLACE "/.*/" "/" name "${path}") # without the folders between
+  string(REPLACE "/" "_" target "${name}")
   residua_set_up_test(${target} "${CMAKE_SOURCE_DIR}/tests/${path}.cpp;${ARG_SOURCES}" "${ARG_USES}" "${ARG_EXTERNAL}")
   if(NOT "residua::torch" IN_LIST ARG_EXTERNAL)
     residua_test_program("${ARG_USES}" "${ARG_EXTERNAL}" program)
     target_precompile_headers(${target} REUSE_FROM ${program})
   endif()
-  residua_register_test(${path} ${target} "${ARG_LABELS}" "${ARG_DISPLAY}")
+  residua_register_test(${name} ${target} "${ARG_LABELS}" "${ARG_DISPLAY}")
 endfunction()
 
 set(RESIDUA_TEST_HEADERS <QtTest> <algorithm> <map> <string> <vector>)
 
-# The main() of grouped tests, with a precompiled header that all tests share which ask for no more. Qt Test is another
-# with widgets in sight, so there are two of them.
+# The main() of grouped tests. Its precompiled header serves every test that needs no others; there is a variant with Qt
+# Widgets and one without.
 function(residua_test_program uses externals out)
   set(name residua_test_program)
   set(qt Qt6::Test)
@@ -358,7 +363,7 @@ function(residua_add_tests path)
     list(APPEND sources "${CMAKE_SOURCE_DIR}/tests/${folder}/${unit}.cpp")
   endforeach()
   residua_set_up_test(${target} "${sources}" "${ARG_USES}" "${ARG_EXTERNAL}")
-  residua_join_sources(${target} "${sources}")
+  residua_join_sources(${target} "${sources}" TOGETHER)
   if(TARGET "${ARG_PRECOMPILE}")
     residua_precompile(${target} ${ARG_PRECOMPILE})
   elseif(ARG_PRECOMPILE OR "residua::torch" IN_LIST ARG_EXTERNAL) # beside LibTorch Qt has other macros
@@ -367,12 +372,15 @@ function(residua_add_tests path)
     target_precompile_headers(${target} REUSE_FROM ${program})
   endif()
   foreach(unit IN LISTS ARG_UNITS)
-    residua_register_test(${folder}/${unit} ${target} unit OFF ${unit})
+    cmake_path(GET unit FILENAME name)
+    residua_register_test(${folder}/${name} ${target} unit OFF ${name})
   endforeach()
   foreach(unit IN LISTS ARG_SLOW_UNITS)
-    residua_register_test(${folder}/${unit} ${target} slow OFF ${unit})
+    cmake_path(GET unit FILENAME name)
+    residua_register_test(${folder}/${name} ${target} slow OFF ${name})
   endforeach()
   foreach(unit IN LISTS ARG_DISPLAY_UNITS)
-    residua_register_test(${folder}/${unit} ${target} "ui;slow" ON ${unit})
+    cmake_path(GET unit FILENAME name)
+    residua_register_test(${folder}/${name} ${target} "ui;slow" ON ${name})
   endforeach()
 endfunction()

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/api/values.h"
-#include "engine/graph/named_parameter.h"
+#include "engine/init/named_parameter.h"
 
 #include <ATen/core/Tensor.h>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/depth/depth_stack.h"
-#include "engine/graph/init_plan.h"
+#include "engine/init/init_plan.h"
 #include "projects/model/topology.h"
 
 #include <cstddef>

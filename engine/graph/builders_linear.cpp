@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/graph/fusion.h"
 #include "engine/graph/node_builder.h"
-#include "engine/graph/weight_inputs.h"
+#include "engine/init/weight_inputs.h"
 #include "engine/ops/fused.h"
 #include "engine/runtime/fixed_bits.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/graph/fusion.h"
-#include "engine/graph/init_plan.h"
+#include "engine/init/init_plan.h"
 #include "engine/graph/operator.h"
 #include "engine/ops/fused.h"
 #include "projects/model/graph.h"

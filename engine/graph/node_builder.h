@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/graph/init_plan.h"
+#include "engine/init/init_plan.h"
 #include "engine/graph/operator.h"
 #include "engine/ops/fused.h"
 #include "projects/nodes/node_kinds.h"

@@ -21,7 +21,7 @@ struct Failure {
 [[nodiscard]] Failure failureOf(std::string_view text, const std::string& whose);
 
 /// Runs `work`; whatever it throws stops here, told as the standard library's. Nothing when it ended well. For work
-/// that uses LibTorch: engine/session/failure.h.
+/// that uses LibTorch: engine/runtime/failure.h.
 [[nodiscard]] std::optional<Failure> attemptStandard(const std::function<void()>& work);
 
 } // namespace residua::engine

@@ -3,8 +3,8 @@
 
 #include "engine/api/values.h"
 #include "engine/data/dataset.h"
-#include "engine/graph/init_plan.h"
-#include "engine/graph/named_parameter.h"
+#include "engine/init/init_plan.h"
+#include "engine/init/named_parameter.h"
 #include "engine/graph/pass.h"
 #include "engine/host/preparation.h"
 #include "projects/base/result.h"

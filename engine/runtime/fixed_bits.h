@@ -13,7 +13,7 @@ namespace residua::engine {
 /// other devices these are LibTorch's own. None has a second derivative.
 ///
 /// LibTorch's other functions that a network uses (arithmetic, exp, tanh, sums over some dimensions, norms, the
-/// cross entropy, attention that drops nothing) do not depend on the threads; tests/engine/tst_threads.cpp holds
+/// cross entropy, attention that drops nothing) do not depend on the threads; tests/engine/runtime/tst_threads.cpp holds
 /// them to it. Products do not where host_products.h says so.
 
 /// Σ of all elements, in double for doubles and else in float: [].

@@ -11,7 +11,7 @@
 #include "engine/runs/gap_record.h"
 #include "engine/runs/stop_request.h"
 #include "engine/runtime/device.h"
-#include "engine/session/failure.h"
+#include "engine/runtime/failure.h"
 #include "engine/session/memory_report.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 
 #include "engine/api/session.h"
 #include "engine/session/recorder.h"
-#include "engine/session/run_use.h"
+#include "engine/queries/run_use.h"
 #include "engine/session/training_loop.h"
 #include "projects/base/result.h"
 

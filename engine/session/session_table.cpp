@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/opened/session_table.h"
 
-#include "engine/session/failure.h"
+#include "engine/runtime/failure.h"
 
 #include <utility>
 

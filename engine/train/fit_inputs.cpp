@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/train/fit_inputs.h"
 
-#include "engine/graph/fit_cache.h"
+#include "engine/init/fit_cache.h"
 #include "engine/runtime/device.h"
 #include "engine/train/batches.h"
 #include "engine/train/precision.h"

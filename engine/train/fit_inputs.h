@@ -3,7 +3,7 @@
 
 #include "engine/data/dataset.h"
 #include "engine/host/preparation.h"
-#include "engine/graph/weight_inputs.h"
+#include "engine/init/weight_inputs.h"
 #include "engine/network/network.h"
 #include "projects/base/result.h"
 #include "projects/model/project.h"

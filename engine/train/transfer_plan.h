@@ -3,7 +3,7 @@
 
 #include "engine/host/preparation.h"
 #include "engine/files/tensor_files.h"
-#include "engine/graph/named_parameter.h"
+#include "engine/init/named_parameter.h"
 #include "engine/network/network.h"
 #include "engine/train/optimiser.h"
 #include "projects/base/result.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/files/tensor_files.h"
-#include "engine/graph/named_parameter.h"
+#include "engine/init/named_parameter.h"
 #include "engine/train/transfer_plan.h"
 #include "projects/base/result.h"
 #include "projects/huggingface/decoder.h"

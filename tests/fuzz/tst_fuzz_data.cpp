@@ -7,7 +7,7 @@
 #include "engine/data/dataset.h"
 #include "projects/base/utf8.h"
 #ifdef RESIDUA_ARROW
-#include "tests/engine/parquet_files.h"
+#include "tests/engine/data/parquet_files.h"
 #endif
 #include "tests/support/test_program.h"
 

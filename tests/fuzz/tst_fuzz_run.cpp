@@ -3,7 +3,7 @@
 #include "fuzz.h"
 #include "mutate_run.h"
 
-#include "tests/engine/run_harness.h"
+#include "tests/engine/session/run_harness.h"
 
 #include "engine/results/coefficients.h"
 #include "engine/results/run_reader.h"

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/queries/query.h"
+
+#include "engine/runtime/failure.h"
+
+#include <utility>
+
+namespace residua::engine {
+
+std::optional<Event> Query::advance(const PreparationWatch& watch)
+{
+    m_watch = watch;
+    std::optional<Event> answer;
+    const auto failure = attempt([&] { answer = work(); });
+    m_watch = {}; // it may refer to what the caller has for this piece alone
+    return failure ? std::optional<Event>(QueryFailed{tag(), Error{"engine", failure->text}}) : std::move(answer);
+}
+
+} // namespace residua::engine
