@@ -13,7 +13,8 @@ struct DataPart {
     std::int64_t files = 0; ///< 0: a generator
     std::int64_t bytes = 0; ///< of all files
     std::string content;    ///< hash of the files in hexadecimal digits, or the generator's parameters and seed
-    std::string everyByte;  ///< of files whose `content` is of some blocks alone: a hash of every byte; may be empty
+    /// Of files whose `content` is of some blocks alone: a hash of every byte. May be empty.
+    std::string everyByte = {};
     bool operator==(const DataPart&) const = default;
 };
 

@@ -80,7 +80,8 @@ RecordJson jsonOf(const DataFingerprint& fingerprint)
 {
     RecordJson list = RecordJson::array();
     for (const DataPart& part : fingerprint) {
-        const std::string content = part.everyByte.empty() ? part.content : part.content + kBetweenHashes + part.everyByte;
+        const std::string content =
+            part.everyByte.empty() ? part.content : part.content + kBetweenHashes + part.everyByte;
         list.push_back({{"name", part.name}, {"files", part.files}, {"bytes", part.bytes}, {"content", content}});
     }
     return list;

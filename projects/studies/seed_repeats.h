@@ -8,7 +8,8 @@
 
 namespace residua::projects {
 
-/// Runs that differ in their seeds alone repeat one experiment: their losses are averaged, and their curves are one band.
+/// Runs that differ in their seeds alone repeat one experiment: their losses are averaged, and their curves are one
+/// band.
 
 /// Whether the field at a JSON pointer is one of the seeds, or all of them.
 [[nodiscard]] bool isSeedField(std::string_view pointer);

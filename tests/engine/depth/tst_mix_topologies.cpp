@@ -209,7 +209,7 @@ private Q_SLOTS:
         QVERIFY(gradient[2].item<double>() != 0.0);
         const auto matrices = network->coefficients(9);
         QCOMPARE(matrices.size(), std::size_t{2});
-        QCOMPARE(matrices[0].name, std::string("mix"));
+        QCOMPARE(matrices[0].name.text(), std::string("mix"));
         QCOMPARE(matrices[0].step, std::int64_t{9});
         QCOMPARE(matrices[0].rows, std::int64_t{3});
         QVERIFY(std::isnan(matrices[0].at(1, 0)));

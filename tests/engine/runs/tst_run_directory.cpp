@@ -142,12 +142,14 @@ private slots:
 
     void theFingerprintComesBack()
     {
-        const DataFingerprint data{{"text.txt", 1, 12, "00ff"}, {"generator", 0, 0, "dim 3"}};
+        const DataFingerprint data{
+            {"text.txt", 1, 12, "00ff"}, {"generator", 0, 0, "dim 3"}, {"tokens.bin", 2, 600, "00ff", "11ee"}};
         {
             auto writer = RunWriter::create(m_run, exampleInfo(), exampleProject(), ".", data);
             QVERIFY(writer->update(writer->info()));
         }
         QCOMPARE(readRunFile(m_run)->data, std::optional(data));
+        QVERIFY(contentOf(m_run / kRunFile).find("\"00ff 11ee\"") != std::string::npos); // as other versions read it
         QVERIFY(annotateRun(m_run, {"tag"}, ""));
         QCOMPARE(readRunFile(m_run)->data, std::optional(data));
     }

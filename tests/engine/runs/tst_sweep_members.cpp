@@ -49,8 +49,8 @@ private slots:
         QVERIFY(std::holds_alternative<member::Pending>(memberStatusAmong({*renamed}, grid->back())));
     }
 
-    /// Steps do not tell projects apart here, so a run of a sweep over steps may train what a member of a sweep over the
-    /// batch does, with a value of the same label.
+    /// Steps do not tell projects apart here, so a run of a sweep over steps may train what a member of a sweep over
+    /// the batch does, with a value of the same label.
     void aRunAtAPointOfAnotherFieldIsNotTheMembers()
     {
         projects::Project project = projects::findExample("linear-ancre")->project;

@@ -114,7 +114,7 @@ Outcome outcomeOn(int threads, const Project& project)
         seen.push_back(*matrix);
     }
     for (const Matrix& matrix : seen) {
-        outcome.emplace_back("recorded " + matrix.name, at::tensor(matrix.values));
+        outcome.emplace_back("recorded " + matrix.name.text(), at::tensor(matrix.values));
     }
     for (const NamedParameter& parameter : trainer.network().parameters()) {
         outcome.emplace_back(parameter.name, parameter.tensor.detach());

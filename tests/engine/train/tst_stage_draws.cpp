@@ -295,7 +295,7 @@ private Q_SLOTS:
             ++counts[outcome];
             const auto told = network->coefficients(step);
             QCOMPARE(told.size(), std::size_t{1});
-            QCOMPARE(told.front().name, std::string("active"));
+            QCOMPARE(told.front().name.text(), std::string("active"));
             QCOMPARE(told.front().values,
                      (std::vector<float>{outcome % 2 == 1 ? 1.0F : 0.0F, outcome >= 2 ? 1.0F : 0.0F}));
         }
