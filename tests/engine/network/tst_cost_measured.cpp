@@ -264,7 +264,7 @@ private Q_SLOTS:
         QFETCH(QString, stem);
         Project project = languageUnder("plain");
         if (data == "vectors") {
-            project = tinyVectors("mlp", "plain", 1);
+            project = tinyVectors("linear", "plain", 1);
             project.data.source = projects::LinearRegression{.dim = 64, .samples = 6};
             project.network.objective = projects::Objective::MeanSquaredError;
             project.network.head = graphFrom("x input; l linear out=out; y output; x > l; l > y");
