@@ -128,7 +128,7 @@ void BundleDialog::start()
     begin();
 }
 
-/// First gives up what is under way; only then the dialog goes.
+/// Cancels the work under way first; closes the dialog only when there is none.
 void BundleDialog::reject()
 {
     if (m_work->isUnderWay()) {

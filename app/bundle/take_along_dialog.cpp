@@ -104,7 +104,7 @@ QString TakeAlongDialog::askForPlace()
 void TakeAlongDialog::begin()
 {
     for (QComboBox* box : {m_checkpoints, m_data}) {
-        box->setEnabled(false); // what is packed is what was chosen when it began
+        box->setEnabled(false); // what was chosen when packing began is packed
     }
     work().pack(request(), place());
 }

@@ -155,7 +155,7 @@ HelpPage::HelpPage(const Look& look, QWidget* parent) : QTextBrowser(parent), m_
     setFrameShape(QFrame::NoFrame);
     setOpenExternalLinks(false);
     document()->setDocumentMargin(kMargin);
-    connect(this, &QTextBrowser::sourceChanged, this, [this](const QUrl& url) { // source() is the page before, still
+    connect(this, &QTextBrowser::sourceChanged, this, [this](const QUrl& url) { // source() still is the page before
         m_topic = nameOf(url);
         restyle();
         emit topicShown();

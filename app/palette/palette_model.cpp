@@ -231,7 +231,7 @@ QVariant PaletteModel::itemData(const PaletteItem& item, int column, int role) c
     }
 }
 
-/// Only of topologies: they are the choice in which the price is compared, and a node's depends on its wires.
+/// Only topologies show what they add: among them the price is compared, and a node's depends on its wires.
 QString PaletteModel::addedText(const PaletteItem& item) const
 {
     if (item.kind != PaletteKind::Topology) {
@@ -247,7 +247,7 @@ QString PaletteModel::addedText(const PaletteItem& item) const
 QVariant PaletteModel::headerData(int section, Qt::Orientation orientation, int role) const
 {
     if (orientation == Qt::Horizontal && role == Qt::SizeHintRole) {
-        return QSize(1, 1); // it is hidden: its titles would hold the columns wide
+        return QSize(1, 1); // hidden, but its titles would keep the columns wide
     }
     if (orientation != Qt::Horizontal || role != Qt::DisplayRole) {
         return {};

@@ -25,7 +25,7 @@ using projects::Project;
 using projects::StackSegment;
 using Text = PropertyText;
 
-/// A name, whose edit changes whatever calls by it; names have no default.
+/// A name. Editing it renames every use of it; names have no default.
 Property nameProperty(const std::string& name, QString help, std::function<projects::Edit(std::string)> rename)
 {
     Property property;
@@ -209,7 +209,7 @@ std::vector<Property> nodeProperties(const Project& project, const NodePlace& pl
     if (const projects::NodeKind* kind = projects::findNodeKind(node.kind)) {
         const auto sizes = projects::sizesOf(project);
         for (const ParamSpec& spec : kind->params) {
-            // What means nothing here shows only where the node says something of it, which may be what is wrong.
+            // A parameter without effect here is shown only if the node sets it, because that may be the error.
             if (projects::appliesTo(spec, node) || node.params.contains(spec.name)) {
                 properties.push_back(paramProperty(project, place, node, spec, sizes));
             }

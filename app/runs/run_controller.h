@@ -77,22 +77,22 @@ public:
     void enqueue();
     /// The same for members of one of its sweeps.
     void enqueue(const std::vector<projects::SweepMember>& members);
-    /// What waits, the next first.
+    /// The names of the queued runs, the next first.
     [[nodiscard]] std::vector<std::string> queuedNames() const { return m_queue.names(); }
     [[nodiscard]] std::size_t queued() const { return m_queue.size(); }
     /// Whether the queue waits for goOnWithQueue(): after stop(), and where there is no engine.
     [[nodiscard]] bool queueHeld() const { return m_held && !m_queue.empty(); }
     void goOnWithQueue();
     void clearQueue();
-    /// What an earlier session left in the open project's queue waits again, for goOnWithQueue().
+    /// Queues again the runs that an earlier session left in the open project's queue; they wait for goOnWithQueue().
     void takeUpQueue();
 
 signals:
     void phaseChanged();
     void queueChanged();
-    /// So many runs of an earlier session wait.
+    /// `count` runs that an earlier session queued wait.
     void queueTakenUp(int count);
-    /// A copy of a run is there.
+    /// A copy of a run has been made.
     void forked(const std::filesystem::path& runDirectory);
     void retrofitted(const residua::engine::RetrofitReady& made);
     void factorised(const residua::engine::FactoriseReady& made);
@@ -102,7 +102,7 @@ signals:
     void ended(const residua::engine::RunEnded& event);
     /// The document was given a place of its own so that it could be run.
     void savedTo(const QString& folder);
-    /// Something stands in the way, in words.
+    /// What was asked for cannot be done; `reason` says why.
     void refused(const QString& reason);
 
 private:

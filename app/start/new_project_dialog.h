@@ -42,7 +42,7 @@ signals:
 
 private:
     enum class Kind { Synthetic, Text, JsonLines, Mixture, Tokens, Linear, LowRank, Polynomial };
-    using Wanted = std::shared_ptr<std::atomic<bool>>; ///< whether a preview that is being made is
+    using Wanted = std::shared_ptr<std::atomic<bool>>; ///< false once the preview under way is no longer wanted
 
     void layOut();
     [[nodiscard]] QFormLayout* makeDataForm();
@@ -61,7 +61,7 @@ private:
     void showData(const Result<engine::DataPreview>& preview);
     void create();
     [[nodiscard]] Kind kind() const;
-    /// Whether there is anything to read: of files, that one is named.
+    /// Whether there is anything to read; for files, whether one is named.
     [[nodiscard]] bool namesData() const;
     [[nodiscard]] projects::Source source() const;
     [[nodiscard]] projects::NewProject wanted() const;
@@ -96,7 +96,7 @@ private:
     Wanted m_wanted;
     projects::Project m_mixture;               ///< whose data are the mixture that is being put together
     std::optional<engine::DataSummary> m_data; ///< of the data that is chosen, once it is read
-    projects::Source m_read;                   ///< what m_data, or a reading under way, is of
+    projects::Source m_read;                   ///< the source that m_data, or a reading under way, belongs to
     bool m_reading = false;
     std::string m_counted; ///< the tokeniser's file that the vocabulary was set for
 };

@@ -13,7 +13,7 @@
 namespace residua::app {
 
 struct CanvasActions::Words {
-    const char* name; ///< in the user's settings: it stays
+    const char* name; ///< stored in the user's settings, so it must not change
     QString text;
     QKeySequence key;
     QString toolTip;

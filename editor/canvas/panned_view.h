@@ -44,8 +44,8 @@ public:
     [[nodiscard]] std::optional<Point> fitSpace(const Framing& framing) const;
     void fitTo(const Rect& bounds, const Framing& framing);
     enum class LeftButton { Free, Pans };
-    /// Moves the view where the pointer does so, `inside` the canvas or not. True then: nothing else is to react to the
-    /// pointer.
+    /// Moves the view as the pointer does, `inside` the canvas or not. Where it returns true, nothing else may react to
+    /// the pointer.
     bool handlePointer(const Rect& bounds, bool inside, LeftButton left);
 
     [[nodiscard]] bool moving() const { return m_moving != Moving::No; }

@@ -14,7 +14,7 @@ constexpr double kFaintest = 0.12;
 constexpr float kPixelsPerSegment = 6;
 constexpr int kFewestSegments = 8;
 constexpr int kMostSegments = 400;
-constexpr std::size_t kArcsATurn = 128; ///< between two questions whether the picture is still wanted
+constexpr std::size_t kArcsATurn = 128; ///< drawn between two checks of whether the picture is still wanted
 
 /// Colours and opacity, colours multiplied by it, as they are drawn over each other.
 class Sheet {

@@ -27,7 +27,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kDigestEnding = ".digest";
 constexpr std::size_t kDigestDigits = 16;
-constexpr std::uint64_t kDigestBytes = std::uint64_t{1} << 20; ///< of all that are kept
 constexpr std::size_t kDigestBlock = std::size_t{1} << 20;
 
 /// A file with a time of change as young as this may be written again without another time: file systems count in
@@ -104,7 +103,7 @@ Result<std::string> digestOf(const FileDescriptor& file, const fs::path& path, c
 
 UserCache digestCache()
 {
-    return userCache("digests", kDigestCacheVariable, kDigestBytes);
+    return userCache("digests", kDigestCache);
 }
 
 struct FileToDigest {

@@ -10,17 +10,14 @@
 
 namespace residua::engine {
 
-/// For users: app/cli/terminal/environment_variables.h says what it does.
-inline constexpr const char* kDigestCacheVariable = "RESIDUA_DIGESTS_MIB";
-
 /// A hash of every byte of a plain file, in 16 hexadecimal digits. It is kept in residua/digests of the user's caches,
 /// by what tells a file from one that was changed: its place, size, times of change, and number on its disk; so a large
 /// file is read once, and again after it was written to. Any thread; `watch` may give it up.
 [[nodiscard]] Result<std::string> digestOfFile(const std::filesystem::path& path, const PreparationWatch& watch);
 /// The same where it is kept already: the file is not read.
 [[nodiscard]] std::optional<std::string> knownDigestOfFile(const std::filesystem::path& path);
-/// Removes what was used longest ago of the digests that are more than the cache may hold: RESIDUA_DIGESTS_MIB, 1 MiB
-/// by default. To be called once after those of many files.
+/// Removes what was used longest ago of the digests that are more than the cache may hold (kDigestCache). To be called
+/// once after those of many files.
 void trimDigests();
 
 } // namespace residua::engine

@@ -37,7 +37,7 @@ public:
     [[nodiscard]] std::vector<std::string> texts(const char* key);
     /// Not negative, and at most 10^15: a double holds it exactly.
     [[nodiscard]] std::int64_t count(const char* key);
-    /// NaN for null, which stands for it.
+    /// NaN for null, which JSON has in its place.
     [[nodiscard]] double number(const char* key);
     /// nullptr where there is none, which is no error here.
     [[nodiscard]] const RecordJson* find(const char* key) const;

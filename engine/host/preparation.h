@@ -17,7 +17,7 @@ struct PreparationWatches {
     PreparationWatch weights; ///< their initialisation
 };
 
-/// The error with which the preparation of data ends that was given up.
+/// The error of a preparation of data that was given up.
 [[nodiscard]] inline Error preparationGivenUp()
 {
     return {"data", "its preparation was given up"};

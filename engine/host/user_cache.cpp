@@ -11,7 +11,7 @@
 
 namespace residua::engine {
 
-UserCache userCache(const char* name, const char* variable, std::uint64_t mostBytes)
+UserCache userCache(const char* name, const CacheLimit& limit)
 {
     const char* const cache = std::getenv("XDG_CACHE_HOME");
     const char* const home = std::getenv("HOME");
@@ -20,19 +20,19 @@ UserCache userCache(const char* name, const char* variable, std::uint64_t mostBy
     const std::filesystem::path root = isCache  ? std::filesystem::path(cache)
                                        : isHome ? std::filesystem::path(home) / ".cache"
                                                 : "";
-    UserCache user{{}, mostBytes};
+    UserCache user{{}, limit.bytes()};
     if (!root.empty()) {
         user.folder = root / "residua" / name;
     }
-    const char* const said = std::getenv(variable);
+    const char* const said = std::getenv(limit.variable);
     if (said == nullptr) {
         return user;
     }
     constexpr std::uint64_t kMostMib = std::uint64_t{1} << 40U;
     const auto mib = numberFrom<std::uint64_t>(said);
     if (!mib || *mib > kMostMib) {
-        user.fault = std::string(variable) + ": got \"" + std::string(said).substr(0, 40) +
-                     "\", expected a whole number of MiB; up to " + std::to_string(mostBytes >> 20U) + " are kept";
+        user.fault = std::string(limit.variable) + ": got \"" + std::string(said).substr(0, 40) +
+                     "\", expected a whole number of MiB; up to " + std::to_string(limit.mebibytes) + " are kept";
         return user;
     }
     user.mostBytes = *mib << 20U;

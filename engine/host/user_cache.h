@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/api/cache_limits.h"
+
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -14,9 +16,9 @@ struct UserCache {
     std::string fault = {};                            ///< what is wrong with the setting; may be empty
 };
 
-/// The user's: residua/NAME below XDG_CACHE_HOME, or below .cache in HOME; no folder where there is neither. The
-/// environment's `variable` says how many MiB it may hold instead of `mostBytes`, 0 that nothing is kept.
-[[nodiscard]] UserCache userCache(const char* name, const char* variable, std::uint64_t mostBytes);
+/// The user's: residua/NAME below XDG_CACHE_HOME, or below .cache in HOME; no folder where there is neither, or
+/// where the limit is 0.
+[[nodiscard]] UserCache userCache(const char* name, const CacheLimit& limit);
 
 /// Removes files whose names have `ending`, those first that have not been used for longest, until the rest has at most
 /// `mostBytes`. What cannot be removed stays, and other files are left alone.

@@ -201,7 +201,7 @@ Status writeNumbers(const std::filesystem::path& file, const std::vector<Written
 
 FitCache userFitCache()
 {
-    return userCache("fits", kFitCacheVariable, kFitCacheBytes);
+    return userCache("fits", kFitCache);
 }
 
 std::string fitFileName(const LowRankProblem& problem, LowRankMethod method)

@@ -20,13 +20,10 @@ namespace residua::engine {
 /// Earlier fits in a folder, one file for each problem, so that the same one is not solved twice. Any thread and any
 /// number of processes: a file is complete or absent.
 
-inline constexpr std::uint64_t kFitCacheBytes = std::uint64_t{1} << 30U;
-inline constexpr const char* kFitCacheVariable = "RESIDUA_FITS_MIB";
-
 using FitCache = UserCache;
 
-/// The user's: residua/fits below XDG_CACHE_HOME, or below .cache in HOME; no folder where there is neither. The
-/// variable RESIDUA_FITS_MIB says how many MiB it may hold, 0 that nothing is kept.
+/// The user's: residua/fits below XDG_CACHE_HOME, or below .cache in HOME; no folder where there is neither. It
+/// may hold kFitCache.
 [[nodiscard]] FitCache userFitCache();
 
 /// The name of the file of a problem's fit: of a digest of all that the fit depends on, which is the weight, the rank,

@@ -205,7 +205,8 @@ at::Tensor mixGather(const Compute& compute, std::span<const MixReading> reading
     const bool mine = own.defined() && own.use_count() == 1 && own.storage().use_count() == 1;
     at::Tensor result = mine ? own : at::empty_like(source);
     mix.sourceGrad = mutableDataOf(result);
-    // A kernel takes so many readers at once, and three of them are one layer's q, k and v: the rest adds to the sum.
+    // A kernel takes at most so many readers in one call, and q, k and v of one layer are three; further calls add to
+    // the sum.
     constexpr std::size_t kAtOnce = kernels::kMaxReaders;
     for (std::size_t first = 0; first == 0 || first < readers.size(); first += kAtOnce) {
         mix.readers = static_cast<std::int32_t>(std::min(readers.size() - first, kAtOnce));

@@ -57,7 +57,7 @@ RunInfo infoOf(const RunBranch& branch, const RunReader& reader, const RunInfo& 
 {
     RunInfo info = parent;
     if (!sameProject) {
-        info.membership.reset(); // what trains otherwise is no point of the grid
+        info.membership.reset(); // a run that trains differently is no point of the grid
     }
     info.created.clear();
     info.message.clear();

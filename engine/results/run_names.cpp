@@ -11,7 +11,7 @@ namespace residua::engine {
 namespace {
 
 constexpr const char* kDivider = ", ";
-constexpr int kCompared = 20; ///< runs: more take time, and the newest tell
+constexpr int kCompared = 20; ///< runs that are compared: more take time, and the newest suffice
 
 bool isOfProject(const RunInfo& run, const std::string& project)
 {
@@ -23,7 +23,7 @@ bool isOfProject(const RunInfo& run, const std::string& project)
 std::string nameForRun(const std::filesystem::path& folder, const projects::Project& project)
 {
     std::string name = project.name;
-    bool taken = false; ///< the project's own name, by a run that differs
+    bool taken = false; ///< whether a run that differs has the project's own name
     int compared = 0;
     for (const RunInfo& run : listRuns(folder)) { // the newest first: the oldest decides what it differs from
         if (!isOfProject(run, project.name) || ++compared > kCompared) {

@@ -31,7 +31,7 @@ std::string utcNow()
     return text.data();
 }
 
-/// How long the writing of run.json waits for one who has locked the folder: longer than any who annotates a run.
+/// How long writing run.json waits for a process that has locked the folder: longer than any takes to annotate a run.
 constexpr std::chrono::milliseconds kTurnOfRunFile{500};
 
 } // namespace

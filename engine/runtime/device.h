@@ -20,8 +20,8 @@ namespace residua::engine {
 /// "cuda:0" that says what is missing. Engine thread.
 [[nodiscard]] std::vector<DeviceInfo> listDevices();
 
-/// Mathematics on the CPU takes so many threads from now on; 0 leaves the number as it is. Engine thread, which it is
-/// counted for, before anything is computed.
+/// Sets how many threads the CPU computes with; 0 leaves the number unchanged. To be called on the engine thread, for
+/// which the number counts, before anything is computed.
 void useThreads(int count);
 
 /// The device that a key names, with its backend loaded. Errors say what is missing and how to get it.

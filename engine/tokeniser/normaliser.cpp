@@ -16,7 +16,7 @@ namespace {
 
 using NormaliserPtr = std::unique_ptr<Normaliser>;
 
-/// One that changes text and cannot fail.
+/// A normaliser that cannot fail.
 class TextChange : public Normaliser {
 public:
     explicit TextChange(std::function<void(std::string& text)> change) : m_change(std::move(change)) {}
@@ -35,7 +35,7 @@ NormaliserPtr textChange(std::function<void(std::string&)> change)
     return std::make_unique<TextChange>(std::move(change));
 }
 
-/// Each character gives way to what `put` appends for it.
+/// Replaces each character by what `put` appends for it.
 template <class Put>
 void rewrite(std::string& text, const Put& put)
 {

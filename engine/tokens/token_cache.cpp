@@ -133,7 +133,7 @@ Status writeWhole(const fs::path& path, const TokenSequence& tokens, bool wide)
 
 UserCache userTokenCache()
 {
-    return userCache("tokens", kTokenCacheVariable, kTokenCacheBytes);
+    return userCache("tokens", kTokenCache);
 }
 
 std::vector<std::string> tokenCacheFaults(projects::TokeniserKind kind)

@@ -20,9 +20,6 @@ namespace residua::engine {
 /// Tokens of texts that were tokenised before, in the user's cache, one file for each content. They are read where they
 /// lie, so that they need not fit in memory.
 
-inline constexpr std::uint64_t kTokenCacheBytes = std::uint64_t{8} << 30U;
-inline constexpr const char* kTokenCacheVariable = "RESIDUA_TOKENS_MIB";
-
 /// residua/tokens: see userCache().
 [[nodiscard]] UserCache userTokenCache();
 

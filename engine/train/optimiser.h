@@ -48,7 +48,8 @@ public:
 
     /// Moments under "<parameter>.<moment>".
     [[nodiscard]] HostTensors state() const;
-    /// Without any it is as before the first step: so it lies in the checkpoint of weights that come from elsewhere.
+    /// Loads what state() gave. Where nothing is stored, as in checkpoints of imported weights, it is as before the
+    /// first step.
     [[nodiscard]] Status load(const TensorFiles& stored);
     /// Reads the stored moments of the parameter `name` into those of the one at index `of`.
     [[nodiscard]] Status loadMoments(std::size_t of, const TensorFiles& stored, const std::string& name);

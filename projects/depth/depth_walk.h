@@ -108,7 +108,7 @@ private:
     [[nodiscard]] std::size_t firstBranch(std::size_t module) const;
     BranchSum start();
     void put(std::size_t module, const BranchSum& value);
-    /// What a module's branch is, which is told what it reads.
+    /// The branch of a module that reads `read`.
     BranchSum branchOf(std::size_t module, const Ports& read);
     Result<BranchSum> mixOf(std::size_t reader, int output, BranchSum wanted);
     /// DCA §3.1, DenseFormer: the layer reads mixes. Gives its full output.

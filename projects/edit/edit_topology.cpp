@@ -102,8 +102,8 @@ std::vector<Edit> puttingBack(const Topology& topology, const Shortcut& removed,
 
 } // namespace
 
-// A change of an explicit set is taken back by its opposite, for a group of thousands is thousands of these; a change
-// of a rule by the topology as it was.
+// The inverse of a change in an explicit set is its opposite, because one edit of a group has thousands of them; the
+// inverse of a changed rule is the whole earlier topology.
 
 Result<Edit> applyTo(Document& document, const AddShortcut& edit)
 {

@@ -123,7 +123,7 @@ std::vector<RankedWeight> projectionsOf(const ParamMap& p, Shapes in)
             {"out_rank", "out.weight", width, a}};
 }
 
-/// What attends, for one token, without the projections: parameters, FLOP and what is kept.
+/// The attention of one token without the projections: parameters, FLOP and what is kept.
 ///
 /// By softmax FLOP are 2·a for the scores and 2·a for the values per key that is seen. Kept: q and the heads' output (a
 /// each), k and v (m each), the log-sum per head.

@@ -67,7 +67,7 @@ private:
         return Written{within(*a, left) + sign + within(*b, right), binding};
     }
 
-    /// What has no name in it is a number.
+    /// The value of an expression without names; nullopt for any other.
     static std::optional<double> constantOf(const Expression& e)
     {
         const Result<double> value = evaluate(e, {});

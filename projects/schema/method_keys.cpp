@@ -88,7 +88,7 @@ std::vector<std::string> methodKeys()
 {
     std::vector<std::string> keys;
     append(keys, kNamesOf<Wiring>);
-    std::erase(keys, nameOf(Wiring(BranchGate{}))); // a branch gate goes by its gate
+    std::erase(keys, nameOf(Wiring(BranchGate{}))); // a branch gate is named after its gate
     append(keys, kNamesOf<BranchGateKind>);
     append(keys, kNamesOf<Source>);
     append(keys, kNamesOf<Optimiser>);

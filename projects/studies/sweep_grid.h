@@ -23,8 +23,8 @@ struct SweepMember {
     Project project;
     Cost cost;             ///< per token or sample
     double trainFlops = 0; ///< of the whole training, less what its stages are expected to leave out
-    /// What stands in its way: a value that the field does not take (then `project` is the document as it was), or the
-    /// first error of validate(). Its place names axis and value.
+    /// Why the member cannot be trained: a value that the field does not take (then `project` is the document as it
+    /// was), or the first error of validate(). Its place names axis and value.
     std::optional<Error> error;
 };
 

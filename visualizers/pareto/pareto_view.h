@@ -13,7 +13,7 @@
 
 namespace residua::visualizers {
 
-/// Whether a run's loss is what it came to, or only where it is: the front knows results alone.
+/// Whether a run's loss is its result or only the latest value; the front is made of results alone.
 enum class ParetoStanding { Result, SoFar };
 
 /// A run as a point: what it cost, and the loss it came to.

@@ -45,7 +45,7 @@ signals:
     void axisChosen(XAxis axis);
     void scaleChosen(AxisScale x, AxisScale y);
     void windowChosen(double points);
-    /// Bounds or bands are to be drawn, or no longer.
+    /// Drawing of bounds or of bands was switched on or off.
     void partsChosen();
 
 private:

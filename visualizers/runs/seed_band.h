@@ -34,7 +34,7 @@ private:
     void add(const std::vector<std::size_t>& points);
 
     std::vector<const Series*> m_runs;
-    std::vector<std::size_t> m_taken; ///< of each run, points that are behind
+    std::vector<std::size_t> m_taken; ///< for each run, how many of its points have been taken
     Series m_mean;
     Series m_low;
     Series m_high;

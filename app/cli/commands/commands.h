@@ -28,8 +28,8 @@ namespace residua::cli {
 /// Every command, in the order of the help.
 [[nodiscard]] std::vector<Command> allCommands();
 
-/// The whole program, but for the process around it: `words` are what follows its name. Nothing throws: what a command
-/// throws is told, as Exit::Fault.
+/// The program without what main() sets up for the process; `words` are what follows its name. Nothing throws: an
+/// exception of a command is reported, as Exit::Fault.
 [[nodiscard]] Exit runProgram(std::span<const std::string> words);
 
 } // namespace residua::cli

@@ -1,18 +1,28 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/terminal/environment_variables.h"
 
+#include "engine/api/cache_limits.h"
+
 namespace residua::cli {
+
+namespace {
+
+EnvironmentVariable cacheVariable(const engine::CacheLimit& limit, const std::string& content, const std::string& none)
+{
+    return {limit.variable, "MiB that the user's cache of " + content + " may hold (default " +
+                                std::to_string(limit.mebibytes) + "; 0: " + none + ")"};
+}
+
+} // namespace
 
 std::span<const EnvironmentVariable> environmentVariables()
 {
-    static constexpr EnvironmentVariable kVariables[] = {
+    static const EnvironmentVariable kVariables[] = {
         {"RESIDUA_CPU_ISA", "the instructions that kernels on the CPU use at most: baseline, avx2 or avx512 (default: "
                             "the best that the processor has)"},
-        {"RESIDUA_DIGESTS_MIB", "MiB that the user's cache of the hashes of data files may hold (default 1; 0: none is "
-                                "kept, and large files are read again)"},
+        cacheVariable(engine::kDigestCache, "the hashes of data files", "none is kept, and large files are read again"),
         {"RESIDUA_ENGINE", "file of the library that trains and computes (default: found beside the program)"},
-        {"RESIDUA_FITS_MIB", "MiB that the user's cache of fitted low-rank factors may hold (default 1024; 0: none is "
-                             "kept)"},
+        cacheVariable(engine::kFitCache, "fitted low-rank factors", "none is kept"),
         {"RESIDUA_FOREIGN_LIBRARY_PATH", "LD_LIBRARY_PATH for other programs that are started; set by the launcher of "
                                          "the package"},
         {"RESIDUA_KEEP_MEMORY", "0: memory of tensors on the CPU is given back at once, and not kept for the next"},
@@ -22,7 +32,7 @@ std::span<const EnvironmentVariable> environmentVariables()
         {"RESIDUA_SENTENCEPIECE", "file of the library that reads SentencePiece models (default: found beside the "
                                   "program)"},
         {"RESIDUA_TOKENISER_TRAINER", "file of the program that learns tokenisers (default: found beside the program)"},
-        {"RESIDUA_TOKENS_MIB", "MiB that the user's cache of tokenised texts may hold (default 8192; 0: none is kept)"},
+        cacheVariable(engine::kTokenCache, "tokenised texts", "none is kept"),
     };
     return kVariables;
 }

@@ -2,13 +2,14 @@
 #pragma once
 
 #include <span>
+#include <string>
 
 namespace residua::cli {
 
 /// A variable of the environment that the program reads, and what a value does.
 struct EnvironmentVariable {
     const char* name = "";
-    const char* meaning = "";
+    std::string meaning;
 };
 
 /// Every one of the program's own, RESIDUA_…, of the window too: `residua-cli --help` and its manual page list them.

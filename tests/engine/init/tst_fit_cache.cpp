@@ -150,22 +150,22 @@ private Q_SLOTS:
     void theSettingIsRead()
     {
         qputenv("XDG_CACHE_HOME", "/somewhere");
-        qunsetenv(engine::kFitCacheVariable);
+        qunsetenv(engine::kFitCache.variable);
         QCOMPARE(engine::userFitCache().folder, fs::path("/somewhere/residua/fits"));
         QCOMPARE(engine::userFitCache().mostBytes, std::uint64_t{1024} << 20U);
-        qputenv(engine::kFitCacheVariable, "12");
+        qputenv(engine::kFitCache.variable, "12");
         QCOMPARE(engine::userFitCache().mostBytes, std::uint64_t{12} << 20U);
-        qputenv(engine::kFitCacheVariable, "0");
+        qputenv(engine::kFitCache.variable, "0");
         QVERIFY(engine::userFitCache().folder.empty());
         for (const char* const wrong : {"much", "-1", "1.5", "", "99999999999999999999"}) {
-            qputenv(engine::kFitCacheVariable, wrong);
+            qputenv(engine::kFitCache.variable, wrong);
             const engine::FitCache cache = engine::userFitCache();
-            QCOMPARE(cache.mostBytes, engine::kFitCacheBytes);
+            QCOMPARE(cache.mostBytes, engine::kFitCache.bytes());
             QVERIFY(!cache.folder.empty());
             QVERIFY2(engine::CachedFits(cache).faults().find("expected a whole number of MiB") != std::string::npos,
                      wrong);
         }
-        qunsetenv(engine::kFitCacheVariable);
+        qunsetenv(engine::kFitCache.variable);
     }
 
     /// The fits are made, the user is told, nothing half-written is left; with room again they are kept.
