@@ -117,7 +117,7 @@ void DocumentViews::showPlace()
     showState();
     m_workspace.view<OutlineView>().showPlace(m_place);
     m_workspace.view<Inspector>().show(m_session.project(), m_place);
-    m_workspace.view<PaletteView>().setContext(m_session.project(), m_place);
+    m_workspace.view<PaletteView>().setContext(m_session.history().projectSnapshot(), m_place);
     if (!m_analysis.pending()) { // else it follows of itself
         showAnalysis();
     }
