@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/properties/property_list.h"
 
+#include "projects/commands/commands.h"
+#include "projects/commands/shortcut_edits.h"
 #include "projects/depth/depth_names.h"
 #include "projects/depth/depth_plan.h"
 #include "projects/depth/stream_start.h"
@@ -98,7 +100,7 @@ QString streamsNote(const MultiStream& wiring)
         .arg(projects::streamStart(std::max<std::int64_t>(wiring.streams, 2)).distance, 0, 'g', 2);
 }
 
-/// The shortcuts to add and to remove so that `module` reads just what `text` lists.
+/// Has `module` read just what `text` lists.
 Result<projects::Edit> setSources(const Project& project, std::int64_t module, const QString& text)
 {
     static const QRegularExpression kSeparators(QStringLiteral("[\\s,;]+"));
@@ -113,24 +115,7 @@ Result<projects::Edit> setSources(const Project& project, std::int64_t module, c
         }
         wanted.insert(source);
     }
-    const auto& mix = std::get<DepthMix>(project.topology.wiring);
-    const auto now = sourcesOf(mix, module, projects::modulesOf(project));
-    const std::set<std::int64_t> present(now.begin(), now.end());
-    projects::EditGroup group{Text::tr("Set what layer %1 reads")
-                                  .arg(QString::fromStdString(projects::moduleName(project, module)))
-                                  .toStdString(),
-                              {}};
-    for (const std::int64_t source : wanted) {
-        if (!present.contains(source)) {
-            group.edits.emplace_back(projects::AddShortcut{{source, module}});
-        }
-    }
-    for (const std::int64_t source : present) {
-        if (!wanted.contains(source)) {
-            group.edits.emplace_back(projects::RemoveShortcut{{source, module}});
-        }
-    }
-    return projects::Edit{std::move(group)};
+    return projects::readsEdit(project, module, wanted).value_or(projects::EditGroup{});
 }
 
 } // namespace
@@ -218,19 +203,13 @@ std::vector<Property> shortcutsProperties(const Project& project, const Shortcut
     for (const projects::Choice& state : projects::shortcutStates()) {
         property.choices << schemaLine(state.title);
     }
-    property.edit = [shortcuts = place.shortcuts](const Project&, const QVariant& given) -> Result<projects::Edit> {
+    property.edit = [shortcuts = place.shortcuts](const Project& p, const QVariant& given) -> Result<projects::Edit> {
         std::optional<projects::ShortcutState> state;
         if (given.toInt() > 0) {
             state = static_cast<projects::ShortcutState>(given.toInt() - 1);
         }
-        std::vector<projects::Edit> edits;
-        for (const projects::Shortcut& shortcut : shortcuts) {
-            edits.emplace_back(projects::SetShortcutState{shortcut, state});
-        }
-        return edits.size() == 1
-                   ? std::move(edits.front())
-                   : projects::Edit{projects::EditGroup{
-                         Text::tr("Set the state of %1 shortcuts").arg(edits.size()).toStdString(), std::move(edits)}};
+        auto change = projects::setShortcutState(p, {.shortcuts = {shortcuts.begin(), shortcuts.end()}}, state);
+        return change ? Result<projects::Edit>(std::move(change->edit)) : change.error();
     };
     return {std::move(property)};
 }
