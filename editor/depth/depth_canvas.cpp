@@ -447,7 +447,7 @@ void DepthCanvas::finishConnect()
     if (!drag.valid) {
         return;
     }
-    perform(addShortcuts(document(), {Shortcut{drag.source, *drag.target}}));
+    request(RequestEdit{addShortcuts(document(), {Shortcut{drag.source, *drag.target}})});
 }
 
 std::optional<ScreenPoint> DepthCanvas::locate(const Target& target) const
