@@ -4,6 +4,7 @@
 #include "app/properties/property.h"
 #include "engine/api/values.h"
 #include "projects/edit/edit.h"
+#include "projects/edit/history.h"
 
 #include <QString>
 
@@ -16,7 +17,7 @@
 namespace residua::app {
 
 /// The document that rows are made of: those below a row are made when they are asked for.
-using DocumentSnapshot = std::shared_ptr<const projects::Document>;
+using DocumentSnapshot = projects::DocumentSnapshot;
 
 /// One row of the outline, as a value.
 struct OutlineRow {

@@ -52,16 +52,6 @@ private:
     OutlineModel& m_model;
 };
 
-/// Returns a copy, because removing the place removes its row.
-std::optional<Place> whatDeleteMeans(const OutlineRow& row)
-{
-    if (row.shortcut) {
-        return ShortcutsPlace{{*row.shortcut}};
-    }
-    const bool isThing = std::holds_alternative<NodePlace>(row.place) || std::holds_alternative<LayersPlace>(row.place);
-    return isThing && !row.property ? std::optional(row.place) : std::nullopt;
-}
-
 } // namespace
 
 OutlineView::OutlineView(OutlineModel& model, QWidget* parent) : QTreeView(parent), m_outline(model)
@@ -78,6 +68,7 @@ OutlineView::OutlineView(OutlineModel& model, QWidget* parent) : QTreeView(paren
                     QAbstractItemView::AnyKeyPressed);
     setSelectionBehavior(QAbstractItemView::SelectRows);
     setTextElideMode(Qt::ElideRight);
+    setContextMenuPolicy(Qt::ActionsContextMenu);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff); // the columns share what width there is
     header()->setStretchLastSection(true);
     header()->setSectionResizeMode(OutlineModel::Name, QHeaderView::Interactive);
@@ -120,6 +111,20 @@ void OutlineView::showPlace(const Place& place)
     }
 }
 
+std::optional<Place> OutlineView::thing() const
+{
+    const OutlineRow* row = m_outline.rowAt(currentIndex());
+    if (!row || state() == EditingState) {
+        return std::nullopt;
+    }
+    if (row->shortcut) {
+        return ShortcutsPlace{{*row->shortcut}};
+    }
+    const bool isThing =
+        std::holds_alternative<NodePlace>(row->place) || std::holds_alternative<LayersPlace>(row->place);
+    return isThing && !row->property ? std::optional(row->place) : std::nullopt; // a copy: the row may go with it
+}
+
 void OutlineView::currentChanged(const QModelIndex& current, const QModelIndex& previous)
 {
     QTreeView::currentChanged(current, previous);
@@ -132,12 +137,6 @@ void OutlineView::currentChanged(const QModelIndex& current, const QModelIndex& 
 void OutlineView::keyPressEvent(QKeyEvent* event)
 {
     const OutlineRow* row = m_outline.rowAt(currentIndex());
-    if (row && event->matches(QKeySequence::Delete)) {
-        if (const auto place = whatDeleteMeans(*row)) {
-            emit deleteRequested(*place);
-            return;
-        }
-    }
     if (row && row->property && (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter)) {
         edit(currentIndex().siblingAtColumn(OutlineModel::Value));
         return;

@@ -6,6 +6,8 @@
 #include <QTimer>
 #include <QTreeView>
 
+#include <optional>
+
 namespace residua::app {
 
 /// The outline: everything that the canvas shows and more, readable and editable by keyboard and screen reader.
@@ -16,12 +18,13 @@ public:
 
     /// Selects the row of `place` and unfolds down to it. Tells nobody.
     void showPlace(const Place& place);
+    /// What a command is done to that is given here: the shortcut, the node or the layers of the current row; nullopt
+    /// for a row of another kind, and while a value is edited.
+    [[nodiscard]] std::optional<Place> thing() const;
 
 signals:
     /// The user went to a row.
     void placeChosen(const residua::app::Place& place);
-    /// Delete on the row of a shortcut, a node or layers.
-    void deleteRequested(const residua::app::Place& place);
 
 protected:
     void currentChanged(const QModelIndex& current, const QModelIndex& previous) override;

@@ -47,16 +47,16 @@ PaletteModel::PaletteModel(QObject* parent) : QAbstractItemModel(parent), m_grou
     connect(&m_workOut, &QTimer::timeout, this, &PaletteModel::workOutAdded);
 }
 
-void PaletteModel::setContext(const projects::Project& project, const Place& selection)
+void PaletteModel::setContext(projects::ProjectSnapshot project, const Place& selection)
 {
-    const bool sameProject = project == m_project;
+    const bool sameProject = project == m_project || *project == *m_project;
     if (sameProject && selection == m_selection) {
         return;
     }
     m_selection = selection;
     m_costs.clear();
     if (!sameProject) { // a topology is for the whole stack, whatever is selected
-        m_project = project;
+        m_project = std::move(project);
         ++m_state;
         regroup();
         announceAdded();
@@ -84,9 +84,9 @@ void PaletteModel::workOutAdded()
         m_thread, this,
         [project = m_project, topologies = m_groups.front().items] {
             std::map<std::string, std::int64_t> added;
-            const auto now = projects::costOf(project);
+            const auto now = projects::costOf(*project);
             for (const PaletteItem& item : topologies) {
-                const auto cost = now ? app::costWith(project, ProjectPlace{}, item) : now.error();
+                const auto cost = now ? app::costWith(*project, ProjectPlace{}, item) : now.error();
                 if (cost) {
                     added.emplace(item.key, cost->parameters - now->total.parameters);
                 }
@@ -112,7 +112,7 @@ void PaletteModel::setLibrary(const std::vector<projects::BlockFile>& blocks)
 void PaletteModel::regroup()
 {
     std::vector<PaletteGroup> groups = paletteGroups();
-    std::vector<PaletteGroup> own = ownBlockGroups(m_project, m_library);
+    std::vector<PaletteGroup> own = ownBlockGroups(*m_project, m_library);
     constexpr std::ptrdiff_t kAfterPresets = 2; // topologies, blocks
     groups.insert(groups.begin() + kAfterPresets, std::make_move_iterator(own.begin()),
                   std::make_move_iterator(own.end()));
@@ -146,14 +146,14 @@ const PaletteItem* PaletteModel::itemOf(const QMimeData& data) const
 
 Result<projects::Edit> PaletteModel::editFor(const PaletteItem& item) const
 {
-    return takeUp(m_project, m_selection, item);
+    return takeUp(*m_project, m_selection, item);
 }
 
 std::optional<projects::Cost> PaletteModel::costWith(const PaletteItem& item) const
 {
     const auto [cost, fresh] = m_costs.try_emplace({item.kind, item.key});
     if (fresh) {
-        if (const auto known = app::costWith(m_project, m_selection, item)) {
+        if (const auto known = app::costWith(*m_project, m_selection, item)) {
             cost->second = *known;
         }
     }

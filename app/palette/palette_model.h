@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/palette/palette_items.h"
+#include "projects/edit/history.h"
 
 #include <QAbstractItemModel>
 #include <QThreadPool>
@@ -29,7 +30,7 @@ public:
     explicit PaletteModel(QObject* parent = nullptr);
 
     /// Sets the project and the selection that costs and edits are worked out for.
-    void setContext(const projects::Project& project, const Place& selection);
+    void setContext(projects::ProjectSnapshot project, const Place& selection);
     /// What the project costs as it is; nullopt where that cannot be known.
     void setCostNow(const std::optional<projects::Cost>& cost);
     /// The user's own blocks.
@@ -61,7 +62,7 @@ private:
 
     std::vector<PaletteGroup> m_groups;
     std::vector<projects::BlockFile> m_library;
-    projects::Project m_project;
+    projects::ProjectSnapshot m_project = std::make_shared<const projects::Project>();
     Place m_selection;
     std::optional<projects::Cost> m_now;
     mutable std::map<std::pair<PaletteKind, std::string>, std::optional<projects::Cost>> m_costs;

@@ -118,9 +118,9 @@ void PaletteView::acceptDropsOn(QWidget& target)
     target.installEventFilter(this);
 }
 
-void PaletteView::setContext(const projects::Project& project, const Place& selection)
+void PaletteView::setContext(projects::ProjectSnapshot project, const Place& selection)
 {
-    m_model.setContext(project, selection);
+    m_model.setContext(std::move(project), selection);
     showCost();
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/palette/palette_model.h"
+#include "projects/edit/history.h"
 
 #include <QStringList>
 #include <QWidget>
@@ -26,7 +27,7 @@ public:
 
     /// Lets items be dropped on `target` and whatever lies in it.
     void acceptDropsOn(QWidget& target);
-    void setContext(const projects::Project& project, const Place& selection);
+    void setContext(projects::ProjectSnapshot project, const Place& selection);
     /// What the project costs as it is, to compare with.
     void setCostNow(const std::optional<projects::Cost>& cost);
     /// The user's own blocks.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/properties/property_list.h"
 
+#include "projects/commands/commands.h"
+#include "projects/commands/shortcut_edits.h"
 #include "projects/depth/depth_names.h"
 #include "projects/depth/depth_plan.h"
 #include "projects/depth/stream_start.h"
@@ -125,7 +127,7 @@ QString sourcesText(const DepthMix& mix, const projects::DepthReader& reader)
     return words.join(QLatin1Char(' '));
 }
 
-/// The shortcuts to add and to remove so that `module` reads just what `text` lists.
+/// Has `module` read just what `text` lists.
 Result<projects::Edit> setSources(const Project& project, std::int64_t module, const QString& text)
 {
     static const QRegularExpression kSeparators(QStringLiteral("[\\s,;]+"));
@@ -149,29 +151,8 @@ Result<projects::Edit> setSources(const Project& project, std::int64_t module, c
         }
         wanted.insert(source);
     }
-    std::set<std::int64_t> present;
-    std::ranges::copy_if(reader.sources, std::inserter(present, present.end()),
-                         [&](std::int64_t source) { return reader.readsAlone(source); });
-    projects::EditGroup group{Text::tr("Set what layer %1 reads")
-                                  .arg(QString::fromStdString(projects::moduleName(project, module)))
-                                  .toStdString(),
-                              {}};
-    for (const std::int64_t source : wanted) {
-        if (!present.contains(source)) {
-            group.edits.emplace_back(projects::AddShortcut{{source, module}});
-        }
-    }
-    for (const std::int64_t source : present) {
-        if (!wanted.contains(source)) {
-            group.edits.emplace_back(projects::RemoveShortcut{{source, module}});
-        }
-    }
-    const bool hasMiddle = !reader.passes && !unweighed.isEmpty();
-    if (hasMiddle && !keepsMiddle && group.edits.empty()) { // another edit lists the sources, and no list has a sum
-        group.edits.emplace_back(
-            projects::SetShortcutState{{reader.middle->first, module}, projects::ShortcutState::Pruned});
-    }
-    return projects::Edit{std::move(group)};
+    const auto middle = keepsMiddle ? projects::SummedMiddle::Kept : projects::SummedMiddle::Dropped;
+    return projects::readsEdit(project, module, wanted, middle).value_or(projects::EditGroup{});
 }
 
 } // namespace
@@ -264,19 +245,13 @@ std::vector<Property> shortcutsProperties(const Project& project, const Shortcut
     for (const projects::Choice& state : projects::shortcutStates()) {
         property.choices << schemaLine(state.title);
     }
-    property.edit = [shortcuts = place.shortcuts](const Project&, const QVariant& given) -> Result<projects::Edit> {
+    property.edit = [shortcuts = place.shortcuts](const Project& p, const QVariant& given) -> Result<projects::Edit> {
         std::optional<projects::ShortcutState> state;
         if (given.toInt() > 0) {
             state = static_cast<projects::ShortcutState>(given.toInt() - 1);
         }
-        std::vector<projects::Edit> edits;
-        for (const projects::Shortcut& shortcut : shortcuts) {
-            edits.emplace_back(projects::SetShortcutState{shortcut, state});
-        }
-        return edits.size() == 1
-                   ? std::move(edits.front())
-                   : projects::Edit{projects::EditGroup{
-                         Text::tr("Set the state of %1 shortcuts").arg(edits.size()).toStdString(), std::move(edits)}};
+        auto change = projects::setShortcutState(p, {.shortcuts = {shortcuts.begin(), shortcuts.end()}}, state);
+        return change ? Result<projects::Edit>(std::move(change->edit)) : change.error();
     };
     return {std::move(property)};
 }

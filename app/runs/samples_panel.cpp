@@ -68,6 +68,7 @@ void SamplesPanel::layOut()
     m_texts->setFont(numberFont());
     m_state->setProperty("role", QStringLiteral("muted"));
     m_state->setWordWrap(true);
+    m_state->setObjectName(QStringLiteral("sampleState"));
     auto* first = new QHBoxLayout;
     first->setContentsMargins(8, 4, 8, 0);
     first->addWidget(m_prompt, 1);

@@ -220,34 +220,56 @@ SchedulePanel::~SchedulePanel()
     hide();
 }
 
-void SchedulePanel::setProject(const projects::Project& project, const std::optional<projects::CostReport>& cost)
+void SchedulePanel::setProject(projects::ProjectSnapshot project, const std::optional<projects::CostReport>& cost)
 {
-    const bool other = project.schedule != m_project.schedule || m_lengths->text().isEmpty();
-    m_project = project;
+    m_project = std::move(project);
     m_cost = cost;
-    const bool staged = project.schedule.course == projects::DropCourse::Stages && !project.schedule.stages.empty();
-    m_empty->setVisible(projects::trainsAll(project.schedule));
+    m_stale = true;
+    if (isVisible()) {
+        showProject();
+    }
+}
+
+void SchedulePanel::showEvent(QShowEvent* event)
+{
+    if (m_stale) {
+        showProject();
+    }
+    QWidget::showEvent(event);
+}
+
+void SchedulePanel::showProject()
+{
+    const projects::StageSchedule& schedule = m_project->schedule;
+    const bool other = !m_shown || schedule != m_shown->schedule || m_lengths->text().isEmpty();
+    if (m_shown != m_project) {
+        m_previewed = *m_project;
+    }
+    m_shown = m_project;
+    m_stale = false;
+    const bool staged = schedule.course == projects::DropCourse::Stages && !schedule.stages.empty();
+    m_empty->setVisible(projects::trainsAll(schedule));
     m_stageRow->setVisible(staged);
     m_generatorRow->setVisible(staged);
     if (other && !m_lengths->isModified()) {
-        m_lengths->setText(QString::fromStdString(projects::stageLengthsText(project.schedule)));
+        m_lengths->setText(QString::fromStdString(projects::stageLengthsText(schedule)));
     }
-    m_ribbon->setPlan(project.schedule, project.training, project.network.depth());
+    m_ribbon->setPlan(schedule, m_project->training, m_project->network.depth());
     showPreset();
 }
 
 /// The preset whose rules the schedule follows, whatever its stages.
 void SchedulePanel::showPreset()
 {
-    projects::StageSchedule rules = m_project.schedule;
+    projects::StageSchedule rules = m_project->schedule;
     const auto presets = projects::schedulePresets();
     const auto follows = [&](const projects::SchedulePreset& preset) {
         rules.stages = preset.rules.stages;
         rules.fullModelSteps = 0;
-        rules.growthWarmup = m_project.schedule.growthWarmup > 0 ? 1 : 0;
+        rules.growthWarmup = m_project->schedule.growthWarmup > 0 ? 1 : 0;
         rules.curveFloor = preset.rules.curveFloor;
         return rules == preset.rules &&
-               m_project.schedule.stages.empty() == projects::scheduleOf(preset, 12, 100).stages.empty();
+               m_project->schedule.stages.empty() == projects::scheduleOf(preset, 12, 100).stages.empty();
     };
     const auto found = std::ranges::find_if(presets, follows);
     m_preset->setCurrentIndex(found == presets.end() ? 0 : static_cast<int>(found - presets.begin()) + 1);
@@ -257,7 +279,7 @@ void SchedulePanel::usePreset(int index)
 {
     if (index > 0) {
         const projects::SchedulePreset& preset = projects::schedulePresets()[static_cast<std::size_t>(index - 1)];
-        take(projects::scheduleOf(preset, m_project.network.depth(), m_project.training.steps));
+        take(projects::scheduleOf(preset, m_project->network.depth(), m_project->training.steps));
     }
     showPreset();
 }
@@ -265,16 +287,14 @@ void SchedulePanel::usePreset(int index)
 /// Works out the costs of the schedule that the ribbon shows, be it in the middle of a drag.
 void SchedulePanel::workOutCosts()
 {
-    projects::Project shown = m_project;
-    shown.schedule = m_ribbon->shown();
-    m_spanCosts = m_cost ? projects::costsOfSpans(shown, *m_cost) : std::vector<projects::SpanCost>();
+    m_previewed.schedule = m_ribbon->shown();
+    m_spanCosts = m_cost ? projects::costsOfSpans(m_previewed, *m_cost) : std::vector<projects::SpanCost>();
     m_ribbon->setCosts(m_spanCosts);
 }
 
 void SchedulePanel::showSummary()
 {
-    projects::Project shown = m_project;
-    shown.schedule = m_ribbon->shown();
+    const projects::Project& shown = m_previewed;
     const std::int64_t depth = shown.network.depth();
     QStringList parts;
     if (projects::trainsAll(shown.schedule)) {
@@ -323,7 +343,7 @@ void SchedulePanel::showStage()
     m_length->setText(formatReal(stage.averageLength));
     m_always->setText(always.join(QStringLiteral(", ")));
     m_stageCost->clear();
-    const auto spans = projects::spansOf(m_ribbon->shown(), m_project.network.depth(), m_project.training.steps);
+    const auto spans = projects::spansOf(m_ribbon->shown(), m_project->network.depth(), m_project->training.steps);
     for (std::size_t i = 0; i < std::min(spans.size(), m_spanCosts.size()); ++i) {
         if (m_cost && spans[i].stage == *chosen) {
             const double share = m_spanCosts[i].flopShare;
@@ -343,7 +363,7 @@ void SchedulePanel::setStart()
     const qlonglong start = QLocale::c().toLongLong(m_start->text().trimmed(), &ok);
     const auto chosen = m_ribbon->chosen();
     if (ok && chosen) {
-        take(projects::withStart(m_project.schedule, *chosen, start, m_project.training.steps));
+        take(projects::withStart(m_project->schedule, *chosen, start, m_project->training.steps));
     }
     showStage();
 }
@@ -354,7 +374,7 @@ void SchedulePanel::setLength()
     const double length = QLocale::c().toDouble(m_length->text().trimmed(), &ok);
     const auto chosen = m_ribbon->chosen();
     if (ok && chosen) {
-        take(projects::withLength(m_project.schedule, *chosen, length, m_project.network.depth()));
+        take(projects::withLength(m_project->schedule, *chosen, length, m_project->network.depth()));
     }
     showStage();
 }
@@ -364,8 +384,8 @@ void SchedulePanel::setAlways()
     const auto layers = layersFrom(m_always->text());
     const auto chosen = m_ribbon->chosen();
     // An edit may have removed the chosen stage since.
-    if (layers && chosen && *chosen < m_project.schedule.stages.size()) {
-        projects::StageSchedule schedule = m_project.schedule;
+    if (layers && chosen && *chosen < m_project->schedule.stages.size()) {
+        projects::StageSchedule schedule = m_project->schedule;
         schedule.stages[*chosen].always = *layers;
         take(schedule);
     }
@@ -381,19 +401,19 @@ void SchedulePanel::generate()
         return;
     }
     m_lengths->setModified(false);
-    const projects::StageSchedule& schedule = m_project.schedule;
+    const projects::StageSchedule& schedule = m_project->schedule;
     const bool ends = schedule.stages.empty() || !schedule.stages.front().always.empty();
     take(projects::makeStages(schedule, *lengths, static_cast<projects::StageSplit>(m_split->currentIndex()),
-                              m_project.network.depth(), m_project.training.steps,
+                              m_project->network.depth(), m_project->training.steps,
                               QLocale::c().toDouble(m_target->text().trimmed()),
                               ends ? projects::StageEnds::Kept : projects::StageEnds::AsOthers));
 }
 
 void SchedulePanel::addStages()
 {
-    const std::int64_t depth = m_project.network.depth();
-    take(projects::makeStages(m_project.schedule, projects::recommendedLengths(depth), projects::StageSplit::Equal,
-                              depth, m_project.training.steps));
+    const std::int64_t depth = m_project->network.depth();
+    take(projects::makeStages(m_project->schedule, projects::recommendedLengths(depth), projects::StageSplit::Equal,
+                              depth, m_project->training.steps));
     m_ribbon->setFocus();
 }
 
@@ -401,7 +421,7 @@ void SchedulePanel::take(const Result<projects::StageSchedule>& schedule)
 {
     if (!schedule) {
         emit refused(QString::fromStdString(schedule.error().text()));
-    } else if (*schedule != m_project.schedule) {
+    } else if (*schedule != m_project->schedule) {
         emit edited(*schedule);
     }
 }

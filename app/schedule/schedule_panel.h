@@ -3,7 +3,7 @@
 
 #include "projects/cost/cost.h"
 #include "projects/cost/stage_cost.h"
-#include "projects/model/project.h"
+#include "projects/edit/history.h"
 #include "projects/schedule/stage_schedule.h"
 
 #include <QWidget>
@@ -30,19 +30,23 @@ public:
     explicit SchedulePanel(const Look& look, QWidget* parent = nullptr);
     ~SchedulePanel() override;
 
-    /// `cost`: of the project; nullopt while it cannot be worked out.
-    void setProject(const projects::Project& project, const std::optional<projects::CostReport>& cost);
+    /// `cost`: of the project; nullopt while it cannot be worked out. A panel that is hidden shows it when it is shown.
+    void setProject(projects::ProjectSnapshot project, const std::optional<projects::CostReport>& cost);
     [[nodiscard]] ScheduleRibbon& ribbon() { return *m_ribbon; }
 
 signals:
     void edited(const residua::projects::StageSchedule& schedule);
     void refused(const QString& reason);
 
+protected:
+    void showEvent(QShowEvent* event) override;
+
 private:
     [[nodiscard]] QWidget* makePresetRow();
     [[nodiscard]] QWidget* makeStageRow();
     [[nodiscard]] QWidget* makeGeneratorRow();
     [[nodiscard]] QWidget* makeEmpty();
+    void showProject();
     void workOutCosts();
     void showSummary();
     void showPreset();
@@ -55,8 +59,12 @@ private:
     void usePreset(int index);
     void take(const Result<projects::StageSchedule>& schedule);
 
-    projects::Project m_project;
+    projects::ProjectSnapshot m_project = std::make_shared<const projects::Project>();
+    projects::Project
+        m_previewed; ///< the project with the schedule that the ribbon shows, be it in the middle of a drag
     std::optional<projects::CostReport> m_cost;
+    projects::ProjectSnapshot m_shown;           ///< what the widgets show; null: nothing yet
+    bool m_stale = true;                         ///< they do not show m_project and m_cost
     std::vector<projects::SpanCost> m_spanCosts; ///< of the ribbon's schedule; empty: not known
     ScheduleRibbon* m_ribbon;
     QLabel* m_summary;

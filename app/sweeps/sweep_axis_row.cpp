@@ -75,10 +75,10 @@ SweepAxisRow::SweepAxisRow(int number, QWidget* parent)
     connect(remove, &QToolButton::clicked, this, &SweepAxisRow::removeRequested);
 }
 
-void SweepAxisRow::setAxis(const projects::SweepAxis& axis, const projects::Project& project)
+void SweepAxisRow::setAxis(const projects::SweepAxis& axis, projects::ProjectSnapshot project)
 {
     m_axis = axis;
-    m_project = &project;
+    m_project = std::move(project);
     if (!m_field->lineEdit()->isModified()) {
         const QSignalBlocker quiet(m_field);
         m_field->setEditText(QString::fromStdString(axis.field));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "projects/edit/history.h"
 #include "projects/model/project.h"
 
 #include <QStringList>
@@ -21,7 +22,7 @@ public:
     explicit SweepAxisRow(int number, QWidget* parent = nullptr);
 
     /// Takes up a new state, but not over what is being typed. `project` is what proposals are made for.
-    void setAxis(const projects::SweepAxis& axis, const projects::Project& project);
+    void setAxis(const projects::SweepAxis& axis, projects::ProjectSnapshot project);
     /// The fields to choose from.
     void setFields(const QStringList& fields);
     void focusField();
@@ -38,7 +39,7 @@ private:
     void propose();
 
     projects::SweepAxis m_axis;
-    const projects::Project* m_project = nullptr; ///< the panel's, which outlives the row
+    projects::ProjectSnapshot m_project; ///< null until there is one
     QComboBox* m_field;
     QLineEdit* m_values;
     QMenu* m_proposals;

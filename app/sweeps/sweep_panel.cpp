@@ -126,8 +126,8 @@ QWidget* SweepPanel::makeForm()
     column->addStretch();
     connect(m_sweeps, &QComboBox::activated, this, [this](int index) {
         // While a name is being typed the list is of before, and may be longer.
-        if (const auto at = static_cast<std::size_t>(index); at < m_project.sweeps.size()) {
-            m_name = m_project.sweeps[at].name;
+        if (const auto at = static_cast<std::size_t>(index); at < m_project->sweeps.size()) {
+            m_name = m_project->sweeps[at].name;
         }
         showSweep();
     });
@@ -184,15 +184,15 @@ QWidget* SweepPanel::makeGrid()
 
 const projects::Sweep* SweepPanel::current() const
 {
-    if (const projects::Sweep* named = projects::findSweep(m_project.sweeps, m_name)) {
+    if (const projects::Sweep* named = projects::findSweep(m_project->sweeps, m_name)) {
         return named;
     }
-    return m_project.sweeps.empty() ? nullptr : &m_project.sweeps.front();
+    return m_project->sweeps.empty() ? nullptr : &m_project->sweeps.front();
 }
 
-void SweepPanel::setProject(const projects::Project& project)
+void SweepPanel::setProject(projects::ProjectSnapshot project)
 {
-    m_project = project;
+    m_project = std::move(project);
     m_stale = true;
     ++m_asked; // an answer that is on its way is about what was
     if (isVisible()) {
@@ -276,7 +276,7 @@ void SweepPanel::showSweep()
     if (!m_sweeps->lineEdit()->isModified()) {
         const QSignalBlocker quiet(m_sweeps);
         m_sweeps->clear();
-        for (const projects::Sweep& each : m_project.sweeps) {
+        for (const projects::Sweep& each : m_project->sweeps) {
             m_sweeps->addItem(QString::fromStdString(each.name));
         }
         m_sweeps->setCurrentText(QString::fromStdString(m_name));
@@ -335,7 +335,7 @@ void SweepPanel::preview()
     }
     m_stale = false;
     const auto make = [project = m_project, sweep = *sweep] {
-        return Preview{sweepableFields(project), projects::expand(project, sweep)};
+        return Preview{sweepableFields(*project), projects::expand(*project, sweep)};
     };
     inBackground(this, make, [this, asked = m_asked](const Preview& made) {
         if (asked != m_asked) {
@@ -394,7 +394,7 @@ void SweepPanel::showTotal()
 /// Puts the sweep in the place of the one that is shown.
 void SweepPanel::change(projects::Sweep sweep)
 {
-    std::vector<projects::Sweep> sweeps = m_project.sweeps;
+    std::vector<projects::Sweep> sweeps = m_project->sweeps;
     const auto found = std::ranges::find(sweeps, m_name, &projects::Sweep::name);
     if (found == sweeps.end()) {
         return;
@@ -406,7 +406,7 @@ void SweepPanel::change(projects::Sweep sweep)
 
 void SweepPanel::createSweep(std::vector<projects::SweepAxis> axes)
 {
-    std::vector<projects::Sweep> sweeps = m_project.sweeps;
+    std::vector<projects::Sweep> sweeps = m_project->sweeps;
     const auto isTaken = [&](const std::string& name) { return projects::findSweep(sweeps, name) != nullptr; };
     m_name = projects::freeName("sweep", isTaken, " ");
     sweeps.push_back({m_name, std::move(axes)});
@@ -415,7 +415,7 @@ void SweepPanel::createSweep(std::vector<projects::SweepAxis> axes)
 
 void SweepPanel::removeSweep()
 {
-    std::vector<projects::Sweep> sweeps = m_project.sweeps;
+    std::vector<projects::Sweep> sweeps = m_project->sweeps;
     std::erase_if(sweeps, [this](const projects::Sweep& sweep) { return sweep.name == m_name; });
     emit editRequested(projects::SetSweeps{std::move(sweeps)});
 }
@@ -428,7 +428,7 @@ void SweepPanel::rename()
     if (!sweep || name == sweep->name) {
         return;
     }
-    if (name.empty() || projects::findSweep(m_project.sweeps, name)) {
+    if (name.empty() || projects::findSweep(m_project->sweeps, name)) {
         showSweep(); // the name stands for one sweep
         return;
     }

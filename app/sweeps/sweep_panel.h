@@ -4,6 +4,7 @@
 #include "app/sweeps/sweep_grid_model.h"
 #include "engine/api/values.h"
 #include "projects/edit/edit.h"
+#include "projects/edit/history.h"
 
 #include <QStringList>
 #include <QTimer>
@@ -36,7 +37,7 @@ public:
     /// `runs`: the project's, for how far each member is: its newest run counts. It does not outlive them.
     explicit SweepPanel(const RunsModel& runs, QWidget* parent = nullptr);
 
-    void setProject(const projects::Project& project);
+    void setProject(projects::ProjectSnapshot project);
     /// FLOP a second that a run has reached here; 0: not known.
     void setRate(double flopPerSecond);
     /// Varies one more field in the sweep that is shown, or in a new one where it has no room.
@@ -71,7 +72,7 @@ private:
     void rename();
     void queue();
 
-    projects::Project m_project;
+    projects::ProjectSnapshot m_project = std::make_shared<const projects::Project>();
     std::string m_name; ///< of the sweep that is shown
     std::vector<SweepAxisRow*> m_rows;
     QStringList m_fields;

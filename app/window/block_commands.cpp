@@ -92,7 +92,7 @@ void BlockCommands::leave()
 bool BlockCommands::takeNode(const PaletteItem& item, QWidget* target, QPoint position)
 {
     CanvasWidget& block = m_workspace.block();
-    if (item.kind != PaletteKind::Node || (target ? target != &block : &m_workspace.currentCanvas() != &block)) {
+    if (item.kind != PaletteKind::Node || (target ? target != &block : m_workspace.frontCanvas() != &block)) {
         return false;
     }
     m_commands.addNode(item.key, target ? std::optional(position) : std::nullopt);

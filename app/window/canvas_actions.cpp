@@ -2,6 +2,7 @@
 #include "app/window/canvas_actions.h"
 
 #include "app/canvas/canvas_widget.h"
+#include "app/outline/outline_view.h"
 #include "app/window/edit_commands.h"
 #include "app/window/workspace.h"
 
@@ -23,41 +24,46 @@ CanvasActions::CanvasActions(QWidget& window, QMenu& edit, EditCommands& command
     : QObject(&window), m_commands(commands)
 {
     const auto addCommand = [&](const Words& words, void (EditCommands::*command)()) {
-        connect(add(edit, words), &QAction::triggered, &commands, command);
+        QAction* const action = add(edit, words);
+        connect(action, &QAction::triggered, &commands, command);
+        return action;
     };
     edit.addSeparator();
-    addCommand({"cut", tr("Cu&t"), QKeySequence::Cut, tr("Copy what is selected, and delete it")}, &EditCommands::cut);
-    addCommand({"copy", tr("&Copy"), QKeySequence::Copy, tr("Copy what is selected")}, &EditCommands::copy);
-    addCommand({"paste", tr("&Paste"), QKeySequence::Paste, tr("Add what was copied, here or elsewhere")},
-               &EditCommands::paste);
-    addCommand({"duplicate", tr("D&uplicate"), QKeySequence(Qt::CTRL | Qt::Key_D),
-                tr("Add what is selected once more, beside itself")},
-               &EditCommands::duplicate);
+    cut = addCommand({"cut", tr("Cu&t"), QKeySequence::Cut, tr("Copy what is selected, and delete it")},
+                     &EditCommands::cut);
+    copy = addCommand({"copy", tr("&Copy"), QKeySequence::Copy, tr("Copy what is selected")}, &EditCommands::copy);
+    paste = addCommand({"paste", tr("&Paste"), QKeySequence::Paste, tr("Add what was copied, here or elsewhere")},
+                       &EditCommands::paste);
+    duplicate = addCommand({"duplicate", tr("D&uplicate"), QKeySequence(Qt::CTRL | Qt::Key_D),
+                            tr("Add what is selected once more, beside itself")},
+                           &EditCommands::duplicate);
     edit.addSeparator();
-    QAction* open = add(edit, {"openBlock", tr("&Open block"), QKeySequence(Qt::Key_Return),
-                               tr("Look inside the selected layer, the stem or the head")});
-    connect(open, &QAction::triggered, this, [&workspace] { workspace.showCanvas(WorkspaceView::Block); });
-    addCommand({"typeToAdd", tr("&Add by typing…"), QKeySequence(Qt::Key_Tab),
-                tr("Type what to add: a node, a formula, a shortcut such as 3:7")},
-               &EditCommands::typeToAdd);
+    openBlock = add(edit, {"openBlock", tr("&Open block"), QKeySequence(Qt::Key_Return),
+                           tr("Look inside the selected layer, the stem or the head")});
+    connect(openBlock, &QAction::triggered, this, [&workspace] { workspace.showCanvas(WorkspaceView::Block); });
+    typeToAdd = addCommand({"typeToAdd", tr("&Add by typing…"), QKeySequence(Qt::Key_Tab),
+                            tr("Type what to add: a node, a formula, a shortcut such as 3:7")},
+                           &EditCommands::typeToAdd);
     edit.addSeparator();
-    addCommand({"fold", tr("&Fold or unfold layers"), QKeySequence(Qt::Key_X),
-                tr("Draw runs of identical layers as one box, the selected ones or all; or each by itself")},
-               &EditCommands::toggleFold);
-    addCommand({"group", tr("&Group layers…"), QKeySequence(Qt::CTRL | Qt::Key_G),
-                tr("Give the selected run of layers a name")},
-               &EditCommands::group);
-    addCommand({"ungroup", tr("U&ngroup layers"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_G),
-                tr("Take the names of the selected layers' groups away")},
-               &EditCommands::ungroup);
+    fold = addCommand({"fold", tr("&Fold or unfold layers"), QKeySequence(Qt::Key_X),
+                       tr("Draw runs of identical layers as one box, the selected ones or all; or each by itself")},
+                      &EditCommands::toggleFold);
+    group = addCommand({"group", tr("&Group layers…"), QKeySequence(Qt::CTRL | Qt::Key_G),
+                        tr("Give the selected run of layers a name")},
+                       &EditCommands::group);
+    ungroup = addCommand({"ungroup", tr("U&ngroup layers"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_G),
+                          tr("Take the names of the selected layers' groups away")},
+                         &EditCommands::ungroup);
     edit.addSeparator();
-    addCommand({"tidy", tr("T&idy up"), QKeySequence(Qt::Key_L), tr("Lay every node of the block out anew")},
-               &EditCommands::tidy);
-    addAlignments(*edit.addMenu(tr("A&lign nodes")));
+    tidy = addCommand({"tidy", tr("T&idy up"), QKeySequence(Qt::Key_L), tr("Lay every node of the block out anew")},
+                      &EditCommands::tidy);
+    alignments = edit.addMenu(tr("A&lign nodes"));
+    addAlignments(*alignments);
     for (CanvasWidget* canvas : workspace.canvases()) {
-        canvas->addActions(m_actions);
+        canvas->addActions(m_all);
     }
-    workspace.block().removeAction(open); // there Enter leads on to a node's values
+    workspace.block().removeAction(openBlock); // there Enter leads on to a node's values
+    workspace.view<OutlineView>().addActions(ofSelection());
 }
 
 QAction* CanvasActions::add(QMenu& menu, const Words& words)
@@ -67,7 +73,7 @@ QAction* CanvasActions::add(QMenu& menu, const Words& words)
     action->setShortcut(words.key);
     action->setShortcutContext(Qt::WidgetWithChildrenShortcut); // in a text field these keys mean something else
     action->setStatusTip(words.toolTip);
-    m_actions << action;
+    m_all << action;
     return action;
 }
 
@@ -88,11 +94,9 @@ void CanvasActions::addAlignments(QMenu& menu)
     }
 }
 
-void CanvasActions::setEnabled(bool enabled)
+QList<QAction*> CanvasActions::ofCanvas() const
 {
-    for (QAction* action : m_actions) {
-        action->setEnabled(enabled);
-    }
+    return QList<QAction*>{typeToAdd, fold, tidy} + alignments->actions();
 }
 
 } // namespace residua::app

@@ -2,7 +2,9 @@
 #include "app/window/canvas_menu.h"
 
 #include "app/canvas/canvas_widget.h"
+#include "app/window/canvas_actions.h"
 #include "app/window/document_views.h"
+#include "app/window/window_actions.h"
 #include "app/window/workspace.h"
 
 #include <QAction>
@@ -10,24 +12,61 @@
 
 namespace residua::app {
 
-CanvasMenu::CanvasMenu(const DocumentViews& documents, Workspace& workspace, QWidget& window)
-    : QObject(&window), m_documents(documents), m_window(window)
+namespace {
+
+/// Adds these commands, and a line below them.
+void add(QMenu& menu, const QList<QAction*>& actions)
 {
-    for (CanvasWidget* canvas : workspace.canvases()) {
-        connect(canvas, &CanvasWidget::requested, this, [this, canvas](const editor::Request& request) {
+    menu.addActions(actions);
+    menu.addSeparator();
+}
+
+} // namespace
+
+CanvasMenu::CanvasMenu(const DocumentViews& documents, Workspace& workspace, const WindowActions& window,
+                       const CanvasActions& canvas, QObject* parent)
+    : QObject(parent), m_documents(documents), m_workspace(workspace), m_window(window), m_canvas(canvas)
+{
+    for (CanvasWidget* each : workspace.canvases()) {
+        connect(each, &CanvasWidget::requested, this, [this, each](const editor::Request& request) {
             if (const auto* menu = std::get_if<editor::OpenMenu>(&request)) {
-                open(*canvas, menu->at);
+                open(*each, menu->at);
             }
         });
     }
 }
 
-void CanvasMenu::add(QMenu& menu, std::initializer_list<const char*> names) const
+void CanvasMenu::fill(QMenu& menu) const
 {
-    for (const char* name : names) {
-        menu.addAction(m_window.findChild<QAction*>(QLatin1String(name)));
+    const projects::Selection& selection = m_documents.selection();
+    if (!selection.shortcuts.empty()) {
+        add(menu, {m_window.freeze, m_window.prune});
     }
-    menu.addSeparator();
+    if (!selection.layers.empty()) {
+        add(menu, {m_canvas.openBlock});
+        add(menu, {m_canvas.cut, m_canvas.copy, m_canvas.paste, m_canvas.duplicate, m_window.prune});
+        add(menu, {m_canvas.fold, m_canvas.group, m_canvas.ungroup});
+    }
+    if (selection.shortcuts.empty() && selection.layers.empty()) {
+        add(menu, {m_canvas.typeToAdd, m_canvas.paste});
+        add(menu, {m_window.selectAll, m_canvas.fold, m_window.fit});
+    } else {
+        add(menu, {m_window.zoomToSelection});
+    }
+}
+
+void CanvasMenu::fillForBlock(QMenu& menu) const
+{
+    const projects::Selection& selection = m_documents.selection();
+    if (!selection.nodes.empty()) {
+        add(menu, {m_canvas.cut, m_canvas.copy, m_canvas.paste, m_canvas.duplicate, m_window.prune});
+        add(menu, {m_canvas.alignments->menuAction(), m_canvas.tidy, m_window.zoomToSelection});
+    } else if (!selection.wires.empty()) {
+        add(menu, {m_window.prune});
+    } else {
+        add(menu, {m_canvas.typeToAdd, m_canvas.paste});
+        add(menu, {m_window.selectAll, m_canvas.tidy, m_window.fit});
+    }
 }
 
 void CanvasMenu::open(CanvasWidget& canvas, editor::ScreenPoint at)
@@ -35,22 +74,12 @@ void CanvasMenu::open(CanvasWidget& canvas, editor::ScreenPoint at)
     auto* menu = new QMenu(&canvas);
     menu->setObjectName(QStringLiteral("canvasMenu"));
     menu->setAttribute(Qt::WA_DeleteOnClose);
-    const projects::Selection& selection = m_documents.selection();
-    if (!selection.shortcuts.empty()) {
-        add(*menu, {"freeze", "prune"});
-    }
-    if (!selection.layers.empty()) {
-        add(*menu, {"openBlock"});
-        add(*menu, {"cut", "copy", "paste", "duplicate", "prune"});
-        add(*menu, {"fold", "group", "ungroup"});
-    }
-    if (selection.shortcuts.empty() && selection.layers.empty()) {
-        add(*menu, {"typeToAdd", "paste"});
-        add(*menu, {"selectAll", "fold", "fit"});
+    if (&canvas == &m_workspace.block()) {
+        fillForBlock(*menu);
     } else {
-        add(*menu, {"zoomToSelection"});
+        fill(*menu);
     }
-    add(*menu, {"explain"});
+    menu->addAction(m_window.explain);
     menu->popup(canvas.surface()->mapToGlobal(QPointF(at.x, at.y).toPoint()));
 }
 

@@ -9,25 +9,29 @@ class QMenu;
 
 namespace residua::app {
 
+class CanvasActions;
 class CanvasWidget;
 class DocumentViews;
 class Workspace;
+struct WindowActions;
 
 /// The menu of what lies under the pointer on a canvas: the window's commands that fit it, each with its key.
 /// GUI thread.
 class CanvasMenu : public QObject {
     Q_OBJECT
 public:
-    /// The commands are those of `window`, by name.
-    CanvasMenu(const DocumentViews& documents, Workspace& workspace, QWidget& window);
+    CanvasMenu(const DocumentViews& documents, Workspace& workspace, const WindowActions& window,
+               const CanvasActions& canvas, QObject* parent);
 
 private:
     void open(CanvasWidget& canvas, editor::ScreenPoint at);
-    /// Adds these commands, and a line below them.
-    void add(QMenu& menu, std::initializer_list<const char*> names) const;
+    void fill(QMenu& menu) const;
+    void fillForBlock(QMenu& menu) const;
 
     const DocumentViews& m_documents;
-    QWidget& m_window;
+    Workspace& m_workspace;
+    const WindowActions& m_window;
+    const CanvasActions& m_canvas;
 };
 
 } // namespace residua::app

@@ -117,7 +117,7 @@ void DocumentViews::showPlace()
     showState();
     m_workspace.view<OutlineView>().showPlace(m_place);
     m_workspace.view<Inspector>().show(m_session.project(), m_place);
-    m_workspace.view<PaletteView>().setContext(m_session.project(), m_place);
+    m_workspace.view<PaletteView>().setContext(m_session.history().projectSnapshot(), m_place);
     if (!m_analysis.pending()) { // a pending analysis calls showAnalysis() when it ends
         showAnalysis();
     }
@@ -157,14 +157,18 @@ DocumentViews::Applied DocumentViews::applyEdit(const projects::Edit& edit)
     return Applied::Yes;
 }
 
-void DocumentViews::perform(const projects::DocumentChange& change)
+void DocumentViews::perform(const Result<projects::DocumentChange>& change)
 {
-    if (applyEdit(change.edit) == Applied::Refused) {
+    if (!change) {
+        emit noted(QString::fromStdString(change.error().message));
         return;
     }
-    refresh();
-    if (change.selection) {
-        select(*change.selection);
+    if (applyEdit(change->edit) == Applied::Refused) {
+        return;
+    }
+    refresh(); // the next gesture must be made on what the edit has changed
+    if (change->selection) {
+        select(*change->selection);
     }
 }
 
@@ -187,8 +191,7 @@ void DocumentViews::fold(std::vector<editor::LayerRun> folds)
 void DocumentViews::answer(const CanvasWidget& canvas, const editor::Request& request)
 {
     if (const auto* edit = std::get_if<editor::RequestEdit>(&request)) {
-        applyEdit(edit->edit);
-        refresh(); // the next gesture must be made on what the edit has changed
+        perform(edit->change);
     } else if (const auto* selection = std::get_if<editor::SelectionChanged>(&request)) {
         select(selection->selection);
     } else if (const auto* folds = std::get_if<editor::FoldsChanged>(&request)) {

@@ -37,14 +37,16 @@ public:
     enum class Applied { Yes, Refused };
     /// Performs the edit, or tells why it cannot be done.
     Applied applyEdit(const projects::Edit& edit);
-    /// Performs what a command gave; all views show it before anything else is done.
-    void perform(const projects::DocumentChange& change);
+    /// Performs what a command gave, or tells why it gave nothing. All views show it before anything else is done;
+    /// where the edit is refused, the selection stays.
+    void perform(const Result<projects::DocumentChange>& change);
     /// Brings every view up to date now.
     void refresh();
 
 signals:
     void placeChanged();
     void refused(const QString& reason);
+    void noted(const QString& text); ///< why a command does nothing
 
 private:
     void openAnew();

@@ -10,8 +10,8 @@
 #include "projects/commands/graph_commands.h"
 #include "projects/commands/typing.h"
 
+#include <QApplication>
 #include <QClipboard>
-#include <QGuiApplication>
 
 #include <map>
 
@@ -20,34 +20,74 @@ namespace residua::app {
 EditCommands::EditCommands(DocumentSession& session, Workspace& workspace, DocumentViews& documents, QObject* parent)
     : QObject(parent), m_session(session), m_workspace(workspace), m_documents(documents)
 {
-    connect(&workspace.view<OutlineView>(), &OutlineView::deleteRequested, this, &EditCommands::deletePlace);
+    connect(qApp, &QApplication::focusChanged, this, [this](QWidget*, const QWidget* now) { followFocus(now); });
+    connect(&workspace, &Workspace::frontChanged, this, &EditCommands::availabilityChanged);
     for (CanvasWidget* canvas : workspace.canvases()) {
         connect(canvas, &CanvasWidget::requested, this, [this, canvas](const editor::Request& request) {
             if (const auto* asked = std::get_if<editor::AskTyping>(&request)) {
                 ask(*canvas, *asked);
             }
         });
-        connect(canvas, &CanvasWidget::typed, this,
-                [this](const projects::DocumentChange& change) { perform(change); });
+        connect(canvas, &CanvasWidget::typed, &documents,
+                [&documents](const projects::DocumentChange& change) { documents.perform(change); });
     }
 }
 
-CanvasWidget& EditCommands::front()
+void EditCommands::followFocus(const QWidget* now)
 {
-    CanvasWidget& canvas = m_workspace.currentCanvas();
-    canvas.passOn();
+    if (now != nullptr && m_workspace.isAncestorOf(now)) {
+        const OutlineView& outline = m_workspace.view<OutlineView>();
+        m_keysInOutline = now == &outline || outline.isAncestorOf(now);
+        emit availabilityChanged();
+    }
+}
+
+bool EditCommands::available() const
+{
+    return m_keysInOutline || m_workspace.frontCanvas() != nullptr;
+}
+
+CanvasWidget* EditCommands::front()
+{
+    CanvasWidget* const canvas = m_workspace.frontCanvas();
+    if (canvas) {
+        canvas->passOn();
+    }
     return canvas;
 }
 
-bool EditCommands::isBlock(const CanvasWidget& canvas) const
+bool EditCommands::isBlock(const CanvasWidget* canvas) const
 {
-    return &canvas == &m_workspace.block();
+    return canvas == &m_workspace.block();
 }
 
-projects::Selection EditCommands::selectionIn(const CanvasWidget& canvas) const
+projects::Selection EditCommands::selectionIn(const CanvasWidget* canvas) const
 {
     return isBlock(canvas) ? partOfGraph(m_documents.selection(), m_workspace.blockCanvas().graph())
                            : partOfStack(m_documents.selection());
+}
+
+Result<projects::Selection> EditCommands::meant()
+{
+    const CanvasWidget* const canvas = front();
+    if (m_keysInOutline) {
+        const std::optional<Place> thing = m_workspace.view<OutlineView>().thing();
+        if (!thing) {
+            return Error{"outline", "this row is nothing that can be selected: go to that of what it belongs to"};
+        }
+        if (*thing != m_documents.place()) {
+            m_documents.choose(*thing);
+        }
+    } else if (!canvas) {
+        return Error{"selection", "no canvas is in front"};
+    }
+    const projects::Selection& all = m_documents.selection();
+    const projects::Selection stack = partOfStack(all);
+    const projects::Selection graph = partOfGraph(all, all.graph);
+    if (stack.empty() != graph.empty()) {
+        return stack.empty() ? graph : stack;
+    }
+    return selectionIn(canvas);
 }
 
 projects::GraphView EditCommands::viewFor(const projects::Selection& selection) const
@@ -56,50 +96,50 @@ projects::GraphView EditCommands::viewFor(const projects::Selection& selection) 
     return seen ? m_workspace.blockCanvas().view() : projects::GraphView{selection.graph, {}, {}};
 }
 
-void EditCommands::perform(const Result<projects::DocumentChange>& change)
+template <class Command>
+void EditCommands::run(Command command)
 {
-    if (change) {
-        m_documents.perform(*change);
-    } else {
-        emit noted(QString::fromStdString(change.error().message));
-    }
+    const Result<projects::Selection> selection = meant();
+    m_documents.perform(selection ? command(*selection) : Result<projects::DocumentChange>(selection.error()));
 }
 
 void EditCommands::deleteSelection()
 {
-    const CanvasWidget& canvas = front();
-    const projects::Selection selection = selectionIn(canvas);
-    perform(&canvas == &m_workspace.matrix()
-                ? pruneShortcuts(m_session.document(), selection)
-                : projects::deleteSelection(m_session.document(), selection, viewFor(selection)));
-}
-
-void EditCommands::deletePlace(const Place& place)
-{
-    m_documents.choose(place);
-    const projects::Selection& selection = m_documents.selection();
-    perform(projects::deleteSelection(m_session.document(), selection, viewFor(selection)));
+    run([this](const projects::Selection& selection) {
+        const bool cells = m_workspace.frontCanvas() == &m_workspace.matrix() && !m_keysInOutline;
+        return cells && !selection.shortcuts.empty()
+                   ? pruneShortcuts(m_session.document(), selection)
+                   : projects::deleteSelection(m_session.document(), selection, viewFor(selection));
+    });
 }
 
 void EditCommands::toggleFrozen()
 {
-    perform(projects::toggleFrozen(m_session.document(), selectionIn(front())));
+    run([this](const projects::Selection& selection) {
+        return projects::toggleFrozen(m_session.document(), selection);
+    });
 }
 
 void EditCommands::selectAll()
 {
-    const CanvasWidget& canvas = front();
+    const CanvasWidget* const canvas = front();
+    if (!canvas) {
+        return;
+    }
     const projects::Project& project = m_session.project();
-    m_documents.select(isBlock(canvas)                    ? everyNode(project, m_workspace.blockCanvas().graph())
-                       : &canvas == &m_workspace.matrix() ? everyShortcut(project)
-                                                          : wholeStack(project));
+    m_documents.select(isBlock(canvas)                   ? everyNode(project, m_workspace.blockCanvas().graph())
+                       : canvas == &m_workspace.matrix() ? everyShortcut(project)
+                                                         : wholeStack(project));
 }
 
 void EditCommands::giveUp()
 {
-    CanvasWidget& canvas = front();
-    if (canvas.canvas().giveUp()) {
-        canvas.refresh();
+    CanvasWidget* const canvas = front();
+    if (!canvas) {
+        return;
+    }
+    if (canvas->canvas().giveUp()) {
+        canvas->refresh();
     } else if (isBlock(canvas) && selectionIn(canvas).empty()) {
         m_workspace.showCanvas(WorkspaceView::Depth);
     } else {
@@ -107,25 +147,35 @@ void EditCommands::giveUp()
     }
 }
 
+/// Of a row of the outline that is a value, its text.
 void EditCommands::copy()
 {
-    const projects::Selection selection = selectionIn(front());
-    if (const std::string text = copied(m_session.document(), selection, viewFor(selection)); !text.empty()) {
-        QGuiApplication::clipboard()->setText(QString::fromStdString(text));
+    const Result<projects::Selection> selection = meant();
+    const QString text = selection
+                             ? QString::fromStdString(copied(m_session.document(), *selection, viewFor(*selection)))
+                         : m_keysInOutline ? m_workspace.view<OutlineView>().currentIndex().data().toString()
+                                           : QString();
+    if (!text.isEmpty()) {
+        QApplication::clipboard()->setText(text);
     }
 }
 
 void EditCommands::cut()
 {
-    copy();
+    if (meant()) {
+        copy();
+    }
     deleteSelection();
 }
 
+/// What is selected says where; what is copied is either for the stack or for a graph, so the canvas in front, or the
+/// row of the outline, says which of them is meant.
 void EditCommands::paste()
 {
-    const projects::Selection selection = selectionIn(front());
+    const CanvasWidget* const canvas = front();
+    const projects::Selection selection = m_keysInOutline ? m_documents.selection() : selectionIn(canvas);
     const auto pasted = projects::paste(m_session.document(), selection,
-                                        QGuiApplication::clipboard()->text().toStdString(), viewFor(selection));
+                                        QApplication::clipboard()->text().toStdString(), viewFor(selection));
     if (pasted) {
         m_documents.perform(*pasted);
     } else {
@@ -135,37 +185,44 @@ void EditCommands::paste()
 
 void EditCommands::duplicate()
 {
-    const projects::Selection selection = selectionIn(front());
-    perform(duplicateSelection(m_session.document(), selection, viewFor(selection)));
+    run([this](const projects::Selection& selection) {
+        return duplicateSelection(m_session.document(), selection, viewFor(selection));
+    });
 }
 
 void EditCommands::toggleFold()
 {
-    if (&front() == &m_workspace.canvas()) {
+    if (front() == &m_workspace.canvas()) {
         m_documents.fold(toggled(m_session.project().network, m_documents.folds(), m_documents.selection().layers));
     }
 }
 
+/// The name is typed on the depth canvas, which shows the group.
 void EditCommands::group()
 {
-    if (CanvasWidget& canvas = front(); &canvas == &m_workspace.canvas()) {
-        editor::AskTyping asked = canvas.canvas().typingPlace();
-        asked.text = "group ";
-        ask(canvas, asked);
+    const Result<projects::Selection> selection = meant();
+    if (!selection || selection->layers.empty()) {
+        m_documents.perform(selection ? Error{"selection", "no layer is selected"} : selection.error());
+        return;
     }
+    if (m_workspace.frontCanvas() != &m_workspace.canvas()) {
+        m_workspace.showCanvas(WorkspaceView::Depth);
+    }
+    editor::AskTyping asked = m_workspace.canvas().canvas().typingPlace();
+    asked.text = "group ";
+    ask(m_workspace.canvas(), asked);
 }
 
 void EditCommands::ungroup()
 {
-    if (const CanvasWidget& canvas = front(); &canvas == &m_workspace.canvas()) {
-        perform(ungroupLayers(m_session.document(), selectionIn(canvas)));
-    }
+    run([this](const projects::Selection& selection) { return ungroupLayers(m_session.document(), selection); });
 }
 
 void EditCommands::typeToAdd()
 {
-    CanvasWidget& canvas = front();
-    ask(canvas, canvas.canvas().typingPlace());
+    if (CanvasWidget* const canvas = front()) {
+        ask(*canvas, canvas->canvas().typingPlace());
+    }
 }
 
 void EditCommands::ask(CanvasWidget& canvas, const editor::AskTyping& asked)
@@ -184,20 +241,20 @@ void EditCommands::ask(CanvasWidget& canvas, const editor::AskTyping& asked)
 void EditCommands::align(projects::Alignment alignment)
 {
     const projects::GraphView view = m_workspace.blockCanvas().view();
-    perform(alignNodes(m_session.document(), partOfGraph(m_documents.selection(), view.graph), alignment, view));
+    m_documents.perform(
+        alignNodes(m_session.document(), partOfGraph(m_documents.selection(), view.graph), alignment, view));
 }
 
 void EditCommands::tidy()
 {
-    const CanvasWidget& canvas = front();
-    if (!isBlock(canvas)) {
+    if (!isBlock(front())) {
         return;
     }
     std::map<projects::NodeId, projects::Position> places;
     for (const auto& [id, at] : m_workspace.blockCanvas().scene().tidied()) {
         places.emplace(id, editor::positionOf(at));
     }
-    perform(tidyNodes(m_session.document(), places, m_workspace.blockCanvas().view()));
+    m_documents.perform(tidyNodes(m_session.document(), places, m_workspace.blockCanvas().view()));
     m_workspace.block().fit();
 }
 
@@ -207,7 +264,8 @@ void EditCommands::addNode(const std::string& kind, std::optional<QPoint> at)
     const projects::GraphView view = block.view();
     const projects::Position centre =
         at ? block.positionAt({static_cast<float>(at->x()), static_cast<float>(at->y())}) : view.inSight->centre();
-    perform(projects::addNode(m_session.document(), {.kind = kind, .title = {}, .summary = {}}, {centre}, view));
+    m_documents.perform(
+        projects::addNode(m_session.document(), {.kind = kind, .title = {}, .summary = {}}, {centre}, view));
 }
 
 } // namespace residua::app

@@ -20,16 +20,18 @@ class DocumentSession;
 class Workspace;
 
 /// Runs the commands of projects/commands on what is selected. Menus, keys, the outline and the canvases call the same
-/// ones; which part of the selection is meant depends on the canvas in front, which need not be able to draw. noted()
-/// says why a command does nothing. GUI thread.
+/// ones. The selection says what they are done to; the canvas in front, which need not be able to draw, decides only
+/// where things of the stack and of a graph are selected together, or nothing is. With the keys in the outline its
+/// current row is what they are done to. GUI thread.
 class EditCommands : public QObject {
     Q_OBJECT
 public:
     EditCommands(DocumentSession& session, Workspace& workspace, DocumentViews& documents, QObject* parent = nullptr);
 
+    /// Whether there is something to select in: a canvas is in front, or the outline has the keys.
+    [[nodiscard]] bool available() const;
+
     void deleteSelection();
-    /// Deletes what is at `place`, which is selected first.
-    void deletePlace(const Place& place);
     void toggleFrozen();
     void selectAll();
     /// Ends a gesture; else selects nothing; with nothing selected leaves a block.
@@ -55,23 +57,30 @@ public:
 
 signals:
     void refused(const QString& reason);
-    void noted(const QString& text);
+    /// available() may have changed.
+    void availabilityChanged();
 
 private:
     /// The canvas in front, after it has emitted its requests: until then its selection may be newer than the
-    /// document's.
-    CanvasWidget& front();
-    [[nodiscard]] bool isBlock(const CanvasWidget& canvas) const;
+    /// document's. Null where the schedule is in front.
+    CanvasWidget* front();
+    void followFocus(const QWidget* now);
+    /// What a command is done to; the error says why that is nothing.
+    Result<projects::Selection> meant();
+    [[nodiscard]] bool isBlock(const CanvasWidget* canvas) const;
     /// The part of the selection that the canvas shows.
-    [[nodiscard]] projects::Selection selectionIn(const CanvasWidget& canvas) const;
+    [[nodiscard]] projects::Selection selectionIn(const CanvasWidget* canvas) const;
     /// How the graph of `selection` is seen; empty where the block canvas shows another.
     [[nodiscard]] projects::GraphView viewFor(const projects::Selection& selection) const;
-    void perform(const Result<projects::DocumentChange>& change);
+    /// Does what `command` gives for what is meant.
+    template <class Command>
+    void run(Command command);
     void ask(CanvasWidget& canvas, const editor::AskTyping& asked);
 
     DocumentSession& m_session;
     Workspace& m_workspace;
     DocumentViews& m_documents;
+    bool m_keysInOutline = false; ///< a menu that has them for a while changes nothing
 };
 
 } // namespace residua::app

@@ -204,7 +204,7 @@ void GapCommands::choose(const WeightPlace& place)
         return; // the run had more layers than the project has now
     }
     const auto node = std::ranges::find(block->graph.nodes, place.node, &projects::Node::name);
-    const bool inside = &m_workspace.currentCanvas() == &m_workspace.block();
+    const bool inside = m_workspace.frontCanvas() == &m_workspace.block();
     if (inside && node != block->graph.nodes.end()) {
         m_documents.choose(NodePlace{projects::GraphRef::block(block->name), node->id});
     } else {

@@ -90,7 +90,7 @@ MainWindow::MainWindow(Look& look, WindowFolders folders, Memory memory, QWidget
     m_documents = new DocumentViews(m_session, m_analysis, *m_workspace, this);
     m_editCommands = new EditCommands(m_session, *m_workspace, *m_documents, this);
     m_canvasActions = new CanvasActions(*this, *m_menus.edit, *m_editCommands, *m_workspace);
-    new CanvasMenu(*m_documents, *m_workspace, *this);
+    new CanvasMenu(*m_documents, *m_workspace, m_actions, *m_canvasActions, this);
     m_commands = new Commands(*this);
     auto* blocks = new BlockCommands(m_session, *m_workspace, *m_documents, *m_editCommands, m_folders.blocks, this);
     connect(m_actions.saveBlock, &QAction::triggered, blocks, [this, blocks] {
@@ -230,7 +230,6 @@ void MainWindow::updateState()
     for (QAction* action : m_actions.ofProject()) {
         action->setEnabled(open);
     }
-    m_canvasActions->setEnabled(open);
     m_actions.revert->setEnabled(open && !m_session.isDraft() && m_session.modified());
     const projects::History& history = m_session.history();
     m_actions.undo->setEnabled(open && history.canUndo());
@@ -286,12 +285,20 @@ void MainWindow::updateStatus()
 /// F freezes selected shortcuts; with none selected it fits. One key never stands for two enabled commands.
 void MainWindow::updateCanvasKeys()
 {
+    const bool open = m_session.isOpen() && m_pages->currentWidget() == m_workspace;
+    const bool canvas = open && m_workspace->frontCanvas();
+    const QList<QAction*> ofWindow{m_actions.selectAll, m_actions.deselect, m_actions.fit, m_actions.zoomToSelection};
+    for (QAction* action : ofWindow + m_canvasActions->ofCanvas()) {
+        action->setEnabled(canvas);
+    }
+    m_canvasActions->openBlock->setEnabled(open);
+    const bool commands = open && m_editCommands->available();
+    for (QAction* action : m_canvasActions->ofSelection()) {
+        action->setEnabled(commands);
+    }
     const bool shortcuts = std::holds_alternative<ShortcutsPlace>(m_documents->place());
-    m_actions.freeze->setEnabled(m_session.isOpen() && shortcuts);
-    const bool nodes = std::holds_alternative<NodePlace>(m_documents->place()) ||
-                       std::holds_alternative<GraphPlace>(m_documents->place()); // several nodes, or wires
-    const bool layers = std::holds_alternative<LayersPlace>(m_documents->place());
-    m_actions.prune->setEnabled(m_session.isOpen() && (shortcuts || layers || nodes));
+    m_actions.freeze->setEnabled(commands && shortcuts);
+    m_actions.prune->setEnabled(commands && !m_documents->selection().empty());
     QList<QKeySequence> keys = m_commands->keys().keysOf(m_actions.fit);
     if (shortcuts) {
         for (const QKeySequence& key : m_commands->keys().keysOf(m_actions.freeze)) {

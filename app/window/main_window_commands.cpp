@@ -7,6 +7,7 @@
 #include "app/inspector/cost_view.h"
 #include "app/inspector/inspector.h"
 #include "app/look/theme.h"
+#include "app/outline/outline_view.h"
 #include "app/palette/palette_items.h"
 #include "app/palette/palette_view.h"
 #include "app/properties/customisation.h"
@@ -138,19 +139,26 @@ void MainWindow::connectEdit()
             m_documents->applyEdit(custom->goBack);
         }
     });
-    connect(m_actions.fit, &QAction::triggered, this, [this] { m_workspace->currentCanvas().fit(); });
+    connect(m_actions.fit, &QAction::triggered, this, [this] {
+        if (CanvasWidget* const front = m_workspace->frontCanvas()) {
+            front->fit();
+        }
+    });
     connect(m_actions.zoomToSelection, &QAction::triggered, this, [this] {
-        CanvasWidget& front = m_workspace->currentCanvas();
-        front.passOn();
-        front.canvas().show(editor::Extent::Selection);
-        front.refresh();
+        if (CanvasWidget* const front = m_workspace->frontCanvas()) {
+            front->passOn();
+            front->canvas().show(editor::Extent::Selection);
+            front->refresh();
+        }
     });
     for (CanvasWidget* canvas : m_workspace->canvases()) {
         canvas->addActions(m_actions.ofCanvas());
     }
+    m_workspace->view<OutlineView>().addActions({m_actions.prune, m_actions.freeze});
     connect(m_documents, &DocumentViews::refused, this, &MainWindow::refuse);
     connect(m_editCommands, &EditCommands::refused, this, &MainWindow::refuse);
-    connect(m_editCommands, &EditCommands::noted, this, &MainWindow::note);
+    connect(m_editCommands, &EditCommands::availabilityChanged, this, &MainWindow::updateCanvasKeys);
+    connect(m_documents, &DocumentViews::noted, this, &MainWindow::note);
     connect(m_documents, &DocumentViews::placeChanged, this, &MainWindow::updateCanvasKeys);
     connect(&m_analysis, &Analysis::updated, this, &MainWindow::updateStatus);
     connect(&m_workspace->view<PaletteView>(), &PaletteView::chosen, this,
@@ -173,11 +181,11 @@ void MainWindow::connectView()
     connect(m_actions.palette, &QAction::triggered, m_workspace, &Workspace::showPalette);
     const std::pair<QAction*, WorkspaceView> canvases[] = {{m_actions.depth, WorkspaceView::Depth},
                                                            {m_actions.matrix, WorkspaceView::Matrix},
-                                                           {m_actions.block, WorkspaceView::Block}};
+                                                           {m_actions.block, WorkspaceView::Block},
+                                                           {m_actions.schedule, WorkspaceView::Schedule}};
     for (const auto& [action, view] : canvases) {
         connect(action, &QAction::triggered, m_workspace, [this, view = view] { m_workspace->showCanvas(view); });
     }
-    connect(m_actions.schedule, &QAction::triggered, m_workspace, &Workspace::showSchedule);
     connect(m_actions.nextPanel, &QAction::triggered, m_workspace,
             [this] { focusPanel(*m_workspace, PanelStep::Next); });
     connect(m_actions.previousPanel, &QAction::triggered, m_workspace,

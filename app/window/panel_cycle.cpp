@@ -40,8 +40,8 @@ QWidget* entranceOf(QWidget& panel)
 std::vector<QWidget*> entrances(Workspace& workspace)
 {
     std::vector<QWidget*> found;
-    CanvasWidget& canvas = workspace.currentCanvas();
-    found.push_back(canvas.isVisible() ? canvas.surface() : entranceOf(*workspace.centralWidget()));
+    CanvasWidget* const canvas = workspace.frontCanvas();
+    found.push_back(canvas && canvas->isVisible() ? canvas->surface() : entranceOf(*workspace.centralWidget()));
     for (QDockWidget* dock : workspace.docks()) {
         if (!dock->visibleRegion().isEmpty()) {
             found.push_back(entranceOf(*dock->widget()));

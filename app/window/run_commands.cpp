@@ -52,6 +52,7 @@ void RunCommands::connectSamples()
     connect(&m_workspace.view<RunsPanel>(), &RunsPanel::currentChanged, this, &RunCommands::showRunToSample);
     connect(&m_workspace.shownRuns(), &visualizers::ShownRuns::frontChanged, this, &RunCommands::showRunToSample);
     connect(&m_workspace.runsModel(), &RunsModel::listed, this, &RunCommands::showRunToSample);
+    connect(&m_workspace.runsModel(), &RunsModel::renamed, this, &RunCommands::showRunToSample);
     connect(&m_workspace.view<RunsPanel>(), &RunsPanel::sampleRequested, this, [this, &panel] {
         m_workspace.showPanelOf(panel);
         panel.sample();
@@ -156,12 +157,14 @@ void RunCommands::showRunToSample()
 {
     const std::string chosen = m_workspace.view<RunsPanel>().currentDirectory();
     const std::string run = chosen.empty() ? m_workspace.shownRuns().front() : chosen;
-    if (run == m_shown) {
-        return;
-    }
-    m_shown = run;
     const engine::RunInfo* info = m_workspace.runsModel().runAt(m_workspace.runsModel().indexOf(run));
-    m_workspace.view<SamplesPanel>().setRun(run, info ? QString::fromStdString(info->name) : QString());
+    // A run that begins comes to the front before it is listed.
+    const std::string name = info ? info->name : std::filesystem::path(run).filename().string();
+    if (run != m_shown || QString::fromStdString(name) != m_shownName) {
+        m_shown = run;
+        m_shownName = QString::fromStdString(name);
+        m_workspace.view<SamplesPanel>().setRun(run, m_shownName);
+    }
 }
 
 void RunCommands::ask(const std::string& run, GoOnKind kind)

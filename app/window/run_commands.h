@@ -58,6 +58,7 @@ private:
     engine::QueryTag m_sample{}; ///< the last that was asked for
     std::string m_sampled;       ///< the run that m_sample asked about
     std::string m_shown;         ///< the run whose texts are shown
+    QString m_shownName;         ///< as its panel has it
 };
 
 } // namespace residua::app

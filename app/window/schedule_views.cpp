@@ -16,7 +16,7 @@ void connectSchedule(const DocumentSession& session, const Analysis& analysis, c
 {
     const auto show = [&session, &analysis, &panel] {
         if (session.isOpen()) {
-            panel.setProject(session.project(), analysis.cost());
+            panel.setProject(session.history().projectSnapshot(), analysis.cost());
         }
     };
     QObject::connect(&session, &DocumentSession::opened, &panel, show);

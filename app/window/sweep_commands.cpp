@@ -23,7 +23,7 @@ void SweepCommands::connectPanel()
     SweepPanel& panel = m_workspace.view<SweepPanel>();
     const auto show = [this, &panel] {
         if (m_session.isOpen()) {
-            panel.setProject(m_session.project());
+            panel.setProject(m_session.history().projectSnapshot());
         }
     };
     connect(&m_session, &DocumentSession::opened, this, show);

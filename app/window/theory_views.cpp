@@ -69,13 +69,13 @@ bool TheoryViews::eventFilter(QObject* watched, QEvent* event)
 
 void TheoryViews::update()
 {
-    if (!m_view.isVisible() || !m_session.isOpen() || m_shown == m_session.project()) {
+    if (!m_view.isVisible() || !m_session.isOpen() || (m_shown && *m_shown == m_session.project())) {
         return;
     }
-    m_shown = m_session.project();
+    m_shown = m_session.history().projectSnapshot();
     const std::uint64_t asked = ++m_asked;
     inBackground(
-        this, [project = *m_shown] { return numbersOf(project); },
+        this, [project = m_shown] { return numbersOf(*project); },
         [this, asked](const Result<TheoryNumbers>& numbers) {
             if (asked != m_asked) {
                 return;

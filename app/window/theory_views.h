@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "projects/model/project.h"
+#include "projects/edit/history.h"
 
 #include <QObject>
 #include <QTimer>
 
 #include <cstdint>
-#include <optional>
 
 namespace residua::visualizers {
 class TheoryView;
@@ -33,8 +32,8 @@ private:
     const DocumentSession& m_session;
     visualizers::TheoryView& m_view;
     QTimer m_soon{this};
-    std::optional<projects::Project> m_shown; ///< what the panel's numbers are of
-    std::uint64_t m_asked = 0;                ///< an answer to an older question is dropped
+    projects::ProjectSnapshot m_shown; ///< what the panel's numbers are of; null: none
+    std::uint64_t m_asked = 0;         ///< an answer to an older question is dropped
 };
 
 } // namespace residua::app

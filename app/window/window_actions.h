@@ -75,8 +75,9 @@ struct WindowActions {
     [[nodiscard]] QList<QAction*> ofProject() const;
 
 private:
-    using Make = std::function<QAction*(const char* icon, const QString& text, const QList<QKeySequence>& keys,
-                                        const QString& toolTip)>;
+    /// `name` is in the user's settings: it stays.
+    using Make = std::function<QAction*(const char* name, const char* icon, const QString& text,
+                                        const QList<QKeySequence>& keys, const QString& toolTip)>;
 
     void makeFile(const Make& make);
     void makeEdit(const Make& make);
@@ -86,7 +87,6 @@ private:
     void makeCanvases(const Make& make);
     void makeHelp(const Make& make);
     void makeRunBar(const Make& make);
-    void nameActions();
 };
 
 /// What the menus hold beside the fixed commands.

@@ -109,6 +109,7 @@ void Workspace::makeCentre()
     m_centre->addTab(m_matrix, tr("Matrix"));
     m_centre->addTab(underBar(m_blockBar, m_block), tr("Block"));
     m_centre->addTab(m_schedule, tr("Schedule"));
+    connect(m_centre, &QTabWidget::currentChanged, this, &Workspace::frontChanged);
     setCentralWidget(m_centre);
 }
 
@@ -283,20 +284,14 @@ void Workspace::showPalette()
     view<PaletteView>().focusSearch();
 }
 
-void Workspace::showSchedule()
-{
-    m_centre->setCurrentWidget(m_schedule);
-    m_schedule->setFocus();
-}
-
-CanvasWidget& Workspace::currentCanvas()
+CanvasWidget* Workspace::frontCanvas() const
 {
     for (CanvasWidget* canvas : canvases()) {
         if (m_centre->currentWidget() == canvas || m_centre->currentWidget()->isAncestorOf(canvas)) {
-            return *canvas;
+            return canvas;
         }
     }
-    return *m_canvas;
+    return nullptr;
 }
 
 void Workspace::bringForward(WorkspaceView view)
@@ -310,7 +305,9 @@ void Workspace::bringForward(WorkspaceView view)
 void Workspace::showCanvas(WorkspaceView view)
 {
     bringForward(view);
-    currentCanvas().surface()->setFocus();
+    CanvasWidget* const canvas = frontCanvas();
+    QWidget* const keys = canvas ? canvas->surface() : m_schedule;
+    keys->setFocus();
 }
 
 /// A tab names its dock already: a title under it would say the same twice.

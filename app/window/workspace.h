@@ -58,11 +58,11 @@ public:
     [[nodiscard]] editor::BlockCanvas& blockCanvas() { return *m_blockCanvas; }
     [[nodiscard]] BlockBar& blockBar() { return *m_blockBar; }
     [[nodiscard]] SchedulePanel& schedule() { return *m_schedule; }
-    /// The canvas in front.
-    [[nodiscard]] CanvasWidget& currentCanvas();
-    /// Brings a canvas to the front, and the keys to it.
+    /// The canvas in front; null where the schedule is.
+    [[nodiscard]] CanvasWidget* frontCanvas() const;
+    /// Brings a canvas or the schedule to the front, and the keys to it.
     void showCanvas(WorkspaceView view);
-    /// All canvases: they show the same document.
+    /// The canvases: all show the same document.
     [[nodiscard]] std::array<CanvasWidget*, 3> canvases() const { return {m_canvas, m_matrix, m_block}; }
     [[nodiscard]] OutlineModel& outlineModel() { return m_outlineModel; }
     [[nodiscard]] RunsModel& runsModel() { return m_runsModel; }
@@ -93,10 +93,10 @@ public:
     [[nodiscard]] visualizers::PlotView* plotInFront() const;
     /// The choice that every plot's export dialog starts with.
     void setExportChoice(const visualizers::ExportChoice& choice);
-    /// Brings the stages of training to the front.
-    void showSchedule();
 
 signals:
+    /// Another canvas is in front, or the schedule is.
+    void frontChanged();
     void exportChosen(const visualizers::ExportChoice& choice);
 
 protected:

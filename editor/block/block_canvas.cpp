@@ -53,6 +53,7 @@ private:
     void handleKeys();
     void handlePointer();
     void beginGesture(Point pointer);
+    void openMenu(Point pointer);
     bool beginDoubleClick(Point pointer);
     void continueGesture(Point pointer);
     void endGesture(Point pointer);
@@ -176,9 +177,24 @@ void BlockCanvasView::handlePointer()
         if (!ImGui::IsMouseDown(ImGuiMouseButton_Left)) {
             endGesture(pointer);
         }
+    } else if (inside && ImGui::IsMouseClicked(ImGuiMouseButton_Right)) {
+        openMenu(pointer);
     } else if (inside) {
         beginGesture(pointer);
     }
+}
+
+/// What is under the pointer is selected, unless it is among what is selected.
+void BlockCanvasView::openMenu(Point pointer)
+{
+    const bool node = m_hover.kind == BlockHit::Kind::Node || m_hover.kind == BlockHit::Kind::Port;
+    const bool wire = m_hover.kind == BlockHit::Kind::Wire;
+    const projects::Selection& selection = m_state.selection();
+    if (!(node && selection.nodes.contains(m_hover.node)) && !(wire && selection.wires.contains(m_hover.wire))) {
+        m_state.select(node ? std::set{m_hover.node} : std::set<NodeId>(),
+                       wire ? std::set{m_hover.wire} : std::set<Wire>());
+    }
+    m_state.request(OpenMenu{{pointer.x, pointer.y}});
 }
 
 bool BlockCanvasView::beginDoubleClick(Point pointer)
@@ -290,11 +306,11 @@ void BlockCanvasView::finishConnect(Point pointer)
 {
     if (const auto wire = m_wiring.over(m_state.project(), graph(), m_hover)) {
         if (m_wiring.check(m_state.project(), graph(), *wire).possible) {
-            m_state.request(connectWire(m_state.document(), *wire, m_wiring.lifted(), viewOf(scene())));
+            m_state.request(RequestEdit{connectWire(m_state.document(), *wire, m_wiring.lifted(), viewOf(scene()))});
         }
     } else if (m_hover.kind == BlockHit::Kind::Nothing || m_hover.kind == BlockHit::Kind::Wire) {
         if (m_wiring.lifted()) {
-            m_state.request(removeWire(m_state.document(), *m_wiring.lifted(), viewOf(scene())));
+            m_state.request(RequestEdit{removeWire(m_state.document(), *m_wiring.lifted(), viewOf(scene()))});
         } else {
             m_state.request(askAt(viewport().toScene(pointer), m_wiring.fixed()));
         }

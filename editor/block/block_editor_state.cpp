@@ -52,23 +52,9 @@ void BlockEditorState::setSelection(const projects::Selection& selection)
     }
 }
 
-void BlockEditorState::request(const Result<projects::DocumentChange>& change)
-{
-    if (change) {
-        m_requests.emplace_back(RequestEdit{change->edit});
-        if (change->selection) {
-            take(*change->selection);
-        }
-    }
-}
-
 void BlockEditorState::select(std::set<NodeId> nodes, std::set<Wire> wires)
 {
-    take({.nodes = std::move(nodes), .wires = std::move(wires), .graph = ref()});
-}
-
-void BlockEditorState::take(projects::Selection selection)
-{
+    projects::Selection selection{.nodes = std::move(nodes), .wires = std::move(wires), .graph = ref()};
     if (selection != m_selection) {
         m_selection = std::move(selection);
         m_requests.emplace_back(SelectionChanged{m_selection});
@@ -113,7 +99,7 @@ void BlockEditorState::moveSelected()
     for (const auto& [id, rect] : selectedBoxes()) {
         moved.emplace(id, positionOf({rect.left, rect.top}));
     }
-    request(moveNodes(*m_document, moved, viewOf(m_scene)));
+    request(RequestEdit{moveNodes(*m_document, moved, viewOf(m_scene))});
 }
 
 } // namespace residua::editor

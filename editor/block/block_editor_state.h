@@ -35,8 +35,6 @@ public:
 
     [[nodiscard]] std::vector<Request> takeRequests() { return std::exchange(m_requests, {}); }
     void request(Request request) { m_requests.push_back(std::move(request)); }
-    /// Asks for what a command gave, if it gave something.
-    void request(const Result<projects::DocumentChange>& change);
 
     void select(std::set<projects::NodeId> nodes, std::set<projects::Wire> wires = {});
     /// Selects the next node in this direction, along the wires.
@@ -48,7 +46,6 @@ public:
 
 private:
     void open(const projects::GraphRef& ref);
-    void take(projects::Selection selection);
     [[nodiscard]] std::map<projects::NodeId, Rect> selectedBoxes() const;
 
     DocumentSnapshot m_document = std::make_shared<const projects::Document>();

@@ -3,9 +3,11 @@
 
 #include "editor/canvas/canvas_image.h"
 #include "editor/canvas/folds.h"
+#include "projects/base/result.h"
+#include "projects/commands/document_change.h"
 #include "projects/commands/graph_commands.h"
 #include "projects/commands/selection.h"
-#include "projects/edit/edit.h"
+#include "projects/edit/history.h"
 #include "projects/model/topology.h"
 #include "resources/colours.h"
 
@@ -21,8 +23,8 @@ namespace residua::editor {
 class LiveWeights;
 
 using Theme = resources::Theme;
-/// The document that is shown, shared by all that show it. Never null.
-using DocumentSnapshot = std::shared_ptr<const projects::Document>;
+/// The document that is shown. Never null.
+using DocumentSnapshot = projects::DocumentSnapshot;
 /// The live weights that are shown. Null: there are none.
 using LiveSnapshot = std::shared_ptr<const LiveWeights>;
 
@@ -40,8 +42,10 @@ struct ScreenPoint {
 };
 
 // What a canvas asks for. It never changes the document itself.
+
+/// A request for what a command gave: an edit and the selection after it, or why there is nothing to be done.
 struct RequestEdit {
-    projects::Edit edit;
+    Result<projects::DocumentChange> change;
 };
 struct SelectionChanged {
     projects::Selection selection;

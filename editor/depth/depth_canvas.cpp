@@ -447,7 +447,7 @@ void DepthCanvas::finishConnect()
     if (!drag.valid) {
         return;
     }
-    perform(addShortcuts(document(), {drag.shortcut}));
+    request(RequestEdit{addShortcuts(document(), {drag.shortcut})});
 }
 
 std::optional<ScreenPoint> DepthCanvas::locate(const Target& target) const

@@ -8,7 +8,6 @@
 #include "editor/matrix/matrix_scene.h"
 #include "editor/shortcuts/shortcut_canvas.h"
 #include "projects/commands/commands.h"
-#include "projects/commands/shortcut_edits.h"
 
 #include <imgui.h>
 
@@ -55,6 +54,12 @@ protected:
 private:
     void moveCursor(std::int64_t down, std::int64_t right);
     void toggle(const Shortcut& shortcut);
+    /// What a stroke does that begins at this cell: it never adds here and prunes there.
+    [[nodiscard]] MatrixStroke::Does strokeFrom(const Shortcut& shortcut) const
+    {
+        return isRead(m_scene.cell(shortcut)) ? MatrixStroke::Does::Prune : MatrixStroke::Does::Add;
+    }
+    void carryOut(const MatrixStroke& stroke);
     void beginStroke(Point pointer);
     void continueStroke(Point pointer);
     void endStroke();
@@ -262,8 +267,7 @@ void MatrixCanvas::moveCursor(std::int64_t down, std::int64_t right)
 
 void MatrixCanvas::toggle(const Shortcut& shortcut)
 {
-    const bool prune = isRead(m_scene.cell(shortcut));
-    requestEdit(prune ? pruneEdit(project(), {shortcut}) : addEdit(project(), {shortcut}));
+    carryOut({.does = strokeFrom(shortcut), .cells = {shortcut}});
 }
 
 void MatrixCanvas::handlePointer(Point pointer, bool inside)
@@ -325,8 +329,7 @@ void MatrixCanvas::beginStroke(Point pointer)
     }
     m_stroking = true;
     m_strokeAt = view().toScene(pointer);
-    // The first cell says what the whole stroke does: it never adds here and prunes there.
-    m_stroke.does = isRead(m_scene.cell(*m_hover)) ? MatrixStroke::Does::Prune : MatrixStroke::Does::Add;
+    m_stroke.does = strokeFrom(*m_hover);
     addToStroke(*m_hover);
 }
 
@@ -354,9 +357,14 @@ void MatrixCanvas::continueStroke(Point pointer)
 void MatrixCanvas::endStroke()
 {
     m_stroking = false;
-    const MatrixStroke stroke = std::exchange(m_stroke, {});
+    carryOut(std::exchange(m_stroke, {}));
+}
+
+void MatrixCanvas::carryOut(const MatrixStroke& stroke)
+{
     const bool adds = stroke.does == MatrixStroke::Does::Add;
-    perform(adds ? addShortcuts(document(), stroke.cells) : pruneShortcuts(document(), {.shortcuts = stroke.cells}));
+    request(RequestEdit{adds ? addShortcuts(document(), stroke.cells)
+                             : pruneShortcuts(document(), {.shortcuts = stroke.cells})});
 }
 
 std::optional<ScreenPoint> MatrixCanvas::locate(const Target& target) const

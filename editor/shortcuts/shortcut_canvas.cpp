@@ -59,23 +59,6 @@ void ShortcutCanvas::requestTyping(Point onScreen, const std::string& text)
     request(AskTyping{{onScreen.x, onScreen.y}, text});
 }
 
-void ShortcutCanvas::requestEdit(std::optional<projects::Edit> edit)
-{
-    if (edit) {
-        request(RequestEdit{*std::move(edit)});
-    }
-}
-
-void ShortcutCanvas::perform(const Result<projects::DocumentChange>& change)
-{
-    if (change) {
-        request(RequestEdit{change->edit});
-        if (change->selection) {
-            select(*change->selection);
-        }
-    }
-}
-
 void ShortcutCanvas::select(projects::Selection selection)
 {
     if (selection != m_state.selection) {

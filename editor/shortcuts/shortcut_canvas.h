@@ -5,8 +5,6 @@
 #include "editor/canvas/minimap.h"
 #include "editor/canvas/panned_view.h"
 #include "editor/shortcuts/live_weights.h"
-#include "projects/base/result.h"
-#include "projects/commands/document_change.h"
 #include "projects/model/project.h"
 
 #include <imgui.h>
@@ -74,9 +72,6 @@ protected:
     [[nodiscard]] static bool pressed(ImGuiKey key) { return ImGui::IsKeyPressed(ImGui::GetKeyIndex(key)); }
     void request(Request request) { m_requests.push_back(std::move(request)); }
     void requestTyping(Point onScreen, const std::string& text);
-    void requestEdit(std::optional<projects::Edit> edit);
-    /// Asks for what a command gave, if it gave something.
-    void perform(const Result<projects::DocumentChange>& change);
     void select(projects::Selection selection);
     void fold(std::vector<LayerRun> folds);
     /// Tells other views of what the pointer is over.

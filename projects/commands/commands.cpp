@@ -6,6 +6,7 @@
 #include "projects/commands/layer_edits.h"
 #include "projects/commands/shortcut_edits.h"
 #include "projects/depth/depth_names.h"
+#include "projects/depth/depth_plan.h"
 
 #include <algorithm>
 #include <iterator>
@@ -91,6 +92,29 @@ Result<DocumentChange> toggleFrozen(const Document& document, const Selection& s
         return DocumentChange{*std::move(edit)};
     }
     return noShortcuts(document.project, "frozen");
+}
+
+Result<DocumentChange> setShortcutState(const Project& project, const Selection& selection,
+                                        std::optional<ShortcutState> state)
+{
+    const auto* mix = std::get_if<DepthMix>(&project.topology.wiring);
+    std::vector<Shortcut> shortcuts = shortcutsOf(project, selection);
+    if (mix == nullptr || shortcuts.empty()) {
+        return kNothing;
+    }
+    if (state == ShortcutState::Pruned || state == ShortcutState::Frozen) {
+        std::erase_if(shortcuts, [&](const Shortcut& shortcut) { return hasState(*mix, shortcut, *state); });
+        const bool prunes = state == ShortcutState::Pruned;
+        const bool possible = !shortcuts.empty() && (!prunes || hasOwnWeights(project, selection));
+        auto edit = !possible ? std::nullopt : prunes ? pruneEdit(project, shortcuts) : freezeEdit(project, shortcuts);
+        return edit ? Result<DocumentChange>(DocumentChange{*std::move(edit)})
+                    : noShortcuts(project, prunes ? "pruned" : "frozen");
+    }
+    EditGroup group{"Set the state of " + std::to_string(shortcuts.size()) + " shortcuts", {}};
+    for (const Shortcut& shortcut : shortcuts) {
+        group.edits.emplace_back(SetShortcutState{shortcut, state});
+    }
+    return DocumentChange{group.edits.size() == 1 ? Edit(group.edits.front()) : Edit(std::move(group))};
 }
 
 std::string copied(const Document& document, const Selection& selection, const GraphView& seen)

@@ -5,6 +5,7 @@
 #include "projects/commands/document_change.h"
 #include "projects/commands/node_places.h"
 
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -24,6 +25,11 @@ namespace residua::projects {
 [[nodiscard]] Result<DocumentChange> pruneShortcuts(const Document& document, const Selection& selection);
 /// Freezes the selected shortcuts, or thaws them where all are frozen.
 [[nodiscard]] Result<DocumentChange> toggleFrozen(const Document& document, const Selection& selection);
+
+/// Makes the selected shortcuts what `state` says; nullopt: like the rest. They are pruned as deleteSelection() does
+/// it, and frozen as toggleFrozen().
+[[nodiscard]] Result<DocumentChange> setShortcutState(const Project& project, const Selection& selection,
+                                                      std::optional<ShortcutState> state);
 
 /// The selection as text for the system's clipboard; empty where nothing is selected.
 [[nodiscard]] std::string copied(const Document& document, const Selection& selection, const GraphView& seen = {});

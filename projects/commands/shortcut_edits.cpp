@@ -163,6 +163,38 @@ std::optional<Edit> addEdit(const Project& project, const std::vector<Shortcut>&
     return grouped("Add", std::move(edits));
 }
 
+std::optional<Edit> readsEdit(const Project& project, std::int64_t target, const std::set<std::int64_t>& sources,
+                              SummedMiddle middle)
+{
+    const auto* mix = std::get_if<DepthMix>(&project.topology.wiring);
+    if (mix == nullptr) {
+        return std::nullopt;
+    }
+    const DepthReader reader = readerOf(*mix, target, modulesOf(project));
+    std::vector<Shortcut> added;
+    std::vector<Shortcut> pruned;
+    for (const std::int64_t source : sources) {
+        if (!reader.readsAlone(source)) {
+            added.push_back({source, target});
+        }
+    }
+    for (const std::int64_t source : reader.sources) {
+        // Adding to a rule lists the sources, and no list has a sum.
+        const bool dropped = reader.readsAlone(source) ? !sources.contains(source)
+                                                       : middle == SummedMiddle::Dropped && added.empty();
+        if (dropped) {
+            pruned.push_back({source, target});
+        }
+    }
+    EditGroup group{"Set what layer " + moduleName(project, target) + " reads", {}};
+    for (auto edit : {addEdit(project, added), pruneEdit(project, pruned)}) {
+        if (edit) {
+            group.edits.push_back(*std::move(edit));
+        }
+    }
+    return group.edits.empty() ? std::nullopt : std::optional<Edit>(std::move(group));
+}
+
 std::optional<Edit> freezeEdit(const Project& project, const std::vector<Shortcut>& shortcuts)
 {
     const auto* mix = std::get_if<DepthMix>(&project.topology.wiring);

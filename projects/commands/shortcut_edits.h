@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,13 @@ enum class Adding {
 [[nodiscard]] std::optional<Edit> pruneEdit(const Project& project, const std::vector<Shortcut>& shortcuts);
 /// One edit that adds them as addingOf says; nullopt where all are there already.
 [[nodiscard]] std::optional<Edit> addEdit(const Project& project, const std::vector<Shortcut>& shortcuts);
+/// Whether the sum of the middle, which no source stands for, goes on being read.
+enum class SummedMiddle { Kept, Dropped };
+/// One edit after which `target` reads just `sources`, each less than it, by weights of their own: shortcuts are pruned
+/// and added as pruneEdit and addEdit do. nullopt where it reads them already, or the wiring has no shortcuts.
+[[nodiscard]] std::optional<Edit> readsEdit(const Project& project, std::int64_t target,
+                                            const std::set<std::int64_t>& sources,
+                                            SummedMiddle middle = SummedMiddle::Kept);
 /// One edit that freezes them, or thaws them if all are frozen. Under fixed weights only learned ones can be frozen:
 /// their weight is the fixed one again.
 [[nodiscard]] std::optional<Edit> freezeEdit(const Project& project, const std::vector<Shortcut>& shortcuts);

@@ -7,7 +7,7 @@ namespace residua::projects {
 
 History::History(Document document) : m_document(std::move(document)) {}
 
-std::shared_ptr<const Document> History::snapshot() const
+DocumentSnapshot History::snapshot() const
 {
     if (!m_snapshot) {
         m_snapshot = std::make_shared<const Document>(m_document);
@@ -15,9 +15,15 @@ std::shared_ptr<const Document> History::snapshot() const
     return m_snapshot;
 }
 
+ProjectSnapshot History::projectSnapshot() const
+{
+    const DocumentSnapshot document = snapshot();
+    return {document, &document->project};
+}
+
 Status History::perform(const Edit& edit)
 {
-    std::shared_ptr<const Document> before = snapshot();
+    DocumentSnapshot before = snapshot();
     if (const auto inverse = applyEdit(m_document, edit); !inverse) {
         return inverse.error();
     }
@@ -27,12 +33,12 @@ Status History::perform(const Edit& edit)
 
 void History::replace(Document document, const std::string& title)
 {
-    std::shared_ptr<const Document> before = snapshot();
+    DocumentSnapshot before = snapshot();
     m_document = std::move(document);
     record(title, std::move(before));
 }
 
-void History::record(const std::string& title, std::shared_ptr<const Document> before)
+void History::record(const std::string& title, DocumentSnapshot before)
 {
     if (m_document == *before) {
         return; // nothing to undo
@@ -74,7 +80,7 @@ void History::move(std::deque<Step>& from, std::deque<Step>& to)
     }
     Step step = std::move(from.back());
     from.pop_back();
-    std::shared_ptr<const Document> now = snapshot();
+    DocumentSnapshot now = snapshot();
     m_document = *step.document;
     m_snapshot = std::exchange(step.document, std::move(now));
     std::swap(step.revision, m_revision);

@@ -12,6 +12,10 @@
 
 namespace residua::projects {
 
+/// A state of a document, or the project of one: shared by all that show it, changed by none.
+using DocumentSnapshot = std::shared_ptr<const Document>;
+using ProjectSnapshot = std::shared_ptr<const Project>;
+
 /// A document with its undo history: a shared snapshot of each earlier and later state. One thread; observers are told
 /// after every change.
 class History {
@@ -24,7 +28,9 @@ public:
     [[nodiscard]] const Document& document() const { return m_document; }
     [[nodiscard]] const Project& project() const { return m_document.project; }
     /// The document as it is now, for who reads it later or on another thread; one copy for all who ask.
-    [[nodiscard]] std::shared_ptr<const Document> snapshot() const;
+    [[nodiscard]] DocumentSnapshot snapshot() const;
+    /// The project of snapshot(), not a copy of it.
+    [[nodiscard]] ProjectSnapshot projectSnapshot() const;
 
     /// Applies, records and announces. On error nothing changes.
     Status perform(const Edit& edit);
@@ -51,18 +57,18 @@ public:
 private:
     struct Step {
         std::string title;
-        std::shared_ptr<const Document> document; ///< where the step leads from here: back in m_undo, forward in m_redo
-        std::uint64_t revision = 0;               ///< of that state
+        DocumentSnapshot document;  ///< where the step leads from here: back in m_undo, forward in m_redo
+        std::uint64_t revision = 0; ///< of that state
     };
 
     /// After m_document has changed.
-    void record(const std::string& title, std::shared_ptr<const Document> before);
+    void record(const std::string& title, DocumentSnapshot before);
     /// Moves one step from the end of `from` to that of `to`.
     void move(std::deque<Step>& from, std::deque<Step>& to);
     void announce() const;
 
     Document m_document;
-    mutable std::shared_ptr<const Document> m_snapshot; ///< of m_document; null until somebody asks
+    mutable DocumentSnapshot m_snapshot; ///< of m_document; null until somebody asks
     std::deque<Step> m_undo;
     std::deque<Step> m_redo;
     std::vector<std::function<void()>> m_observers;

@@ -20,8 +20,8 @@ namespace residua::app {
 
 CanvasWidget* RandomUser::canvas()
 {
-    CanvasWidget& front = m_window.workspace().currentCanvas();
-    return front.isVisible() && front.drawable() ? &front : nullptr;
+    CanvasWidget* const front = m_window.workspace().frontCanvas();
+    return front && front->isVisible() && front->drawable() ? front : nullptr;
 }
 
 QPoint RandomUser::pointIn(const QWidget& widget)
@@ -175,7 +175,7 @@ QString RandomUser::fillTheClipboard()
 
 QString RandomUser::editTheRibbon()
 {
-    m_window.workspace().showSchedule();
+    m_window.workspace().showCanvas(WorkspaceView::Schedule);
     QCoreApplication::processEvents();
     auto* ribbon = m_window.findChild<QWidget*>(QStringLiteral("scheduleRibbon"));
     if (!ribbon || !ribbon->isVisible()) {

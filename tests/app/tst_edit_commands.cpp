@@ -14,6 +14,9 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QComboBox>
+#include <QLineEdit>
+#include <QMenu>
+#include <QSignalSpy>
 
 #include <algorithm>
 #include <functional>
@@ -47,6 +50,7 @@ private slots:
     void aPublishedScheduleIsOneEdit()
     {
         const projects::Document before = m_window->session().document();
+        m_window->workspace().showCanvas(WorkspaceView::Schedule);
         auto* preset = m_window->workspace().schedule().findChild<QComboBox*>("schedulePreset");
         for (const char* const title : {"LEMON", "Progressive layer dropping"}) {
             const int index = preset->findText(QString::fromLatin1(title));
@@ -98,32 +102,139 @@ private slots:
             outline.setCurrentIndex(m_window->workspace().outlineModel().indexOf(place));
             QTest::keyClick(&outline, Qt::Key_Delete);
         });
+        for (const WorkspaceView front : {WorkspaceView::Depth, WorkspaceView::Matrix, WorkspaceView::Block}) {
+            m_window->workspace().showCanvas(front);
+            record([&] { // from the menu, whichever canvas is in front
+                m_window->documents().choose(place);
+                m_window->actions().prune->trigger();
+            });
+        }
         m_window->workspace().showCanvas(view);
-        record([&] { // from the menu
-            m_window->documents().choose(place);
-            m_window->actions().prune->trigger();
-        });
         record([&] { // by the canvas's key
             m_window->documents().choose(place);
-            QTest::keyClick(m_window->workspace().currentCanvas().surface(), Qt::Key_Delete);
+            QTest::keyClick(m_window->workspace().frontCanvas()->surface(), Qt::Key_Delete);
         });
-        QCOMPARE(after.size(), std::size_t{3});
-        QVERIFY(after[0] == after[1] && after[1] == after[2]);
+        QCOMPARE(after.size(), std::size_t{5});
+        QVERIFY(std::ranges::all_of(after, [&](const auto& each) { return each == after[0]; }));
         QVERIFY(after[0] != before);
     }
 
-    void whatIsNotInSightIsNotDeleted()
+    /// Where things of the stack and of a graph are selected together, the canvas in front says which are meant.
+    void theCanvasInFrontDecidesWhereTheSelectionIsBoth()
+    {
+        const projects::Selection both{.layers = {2}, .nodes = {node("relu")}, .graph = kMlpBlock};
+        for (const auto& [view, depth] :
+             {std::pair(WorkspaceView::Depth, std::int64_t{3}), std::pair(WorkspaceView::Block, std::int64_t{4})}) {
+            m_window->workspace().showCanvas(view);
+            m_window->documents().select(both);
+            m_window->editCommands().deleteSelection();
+            QCOMPARE(project().network.depth(), depth);
+            m_window->session().undo();
+            QCoreApplication::processEvents();
+        }
+    }
+
+    void withTheScheduleInFrontThereIsNoCanvasToActOn()
     {
         const projects::Document before = m_window->session().document();
+        EditCommands& commands = m_window->editCommands();
+        const auto enabled = [this](const char* name) {
+            return m_window->findChild<QAction*>(QLatin1String(name))->isEnabled();
+        };
+        const std::vector<const char*> names{"prune", "cut",  "duplicate", "group",           "typeToAdd",
+                                             "fold",  "tidy", "fit",       "zoomToSelection", "selectAll"};
         m_window->documents().choose(LayersPlace{{2}});
-        m_window->workspace().showCanvas(WorkspaceView::Block); // the inside of the layer
-        m_window->editCommands().deleteSelection();
-        m_window->workspace().showCanvas(WorkspaceView::Matrix); // shows no layers
-        m_window->editCommands().deleteSelection();
-        m_window->documents().choose(NodePlace{kMlpBlock, node("relu")});
-        m_window->workspace().showCanvas(WorkspaceView::Depth);
-        m_window->editCommands().deleteSelection();
+        QVERIFY(std::ranges::all_of(names, enabled));
+        m_window->workspace().showCanvas(WorkspaceView::Schedule);
+        QVERIFY(std::ranges::none_of(names, enabled));
+        commands.deleteSelection();
+        commands.typeToAdd();
+        commands.group();
         QVERIFY(m_window->session().document() == before);
+        for (CanvasWidget* canvas : m_window->workspace().canvases()) {
+            const auto* field = canvas->findChild<QLineEdit*>();
+            QVERIFY(!field || !field->isVisibleTo(canvas));
+        }
+        QVERIFY(!m_window->workspace().frontCanvas());
+        m_window->workspace().view<OutlineView>().setFocus(); // where the layer can be seen
+        QVERIFY(enabled("prune") && enabled("group") && !enabled("fit"));
+        commands.deleteSelection();
+        QCOMPARE(project().network.depth(), before.project.network.depth() - 1);
+    }
+
+    void theOutlineHasTheKeysOfCommands()
+    {
+        OutlineView& outline = m_window->workspace().view<OutlineView>();
+        const auto goTo = [&](const Place& place) {
+            outline.setFocus();
+            outline.setCurrentIndex(m_window->workspace().outlineModel().indexOf(place));
+        };
+        goTo(ShortcutsPlace{{{0, 2}}});
+        QTest::keyClick(&outline, Qt::Key_F);
+        const auto& mix = std::get<projects::DepthMix>(project().topology.wiring);
+        QCOMPARE(mix.states.at({0, 2}), projects::ShortcutState::Frozen);
+        QCoreApplication::processEvents();
+        goTo(LayersPlace{{2}});
+        QTest::keyClick(&outline, Qt::Key_D, Qt::ControlModifier);
+        QCOMPARE(project().network.depth(), std::int64_t{5});
+        QCoreApplication::processEvents();
+        goTo(NodePlace{kMlpBlock, node("relu")});
+        const std::size_t nodes = findGraph(project(), kMlpBlock)->nodes.size();
+        QTest::keyClick(&outline, Qt::Key_X, Qt::ControlModifier);
+        QCOMPARE(findGraph(project(), kMlpBlock)->nodes.size(), nodes - 1);
+        QTest::keyClick(&outline, Qt::Key_V, Qt::ControlModifier);
+        QCOMPARE(findGraph(project(), kMlpBlock)->nodes.size(), nodes);
+    }
+
+    void aRowThatIsAValueIsNotDeleted()
+    {
+        const projects::Document before = m_window->session().document();
+        OutlineView& outline = m_window->workspace().view<OutlineView>();
+        OutlineModel& model = m_window->workspace().outlineModel();
+        outline.setFocus();
+        const QModelIndex node = model.indexOf(NodePlace{kMlpBlock, this->node("up")});
+        outline.setCurrentIndex(node);
+        outline.expand(node);
+        QVERIFY(model.rowCount(node) > 0 && model.rowAt(model.index(0, 0, node))->property);
+        outline.setCurrentIndex(model.index(0, 0, node));
+        QVERIFY(!outline.thing());
+        QTest::keyClick(&outline, Qt::Key_Delete);
+        m_window->editCommands().cut();
+        QVERIFY(m_window->session().document() == before);
+    }
+
+    void theBlockCanvasHasAMenu()
+    {
+        m_window->workspace().showCanvas(WorkspaceView::Block);
+        m_window->documents().choose(NodePlace{kMlpBlock, node("relu")});
+        CanvasWidget& block = m_window->workspace().block();
+        emit block.requested(editor::OpenMenu{{10, 10}});
+        auto* menu = block.findChild<QMenu*>(QStringLiteral("canvasMenu"));
+        QVERIFY(menu);
+        QStringList names;
+        for (const QAction* action : menu->actions()) {
+            names << action->objectName();
+        }
+        for (const char* name : {"cut", "copy", "paste", "duplicate", "prune", "tidy", "explain"}) {
+            QVERIFY2(names.contains(QLatin1String(name)), name);
+        }
+        QVERIFY(!names.contains(QStringLiteral("fold")));
+        menu->close();
+    }
+
+    /// A canvas asks for an edit and the selection after it in one.
+    void aRefusedEditLeavesTheSelection()
+    {
+        m_window->documents().choose(LayersPlace{{2}});
+        QSignalSpy refused(&m_window->documents(), &DocumentViews::refused);
+        QSignalSpy noted(&m_window->documents(), &DocumentViews::noted);
+        const projects::Selection other{.layers = {3}};
+        CanvasWidget& canvas = m_window->workspace().canvas();
+        emit canvas.requested(editor::RequestEdit{projects::DocumentChange{projects::RemoveBlock{"nope"}, other}});
+        QCOMPARE(refused.count(), 1);
+        QCOMPARE(m_window->documents().selection().layers, std::set<std::int64_t>{2});
+        emit canvas.requested(editor::RequestEdit{Error{"selection", "nothing is selected"}});
+        QCOMPARE(noted.count(), 1);
     }
 
     void layersAreCopiedFoldedAndNamedWithoutACanvas()
@@ -159,9 +270,9 @@ private slots:
         QCOMPARE(m_window->documents().selection().nodes.size(), nodes); // the copies
         commands.giveUp();
         QVERIFY(m_window->documents().selection().nodes.empty());
-        QVERIFY(&m_window->workspace().currentCanvas() == &m_window->workspace().block());
+        QVERIFY(m_window->workspace().frontCanvas() == &m_window->workspace().block());
         commands.giveUp(); // with nothing selected it leads out
-        QVERIFY(&m_window->workspace().currentCanvas() == &m_window->workspace().canvas());
+        QVERIFY(m_window->workspace().frontCanvas() == &m_window->workspace().canvas());
     }
 
 private:

@@ -108,7 +108,7 @@ private slots:
         QTest::keyClick(list, Qt::Key_Return);
         QTRY_COMPARE(project().topology.preset, std::string("plain"));
         QTRY_VERIFY(m_window->workspace().canvas().surface()->hasFocus());
-        QCOMPARE(&m_window->workspace().currentCanvas(), &m_window->workspace().canvas()); // no block was opened
+        QCOMPARE(m_window->workspace().frontCanvas(), &m_window->workspace().canvas()); // no block was opened
     }
 
     void aProblemOffersItsCure()
@@ -245,10 +245,10 @@ private:
         QTest::mouseMove(canvas().surface(), box(2));
         QTest::mouseClick(canvas().surface(), Qt::LeftButton, {}, box(2));
         QTest::mouseDClick(canvas().surface(), Qt::LeftButton, {}, box(2));
-        QTRY_COMPARE(&m_window->workspace().currentCanvas(), &m_window->workspace().block());
+        QTRY_COMPARE(m_window->workspace().frontCanvas(), &m_window->workspace().block());
         QTest::keyClick(m_window->workspace().block().surface(), Qt::Key_Escape); // what is selected, then the block
         QTest::keyClick(m_window->workspace().block().surface(), Qt::Key_Escape);
-        QTRY_COMPARE(&m_window->workspace().currentCanvas(), &canvas());
+        QTRY_COMPARE(m_window->workspace().frontCanvas(), &canvas());
         QTest::keyClick(m_window.get(), Qt::Key_F1);
         QTRY_VERIFY(m_window->findChild<HelpWindow*>() && m_window->findChild<HelpWindow*>()->isVisible());
         m_window->findChild<HelpWindow*>()->close();

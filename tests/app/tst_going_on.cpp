@@ -177,6 +177,38 @@ private slots:
         QTRY_COMPARE_WITH_TIMEOUT(texts->toPlainText().count("step "), count + 1, kPatience);
     }
 
+    /// A run comes to the front before it is listed, and may be renamed later.
+    void theTextPanelNamesItsRun()
+    {
+        train();
+        RunsModel& model = m_window->workspace().runsModel();
+        const auto* state = m_window->findChild<QLabel*>(QStringLiteral("sampleState"));
+        QCOMPARE(state->text(), "of " + QString::fromStdString(model.runs().front().name));
+        QVERIFY(model.setData(model.index(0, RunsModel::Name), "renamed", Qt::EditRole));
+        QCOMPARE(state->text(), QString("of renamed"));
+    }
+
+    /// What is counted is the run's: the open document may be of another kind by now.
+    void aResumedRunCountsItsOwnUnits()
+    {
+        m_project = newProject(quickExample(2));
+        openWindow();
+        m_window->openProject(m_project);
+        train();
+        const std::string run = m_window->runs().runDirectory().string();
+        QVERIFY(projects::saveProject(m_project, {quickLanguage(), {}}).ok());
+        QVERIFY(m_window->session().load("Load from disk").ok());
+        emit m_window->workspace().view<RunsPanel>().goOnRequested(run, GoOnKind::Resume);
+        GoOnDialog* dialog = opened();
+        QVERIFY(dialog);
+        dialog->findChild<QSpinBox*>(QStringLiteral("goOnSteps"))->setValue(3);
+        QSignalSpy ended(&m_window->runs(), &RunController::ended);
+        press(*dialog, "goOn");
+        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        QCOMPARE(QString::fromStdString(m_window->runs().runDirectory().string()), QString::fromStdString(run));
+        QVERIFY(m_window->runs().progress().unit == projects::Unit::Sample);
+    }
+
 private:
     void train()
     {

@@ -409,7 +409,7 @@ private slots:
         for (const auto& [key, canvas] : views) {
             QTest::keyClick(m_window.get(), key, Qt::ControlModifier);
             QTRY_VERIFY(canvas->isVisible());
-            QCOMPARE(&workspace.currentCanvas(), canvas);
+            QCOMPARE(workspace.frontCanvas(), canvas);
         }
     }
 

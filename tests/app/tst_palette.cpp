@@ -52,12 +52,21 @@ private slots:
         QCOMPARE(itemsOf(PaletteKind::Node).size(), projects::nodeKinds().size());
     }
 
+    void theProjectIsShared()
+    {
+        PaletteModel model;
+        const auto project = std::make_shared<const projects::Project>(linearProject());
+        model.setContext(project, ProjectPlace{});
+        QCOMPARE(project.use_count(), 2L);
+    }
+
     void theModelIsSound()
     {
         PaletteModel model;
         const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
-        model.setContext(linearProject(), ProjectPlace{});
-        model.setContext(linearProject(), GraphPlace{projects::GraphRef::head()});
+        model.setContext(std::make_shared<const projects::Project>(linearProject()), ProjectPlace{});
+        model.setContext(std::make_shared<const projects::Project>(linearProject()),
+                         GraphPlace{projects::GraphRef::head()});
     }
 
     void eachTopologySaysWhatItWouldAdd()
@@ -66,7 +75,7 @@ private slots:
         projects::Document document{projects::findExample("ancre-language")->project, {}};
         for (const std::int64_t width : {64, 128}) { // the second time in place of what is shown
             QVERIFY(projects::applyEdit(document, projects::SetField{"/network/width", {std::to_string(width)}}).ok());
-            model.setContext(document.project, ProjectPlace{});
+            model.setContext(std::make_shared<const projects::Project>(document.project), ProjectPlace{});
             const QModelIndex topologies = model.index(0, 0);
             const auto now = projects::costOf(document.project);
             QVERIFY2(now.ok(), now ? "" : now.error().text().c_str());
@@ -101,7 +110,7 @@ private slots:
     void theCostShownIsTheCostAfterwards()
     {
         PaletteModel model;
-        model.setContext(linearProject(), ProjectPlace{});
+        model.setContext(std::make_shared<const projects::Project>(linearProject()), ProjectPlace{});
         for (const PaletteItem& item : itemsOf(PaletteKind::Topology)) {
             projects::Document document{linearProject(), {}};
             QVERIFY(projects::applyEdit(document, *takeUp(document.project, ProjectPlace{}, item)).ok());

@@ -308,6 +308,20 @@ private slots:
         QVERIFY(QString::fromStdString(wrong.error().text()).contains("0 to 2"));
     }
 
+    /// A rule stays a rule, with an exception, as where a shortcut is deleted.
+    void readsKeepsTheRule()
+    {
+        projects::Document document{projects::findExample("linear-ancre")->project, {}};
+        const auto& mix = std::get<projects::DepthMix>(document.project.topology.wiring);
+        const auto rule = mix.sources;
+        const auto reads = [&] { return *find(propertiesOf(document.project, LayersPlace{{3}}), "reads"); };
+        QVERIFY(projects::applyEdit(document, *reads().edit(document.project, "0 2")).ok());
+        QVERIFY(mix.sources == rule);
+        QVERIFY(mix.states.at({1, 3}) == projects::ShortcutState::Pruned);
+        QVERIFY(projects::applyEdit(document, *reads().edit(document.project, "0 1 2")).ok());
+        QVERIFY(mix.states.empty());
+    }
+
     /// Chosen shortcuts begin as those that the rule reads, in both halves of every layer.
     void choosingShortcutsBeginsWithWhatIsRead()
     {

@@ -62,6 +62,19 @@ private slots:
         QCOMPARE(m_project.schedule.stages.back().start, std::int64_t(600));
     }
 
+    /// It holds the project that all views share, and no copy of it.
+    void aHiddenPanelShowsTheProjectWhenItIsShown()
+    {
+        m_panel->hide();
+        twoStages();
+        const auto shared = std::make_shared<const projects::Project>(m_project);
+        m_panel->setProject(shared, std::nullopt);
+        QCOMPARE(shared.use_count(), 2L);
+        QVERIFY(m_panel->ribbon().shown().stages.empty());
+        m_panel->show();
+        QCOMPARE(m_panel->ribbon().shown(), m_project.schedule);
+    }
+
     void stagesAreAddedToAProjectWithout()
     {
         QVERIFY(m_panel->findChild<QLabel*>("scheduleSummary")->text().contains("No stages"));
@@ -308,7 +321,8 @@ private:
     void show()
     {
         const auto cost = projects::costOf(m_project);
-        m_panel->setProject(m_project, cost ? std::optional(*cost) : std::nullopt);
+        m_panel->setProject(std::make_shared<const projects::Project>(m_project),
+                            cost ? std::optional(*cost) : std::nullopt);
     }
 
     void twoStages()

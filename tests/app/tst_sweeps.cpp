@@ -53,9 +53,9 @@ private slots:
         m_panel->resize(900, 300);
         connect(m_panel.get(), &SweepPanel::editRequested, this, [this](const projects::Edit& edit) {
             QVERIFY(projects::applyEdit(m_document, edit).ok());
-            m_panel->setProject(m_document.project);
+            m_panel->setProject(std::make_shared<const projects::Project>(m_document.project));
         });
-        m_panel->setProject(m_document.project);
+        m_panel->setProject(std::make_shared<const projects::Project>(m_document.project));
         m_panel->show();
         QVERIFY(QTest::qWaitForWindowExposed(m_panel.get()));
     }
@@ -292,7 +292,7 @@ private slots:
         values->selectAll();
         QTest::keyClicks(values, "7, 8");
         m_document.project.sweeps.clear(); // undone meanwhile
-        m_panel->setProject(m_document.project);
+        m_panel->setProject(std::make_shared<const projects::Project>(m_document.project));
         QVERIFY(!values->isVisible());
         QVERIFY(m_document.project.sweeps.empty());
     }

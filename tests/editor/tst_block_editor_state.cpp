@@ -76,7 +76,7 @@ struct Bench {
         std::vector<Edit> edits;
         for (const Request& request : state.takeRequests()) {
             if (const auto* edit = std::get_if<RequestEdit>(&request)) {
-                edits.push_back(edit->edit);
+                edits.push_back(edit->change->edit);
             }
         }
         return edits.size() == 1 ? edits.front() : Edit{residua::projects::EditGroup{"none or several", {}}};
@@ -244,6 +244,25 @@ private slots:
         driver.frame();
         QCOMPARE(at().x, before.x);
         QCOMPARE(at().y, before.y);
+    }
+
+    void aRightClickSelectsAndAsksForTheMenu()
+    {
+        const Bench bench("mlp");
+        const auto canvas = makeBlockCanvas();
+        canvas->setDocument(std::make_shared<const Document>(bench.document));
+        CanvasDriver driver(*canvas);
+        driver.frame();
+        driver.moveTo(*canvas->locate(bench.id("up")));
+        driver.takeAll();
+        driver.press(ImGuiMouseButton_Right);
+        driver.release(ImGuiMouseButton_Right);
+        const std::vector<Request> requests = driver.takeAll();
+        QCOMPARE(requests.size(), std::size_t{2});
+        const auto* selected = std::get_if<SelectionChanged>(&requests.front());
+        QVERIFY(selected);
+        QCOMPARE(selected->selection.nodes, std::set{bench.id("up")});
+        QVERIFY(std::holds_alternative<OpenMenu>(requests.back()));
     }
 };
 

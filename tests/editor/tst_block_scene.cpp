@@ -221,6 +221,7 @@ private slots:
         std::mt19937 random(7);
         Document document = documentWith("transformer");
         BlockScene scene = sceneOf(document);
+        int edits = 0;
         for (int round = 0; round < 120; ++round) {
             const auto before = placesOf(scene);
             const auto& graph = *findGraph(document.project, kShownBlock);
@@ -240,10 +241,12 @@ private slots:
             if (!applyEdit(document, group).ok()) {
                 continue; // refused: there already
             }
+            ++edits;
             scene.rebuild(document, kShownBlock);
             QCOMPARE(movedBetween(before, placesOf(scene)), 0);
             QCOMPARE(overlaps(scene), 0);
         }
+        QVERIFY2(edits > 60, "more than half of what was tried");
     }
 
     void whatWasPinnedIsLaidOutTheSameWhenItIsOpenedAgain()

@@ -285,6 +285,11 @@ private slots:
         driver.key(ImGuiKey_Space);
         perform(driver);
         QCOMPARE(mixOf(m_document).states.at({1, 3}), projects::ShortcutState::Pruned);
+        QVERIFY(m_state.selection.empty());
+        driver.key(ImGuiKey_Space);
+        perform(driver);
+        QVERIFY(mixOf(m_document).states.empty());
+        QCOMPARE(m_state.selection.shortcuts, (std::set<Shortcut>{{1, 3}})); // as after a click
         for (int i = 0; i < 9; ++i) {
             driver.key(ImGuiKey_RightArrow); // stops at the diagonal
         }
@@ -357,17 +362,22 @@ private:
     {
         const auto edits = driver.take<RequestEdit>();
         for (const RequestEdit& request : edits) {
-            const auto inverse = projects::applyEdit(m_document, request.edit);
+            const auto inverse = request.change ? projects::applyEdit(m_document, request.change->edit)
+                                                : Result<projects::Edit>(request.change.error());
             if (!inverse) {
                 QTest::qFail(inverse.error().text().c_str(), __FILE__, __LINE__);
+            } else if (request.change->selection) {
+                m_state.selection = *request.change->selection;
             }
         }
         m_canvas->setDocument(std::make_shared<const projects::Document>(m_document));
+        m_canvas->setState(m_state);
         return edits.size();
     }
 
     std::unique_ptr<Canvas> m_canvas;
     projects::Document m_document;
+    ViewState m_state; ///< after the last edit that was asked for
 };
 
 RESIDUA_TEST(TestMatrix)

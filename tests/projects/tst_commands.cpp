@@ -135,6 +135,39 @@ private slots:
         QVERIFY(!toggleFrozen(document, {}).ok());
     }
 
+    /// The inspector's states are set as the keys set them.
+    void aStateIsSetAsItsKeyDoesIt()
+    {
+        Document document = blockOf("mlp");
+        DepthMix& mix = std::get<DepthMix>(document.project.topology.wiring);
+        const Selection shortcut{.shortcuts = {{0, 2}}};
+        const auto set = [&](std::optional<ShortcutState> state) {
+            return setShortcutState(document.project, shortcut, state);
+        };
+        perform(document, set(ShortcutState::Frozen));
+        QVERIFY(!set(ShortcutState::Frozen).ok()); // is so already
+        QVERIFY(mix.states.at({0, 2}) == ShortcutState::Frozen);
+        perform(document, set(std::nullopt));
+        QVERIFY(mix.states.empty());
+        perform(document, set(ShortcutState::Pruned));
+        QVERIFY(mix.states.at({0, 2}) == ShortcutState::Pruned);
+
+        mix.states.clear();
+        mix.sources = ExplicitSources{{{0, 1}, {0, 2}, {1, 2}}};
+        perform(document, set(ShortcutState::Pruned)); // taken out of the list
+        QVERIFY(mix.states.empty());
+        QCOMPARE(std::get<ExplicitSources>(mix.sources).shortcuts.size(), std::size_t{2});
+
+        document.project.topology = {};
+        const Selection step{.shortcuts = {{1, 2}}}; // of the stream
+        QVERIFY(!setShortcutState(document.project, step, ShortcutState::Pruned).ok());
+        QVERIFY(!setShortcutState(document.project, step, ShortcutState::Frozen).ok());
+        perform(document, setShortcutState(document.project, step, ShortcutState::Learned));
+        QVERIFY(isRunningSum(mixOf(document.project)));
+        perform(document, setShortcutState(document.project, step, ShortcutState::Frozen)); // the fixed weight again
+        QVERIFY(document.project.topology == Topology{});
+    }
+
     /// The plain network with one long shortcut that has a weight of its own.
     void aShortcutIsDrawnIntoARunningSum()
     {

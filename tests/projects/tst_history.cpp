@@ -14,6 +14,18 @@ class TestHistory : public QObject {
     Q_OBJECT
 
 private slots:
+    void allWhoAskShareOneSnapshot()
+    {
+        History history;
+        QVERIFY(history.perform(SetField{"/network/width", {"8"}}).ok());
+        const DocumentSnapshot before = history.snapshot();
+        QCOMPARE(history.snapshot().get(), before.get());
+        QCOMPARE(history.projectSnapshot().get(), &before->project);
+        QVERIFY(history.perform(SetField{"/network/width", {"16"}}).ok());
+        QVERIFY(history.snapshot().get() != before.get());
+        QCOMPARE(before->project.network.width, std::int64_t{8});
+    }
+
     void undoesAndRedoes()
     {
         History history;

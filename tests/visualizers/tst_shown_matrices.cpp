@@ -146,6 +146,23 @@ private slots:
         QCOMPARE(matrices.run(), QString("second"));
         QCOMPARE(matrices.step(), std::optional<std::int64_t>(15)); // the newest again
     }
+
+    void renamedRunsAreNamedAnew()
+    {
+        ShownRuns runs;
+        ShownMatrices matrices;
+        matrices.follow(runs);
+        runs.bringToFront("a");
+        runs.begin("a", {.name = "first"});
+        begin(runs, "b", {.name = "second"});
+        QSignalSpy changed(&matrices, &ShownMatrices::changed);
+        runs.rename("b", "other");
+        QCOMPARE(matrices.comparedRun(), QString("other"));
+        QCOMPARE(changed.count(), 1);
+        runs.rename("a", "front");
+        QCOMPARE(matrices.run(), QString("front"));
+        QCOMPARE(changed.count(), 2);
+    }
 };
 
 RESIDUA_TEST(TestShownMatrices)

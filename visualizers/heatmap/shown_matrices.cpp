@@ -12,7 +12,13 @@ void ShownMatrices::follow(const ShownRuns& runs)
 {
     connect(&runs, &ShownRuns::frontChanged, this, &ShownMatrices::clear);
     connect(&runs, &ShownRuns::comparedChanged, this, [this] { compareWith({}); });
-    connect(&runs, &ShownRuns::labelsChanged, this, [this, &runs] { m_run = runs.labelOf(runs.front()); });
+    connect(&runs, &ShownRuns::labelsChanged, this, [this, &runs] {
+        m_run = runs.labelOf(runs.front());
+        if (!m_comparedRun.isEmpty()) { // else nothing of it is shown yet
+            m_comparedRun = runs.labelOf(runs.compared());
+        }
+        emit changed();
+    });
     connect(&runs, &ShownRuns::begun, this, [this, &runs](const std::string& key) {
         const ShownRuns::Facts& facts = runs.find(key)->facts;
         if (key == runs.front()) {
@@ -20,7 +26,7 @@ void ShownMatrices::follow(const ShownRuns& runs)
             m_run = runs.labelOf(key);
             setWiring(facts.topology.wiring);
         } else if (key == runs.compared()) {
-            compareWith(facts.name);
+            compareWith(runs.labelOf(key));
         }
     });
     connect(&runs, &ShownRuns::added, this, [this, &runs](const std::string& key, const RunNumbers& numbers) {

@@ -13,43 +13,47 @@ namespace residua::visualizers {
 
 namespace {
 
-/// Orders what a thread did before it handed work over before that work. Qt's locks do so too, but the thread sanitizer
-/// does not see them, since Qt is not built for it: without this it would report all that is handed over.
+/// Orders what a thread did before it made a task before the task's work. Qt's locks do so too, but the thread
+/// sanitizer does not see them, since Qt is not built for it: without this it would report all that is handed over. One
+/// for each task: one for all would also order tasks that have nothing to do with each other, and hide their races.
 class HandOver {
 public:
-    void give() { m_given.fetch_add(1, std::memory_order_release); }
+    void give() { m_given.store(true, std::memory_order_release); }
     void take() const { (void)m_given.load(std::memory_order_acquire); }
 
 private:
-    std::atomic<unsigned> m_given = 0;
+    std::atomic<bool> m_given = false;
 };
-
-HandOver toPools;
-HandOver toGui;
 
 /// A class of its own, since QThreadPool reads a functor before the functor can take what was handed over. So is
 /// Posted.
 class Task : public QRunnable {
 public:
-    explicit Task(std::function<void()> work) : m_work(std::move(work)) {}
+    explicit Task(std::function<void()> work) : m_work(std::move(work)) { m_handOver.give(); }
 
     void run() override
     {
-        toPools.take();
+        m_handOver.take();
         m_work();
     }
 
 private:
     std::function<void()> m_work;
+    HandOver m_handOver;
 };
 
 class Posted : public QEvent {
 public:
-    explicit Posted(std::function<void()> work) : QEvent(QEvent::User), m_work(std::move(work)) {}
-    void run() const { m_work(); }
+    explicit Posted(std::function<void()> work) : QEvent(QEvent::User), m_work(std::move(work)) { m_handOver.give(); }
+    void run() const
+    {
+        m_handOver.take();
+        m_work();
+    }
 
 private:
     std::function<void()> m_work;
+    HandOver m_handOver;
 };
 
 /// Lives on the GUI thread and runs what is posted to it.
@@ -59,7 +63,6 @@ public:
 
     bool event(QEvent* event) override
     {
-        toGui.take();
         if (const auto* posted = dynamic_cast<const Posted*>(event)) {
             posted->run();
             return true;
@@ -82,17 +85,13 @@ QThreadPool& backgroundPool()
 
 void startOn(QThreadPool& pool, std::function<void()> work)
 {
-    auto* const task = new Task(std::move(work)); // the pool deletes it
-    toPools.give();
-    pool.start(task);
+    pool.start(new Task(std::move(work))); // the pool deletes it
 }
 
 void onGuiThread(std::function<void()> work)
 {
     static Receiver receiver;
-    auto* const posted = new Posted(std::move(work)); // the event loop deletes it
-    toGui.give();
-    QCoreApplication::postEvent(&receiver, posted);
+    QCoreApplication::postEvent(&receiver, new Posted(std::move(work))); // the event loop deletes it
 }
 
 } // namespace residua::visualizers
