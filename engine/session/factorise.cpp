@@ -90,9 +90,10 @@ private:
             return Error{"steps", "got " + std::to_string(*m_request.steps) + ", expected more than the " +
                                       std::to_string(done) + " that are done"};
         }
-        if (m_request.method == projects::LowRankMethod::Baseline) {
-            return Error{"method", "baseline draws the factors and forgets what was learned; expected spectral, lfai, "
-                                   "lfai_ws, relu_svd or exact"};
+        if (!projects::traitsOf(m_request.method).approximates) {
+            return Error{"method", projects::keyOf(m_request.method) +
+                                       " draws the factors and forgets what was learned; expected one of " +
+                                       projects::approximationWords()};
         }
         if (!std::holds_alternative<projects::FullRank>(m_opened.project.network.rank)) {
             return Error{"network · rank of weights", "the run's weights are in factors already"};
