@@ -137,7 +137,7 @@ QStringList sweepableFields(const projects::Project& project)
 {
     QStringList fields{QString::fromLatin1(kTopology)};
     for (const projects::FieldEntry& entry : projects::fieldsOf(project)) {
-        if (entry.type != projects::FieldType::Other && entry.decides == projects::Decides::Training) {
+        if (isSweepable(entry)) {
             fields << QString::fromStdString(wholeOf(entry));
         }
     }
