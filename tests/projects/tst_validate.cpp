@@ -352,16 +352,20 @@ void TestValidate::dataAndTraining_data()
         "E /data/source/tokens [data · length] leave 900000 for the training split, expected at least 10000001: one "
         "sequence and the token after it");
     row(
-        "endless training", [](Project& p) { p.training.steps = std::numeric_limits<std::int64_t>::max(); },
-        "E /training/steps [training · steps] come to 4.722366482869645e+21 tokens, expected at most 9007199254740992");
+        "endless training",
+        [](Project& p) {
+            p.training.steps = 1'000'000'000'000;
+            p.training.accumulate = 1000;
+        },
+        "E /training/steps [training · steps] come to 5.12e+17 tokens, expected at most 9007199254740992");
     row(
         "checkpoints kept by less than nothing",
         [](Project& p) {
             p.training.keepEvery = -1;
             p.training.keepBest = -2;
         },
-        "E /training/keep_every [training · keep every] got -1, expected at least 0\n"
-        "E /training/keep_best [training · keep best] got -2, expected at least 0");
+        "E /training/keep_every [training · keep every] got -1, expected 0 to 1000000000000\n"
+        "E /training/keep_best [training · keep best] got -2, expected 0 to 1000000");
     row(
         "the best of what is never validated",
         [](Project& p) {
