@@ -53,7 +53,7 @@ set(RESIDUA_MAY_USE_report         projects engine_api engine_theory engine_resu
 set(RESIDUA_MAY_USE_cli            projects engine_api engine_theory engine_results engine_bundle engine_lowrank report
                                    resources nlohmann)
 set(RESIDUA_MAY_USE_app            projects engine_api engine_results engine_bundle editor visualizers report resources
-                                   nlohmann qt imgui)
+                                   qt imgui)
 set(RESIDUA_MAY_USE_tests          projects kernels kernels_cuda engine_api engine_theory engine_files engine_runs engine_results
                                    engine_text engine_tokeniser engine_codec engine_tokens engine_data engine_data_bounds
                                    engine_bundle engine_lowrank engine engine_table engine_opened editor visualizers

@@ -27,12 +27,6 @@ QString translated(const std::string& words)
     return words.empty() ? QString() : QCoreApplication::translate("Fields", words.c_str());
 }
 
-/// Names and ids are what other things call a part by, and graphs have canvases: both have edits of their own.
-bool isShown(const FieldEntry& entry)
-{
-    return entry.type != FieldType::Other && entry.field.more.need == projects::Need::Optional && !entry.hasOwnEdits;
-}
-
 QVariant toVariant(const FieldEntry& entry, const FieldScalar& value)
 {
     if (const auto* const flag = std::get_if<bool>(&value)) {
@@ -124,7 +118,7 @@ std::vector<Property> fieldProperties(const Project& project, std::string_view p
     for (const FieldEntry& entry : projects::fieldsOf(project, part)) {
         // A field that is set is shown even where it has no effect, because that may be the error.
         const bool isSet = entry.value != entry.defaultValue;
-        if (isShown(entry) && (isSet || !entry.isIdle)) {
+        if (isSettable(entry) && (isSet || !entry.isIdle)) {
             properties.push_back(propertyOf(entry));
         }
     }

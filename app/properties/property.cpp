@@ -38,11 +38,11 @@ QString withUnit(const QString& text, const QString& unit)
 std::vector<Property> dataProperties(const projects::Project& project)
 {
     std::vector<Property> properties = fieldProperties(project, "/data");
-    const auto model = std::ranges::find(properties, "/data/source/tokeniser/model", &Property::key);
+    const auto kind = std::ranges::find(properties, "/data/source/tokeniser/kind", &Property::key);
     // One is learned of one text.
     const bool mixture = std::holds_alternative<projects::MixtureData>(project.data.source);
-    if (model != properties.end() && !mixture) {
-        model->offer = PropertyText::tr("Train one…");
+    if (kind != properties.end() && !mixture) {
+        kind->offer = PropertyText::tr("Train one…");
     }
     return properties;
 }

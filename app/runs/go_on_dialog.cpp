@@ -204,11 +204,13 @@ void GoOnDialog::fillFactors()
     m_rank->setValue(GoOnRequest{}.rankShare);
     m_rank->setToolTip(tr("The rank of each weight as a share of its smaller side"));
     m_method->setObjectName(QStringLiteral("goOnMethod"));
-    for (const projects::LowRankMethod method :
-         {projects::LowRankMethod::Exact, projects::LowRankMethod::Spectral, projects::LowRankMethod::ReluSvd,
-          projects::LowRankMethod::LfaiWs, projects::LowRankMethod::Lfai}) {
-        m_method->addItem(QString::fromStdString(projects::titleOf(method)), static_cast<int>(method));
+    for (const projects::LowRankTraits& traits : projects::kLowRankMethods) {
+        if (traits.approximates) {
+            m_method->addItem(QString::fromStdString(projects::titleOf(traits.method)),
+                              static_cast<int>(traits.method));
+        }
     }
+    m_method->setCurrentIndex(m_method->findData(static_cast<int>(GoOnRequest{}.method)));
     m_inputs->setObjectName(QStringLiteral("goOnInputs"));
     const auto inputs = projects::fieldOfSchema("/initialisation/low_rank_inputs");
     for (const projects::Choice& choice : inputs.value().choices) {

@@ -26,9 +26,9 @@ struct GoOnRequest {
     engine::OtherData otherData = engine::OtherData::Refuse;
     projects::Topology topology = {}; ///< of a retrofit
     /// How the factors are made, where the kind is Factorise.
-    double rankShare = 0.25;
-    projects::LowRankMethod method = projects::LowRankMethod::Exact;
-    projects::LowRankInputs inputs = projects::LowRankInputs::Data;
+    double rankShare = projects::RankScale{}.scale;
+    projects::LowRankMethod method = engine::FactoriseRequest{}.method;
+    projects::LowRankInputs inputs = engine::FactoriseRequest{}.inputs;
 };
 
 } // namespace residua::app

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/sweeps/sweep_fields.h"
 
+#include "projects/base/json_tree.h"
 #include "projects/depth/depth_names.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
@@ -9,8 +10,6 @@
 
 #include <QCoreApplication>
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <cmath>
 
@@ -18,7 +17,7 @@ namespace residua::app {
 
 namespace {
 
-using nlohmann::json;
+using projects::JsonValue;
 using projects::SweepAxis;
 using projects::SweepValue;
 
@@ -75,9 +74,17 @@ std::vector<QVariant> alternativesOf(const Property& property)
     return values;
 }
 
-SweepValue number(double value)
+template <class T>
+SweepValue sweepValue(const T& value, std::string label = {})
 {
-    return {{}, {json(value).dump()}};
+    return {std::move(label), {lineOf(JsonValue{.data = value})}};
+}
+
+/// The value of a JSON text; null where it is none.
+JsonValue valueOf(const std::string& text)
+{
+    Result<JsonValue> value = projects::parseJson(text);
+    return value ? *std::move(value) : JsonValue{};
 }
 
 std::vector<ValueProposal> topologyProposals(const projects::Project& project)
@@ -85,7 +92,7 @@ std::vector<ValueProposal> topologyProposals(const projects::Project& project)
     const std::int64_t depth = project.network.depth();
     ValueProposal presets{Text::tr("Every topology preset"), {}};
     for (const projects::TopologyPreset& preset : projects::topologyChoices(depth)) {
-        presets.values.push_back({{}, {json(preset.name).dump()}});
+        presets.values.push_back(sweepValue(preset.name));
     }
     ValueProposal hops{Text::tr("All shortcuts i:i+k, for k = 1, 2, …"), {}};
     for (std::int64_t k = 1; k <= std::min(kLongestHop, depth); ++k) {
@@ -93,24 +100,25 @@ std::vector<ValueProposal> topologyProposals(const projects::Project& project)
         for (std::int64_t i = 0; i + k <= depth; ++i) {
             shortcuts += (i == 0 ? "" : "+") + nameOf(projects::Shortcut{i, i + k});
         }
-        hops.values.push_back({"i:i+" + std::to_string(k), {json(shortcuts).dump()}});
+        hops.values.push_back(sweepValue(shortcuts, "i:i+" + std::to_string(k)));
     }
     ValueProposal single{Text::tr("One shortcut from the input, 0:j, for each j"), {}};
     for (std::int64_t j = 1; j <= depth && j <= 32; ++j) {
-        single.values.push_back({{}, {json(nameOf(projects::Shortcut{0, j})).dump()}});
+        single.values.push_back(sweepValue(nameOf(projects::Shortcut{0, j})));
     }
     return {presets, hops, single};
 }
 
-std::vector<ValueProposal> numberProposals(const json& present)
+/// `whole` is the present value where it is a whole number, else nullptr.
+std::vector<ValueProposal> numberProposals(double present, const std::int64_t* whole)
 {
-    const bool whole = present.is_number_integer();
-    const double base = present.get<double>() == 0 ? 1 : present.get<double>();
+    const double base = present == 0 ? 1 : present;
     const auto around = [&](QString title, std::initializer_list<double> factors) {
         ValueProposal proposal{std::move(title), {}};
         for (const double factor : factors) {
+            const double scaled = base * factor;
             const SweepValue value =
-                whole ? SweepValue{{}, {json(std::llround(base * factor)).dump()}} : number(base * factor);
+                whole != nullptr ? sweepValue(std::int64_t{std::llround(scaled)}) : sweepValue(scaled);
             if (std::ranges::find(proposal.values, value) == proposal.values.end()) {
                 proposal.values.push_back(value);
             }
@@ -121,10 +129,10 @@ std::vector<ValueProposal> numberProposals(const json& present)
         around(Text::tr("½, 1 and 2 times the present value"), {0.5, 1, 2}),
         around(Text::tr("⅟₄ to 4 times, five values"), {0.25, 0.5, 1, 2, 4}),
         around(Text::tr("A tenth to ten times, five values"), {0.1, 0.316227766, 1, 3.16227766, 10})};
-    if (whole) {
+    if (whole != nullptr) {
         ValueProposal following{Text::tr("Five whole numbers from the present one"), {}};
         for (std::int64_t i = 0; i < 5; ++i) {
-            following.values.push_back({{}, {json(present.get<std::int64_t>() + i).dump()}});
+            following.values.push_back(sweepValue(*whole + i));
         }
         proposals.push_back(std::move(following));
     }
@@ -137,7 +145,7 @@ QStringList sweepableFields(const projects::Project& project)
 {
     QStringList fields{QString::fromLatin1(kTopology)};
     for (const projects::FieldEntry& entry : projects::fieldsOf(project)) {
-        if (entry.type != projects::FieldType::Other && entry.decides == projects::Decides::Training) {
+        if (isSweepable(entry)) {
             fields << QString::fromStdString(wholeOf(entry));
         }
     }
@@ -147,7 +155,7 @@ QStringList sweepableFields(const projects::Project& project)
 std::string valueAt(const projects::Project& project, const std::string& pointer)
 {
     const auto held = projects::fieldAt(project, pointer);
-    return held ? json::parse(held->json, nullptr, false).dump() : std::string(); // in the form of what is typed
+    return held ? held->json : std::string();
 }
 
 std::optional<SweepAxis> sweepAxisOf(const projects::Project& project, const Property& property)
@@ -174,11 +182,14 @@ std::vector<ValueProposal> proposalsFor(const projects::Project& project, const 
     if (pointer == kTopology) {
         return topologyProposals(project);
     }
-    const json present = json::parse(valueAt(project, pointer), nullptr, false);
-    if (present.is_number()) {
-        return numberProposals(present);
+    const JsonValue present = valueOf(valueAt(project, pointer));
+    if (const auto* const whole = std::get_if<std::int64_t>(&present.data)) {
+        return numberProposals(static_cast<double>(*whole), whole);
     }
-    if (present.is_boolean()) {
+    if (const auto* const real = std::get_if<double>(&present.data)) {
+        return numberProposals(*real, nullptr);
+    }
+    if (std::holds_alternative<bool>(present.data)) {
         return {{Text::tr("Both"), {{{}, {"false"}}, {{}, {"true"}}}}};
     }
     return {};
@@ -188,25 +199,21 @@ QString textOf(const std::vector<SweepValue>& values)
 {
     QStringList texts;
     for (const SweepValue& value : values) {
-        const json parsed = json::parse(value.value.json, nullptr, false);
-        const bool plain =
-            parsed.is_string() && parsed.get<std::string>().find_first_of(",[]{}\" ") == std::string::npos;
-        texts << QString::fromStdString(plain ? parsed.get<std::string>() : value.value.json);
+        const JsonValue parsed = valueOf(value.value.json);
+        const auto* const word = std::get_if<std::string>(&parsed.data);
+        const bool plain = word != nullptr && word->find_first_of(",[]{}\" ") == std::string::npos;
+        texts << QString::fromStdString(plain ? *word : value.value.json);
     }
     return texts.join(QStringLiteral(", "));
 }
 
 std::vector<SweepValue> valuesFrom(const QString& text, const std::vector<SweepValue>& known)
 {
-    std::vector<SweepValue> values = projects::axisFrom("/=" + text.toStdString()).values;
+    std::vector<SweepValue> values = projects::sweepValuesFrom(text.toStdString());
     for (SweepValue& value : values) {
-        const std::string typed = QString::fromStdString(value.value.json).trimmed().toStdString();
-        const json parsed = json::parse(typed, nullptr, false);
-        value.value.json = parsed.is_discarded() ? json(typed).dump() : parsed.dump();
         const auto before = std::ranges::find(known, value.value, &SweepValue::value);
         value.label = before == known.end() ? std::string() : before->label;
     }
-    std::erase_if(values, [](const SweepValue& value) { return value.value.json == "\"\""; });
     return values;
 }
 

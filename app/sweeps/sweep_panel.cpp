@@ -7,8 +7,8 @@
 #include "app/runs/runs_model.h"
 #include "app/sweeps/sweep_axis_row.h"
 #include "app/sweeps/sweep_fields.h"
-#include "projects/base/free_name.h"
 #include "projects/studies/seed_repeats.h"
+#include "projects/studies/sweep_edits.h"
 
 #include <QComboBox>
 #include <QHBoxLayout>
@@ -25,6 +25,8 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 namespace residua::app {
 
@@ -394,30 +396,23 @@ void SweepPanel::showTotal()
 /// Puts the sweep in the place of the one that is shown.
 void SweepPanel::change(projects::Sweep sweep)
 {
-    std::vector<projects::Sweep> sweeps = m_project->sweeps;
-    const auto found = std::ranges::find(sweeps, m_name, &projects::Sweep::name);
-    if (found == sweeps.end()) {
+    if (!current()) {
         return;
     }
-    m_name = sweep.name;
-    *found = std::move(sweep);
-    emit editRequested(projects::SetSweeps{std::move(sweeps)});
+    const std::string before = std::exchange(m_name, sweep.name);
+    emit editRequested(projects::SetSweeps{withSweep(m_project->sweeps, before, std::move(sweep))});
 }
 
 void SweepPanel::createSweep(std::vector<projects::SweepAxis> axes)
 {
-    std::vector<projects::Sweep> sweeps = m_project->sweeps;
-    const auto isTaken = [&](const std::string& name) { return projects::findSweep(sweeps, name) != nullptr; };
-    m_name = projects::freeName("sweep", isTaken, " ");
-    sweeps.push_back({m_name, std::move(axes)});
+    std::vector<projects::Sweep> sweeps = withNewSweep(m_project->sweeps, std::move(axes));
+    m_name = sweeps.back().name;
     emit editRequested(projects::SetSweeps{std::move(sweeps)});
 }
 
 void SweepPanel::removeSweep()
 {
-    std::vector<projects::Sweep> sweeps = m_project->sweeps;
-    std::erase_if(sweeps, [this](const projects::Sweep& sweep) { return sweep.name == m_name; });
-    emit editRequested(projects::SetSweeps{std::move(sweeps)});
+    emit editRequested(projects::SetSweeps{withoutSweep(m_project->sweeps, m_name)});
 }
 
 void SweepPanel::rename()
@@ -439,22 +434,13 @@ void SweepPanel::rename()
 
 void SweepPanel::addAxis(const projects::SweepAxis& axis)
 {
-    const projects::Sweep* sweep = current();
-    if (!sweep) {
-        createSweep({axis});
-        return;
-    }
-    projects::Sweep changed = *sweep;
-    const auto same = std::ranges::find(changed.axes, axis.field, &projects::SweepAxis::field);
-    if (same != changed.axes.end()) {
-        *same = axis;
-    } else if (changed.axes.size() < projects::kMaxSweepAxes) {
-        changed.axes.push_back(axis);
+    const projects::Sweep* const sweep = current();
+    std::optional<projects::Sweep> changed = sweep ? withAxis(*sweep, axis) : std::nullopt;
+    if (changed) {
+        change(*std::move(changed));
     } else {
         createSweep({axis});
-        return;
     }
-    change(std::move(changed));
 }
 
 void SweepPanel::begin()

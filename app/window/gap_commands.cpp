@@ -12,6 +12,7 @@
 #include "projects/base/text.h"
 #include "projects/edit/edit.h"
 #include "projects/schema/method_keys.h"
+#include "projects/studies/sweep_edits.h"
 #include "projects/studies/sweep_grid.h"
 #include "visualizers/gap/gap_view.h"
 
@@ -255,14 +256,8 @@ void GapCommands::train()
             return;
         }
     }
-    std::vector<projects::Sweep> sweeps = m_session.project().sweeps;
-    const auto known = std::ranges::find(sweeps, kSweep, &projects::Sweep::name);
-    const bool same = known != sweeps.end() && *known == sweep;
-    if (known == sweeps.end()) {
-        sweeps.push_back(sweep);
-    } else {
-        *known = sweep;
-    }
+    std::vector<projects::Sweep> sweeps = withSweep(m_session.project().sweeps, sweep.name, sweep);
+    const bool same = sweeps == m_session.project().sweeps;
     if (!same && m_documents.applyEdit(projects::SetSweeps{std::move(sweeps)}) == DocumentViews::Applied::Refused) {
         return;
     }

@@ -74,9 +74,10 @@ private:
         if (Status left = checkStepsLeft(m_request.steps, checkpoint().state.step); !left) {
             return left;
         }
-        if (m_request.method == projects::LowRankMethod::Baseline) {
-            return Error{"method", "baseline draws the factors and forgets what was learned; expected spectral, lfai, "
-                                   "lfai_ws, relu_svd or exact"};
+        if (!projects::traitsOf(m_request.method).approximates) {
+            return Error{"method", projects::keyOf(m_request.method) +
+                                       " draws the factors and forgets what was learned; expected one of " +
+                                       projects::approximationWords()};
         }
         if (!std::holds_alternative<projects::FullRank>(m_opened->run.project.network.rank)) {
             return Error{"network · rank of weights", "the run's weights are in factors already"};

@@ -35,14 +35,6 @@ using projects::Project;
 
 constexpr std::chrono::milliseconds kTell{100};
 
-/// Whether the method fits features: all such methods use the same search, Adam on samples; the rest leave features as
-/// drawn.
-bool searchesFeatures(projects::LowRankMethod method)
-{
-    return method == projects::LowRankMethod::Lfai || method == projects::LowRankMethod::LfaiWs ||
-           method == projects::LowRankMethod::Exact;
-}
-
 /// Weights by methods, fitted on threads of their own from construction on. Destruction stops them.
 class GapFits {
 public:
@@ -373,7 +365,9 @@ private:
     Status fitHead(const AttentionProblem& problem, GapFit& gap, const at::Tensor& features)
     {
         AttentionError left;
-        if (searchesFeatures(m_gap.methods[m_method])) {
+        // Features have one search, Adam on samples, for all methods that look at what follows; by the others they stay
+        // as they start.
+        if (projects::traitsOf(m_gap.methods[m_method]).looksAtWhatFollows) {
             Result<AttentionFit> fit = fitKept(problem, m_cache, {});
             if (!fit) {
                 return fit.error();

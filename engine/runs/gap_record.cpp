@@ -17,8 +17,6 @@ using projects::LowRankInputs;
 using projects::LowRankMethod;
 
 constexpr const char* kGapFile = "gap.json";
-constexpr const char* kRealInputs = "data";
-constexpr const char* kNormalInputs = "gaussian";
 constexpr std::size_t kLongestGap = std::size_t{1} << 24; ///< some 50,000 weights
 
 RecordJson jsonOf(const GapFit& fit)
@@ -79,29 +77,21 @@ GapFit fitFrom(RecordFields& fields)
     return fit;
 }
 
-std::optional<LowRankMethod> methodNamed(const std::string& key)
-{
-    for (int i = 0; i <= static_cast<int>(LowRankMethod::Exact); ++i) {
-        if (projects::keyOf(static_cast<LowRankMethod>(i)) == key) {
-            return static_cast<LowRankMethod>(i);
-        }
-    }
-    return std::nullopt;
-}
-
 Result<Gap> gapFrom(const RecordJson& json, const fs::path& path)
 {
     RecordFields fields(path.string(), json);
     Gap gap;
-    const std::optional<LowRankMethod> method = methodNamed(fields.text("method"));
-    const std::string inputs = fields.text("inputs");
+    const std::optional<LowRankMethod> method = projects::lowRankMethodFrom(fields.text("method"));
+    const std::string named = fields.text("inputs");
+    const std::optional<LowRankInputs> inputs = projects::lowRankInputsFrom(named);
     if (!method) {
         fields.fail("method", "is none that there is");
     }
-    if (inputs != kRealInputs && inputs != kNormalInputs) {
-        fields.fail("inputs", "is \"" + inputs + "\", expected gaussian or data");
+    if (!inputs) {
+        fields.fail("inputs", "is \"" + named + "\", expected " + keyOf(LowRankInputs::Gaussian) + " or " +
+                                  keyOf(LowRankInputs::Data));
     }
-    gap.inputs = inputs == kRealInputs ? LowRankInputs::Data : LowRankInputs::Gaussian;
+    gap.inputs = inputs.value_or(LowRankInputs::Gaussian);
     gap.step = fields.count("step");
     eachOf(fields, "weights", [&gap](RecordFields& element) {
         gap.weights.push_back({element.text("name"), element.count("out"), element.count("in"), element.count("rank")});
@@ -132,7 +122,7 @@ Status writeGap(const fs::path& runDirectory, const Gap& gap)
         weights.push_back(std::move(json));
     }
     const RecordJson json = {{"method", projects::keyOf(gap.methods.front())},
-                             {"inputs", gap.inputs == LowRankInputs::Data ? kRealInputs : kNormalInputs},
+                             {"inputs", projects::keyOf(gap.inputs)},
                              {"step", gap.step},
                              {"weights", std::move(weights)}};
     return writeOwnFile(runDirectory / kGapFile, json.dump(1, ' ', false, RecordJson::error_handler_t::replace) + "\n");

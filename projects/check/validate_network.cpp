@@ -15,12 +15,6 @@
 namespace residua::projects {
 namespace {
 
-/// Whether the method looks at what follows a weight.
-bool isFitted(LowRankMethod method)
-{
-    return method == LowRankMethod::Lfai || method == LowRankMethod::LfaiWs || method == LowRankMethod::Exact;
-}
-
 /// Whether factors are fitted under the activation; under none they are, by their singular values.
 bool isFitted(const std::string& activation)
 {
@@ -198,7 +192,7 @@ private:
                         std::to_string(static_cast<std::int64_t>(std::ceil(full / sides))) + " it costs less");
             }
             const std::string follows = weight.atOutput ? activationAfter(m_graph, shapes, node.id) : std::string();
-            if (isFitted(m_project.initialisation.lowRank) && !isFitted(follows)) {
+            if (traitsOf(m_project.initialisation.lowRank).looksAtWhatFollows && !isFitted(follows)) {
                 m_problems.warning(nodePath(index), placeOf(m_ref, node),
                                    "is followed by " + follows +
                                        ", which factors are not fitted under (relu, silu and gelu are): they start as "

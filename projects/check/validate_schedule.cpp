@@ -191,7 +191,8 @@ private:
         if (!grows(m_schedule)) {
             const bool isRead = m_schedule.sampling == DropSampling::First;
             if (!isRead && (m_schedule.growth != GrowthSource::Fresh || m_schedule.growthWarmup > 0)) {
-                m_problems.warning(kSchedule + "/growth",
+                const bool copies = m_schedule.growth != GrowthSource::Fresh;
+                m_problems.warning(kSchedule + (copies ? "/growth" : "/growth_warmup"),
                                    "layers are made where the first ones train alone: see sampling");
             }
             return;

@@ -124,8 +124,10 @@ private:
             error("/sources", "a sum over the middle would join inputs of attentions and FFNs; choose other sources, "
                               "or let shortcuts join any sites");
         }
-        if (m_mix.tsallis.weight > 0 && (m_mix.normalise == NormaliseOver::None || m_mix.weight == WeightKind::Fixed)) {
-            error("/tsallis/weight", "the entropy is that of learned, normalised coefficients");
+        if (m_mix.tsallis.weight > 0 && !hasEntropy(m_mix)) {
+            error("/tsallis/weight", isMadePerToken(m_mix.weight)
+                                         ? "weights made for each token have no coefficients"
+                                         : "the entropy is that of learned, normalised coefficients");
         }
         if (m_mix.normalise == NormaliseOver::None && m_mix.init == MixInit::Zero &&
             m_mix.feeds == MixFeeds::LayerInput && m_mix.weight != WeightKind::DepthAttention) {
@@ -138,20 +140,17 @@ private:
     /// Weights that are made for each token.
     void checkTokenWeights()
     {
-        const bool attends = m_mix.weight == WeightKind::DepthAttention;
-        if (!attends && m_mix.weight != WeightKind::PerToken) {
-            return;
-        }
-        if (m_mix.gate.kind != GateKind::None) {
+        if (m_mix.gate.kind != GateKind::None && !takesGate(m_mix)) {
             error("/gate", "weights made for each token take no gate");
         }
+        if (!isMadePerToken(m_mix.weight)) {
+            return;
+        }
+        const bool attends = m_mix.weight == WeightKind::DepthAttention;
         if (attends && m_mix.normalise != NormaliseOver::Sources) {
             error("/normalise", "attention over depth is a softmax over the sources");
         } else if (m_mix.normalise == NormaliseOver::Targets) {
             error("/normalise", "weights made for each token are normalised over the sources or not");
-        }
-        if (m_mix.tsallis.weight > 0) {
-            error("/tsallis/weight", "weights made for each token have no coefficients");
         }
     }
 

@@ -63,7 +63,9 @@ void checkSource(const MixtureData& source, Problems& problems)
         const MixturePart& part = source.parts[i];
         const std::string owner = parts + "/" + std::to_string(i);
         checkPath(part.path, problems, owner);
-        checkKey(part.field, problems, owner);
+        if (mayBeJsonLines(part.path)) {
+            checkKey(part.field, problems, owner);
+        }
         if (std::holds_alternative<TokenFileData>(sourceAt(part.path))) {
             problems.error(owner + "/path", "\"" + part.path +
                                                 "\" is ready-made tokens, expected text or JSON Lines, which the "

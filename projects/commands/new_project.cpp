@@ -7,6 +7,7 @@
 #include "projects/library/presets.h"
 #include "projects/model/data_source.h"
 #include "projects/nodes/example_schema.h"
+#include "projects/schema/fields.h"
 #include "projects/transfer/topology_choice.h"
 
 #include <algorithm>
@@ -48,6 +49,20 @@ Status change(Project& project, const Edit& edit)
     return undo ? Status(Done{}) : Status(undo.error());
 }
 
+/// No network is made of sizes that a document cannot have.
+Status checkSizes(const NewProject& wanted)
+{
+    for (const auto& [pointer, size] :
+         {std::pair{"/network/stack/N/repeat", wanted.depth}, {"/network/width", wanted.width}}) {
+        const Field field = fieldOfSchema(pointer).value().field;
+        if (!field.more.range.contains(size)) {
+            return Error{std::string(field.title),
+                         "got " + std::to_string(size) + ", expected " + textOf(field.more.range)};
+        }
+    }
+    return Done{};
+}
+
 void cure(Project& project)
 {
     for (int i = 0; i < kMostCures; ++i) {
@@ -78,9 +93,8 @@ NewProject proposalFor(const Source& source)
 
 Result<Project> projectFrom(const NewProject& wanted)
 {
-    if (wanted.depth < 1 || wanted.width < 1) {
-        return Error{wanted.depth < 1 ? "depth" : "width",
-                     "got " + std::to_string(wanted.depth < 1 ? wanted.depth : wanted.width) + ", expected 1 or more"};
+    if (const Status sizes = checkSizes(wanted); !sizes) {
+        return sizes.error();
     }
     Project project = exampleFor(wanted.source).project;
     project.name = wanted.name;

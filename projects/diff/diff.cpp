@@ -10,15 +10,6 @@ namespace residua::projects {
 
 namespace {
 
-std::string stageText(const Stage& stage)
-{
-    std::string text = "average length " + numberText(stage.averageLength) + " layers";
-    for (std::size_t i = 0; i < stage.always.size(); ++i) {
-        text += (i == 0 ? ", always " : " ") + std::to_string(stage.always[i]);
-    }
-    return text;
-}
-
 /// "tau 0.1 0.01 × init 1 2"
 std::string sweepText(const Sweep& sweep)
 {
@@ -182,14 +173,14 @@ void Differ::compare(const std::vector<Stage>& a, const std::vector<Stage>& b, c
     const auto at = [&](const auto& key) { return within(place, "from step " + std::to_string(key.first)); };
     for (const auto& [key, stage] : before) {
         if (const auto other = after.find(key); other == after.end()) {
-            removed(at(key), stageText(*stage));
-        } else if (!(*other->second == *stage)) {
-            changed(at(key), stageText(*stage), stageText(*other->second));
+            removed(at(key), summary(*stage));
+        } else {
+            compareFields(*stage, *other->second, at(key));
         }
     }
     for (const auto& [key, stage] : after) {
         if (!before.contains(key)) {
-            added(at(key), stageText(*stage));
+            added(at(key), summary(*stage));
         }
     }
 }

@@ -106,23 +106,39 @@ private:
         return std::string(choiceOf(value).title);
     }
 
+    enum class Listed { All, NotDefault };
+
+    /// "average length 6 layers, always 1 12": the fields of one struct.
+    template <Described T>
+    static std::string details(const T& value, Listed listed)
+    {
+        std::string text;
+        Fields<T>::visit([&](const Field& field, auto member) {
+            if constexpr (requires { spokenValue(value.*member); }) {
+                if (listed == Listed::All || value.*member != T{}.*member) {
+                    text += (text.empty() ? "" : ", ") + std::string(field.title) + " " +
+                            withUnit(spokenValue(value.*member), field.more.unit);
+                }
+            }
+        });
+        return text;
+    }
+
+    /// A stage, which is known by its start, without that.
+    static std::string summary(Stage stage)
+    {
+        stage.start = Stage{}.start;
+        return details(stage, Listed::NotDefault);
+    }
+
     /// "first and last (k 2)": the alternative, and its values where they are not the defaults.
     template <Alternating V>
     static std::string summary(const V& value)
     {
-        const auto details = []<class T>(const T& alternative) {
-            std::string text;
-            Fields<T>::visit([&](const Field& field, auto member) {
-                if constexpr (requires { spokenValue(alternative.*member); }) {
-                    if (kInline<T> || alternative.*member != T{}.*member) {
-                        text += (text.empty() ? "" : ", ") + std::string(field.title) + " " +
-                                withUnit(spokenValue(alternative.*member), field.more.unit);
-                    }
-                }
-            });
-            return text;
+        const auto ofAlternative = []<class T>(const T& alternative) {
+            return details(alternative, kInline<T> ? Listed::All : Listed::NotDefault);
         };
-        const std::string text = std::visit(details, value);
+        const std::string text = std::visit(ofAlternative, value);
         return std::string(choiceOf(value).title) + (text.empty() ? "" : " (" + text + ")");
     }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/model/sweep.h"
 
+#include "projects/base/json_tree.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,6 +11,8 @@
 namespace residua::projects {
 
 namespace {
+
+constexpr const char* kSpaces = " \t\r\n";
 
 /// Splits at commas outside brackets and quotes.
 std::vector<std::string> listedIn(const std::string& text)
@@ -71,6 +75,24 @@ SweepAxis axisFrom(const std::string& text)
         axis.values.push_back({{}, {std::move(item)}});
     }
     return axis;
+}
+
+std::vector<SweepValue> sweepValuesFrom(const std::string& text)
+{
+    std::vector<SweepValue> values;
+    for (const std::string& item : listedIn(text)) {
+        const std::size_t first = item.find_first_not_of(kSpaces);
+        if (first == std::string::npos) {
+            continue;
+        }
+        const std::string typed = item.substr(first, item.find_last_not_of(kSpaces) + 1 - first);
+        Result<JsonValue> value = parseJson(typed);
+        std::string json = lineOf(value ? *std::move(value) : JsonValue{.data = typed});
+        if (json != "\"\"") {
+            values.push_back({{}, {std::move(json)}});
+        }
+    }
+    return values;
 }
 
 std::vector<std::size_t> paretoFront(std::span<const CostAndLoss> runs)

@@ -57,6 +57,10 @@ struct Sweep {
 /// so.
 [[nodiscard]] SweepAxis axisFrom(const std::string& text);
 
+/// Values as a person types them, "0.5, 1, plain": split as in axisFrom, each in the form in which files are read, what
+/// is no JSON as a string. What is empty is left out.
+[[nodiscard]] std::vector<SweepValue> sweepValuesFrom(const std::string& text);
+
 /// What a run cost, and the loss it came to.
 struct CostAndLoss {
     double cost = 0;

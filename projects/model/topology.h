@@ -182,6 +182,21 @@ struct DepthMix {
 
     bool operator==(const DepthMix&) const = default;
 };
+/// Whether a weight is made for each token by what the network computes, and is no learned number of its own.
+[[nodiscard]] constexpr bool isMadePerToken(WeightKind kind)
+{
+    return kind == WeightKind::DepthAttention || kind == WeightKind::PerToken;
+}
+/// Whether a gate may add to the weights.
+[[nodiscard]] constexpr bool takesGate(const DepthMix& mix)
+{
+    return !isMadePerToken(mix.weight);
+}
+/// Whether there are learned, normalised coefficients, whose Tsallis entropy can be a regulariser.
+[[nodiscard]] constexpr bool hasEntropy(const DepthMix& mix)
+{
+    return mix.normalise != NormaliseOver::None && mix.weight != WeightKind::Fixed && !isMadePerToken(mix.weight);
+}
 
 enum class StreamWeights { Static, Dynamic };
 enum class StreamConstraint { None, DoublyStochastic };

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -150,7 +153,38 @@ struct StageSchedule {
 };
 
 enum class InitLaw { Normal, XavierUniform, KaimingNormal, Orthogonal, Identity, TruncatedNormal };
+/// How the two factors of a weight are found. A new one is an enumerator with its entry in kLowRankMethods, and its
+/// computation in engine/lowrank.
 enum class LowRankMethod { Baseline, Spectral, Lfai, LfaiWs, ReluSvd, Exact };
+/// What a method is to all but its computation.
+struct LowRankTraits {
+    LowRankMethod method = LowRankMethod::Baseline;
+    std::string_view key;            ///< in the file
+    std::string_view title;          ///< as within a sentence
+    bool approximates = true;        ///< the factors come from a full weight; else they are drawn, and it is forgotten
+    bool looksAtWhatFollows = false; ///< the fit is of the weight with the activation or attention that follows it
+};
+/// In the order of the enumerators, which is that of the choices.
+inline constexpr LowRankTraits kLowRankMethods[] = {
+    {.method = LowRankMethod::Baseline, .key = "baseline", .title = "baseline", .approximates = false},
+    {.method = LowRankMethod::Spectral, .key = "spectral", .title = "spectral"},
+    {.method = LowRankMethod::Lfai, .key = "lfai", .title = "LFAI", .looksAtWhatFollows = true},
+    {.method = LowRankMethod::LfaiWs, .key = "lfai_ws", .title = "LFAI-WS", .looksAtWhatFollows = true},
+    {.method = LowRankMethod::ReluSvd, .key = "relu_svd", .title = "ReLU-SVD"},
+    {.method = LowRankMethod::Exact, .key = "exact", .title = "exact gradient", .looksAtWhatFollows = true},
+};
+static_assert([] {
+    for (std::size_t i = 0; i < std::size(kLowRankMethods); ++i) {
+        if (kLowRankMethods[i].method != static_cast<LowRankMethod>(i)) {
+            return false;
+        }
+    }
+    return std::size(kLowRankMethods) == static_cast<std::size_t>(LowRankMethod::Exact) + 1;
+}());
+[[nodiscard]] constexpr const LowRankTraits& traitsOf(LowRankMethod method)
+{
+    return kLowRankMethods[static_cast<std::size_t>(method)];
+}
 /// Over which inputs a factored layer's function is fitted to the full one's (NLRA, remark 4.1).
 enum class LowRankInputs {
     Gaussian, ///< standard normal

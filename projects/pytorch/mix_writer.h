@@ -24,7 +24,7 @@ public:
           m_plan(planOf(mix, setting.layers)),
           m_mixes(static_cast<std::int64_t>(m_plan.ports.size())),
           m_learned(learnedTerms(mix, m_plan)),
-          m_ofTokens(mix.weight == WeightKind::DepthAttention || mix.weight == WeightKind::PerToken),
+          m_ofTokens(isMadePerToken(mix.weight)),
           m_gated(mix.gate.kind != GateKind::None)
     {
     }

@@ -28,18 +28,21 @@ struct Choices<LinearTarget> {
 
 template <>
 struct Fields<Tokeniser> {
+    static bool isFile(const Tokeniser& tokeniser) { return hasModel(tokeniser.kind); }
+    static bool hasVocabulary(const Tokeniser& tokeniser) { return tokeniser.kind != TokeniserKind::Bytes; }
+
     static constexpr void visit(auto&& v)
     {
         v({"kind", "kind", "How text becomes tokens."}, &Tokeniser::kind);
         v({"model",
            "model file",
            "The model of SentencePiece, or tokenizer.json of Hugging Face; a relative path starts at the project.",
-           {.form = TextForm::Path}},
+           {.form = TextForm::Path, .where = when<isFile>}},
           &Tokeniser::model);
         v({"vocabulary",
            "vocabulary",
            "Rows of the embedding table; bytes always have 256.",
-           {.unit = "tokens", .range = Range::within(2, 10'000'000)}},
+           {.unit = "tokens", .range = Range::within(2, 10'000'000), .where = when<hasVocabulary>}},
           &Tokeniser::vocabulary);
     }
 };

@@ -189,8 +189,6 @@ struct Fields<DepthMix> {
     static bool isPerToken(const DepthMix& mix) { return mix.weight == WeightKind::PerToken; }
     static bool attends(const DepthMix& mix) { return mix.weight == WeightKind::DepthAttention; }
     static bool hasSoftmax(const DepthMix& mix) { return mix.normalise != NormaliseOver::None || attends(mix); }
-    /// Attention over depth has no coefficients, so no entropy of them.
-    static bool hasEntropy(const DepthMix& mix) { return mix.normalise != NormaliseOver::None && !attends(mix); }
 
     static constexpr void visit(auto&& v)
     {
@@ -230,7 +228,11 @@ struct Fields<DepthMix> {
            {.paper = "one number: GRN-v1, ANCRe; per feature: GRN-v2, -v3; per token: MUDD",
             .group = "how it is weighed"}},
           &DepthMix::weight);
-        v({"gate", "gate", "The part of a weight that depends on the input.", {.group = "gate"}}, &DepthMix::gate);
+        v({"gate",
+           "gate",
+           "The part of a weight that depends on the input.",
+           {.group = "gate", .where = when<takesGate>}},
+          &DepthMix::gate);
         v({"normalise",
            "normalise",
            "A softmax over the sources of a target, or over the targets of a source.",

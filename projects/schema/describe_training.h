@@ -3,7 +3,12 @@
 
 #include "projects/model/graph.h"
 #include "projects/model/training_plan.h"
+#include "projects/schedule/kept_parts.h"
 #include "projects/schema/describe.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
 
 namespace residua::projects {
 
@@ -96,8 +101,13 @@ struct Choices<InitLaw> {
 };
 template <>
 struct Choices<LowRankMethod> {
-    static constexpr Choice all[] = {{"baseline", "baseline"}, {"spectral", "spectral"}, {"lfai", "LFAI"},
-                                     {"lfai_ws", "LFAI-WS"},   {"relu_svd", "ReLU-SVD"}, {"exact", "exact gradient"}};
+    static constexpr auto all = [] {
+        std::array<Choice, std::size(kLowRankMethods)> choices;
+        std::ranges::transform(kLowRankMethods, choices.begin(), [](const LowRankTraits& traits) {
+            return Choice{traits.key, traits.title};
+        });
+        return choices;
+    }();
 };
 template <>
 struct Choices<LowRankInputs> {
@@ -145,6 +155,11 @@ struct Choices<Optimiser> {
 };
 template <>
 struct Fields<LearningRate> {
+    static bool fallsToAShare(const LearningRate& rate)
+    {
+        return rate.curve == RateCurve::Linear || rate.curve == RateCurve::Cosine;
+    }
+
     static constexpr void visit(auto&& v)
     {
         v({"peak",
@@ -162,7 +177,7 @@ struct Fields<LearningRate> {
         v({"final_fraction",
            "final share",
            "Rate at the end as a share of the peak (linear and cosine).",
-           {.range = Range::within(0, 1)}},
+           {.range = Range::within(0, 1), .where = when<fallsToAShare>}},
           &LearningRate::finalFraction);
         v({"decay",
            "falls",
@@ -171,16 +186,22 @@ struct Fields<LearningRate> {
           &LearningRate::decay);
     }
 };
+/// The most steps of a run: a longer one would never end, and numbers of this size do not overflow.
+inline constexpr double kMostTrainingSteps = 1e12;
+inline constexpr double kMostKeptCheckpoints = 1e6;
+
 template <>
 struct Fields<TrainingPlan> {
     static bool hasSequences(const Project& project);
+    static bool productsDecay(const TrainingPlan& plan) { return plan.factorDecay == FactorDecay::Product; }
+    static bool isBf16(const TrainingPlan& plan) { return plan.precision == Precision::Bf16; }
 
     static constexpr void visit(auto&& v)
     {
         v({"steps",
            "steps",
            "Optimiser steps of the whole run.",
-           {.unit = "steps", .range = Range::atLeast(1), .group = "length and batches"}},
+           {.unit = "steps", .range = Range::within(1, kMostTrainingSteps), .group = "length and batches"}},
           &TrainingPlan::steps);
         v({"batching",
            "batching",
@@ -218,7 +239,7 @@ struct Fields<TrainingPlan> {
         v({"frobenius_decay",
            "Frobenius decay",
            "λ of the products' decay, where that is chosen.",
-           {.range = Range::atLeast(0), .paper = "0.3 (NLRA, ResNet-50)"}},
+           {.range = Range::atLeast(0), .paper = "0.3 (NLRA, ResNet-50)", .where = when<productsDecay>}},
           &TrainingPlan::frobeniusDecay);
         v({"learning_rate", "learning rate", "The rate against the step.", {.group = "learning rate"}},
           &TrainingPlan::learningRate);
@@ -229,10 +250,12 @@ struct Fields<TrainingPlan> {
           &TrainingPlan::clipNorm);
         v({"precision", "precision", "Number format of the forward and backward pass.", {.paper = "bf16 (LLaMA runs)"}},
           &TrainingPlan::precision);
-        v({"residual_precision", "residual under bf16",
+        v({"residual_precision",
+           "residual under bf16",
            "Numbers of the sums, stack entries and streams between layers where the precision is bf16, for every "
            "wiring "
-           "alike; fp32 takes twice their memory and rounds nothing from layer to layer."},
+           "alike; fp32 takes twice their memory and rounds nothing from layer to layer.",
+           {.where = when<isBf16>}},
           &TrainingPlan::residualPrecision);
         v({"determinism", "determinism", "Deterministic runs give the same bits again; fast ones may not."},
           &TrainingPlan::determinism);
@@ -258,17 +281,17 @@ struct Fields<TrainingPlan> {
         v({"keep_checkpoints",
            "keep checkpoints",
            "The newest so many stay; 0 keeps all.",
-           {.unit = "checkpoints", .range = Range::atLeast(0)}},
+           {.unit = "checkpoints", .range = Range::within(0, kMostKeptCheckpoints)}},
           &TrainingPlan::keepCheckpoints);
         v({"keep_every",
            "keep every",
            "Checkpoints of every so many steps stay too; 0: none.",
-           {.unit = "steps", .range = Range::atLeast(0)}},
+           {.unit = "steps", .range = Range::within(0, kMostTrainingSteps)}},
           &TrainingPlan::keepEvery);
         v({"keep_best",
            "keep best",
            "So many of the least validation loss stay too; 0: none.",
-           {.unit = "checkpoints", .range = Range::atLeast(0)}},
+           {.unit = "checkpoints", .range = Range::within(0, kMostKeptCheckpoints)}},
           &TrainingPlan::keepBest);
         v({"observe_every",
            "observe every",
@@ -305,6 +328,11 @@ struct Fields<Stage> {
 };
 template <>
 struct Fields<StageSchedule> {
+    static bool cutsMlps(const StageSchedule& schedule) { return leavesOutMlp(schedule.axis); }
+    static bool isCurve(const StageSchedule& schedule) { return schedule.course == DropCourse::Curve; }
+    /// Layers are made in a network of the first ones alone.
+    static bool makesLayers(const StageSchedule& schedule) { return schedule.sampling == DropSampling::First; }
+
     static constexpr void visit(auto&& v)
     {
         v({"stages",
@@ -328,19 +356,19 @@ struct Fields<StageSchedule> {
         v({"mlp_parts",
            "MLP parts",
            "Equal parts of each MLP's hidden features that are kept or left out.",
-           {.range = Range::within(1, 4096), .paper = "4 (RaPTr §4.3)"}},
+           {.range = Range::within(1, 4096), .paper = "4 (RaPTr §4.3)", .where = when<cutsMlps>}},
           &StageSchedule::mlpParts);
         v({"course", "course", "The kept share by the stages, or by a curve that falls from 1 to ᾱ."},
           &StageSchedule::course);
         v({"curve_floor",
            "ᾱ",
            "Where the curve ends: the share that the last layer keeps.",
-           {.range = Range::halfOpenLow(0, 1), .paper = "0.5 (PLD)"}},
+           {.range = Range::halfOpenLow(0, 1), .paper = "0.5 (PLD)", .where = when<isCurve>}},
           &StageSchedule::curveFloor);
         v({"curve_rate",
            "γ_f",
            "How fast the curve falls: α(t) = (1 − ᾱ)·exp(−γ_f·t/T) + ᾱ, T the steps that the run began with.",
-           {.range = Range::moreThan(0), .paper = "100 (PLD)"}},
+           {.range = Range::moreThan(0), .paper = "100 (PLD)", .where = when<isCurve>}},
           &StageSchedule::curveRate);
         v({"absent_weights",
            "absent weights get",
@@ -351,19 +379,22 @@ struct Fields<StageSchedule> {
         v({"growth",
            "new layers",
            "What layers that begin with a stage are made of, where the first ones train.",
-           {.paper = "top layers, on top (gradual stacking)", .group = "growth"}},
+           {.paper = "top layers, on top (gradual stacking)", .group = "growth", .where = when<makesLayers>}},
           &StageSchedule::growth);
         v({"growth_writes",
            "new layers write",
            "Nothing keeps what the network computes: their last matrices start with zeros.",
-           {.paper = "nothing (LEMON)"}},
+           {.paper = "nothing (LEMON)", .where = when<makesLayers>}},
           &StageSchedule::growthWrites);
         v({"growth_warmup",
            "opened within",
            "Steps in which the branches of new layers open from 0 to 1; 0: at once.",
-           {.unit = "steps", .range = Range::atLeast(0), .paper = "a short warm-up (MSG)"}},
+           {.unit = "steps", .range = Range::atLeast(0), .paper = "a short warm-up (MSG)", .where = when<makesLayers>}},
           &StageSchedule::growthWarmup);
-        v({"growth_moments", "new moments", "What the optimiser holds of the weights of new layers."},
+        v({"growth_moments",
+           "new moments",
+           "What the optimiser holds of the weights of new layers.",
+           {.where = when<makesLayers>}},
           &StageSchedule::growthMoments);
         v({"full_model_steps",
            "full model steps",

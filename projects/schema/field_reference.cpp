@@ -19,7 +19,7 @@ constexpr std::string_view kBegin =
     "Also: `field`, `pointer`, `project-json`, `reference`\n"
     "\n"
     "A field is named by its JSON pointer; N stands for an index from 0. `residua-cli train --set FIELD=VALUE` sets\n"
-    "one, and `residua-cli sweep --vary POINTER=V1,V2` trains with each of several values. Which kind of a part there\n"
+    "one, and `residua-cli sweep --vary FIELD=V1,V2` trains with each of several values. Which kind of a part there\n"
     "is decides which fields it has.\n";
 
 constexpr std::string_view kEnd =
@@ -54,6 +54,7 @@ std::string factsOf(const FieldEntry& entry)
         std::string names;
         for (const Choice& choice : entry.choices) {
             names += (names.empty() ? "" : ", ") + ("`" + std::string(choice.name) + "`");
+            names += choice.title == choice.name ? "" : " (" + std::string(choice.title) + ")";
         }
         facts.push_back(names);
     }
@@ -120,7 +121,9 @@ std::string fieldReference()
         page += "\n## " + heading + "\n";
         for (const FieldEntry& entry : all) {
             if (headingOf(entry, all) == heading) {
-                page += folded("- `" + entry.pointer + "`: " + std::string(entry.field.help) + factsOf(entry), "  ");
+                page += folded("- `" + entry.pointer + "` (" + std::string(entry.field.title) +
+                                   "): " + std::string(entry.field.help) + factsOf(entry),
+                               "  ");
             }
         }
     }

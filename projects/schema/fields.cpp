@@ -358,6 +358,27 @@ std::span<const Choice> shortcutStates()
     return Choices<ShortcutState>::all;
 }
 
+bool isSettable(const FieldEntry& entry)
+{
+    return entry.type != FieldType::Other && entry.field.more.need == Need::Optional && !entry.hasOwnEdits;
+}
+
+bool isSweepable(const FieldEntry& entry)
+{
+    const bool isCalledBy = entry.hasOwnEdits && entry.field.more.need == Need::Required;
+    return entry.type != FieldType::Other && entry.decides == Decides::Training && !isCalledBy;
+}
+
+std::string pointerFrom(std::string_view typed)
+{
+    std::string pointer(typed);
+    if (!pointer.starts_with('/')) {
+        std::ranges::replace(pointer, '.', '/');
+        pointer.insert(0, "/");
+    }
+    return pointer;
+}
+
 std::vector<FieldEntry> everyField()
 {
     return entriesOf(Project{}, {}, Extent::Schema);

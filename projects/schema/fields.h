@@ -69,6 +69,14 @@ struct FieldEntry {
 /// The choices of a single shortcut's state, which is no field but an entry of a map, in the order of ShortcutState.
 [[nodiscard]] std::span<const Choice> shortcutStates();
 
+/// Whether a person sets it as a value of its own. Names that other things call a part by, and what graphs hold, have
+/// edits of their own.
+[[nodiscard]] bool isSettable(const FieldEntry& entry);
+/// Whether a sweep can vary it: it decides what is trained, and no node or block is called by it.
+[[nodiscard]] bool isSweepable(const FieldEntry& entry);
+/// The pointer that is meant by a field's name as it is typed, with dots or as a pointer: "training.batch".
+[[nodiscard]] std::string pointerFrom(std::string_view typed);
+
 /// Every field that a document can have, with its default as the value: all alternatives of each choice, and one entry
 /// of each list, whose index is written "N".
 [[nodiscard]] std::vector<FieldEntry> everyField();

@@ -20,6 +20,26 @@ void append(std::vector<std::string>& keys, const auto& names)
     keys.insert(keys.end(), names.begin(), names.end());
 }
 
+template <class E>
+std::optional<E> named(std::string_view key)
+{
+    const auto& names = kNamesOf<E>;
+    const auto found = std::ranges::find(names, key);
+    return found == names.end() ? std::nullopt : std::optional(static_cast<E>(std::distance(names.begin(), found)));
+}
+
+/// The words of the methods that `isWanted`, with commas between.
+std::string wordsOf(bool (*isWanted)(const LowRankTraits&))
+{
+    std::string words;
+    for (const LowRankTraits& traits : kLowRankMethods) {
+        if (isWanted(traits)) {
+            words += (words.empty() ? "" : ", ") + wordOf(traits.method);
+        }
+    }
+    return words;
+}
+
 } // namespace
 
 std::string keyOf(const Wiring& wiring)
@@ -68,20 +88,27 @@ std::string wordOf(LowRankMethod method)
 std::optional<LowRankMethod> lowRankMethodFrom(std::string word)
 {
     std::ranges::replace(word, '-', '_');
-    const auto& names = kNamesOf<LowRankMethod>;
-    const auto found = std::ranges::find(names, word);
-    return found == names.end() ? std::nullopt
-                                : std::optional(static_cast<LowRankMethod>(std::distance(names.begin(), found)));
+    return named<LowRankMethod>(word);
 }
 
 std::string lowRankMethodWords()
 {
-    std::string words;
-    for (const std::string_view name : kNamesOf<LowRankMethod>) {
-        words += (words.empty() ? "" : ", ") + std::string(name);
-    }
-    std::ranges::replace(words, '_', '-');
-    return words;
+    return wordsOf([](const LowRankTraits&) { return true; });
+}
+
+std::string approximationWords()
+{
+    return wordsOf([](const LowRankTraits& traits) { return traits.approximates; });
+}
+
+std::string keyOf(LowRankInputs inputs)
+{
+    return std::string(nameOf(inputs));
+}
+
+std::optional<LowRankInputs> lowRankInputsFrom(std::string_view key)
+{
+    return named<LowRankInputs>(key);
 }
 
 std::vector<std::string> methodKeys()

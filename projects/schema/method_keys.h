@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace residua::projects {
@@ -26,6 +27,12 @@ namespace residua::projects {
 [[nodiscard]] std::optional<LowRankMethod> lowRankMethodFrom(std::string word);
 /// "baseline, spectral, …": all of them, for errors and help.
 [[nodiscard]] std::string lowRankMethodWords();
+/// "spectral, lfai, …": those that approximate a full weight.
+[[nodiscard]] std::string approximationWords();
+
+[[nodiscard]] std::string keyOf(LowRankInputs inputs);
+/// The inputs with this key; nullopt where there are none.
+[[nodiscard]] std::optional<LowRankInputs> lowRankInputsFrom(std::string_view key);
 
 /// Everything that keyOf can give, and the keys of topology presets, block presets and node kinds; some more than once.
 [[nodiscard]] std::vector<std::string> methodKeys();

@@ -158,8 +158,7 @@ Departure departureOf(const Wiring& wiring, std::int64_t layers)
 /// What keeps a wiring from being sums with weights that do not depend on the input; empty where nothing.
 Departure obstacleOf(const DepthMix& mix)
 {
-    const bool made = mix.weight == WeightKind::PerToken || mix.weight == WeightKind::DepthAttention;
-    return made ? Departure("its weights are made from the input, for each token") : std::nullopt;
+    return isMadePerToken(mix.weight) ? Departure("its weights are made from the input, for each token") : std::nullopt;
 }
 
 Departure obstacleOf(const MultiStream& wiring)

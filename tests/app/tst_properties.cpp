@@ -70,6 +70,15 @@ const Property* find(const std::vector<Property>& properties, const std::string&
 /// The project with its wiring set so that the field has an effect; otherwise it has no editor.
 projects::Project inUse(projects::Project project, const std::string& pointer)
 {
+    if (pointer.starts_with("/data/source/tokeniser/")) {
+        (void)setField(project, "/data/source/tokeniser/kind",
+                       static_cast<std::int64_t>(projects::TokeniserKind::SentencePiece));
+    }
+    project.training.learningRate.curve = projects::RateCurve::Cosine;
+    project.training.factorDecay = projects::FactorDecay::Product;
+    project.schedule.axis = projects::DropAxis::LayersAndMlp;
+    project.schedule.course = projects::DropCourse::Curve;
+    project.schedule.sampling = projects::DropSampling::First;
     if (auto* const mix = std::get_if<projects::DepthMix>(&project.topology.wiring);
         mix != nullptr && pointer.find("hidden") != std::string::npos) {
         mix->weight = projects::WeightKind::PerToken;

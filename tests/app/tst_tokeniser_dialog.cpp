@@ -230,7 +230,7 @@ private:
 
     [[nodiscard]] QPushButton* offer() const
     {
-        return visible<QPushButton>("property:/data/source/tokeniser/model:offer");
+        return visible<QPushButton>("property:/data/source/tokeniser/kind:offer");
     }
 
     TokeniserDialog* open()

@@ -231,8 +231,7 @@ private slots:
         row("lost block", "- block mlp: 4 nodes", [](Project& p) { p.network.blocks.erase(p.network.blocks.begin()); });
         row("stages",
             "- schedule · stages · from step 0: average length 6 layers, always 1 12\n"
-            "~ schedule · stages · from step 500: average length 9 layers, always 1 → average length 10 layers, always "
-            "1",
+            "~ schedule · stages · from step 500 · average length: 9 layers → 10 layers",
             [](Project& p) {
                 p.schedule.stages = {{500, 10, {1}}};
             });

@@ -167,13 +167,20 @@ private slots:
         const Result<Project> changed = withField(project, "/training/learning_rate/peak", {"0.25"});
         QVERIFY(changed.ok());
         QCOMPARE(std::get<double>(findField(*changed, "/training/learning_rate/peak")->value), 0.25);
+        int set = 0;
         for (const FieldEntry& entry : fieldsOf(project)) {
             const auto* const whole = std::get_if<std::int64_t>(&entry.value);
             if (entry.type == FieldType::Integer && whole != nullptr) {
-                const Result<Project> same = withField(project, entry.pointer, {std::to_string(*whole)});
-                QVERIFY2(same.ok() && *same == project, entry.pointer.c_str());
+                const FieldScalar other = tests::otherValue(entry);
+                const std::string text = std::to_string(std::get<std::int64_t>(other));
+                const Result<Project> inFile = withField(project, entry.pointer, {text});
+                Project walked = project;
+                QVERIFY2(setField(walked, entry.pointer, other).ok(), entry.pointer.c_str());
+                QVERIFY2(inFile.ok() && *inFile == walked && walked != project, entry.pointer.c_str());
+                ++set;
             }
         }
+        QVERIFY(set > 20);
     }
 
     void anEditSetsOneFieldAndIsTakenBack()
@@ -248,26 +255,115 @@ private slots:
         project.topology.wiring = mix;
         QCOMPARE(isIdle(project, "/topology/wiring/tsallis/q"), std::optional(true)); // with all of its part
         mix.normalise = NormaliseOver::Sources;
+        mix.weight = WeightKind::Scalar;
         project.topology.wiring = mix;
         QCOMPARE(isIdle(project, "/topology/wiring/tsallis/q"), std::optional(false));
+        project.data.source = TextData{"a.txt", {}};
+        QCOMPARE(isIdle(project, "/data/source/tokeniser/vocabulary"), std::optional(true)); // of bytes there are 256
+        QCOMPARE(isIdle(project, "/data/source/tokeniser/model"), std::optional(true));
+        project.data.source = TextData{"a.txt", {TokeniserKind::SentencePiece, "a.model", 500}};
+        QCOMPARE(isIdle(project, "/data/source/tokeniser/vocabulary"), std::optional(false));
+        QCOMPARE(isIdle(project, "/data/source/tokeniser/model"), std::optional(false));
         for (const FieldEntry& entry : everyField()) {
             QVERIFY2(!entry.isIdle, entry.pointer.c_str());
         }
+    }
+
+    /// What the schema says of a depth mix, and what validation takes: with the weight below as what is asked for.
+    void whatADepthMixRefusesMeansNothingThere()
+    {
+        int refusals = 0;
+        for (const WeightKind weight : {WeightKind::Fixed, WeightKind::Scalar, WeightKind::PerFeature,
+                                        WeightKind::DepthAttention, WeightKind::PerToken}) {
+            for (const NormaliseOver over : {NormaliseOver::None, NormaliseOver::Sources, NormaliseOver::Targets}) {
+                Project project = findExample("ancre-language")->project;
+                DepthMix mix;
+                mix.weight = weight;
+                mix.normalise = over;
+                mix.tsallis.weight = 0.1;
+                mix.gate.kind = GateKind::Outside;
+                project.topology.wiring = mix;
+                const std::vector<Problem> problems = validate(project);
+                for (const auto& [refused, field] :
+                     {std::pair{"/topology/wiring/tsallis/weight", "/topology/wiring/tsallis/weight"},
+                      {"/topology/wiring/gate", "/topology/wiring/gate/kind"}}) {
+                    const auto isError = [&](const Problem& problem) {
+                        return problem.severity == Severity::Error && problem.path == refused;
+                    };
+                    const bool isRefused = std::ranges::any_of(problems, isError);
+                    QCOMPARE(findField(project, field)->isIdle, isRefused);
+                    refusals += isRefused ? 1 : 0;
+                }
+            }
+        }
+        QCOMPARE(refusals, 17); // 11 of entropies, 6 of gates
+    }
+
+    void fieldsOfCurvesStagesAndPrecisionsMeanSomethingWhereTheyAreRead()
+    {
+        const auto idle = [](const Project& project) {
+            std::set<std::string> keys;
+            for (const char* const part : {"/training", "/schedule"}) {
+                for (const FieldEntry& entry : fieldsOf(project, part)) {
+                    if (entry.isIdle) {
+                        keys.insert(std::string(entry.field.key));
+                    }
+                }
+            }
+            return keys;
+        };
+        Project project = findExample("ancre-language")->project;
+        project.training.learningRate.curve = RateCurve::Constant;
+        project.training.precision = Precision::Fp32;
+        project.schedule = {};
+        const std::set<std::string> all{"final_fraction", "residual_precision", "frobenius_decay", "mlp_parts",
+                                        "curve_floor",    "curve_rate",         "growth",          "growth_writes",
+                                        "growth_warmup",  "growth_moments"};
+        QVERIFY(idle(project) == all);
+        project.training.learningRate.curve = RateCurve::Cosine;
+        project.training.precision = Precision::Bf16;
+        project.training.factorDecay = FactorDecay::Product;
+        project.schedule.axis = DropAxis::LayersAndMlp;
+        project.schedule.course = DropCourse::Curve;
+        project.schedule.sampling = DropSampling::First;
+        QVERIFY(idle(project).empty());
+    }
+
+    void whatIsSetAndSweptIsNoNameThatOthersCallAPartBy()
+    {
+        const Project project = findExample("ancre-language")->project;
+        const auto at = [&](const char* pointer) { return findField(project, pointer).value(); };
+        QVERIFY(isSettable(at("/training/batch")) && isSweepable(at("/training/batch")));
+        QVERIFY(isSettable(at("/name")) && !isSweepable(at("/name")));
+        QVERIFY(!isSettable(at("/network/stack/0/block")) && isSweepable(at("/network/stack/0/block")));
+        for (const FieldEntry& entry : fieldsOf(project, "/network/stem/nodes/0")) {
+            QVERIFY2(!isSettable(entry), entry.pointer.c_str());
+            QCOMPARE(isSweepable(entry), entry.pointer.starts_with("/network/stem/nodes/0/params/"));
+        }
+        QCOMPARE(pointerFrom("training.learning_rate.peak"), std::string("/training/learning_rate/peak"));
+        QCOMPARE(pointerFrom("/topology"), std::string("/topology"));
     }
 
     void theReferenceHasEveryField()
     {
         const std::string page = fieldReference();
         for (const FieldEntry& entry : everyField()) {
-            QVERIFY2(page.find("`" + entry.pointer + "`") != std::string::npos, entry.pointer.c_str());
+            const std::string line = "`" + entry.pointer + "` (" + std::string(entry.field.title) + "): ";
+            std::string unfolded = page;
+            for (std::size_t at = unfolded.find("\n  "); at != std::string::npos; at = unfolded.find("\n  ", at)) {
+                unfolded.replace(at, 3, " ");
+            }
+            QVERIFY2(unfolded.find(line) != std::string::npos, line.c_str());
         }
-        QVERIFY(page.find("`/training/steps`: Optimiser steps of the whole run. At least 1, in steps; default 1000.") !=
+        QVERIFY(page.find("`/training/optimiser/epsilon` (ε): Added to the denominator. More than 0; default 1e-08.") !=
                 std::string::npos);
+        QVERIFY(page.find("`inverse_square_root` (inverse square root)") != std::string::npos);
     }
 
     /// What is said of a field is said in one place, by whoever finds the problem.
     void problemsOfFieldsAreInTheWordsOfTheSchema()
     {
+        int ofFields = 0;
         for (std::uint32_t seed = 0; seed < 100; ++seed) {
             const Project project = tests::RandomDocument(seed, tests::Values::Any).document().project;
             for (const Problem& problem : validate(project)) {
@@ -276,9 +372,11 @@ private slots:
                     const bool isCount = problem.place == "document"; // of what is not listed
                     QVERIFY2(isCount || problem.place == field->place,
                              (problem.path + ": " + problem.place + ", " + field->place).c_str());
+                    ++ofFields;
                 }
             }
         }
+        QVERIFY(ofFields > 100);
     }
 };
 

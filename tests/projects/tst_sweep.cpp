@@ -7,6 +7,7 @@
 #include "projects/schedule/stage_schedule.h"
 #include "projects/studies/membership.h"
 #include "projects/studies/seed_repeats.h"
+#include "projects/studies/sweep_edits.h"
 #include "projects/studies/sweep_grid.h"
 #include "tests/support/test_program.h"
 
@@ -51,6 +52,48 @@ class TestSweep : public QObject {
     Q_OBJECT
 
 private slots:
+    void valuesAreTypedWithCommas()
+    {
+        const std::vector<SweepValue> values = sweepValuesFrom(" 0.5,1 , plain,, {\"kind\":\"all\"}, \"a, b\", \"\"");
+        std::vector<std::string> texts;
+        for (const SweepValue& value : values) {
+            QVERIFY(value.label.empty());
+            texts.push_back(value.value.json);
+        }
+        const std::vector<std::string> expected{"0.5", "1", "\"plain\"", "{\"kind\": \"all\"}", "\"a, b\""};
+        QVERIFY(texts == expected);
+        Project project = example(); // the file gives back the same texts
+        project.sweeps = {{"s", {{"/training", {}, values}}}};
+        QVERIFY(projectFromJson(toJson(project))->sweeps == project.sweeps);
+        QVERIFY(sweepValuesFrom("").empty());
+    }
+
+    void sweepsAreAddedReplacedAndTakenOut()
+    {
+        const Sweep first{"sweep", {axis("/seeds/init=1,2")}};
+        std::vector<Sweep> sweeps = withNewSweep({first}, {axis("/seeds/data=1")});
+        QCOMPARE(sweeps.back().name, std::string("sweep 2"));
+        const Sweep renamed{"seeds", first.axes};
+        sweeps = withSweep(std::move(sweeps), "sweep", renamed);
+        QVERIFY(sweeps.size() == 2 && sweeps.front() == renamed);
+        sweeps = withSweep(std::move(sweeps), "sweep", first);
+        QVERIFY(sweeps.size() == 3 && sweeps.back() == first);
+        sweeps = withoutSweep(std::move(sweeps), "seeds");
+        QVERIFY(sweeps.size() == 2 && findSweep(sweeps, "seeds") == nullptr);
+    }
+
+    void aSweepTakesAsManyAxesAsItMayHave()
+    {
+        std::optional<Sweep> sweep = Sweep{"s", {}};
+        for (const char* const text : {"/seeds/init=1", "/seeds/data=1", "/training/steps=1", "/seeds/data=2,3"}) {
+            sweep = withAxis(*sweep, axis(text));
+            QVERIFY(sweep.has_value());
+        }
+        QCOMPARE(sweep->axes.size(), kMaxSweepAxes);
+        QVERIFY(sweep->axes[1] == axis("/seeds/data=2,3"));
+        QVERIFY(!withAxis(*sweep, axis("/training/batch=1")).has_value());
+    }
+
     void gridsHoldNoMoreThanMemory()
     {
         Project project = example();

@@ -165,6 +165,10 @@ void TestValidateSchedule::mistakesAreNamed_data()
         },
         "W /schedule/growth [schedule · new layers] layers are made where the first ones train alone: see sampling");
     row(
+        "a warm-up without growth", [](Project& p) { p.schedule.growthWarmup = 10; },
+        "W /schedule/growth_warmup [schedule · opened within] layers are made where the first ones train alone: see "
+        "sampling");
+    row(
         "copies of heads",
         [](Project& p) {
             p.schedule = *scheduleFrom("msg-heads", 8, 1000);

@@ -33,8 +33,6 @@ namespace {
 
 using projects::LowRankMethod;
 
-constexpr LowRankMethod kMethods[] = {LowRankMethod::Baseline, LowRankMethod::Spectral, LowRankMethod::Lfai,
-                                      LowRankMethod::LfaiWs,   LowRankMethod::ReluSvd,  LowRankMethod::Exact};
 constexpr double kShares[] = {0.5, 0.25, 0.1, 0.05};
 constexpr int kSeeds = 3;
 constexpr int kMostSeeds = 20;
@@ -139,10 +137,10 @@ void GapView::Impl::fillChoices()
     rank->setObjectName(QStringLiteral("gapRank"));
     rank->setAccessibleName(tr("Rank of the factors"));
     auto* menu = new QMenu(choice);
-    for (const LowRankMethod method : kMethods) {
-        QAction* action = menu->addAction(QString::fromStdString(projects::titleOf(method)));
+    for (const projects::LowRankTraits& traits : projects::kLowRankMethods) {
+        QAction* action = menu->addAction(QString::fromStdString(projects::titleOf(traits.method)));
         action->setCheckable(true);
-        action->setChecked(isQuick(method));
+        action->setChecked(isQuick(traits.method));
         actions.push_back(action);
     }
     choice->setMenu(menu);
@@ -267,7 +265,7 @@ std::vector<LowRankMethod> GapView::Impl::methods() const
     std::vector<LowRankMethod> chosen;
     for (std::size_t i = 0; i < actions.size(); ++i) {
         if (actions[i]->isChecked()) {
-            chosen.push_back(kMethods[i]);
+            chosen.push_back(projects::kLowRankMethods[i].method);
         }
     }
     return chosen;

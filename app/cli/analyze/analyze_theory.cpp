@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/analyze/analyze_theory.h"
 
+#include "app/cli/arguments/field_option.h"
 #include "app/cli/arguments/project_argument.h"
 #include "app/cli/terminal/result_file.h"
 #include "app/report/low_rank_theory.h"
@@ -138,13 +139,8 @@ std::vector<OptionSpec> theoryOptions()
 {
     return {
         {"dimension", OptionKind::Integer, "D", "theory, figure 4: the dimension d of inputs and outputs", {}, 2, 1e6},
-        {"rank",
-         OptionKind::Integer,
-         "R",
-         "theory: the collective rank r* of the residual network; gap: of each weight",
-         {},
-         1,
-         1e6},
+        fieldOption("/network/rank/rank", "rank", "R",
+                    "theory: the collective rank r* of the residual network; gap: of each weight"),
         {"layers",
          OptionKind::Integer,
          "T",

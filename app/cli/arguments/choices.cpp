@@ -30,12 +30,12 @@ std::string dotted(const std::string& pointer)
     return word + "=";
 }
 
-std::vector<std::string> settableFields()
+/// Those that `isWanted`. What is in a list has a number, which no list of words can give.
+std::vector<std::string> fieldsThat(bool (*isWanted)(const projects::FieldEntry&))
 {
     std::vector<std::string> words{"topology="};
     for (const projects::FieldEntry& entry : projects::everyField()) {
-        const bool isScalar = entry.type != projects::FieldType::Other;
-        if (isScalar && !entry.isInList && !entry.hasOwnEdits && entry.pointer.size() > 1) {
+        if (isWanted(entry) && !entry.isInList) {
             words.push_back(dotted(entry.pointer));
         }
     }
@@ -77,7 +77,13 @@ const std::vector<std::string>& exportNames()
 
 const std::vector<std::string>& fieldWords()
 {
-    static const auto kWords = settableFields();
+    static const auto kWords = fieldsThat(&projects::isSettable);
+    return kWords;
+}
+
+const std::vector<std::string>& axisWords()
+{
+    static const auto kWords = fieldsThat(&projects::isSweepable);
     return kWords;
 }
 

@@ -17,6 +17,8 @@ namespace residua::cli {
 [[nodiscard]] const std::vector<std::string>& exportNames();
 /// Every field that one word can set, with dots: "training.batch=". Those in lists are left out: they have a number.
 [[nodiscard]] const std::vector<std::string>& fieldWords();
+/// Every field that a sweep can vary, likewise.
+[[nodiscard]] const std::vector<std::string>& axisWords();
 
 /// An option or a positional with the words that it takes.
 template <class Spec>

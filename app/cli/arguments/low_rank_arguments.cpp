@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/arguments/low_rank_arguments.h"
 
+#include "app/cli/arguments/field_option.h"
 #include "projects/base/text.h"
 #include "projects/schema/fields.h"
 #include "projects/schema/method_keys.h"
@@ -13,17 +14,9 @@
 namespace residua::cli {
 namespace {
 
-projects::Range rangeOf(std::string_view pointer)
-{
-    return projects::fieldOfSchema(pointer).value().field.more.range;
-}
+constexpr std::string_view kRankScale = "/network/rank/scale";
 
-projects::Range rankScales()
-{
-    return rangeOf("/network/rank/scale");
-}
-
-/// What --inputs takes, in the order of LowRankInputs.
+/// What --inputs takes.
 std::vector<std::string> inputWords()
 {
     std::vector<std::string> words;
@@ -38,14 +31,12 @@ std::vector<std::string> inputWords()
 
 OptionSpec rankOption()
 {
-    const projects::Range range = rangeOf("/network/rank/rank");
-    return {"rank", OptionKind::Integer, "N", "the rank of each weight", {}, range.least, range.most};
+    return fieldOption("/network/rank/rank", "rank", "N", "the rank of each weight");
 }
 
 OptionSpec rankScaleOption(std::string help)
 {
-    const projects::Range range = rankScales(); // its lower end is open, which rankFrom checks
-    return {"rank-scale", OptionKind::Real, "S", std::move(help), {}, range.least, range.most};
+    return fieldOption(kRankScale, "rank-scale", "S", std::move(help)); // rankFrom checks the end that is open
 }
 
 OptionSpec inputsOption(std::string help)
@@ -67,7 +58,7 @@ Result<std::optional<projects::WeightRank>> rankFrom(const Arguments& arguments)
         return Rank();
     }
     const double scale = arguments.real("rank-scale", 1);
-    const projects::Range range = rankScales();
+    const projects::Range range = projects::fieldOfSchema(kRankScale).value().field.more.range;
     return range.contains(scale)
                ? Result<Rank>(Rank(projects::RankScale{scale}))
                : Result<Rank>(Error{"--rank-scale", "got " + numberText(scale) + ", expected " + textOf(range)});
@@ -79,16 +70,15 @@ Result<std::optional<projects::LowRankInputs>> inputsFrom(const Arguments& argum
     if (inputs.empty()) {
         return std::optional<projects::LowRankInputs>();
     }
-    const std::vector<std::string> words = inputWords();
-    const auto found = std::ranges::find(words, inputs);
-    if (found == words.end()) {
+    const std::optional<projects::LowRankInputs> found = projects::lowRankInputsFrom(inputs);
+    if (!found) {
         std::string expected;
-        for (const std::string& word : words) {
+        for (const std::string& word : inputWords()) {
             expected += (expected.empty() ? "" : ", ") + word;
         }
         return Error{"--inputs", "got \"" + shortened(inputs) + "\", expected one of " + expected};
     }
-    return std::optional(static_cast<projects::LowRankInputs>(found - words.begin()));
+    return found;
 }
 
 Result<projects::LowRankMethod> methodFrom(const std::string& name)

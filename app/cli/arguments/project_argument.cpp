@@ -7,6 +7,7 @@
 #include "projects/file/store.h"
 #include "projects/library/presets.h"
 #include "projects/schedule/stage_schedule.h"
+#include "projects/schema/fields.h"
 #include "projects/studies/sweep_grid.h"
 
 #include <algorithm>
@@ -15,16 +16,6 @@
 
 namespace residua::cli {
 namespace {
-
-/// "training.batch" is /training/batch.
-std::string pointerOf(std::string field)
-{
-    if (field.starts_with('/')) {
-        return field;
-    }
-    std::ranges::replace(field, '.', '/');
-    return "/" + field;
-}
 
 /// Which blocks another topology has changed.
 void tellAdapted(const projects::Project& before, const projects::Project& after, const Console& console)
@@ -76,7 +67,7 @@ Status setField(projects::Project& project, const std::string& text, const Conso
     }
     const std::string field = text.substr(0, equals);
     const projects::FieldValue value{text.substr(equals + 1)};
-    Result<projects::Project> changed = projects::withField(project, pointerOf(field), value);
+    Result<projects::Project> changed = projects::withField(project, projects::pointerFrom(field), value);
     if (!changed) {
         // If a lone word names no field but is the last part of a field's name, the error names that field.
         const bool isWord = field.find_first_of("/.") == std::string::npos;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/arguments/field_option.h"
 #include "app/cli/arguments/project_argument.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/runs/run_monitor.h"
@@ -103,6 +104,13 @@ Exit runBench(const Arguments& arguments, const Console& console)
     return Exit::Ok;
 }
 
+OptionSpec stepsOption()
+{
+    OptionSpec option = fieldOption("/training/steps", "steps", "N", "measured steps (default 30)");
+    option.minimum = 4;
+    return option;
+}
+
 } // namespace
 
 std::vector<Command> benchCommands()
@@ -111,11 +119,7 @@ std::vector<Command> benchCommands()
         {"bench",
          "measure how fast a project trains",
          "residua-cli bench my-project --steps 10",
-         {{projectArgument()},
-          {setOption(),
-           {"steps", OptionKind::Integer, "N", "measured steps (default 30)", {}, 4, kMostSteps},
-           deviceOption(),
-           threadsOption()}},
+         {{projectArgument()}, {setOption(), stepsOption(), deviceOption(), threadsOption()}},
          &runBench},
     };
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/arguments/choices.h"
+#include "app/cli/arguments/field_option.h"
 #include "app/cli/arguments/low_rank_arguments.h"
 #include "app/cli/arguments/project_argument.h"
 #include "app/cli/arguments/run_argument.h"
@@ -10,6 +11,7 @@
 #include "engine/results/loss_measures.h"
 #include "engine/results/run_reader.h"
 #include "projects/base/text.h"
+#include "projects/schema/method_keys.h"
 #include "projects/studies/sweep_grid.h"
 
 #include <nlohmann/json.hpp>
@@ -304,7 +306,7 @@ std::vector<Command> modelCommands()
                                "a preset, shortcuts (0:2+1:3), or a project to take it from"},
                     topologyNames(), Beside::Files),
            {"output", OptionKind::Text, "DIR", "the new run, which must not exist (default: beside RUN)", "o"},
-           {"steps", OptionKind::Integer, "N", "a new total of steps", {}, 1, kMostSteps},
+           fieldOption("/training/steps", "steps", "N", "a new total of steps"),
            projectOption(),
            otherDataOption(),
            threadsOption()}},
@@ -317,10 +319,12 @@ std::vector<Command> modelCommands()
           {kFrom,
            rankScaleOption("the rank as a share of each weight's smaller side"),
            rankOption(),
-           {"method", OptionKind::Text, "NAME", "spectral, lfai, lfai-ws, relu-svd or exact (default)"},
+           {"method", OptionKind::Text, "NAME",
+            "one of " + projects::approximationWords() +
+                " (default: " + projects::wordOf(engine::FactoriseRequest{}.method) + ")"},
            inputsOption("data (default): fitted to each layer's own; or gaussian"),
            {"output", OptionKind::Text, "DIR", "the new run, which must not exist (default: beside RUN)", "o"},
-           {"steps", OptionKind::Integer, "N", "a new total of steps", {}, 1, kMostSteps},
+           fieldOption("/training/steps", "steps", "N", "a new total of steps"),
            projectOption(),
            otherDataOption(),
            threadsOption()}},

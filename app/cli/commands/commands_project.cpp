@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/arguments/choices.h"
 #include "app/cli/arguments/data_argument.h"
+#include "app/cli/arguments/field_option.h"
 #include "app/cli/arguments/project_argument.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/terminal/terminal_text.h"
@@ -452,9 +453,9 @@ std::vector<Command> projectCommands()
            offering(OptionSpec{"topology", OptionKind::Text, "NAME",
                                "instead: a preset; blocks get the ports that it feeds"},
                     topologyNames()),
-           {"layers", OptionKind::Integer, "N", "instead: how many layers", "", 1},
-           {"width", OptionKind::Integer, "N", "instead: features between layers", "", 1},
-           {"steps", OptionKind::Integer, "N", "instead: steps of training", "", 1}}},
+           fieldOption("/network/stack/N/repeat", "layers", "N", "instead: how many layers"),
+           fieldOption("/network/width", "width", "N", "instead: features between layers"),
+           fieldOption("/training/steps", "steps", "N", "instead: steps of training")}},
          &runNew},
         {"set",
          "write fields of a project, and say what changes",

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/arguments/field_option.h"
 #include "app/cli/arguments/project_argument.h"
 #include "app/cli/arguments/run_argument.h"
 #include "app/cli/commands/commands.h"
@@ -186,22 +187,18 @@ std::vector<Command> runCommands()
          "train a project in a new run",
          "residua-cli train my-project --steps 20 --run my-project/runs/first",
          {{projectArgument()},
-          {{"steps", OptionKind::Integer, "N", "steps in all (default: the project's)", {}, 1, kMostSteps},
+          {fieldOption("/training/steps", "steps", "N", "steps in all (default: the project's)"),
            setOption(),
            {"runs", OptionKind::Text, "DIR", "folder of the new run (default: PROJECT/runs)"},
            {"run", OptionKind::Text, "DIR", "the run's own directory, new or empty but with:"},
            {"resume-or-start", OptionKind::Flag, "",
             "go on with the run in --run DIR where there is one, so that the same command may be called again and "
             "again"},
-           {"keep-checkpoints",
-            OptionKind::Integer,
-            "N",
-            "keep the newest N checkpoints and remove older ones; 0 keeps all (default: the project's rule)",
-            {},
-            0,
-            1e6},
-           {"keep-every", OptionKind::Integer, "N", "keep the checkpoints of every N steps too", {}, 0, kMostSteps},
-           {"keep-best", OptionKind::Integer, "N", "keep the N of least validation loss too", {}, 0, 1e6},
+           fieldOption("/training/keep_checkpoints", "keep-checkpoints", "N",
+                       "keep the newest N checkpoints and remove older ones; 0 keeps all (default: the project's "
+                       "rule)"),
+           fieldOption("/training/keep_every", "keep-every", "N", "keep the checkpoints of every N steps too"),
+           fieldOption("/training/keep_best", "keep-best", "N", "keep the N of least validation loss too"),
            otherDataOption(),
            timeLimitOption(),
            deviceOption(),
@@ -212,7 +209,7 @@ std::vector<Command> runCommands()
          "go on with a run from its last checkpoint",
          "residua-cli resume my-project/runs/first --steps 30",
          {{{"RUN", "a run's directory"}},
-          {{"steps", OptionKind::Integer, "N", "a new total of steps", {}, 1, kMostSteps},
+          {fieldOption("/training/steps", "steps", "N", "a new total of steps"),
            {"from", OptionKind::Integer, "STEP", "the checkpoint of this step; what came after it is dropped", {}, 0},
            projectOption(),
            otherDataOption(),

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/arguments/choices.h"
+#include "app/cli/arguments/field_option.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/sweep/sweep_jobs.h"
 #include "app/cli/sweep/sweep_plan.h"
@@ -183,8 +185,10 @@ std::vector<Command> sweepCommands()
          "train a project once for each point of a grid",
          "residua-cli sweep my-project --vary /topology=plain,grn-v1 --steps 5",
          {{projectArgument(), {"NAME", "which of its sweeps (default: the only one)", Presence::Optional}},
-          {{"vary", OptionKind::Text, "POINTER=V1,V2",
-            "a field of project.json and its values; up to three times, instead of NAME"},
+          {offering(OptionSpec{"vary", OptionKind::Text, "FIELD=V1,V2",
+                               "a field of project.json by its pointer or with dots, and its values; up to three "
+                               "times, instead of NAME"},
+                    axisWords()),
            setOption(),
            {"list", OptionKind::Flag, "", "show the grid, its cost and how far each member is, and train nothing"},
            {"member", OptionKind::Text, "LABEL", "train this member alone: its label, or its number in the grid as #3"},
@@ -198,7 +202,7 @@ std::vector<Command> sweepCommands()
             1},
            {"again", OptionKind::Text, "failed", "also train members that failed before, from their last checkpoints"},
            {"lines", OptionKind::Flag, "", "for logs: a line for each event, with its member, and no table"},
-           {"steps", OptionKind::Integer, "N", "steps of every member (default: the project's)", {}, 1, kMostSteps},
+           fieldOption("/training/steps", "steps", "N", "steps of every member (default: the project's)"),
            timeLimitOption(),
            deviceOption(),
            {"output", OptionKind::Text, "DIR",

@@ -10,9 +10,6 @@
 
 namespace residua::cli {
 
-/// The most steps that may be asked for: a training of more would never end, and numbers of this size do not overflow.
-inline constexpr double kMostSteps = 1e12;
-
 /// How a command computes, from the options that commands share.
 struct Computing {
     int threads = 0;                      ///< of the processor; 0: as many as there are

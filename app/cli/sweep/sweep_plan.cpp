@@ -3,6 +3,7 @@
 
 #include "projects/base/text.h"
 #include "projects/file/store.h"
+#include "projects/schema/fields.h"
 
 #include <cctype>
 #include <set>
@@ -41,9 +42,10 @@ Result<Sweep> typedSweep(const std::vector<std::string>& axes)
     Sweep sweep{kTypedSweep, {}};
     for (const std::string& text : axes) {
         projects::SweepAxis axis = projects::axisFrom(text);
-        if (axis.values.empty()) {
-            return Error{"--vary", "got \"" + text + "\", expected POINTER=v1,v2,… such as /seeds/init=1,2,3"};
+        if (axis.field.empty() || axis.values.empty()) {
+            return Error{"--vary", "got \"" + text + "\", expected FIELD=V1,V2,… such as seeds.init=1,2,3"};
         }
+        axis.field = projects::pointerFrom(axis.field);
         sweep.axes.push_back(std::move(axis));
     }
     return sweep;
@@ -70,7 +72,7 @@ Result<Sweep> chosenSweep(const Arguments& arguments, const projects::Project& p
         names.push_back(sweep.name);
     }
     if (known.empty()) {
-        return Error{"", "the project has no sweep; expected --vary POINTER=v1,v2,…"};
+        return Error{"", "the project has no sweep; expected --vary FIELD=V1,V2,…"};
     }
     const std::string meant(nearest(name, names));
     return Error{"", (name.empty() ? "the project has several sweeps" : "the project has no sweep \"" + name + "\"") +
