@@ -164,6 +164,14 @@ public:
         fillStack(network);
     }
 
+    void fill(DepthMix& mix)
+    {
+        fillFields(mix);
+        if (m_values == Values::Plausible) { // where all layers share one entry there is next to nothing to add
+            mix.blockLayers = 1 + static_cast<std::int64_t>(below(2));
+        }
+    }
+
     /// Makes the layers of known blocks, mostly.
     void fillStack(Network& network)
     {
