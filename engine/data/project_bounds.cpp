@@ -2,6 +2,7 @@
 #include "engine/data/project_bounds.h"
 
 #include "engine/data/regression.h"
+#include "engine/theory/low_rank_model.h"
 #include "projects/check/sound_project.h"
 #include "projects/nodes/node_kinds.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/theory/case_bounds.h"
+#include "engine/theory/shortcut_bounds.h"
 #include "projects/base/text.h"
 
 #include <algorithm>
