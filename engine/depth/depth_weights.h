@@ -3,8 +3,8 @@
 
 #include "engine/api/values.h"
 #include "engine/depth/depth_stack.h"
-#include "engine/init/init_plan.h"
 #include "engine/graph/regulariser.h"
+#include "engine/init/init_plan.h"
 #include "engine/runs/mix_terms.h"
 #include "projects/base/result.h"
 #include "projects/model/topology.h"

@@ -3,9 +3,9 @@
 
 #include "engine/api/values.h"
 #include "engine/depth/layer_stack.h"
-#include "engine/init/init_plan.h"
 #include "engine/graph/pass.h"
 #include "engine/graph/regulariser.h"
+#include "engine/init/init_plan.h"
 #include "projects/base/result.h"
 #include "projects/model/topology.h"
 

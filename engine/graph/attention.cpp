@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/graph/attention.h"
 
-#include "engine/init/feature_fits.h"
 #include "engine/graph/value_residual.h"
+#include "engine/init/feature_fits.h"
 #include "engine/init/weight_inputs.h"
 #include "engine/ops/feature_attention.h"
 #include "engine/ops/joined_linear.h"

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "engine/graph/fusion.h"
-#include "engine/init/init_plan.h"
 #include "engine/graph/operator.h"
+#include "engine/init/init_plan.h"
 #include "engine/ops/fused.h"
 #include "projects/model/graph.h"
 #include "projects/model/places.h"

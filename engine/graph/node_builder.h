@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/init/init_plan.h"
 #include "engine/graph/operator.h"
+#include "engine/init/init_plan.h"
 #include "engine/ops/fused.h"
 #include "projects/nodes/node_kinds.h"
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "engine/api/gap.h"
+#include "engine/host/preparation.h"
 #include "engine/init/feature_fits.h"
 #include "engine/init/fit_cache.h"
-#include "engine/host/preparation.h"
 #include "engine/lowrank/low_rank_problem.h"
 #include "projects/base/result.h"
 #include "projects/model/training_plan.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/init/fit_cache.h"
 #include "engine/host/preparation.h"
+#include "engine/init/fit_cache.h"
 #include "engine/lowrank/attention_fit.h"
 #include "projects/base/result.h"
 

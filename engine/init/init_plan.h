@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/host/preparation.h"
 #include "engine/init/factor_fits.h"
 #include "engine/init/feature_fits.h"
 #include "engine/init/named_parameter.h"
-#include "engine/host/preparation.h"
 #include "engine/ops/weight.h"
 #include "engine/runtime/compute.h"
 #include "projects/model/training_plan.h"

@@ -3,10 +3,10 @@
 
 #include "engine/api/values.h"
 #include "engine/data/dataset.h"
-#include "engine/init/init_plan.h"
-#include "engine/init/named_parameter.h"
 #include "engine/graph/pass.h"
 #include "engine/host/preparation.h"
+#include "engine/init/init_plan.h"
+#include "engine/init/named_parameter.h"
 #include "projects/base/result.h"
 #include "projects/model/project.h"
 

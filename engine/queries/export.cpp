@@ -5,11 +5,11 @@
 
 #include "engine/data/fingerprint.h"
 #include "engine/files/safetensors_header.h"
-#include "engine/runs/checkpoint.h"
-#include "engine/runs/import_record.h"
 #include "engine/queries/model_data.h"
 #include "engine/queries/run_use.h"
 #include "engine/queries/weight_reading.h"
+#include "engine/runs/checkpoint.h"
+#include "engine/runs/import_record.h"
 #include "engine/train/batches.h"
 #include "engine/train/precision.h"
 #include "engine/train/tensor_io.h"

@@ -5,9 +5,9 @@
 
 #include "engine/init/factor_fits.h"
 #include "engine/init/fit_cache.h"
-#include "engine/runs/gap_record.h"
 #include "engine/queries/run_use.h"
 #include "engine/queries/transferred_run.h"
+#include "engine/runs/gap_record.h"
 #include "engine/train/evaluation.h"
 #include "engine/train/fit_inputs.h"
 #include "engine/train/tensor_io.h"

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "engine/network/network.h"
+#include "engine/queries/weight_reading.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/run_writer.h"
-#include "engine/queries/weight_reading.h"
 #include "engine/train/tensor_io.h"
 #include "projects/base/result.h"
 

@@ -3,10 +3,10 @@
 #include "engine/queries/load_weights.h"
 
 #include "engine/data/fingerprint.h"
-#include "engine/runs/run_writer.h"
 #include "engine/queries/first_checkpoint.h"
 #include "engine/queries/run_use.h"
 #include "engine/queries/weight_reading.h"
+#include "engine/runs/run_writer.h"
 #include "engine/train/trainer.h"
 #include "engine/transfer/file_tensors.h"
 #include "projects/base/text.h"

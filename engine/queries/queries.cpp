@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/queries/queries.h"
 
+#include "engine/queries/run_use.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/runtime/device.h"
-#include "engine/queries/run_use.h"
 #include "engine/train/evaluation.h"
 #include "engine/train/sampler.h"
 #include "engine/train/stability.h"

@@ -251,8 +251,8 @@ private:
             return made.error();
         }
         // Weights that go on mean what they meant; those that start must start as the plain network.
-        const bool goesOn = std::ranges::any_of(made->kept, isOfTopology) &&
-                            !std::ranges::any_of(made->added, isOfTopology);
+        const bool goesOn =
+            std::ranges::any_of(made->kept, isOfTopology) && !std::ranges::any_of(made->added, isOfTopology);
         if (m_departure && !goesOn && !m_computed) {
             return *m_departure;
         }

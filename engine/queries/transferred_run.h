@@ -3,8 +3,8 @@
 
 #include "engine/api/session.h"
 #include "engine/network/network.h"
-#include "engine/results/run_branch.h"
 #include "engine/queries/run_use.h"
+#include "engine/results/run_branch.h"
 #include "engine/train/transfer_plan.h"
 #include "projects/base/result.h"
 #include "projects/model/project.h"

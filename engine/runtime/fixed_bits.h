@@ -13,8 +13,8 @@ namespace residua::engine {
 /// other devices these are LibTorch's own. None has a second derivative.
 ///
 /// LibTorch's other functions that a network uses (arithmetic, exp, tanh, sums over some dimensions, norms, the
-/// cross entropy, attention that drops nothing) do not depend on the threads; tests/engine/runtime/tst_threads.cpp holds
-/// them to it. Products do not where host_products.h says so.
+/// cross entropy, attention that drops nothing) do not depend on the threads; tests/engine/runtime/tst_threads.cpp
+/// holds them to it. Products do not where host_products.h says so.
 
 /// Σ of all elements, in double for doubles and else in float: [].
 [[nodiscard]] at::Tensor sumOfAll(const at::Tensor& x);

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "engine/api/session.h"
-#include "engine/session/recorder.h"
 #include "engine/queries/run_use.h"
+#include "engine/session/recorder.h"
 #include "engine/session/training_loop.h"
 #include "projects/base/result.h"
 

@@ -2,17 +2,17 @@
 #include "engine/api/session.h"
 
 #include "engine/api/environment.h"
-#include "engine/runtime/device.h"
-#include "engine/session/active_run.h"
 #include "engine/queries/export.h"
 #include "engine/queries/factorise.h"
-#include "engine/runtime/failure.h"
 #include "engine/queries/gap.h"
 #include "engine/queries/import.h"
 #include "engine/queries/load_weights.h"
 #include "engine/queries/queries.h"
 #include "engine/queries/retrofit.h"
 #include "engine/queries/tokenise.h"
+#include "engine/runtime/device.h"
+#include "engine/runtime/failure.h"
+#include "engine/session/active_run.h"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/host/preparation.h"
 #include "engine/files/tensor_files.h"
+#include "engine/host/preparation.h"
 #include "engine/init/named_parameter.h"
 #include "engine/network/network.h"
 #include "engine/train/optimiser.h"

@@ -180,8 +180,8 @@ std::optional<Edit> readsEdit(const Project& project, std::int64_t target, const
     }
     for (const std::int64_t source : reader.sources) {
         // Adding to a rule lists the sources, and no list has a sum.
-        const bool dropped = reader.readsAlone(source) ? !sources.contains(source)
-                                                       : middle == SummedMiddle::Dropped && added.empty();
+        const bool dropped =
+            reader.readsAlone(source) ? !sources.contains(source) : middle == SummedMiddle::Dropped && added.empty();
         if (dropped) {
             pruned.push_back({source, target});
         }

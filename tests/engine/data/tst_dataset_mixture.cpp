@@ -2,7 +2,7 @@
 // Several texts in one: shares of draws, held-out windows in proportion, and what of the parts is seen in errors,
 // notes, fingerprints and the cache.
 #include "dataset_harness.h"
-#include "run_files_harness.h"
+#include "tests/engine/runs/run_files_harness.h"
 
 #include "engine/data/fingerprint.h"
 #include "engine/data/mixture.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "mix_reference.h"
 
-#include "network_harness.h"
 #include "projects/nodes/graph_builder.h"
+#include "tests/engine/network/network_harness.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/exp.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The one mixing path: every kind of weight against a composition in double precision (values and gradients by
 // autograd), and what the deferred backward promises.
-#include "network_harness.h"
+#include "tests/engine/network/network_harness.h"
 
 #include "engine/depth/depth_stack.h"
 #include "engine/ops/mix_composition.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Gates on the residual or the branch, and concatenation, against plain compositions in double precision.
-#include "dropped_step.h"
-#include "network_harness.h"
+#include "tests/engine/network/network_harness.h"
+#include "tests/engine/train/dropped_step.h"
 
 #include "projects/cost/cost.h"
 #include "projects/library/schedule_presets.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "network_harness.h"
+#include "tests/engine/network/network_harness.h"
 
 #include "engine/api/matrix_name.h"
 #include "engine/api/row_curves.h"

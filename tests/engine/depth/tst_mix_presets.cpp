@@ -2,7 +2,7 @@
 // Every preset that is a DepthMix, one case each: values and gradients against a composition that is written out in
 // mix_reference.cpp, gradients against differences, the start, and the papers' parameter counts.
 #include "mix_reference.h"
-#include "network_harness.h"
+#include "tests/engine/network/network_harness.h"
 
 #include "projects/check/capability.h"
 #include "projects/cost/cost.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The coefficients of a DepthMix: topologies of linear layers against a stack written out here, and what single
 // coefficients, their regulariser and their gate promise.
-#include "network_harness.h"
+#include "tests/engine/network/network_harness.h"
 
 #include "projects/cost/cost.h"
 #include "projects/nodes/graph_builder.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a step in stages computes, against compositions in double precision: layers left out under every scaling, and
 // heads and MLP parts that open. Gates and DenseNet are in tst_gate_wirings.
-#include "dropped_step.h"
 #include "mix_reference.h"
-#include "network_harness.h"
+#include "tests/engine/network/network_harness.h"
+#include "tests/engine/train/dropped_step.h"
 
 #include "tests/support/test_program.h"
 

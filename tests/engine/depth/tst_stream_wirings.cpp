@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Hyper-Connections and mHC against streams written out one token and one stream at a time, in double precision.
-#include "network_harness.h"
+#include "tests/engine/network/network_harness.h"
 
 #include "engine/ops/sinkhorn.h"
 #include "projects/cost/cost.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What an attention node's parameters say beside its sizes, against plain operators in double precision that are
 // written here on their own: windows, biases, norms of queries and keys, rotary positions in part and slowed down.
-#include "network_harness.h"
+#include "tests/engine/network/network_harness.h"
 
 #include "engine/ops/part_selection.h"
 #include "projects/cost/cost.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Attention by features in the place of a softmax: what it computes, what it costs, and how its features start.
-#include "network_harness.h"
+#include "tests/engine/network/network_harness.h"
 
 #include "engine/ops/feature_attention.h"
 #include "engine/train/sampler.h"

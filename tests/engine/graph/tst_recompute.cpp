@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Layers whose inside is computed again in the backward give the bits of those that keep it, dropout included.
-#include "network_harness.h"
+#include "tests/engine/network/network_harness.h"
 
 #include "projects/cost/cost.h"
 #include "tests/support/test_program.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Weights in two factors: what networks compute with them, and how they start.
-#include "network_harness.h"
+#include "tests/engine/network/network_harness.h"
 
-#include "engine/init/fit_cache.h"
 #include "engine/graph/graph_program.h"
+#include "engine/init/fit_cache.h"
 #include "engine/init/weight_inputs.h"
 #include "engine/ops/weight.h"
 #include "projects/nodes/graph_builder.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The folder of earlier fits: how large it grows, what goes first, and what a full disk does.
-#include "network_harness.h"
+#include "tests/engine/network/network_harness.h"
 
 #include "engine/files/safetensors.h"
 #include "engine/init/fit_cache.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Where the parameters of compiled networks start.
-#include "network_harness.h"
+#include "tests/engine/network/network_harness.h"
 
 #include "engine/graph/graph_program.h"
 #include "engine/graph/node_builder.h"

@@ -7,8 +7,8 @@
 #define NDEBUG
 #endif
 
-#include "mix_reference.h"
 #include "network_harness.h"
+#include "tests/engine/depth/mix_reference.h"
 
 #include "projects/cost/cost.h"
 #include "projects/cost/stage_cost.h"

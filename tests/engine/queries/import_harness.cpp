@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "import_harness.h"
 
-#include "engine/results/run_reader.h"
 #include "engine/queries/run_use.h"
+#include "engine/results/run_reader.h"
 #include "engine/train/tensor_io.h"
 
 #include <ATen/TensorOperators.h>

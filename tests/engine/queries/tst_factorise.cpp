@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A trained run with its weights in two factors: what it keeps, what it loses, and that training goes on.
-#include "run_harness.h"
+#include "tests/engine/session/run_harness.h"
 
 #include "engine/results/run_reader.h"
 #include "engine/runs/checkpoint.h"

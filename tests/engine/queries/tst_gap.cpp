@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How far factored weights are from the full ones, asked of a session: part by part, given up, beside a run, and what
 // the whole network makes of it.
-#include "run_harness.h"
+#include "tests/engine/session/run_harness.h"
 
 #include "engine/network/network.h"
+#include "engine/queries/gap.h"
 #include "engine/results/gap_summary.h"
 #include "engine/results/run_reader.h"
 #include "engine/results/run_upkeep.h"
 #include "engine/runs/checkpoint.h"
-#include "engine/queries/gap.h"
 #include "engine/train/batches.h"
 #include "engine/train/tensor_io.h"
 #include "engine/train/trainer.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A trained plain run under another topology: the same outputs, the same optimiser state, and training goes on.
-#include "run_harness.h"
+#include "tests/engine/session/run_harness.h"
 
 #include "engine/results/coefficients.h"
 #include "engine/results/run_reader.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "network_double.h"
+#include "tests/engine/network/network_double.h"
 
 #include "engine/train/evaluation.h"
 #include "engine/train/sampler.h"

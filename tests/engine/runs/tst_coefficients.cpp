@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The weights that a run leaves in its checkpoints, feature by feature.
-#include "run_harness.h"
+#include "tests/engine/session/run_harness.h"
 
 #include "engine/results/coefficients.h"
 #include "engine/runs/checkpoint.h"

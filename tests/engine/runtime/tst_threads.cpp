@@ -2,7 +2,7 @@
 // The same bits on 1, 2, 3 and 4 threads, or up to rounding where the processor promises no bits: losses, gradients,
 // weights and validation of networks that are just large enough for LibTorch to share their work out. Sizes are odd, so
 // that no share ends where a vector does.
-#include "network_harness.h"
+#include "tests/engine/network/network_harness.h"
 
 #include "engine/api/environment.h"
 #include "engine/depth/layer_magnitudes.h"

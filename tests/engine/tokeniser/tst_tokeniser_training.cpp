@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // SentencePiece models that are learned from text.
-#include "dataset_harness.h"
 #include "engine/api/tokeniser_training.h"
 #include "engine/host/own_library.h"
+#include "tests/engine/data/dataset_harness.h"
 #include "tests/support/test_program.h"
 
 #include <QProcess>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Small tokenizer.json files of our own making, whose ids are worked out by hand, as tokenisers of data; and broken
 // ones.
-#include "dataset_harness.h"
 #include "engine/tokeniser/json_tokeniser.h"
+#include "tests/engine/data/dataset_harness.h"
 #include "tests/engine/tokeniser/tokenizer_files.h"
 #include "tests/support/test_program.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "network_harness.h"
+#include "tests/engine/network/network_harness.h"
 
 #include "engine/depth/layer_dropping.h"
 #include "projects/model/training_plan.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "run_harness.h"
+#include "tests/engine/session/run_harness.h"
 #include "trainer_harness.h"
 
 #include "projects/library/presets.h"

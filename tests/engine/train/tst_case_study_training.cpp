@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The shipped case study (ANCRe section 3), trained by the engine in double precision, beside the simulator in plain
 // C++ that shares nothing with it: the same losses, step by step.
-#include "run_harness.h"
+#include "tests/engine/session/run_harness.h"
 
 #include "engine/data/dataset.h"
 #include "projects/library/presets.h"

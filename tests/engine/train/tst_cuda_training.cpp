@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Training on a GPU against the same training on the CPU. Skipped without a device.
-#include "run_harness.h"
+#include "tests/engine/session/run_harness.h"
 
 #include "engine/api/environment.h"
 #include "engine/runtime/device.h"

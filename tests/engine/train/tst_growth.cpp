@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A run that grows, taken up in the middle: forked, retrofitted, and with a shortcut to a layer that comes later.
-#include "run_harness.h"
+#include "tests/engine/session/run_harness.h"
 
 #include "engine/results/run_upkeep.h"
 #include "engine/runs/checkpoint.h"

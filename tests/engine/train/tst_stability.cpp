@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a network does without each of its layers, against passes that leave them out one by one; and how well each
 // degree of a polynomial is learned.
-#include "network_double.h"
-#include "network_harness.h"
+#include "tests/engine/network/network_double.h"
+#include "tests/engine/network/network_harness.h"
 
 #include "engine/api/matrix_name.h"
 #include "engine/api/row_curves.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Who is left out of a step, and what the others are scaled by.
-#include "network_harness.h"
+#include "tests/engine/network/network_harness.h"
 
 #include "engine/depth/layer_dropping.h"
 #include "projects/library/schedule_presets.h"

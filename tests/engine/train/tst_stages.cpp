@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a pass leaves out: layers under every wiring, heads, parts of MLPs.
-#include "mix_reference.h"
-#include "network_harness.h"
+#include "tests/engine/depth/mix_reference.h"
+#include "tests/engine/network/network_harness.h"
 
 #include "tests/support/test_program.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "network_double.h"
-#include "run_harness.h"
+#include "tests/engine/network/network_double.h"
+#include "tests/engine/session/run_harness.h"
 #include "trainer_harness.h"
 
 #include "engine/api/matrix_name.h"

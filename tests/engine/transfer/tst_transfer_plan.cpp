@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Parameters that start as stored ones, and what becomes of the optimiser's moments.
-#include "network_harness.h"
+#include "tests/engine/network/network_harness.h"
 
 #include "engine/files/safetensors.h"
 #include "engine/train/optimiser.h"
