@@ -10,10 +10,6 @@
 
 namespace residua::tests {
 using ProjectChange = std::function<void(projects::Project&)>;
-} // namespace residua::tests
-Q_DECLARE_METATYPE(residua::tests::ProjectChange)
-
-namespace residua::tests {
 
 inline constexpr const char* kPlainBlock = "x input; a linear; y output; x > a; a > y";
 

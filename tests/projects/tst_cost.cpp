@@ -3,7 +3,7 @@
 #include "projects/library/presets.h"
 #include "projects/nodes/graphs_as_run.h"
 #include "projects/nodes/node_kinds.h"
-#include "tests/projects/graph_text.h"
+#include "tests/support/graph_text.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>

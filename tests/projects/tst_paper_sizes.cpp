@@ -4,7 +4,7 @@
 #include "projects/library/presets.h"
 #include "projects/nodes/graph_builder.h"
 #include "projects/nodes/node_kinds.h"
-#include "tests/projects/graph_text.h"
+#include "tests/support/graph_text.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>

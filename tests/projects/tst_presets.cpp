@@ -15,7 +15,7 @@ using namespace residua::projects;
 
 namespace {
 
-QString problemsOf(const Project& project)
+QString problemsIn(const Project& project)
 {
     QStringList lines;
     for (const Problem& problem : validate(project)) {
@@ -128,7 +128,7 @@ void TestPresets::examplesTrain_data()
 void TestPresets::examplesTrain()
 {
     QFETCH(QString, example);
-    QCOMPARE(problemsOf(findExample(example.toStdString())->project), "");
+    QCOMPARE(problemsIn(findExample(example.toStdString())->project), "");
 }
 
 /// An example is called by its topology's name, not "custom".

@@ -7,7 +7,7 @@
 #include "projects/nodes/node_kinds.h"
 #include "projects/nodes/resolved_graph.h"
 #include "projects/nodes/shape.h"
-#include "tests/projects/graph_text.h"
+#include "tests/support/graph_text.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>

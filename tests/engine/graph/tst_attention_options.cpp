@@ -6,7 +6,7 @@
 #include "engine/ops/part_selection.h"
 #include "projects/cost/cost.h"
 #include "projects/nodes/ffn_site.h"
-#include "tests/projects/graph_text.h"
+#include "tests/support/graph_text.h"
 #include "tests/support/test_program.h"
 
 #include <ATen/Context.h>

@@ -6,7 +6,7 @@
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/nodes/graph_builder.h"
-#include "tests/projects/graph_text.h"
+#include "tests/support/graph_text.h"
 
 #include <algorithm>
 #include <functional>

@@ -8,7 +8,7 @@
 #include "projects/nodes/expression.h"
 #include "projects/nodes/graph_builder.h"
 #include "projects/nodes/node_kinds.h"
-#include "tests/projects/graph_text.h"
+#include "tests/support/graph_text.h"
 #include "tests/support/test_program.h"
 
 #include <ATen/Parallel.h>

@@ -13,7 +13,7 @@
 #include "projects/cost/cost.h"
 #include "projects/cost/stage_cost.h"
 #include "projects/transfer/retrofit.h"
-#include "tests/projects/graph_text.h"
+#include "tests/support/graph_text.h"
 #include "tests/support/test_program.h"
 
 #include <ATen/ExpandUtils.h>

@@ -294,7 +294,7 @@ private slots:
         QVERIFY(reader.ok());
         QCOMPARE(reader->metric(metric::kLoss).back().step, ended.step);
         QVERIFY(!reader->matrixNames().empty());
-        for (const std::string& name : reader->matrixNames()) {
+        for (const MatrixName& name : reader->matrixNames()) {
             QCOMPARE(reader->matrixSteps(name).back(), ended.step);
         }
         for (const RunEvent& event : reader->events()) {

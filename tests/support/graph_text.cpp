@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "tests/projects/graph_text.h"
+#include "tests/support/graph_text.h"
 
 #include "projects/library/presets.h"
 #include "projects/nodes/graph_builder.h"
