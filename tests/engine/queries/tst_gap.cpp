@@ -155,18 +155,20 @@ private Q_SLOTS:
         project.initialisation.lowRank = Method::Spectral;
         project.initialisation.lowRankInputs = projects::LowRankInputs::Data;
         std::vector<double> shares;
-        const auto whole = openParts(project, {}, "cpu", FirstWeights::Initialised, {.weights = [&](double share) {
-                                         shares.push_back(share);
-                                         return true;
-                                     }});
+        const auto whole =
+            openParts(project, {}, "cpu", FirstWeights::Initialised, {.data = {}, .weights = [&](double share) {
+                                                                          shares.push_back(share);
+                                                                          return true;
+                                                                      }});
         QVERIFY2(whole.ok(), whole ? "" : whole.error().text().c_str());
         QVERIFY(shares.front() > 0); // this method looks at no data
         project.initialisation.lowRank = Method::Exact;
         shares.clear();
-        const auto early = openParts(project, {}, "cpu", FirstWeights::Initialised, {.weights = [&](double share) {
-                                         shares.push_back(share);
-                                         return false;
-                                     }});
+        const auto early =
+            openParts(project, {}, "cpu", FirstWeights::Initialised, {.data = {}, .weights = [&](double share) {
+                                                                          shares.push_back(share);
+                                                                          return false;
+                                                                      }});
         QVERIFY(!early.ok());
         QCOMPARE(shares, std::vector<double>{0});
     }

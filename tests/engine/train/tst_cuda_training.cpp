@@ -34,7 +34,7 @@ projects::Project onTheBlockOf(const projects::TopologyPreset& topology)
     const projects::BlockPreset& block = blockPresetFor(topology.wiring);
     projects::Project project = tests::quickLanguage(kSteps);
     project.network.blocks = {{block.name, block.name, block.graph}};
-    project.network.stack = {{preset, project.network.depth()}};
+    project.network.stack = {{block.name, project.network.depth()}};
     project.topology = {topology.name, topology.wiring};
     for (projects::Node& node : project.network.blocks.front().graph.nodes) {
         node.params.erase("dropout");
