@@ -11,6 +11,7 @@
 #include "projects/transfer/topology_choice.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace residua::projects {
@@ -52,12 +53,12 @@ Status change(Project& project, const Edit& edit)
 /// No network is made of sizes that a document cannot have.
 Status checkSizes(const NewProject& wanted)
 {
-    for (const auto& [pointer, size] :
-         {std::pair{"/network/stack/N/repeat", wanted.depth}, {"/network/width", wanted.width}}) {
-        const Field field = fieldOfSchema(pointer).value().field;
-        if (!field.more.range.contains(size)) {
-            return Error{std::string(field.title),
-                         "got " + std::to_string(size) + ", expected " + textOf(field.more.range)};
+    using Size = std::tuple<const char*, const char*, std::int64_t>;
+    for (const auto& [place, pointer, size] :
+         {Size{"depth", "/network/stack/N/repeat", wanted.depth}, Size{"width", "/network/width", wanted.width}}) {
+        const Range range = fieldOfSchema(pointer).value().field.more.range;
+        if (!range.contains(size)) {
+            return Error{place, "got " + std::to_string(size) + ", expected " + textOf(range)};
         }
     }
     return Done{};

@@ -427,7 +427,7 @@ struct Fields<Initialisation> {
           &Initialisation::lowRankInputs);
         v({"low_rank_epochs",
            "epochs of the fit",
-           "Of LFAI and LFAI-WS, at most. A fit that ends early and is worse than the spectral start is replaced by "
+           "Of LFAI and LFAI-WS, at most; a fit that ends early and is worse than the spectral start is replaced by "
            "it.",
            {.range = Range::within(0, 1000), .paper = "6 (NLRA, 4.1.2)"}},
           &Initialisation::lowRankEpochs);

@@ -55,7 +55,14 @@ Exit runEval(const Arguments& arguments, const Console& console)
 {
     engine::EvaluateRequest request;
     setRun(request, arguments);
-    request.split = engine::splitNamed(arguments.text("split")).value_or(request.split);
+    if (arguments.has("split")) {
+        const auto split = engine::splitNamed(arguments.text("split"));
+        if (!split) {
+            return console.fail(Exit::Usage, {"--split", "got \"" + arguments.text("split") +
+                                                             "\", expected train, validation or test"});
+        }
+        request.split = *split;
+    }
     const std::string split(engine::nameOf(request.split).word);
     request.batches = arguments.integer("batches", 0);
     const std::optional<engine::Event> answer = ask(request, Computing::from(arguments).threads);
