@@ -137,7 +137,9 @@ private Q_SLOTS:
     /// A long piece of a question asks whether it is still wanted.
     void aPieceCanBeGivenUp()
     {
-        const std::unique_ptr<Query> query = queryFor(requestOf(thinLanguage()));
+        GapRequest request = requestOf(thinLanguage());
+        request.methods = {Method::Spectral};
+        const std::unique_ptr<Query> query = queryFor(request);
         std::optional<Event> answer;
         while (!answer) {
             answer = query->advance([](double) { return false; });
