@@ -8,7 +8,6 @@
 #include "engine/observe/observer.h"
 #include "engine/runtime/failure.h"
 #include "engine/session/recorder.h"
-#include "engine/session/training_loop.h"
 #include "engine/train/optimiser.h"
 #include "projects/library/presets.h"
 #include "tests/support/test_program.h"
@@ -28,8 +27,6 @@
 #include <cmath>
 #include <memory>
 #include <new>
-#include <numeric>
-#include <set>
 #include <stdexcept>
 #include <system_error>
 #include <vector>
@@ -75,117 +72,6 @@ class TestTrainer : public QObject {
     Q_OBJECT
 
 private Q_SLOTS:
-    /// What is due is decided by the step's number and the plan alone.
-    void whatIsDueAfterAStep_data()
-    {
-        QTest::addColumn<qint64>("step");
-        QTest::addColumn<bool>("observation");
-        QTest::addColumn<bool>("validation");
-        QTest::addColumn<bool>("stability");
-        QTest::addColumn<bool>("checkpoint");
-        QTest::addColumn<bool>("last");
-        QTest::addColumn<bool>("reading");
-        QTest::newRow("nothing") << qint64{1} << false << false << false << false << false << false;
-        QTest::newRow("one of them") << qint64{2} << true << false << false << false << false << false;
-        QTest::newRow("all") << qint64{12} << true << true << true << true << false << true;
-        QTest::newRow("no more can wait") << qint64{256} << true << false << false << true << false << true;
-        QTest::newRow("the last step") << qint64{301} << true << true << true << false << true
-                                       << true; // its checkpoint is the end's
-        QTest::newRow("beyond") << qint64{304} << true << true << true << false << true << true;
-    }
-    void whatIsDueAfterAStep()
-    {
-        QFETCH(qint64, step);
-        QFETCH(bool, observation);
-        QFETCH(bool, validation);
-        QFETCH(bool, stability);
-        QFETCH(bool, checkpoint);
-        QFETCH(bool, last);
-        QFETCH(bool, reading);
-        projects::TrainingPlan plan;
-        plan.steps = 301;
-        plan.observeEvery = 2;
-        plan.validateEvery = 3;
-        plan.stabilityEvery = 6;
-        plan.checkpointEvery = 4;
-        QVERIFY(dueAfter(plan, step) == (Due{observation, validation, stability, checkpoint, last, reading}));
-        plan.observeEvery = plan.validateEvery = plan.stabilityEvery = plan.checkpointEvery = 0;
-        const bool ringIsFull = step % Trainer::kMostWaiting == 0;
-        QVERIFY(dueAfter(plan, step) == (Due{false, false, false, false, last, last || ringIsFull}));
-    }
-
-    /// More steps than losses have room to wait, with nobody who asks for them.
-    void theLoopReadsLossesByItself()
-    {
-        projects::Project project = quickVectors(300);
-        project.training.checkpointEvery = 0;
-        TrainingLoop loop(std::make_unique<Trainer>(trainerOf(project)));
-        std::vector<std::int64_t> steps;
-        std::vector<std::int64_t> readings;
-        while (loop.trainer().stepsDone() < 300) {
-            const StepOutcome outcome = loop.advance();
-            QVERIFY(outcome.status.ok());
-            if (outcome.found) {
-                QVERIFY(!outcome.found->diverged);
-                readings.push_back(loop.trainer().stepsDone());
-                for (const StepRecord& record : outcome.found->progress.steps) {
-                    steps.push_back(record.step);
-                }
-            }
-        }
-        QCOMPARE(readings, (std::vector<std::int64_t>{256, 300}));
-        std::vector<std::int64_t> all(300);
-        std::iota(all.begin(), all.end(), 1);
-        QCOMPARE(steps, all);
-    }
-
-    /// However many steps were done after the one that diverged, nothing of them is found.
-    void nothingIsFoundOfWhatFollowsADivergence_data()
-    {
-        QTest::addColumn<int>("steps");
-        QTest::newRow("a few") << 5;
-        QTest::newRow("many, over two borders") << 10;
-    }
-    void nothingIsFoundOfWhatFollowsADivergence()
-    {
-        QFETCH(int, steps);
-        projects::Project project = quickVectors(20);
-        const std::int64_t depth = project.network.depth();
-        for (const projects::TopologyPreset& preset : projects::topologyPresets(depth)) {
-            if (preset.name == "plain") {
-                project.topology = {preset.name, preset.wiring};
-            }
-        }
-        // The first layer is in every step: what it becomes in the first one is in the loss of the second.
-        project.schedule.stages = {{0, 2, {1}}, {1, 2.5, {1}}, {8, static_cast<double>(depth), {1}}};
-        project.data.validationFraction = 0.5;
-        project.training.optimiser = projects::Sgd{};
-        project.training.learningRate = {.peak = 1e200, .warmupSteps = 0, .curve = projects::RateCurve::Constant};
-        project.training.clipNorm = 0;
-        project.training.observeEvery = 1;
-        project.training.validateEvery = 1;
-        project.training.checkpointEvery = 0;
-        TrainingLoop loop(std::make_unique<Trainer>(trainerOf(project)));
-        for (int i = 0; i < steps; ++i) {
-            QVERIFY(!loop.advance().found);
-        }
-        const Findings found = loop.read();
-        QVERIFY(found.diverged);
-        QCOMPARE(found.diverged->step, 2);
-        const auto stepsOf = [](const auto& records) {
-            std::set<std::int64_t> all;
-            for (const auto& record : records) {
-                all.insert(record.step);
-            }
-            return all;
-        };
-        QCOMPARE(stepsOf(found.progress.steps), std::set<std::int64_t>{1});
-        QCOMPARE(stepsOf(found.progress.matrices), std::set<std::int64_t>{1});
-        QCOMPARE(stepsOf(found.progress.validations), std::set<std::int64_t>{1});
-        QCOMPARE(stepsOf(found.progress.stageValidations), std::set<std::int64_t>{1});
-        QCOMPARE(stepsOf(found.progress.stages), (std::set<std::int64_t>{0, 1}));
-    }
-
     /// The coefficient of a frozen shortcut, whatever decays and whatever moments it has.
     void frozenWeightsDoNotMove_data()
     {
