@@ -203,6 +203,8 @@ ActiveRun::ActiveRun(RunId id, std::unique_ptr<Trainer> trainer, RunWriter write
 
 void ActiveRun::announce()
 {
+    // Before anyone hears of the run: who stops it at a step is answered from the steps that its file plans.
+    Status written = m_recorder.flush(RunStatus::Running);
     m_sink(RunStarted{m_id, m_recorder.directory(), trainer().stepsDone(), m_loop.lastStep(),
                       trainer().parameterCount(), m_device, trainer().unitsPerStep(),
                       trainer().dataset().schema().unit()});
@@ -216,7 +218,6 @@ void ActiveRun::announce()
     for (const std::string& note : trainer().dataset().notes()) {
         m_sink(Notice{m_id, note});
     }
-    Status written = m_recorder.flush(RunStatus::Running);
     const InitPlan& plan = trainer().network().initPlan();
     for (const std::string& note : plan.notes()) {
         m_sink(Notice{m_id, note});
