@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/launch/launch_options.h"
+#include "app/launch/screenshot.h"
 #include "app/report/report.h"
-#include "app/window/launch_options.h"
 #include "app/window/main_window.h"
-#include "app/window/screenshot.h"
 #include "engine/api/environment.h"
 
 #include <QApplication>

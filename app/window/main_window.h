@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/actions/window_actions.h"
 #include "app/document/analysis.h"
 #include "app/document/document_session.h"
 #include "app/engine/engine_bridge.h"
 #include "app/runs/run_archive.h"
 #include "app/runs/run_controller.h"
-#include "app/window/window_actions.h"
-#include "app/window/workspace.h"
+#include "app/workspace/workspace.h"
 
 #include <QMainWindow>
 

@@ -2,6 +2,7 @@
 // What becomes of the project's files and of the window's layout: saving, opening, leaving.
 #include "app/window/main_window.h"
 
+#include "app/actions/bundle_commands.h"
 #include "app/inspector/cost_view.h"
 #include "app/inspector/inspector.h"
 #include "app/runs/runs_panel.h"
@@ -9,9 +10,8 @@
 #include "app/start/new_project_dialog.h"
 #include "app/start/recent_projects.h"
 #include "app/start/start_page.h"
-#include "app/window/banner.h"
-#include "app/window/bundle_commands.h"
-#include "app/window/run_follower.h"
+#include "app/views/run_follower.h"
+#include "app/workspace/banner.h"
 #include "engine/results/run_reader.h"
 #include "projects/file/store.h"
 #include "visualizers/plot/plot_view.h"

@@ -4,7 +4,7 @@
 // There the canvases draw no frame (bench_canvas has those); the panels do. Prints medians with their targets.
 //   xvfb-run -a bench_window deep
 // opens deep and dense stacks in a window that draws, and zooms: wall time until the canvas has drawn, and memory.
-#include "app/window/document_views.h"
+#include "app/views/document_views.h"
 #include "projects/commands/shortcut_edits.h"
 #include "projects/library/presets.h"
 #include "tests/app/window_harness.h"

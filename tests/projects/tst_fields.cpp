@@ -235,7 +235,7 @@ private slots:
         QCOMPARE(placeOfField(project, "/training/bacth"), std::string("training"));
     }
 
-    /// As the lines of the schema say; how wirings do so is in tests/app/tst_properties.cpp.
+    /// As the lines of the schema say; how wirings do so is in tests/app/properties/tst_properties.cpp.
     void aFieldWithoutMeaningIsKnown()
     {
         const auto isIdle = [](const Project& project, const char* pointer) {

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/actions/bundle_commands.h"
+
+#include "app/bundle/bring_back_dialog.h"
+#include "app/bundle/take_along_dialog.h"
+#include "app/document/document_session.h"
+#include "app/look/format.h"
+#include "app/runs/background.h"
+#include "app/runs/run_controller.h"
+#include "engine/bundle/project_identity.h"
+
+#include <QDir>
+#include <QFileDialog>
+
+#include <utility>
+
+namespace residua::app {
+
+BundleCommands::BundleCommands(const DocumentSession& session, std::filesystem::path projectsFolder, QWidget* window)
+    : QObject(window), m_session(session), m_projects(std::move(projectsFolder)), m_window(window)
+{
+}
+
+void BundleCommands::takeAlong()
+{
+    if (m_session.isOpen() && !m_session.isDraft()) {
+        take(m_session.directory(), QString::fromStdString(m_session.project().name));
+    }
+}
+
+void BundleCommands::takeRunAlong(const std::filesystem::path& run)
+{
+    take(run, QString::fromStdString(run.filename().string()));
+}
+
+void BundleCommands::take(const std::filesystem::path& source, const QString& name)
+{
+    const std::string file = source.filename().string() + engine::kBundleSuffix;
+    auto* dialog = new TakeAlongDialog(source, name, m_session.directory().parent_path() / file, m_window);
+    connect(dialog, &BundleDialog::packed, this, &BundleCommands::tellPacked);
+    dialog->show();
+}
+
+void BundleCommands::chooseAndBringBack()
+{
+    const QString file =
+        QFileDialog::getOpenFileName(m_window, tr("Bring back"), QString::fromStdString(m_projects.string()),
+                                     tr("Bundle (*.residua);;All files (*)"));
+    if (!file.isEmpty()) {
+        bringBack(file.toStdString());
+    }
+}
+
+void BundleCommands::bringBack(const std::filesystem::path& file)
+{
+    inBackground(
+        this, [file] { return engine::readBundle(file); },
+        [this, file](const Result<engine::BundleContents>& contents) {
+            if (contents) {
+                askWhere(file, *contents);
+            } else {
+                emit refused(QString::fromStdString(contents.error().text()));
+            }
+        });
+}
+
+void BundleCommands::askWhere(const std::filesystem::path& file, const engine::BundleContents& contents)
+{
+    const bool isHere = m_session.isOpen() && !m_session.isDraft() && !contents.identity.empty() &&
+                        engine::identityOf(m_session.directory()) == contents.identity;
+    const auto place = isHere ? m_session.directory() : freeProjectFolder(m_projects, contents.folder);
+    auto* dialog =
+        new BringBackDialog(file, contents, place,
+                            isHere ? BringBackDialog::Into::SameProject : BringBackDialog::Into::NewFolder, m_window);
+    connect(dialog, &BundleDialog::unpacked, this, &BundleCommands::tellUnpacked);
+    dialog->show();
+}
+
+void BundleCommands::tellPacked(const engine::PackedBundle& bundle, const QString& file)
+{
+    emit noted(tr("%1 in %2").arg(formatBytes(static_cast<double>(bundle.size)), QDir::toNativeSeparators(file)));
+    tellNotes(bundle.notes);
+}
+
+void BundleCommands::tellUnpacked(const engine::UnpackedBundle& bundle)
+{
+    if (!m_session.isOpen() || m_session.directory() != bundle.project) {
+        emit projectCame(bundle.project);
+    }
+    const int known =
+        static_cast<int>(std::ranges::count(bundle.runs, engine::RunArrival::Known, &engine::ArrivedRun::arrival));
+    const int came = static_cast<int>(bundle.runs.size()) - known;
+    emit noted(known > 0 ? tr("Runs that came: %1; that were here already: %2").arg(came).arg(known)
+                         : tr("Runs that came: %1").arg(came));
+    tellNotes(bundle.notes);
+}
+
+void BundleCommands::tellNotes(const std::vector<std::string>& notes)
+{
+    QStringList lines;
+    for (const std::string& note : notes) {
+        lines << QString::fromStdString(note);
+    }
+    if (!lines.isEmpty()) {
+        emit told(lines.join(QLatin1Char('\n')));
+    }
+}
+
+} // namespace residua::app

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/actions/gap_commands.h"
+
+#include "app/document/document_session.h"
+#include "app/engine/engine_bridge.h"
+#include "app/runs/background.h"
+#include "app/runs/factor_start.h"
+#include "app/runs/run_controller.h"
+#include "app/views/document_views.h"
+#include "app/workspace/workspace.h"
+#include "engine/results/run_reader.h"
+#include "projects/base/text.h"
+#include "projects/edit/edit.h"
+#include "projects/schema/method_keys.h"
+#include "projects/studies/sweep_edits.h"
+#include "projects/studies/sweep_grid.h"
+#include "visualizers/gap/gap_view.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace residua::app {
+
+namespace {
+
+using visualizers::GapView;
+using visualizers::WeightPlace;
+
+constexpr const char* kSweep = "starts";
+
+/// A sweep of each method over several seeds; with a rank axis where the view asks for a rank that the project lacks.
+projects::Sweep sweepOf(const GapView::Asked& asked)
+{
+    projects::Sweep sweep{kSweep, {}};
+    if (asked.rankShare) {
+        const std::string share = numberText(*asked.rankShare);
+        sweep.axes.push_back(
+            {"/network/rank", "rank scale", {{share, {R"({"kind": "scale", "scale": )" + share + "}"}}}});
+    }
+    projects::SweepAxis starts{"/initialisation/low_rank", "start", {}};
+    for (const projects::LowRankMethod method : asked.methods) {
+        const std::string key = projects::keyOf(method);
+        starts.values.push_back({key, {"\"" + key + "\""}});
+    }
+    projects::SweepAxis draws{"/seeds/init", "seed", {}};
+    for (int seed = 1; seed <= asked.seeds; ++seed) {
+        draws.values.push_back({std::to_string(seed), {std::to_string(seed)}});
+    }
+    sweep.axes.push_back(std::move(starts));
+    sweep.axes.push_back(std::move(draws));
+    return sweep;
+}
+
+/// Whether both draw the same weights and factors, fitted over the same data.
+bool drawAlike(const projects::Project& a, const projects::Project& b)
+{
+    return a.network == b.network && a.topology == b.topology && a.data == b.data && a.seeds == b.seeds &&
+           a.initialisation == b.initialisation && a.training.batch == b.training.batch;
+}
+
+} // namespace
+
+GapCommands::GapCommands(DocumentSession& session, EngineBridge& engine, RunController& controller,
+                         DocumentViews& documents, Workspace& workspace, QObject* parent)
+    : QObject(parent),
+      m_session(session),
+      m_engine(engine),
+      m_controller(controller),
+      m_documents(documents),
+      m_workspace(workspace),
+      m_view(workspace.view<GapView>())
+{
+    connect(&m_view, &GapView::computeRequested, this, &GapCommands::compute);
+    connect(&m_view, &GapView::stopRequested, this, [this] { m_engine.giveUp(m_tag); });
+    connect(&m_view, &GapView::trainRequested, this, &GapCommands::train);
+    connect(&m_view, &GapView::weightChosen, this, &GapCommands::choose);
+    connect(&documents, &DocumentViews::placeChanged, this, &GapCommands::mark);
+    connect(&session, &DocumentSession::opened, this, &GapCommands::openAnew);
+    connect(&session, &DocumentSession::changed, this, &GapCommands::noticeEdit);
+    connectEngine();
+}
+
+void GapCommands::connectEngine()
+{
+    connect(&m_engine, &EngineBridge::gapProgressed, this,
+            [this](const engine::GapProgress& progress) { take(progress.tag, progress.gap); });
+    connect(&m_engine, &EngineBridge::gapReady, this, [this](const engine::GapReady& ready) {
+        take(ready.tag, ready.gap);
+        if (ready.tag == m_tag) {
+            end({});
+        }
+    });
+    connect(&m_engine, &EngineBridge::queryFailed, this, [this](const engine::QueryFailed& failed) {
+        if (failed.tag == m_tag) {
+            end(QString::fromStdString(failed.error.text()));
+        }
+    });
+}
+
+void GapCommands::compute()
+{
+    if (!m_session.isOpen()) {
+        return;
+    }
+    const GapView::Asked asked = m_view.asked();
+    const std::string& run = m_workspace.shownRuns().front();
+    if (asked.subject != GapView::Subject::Drawn && run.empty()) {
+        m_view.tell(tr("There is no run in front: train the project, or look at its weights as drawn."));
+        return;
+    }
+    if (asked.subject == GapView::Subject::Started) {
+        showRecorded(run);
+        return;
+    }
+    engine::GapRequest request;
+    request.methods = asked.methods;
+    if (asked.rankShare) {
+        request.rank = projects::RankScale{*asked.rankShare};
+    }
+    request.projectDirectory = m_session.directory();
+    m_showsDraw = asked.subject == GapView::Subject::Drawn;
+    if (m_showsDraw) {
+        request.project = m_session.project();
+        m_drawn = request.project;
+    } else {
+        request.runDirectory = run;
+    }
+    begin(std::move(request));
+}
+
+void GapCommands::begin(engine::GapRequest request)
+{
+    ++m_asked;
+    m_view.setGap({});
+    m_view.tell({});
+    m_tag = m_engine.gap(std::move(request));
+    m_view.setWork(GapView::Work::Computes);
+}
+
+/// What the run's own fits left when it began.
+void GapCommands::showRecorded(const std::string& run)
+{
+    m_showsDraw = false;
+    const auto read = [run]() -> Result<std::optional<engine::Gap>> {
+        const auto reader = engine::RunReader::open(run);
+        return reader ? reader->gap() : Result<std::optional<engine::Gap>>(reader.error());
+    };
+    inBackground(this, read, [this, asked = ++m_asked](const Result<std::optional<engine::Gap>>& gap) {
+        if (asked != m_asked) {
+            return;
+        }
+        m_view.setGap(gap && *gap ? **gap : engine::Gap{});
+        m_view.tell(!gap   ? QString::fromStdString(gap.error().text())
+                    : *gap ? QString()
+                           : tr("The run in front has recorded none: its weights are whole, or its "
+                                "factors started as drawn."));
+    });
+}
+
+void GapCommands::take(engine::QueryTag tag, const engine::Gap& gap)
+{
+    if (tag == m_tag) {
+        m_view.setGap(gap);
+    }
+}
+
+void GapCommands::end(const QString& told)
+{
+    m_tag = {};
+    m_view.setWork(GapView::Work::Rests);
+    m_view.tell(told);
+    noticeEdit();
+}
+
+/// After an edit the bars stay for comparison; the view says that they show the project before it.
+void GapCommands::noticeEdit()
+{
+    if (m_showsDraw && m_tag == engine::QueryTag{} && m_session.isOpen() && !drawAlike(m_drawn, m_session.project())) {
+        m_view.tell(tr("The project has changed since: compute again to see its gap now."));
+    }
+}
+
+void GapCommands::openAnew()
+{
+    if (m_tag != engine::QueryTag{}) {
+        m_engine.giveUp(std::exchange(m_tag, engine::QueryTag{}));
+    }
+    ++m_asked;
+    m_showsDraw = false;
+    m_view.setWork(GapView::Work::Rests);
+    m_view.setGap({});
+    m_view.tell({});
+}
+
+/// Selects the weight's layer, or its node where the block canvas is in front.
+void GapCommands::choose(const WeightPlace& place)
+{
+    if (!m_session.isOpen() || place.layer < 1) {
+        return;
+    }
+    const projects::Project& project = m_session.project();
+    const projects::Block* const block = project.network.blockOfLayer(place.layer);
+    if (block == nullptr) {
+        return; // the run had more layers than the project has now
+    }
+    const auto node = std::ranges::find(block->graph.nodes, place.node, &projects::Node::name);
+    const bool inside = m_workspace.frontCanvas() == &m_workspace.block();
+    if (inside && node != block->graph.nodes.end()) {
+        m_documents.choose(NodePlace{projects::GraphRef::block(block->name), node->id});
+    } else {
+        m_documents.select({.layers = {place.layer}});
+    }
+}
+
+void GapCommands::mark()
+{
+    const projects::Project& project = m_session.project();
+    const projects::Selection& selection = m_documents.selection();
+    std::set<std::string> nodes;
+    std::string block;
+    if (const auto* const place = std::get_if<NodePlace>(&m_documents.place()); place && place->graph.isBlock()) {
+        const projects::Graph* const graph = projects::findGraph(project, place->graph);
+        const projects::Node* const node = graph ? graph->find(place->node) : nullptr;
+        if (node) {
+            block = place->graph.blockName();
+            nodes.insert(node->name);
+        }
+    }
+    m_view.mark([this, layers = selection.layers, nodes, block](const WeightPlace& place) {
+        const projects::Block* const of =
+            m_session.isOpen() ? m_session.project().network.blockOfLayer(place.layer) : nullptr;
+        return nodes.empty() ? layers.contains(place.layer) : of && of->name == block && nodes.contains(place.node);
+    });
+}
+
+void GapCommands::train()
+{
+    if (!m_session.isOpen()) {
+        return;
+    }
+    const GapView::Asked asked = m_view.asked();
+    if (!asked.rankShare && !startOfFactors(m_session.project())) {
+        m_view.tell(tr("All weights of the project are whole: give its network a rank, or choose one here."));
+        return;
+    }
+    const projects::Sweep sweep = sweepOf(asked);
+    const auto members = projects::expand(m_session.project(), sweep);
+    if (!members) {
+        emit refused(QString::fromStdString(members.error().text()));
+        return;
+    }
+    for (const projects::SweepMember& member : *members) {
+        if (member.error) {
+            emit refused(QString::fromStdString(member.error->text()));
+            return;
+        }
+    }
+    std::vector<projects::Sweep> sweeps = withSweep(m_session.project().sweeps, sweep.name, sweep);
+    const bool same = sweeps == m_session.project().sweeps;
+    if (!same && m_documents.applyEdit(projects::SetSweeps{std::move(sweeps)}) == DocumentViews::Applied::Refused) {
+        return;
+    }
+    m_controller.enqueue(*members);
+}
+
+} // namespace residua::app

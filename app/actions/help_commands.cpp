@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/actions/help_commands.h"
+
+#include "app/actions/window_actions.h"
+#include "app/document/document_session.h"
+#include "app/help/help_window.h"
+#include "app/help/help_words.h"
+#include "app/inspector/inspector.h"
+#include "app/palette/palette_view.h"
+#include "app/views/document_views.h"
+#include "app/workspace/workspace.h"
+#include "resources/help.h"
+
+#include <QApplication>
+
+namespace residua::app {
+
+HelpCommands::HelpCommands(const WindowActions& actions, const DocumentSession& session, const DocumentViews& documents,
+                           Workspace& workspace, const Look& look, QWidget* parent)
+    : QObject(parent),
+      m_session(session),
+      m_documents(documents),
+      m_workspace(workspace),
+      m_look(look),
+      m_parent(parent)
+{
+    connect(actions.explain, &QAction::triggered, this, &HelpCommands::explainSelected);
+    connect(actions.methods, &QAction::triggered, this, [this] { explain(std::string(resources::kHelpIndex)); });
+    connect(actions.fiveMinutes, &QAction::triggered, this, [this] { explain("five-minutes"); });
+    connect(&workspace.view<Inspector>(), &Inspector::explainRequested, this, &HelpCommands::explain);
+    connect(&workspace.view<PaletteView>(), &PaletteView::explainRequested, this,
+            [this](const PaletteItem& item) { explain(helpWordOf(item)); });
+}
+
+/// The palette's item while the palette has the keyboard focus, else the place that all views show.
+void HelpCommands::explainSelected()
+{
+    const PaletteView& palette = m_workspace.view<PaletteView>();
+    const PaletteItem* const item = palette.isAncestorOf(QApplication::focusWidget()) ? palette.current() : nullptr;
+    if (item) {
+        explain(helpWordOf(*item));
+    } else if (m_session.isOpen() && m_workspace.isVisible()) {
+        explain(helpWordOf(m_session.project(), m_documents.place()));
+    } else {
+        explain({});
+    }
+}
+
+void HelpCommands::explain(const std::string& word)
+{
+    if (!m_help) {
+        m_help = new HelpWindow(m_look, m_parent);
+    }
+    m_help->explain(word);
+    m_help->show();
+    m_help->raise();
+    m_help->activateWindow();
+}
+
+} // namespace residua::app

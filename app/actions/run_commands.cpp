@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/actions/run_commands.h"
+
+#include "app/document/document_session.h"
+#include "app/engine/engine_bridge.h"
+#include "app/look/format.h"
+#include "app/runs/background.h"
+#include "app/runs/run_controller.h"
+#include "app/runs/runs_panel.h"
+#include "app/runs/samples_panel.h"
+#include "app/workspace/workspace.h"
+#include "engine/results/run_upkeep.h"
+
+#include <QDir>
+#include <QInputDialog>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace residua::app {
+
+RunCommands::RunCommands(const DocumentSession& session, EngineBridge& engine, RunController& controller,
+                         Workspace& workspace, QWidget* window)
+    : QObject(window),
+      m_session(session),
+      m_engine(engine),
+      m_controller(controller),
+      m_workspace(workspace),
+      m_window(window)
+{
+    connectSamples();
+    connectExport();
+    connect(&workspace.view<RunsPanel>(), &RunsPanel::stopRequested, this,
+            [this](const std::string& run) { stop(run, 0); });
+    connect(&workspace.view<RunsPanel>(), &RunsPanel::stopAtRequested, this, &RunCommands::askWhereToStop);
+    connect(&workspace.view<RunsPanel>(), &RunsPanel::goOnRequested, this, &RunCommands::ask);
+    connect(&controller, &RunController::retrofitted, this, &RunCommands::tellRetrofit);
+    connect(&controller, &RunController::factorised, this, &RunCommands::tellFactors);
+    connect(&controller, &RunController::copyRefused, this, [this](const QString& reason) {
+        if (m_dialog && m_dialog->isVisible()) {
+            m_dialog->refuse(reason);
+        } else {
+            emit refused(reason);
+        }
+    });
+}
+
+void RunCommands::connectSamples()
+{
+    auto& panel = m_workspace.view<SamplesPanel>();
+    connect(&m_workspace.view<RunsPanel>(), &RunsPanel::currentChanged, this, &RunCommands::showRunToSample);
+    connect(&m_workspace.shownRuns(), &visualizers::ShownRuns::frontChanged, this, &RunCommands::showRunToSample);
+    connect(&m_workspace.runsModel(), &RunsModel::listed, this, &RunCommands::showRunToSample);
+    connect(&m_workspace.runsModel(), &RunsModel::renamed, this, &RunCommands::showRunToSample);
+    connect(&m_workspace.view<RunsPanel>(), &RunsPanel::sampleRequested, this, [this, &panel] {
+        m_workspace.showPanelOf(panel);
+        panel.sample();
+    });
+    connect(&m_engine, &EngineBridge::checkpointWritten, &panel,
+            [this, &panel] { panel.noticeCheckpoint(m_controller.runDirectory().string()); });
+    connect(&panel, &SamplesPanel::sampleRequested, this, [this](engine::SampleRequest request) {
+        m_sampled = request.runDirectory.string();
+        request.projectDirectory = m_session.directory();
+        m_sample = m_engine.sample(std::move(request));
+    });
+    connect(&m_engine, &EngineBridge::sampleReady, &panel, [this, &panel](const engine::SampleReady& sample) {
+        if (sample.tag == m_sample) {
+            panel.take(m_sampled, sample);
+        }
+    });
+    connect(&m_engine, &EngineBridge::queryFailed, &panel, [this, &panel](const engine::QueryFailed& failed) {
+        if (failed.tag == m_sample) {
+            panel.refuse(m_sampled, QString::fromStdString(failed.error.text()));
+        }
+    });
+}
+
+void RunCommands::connectExport()
+{
+    connect(&m_workspace.view<RunsPanel>(), &RunsPanel::exportRequested, this, &RunCommands::askToExport);
+    connect(&m_engine, &EngineBridge::exportReady, this, [this](const engine::ExportReady& ready) {
+        if (ready.tag == m_export && m_exportDialog) {
+            m_exportDialog->accept();
+        }
+        emit noted(tr("The network after step %1 is in %2")
+                       .arg(ready.step)
+                       .arg(QDir::toNativeSeparators(QString::fromStdString(ready.folder.string()))));
+    });
+    connect(&m_engine, &EngineBridge::queryFailed, this, [this](const engine::QueryFailed& failed) {
+        if (failed.tag == m_export && m_exportDialog) {
+            m_exportDialog->refuse(QString::fromStdString(failed.error.text()));
+        }
+    });
+}
+
+void RunCommands::askToExport(const std::string& run)
+{
+    inBackground(
+        this, [run] { return readGoOnSource(run); },
+        [this, run](Result<GoOnSource> source) {
+            if (!source) {
+                emit refused(QString::fromStdString(source.error().text()));
+                return;
+            }
+            if (m_exportDialog) {
+                m_exportDialog->close();
+            }
+            const auto proposal = m_session.directory() / std::filesystem::path(run).filename();
+            m_exportDialog = new ExportDialog(std::move(*source), proposal, m_window);
+            connect(m_exportDialog, &ExportDialog::chosen, this, [this](engine::ExportRequest request) {
+                request.projectDirectory = m_session.directory();
+                m_export = m_engine.exportNetwork(std::move(request));
+            });
+            connect(m_exportDialog, &QDialog::rejected, this, [this] { m_engine.giveUp(std::exchange(m_export, {})); });
+            m_exportDialog->show();
+        });
+}
+
+void RunCommands::askWhereToStop(const std::string& run)
+{
+    const engine::RunInfo* info = m_workspace.runsModel().runAt(m_workspace.runsModel().indexOf(run));
+    if (!info) {
+        return;
+    }
+    auto* dialog = new QInputDialog(m_window);
+    dialog->setObjectName(QStringLiteral("stopDialog"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setWindowTitle(tr("Stop %1").arg(QString::fromStdString(info->name)));
+    dialog->setLabelText(tr("After step"));
+    dialog->setInputMode(QInputDialog::IntInput);
+    constexpr std::int64_t kMost = std::numeric_limits<int>::max();
+    dialog->setIntRange(1, static_cast<int>(std::clamp<std::int64_t>(info->steps, 1, kMost)));
+    dialog->setIntValue(static_cast<int>(std::min(info->step + 1, kMost)));
+    connect(dialog, &QInputDialog::intValueSelected, this, [this, run](int step) { stop(run, step); });
+    dialog->open();
+}
+
+void RunCommands::stop(const std::string& run, std::int64_t step)
+{
+    inBackground(
+        this, [run, step] { return engine::stopRun(run, step); },
+        [this, step](const Result<engine::StopAsked>& asked) {
+            if (!asked) {
+                emit refused(QString::fromStdString(asked.error().text()));
+            } else if (*asked == engine::StopAsked::AtRest) {
+                emit noted(tr("No process trains it any more"));
+            } else {
+                emit noted(step > 0 ? tr("It ends after step %1, with a checkpoint").arg(step)
+                                    : tr("It ends after this step, with a checkpoint"));
+            }
+        });
+}
+
+/// The one that is chosen in the list, or else the one in front.
+void RunCommands::showRunToSample()
+{
+    const std::string chosen = m_workspace.view<RunsPanel>().currentDirectory();
+    const std::string run = chosen.empty() ? m_workspace.shownRuns().front() : chosen;
+    const engine::RunInfo* info = m_workspace.runsModel().runAt(m_workspace.runsModel().indexOf(run));
+    // A run that begins comes to the front before it is listed.
+    const std::string name = info ? info->name : std::filesystem::path(run).filename().string();
+    if (run != m_shown || QString::fromStdString(name) != m_shownName) {
+        m_shown = run;
+        m_shownName = QString::fromStdString(name);
+        m_workspace.view<SamplesPanel>().setRun(run, m_shownName);
+    }
+}
+
+void RunCommands::ask(const std::string& run, GoOnKind kind)
+{
+    inBackground(
+        this, [run] { return readGoOnSource(run); },
+        [this, kind](Result<GoOnSource> source) {
+            if (source) {
+                open(kind, std::move(*source));
+            } else {
+                emit refused(QString::fromStdString(source.error().text()));
+            }
+        });
+}
+
+void RunCommands::open(GoOnKind kind, GoOnSource source)
+{
+    if (m_dialog) {
+        m_dialog->close();
+    }
+    m_dialog = new GoOnDialog(kind, std::move(source), m_session.project().topology, m_window);
+    connect(m_dialog, &GoOnDialog::chosen, this, &RunCommands::carryOut);
+    connect(m_dialog, &QDialog::rejected, &m_controller, &RunController::giveUpCopy);
+    m_dialog->show();
+}
+
+void RunCommands::carryOut(const GoOnRequest& request)
+{
+    switch (request.kind) {
+    case GoOnKind::Retrofit:
+        m_controller.retrofit(request); // the dialog stays: it may be refused
+        return;
+    case GoOnKind::Factorise:
+        m_controller.factorise(request);
+        return;
+    case GoOnKind::Resume:
+        if (!m_controller.resume(request)) {
+            m_dialog->refuse(tr("Another run is under way: stop it first."));
+            return;
+        }
+        break;
+    case GoOnKind::Fork:
+        m_controller.fork(request);
+        break;
+    }
+    m_dialog->close();
+}
+
+void RunCommands::tellRetrofit(const engine::RetrofitReady& made)
+{
+    done(tr("Retrofitted at step %1: %2 parameters kept, %3 new, %4 dropped; outputs differ by at most %5")
+             .arg(made.step)
+             .arg(made.kept.size())
+             .arg(made.added.size())
+             .arg(made.dropped.size())
+             .arg(QString::number(made.difference, 'g', 2)));
+}
+
+void RunCommands::tellFactors(const engine::FactoriseReady& made)
+{
+    done(tr("Factorised at step %1: %2 weights, %3 parameters before and %4 after; loss over %5 batches %6 before and "
+            "%7 after")
+             .arg(made.step)
+             .arg(made.weights.size())
+             .arg(formatCount(static_cast<double>(made.parametersBefore)),
+                  formatCount(static_cast<double>(made.parametersAfter)))
+             .arg(made.batches)
+             .arg(QString::number(made.lossBefore, 'g', 5), QString::number(made.lossAfter, 'g', 5)));
+}
+
+/// The copy is there.
+void RunCommands::done(const QString& text)
+{
+    if (m_dialog) {
+        m_dialog->close();
+    }
+    emit noted(text);
+}
+
+} // namespace residua::app

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/views/document_views.h"
+
+#include "app/canvas/canvas_widget.h"
+#include "app/document/analysis.h"
+#include "app/document/document_session.h"
+#include "app/inspector/cost_view.h"
+#include "app/inspector/inspector.h"
+#include "app/inspector/problems_view.h"
+#include "app/look/format.h"
+#include "app/outline/outline_view.h"
+#include "app/palette/palette_view.h"
+#include "app/workspace/workspace.h"
+#include "projects/commands/cures.h"
+#include "visualizers/heatmap/heatmap_view.h"
+
+#include <utility>
+
+namespace residua::app {
+
+DocumentViews::DocumentViews(DocumentSession& session, Analysis& analysis, Workspace& workspace, QObject* parent)
+    : QObject(parent), m_session(session), m_analysis(analysis), m_workspace(workspace)
+{
+    m_soon.setSingleShot(true);
+    m_soon.setInterval(0);
+    connect(&m_soon, &QTimer::timeout, this, &DocumentViews::refresh);
+    connect(&session, &DocumentSession::changed, &m_soon, qOverload<>(&QTimer::start));
+    connect(&session, &DocumentSession::opened, this, &DocumentViews::openAnew);
+    connect(&analysis, &Analysis::updated, this, &DocumentViews::showAnalysis);
+    for (CanvasWidget* canvas : workspace.canvases()) {
+        connect(canvas, &CanvasWidget::requested, this,
+                [this, canvas](const editor::Request& request) { answer(*canvas, request); });
+    }
+    connectPanels();
+}
+
+void DocumentViews::connectPanels()
+{
+    const auto& inspector = m_workspace.view<Inspector>();
+    connect(&inspector, &Inspector::edited, this, &DocumentViews::applyProperty);
+    connect(&inspector, &Inspector::editRequested, this, &DocumentViews::applyEdit);
+    const auto& palette = m_workspace.view<PaletteView>();
+    connect(&palette, &PaletteView::chosen, this, &DocumentViews::applyEdit);
+    connect(&palette, &PaletteView::refused, this, &DocumentViews::refused);
+    connect(&m_workspace.outlineModel(), &OutlineModel::valueEdited, this, &DocumentViews::applyProperty);
+    connect(&m_workspace.view<OutlineView>(), &OutlineView::placeChosen, this, &DocumentViews::choose);
+    connect(&m_workspace.runsModel(), &RunsModel::listed, this, &DocumentViews::showOutline);
+    connect(&m_workspace.view<ProblemsView>(), &ProblemsView::jumpRequested, this, [this](const std::string& pointer) {
+        choose(placeOfPointer(m_session.project(), pointer));
+        if (std::holds_alternative<NodePlace>(m_place) || std::holds_alternative<GraphPlace>(m_place)) {
+            m_workspace.showCanvas(WorkspaceView::Block);
+        }
+    });
+    connect(&m_workspace.view<ProblemsView>(), &ProblemsView::cureRequested, this,
+            [this](const projects::Problem& problem) {
+                if (const auto cure = projects::cureOf(m_session.project(), problem)) {
+                    applyEdit(cure->edit);
+                }
+            });
+    connect(&m_workspace.view<visualizers::HeatmapView>(), &visualizers::HeatmapView::cellHovered, this,
+            [this](int row, int column) {
+                const bool over = row >= 0 && column >= 0;
+                showHovered(over ? std::optional(projects::Shortcut{column, row + 1}) : std::nullopt, nullptr);
+            });
+}
+
+void DocumentViews::openAnew()
+{
+    m_place = ProjectPlace{};
+    m_state = {};
+    if (m_session.isOpen()) {
+        refresh();
+        for (CanvasWidget* canvas : m_workspace.canvases()) {
+            canvas->fit();
+        }
+        m_workspace.view<OutlineView>().expandToDepth(0);
+        m_workspace.view<OutlineView>().collapseAll();
+    }
+}
+
+void DocumentViews::refresh()
+{
+    m_soon.stop();
+    if (!m_session.isOpen()) {
+        return;
+    }
+    projects::Selection kept = existing(m_session.project(), m_state.selection);
+    if (!exists(m_session.project(), m_place)) {
+        m_place = kept.empty() ? ProjectPlace{} : placeOfSelection(m_session.project(), kept);
+    }
+    m_state.selection = std::move(kept);
+    m_state.folds = stillFolded(m_session.project().network, std::move(m_state.folds));
+    m_document = m_session.history().snapshot();
+    showOutline();
+    for (CanvasWidget* canvas : m_workspace.canvases()) {
+        canvas->canvas().setDocument(m_document);
+    }
+    showPlace();
+}
+
+void DocumentViews::showOutline()
+{
+    if (m_session.isOpen() && m_document) {
+        m_workspace.outlineModel().setDocument(m_document, m_workspace.runsModel().runs());
+    }
+}
+
+void DocumentViews::choose(const Place& place)
+{
+    m_place = place;
+    m_state.selection = selectionOfPlace(m_session.project(), place);
+    showPlace();
+}
+
+void DocumentViews::showPlace()
+{
+    showState();
+    m_workspace.view<OutlineView>().showPlace(m_place);
+    m_workspace.view<Inspector>().show(m_session.project(), m_place);
+    m_workspace.view<PaletteView>().setContext(m_session.history().projectSnapshot(), m_place);
+    if (!m_analysis.pending()) { // a pending analysis calls showAnalysis() when it ends
+        showAnalysis();
+    }
+    emit placeChanged();
+}
+
+void DocumentViews::showAnalysis()
+{
+    if (m_soon.isActive()) {
+        return; // refresh() will do it
+    }
+    m_workspace.view<ProblemsView>().setProblems(m_session.project(), m_analysis.problems());
+    const auto& report = m_analysis.cost();
+    m_workspace.view<PaletteView>().setCostNow(report ? std::optional(report->total) : std::nullopt);
+    m_workspace.view<Inspector>().cost().setCost(report ? std::optional(report->total) : std::nullopt,
+                                                 m_analysis.costOf(m_place), formatUnit(m_session.project().data));
+}
+
+void DocumentViews::applyProperty(const Property& property, const QVariant& value)
+{
+    const auto edit = property.edit(m_session.project(), value);
+    if (edit) {
+        applyEdit(*edit);
+    } else {
+        emit refused(QString::fromStdString(edit.error().text()));
+        refresh(); // the editor shows what was refused
+    }
+}
+
+DocumentViews::Applied DocumentViews::applyEdit(const projects::Edit& edit)
+{
+    if (const Status done = m_session.perform(edit); !done) {
+        emit refused(QString::fromStdString(done.error().text()));
+        refresh();
+        return Applied::Refused;
+    }
+    return Applied::Yes;
+}
+
+void DocumentViews::perform(const Result<projects::DocumentChange>& change)
+{
+    if (!change) {
+        emit noted(QString::fromStdString(change.error().message));
+        return;
+    }
+    if (applyEdit(change->edit) == Applied::Refused) {
+        return;
+    }
+    refresh(); // the next gesture must be made on what the edit has changed
+    if (change->selection) {
+        select(*change->selection);
+    }
+}
+
+void DocumentViews::select(const projects::Selection& selection)
+{
+    if (m_soon.isActive()) {
+        refresh(); // the views must show the present document before the selection is applied
+    }
+    m_place = placeOfSelection(m_session.project(), selection);
+    m_state.selection = selection;
+    showPlace();
+}
+
+void DocumentViews::fold(std::vector<editor::LayerRun> folds)
+{
+    m_state.folds = std::move(folds);
+    showState();
+}
+
+void DocumentViews::answer(const CanvasWidget& canvas, const editor::Request& request)
+{
+    if (const auto* edit = std::get_if<editor::RequestEdit>(&request)) {
+        perform(edit->change);
+    } else if (const auto* selection = std::get_if<editor::SelectionChanged>(&request)) {
+        select(selection->selection);
+    } else if (const auto* folds = std::get_if<editor::FoldsChanged>(&request)) {
+        fold(folds->folds);
+    } else if (const auto* block = std::get_if<editor::OpenBlock>(&request)) {
+        choose(GraphPlace{block->graph});
+        m_workspace.view<OutlineView>().expand(m_workspace.view<OutlineView>().currentIndex());
+        m_workspace.showCanvas(WorkspaceView::Block);
+    } else if (std::holds_alternative<editor::EditSelection>(request)) {
+        m_workspace.view<Inspector>().takeFocus();
+    } else if (const auto* hover = std::get_if<editor::HoverShortcut>(&request)) {
+        const auto& shortcut = hover->shortcut;
+        showHovered(shortcut, &canvas);
+        m_workspace.view<visualizers::HeatmapView>().setHighlighted(
+            shortcut ? static_cast<int>(shortcut->target - 1) : -1, shortcut ? static_cast<int>(shortcut->source) : -1);
+    }
+}
+
+// The canvas that the pointer is over shows it already, and its selection may be newer than this one.
+void DocumentViews::showHovered(std::optional<projects::Shortcut> shortcut, const CanvasWidget* over)
+{
+    m_state.hovered = shortcut;
+    for (CanvasWidget* canvas : m_workspace.canvases()) {
+        if (canvas != over) {
+            canvas->canvas().setState(m_state);
+            canvas->refresh();
+        }
+    }
+}
+
+void DocumentViews::showState()
+{
+    for (CanvasWidget* canvas : m_workspace.canvases()) {
+        canvas->canvas().setState(m_state);
+        canvas->refresh();
+    }
+}
+
+} // namespace residua::app

@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/views/run_follower.h"
+
+#include "app/document/document_session.h"
+#include "app/engine/engine_bridge.h"
+#include "app/runs/background.h"
+#include "app/runs/factor_start.h"
+#include "app/runs/run_archive.h"
+#include "app/runs/run_controller.h"
+#include "app/runs/runs_panel.h"
+#include "app/workspace/workspace.h"
+#include "engine/results/coefficients.h"
+#include "engine/results/run_reader.h"
+#include "projects/file/store.h"
+#include "projects/studies/seed_repeats.h"
+#include "visualizers/heatmap/shown_matrices.h"
+#include "visualizers/pareto/pareto_view.h"
+
+#include <QDateTime>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <utility>
+
+namespace residua::app {
+
+namespace {
+
+constexpr int kWatchMilliseconds = 2000;
+
+engine::RunStatus statusOf(RunPhase phase)
+{
+    return phase == RunPhase::Paused ? engine::RunStatus::Paused : engine::RunStatus::Running;
+}
+
+visualizers::RunNumbers numbersOf(const engine::Progress& progress)
+{
+    visualizers::RunNumbers numbers{progress.steps, progress.validations, {}, progress.matrices};
+    if (!progress.steps.empty() && progress.unitsPerSecond > 0) {
+        const std::int64_t step = progress.steps.back().step;
+        numbers.metrics[engine::metric::kThroughput] = {{step, progress.unitsPerSecond}};
+        numbers.metrics[engine::metric::kPeakBytes] = {{step, static_cast<double>(progress.peakBytes)}};
+    }
+    for (const auto& [step, loss] : progress.stageValidations) {
+        numbers.metrics[engine::metric::kStageLoss].push_back({step, loss});
+    }
+    return numbers;
+}
+
+} // namespace
+
+RunFollower::RunFollower(DocumentSession& session, RunController& controller, RunArchive& archive, Workspace& workspace,
+                         QObject* parent)
+    : QObject(parent),
+      m_session(session),
+      m_controller(controller),
+      m_archive(archive),
+      m_workspace(workspace),
+      m_shown(workspace.shownRuns()),
+      m_live(session, workspace)
+{
+    m_watch.setInterval(kWatchMilliseconds); // runs of other processes
+    connect(&m_watch, &QTimer::timeout, this, &RunFollower::listRuns);
+    connect(&session, &DocumentSession::opened, this, &RunFollower::openAnew);
+    connect(&m_loader, &RunLoader::loaded, this, &RunFollower::onLoaded);
+    connect(&m_loader, &RunLoader::failed, this, &RunFollower::onFailed);
+    connectController();
+    connectPanels();
+    connectShown();
+}
+
+void RunFollower::connectController()
+{
+    connect(&m_controller, &RunController::started, this, &RunFollower::onStarted);
+    connect(&m_controller, &RunController::progressed, this, &RunFollower::onProgress);
+    connect(&m_controller, &RunController::ended, this, &RunFollower::listRuns);
+    connect(&m_controller, &RunController::forked, this, &RunFollower::listCopy);
+    connect(&m_controller, &RunController::phaseChanged, this, [this] {
+        if (m_controller.phase() == RunPhase::Paused || m_controller.phase() == RunPhase::Running) {
+            tellPhase();
+        }
+    });
+    connect(&m_archive, &RunArchive::trashed, this, &RunFollower::onTrashed);
+    connect(&m_archive, &RunArchive::restored, this, &RunFollower::listRuns);
+}
+
+void RunFollower::connectPanels()
+{
+    auto& panel = m_workspace.view<RunsPanel>();
+    auto& pareto = m_workspace.view<visualizers::ParetoView>();
+    connect(&panel, &RunsPanel::forkRequested, &m_controller,
+            qOverload<const std::filesystem::path&, std::int64_t>(&RunController::fork));
+    connect(&panel, &RunsPanel::compareRequested, &m_archive, &RunArchive::compare);
+    connect(&panel, &RunsPanel::showRequested, &m_shown, &visualizers::ShownRuns::bringToFront);
+    connect(&panel, &RunsPanel::currentChanged, &pareto,
+            [&pareto](const std::string& directory) { pareto.setSelected(QString::fromStdString(directory)); });
+    connect(&pareto, &visualizers::ParetoView::runChosen, &panel,
+            [&panel](const QString& key) { panel.select(key.toStdString()); });
+    connect(&m_workspace.runsModel(), &RunsModel::renamed, &m_archive, &RunArchive::rename);
+    connect(&m_workspace.runsModel(), &RunsModel::renamed, this,
+            [this](const std::string& directory, const std::string& name) {
+                m_shown.rename(directory, QString::fromStdString(name));
+            });
+    connect(&m_workspace.runsModel(), &RunsModel::annotated, &m_archive, &RunArchive::annotate);
+    connect(&m_workspace.shownMatrices(), &visualizers::ShownMatrices::featureWanted, this, &RunFollower::showFeature);
+}
+
+/// Whatever begins to be shown is read.
+void RunFollower::connectShown()
+{
+    connect(&m_shown, &visualizers::ShownRuns::overlaid, this, &RunFollower::request);
+    connect(&m_shown, &visualizers::ShownRuns::frontChanged, this, [this] {
+        if (!m_shown.front().empty()) {
+            request(m_shown.front());
+        }
+    });
+    connect(&m_shown, &visualizers::ShownRuns::overlayRemoved, this, [this](const std::string& directory) {
+        if (!m_shown.find(directory)) {
+            m_marks.erase(directory);
+        }
+    });
+}
+
+void RunFollower::openAnew()
+{
+    m_shown.clear();
+    m_reading.clear();
+    m_marks.clear();
+    m_pending.reset();
+    m_session.isOpen() ? m_watch.start() : m_watch.stop();
+    takeList({});
+    if (m_controller.phase() != RunPhase::Idle && isHere(m_controller.runDirectory())) {
+        showLive(); // back at the project that is being trained
+    }
+    listRuns();
+}
+
+void RunFollower::listRuns()
+{
+    constexpr int kEnough = 2; // one is being read, one follows it
+    if (m_lists >= kEnough || !m_session.isOpen() || m_session.isDraft()) {
+        return;
+    }
+    ++m_lists;
+    inBackground(
+        m_archive.thread(), this,
+        [folder = m_session.directory() / projects::kRunsFolder, further = runsElsewhere()] {
+            return engine::listRuns(folder, further);
+        },
+        [this, of = m_session.directory()](std::vector<engine::RunInfo> runs) {
+            --m_lists;
+            if (m_session.isOpen() && m_session.directory() == of) {
+                takeList(std::move(runs));
+            }
+        });
+}
+
+void RunFollower::followAlso(const std::filesystem::path& run)
+{
+    if (!isHere(run)) {
+        m_elsewhere[m_session.directory()].push_back(run);
+    }
+    show(run.string());
+    listRuns();
+}
+
+/// A copy of a run that lies elsewhere lies beside it.
+void RunFollower::listCopy(const std::filesystem::path& copy)
+{
+    const auto beside = [&](const std::filesystem::path& run) { return run.parent_path() == copy.parent_path(); };
+    if (!isHere(copy) && std::ranges::any_of(runsElsewhere(), beside)) {
+        m_elsewhere[m_session.directory()].push_back(copy);
+    }
+    listRuns();
+}
+
+/// The runs of the open project that are known to lie outside of it.
+std::vector<std::filesystem::path> RunFollower::runsElsewhere() const
+{
+    const auto found = m_elsewhere.find(m_session.directory());
+    return found == m_elsewhere.end() ? std::vector<std::filesystem::path>() : found->second;
+}
+
+void RunFollower::takeList(std::vector<engine::RunInfo> runs)
+{
+    m_workspace.runsModel().setRuns(std::move(runs));
+    const std::vector<engine::RunInfo>& known = m_workspace.runsModel().runs();
+    if (m_shown.front().empty() && !known.empty()) { // just opened, or what was shown is in the trash: the newest
+        show(known.front().directory);
+    }
+    for (const engine::RunInfo& run : known) {
+        follow(run);
+    }
+}
+
+bool RunFollower::isLive(const std::string& directory) const
+{
+    return m_controller.phase() != RunPhase::Idle && m_controller.runDirectory() == directory;
+}
+
+/// Reads what a run has grown by. The engine tells its own run's numbers itself, but not its events.
+void RunFollower::follow(const engine::RunInfo& run)
+{
+    const auto mark = m_marks.find(run.directory);
+    if (mark == m_marks.end()) {
+        return;
+    }
+    if (isLive(run.directory)) {
+        m_loader.load(run.directory, kKnownButEvents);
+    } else if (run.step > mark->second.step) {
+        m_loader.load(run.directory, mark->second);
+    } else if (run.step < mark->second.step) { // gone on with from an earlier checkpoint
+        request(run.directory);
+    }
+}
+
+/// Reads all of a run. What the engine tells of it meanwhile waits for what came before.
+void RunFollower::request(const std::string& directory)
+{
+    if (isLive(directory) && !m_pending) {
+        m_pending.emplace();
+    }
+    if (m_reading.insert(directory).second) {
+        m_loader.load(directory);
+    }
+}
+
+/// Shows a run's matrices, and lays its curves over those of others.
+void RunFollower::show(const std::string& directory)
+{
+    m_shown.bringToFront(directory);
+    m_shown.overlay(directory);
+}
+
+void RunFollower::onStarted(const std::filesystem::path& directory)
+{
+    if (isHere(directory)) {
+        showLive();
+        listRuns();
+    }
+}
+
+/// Whether the run is one of the open project's.
+bool RunFollower::isHere(const std::filesystem::path& directory) const
+{
+    if (!m_session.isOpen() || m_session.isDraft()) {
+        return false;
+    }
+    const std::filesystem::path within = directory.lexically_relative(m_session.directory() / projects::kRunsFolder);
+    const bool inside = !within.empty() && *within.begin() != "..";
+    return inside || std::ranges::count(runsElsewhere(), directory) > 0;
+}
+
+/// Shows the run that trains, in every view.
+void RunFollower::showLive()
+{
+    const std::string live = m_controller.runDirectory().string();
+    m_marks.erase(live);
+    show(live);
+    request(live); // a run that is gone on with is shown already
+}
+
+void RunFollower::tellPhase()
+{
+    m_workspace.runsModel().setLive(m_controller.runDirectory().string(), statusOf(m_controller.phase()),
+                                    m_controller.progress().step, m_controller.progress().loss);
+}
+
+void RunFollower::onProgress(const engine::Progress& progress)
+{
+    if (!isHere(m_controller.runDirectory())) {
+        return; // another project is open meanwhile
+    }
+    tellPhase();
+    if (m_pending) {
+        merge(*m_pending, progress);
+    } else {
+        m_shown.add(m_controller.runDirectory().string(), numbersOf(progress));
+        m_shown.addStages(m_controller.runDirectory().string(), progress.stages);
+    }
+}
+
+void RunFollower::applyPending()
+{
+    if (const auto pending = std::exchange(m_pending, std::nullopt)) {
+        m_shown.add(m_controller.runDirectory().string(), numbersOf(*pending));
+        m_shown.addStages(m_controller.runDirectory().string(), pending->stages);
+    }
+}
+
+void RunFollower::onLoaded(const std::shared_ptr<const RunRecord>& record)
+{
+    const std::string& directory = record->directory;
+    const bool whole = record->since == RunMark{};
+    if (whole && !record->faults.empty() && m_shown.find(directory)) {
+        emit refused(
+            tr("Of the run %1 a part is left out: %2")
+                .arg(QString::fromStdString(record->name), QString::fromStdString(record->faults.front().text())));
+    }
+    if (whole) {
+        m_reading.erase(directory);
+        m_shown.begin(directory,
+                      {QString::fromStdString(record->name), record->flopPerUnit, record->flops,
+                       record->project.topology, record->project.network.depth(), startOf(directory), record->bounds,
+                       projects::textApartFromSeeds(record->project), startOfFactors(record->project)});
+    }
+    m_shown.add(directory, record->numbers);
+    m_shown.setStages(directory, record->stages);
+    if (m_shown.front() == directory) {
+        followFeature(record->events);
+    }
+    if (m_shown.find(directory)) {
+        tellRate(*record);
+        if (record->since != kKnownButEvents) {
+            m_marks[directory] = record->mark();
+        }
+    }
+    if (whole && isLive(directory)) {
+        applyPending();
+    }
+}
+
+/// When the run started, to the second, since runs of one name may begin within a minute.
+QString RunFollower::startOf(const std::string& directory) const
+{
+    const engine::RunInfo* run = m_workspace.runsModel().runAt(m_workspace.runsModel().indexOf(directory));
+    const QString created = run ? QString::fromStdString(run->created) : QString();
+    const QDateTime moment = QDateTime::fromString(created, Qt::ISODate).toLocalTime();
+    const bool today = moment.date() == QDate::currentDate();
+    return moment.toString(today ? QStringLiteral("HH:mm:ss") : QStringLiteral("yyyy-MM-dd HH:mm:ss"));
+}
+
+void RunFollower::onFailed(const std::string& directory, const QString& reason)
+{
+    m_reading.erase(directory);
+    if (m_shown.find(directory)) { // else it went to the trash while it was being read
+        emit refused(reason);
+    }
+    if (isLive(directory)) {
+        applyPending();
+    }
+}
+
+void RunFollower::tellRate(const RunRecord& record)
+{
+    const auto speed = record.numbers.metrics.find(engine::metric::kThroughput);
+    if (speed != record.numbers.metrics.end() && !speed->second.empty() && record.flopPerUnit > 0) {
+        const auto& [step, units] = speed->second.back();
+        const auto done = static_cast<double>(step);
+        const double share = projects::wholeSteps(record.flops, done) - projects::wholeSteps(record.flops, done - 1);
+        emit rateKnown(units * share * record.flopPerUnit);
+    }
+}
+
+void RunFollower::showFeature(int feature)
+{
+    const std::string run = m_shown.front();
+    m_featureStep = -1;
+    inBackground(
+        m_archive.thread(), this, [run, feature] { return engine::featureHistory(run, feature); },
+        [this, run, feature](const Result<std::vector<engine::Matrix>>& history) {
+            if (run != m_shown.front()) {
+                return;
+            }
+            if (!history) {
+                emit refused(QString::fromStdString(history.error().text()));
+            }
+            m_featureStep = history && !history->empty() ? history->back().step : -1;
+            m_workspace.shownMatrices().setFeature(feature, history ? *history : std::vector<engine::Matrix>());
+        });
+}
+
+/// A single feature's weights are in the checkpoints alone: each new one is read.
+void RunFollower::followFeature(const std::vector<engine::RunEvent>& events)
+{
+    const std::optional<int> feature = m_workspace.shownMatrices().feature();
+    const auto isNew = [this](const engine::RunEvent& event) {
+        return event.kind == engine::RunEventKind::Checkpoint && event.step > m_featureStep;
+    };
+    if (!feature || m_featureStep < 0 || std::ranges::none_of(events, isNew)) {
+        return; // none is shown, or all of it is being read
+    }
+    const std::int64_t after = m_featureStep;
+    const auto last = std::ranges::max_element(events, {}, &engine::RunEvent::step);
+    m_featureStep = std::max(after, last->step);
+    inBackground(
+        m_archive.thread(), this,
+        [run = m_shown.front(), number = *feature, after] { return engine::featureHistory(run, number, after); },
+        [this, run = m_shown.front(), feature](const Result<std::vector<engine::Matrix>>& history) {
+            if (history && run == m_shown.front() && feature == m_workspace.shownMatrices().feature()) {
+                m_workspace.shownMatrices().appendFeature(*history);
+            }
+        });
+}
+
+void RunFollower::onTrashed(const std::vector<TrashedRun>& runs)
+{
+    for (const TrashedRun& run : runs) {
+        if (run.directory == m_shown.front()) {
+            m_shown.bringToFront({});
+        }
+        m_shown.removeOverlay(run.directory);
+    }
+    listRuns();
+}
+
+std::string RunFollower::chosenRun() const
+{
+    const std::string current = m_workspace.view<RunsPanel>().currentDirectory();
+    return current.empty() ? m_shown.front() : current;
+}
+
+QString RunFollower::chosenRunName() const
+{
+    const engine::RunInfo* run = m_workspace.runsModel().runAt(m_workspace.runsModel().indexOf(chosenRun()));
+    return run ? QString::fromStdString(run->name) : QString();
+}
+
+} // namespace residua::app

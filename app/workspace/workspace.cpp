@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/workspace/workspace.h"
+
+#include "app/block/block_bar.h"
+#include "app/canvas/canvas_widget.h"
+#include "app/look/theme.h"
+#include "app/palette/palette_view.h"
+#include "app/schedule/schedule_panel.h"
+#include "editor/block/block_canvas.h"
+#include "editor/depth/depth_canvas.h"
+#include "editor/matrix/matrix_canvas.h"
+#include "visualizers/plot/plot_view.h"
+
+#include <QApplication>
+#include <QDockWidget>
+#include <QEvent>
+#include <QTabWidget>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <utility>
+
+namespace residua::app {
+
+namespace {
+
+constexpr QSize kLeastCentre{200, 110}; ///< else the bars of the pages behind would ask for more
+constexpr int kLeastDockHeight = 90;
+constexpr int kOneColumn = 900;   ///< narrower, the left and the right panels are tabs of one place
+constexpr int kWideEnough = 1500; ///< for curves and tables beside each other
+constexpr int kRoomForTwo = 1010; ///< the same where the plots have the room
+constexpr double kPlotShare = DockExtents{}.below;
+constexpr double kPlotShareOfPlots = 0.62;
+constexpr double kMostOfLeast = 1.25;     ///< of its share, that the panels below may take in a low window
+constexpr double kPlotShareOfHigh = 0.22; ///< a matrix is square, and what flows through a block flows upwards
+
+/// A canvas below a bar that belongs to it.
+QWidget* underBar(QWidget* bar, CanvasWidget* canvas)
+{
+    auto* page = new QWidget;
+    auto* column = new QVBoxLayout(page);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(bar);
+    column->addWidget(canvas, 1);
+    page->setFocusProxy(canvas);
+    return page;
+}
+
+Qt::DockWidgetArea areaOf(const Panel& panel)
+{
+    return panel.area == PanelArea::Left    ? Qt::LeftDockWidgetArea
+           : panel.area == PanelArea::Right ? Qt::RightDockWidgetArea
+                                            : Qt::BottomDockWidgetArea;
+}
+
+} // namespace
+
+Workspace::Workspace(const Look& look, QWidget* parent)
+    : QMainWindow(parent, Qt::Widget),
+      m_look(look),
+      m_runsModel(m_shownRuns),
+      m_costs(m_runsModel),
+      m_canvas(new CanvasWidget(editor::makeDepthCanvas(), this)),
+      m_matrix(new CanvasWidget(editor::makeMatrixCanvas(), this)),
+      m_blockCanvas(nullptr),
+      m_block(nullptr),
+      m_blockBar(new BlockBar),
+      m_centre(new QTabWidget(this)),
+      m_schedule(new SchedulePanel(look))
+{
+    auto blockCanvas = editor::makeBlockCanvas();
+    m_blockCanvas = blockCanvas.get();
+    m_block = new CanvasWidget(std::move(blockCanvas), this);
+    setObjectName(QStringLiteral("workspace"));
+    setDockOptions(QMainWindow::AnimatedDocks | QMainWindow::AllowNestedDocks | QMainWindow::AllowTabbedDocks |
+                   QMainWindow::GroupedDragging); // a tab that is dragged away is torn off
+    setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
+    setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
+    setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);
+    makeCentre();
+    m_shownMatrices.follow(m_shownRuns);
+    const PanelModels models{m_look,  m_outlineModel, m_paletteModel, m_runsModel,
+                             m_costs, m_shownRuns,    m_shownMatrices};
+    for (const Panel& panel : panels()) {
+        addDock(panel, panel.make(models));
+    }
+    view<PaletteView>().acceptDropsOn(*m_canvas);
+    view<PaletteView>().acceptDropsOn(*m_matrix);
+    arrange(WorkspaceView::Depth, size());
+    for (const visualizers::PlotView* plot : findChildren<visualizers::PlotView*>()) {
+        connect(plot, &visualizers::PlotView::exportChosen, this, &Workspace::setExportChoice);
+        connect(plot, &visualizers::PlotView::exportChosen, this, &Workspace::exportChosen);
+    }
+    connect(&look, &Look::changed, this, &Workspace::applyTheme);
+    applyTheme();
+}
+
+void Workspace::makeCentre()
+{
+    m_canvas->setAccessibleName(tr("Depth canvas; the outline holds the same for the keyboard"));
+    m_matrix->setAccessibleName(tr("Matrix of shortcuts; the arrows move over its cells, Space adds or prunes"));
+    m_block->setAccessibleName(tr("Block canvas; the arrows follow its wires, the outline holds its nodes"));
+    m_centre->setObjectName(QStringLiteral("centre"));
+    m_centre->setAccessibleName(tr("Canvases"));
+    m_centre->setDocumentMode(true);
+    m_centre->setMinimumSize(kLeastCentre);
+    m_centre->addTab(m_canvas, tr("Depth"));
+    m_centre->addTab(m_matrix, tr("Matrix"));
+    m_centre->addTab(underBar(m_blockBar, m_block), tr("Block"));
+    m_centre->addTab(m_schedule, tr("Schedule"));
+    connect(m_centre, &QTabWidget::currentChanged, this, &Workspace::frontChanged);
+    setCentralWidget(m_centre);
+}
+
+void Workspace::addDock(const Panel& panel, QWidget* content)
+{
+    auto* dock = new QDockWidget(panel.text(), this);
+    dock->setObjectName(QLatin1String(panel.dock));
+    content->setMinimumSize(panel.narrowest, kLeastDockHeight);
+    dock->setWidget(content);
+    addDockWidget(areaOf(panel), dock);
+    // Side by side, new docks would ask for a very wide window, and get it before they are arranged.
+    for (std::size_t i = 0; i < m_docks.size(); ++i) {
+        if (areaOf(panels()[i]) == areaOf(panel)) {
+            tabifyDockWidget(m_docks[i], dock);
+            break;
+        }
+    }
+    dock->toggleViewAction()->setObjectName(QStringLiteral("panel:") + dock->objectName()); // in the user's settings
+    m_docks.push_back(dock);
+    const auto later = [this] { QMetaObject::invokeMethod(this, &Workspace::updateTitleBars, Qt::QueuedConnection); };
+    connect(dock, &QDockWidget::dockLocationChanged, this, later);
+    connect(dock, &QDockWidget::topLevelChanged, this, later);
+    connect(dock, &QDockWidget::visibilityChanged, this, later);
+}
+
+std::vector<QDockWidget*> Workspace::docksOf(PanelArea area) const
+{
+    std::vector<QDockWidget*> docks;
+    for (std::size_t i = 0; i < m_docks.size(); ++i) {
+        if (panels()[i].area == area) {
+            docks.push_back(m_docks[i]);
+        }
+    }
+    return docks;
+}
+
+QDockWidget* Workspace::dockOf(const Panel& panel) const
+{
+    return m_docks[static_cast<std::size_t>(&panel - panels().data())];
+}
+
+void Workspace::arrange(WorkspaceView view, QSize size, const Panel* front)
+{
+    // Out first: on its way to its place a dock would else stand beside others, and ask for more width than there is.
+    for (QDockWidget* dock : m_docks) {
+        dock->setFloating(false);
+        removeDockWidget(dock);
+    }
+    bringForward(view);
+    const bool oneColumn = size.width() < kOneColumn;
+    for (const Panel& panel : panels()) {
+        if (!panel.isBelow()) {
+            QDockWidget* first = docksOf(oneColumn ? PanelArea::Left : panel.area).front();
+            dockOf(panel) == first ? addDockWidget(areaOf(panel), first) : tabifyDockWidget(first, dockOf(panel));
+        }
+    }
+    const bool sideBySide = size.width() >= (view == WorkspaceView::Plots ? kRoomForTwo : kWideEnough);
+    placeBelow(sideBySide);
+    for (QDockWidget* dock : m_docks) {
+        dock->show();
+    }
+    for (const PanelArea area : {PanelArea::Left, PanelArea::Right, PanelArea::Tables, PanelArea::Curves}) {
+        docksOf(area).front()->raise();
+    }
+    if (front) {
+        dockOf(*front)->raise();
+    }
+    sizeDocks(view, size, front);
+}
+
+void Workspace::placeBelow(bool sideBySide)
+{
+    const std::vector<QDockWidget*> curves = docksOf(PanelArea::Curves);
+    const std::vector<QDockWidget*> tables = docksOf(PanelArea::Tables);
+    addDockWidget(Qt::BottomDockWidgetArea, curves.front());
+    if (sideBySide) {
+        splitDockWidget(curves.front(), tables.front(), Qt::Horizontal);
+    } else {
+        tabifyDockWidget(curves.front(), tables.front());
+    }
+    for (const auto& tabs : {curves, tables}) {
+        for (std::size_t i = 1; i < tabs.size(); ++i) {
+            tabifyDockWidget(tabs[i - 1], tabs[i]);
+        }
+    }
+    if (sideBySide) {
+        resizeDocks({curves.front(), tables.front()}, {3, 2}, Qt::Horizontal);
+    }
+}
+
+void Workspace::sizeDocks(WorkspaceView view, QSize size, const Panel* front)
+{
+    const bool plots = view == WorkspaceView::Plots || (front && front->isBelow());
+    const bool high = view == WorkspaceView::Block || view == WorkspaceView::Matrix;
+    const double share = plots ? kPlotShareOfPlots : high ? kPlotShareOfHigh : kPlotShare;
+    const double least = std::min((high ? 120.0 : 220.0) / std::max(size.height(), 1), share * kMostOfLeast);
+    DockExtents extents;
+    extents.below = std::max(least, share);
+    m_keeper.want(extents);
+}
+
+bool Workspace::rearrange(const QByteArray& state, const std::optional<DockExtents>& extents)
+{
+    if (!restoreState(state)) {
+        return false;
+    }
+    m_keeper.want(extents.value_or(DockExtents{}));
+    return true;
+}
+
+/// A border between docks is dragged in this widget; there is no signal of it.
+bool Workspace::event(QEvent* event)
+{
+    const bool done = QMainWindow::event(event);
+    if (event->type() == QEvent::MouseButtonRelease) {
+        m_keeper.noticeDrag();
+    } else if (event->type() == QEvent::Show) {
+        m_keeper.apply(); // the window may have another size than when this was hidden
+    }
+    return done;
+}
+
+void Workspace::resizeEvent(QResizeEvent* event)
+{
+    QMainWindow::resizeEvent(event);
+    m_keeper.apply();
+}
+
+/// The dock with the focus; else the one in front below the canvases.
+QDockWidget* Workspace::dockInFront() const
+{
+    for (QDockWidget* dock : m_docks) {
+        if (dock->isAncestorOf(QApplication::focusWidget())) {
+            return dock;
+        }
+    }
+    for (const Panel& panel : panels()) {
+        if (panel.isBelow() && !dockOf(panel)->visibleRegion().isEmpty()) {
+            return dockOf(panel);
+        }
+    }
+    return nullptr;
+}
+
+void Workspace::toggleFloating()
+{
+    if (QDockWidget* dock = dockInFront()) {
+        dock->setFloating(!dock->isFloating());
+        dock->raise();
+        dock->activateWindow();
+    }
+}
+
+visualizers::PlotView* Workspace::plotInFront() const
+{
+    const QDockWidget* dock = dockInFront();
+    auto* plot = dock ? qobject_cast<visualizers::PlotView*>(dock->widget()) : nullptr;
+    return plot ? plot : qobject_cast<visualizers::PlotView*>(docksOf(PanelArea::Curves).front()->widget());
+}
+
+void Workspace::showPanelOf(const QWidget& view)
+{
+    const auto holds = [&](const QDockWidget* dock) { return dock->isAncestorOf(&view); };
+    QDockWidget* dock = *std::ranges::find_if(m_docks, holds);
+    dock->show();
+    dock->raise();
+}
+
+void Workspace::showPalette()
+{
+    showPanelOf(view<PaletteView>());
+    view<PaletteView>().focusSearch();
+}
+
+CanvasWidget* Workspace::frontCanvas() const
+{
+    for (CanvasWidget* canvas : canvases()) {
+        if (m_centre->currentWidget() == canvas || m_centre->currentWidget()->isAncestorOf(canvas)) {
+            return canvas;
+        }
+    }
+    return nullptr;
+}
+
+void Workspace::bringForward(WorkspaceView view)
+{
+    m_centre->setCurrentWidget(view == WorkspaceView::Matrix     ? static_cast<QWidget*>(m_matrix)
+                               : view == WorkspaceView::Schedule ? static_cast<QWidget*>(m_schedule)
+                               : view == WorkspaceView::Block    ? m_block->parentWidget()
+                                                                 : m_canvas);
+}
+
+void Workspace::showCanvas(WorkspaceView view)
+{
+    bringForward(view);
+    CanvasWidget* const canvas = frontCanvas();
+    QWidget* const keys = canvas ? canvas->surface() : m_schedule;
+    keys->setFocus();
+}
+
+/// A tab names its dock already: a title under it would say the same twice.
+void Workspace::updateTitleBars()
+{
+    for (QDockWidget* dock : m_docks) {
+        const bool tabbed = !dock->isFloating() && !tabifiedDockWidgets(dock).isEmpty();
+        if (tabbed == (dock->titleBarWidget() != nullptr)) {
+            continue;
+        }
+        QWidget* old = dock->titleBarWidget();
+        dock->setTitleBarWidget(tabbed ? new QWidget(dock) : nullptr);
+        delete old;
+    }
+}
+
+void Workspace::setExportChoice(const visualizers::ExportChoice& choice)
+{
+    for (visualizers::PlotView* plot : findChildren<visualizers::PlotView*>()) {
+        plot->setExportChoice(choice);
+    }
+}
+
+void Workspace::applyTheme()
+{
+    const ThemeKind kind = m_look.theme().kind();
+    for (CanvasWidget* canvas : canvases()) {
+        canvas->setTheme(kind);
+    }
+    m_runsModel.setTheme(kind);
+    for (visualizers::PlotView* plot : findChildren<visualizers::PlotView*>()) {
+        plot->setTheme(kind);
+    }
+}
+
+} // namespace residua::app

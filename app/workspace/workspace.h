@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/outline/outline_model.h"
+#include "app/palette/palette_model.h"
+#include "app/runs/run_costs.h"
+#include "app/runs/runs_model.h"
+#include "app/workspace/dock_extents.h"
+#include "app/workspace/panels.h"
+#include "visualizers/heatmap/shown_matrices.h"
+#include "visualizers/runs/shown_runs.h"
+
+#include <QMainWindow>
+
+#include <array>
+#include <optional>
+#include <vector>
+
+class QDockWidget;
+class QTabWidget;
+
+namespace residua::visualizers {
+struct ExportChoice;
+class PlotView;
+} // namespace residua::visualizers
+
+namespace residua::editor {
+class BlockCanvas;
+} // namespace residua::editor
+
+namespace residua::app {
+
+class BlockBar;
+class CanvasWidget;
+class Look;
+class SchedulePanel;
+
+/// What is given the most space.
+enum class WorkspaceView {
+    Depth,    ///< the depth canvas
+    Matrix,   ///< the matrix, and more height
+    Block,    ///< the inside of a block, and more height
+    Schedule, ///< the stages of training
+    Plots,    ///< the plots, side by side
+};
+
+/// The views of an open project: canvases, and the panels of panels.h as docks around them. It makes them, and places
+/// them; what they show is connected elsewhere.
+class Workspace : public QMainWindow {
+    Q_OBJECT
+public:
+    explicit Workspace(const Look& look, QWidget* parent = nullptr);
+
+    /// The depth canvas.
+    [[nodiscard]] CanvasWidget& canvas() { return *m_canvas; }
+    [[nodiscard]] CanvasWidget& matrix() { return *m_matrix; }
+    [[nodiscard]] CanvasWidget& block() { return *m_block; }
+    [[nodiscard]] editor::BlockCanvas& blockCanvas() { return *m_blockCanvas; }
+    [[nodiscard]] BlockBar& blockBar() { return *m_blockBar; }
+    [[nodiscard]] SchedulePanel& schedule() { return *m_schedule; }
+    /// The canvas in front; null where the schedule is.
+    [[nodiscard]] CanvasWidget* frontCanvas() const;
+    /// Brings a canvas or the schedule to the front, and the keys to it.
+    void showCanvas(WorkspaceView view);
+    /// The canvases: all show the same document.
+    [[nodiscard]] std::array<CanvasWidget*, 3> canvases() const { return {m_canvas, m_matrix, m_block}; }
+    [[nodiscard]] OutlineModel& outlineModel() { return m_outlineModel; }
+    [[nodiscard]] RunsModel& runsModel() { return m_runsModel; }
+    [[nodiscard]] visualizers::ShownRuns& shownRuns() { return m_shownRuns; }
+    [[nodiscard]] visualizers::ShownMatrices& shownMatrices() { return m_shownMatrices; }
+    /// The view of this type that a panel shows.
+    template <class View>
+    [[nodiscard]] View& view() const
+    {
+        return *findChild<View*>();
+    }
+    [[nodiscard]] const std::vector<QDockWidget*>& docks() const { return m_docks; }
+
+    /// Puts every dock where it belongs in a window of this size; `front`, if it is not null, is given the most
+    /// space.
+    void arrange(WorkspaceView view, QSize size, const Panel* front = nullptr);
+    /// Puts the docks where `state`, of saveState(), has them. False, and nothing is done, where it is none.
+    [[nodiscard]] bool rearrange(const QByteArray& state, const std::optional<DockExtents>& extents);
+    /// What the docks take of a window that is large enough.
+    [[nodiscard]] const DockExtents& dockExtents() const { return m_keeper.wanted(); }
+    /// Brings the panel that holds `view` to the front.
+    void showPanelOf(const QWidget& view);
+    /// Brings the palette to the front and puts the cursor in its search.
+    void showPalette();
+    /// Tears the panel in front off the window, or puts it back.
+    void toggleFloating();
+    /// The plot that a command without a pointer means.
+    [[nodiscard]] visualizers::PlotView* plotInFront() const;
+    /// The choice that every plot's export dialog starts with.
+    void setExportChoice(const visualizers::ExportChoice& choice);
+
+signals:
+    /// Another canvas is in front, or the schedule is.
+    void frontChanged();
+    void exportChosen(const visualizers::ExportChoice& choice);
+
+protected:
+    bool event(QEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    [[nodiscard]] QDockWidget* dockInFront() const;
+    void addDock(const Panel& panel, QWidget* content);
+    /// The docks of an area, as tabs in the order of the table.
+    [[nodiscard]] std::vector<QDockWidget*> docksOf(PanelArea area) const;
+    [[nodiscard]] QDockWidget* dockOf(const Panel& panel) const;
+    void placeBelow(bool sideBySide);
+    void sizeDocks(WorkspaceView view, QSize size, const Panel* front);
+    void makeCentre();
+    void bringForward(WorkspaceView view);
+    void applyTheme();
+    void updateTitleBars();
+
+    const Look& m_look;
+    visualizers::ShownRuns m_shownRuns;
+    visualizers::ShownMatrices m_shownMatrices;
+    OutlineModel m_outlineModel;
+    PaletteModel m_paletteModel;
+    RunsModel m_runsModel;
+    RunCosts m_costs;
+    CanvasWidget* m_canvas;
+    CanvasWidget* m_matrix;
+    editor::BlockCanvas* m_blockCanvas; ///< of m_block
+    CanvasWidget* m_block;
+    BlockBar* m_blockBar;
+    QTabWidget* m_centre;
+    SchedulePanel* m_schedule;
+    std::vector<QDockWidget*> m_docks; ///< of panels(), in its order
+    DockKeeper m_keeper{*this};
+};
+
+} // namespace residua::app

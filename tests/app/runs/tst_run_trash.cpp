@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Runs that go to the trash in the window, and come back.
+#include "app/runs/runs_panel.h"
+#include "tests/app/runs/runs_harness.h"
+#include "tests/support/test_program.h"
+#include "visualizers/plot/background_pool.h"
+#include "visualizers/runs/metrics_view.h"
+
+#include <QApplication>
+#include <QScopeGuard>
+#include <QSemaphore>
+#include <QThreadPool>
+
+#include <memory>
+
+using namespace residua;
+using namespace residua::app;
+
+class TestRunTrash : public RunsHarness {
+    Q_OBJECT
+
+private slots:
+    void init() { openProjectWithoutRuns(); }
+
+    void cleanup() { m_window.reset(); }
+
+    void aDeletedRunLeavesEveryPlotAndComesBack()
+    {
+        train();
+        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 1, kPatience);
+        QVERIFY(points(lossCsv()) > 0);
+        QVERIFY(points(m_window->workspace().view<visualizers::MetricsView>().csv()) > 0);
+        tree()->setFocus();
+        tree()->setCurrentIndex(tree()->model()->index(0, 0));
+        QTest::keyClick(tree(), Qt::Key_Delete);
+        QTRY_VERIFY_WITH_TIMEOUT(m_window->bannerText().contains("trash?"), kPatience);
+        QTest::keyClick(QApplication::focusWidget(), Qt::Key_Escape); // after all not
+        QVERIFY(tree()->hasFocus());
+        QTRY_COMPARE_WITH_TIMEOUT(m_window->bannerText(), QString(), kPatience);
+        QTest::keyClick(tree(), Qt::Key_Delete);
+        QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return);
+        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 0, kPatience);
+        QCOMPARE(points(lossCsv()), 0);
+        QCOMPARE(points(heatmap().csv()), 0);
+        const QModelIndex row = m_window->workspace().outlineModel().indexOf(ShortcutsPlace{{{0, 1}}});
+        QVERIFY(!isNumber(row.siblingAtColumn(OutlineModel::Value))); // no weight of it stands anywhere
+        QCOMPARE(points(m_window->workspace().view<visualizers::MetricsView>().csv()), 0);
+        QTRY_VERIFY_WITH_TIMEOUT(m_window->bannerText().contains("trash"), kPatience);
+        button(QStringLiteral("Bring it back"))->click();
+        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 1, kPatience);
+    }
+
+    /// That a run in the trash can no longer be read is no error, and does not hide the way to bring it back.
+    void aRunDeletedWhileItIsReadCanBeBroughtBack()
+    {
+        write("one", 0.25F);
+        write("two", 0.5F);
+        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 2, kPatience);
+        auto& shown = m_window->workspace().shownRuns();
+        const std::string one = (m_project / projects::kRunsFolder / "one").string();
+        QTRY_VERIFY_WITH_TIMEOUT(points(lossCsv()) > 0, kPatience);
+        shown.removeOverlay(one);
+        shown.bringToFront({});
+        QThreadPool& readers = visualizers::backgroundPool();
+        readers.waitForDone();
+        const int threads = readers.maxThreadCount();
+        const auto held = std::make_shared<QSemaphore>();
+        const auto release = qScopeGuard([&] { held->release(threads); });
+        for (int i = 0; i < threads; ++i) {
+            readers.start([held] { held->acquire(); });
+        }
+        shown.overlay(one); // read once the threads are free
+        m_window->workspace().view<RunsPanel>().select(one);
+        tree()->setFocus();
+        QTest::keyClick(tree(), Qt::Key_Delete);
+        QTRY_VERIFY_WITH_TIMEOUT(m_window->bannerText().contains("trash?"), kPatience);
+        QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return);
+        QTRY_VERIFY_WITH_TIMEOUT(m_window->bannerText().contains("in the trash"), kPatience);
+        held->release(threads);
+        readers.waitForDone();
+        QTest::qWait(0); // what they found out reaches the window
+        QVERIFY2(m_window->bannerText().contains("in the trash"), qPrintable(m_window->bannerText()));
+        button(QStringLiteral("Bring it back"))->click();
+        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 2, kPatience);
+    }
+
+    void severalRunsGoAndComeBackTogether()
+    {
+        write("one", 0.25F);
+        write("two", 0.5F);
+        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 2, kPatience);
+        tree()->setFocus();
+        tree()->selectAll();
+        QTest::keyClick(tree(), Qt::Key_Delete);
+        QTRY_VERIFY_WITH_TIMEOUT(m_window->bannerText().contains("2 runs"), kPatience);
+        QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return);
+        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 0, kPatience);
+        QTRY_VERIFY(button(QStringLiteral("Bring them back")) != nullptr);
+        QTest::mouseClick(button(QStringLiteral("Bring them back")), Qt::LeftButton);
+        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 2, kPatience);
+    }
+};
+
+RESIDUA_TEST_IN(QApplication, TestRunTrash)
+#include "tst_run_trash.moc"

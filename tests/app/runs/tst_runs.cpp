@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Runs in the window: queue, overlays, comparison, and runs that another process writes.
+#include "app/runs/run_comparison.h"
+#include "app/runs/runs_panel.h"
+#include "app/views/document_views.h"
+#include "engine/results/run_reader.h"
+#include "engine/runs/run_writer.h"
+#include "engine/runs/stop_request.h"
+#include "projects/cost/cost.h"
+#include "projects/library/presets.h"
+#include "tests/app/runs/runs_harness.h"
+#include "tests/support/test_program.h"
+#include "visualizers/heatmap/heatmap_view.h"
+#include "visualizers/pareto/pareto_view.h"
+#include "visualizers/runs/loss_view.h"
+#include "visualizers/runs/metrics_view.h"
+
+#include <QAbstractItemModelTester>
+#include <QAction>
+#include <QApplication>
+#include <QComboBox>
+#include <QLineEdit>
+#include <QMenu>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTableView>
+#include <QToolButton>
+#include <QTreeView>
+#include <QTreeWidget>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+using namespace residua;
+using namespace residua::app;
+
+class TestRuns : public RunsHarness {
+    Q_OBJECT
+
+private slots:
+    void init() { openProjectWithoutRuns(); }
+
+    void cleanup() { m_window.reset(); }
+
+    /// The validation of what a stage trains is drawn while the run goes on, and again from its record.
+    void theStagesOfARunHaveTheirValidationCurve()
+    {
+        projects::Project project = quickLanguage();
+        project.training.steps = 6;
+        project.training.validateEvery = 1;
+        project.schedule.stages = {{0, 1, {}}, {4, 2, {}}};
+        m_project = newProject(project);
+        openWindow();
+        m_window->openProject(m_project);
+        QSignalSpy ended(&m_window->runs(), &RunController::ended);
+        m_window->actions().run.run->trigger();
+        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        const auto validated = [this] {
+            const QStringList rows = lossCsv().split(QLatin1Char('\n'), Qt::SkipEmptyParts);
+            const bool has = rows.front().endsWith(QLatin1String(",validation of the stage"));
+            const auto isThere = [](const QString& row) { return !row.endsWith(','); };
+            return has ? static_cast<int>(std::ranges::count_if(rows.mid(1), isThere)) : 0;
+        };
+        constexpr int kOfTheFirstStage = 4; // the last stage trains every layer
+        QTRY_COMPARE_WITH_TIMEOUT(validated(), kOfTheFirstStage, kPatience);
+        openWindow();
+        m_window->openProject(m_project);
+        QTRY_COMPARE_WITH_TIMEOUT(validated(), kOfTheFirstStage, kPatience);
+    }
+
+    /// Another project's run is not drawn in this one, and is whole again on return.
+    void aRunKeepsToItsProject()
+    {
+        const std::filesystem::path other = folder("other");
+        QVERIFY(projects::saveProject(other, {quickExample(), {}}).ok());
+        m_window->runs().runSteps(3);
+        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().phase(), RunPhase::Paused, kPatience);
+        QTRY_COMPARE_WITH_TIMEOUT(stepsShown(), 3, kPatience);
+        m_window->openProject(other);
+        QCOMPARE(points(lossCsv()), 0);
+        QSignalSpy progressed(&m_window->runs(), &RunController::progressed);
+        m_window->actions().run.step->trigger();
+        QTRY_VERIFY_WITH_TIMEOUT(!progressed.empty(), kPatience);
+        QCOMPARE(points(lossCsv()), 0);
+        m_window->openProject(m_project);
+        QTRY_COMPARE_WITH_TIMEOUT(stepsShown(), 4, kPatience);
+        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 1, kPatience);
+        QVERIFY(m_window->workspace().shownRuns().isOverlaid(model().runs().front().directory));
+        QSignalSpy ended(&m_window->runs(), &RunController::ended);
+        m_window->actions().run.stop->trigger();
+        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+    }
+
+    void theNewestRunIsShownOnOpening()
+    {
+        write("earlier", 0.25F);
+        openWindow();
+        m_window->openProject(m_project);
+        QTRY_COMPARE_WITH_TIMEOUT(stepsShown(), 8, kPatience);
+        QVERIFY(points(heatmap().csv()) > 0);
+    }
+
+    void theFlopAxisCountsFlop()
+    {
+        train();
+        const auto cost = projects::costOf(quickExample());
+        QVERIFY(cost.ok());
+        loss().findChild<QComboBox*>("horizontalAxis")->setCurrentIndex(1);
+        QTRY_VERIFY(lastX() > 0);
+        const double units = lastX();
+        loss().findChild<QComboBox*>("horizontalAxis")->setCurrentIndex(2);
+        QTRY_COMPARE(lastX(), units * cost->total.trainFlops);
+    }
+
+    void aComparisonEndsWithItsOverlay()
+    {
+        write("other", 0.25F);
+        train();
+        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 2, kPatience);
+        const QModelIndex other = indexOf("other");
+        QVERIFY(model().setData(other, Qt::Checked, Qt::CheckStateRole));
+        auto* value = heatmap().findChild<QComboBox*>("value");
+        value->setCurrentIndex(3); // difference from the other run
+        QTRY_VERIFY_WITH_TIMEOUT(points(heatmap().csv()) > 0, kPatience);
+        QVERIFY(model().setData(indexOf("other"), Qt::Unchecked, Qt::CheckStateRole));
+        QCOMPARE(points(heatmap().csv()), 0);
+    }
+
+    void aResumedRunKeepsWhatItHadBefore()
+    {
+        m_window->runs().runSteps(4);
+        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().phase(), RunPhase::Paused, kPatience);
+        m_window->runs().stop();
+        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().phase(), RunPhase::Idle, kPatience);
+        const std::string directory = m_window->runs().runDirectory().string();
+        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 1, kPatience);
+        QVERIFY(model().setData(model().index(0, 0), Qt::Unchecked, Qt::CheckStateRole));
+        QCOMPARE(points(lossCsv()), 0);
+        QSignalSpy ended(&m_window->runs(), &RunController::ended);
+        m_window->runs().resume(directory);
+        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        QTRY_COMPARE_WITH_TIMEOUT(stepsShown(), 8, kPatience);
+    }
+
+    void aForkFromACheckpointStandsBelowItsRun()
+    {
+        train();
+        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 1, kPatience);
+        tree()->setCurrentIndex(tree()->model()->index(0, 0));
+        auto* menu = m_window->findChild<QAction*>(QStringLiteral("run:fork"))->menu<QMenu*>();
+        menu->popup(m_window->mapToGlobal(QPoint(100, 100)));
+        const auto fromTheEnd = [menu]() -> QAction* {
+            const QList<QAction*> actions = menu->actions();
+            const auto found = std::ranges::find(actions, QStringLiteral("From step 8"), &QAction::text);
+            return found == actions.end() ? nullptr : *found;
+        };
+        QTRY_VERIFY_WITH_TIMEOUT(fromTheEnd() != nullptr, kPatience);
+        menu->setActiveAction(fromTheEnd());
+        QTest::keyClick(menu, Qt::Key_Return);
+        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(model().index(0, 0)), 1, kPatience);
+        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().phase(), RunPhase::Idle, kPatience);
+    }
+
+    void stopHoldsTheQueueAndItsCommandGoesOn()
+    {
+        m_window->runs().runSteps(2);
+        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().phase(), RunPhase::Paused, kPatience);
+        m_window->actions().enqueue->trigger();
+        m_window->actions().enqueue->trigger();
+        QCOMPARE(m_window->runs().queued(), std::size_t(2));
+        QSignalSpy ended(&m_window->runs(), &RunController::ended);
+        m_window->actions().run.stop->trigger();
+        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        QCOMPARE(m_window->runs().phase(), RunPhase::Idle);
+        QCOMPARE(m_window->runs().queued(), std::size_t(2));
+        QTRY_VERIFY_WITH_TIMEOUT(m_window->bannerText().contains("queue"), kPatience);
+        QVERIFY(m_window->actions().goOnWithQueue->isEnabled());
+        m_window->actions().goOnWithQueue->trigger();
+        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 3, kPatience);
+        QVERIFY(!m_window->runs().queueHeld());
+    }
+
+    /// While the queue is held, the window says why a run was stopped or failed, and nothing of one that finishes.
+    void whatEndsARunIsSaidWhileTheQueueIsHeld()
+    {
+        train();
+        const std::filesystem::path trained = m_window->runs().runDirectory();
+        m_window->runs().runSteps(2);
+        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().phase(), RunPhase::Paused, kPatience);
+        const std::filesystem::path begun = m_window->runs().runDirectory();
+        m_window->actions().enqueue->trigger();
+        QSignalSpy ended(&m_window->runs(), &RunController::ended);
+        m_window->actions().run.stop->trigger();
+        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        QVERIFY2(m_window->bannerText().contains("was stopped"), qPrintable(m_window->bannerText()));
+        m_window->runs().resume(trained);
+        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 2, kPatience);
+        QVERIFY2(m_window->bannerText().contains("all 8 steps are done"), qPrintable(m_window->bannerText()));
+        m_window->runs().resume(begun);
+        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 3, kPatience);
+        QCOMPARE(ended.back().front().value<engine::RunEnded>().status, engine::RunStatus::Finished);
+        QCOMPARE(m_window->bannerText(), QString());
+        QVERIFY(m_window->runs().queueHeld());
+    }
+
+    void theQueueOutlivesTheWindow()
+    {
+        m_window->runs().runSteps(2);
+        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().phase(), RunPhase::Paused, kPatience);
+        m_window->actions().enqueue->trigger();
+        m_window->actions().enqueue->trigger();
+        openWindow(); // as after a restart
+        m_window->openProject(m_project);
+        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().queued(), std::size_t(2), kPatience);
+        QVERIFY(m_window->runs().queueHeld());
+        QTRY_VERIFY_WITH_TIMEOUT(m_window->bannerText().contains("2 runs"), kPatience);
+        QSignalSpy ended(&m_window->runs(), &RunController::ended);
+        QTest::mouseClick(button<QPushButton>(QStringLiteral("Go on with the queue")), Qt::LeftButton);
+        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 2, kPatience);
+        QTRY_VERIFY(!std::filesystem::exists(m_project / projects::kRunsFolder / ".queue"));
+    }
+
+    void skipGoesOnWithTheNext()
+    {
+        m_window->runs().runSteps(2);
+        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().phase(), RunPhase::Paused, kPatience);
+        m_window->actions().enqueue->trigger();
+        QSignalSpy ended(&m_window->runs(), &RunController::ended);
+        m_window->actions().skip->trigger();
+        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 2, kPatience);
+        QCOMPARE(m_window->runs().progress().step, std::int64_t(8));
+    }
+
+    void aRunOfAnotherProcessIsFollowedWithItsStages()
+    {
+        auto writer = create("elsewhere");
+        QVERIFY(writer.has_value());
+        put(*writer, 1, 3);
+        QVERIFY(writer->flush().ok());
+        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 1, kPatience);
+        QVERIFY(model().setData(model().index(0, 0), Qt::Checked, Qt::CheckStateRole));
+        QTRY_COMPARE_WITH_TIMEOUT(stepsShown(), 3, kPatience);
+        auto* table = loss().findChild<QTableView*>();
+        QVERIFY(table->isHidden());
+        put(*writer, 4, 6);
+        writer->event({4, engine::RunEventKind::Stage, "12 layers"});
+        QVERIFY(writer->flush().ok());
+        QTRY_COMPARE_WITH_TIMEOUT(stepsShown(), 6, kPatience);
+        QVERIFY(!table->isHidden());
+        QCOMPARE(table->model()->index(0, 1).data().toString(), QString("12 layers"));
+    }
+
+    /// As `train my-project --run study/a` makes one.
+    void aRunOutsideTheProjectIsOpenedByItsFolderAndStopped()
+    {
+        const std::filesystem::path study = folder("study") / "a";
+        engine::RunInfo info;
+        info.name = "a";
+        info.steps = 8;
+        auto writer = engine::RunWriter::create(study, info, quickExample(), m_project);
+        QVERIFY(writer.ok());
+        put(*writer, 1, 3);
+        QVERIFY(writer->flush().ok());
+        write("inside", 0.5F);
+        openWindow();
+        m_window->openProject(study / ""); // as a shell completes it
+        QCOMPARE(m_window->session().directory().string(), m_project.string());
+        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 2, kPatience);
+        QTRY_COMPARE_WITH_TIMEOUT(stepsShown(), 3, kPatience);
+        put(*writer, 4, 6);
+        QVERIFY(writer->flush().ok());
+        QTRY_COMPARE_WITH_TIMEOUT(stepsShown(), 6, kPatience);
+        m_window->workspace().view<RunsPanel>().select(study.string());
+        auto* stop = m_window->findChild<QAction*>(QStringLiteral("run:stop"));
+        QTRY_VERIFY_WITH_TIMEOUT(stop->isEnabled(), kPatience);
+        stop->trigger();
+        QTRY_VERIFY_WITH_TIMEOUT(std::filesystem::exists(study / engine::kStopFile), kPatience);
+
+        m_window->openProject(m_project); // it is still of this project
+        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 2, kPatience);
+        const std::filesystem::path other = folder("other");
+        QVERIFY(projects::saveProject(other, {quickExample(), {}}).ok());
+        m_window->openProject(other); // and of no other
+        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 0, kPatience);
+    }
+
+    void aRunWhoseProjectIsGoneSaysWhereItWas()
+    {
+        write("left", 0.5F);
+        const std::filesystem::path run = folder("away") / projects::kRunsFolder / "left"; // where no project is
+        std::filesystem::create_directories(run.parent_path());
+        std::filesystem::rename(m_project / projects::kRunsFolder / "left", run);
+        openWindow();
+        m_window->openProject(run);
+        QVERIFY(!m_window->session().isOpen());
+        QVERIFY(m_window->bannerText().contains("where the run remembers it"));
+    }
+
+    void twoRunsAreComparedByTheirButton()
+    {
+        write("a", 0.25F);
+        write("b", 0.75F);
+        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 2, kPatience);
+        const QAbstractItemModelTester tester(&model(), QAbstractItemModelTester::FailureReportingMode::QtTest);
+        tree()->selectAll();
+        QTest::mouseClick(button(QStringLiteral("Compare")), Qt::LeftButton);
+        QTRY_VERIFY_WITH_TIMEOUT(m_window->findChild<RunComparisonDialog*>(), kPatience);
+        auto* dialog = m_window->findChild<RunComparisonDialog*>();
+        QCOMPARE(points(dialog->findChild<visualizers::LossView*>()->csv()), 16);
+        const auto* tree = dialog->findChild<QTreeWidget*>();
+        QStringList groups;
+        for (int i = 0; i < tree->topLevelItemCount(); ++i) {
+            groups << tree->topLevelItem(i)->text(0);
+        }
+        QVERIFY(groups.join(QLatin1Char('|')).contains("Coefficients"));
+        QCOMPARE(tree->topLevelItem(1)->childCount(), 8); // losses by step
+    }
+
+    void lossesStandBesideEachOtherWhereBothHaveThem()
+    {
+        RunComparison comparison;
+        for (const std::int64_t step : {1, 2, 3, 4, 5, 6}) {
+            comparison.firstSteps.push_back({step, 1, 0, 0, 0, 0});
+            comparison.secondSteps.push_back({2 * step, 2, 0, 0, 0, 0});
+        }
+        QCOMPARE(lossesBeside(comparison, 9), (std::vector<LossPair>{{2, 1, 2}, {4, 1, 2}, {6, 1, 2}}));
+        QCOMPARE(lossesBeside(comparison, 2), (std::vector<LossPair>{{2, 1, 2}, {6, 1, 2}}));
+    }
+
+    void aFieldOfTheInspectorIsSweptAndEveryRunBecomesAPoint()
+    {
+        m_window->activateWindow();
+        m_window->documents().choose(SectionPlace{Section::Seeds});
+        auto* seed = m_window->findChild<QLineEdit*>("property:/seeds/init");
+        QVERIFY(seed);
+        seed->setFocus();
+        m_window->actions().sweep->trigger();
+        const auto& sweeps = m_window->session().project().sweeps;
+        QCOMPARE(sweeps.size(), std::size_t(1));
+        QCOMPARE(sweeps.front().axes.front().field, std::string("/seeds/init"));
+        auto* queue = m_window->findChild<QPushButton*>("queueSweep");
+        const int members = static_cast<int>(sweeps.front().axes.front().values.size());
+        QTRY_VERIFY_WITH_TIMEOUT(queue->text().contains(QString::number(members)), kPatience);
+        QSignalSpy ended(&m_window->runs(), &RunController::ended);
+        QTest::mouseClick(queue, Qt::LeftButton);
+        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), members, kPatience);
+        QTRY_COMPARE_WITH_TIMEOUT(points(m_window->workspace().view<visualizers::ParetoView>().csv()), members,
+                                  kPatience);
+        m_window->actions().undo->trigger();
+        QVERIFY(m_window->session().project().sweeps.empty());
+    }
+};
+
+RESIDUA_TEST_IN(QApplication, TestRuns)
+#include "tst_runs.moc"

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a screen reader and the keyboard find in the window: names, roles, and models that keep their promises.
+#include "app/outline/outline_view.h"
+#include "app/views/document_views.h"
+#include "projects/library/presets.h"
+#include "tests/app/window_harness.h"
+#include "tests/support/test_program.h"
+
+#include <QAbstractItemModelTester>
+#include <QAbstractItemView>
+#include <QAbstractSpinBox>
+#include <QAccessible>
+#include <QApplication>
+#include <QComboBox>
+#include <QLineEdit>
+#include <QSet>
+#include <QTabWidget>
+
+using namespace residua;
+using namespace residua::app;
+
+class TestAccessibility : public WindowHarness {
+    Q_OBJECT
+
+private slots:
+    void init()
+    {
+        projects::Project project = projects::findExample("ancre-language")->project;
+        const std::filesystem::path path = newProject(project);
+        QVERIFY(!path.empty());
+        openWindow({1400, 900});
+        m_window->openProject(path);
+    }
+
+    void cleanup()
+    {
+        m_window.reset();
+        m_nameless.clear();
+    }
+
+    /// On every tab, for every kind of thing that can be selected.
+    void whatTakesTheFocusHasANameAndARole()
+    {
+        using projects::Shortcut;
+        const Place places[] = {SectionPlace{Section::Data}, SectionPlace{Section::Topology},
+                                SectionPlace{Section::Training}, LayersPlace{{1}}, ShortcutsPlace{{Shortcut{0, 1}}}};
+        std::vector<std::pair<WorkspaceView, const Panel*>> tabs{{WorkspaceView::Depth, nullptr},
+                                                                 {WorkspaceView::Matrix, nullptr},
+                                                                 {WorkspaceView::Block, nullptr},
+                                                                 {WorkspaceView::Schedule, nullptr}};
+        for (const Panel& panel : panels()) {
+            tabs.emplace_back(WorkspaceView::Depth, &panel);
+        }
+        for (const auto& [view, panel] : tabs) {
+            m_window->workspace().arrange(view, m_window->size(), panel);
+            for (const Place& place : places) {
+                m_window->documents().choose(Place(place));
+                QCoreApplication::processEvents();
+                QVERIFY(findNameless() > 10);
+            }
+        }
+        QCOMPARE(m_nameless.values().join('\n'), QString());
+    }
+
+    void theStartPageHasNamesToo()
+    {
+        m_window->showStartPage();
+        m_window->actions().methods->trigger(); // explanations are there without a project too
+        QVERIFY(findNameless() > 2);
+        QCOMPARE(m_nameless.values().join('\n'), QString());
+    }
+
+    /// Through editing, undo, filters and the palettes; the testers end the test at the first broken promise.
+    void modelsKeepTheirPromises()
+    {
+        m_window->workspace().showCanvas(WorkspaceView::Depth);
+        m_window->actions().keys->trigger(); // its table is one of them
+        m_window->actions().methods->trigger();
+        std::vector<std::unique_ptr<QAbstractItemModelTester>> testers;
+        for (const QAbstractItemView* view : m_window->findChildren<QAbstractItemView*>()) {
+            if (view->model()) {
+                testers.push_back(std::make_unique<QAbstractItemModelTester>(
+                    view->model(), QAbstractItemModelTester::FailureReportingMode::QtTest));
+            }
+        }
+        QVERIFY(testers.size() > 10);
+
+        for (const projects::TopologyPreset& preset : projects::topologyPresets(project().network.depth())) {
+            const auto edit = projects::SetTopology{{preset.name, preset.wiring}};
+            QVERIFY2(m_window->session().perform(edit).ok(), preset.name.c_str());
+            QCoreApplication::processEvents();
+        }
+        projects::Network network = project().network;
+        network.stack.front().repeat += 2;
+        QVERIFY(m_window->session().perform(projects::SetStack{network.stack}).ok());
+        while (m_window->session().history().canUndo()) {
+            m_window->session().undo();
+        }
+        for (const char* field : {"paletteSearch", "commandSearch", "typingText", "helpSearch"}) {
+            for (auto* search : m_window->findChildren<QLineEdit*>(QString::fromLatin1(field))) {
+                for (const char* text : {"d", "dc", "nothing is named so", "1:3", ""}) {
+                    search->setText(QString::fromLatin1(text));
+                    emit search->textEdited(search->text());
+                }
+            }
+        }
+        QTest::keyClick(m_window.get(), Qt::Key_K, Qt::ControlModifier);
+        QTest::keyClicks(visible<QLineEdit>(QStringLiteral("commandSearch")), "theme");
+        QTest::keyClick(visible<QLineEdit>(QStringLiteral("commandSearch")), Qt::Key_Escape);
+    }
+
+private:
+    /// Returns how many widgets it has looked at.
+    int findNameless()
+    {
+        int looked = 0;
+        for (QWidget* widget : m_window->findChildren<QWidget*>()) {
+            const QWidget* const parent = widget->parentWidget(); // whose name is that of its field and list
+            const bool within = qobject_cast<const QComboBox*>(parent) || qobject_cast<const QAbstractSpinBox*>(parent);
+            if (!widget->isVisible() || !(widget->focusPolicy() & Qt::TabFocus) || within) {
+                continue;
+            }
+            ++looked;
+            QAccessibleInterface* told = QAccessible::queryAccessibleInterface(widget);
+            if (!told || told->text(QAccessible::Name).isEmpty() || told->role() == QAccessible::NoRole) {
+                m_nameless << QString::fromLatin1(widget->metaObject()->className()) + ' ' + widget->objectName() +
+                                  " in " + (widget->parent() ? widget->parent()->objectName() : QString());
+            }
+        }
+        return looked;
+    }
+
+    QSet<QString> m_nameless;
+};
+
+RESIDUA_TEST_IN(QApplication, TestAccessibility)
+#include "tst_accessibility.moc"
