@@ -92,11 +92,8 @@ using ReadPart = Part<std::vector<double>>;
 template <class Parts>
 std::string sumOf(const Parts& parts)
 {
-    std::string text;
-    for (const auto& part : parts) {
-        text += (text.empty() ? "" : " ") + std::to_string(crc32c(std::as_bytes(std::span(*part.values))));
-    }
-    return text;
+    return joinedText(parts, " ",
+                      [](const auto& part) { return std::to_string(crc32c(std::as_bytes(std::span(*part.values)))); });
 }
 
 std::string textOf(const Metadata& metadata, const char* key)

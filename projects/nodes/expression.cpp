@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <span>
 
@@ -293,11 +294,8 @@ void collectNames(const Expression& expression, std::set<std::string>& names)
 
 Error unknownName(const std::string& name, const std::map<std::string, double>& values)
 {
-    std::string known;
-    for (const auto& [key, value] : values) {
-        known += (known.empty() ? "" : ", ") + key;
-    }
-    return Error{"", "unknown name " + name + "; known here: " + (known.empty() ? "none" : known)};
+    return Error{"", "unknown name " + name +
+                         "; known here: " + (values.empty() ? "none" : joinedText(values | std::views::keys))};
 }
 
 double applyOperator(Op op, Args args)

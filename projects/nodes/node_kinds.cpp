@@ -89,11 +89,8 @@ Result<ParamValue> evaluateText(const ParamSpec& spec, const ParamValue& value)
 {
     const auto* const text = std::get_if<std::string>(&value);
     if (spec.type == ParamType::Choice && (!text || std::ranges::find(spec.choices, *text) == spec.choices.end())) {
-        std::string choices;
-        for (const std::string& choice : spec.choices) {
-            choices += (choices.empty() ? "" : ", ") + choice;
-        }
-        return paramError(spec, "got " + (text ? *text : wordOf(value)) + ", expected one of " + choices);
+        return paramError(spec,
+                          "got " + (text ? *text : wordOf(value)) + ", expected one of " + joinedText(spec.choices));
     }
     return text ? Result<ParamValue>(value) : paramError(spec, "expected text");
 }

@@ -237,13 +237,4 @@ std::string plainText(std::string_view text)
     return result;
 }
 
-std::string joined(const std::vector<std::string>& parts, std::string_view between)
-{
-    std::string result;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-        result += (i == 0 ? "" : std::string(between)) + parts[i];
-    }
-    return result;
-}
-
 } // namespace residua::projects
