@@ -2,6 +2,7 @@
 #include "projects/nodes/node_kinds.h"
 
 #include "projects/base/number_from.h"
+#include "projects/base/real.h"
 #include "projects/base/text.h"
 #include "projects/nodes/expression.h"
 #include "projects/nodes/node_kind_rules.h"
@@ -380,8 +381,7 @@ ParamSpec realParam(std::string name, std::string title, double value, std::stri
 
 std::int64_t countOf(double product)
 {
-    constexpr double kMostExact = 9007199254740992.0; // 2^53
-    return static_cast<std::int64_t>(std::min(product, kMostExact));
+    return static_cast<std::int64_t>(std::min(product, real(kMostExactWhole)));
 }
 
 double elementsOf(const Shape& shape, std::int64_t context)
