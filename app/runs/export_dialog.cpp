@@ -2,6 +2,7 @@
 #include "app/runs/export_dialog.h"
 
 #include "app/look/screen_fit.h"
+#include "projects/base/free_name.h"
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -109,12 +110,7 @@ void ExportDialog::update()
                          .arg(QCoreApplication::translate("ExportFormat", info.makes),
                               QCoreApplication::translate("ExportFormat", info.lost)));
     if (!m_folder->isModified()) {
-        const std::filesystem::path base = m_proposal.string() + "-" + info.key;
-        std::filesystem::path folder = base;
-        std::error_code ignored;
-        for (int number = 2; std::filesystem::exists(folder, ignored); ++number) {
-            folder = base.string() + "-" + std::to_string(number);
-        }
+        const std::filesystem::path folder = freePath(m_proposal.string() + "-" + info.key);
         m_folder->setText(QDir::toNativeSeparators(QString::fromStdString(folder.string())));
     }
 }

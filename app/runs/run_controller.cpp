@@ -5,6 +5,7 @@
 #include "app/runs/background.h"
 #include "engine/results/run_reader.h"
 #include "engine/results/run_upkeep.h"
+#include "projects/base/free_name.h"
 #include "projects/check/validate.h"
 #include "projects/file/store.h"
 
@@ -56,13 +57,7 @@ double RunProgress::secondsLeft(std::int64_t unitsPerStep) const
 
 std::filesystem::path freeProjectFolder(const std::filesystem::path& parent, const std::string& name)
 {
-    const std::string base = folderName(name);
-    std::filesystem::path folder = parent / base;
-    std::error_code ignored;
-    for (int i = 2; std::filesystem::exists(folder, ignored); ++i) {
-        folder = parent / (base + "-" + std::to_string(i));
-    }
-    return folder;
+    return freePath(parent / folderName(name));
 }
 
 RunController::RunController(DocumentSession& session, EngineBridge& engine, QObject* parent)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/schedule/ribbon_scene.h"
 
+#include "projects/base/real.h"
 #include "resources/axis.h"
 
 #include <algorithm>
@@ -13,8 +14,7 @@ namespace {
 constexpr double kRateShare = 0.28; ///< of the height
 constexpr double kGap = 24;         ///< room for the last label of the rate and the first of the layers
 constexpr double kMargin = 12;
-constexpr std::int64_t kMostSteps = std::int64_t{1} << 53; ///< a double still holds every one
-constexpr double kGrip = 5;                                ///< pixels on both sides of an edge that take hold of it
+constexpr double kGrip = 5; ///< pixels on both sides of an edge that take hold of it
 
 } // namespace
 
@@ -23,7 +23,7 @@ void RibbonScene::setPlan(const projects::StageSchedule& schedule, const project
 {
     m_schedule = schedule;
     m_plan = plan;
-    m_plan.steps = std::clamp<std::int64_t>(plan.steps, 1, kMostSteps);
+    m_plan.steps = std::clamp<std::int64_t>(plan.steps, 1, kMostExactWhole);
     m_depth = std::max<std::int64_t>(depth, 1);
 }
 

@@ -28,6 +28,7 @@
 #include "app/views/theory_views.h"
 #include "app/workspace/banner.h"
 #include "engine/api/run_paths.h"
+#include "projects/base/text.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/transfer/topology_choice.h"
@@ -185,11 +186,8 @@ Status MainWindow::openExample(const std::string& name)
 {
     const projects::Example* example = projects::findExample(name);
     if (!example) {
-        std::string known;
-        for (const projects::Example& each : projects::examples()) {
-            known += (known.empty() ? "" : ", ") + each.name;
-        }
-        return Error{name, "is no example; there are " + known};
+        return Error{name,
+                     "is no example; there are " + joinedText(projects::examples(), ", ", &projects::Example::name)};
     }
     return m_session.start({example->project, {}});
 }

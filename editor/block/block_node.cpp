@@ -212,13 +212,11 @@ BlockContents describeBlock(const Project& project, const projects::GraphRef& re
 
 std::string shortText(const Shape& shape)
 {
-    std::string text = shape.element == projects::Element::Token ? translate("Canvas", "tokens") + " [" : "[";
-    for (std::size_t i = 0; i < shape.dims.size(); ++i) {
-        const std::int64_t dim = shape.dims[i];
-        text += i == 0 ? "" : ", ";
-        text += dim == projects::kBatch ? "B" : dim == projects::kTime ? "T" : std::to_string(dim);
-    }
-    return text + "]";
+    const auto textOf = [](std::int64_t dim) {
+        return dim == projects::kBatch ? "B" : dim == projects::kTime ? "T" : std::to_string(dim);
+    };
+    const std::string begin = shape.element == projects::Element::Token ? translate("Canvas", "tokens") + " [" : "[";
+    return begin + joinedText(shape.dims, ", ", textOf) + "]";
 }
 
 std::string shortCount(double count)

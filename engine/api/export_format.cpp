@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/api/export_format.h"
 
+#include "projects/base/text.h"
+
 #include <algorithm>
 #include <iterator>
 
@@ -34,12 +36,7 @@ std::optional<ExportFormat> exportFormatFrom(std::string_view key)
 
 std::string weightTypeNames()
 {
-    std::string names;
-    for (const std::string_view& name : kWeightTypes) {
-        const bool last = &name == std::end(kWeightTypes) - 1;
-        names += (names.empty() ? "" : last ? " or " : ", ") + std::string(name);
-    }
-    return names;
+    return choiceText(kWeightTypes);
 }
 
 } // namespace residua::engine

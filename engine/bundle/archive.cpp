@@ -9,9 +9,7 @@
 #include <new>
 #include <utility>
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 namespace residua::engine {
 namespace {
@@ -27,23 +25,9 @@ struct EntryDeleter {
 /// What an entry is that is no plain file; empty for one.
 std::string otherKind(archive_entry* entry)
 {
-    if (archive_entry_hardlink(entry) != nullptr) {
-        return "a link";
-    }
-    switch (archive_entry_filetype(entry)) {
-    case AE_IFREG:
-        return {};
-    case AE_IFLNK:
-        return "a link";
-    case AE_IFDIR:
-        return "a folder";
-    case AE_IFIFO:
-        return "a FIFO";
-    case AE_IFSOCK:
-        return "a socket";
-    default:
-        return "a device";
-    }
+    static_assert(AE_IFREG == S_IFREG && AE_IFLNK == S_IFLNK && AE_IFDIR == S_IFDIR && AE_IFIFO == S_IFIFO &&
+                  AE_IFSOCK == S_IFSOCK);
+    return archive_entry_hardlink(entry) != nullptr ? "a link" : otherKindOf(archive_entry_filetype(entry));
 }
 
 } // namespace
@@ -57,7 +41,7 @@ Result<ArchiveWriter> ArchiveWriter::create(const fs::path& file)
 {
     ArchiveWriter writer;
     writer.m_file = file;
-    writer.m_descriptor = FileDescriptor(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    writer.m_descriptor = createNewFile(file);
     if (!writer.m_descriptor.isOpen()) {
         return systemError(file, "cannot be written", errno);
     }
@@ -107,7 +91,7 @@ Result<std::int64_t> ArchiveWriter::finish()
         return failure();
     }
     struct stat status {};
-    if (::fsync(m_descriptor.get()) != 0 || ::fstat(m_descriptor.get(), &status) != 0 || m_descriptor.close() != 0) {
+    if (::fstat(m_descriptor.get(), &status) != 0 || !finishFile(m_descriptor)) {
         return systemError(m_file, "cannot be written", errno);
     }
     return static_cast<std::int64_t>(status.st_size);

@@ -11,9 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <fcntl.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 namespace residua::engine {
 namespace {
@@ -31,7 +29,7 @@ Result<FileDescriptor> createNew(const fs::path& path)
     if (code) {
         return systemError(path.parent_path(), "cannot be made", code.value());
     }
-    FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+    FileDescriptor file = createNewFile(path);
     if (file.isOpen()) {
         return file;
     }
@@ -77,7 +75,7 @@ public:
                                               " bytes: it is damaged, or no work of Residua"};
         }
         const fs::path path = folder / listed.path;
-        const auto out = createNew(path);
+        auto out = createNew(path);
         if (!out) {
             return out.error();
         }
@@ -88,7 +86,7 @@ public:
         if (*checksum != listed.checksum) {
             return Error{m_file.string(), "is damaged: the bytes of " + wanted + " are not those that were packed"};
         }
-        return ::fsync(out->get()) == 0 ? Status(Done{}) : Status(systemError(path, "cannot be written", errno));
+        return finishFile(*out) ? Status(Done{}) : Status(systemError(path, "cannot be written", errno));
     }
 
 private:

@@ -9,6 +9,7 @@
 #include "engine/data/fingerprint.h"
 #include "engine/results/run_reader.h"
 #include "engine/runs/run_files.h"
+#include "projects/base/free_name.h"
 #include "projects/base/whole_file.h"
 #include "projects/file/json.h"
 #include "projects/file/store.h"
@@ -69,16 +70,6 @@ RunArrival arrivalOf(const fs::path& run, const fs::path& place, std::int64_t& s
     // Checkpoints that nothing takes the place of do not go to the trash.
     const bool losesCheckpoints = arriving->checkpoints().empty() && !there->checkpoints().empty();
     return losesCheckpoints || isRunLocked(place) ? RunArrival::Renamed : RunArrival::GoneOn;
-}
-
-fs::path freeNameFor(const fs::path& place)
-{
-    std::error_code ignored;
-    fs::path free = place;
-    for (int number = 2; fs::exists(free, ignored); ++number) {
-        free = place.parent_path() / (place.filename().string() + "-" + std::to_string(number));
-    }
-    return free;
 }
 
 /// What lies beside a tokeniser's model and is read with it; the end where there is none.
@@ -144,7 +135,7 @@ Status joinRun(const fs::path& run, const fs::path& place, Moves& moves, Unpacke
     ArrivedRun arrived{place, RunArrival::New, 0};
     arrived.arrival = arrivalOf(run, place, arrived.step);
     if (arrived.arrival == RunArrival::Renamed) {
-        arrived.directory = freeNameFor(place);
+        arrived.directory = freePath(place);
     }
     if (arrived.arrival == RunArrival::GoneOn) {
         const auto trashed = moves.trash(place);

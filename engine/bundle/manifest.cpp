@@ -53,30 +53,6 @@ RecordJson jsonOf(const BundleContents& contents)
             {"runs", contents.runs},     {"data", std::move(data)},       {"files", std::move(files)}};
 }
 
-/// The objects of the list `key`, each read by `read`.
-template <class Read>
-void forEachIn(RecordFields& fields, const std::string& place, const char* key, Read read)
-{
-    const RecordJson* const list = fields.find(key);
-    if (list == nullptr || !list->is_array()) {
-        fields.fail(key, "is missing, expected a list");
-        return;
-    }
-    for (std::size_t i = 0; i < list->size() && !fields.error(); ++i) {
-        const RecordJson& entry = (*list)[i];
-        const std::string number = "entry " + std::to_string(i + 1);
-        if (!entry.is_object()) {
-            fields.fail(key, number + " is no object");
-            return;
-        }
-        RecordFields one(place + " · " + key + " · " + number, entry);
-        read(one);
-        if (one.error()) {
-            fields.fail(key, number + ": " + one.error()->message);
-        }
-    }
-}
-
 bool isTrue(const RecordFields& fields, const char* key)
 {
     const RecordJson* const value = fields.find(key);
@@ -99,10 +75,10 @@ Result<BundleContents> contentsFrom(const RecordJson& json, const std::string& p
     contents.identity = fields.text("identity");
     contents.checkpoints = fields.count("checkpoints");
     contents.runs = fields.texts("runs");
-    forEachIn(fields, place, "data", [&](RecordFields& part) {
+    fields.eachOf("data", [&](RecordFields& part) {
         contents.data.push_back({part.text("name"), part.count("files"), part.count("bytes"), isTrue(part, "inside")});
     });
-    forEachIn(fields, place, "files", [&](RecordFields& entry) {
+    fields.eachOf("files", [&](RecordFields& entry) {
         BundledFile file{entry.text("path"), entry.count("bytes"), 0};
         const std::int64_t checksum = entry.count("crc32c");
         if (checksum > kLargestChecksum) {

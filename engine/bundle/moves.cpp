@@ -39,12 +39,6 @@ int renameTo(const fs::path& from, const fs::path& to)
     return other.value();
 }
 
-Status bringToDisk(const fs::path& path)
-{
-    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    return file.isOpen() && ::fsync(file.get()) == 0 ? Status(Done{}) : Status(cannotBePut(path, errno));
-}
-
 /// Copies a file, or a folder with all that is in it, and returns once it is on the disk.
 Status copyTo(const fs::path& from, const fs::path& to)
 {
@@ -54,10 +48,10 @@ Status copyTo(const fs::path& from, const fs::path& to)
         return cannotBePut(to, code.value());
     }
     if (!fs::is_directory(to, code)) {
-        return bringToDisk(to);
+        return syncFile(to);
     }
     for (const auto& entry : fs::recursive_directory_iterator(to, code)) {
-        if (Status kept = entry.is_directory(code) ? syncDirectory(entry.path()) : bringToDisk(entry.path()); !kept) {
+        if (Status kept = entry.is_directory(code) ? syncDirectory(entry.path()) : syncFile(entry.path()); !kept) {
             return kept;
         }
     }

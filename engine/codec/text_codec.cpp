@@ -2,6 +2,7 @@
 #include "engine/codec/text_codec.h"
 
 #include "projects/base/number_from.h"
+#include "projects/base/text.h"
 #include "projects/base/utf8.h"
 
 #include <algorithm>
@@ -155,11 +156,7 @@ public:
 
     std::string decode(std::span<const std::int64_t> tokens) const override
     {
-        std::string text;
-        for (const std::int64_t token : tokens) {
-            text += (text.empty() ? "" : " ") + std::to_string(token);
-        }
-        return text;
+        return joinedText(tokens, " ", [](std::int64_t token) { return std::to_string(token); });
     }
 
 private:

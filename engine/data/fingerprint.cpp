@@ -11,13 +11,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <sstream>
 #include <type_traits>
-
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace residua::engine {
 namespace {
@@ -33,20 +28,6 @@ struct SizedFile {
     std::string name; ///< below the data's path
     std::int64_t size = 0;
 };
-
-Result<FileDescriptor> openPlain(const fs::path& path, std::int64_t& size)
-{
-    FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)); // a FIFO must not hang us
-    struct stat status {};
-    if (!file.isOpen() || ::fstat(file.get(), &status) != 0) {
-        return systemError(path, "cannot open the data", errno);
-    }
-    if (!S_ISREG(status.st_mode)) {
-        return Error{path.string(), "is not a plain file"};
-    }
-    size = status.st_size;
-    return file;
-}
 
 /// Bytes of the files one after another: from `begin`, so many.
 struct Range {
@@ -75,22 +56,11 @@ Status addPiece(const FileDescriptor& file, const fs::path& path, std::int64_t o
                 std::vector<std::byte>& buffer, ContentHash& hash)
 {
     buffer.resize(static_cast<std::size_t>(size));
-    std::size_t filled = 0;
-    while (filled < buffer.size()) {
-        const ssize_t got = ::pread(file.get(), buffer.data() + filled, buffer.size() - filled,
-                                    static_cast<off_t>(offset) + static_cast<off_t>(filled));
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got < 0) {
-            return systemError(path, "cannot read the data", errno);
-        }
-        if (got == 0) {
-            break;
-        }
-        filled += static_cast<std::size_t>(got);
+    const auto filled = readFrom(file, path, static_cast<std::uint64_t>(offset), buffer);
+    if (!filled) {
+        return filled.error();
     }
-    hash.add(std::span(buffer).first(filled));
+    hash.add(std::span(buffer).first(*filled));
     return Done{};
 }
 
@@ -108,9 +78,8 @@ Status addContent(const std::vector<SizedFile>& files, std::int64_t total, const
             const std::int64_t from = std::max(begin, ranges[at].begin);
             const std::int64_t to = std::min(end, ranges[at].begin + ranges[at].size);
             if (from < to) {
-                std::int64_t size = 0;
                 if (!opened.isOpen()) {
-                    auto plain = openPlain(file.path, size);
+                    auto plain = openRegularFile(file.path);
                     if (!plain) {
                         return plain.error();
                     }
@@ -150,10 +119,12 @@ public:
         std::vector<SizedFile> files;
         ContentHash hash;
         for (const fs::path& file : *found) {
-            SizedFile sized{file, file.lexically_relative(place).generic_string(), 0};
-            if (auto opened = openPlain(file, sized.size); !opened) {
+            const auto opened = InputFile::open(file);
+            if (!opened) {
                 return opened.error();
             }
+            SizedFile sized{file, file.lexically_relative(place).generic_string(),
+                            static_cast<std::int64_t>(opened->size())};
             hash.add(asBytes(sized.name));
             hash.add(std::as_bytes(std::span(&sized.size, 1)));
             part.bytes += sized.size;

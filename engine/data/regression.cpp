@@ -2,6 +2,7 @@
 #include "engine/data/regression.h"
 
 #include "engine/data/vector_dataset.h"
+#include "engine/theory/gaussian_matrix.h"
 #include "projects/base/random.h"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ using projects::LinearTarget;
 
 DenseMatrix gaussian(std::int64_t rows, std::int64_t columns, double deviation, RandomStream random)
 {
-    return DenseMatrix::NullaryExpr(rows, columns, [&] { return deviation * random.gaussian(); });
+    return gaussianMatrix(rows, columns, random, deviation);
 }
 
 /// rows ≤ columns random orthonormal rows.

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace residua::engine {
 
@@ -47,6 +48,22 @@ private:
         m_state *= 0xd6e8feb86659fd93u;
     }
     std::uint64_t m_state;
+};
+
+/// Two hashes from different starts, as one text of 32 hexadecimal digits: no two contents share it by chance.
+class ContentDigest {
+public:
+    void add(std::span<const std::byte> bytes)
+    {
+        m_one.add(bytes);
+        m_other.add(bytes);
+    }
+    void add(std::string_view text) { add(std::as_bytes(std::span(text))); }
+    [[nodiscard]] std::string text() const { return m_one.text() + m_other.text(); }
+
+private:
+    ContentHash m_one;
+    ContentHash m_other{0x13198a2e03707344u};
 };
 
 } // namespace residua::engine

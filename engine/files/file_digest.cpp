@@ -16,9 +16,7 @@
 #include <system_error>
 #include <vector>
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 namespace residua::engine {
 namespace {
@@ -79,20 +77,13 @@ Result<std::string> digestOf(const FileDescriptor& file, const fs::path& path, c
 {
     ContentHash hash;
     std::vector<std::byte> block(kDigestBlock);
-    for (;;) {
-        std::size_t filled = 0;
-        while (filled < block.size()) {
-            const ssize_t got = ::read(file.get(), block.data() + filled, block.size() - filled);
-            if (got < 0 && errno != EINTR) {
-                return systemError(path, "cannot read the data", errno);
-            }
-            if (got == 0) {
-                break;
-            }
-            filled += static_cast<std::size_t>(std::max<ssize_t>(got, 0));
+    for (std::uint64_t offset = 0;; offset += block.size()) {
+        const auto filled = readFrom(file, path, offset, block);
+        if (!filled) {
+            return filled.error();
         }
-        hash.add(std::span(block).first(filled));
-        if (filled < block.size()) {
+        hash.add(std::span(block).first(*filled));
+        if (*filled < block.size()) {
             return hash.text();
         }
         if (const Status wanted = stillWanted(watch, 0); !wanted) {
@@ -113,15 +104,14 @@ struct FileToDigest {
 
 Result<FileToDigest> openToDigest(const fs::path& path)
 {
-    FileToDigest opened{
-        FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK))}; // a FIFO must not hang us
-    if (!opened.file.isOpen() || ::fstat(opened.file.get(), &opened.before) != 0) {
-        return systemError(path, "cannot open the data", errno);
+    auto file = openRegularFile(path);
+    if (!file) {
+        return file.error();
     }
-    if (!S_ISREG(opened.before.st_mode)) {
-        return Error{path.string(), "is not a plain file"};
-    }
-    return opened;
+    FileToDigest opened{*std::move(file)};
+    return ::fstat(opened.file.get(), &opened.before) == 0
+               ? Result<FileToDigest>(std::move(opened))
+               : Result<FileToDigest>(systemError(path, "cannot be read", errno));
 }
 
 } // namespace

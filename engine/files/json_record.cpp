@@ -98,6 +98,24 @@ std::vector<std::string> RecordFields::texts(const char* key)
     return list;
 }
 
+void RecordFields::eachOf(const char* key, const std::function<void(RecordFields& entry)>& take)
+{
+    const RecordJson* const list = taken(key);
+    if (list != nullptr && !list->is_array()) {
+        fail(key, "is " + shown(*list) + ", expected a list");
+    }
+    for (std::size_t i = 0; !m_error && i < list->size(); ++i) {
+        const RecordJson& item = (*list)[i];
+        RecordFields entry(m_place + " · " + key + " · entry " + std::to_string(i + 1), item);
+        if (item.is_object()) {
+            take(entry);
+        } else {
+            entry.m_error = Error{entry.m_place, "is " + shown(item) + ", expected an object"};
+        }
+        m_error = entry.m_error;
+    }
+}
+
 std::int64_t RecordFields::count(const char* key)
 {
     const RecordJson* const value = taken(key);

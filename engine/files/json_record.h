@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,6 +40,8 @@ public:
     [[nodiscard]] std::int64_t count(const char* key);
     /// NaN for null, which JSON has in its place.
     [[nodiscard]] double number(const char* key);
+    /// Reads the list `key` of objects: `take` gets the fields of each. The error names the entry, from 1 on.
+    void eachOf(const char* key, const std::function<void(RecordFields& entry)>& take);
     /// nullptr where there is none, which is no error here.
     [[nodiscard]] const RecordJson* find(const char* key) const;
 

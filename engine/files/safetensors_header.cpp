@@ -5,6 +5,7 @@
 #include "engine/files/json_record.h"
 #include "engine/files/lfs_pointer.h"
 #include "projects/base/json_checks.h"
+#include "projects/base/text.h"
 
 #include <nlohmann/json.hpp>
 
@@ -42,11 +43,7 @@ const TypeName& entryOf(StoredType type)
 /// "F64, F32, … or BOOL".
 std::string typeNames()
 {
-    std::string names;
-    for (const TypeName& entry : kTypes) {
-        names += (names.empty() ? "" : &entry == &kTypes.back() ? " or " : ", ") + std::string(entry.name);
-    }
-    return names;
+    return choiceText(kTypes, &TypeName::name);
 }
 
 /// Reads one entry of a header; after it come so many bytes of data, from `begin` of the file on.
@@ -235,11 +232,7 @@ std::optional<StoredType> weightTypeFrom(std::string_view name)
 
 std::string shapeText(std::span<const std::int64_t> shape)
 {
-    std::string text = "[";
-    for (std::size_t i = 0; i < shape.size(); ++i) {
-        text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
-    }
-    return text + "]";
+    return "[" + joinedText(shape, ", ", [](std::int64_t size) { return std::to_string(size); }) + "]";
 }
 
 std::optional<std::uint64_t> byteCount(StoredType type, const std::vector<std::int64_t>& shape)

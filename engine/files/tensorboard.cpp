@@ -2,6 +2,7 @@
 #include "engine/files/tensorboard.h"
 
 #include "engine/files/crc32c.h"
+#include "projects/base/free_name.h"
 
 #include <array>
 #include <chrono>
@@ -70,12 +71,7 @@ std::filesystem::path freshName(const std::filesystem::path& directory)
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now).count();
     const std::string name =
         "events.out.tfevents." + std::to_string(seconds) + "." + host.data() + "." + std::to_string(::getpid());
-    std::filesystem::path path = directory / name;
-    std::error_code code;
-    for (int number = 1; std::filesystem::exists(path, code); ++number) {
-        path = directory / (name + "." + std::to_string(number));
-    }
-    return path;
+    return freePath(directory / name, ".");
 }
 
 } // namespace

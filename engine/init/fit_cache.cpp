@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/init/fit_cache.h"
 
+#include "engine/files/content_hash.h"
 #include "engine/files/crc32c.h"
 #include "engine/files/safetensors.h"
-#include "projects/base/fnv.h"
 #include "projects/base/number_from.h"
 #include "projects/base/text.h"
 #include "projects/schema/method_keys.h"
@@ -34,42 +34,11 @@ constexpr const char* kTrue = "true";
 constexpr const char* kFalse = "false";
 constexpr const char* kEnding = ".safetensors";
 
-/// Two hashes of 64 bits, FNV-1a from different starts.
-class Digest {
-public:
-    void add(std::span<const std::byte> bytes)
-    {
-        for (const std::byte each : bytes) {
-            for (std::uint64_t& hash : m_hashes) {
-                hash = fnvStep(hash, static_cast<std::uint8_t>(each));
-            }
-        }
-    }
-    template <class T>
-    void number(T value)
-    {
-        add(std::as_bytes(std::span(&value, 1)));
-    }
-    void numbers(const std::vector<double>& values)
-    {
-        number(static_cast<std::uint64_t>(values.size()));
-        add(std::as_bytes(std::span(values)));
-    }
-    [[nodiscard]] std::string text() const
-    {
-        constexpr const char* kDigits = "0123456789abcdef";
-        std::string text;
-        for (const std::uint64_t hash : m_hashes) {
-            for (int shift = 60; shift >= 0; shift -= 4) {
-                text += kDigits[(hash >> static_cast<unsigned>(shift)) & 15U];
-            }
-        }
-        return text;
-    }
-
-private:
-    std::array<std::uint64_t, 2> m_hashes{kFnvStart, 0x9ae16a3b2f90404f};
-};
+template <class T>
+void addNumber(ContentDigest& digest, T value)
+{
+    digest.add(std::as_bytes(std::span(&value, 1)));
+}
 
 using Metadata = std::map<std::string, std::string>;
 
@@ -92,11 +61,8 @@ using ReadPart = Part<std::vector<double>>;
 template <class Parts>
 std::string sumOf(const Parts& parts)
 {
-    std::string text;
-    for (const auto& part : parts) {
-        text += (text.empty() ? "" : " ") + std::to_string(crc32c(std::as_bytes(std::span(*part.values))));
-    }
-    return text;
+    return joinedText(parts, " ",
+                      [](const auto& part) { return std::to_string(crc32c(std::as_bytes(std::span(*part.values)))); });
 }
 
 std::string textOf(const Metadata& metadata, const char* key)
@@ -206,35 +172,35 @@ FitCache userFitCache()
 
 std::string fitFileName(const LowRankProblem& problem, LowRankMethod method)
 {
-    Digest digest;
+    ContentDigest digest;
     for (const std::int64_t number :
          {problem.out, problem.in, problem.rank, problem.lfai.batch, problem.lfai.stepsPerEpoch, problem.lfai.epochs}) {
-        digest.number(number);
+        addNumber(digest, number);
     }
-    digest.number(problem.lfai.learningRate);
-    digest.number(problem.seed);
-    digest.number(static_cast<int>(problem.follows));
+    addNumber(digest, problem.lfai.learningRate);
+    addNumber(digest, problem.seed);
+    addNumber(digest, static_cast<int>(problem.follows));
     for (const auto* const numbers : {&problem.weight, &problem.covariance}) {
-        digest.numbers(*numbers);
+        digest.add(std::as_bytes(std::span(*numbers)));
     }
     if (method == LowRankMethod::Lfai || method == LowRankMethod::Baseline) { // the others start elsewhere
-        digest.numbers(problem.drawnLeft);
-        digest.numbers(problem.drawnRight);
+        digest.add(std::as_bytes(std::span(problem.drawnLeft)));
+        digest.add(std::as_bytes(std::span(problem.drawnRight)));
     }
     return wordOf(method) + "-" + digest.text() + kEnding;
 }
 
 std::string fitFileName(const AttentionProblem& problem)
 {
-    Digest digest;
+    ContentDigest digest;
     for (const std::int64_t number :
          {problem.sequences, problem.group, problem.length, problem.width, problem.features, problem.course.batch,
           problem.course.stepsPerEpoch, problem.course.epochs, std::int64_t{problem.causal}}) {
-        digest.number(number);
+        addNumber(digest, number);
     }
-    digest.number(problem.course.learningRate);
+    addNumber(digest, problem.course.learningRate);
     for (const auto* const numbers : {&problem.queries, &problem.keys, &problem.start}) {
-        digest.numbers(*numbers);
+        digest.add(std::as_bytes(std::span(*numbers)));
     }
     return "features-" + digest.text() + kEnding;
 }

@@ -3,6 +3,7 @@
 
 #include "engine/lowrank/lbfgs.h"
 #include "engine/theory/decompositions.h"
+#include "engine/theory/gaussian_matrix.h"
 #include "projects/base/random.h"
 
 #include <optional>
@@ -124,7 +125,7 @@ Result<Searched> ExactFit::search(const std::vector<NamedStart>& starts, const L
 Factors randomStart(const MatrixXd& rows, Index rank, std::uint64_t seed)
 {
     RandomStream draws(seed, streamOf(Stream::Subspace));
-    const MatrixXd drawn = MatrixXd::NullaryExpr(rows.cols(), rank, [&] { return draws.gaussian(); });
+    const MatrixXd drawn = gaussianMatrix<MatrixXd>(rows.cols(), rank, draws);
     const MatrixXd basis = orthogonalTriangular(drawn).q;
     return {rows * basis, basis.transpose()};
 }

@@ -4,6 +4,7 @@
 #include "engine/lowrank/adam.h"
 #include "engine/lowrank/lfai.h"
 #include "engine/theory/dense_matrix.h"
+#include "engine/theory/gaussian_matrix.h"
 #include "projects/base/random.h"
 #include "projects/schema/method_keys.h"
 
@@ -43,11 +44,6 @@ Status checkStudy(const StartStudy& study, std::span<const std::int64_t> fitStep
                : Error{"", "got " + std::to_string(*negative) + " steps of a fit, expected at least 0"};
 }
 
-MatrixXd drawn(Index rows, Index columns, double deviation, RandomStream& draws)
-{
-    return MatrixXd::NullaryExpr(rows, columns, [&] { return deviation * draws.gaussian(); });
-}
-
 /// A sample is a column.
 struct Samples {
     MatrixXd inputs;
@@ -65,9 +61,10 @@ struct Drawn {
     {
         const std::uint64_t seed = drawBits(study.seed, streamOf(Stream::Subspace), std::uint64_t(network));
         RandomStream draws(seed, streamOf(Stream::Target));
-        const MatrixXd teacher = drawn(study.teacher, study.inputs, 1 / std::sqrt(double(study.inputs)), draws);
+        const MatrixXd teacher =
+            gaussianMatrix<MatrixXd>(study.teacher, study.inputs, draws, 1 / std::sqrt(double(study.inputs)));
         const auto made = [&](std::int64_t count) {
-            Samples samples{drawn(study.inputs, count, 1, draws), {}};
+            Samples samples{gaussianMatrix<MatrixXd>(study.inputs, count, draws), {}};
             MatrixXd hidden = (teacher * samples.inputs).cwiseMax(0);
             for (Index j = 1; j < hidden.rows(); j += 2) {
                 hidden.row(j) *= -1;
@@ -77,9 +74,9 @@ struct Drawn {
         };
         trained = made(study.samples);
         held = made(study.held);
-        weights[0] = drawn(study.width, study.inputs, std::sqrt(2 / double(study.inputs)), draws);
-        weights[1] = drawn(study.width, study.width, std::sqrt(2 / double(study.width)), draws);
-        last = drawn(1, study.width, 1 / std::sqrt(double(study.width)), draws);
+        weights[0] = gaussianMatrix<MatrixXd>(study.width, study.inputs, draws, std::sqrt(2 / double(study.inputs)));
+        weights[1] = gaussianMatrix<MatrixXd>(study.width, study.width, draws, std::sqrt(2 / double(study.width)));
+        last = gaussianMatrix<MatrixXd>(1, study.width, draws, 1 / std::sqrt(double(study.width)));
     }
 };
 

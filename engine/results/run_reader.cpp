@@ -7,6 +7,7 @@
 #include "engine/runs/gap_record.h"
 #include "engine/runs/run_files.h"
 #include "projects/base/json_tree.h"
+#include "projects/base/real.h"
 #include "projects/base/utf8.h"
 #include "projects/base/whole_file.h"
 #include "projects/file/json.h"
@@ -27,7 +28,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // What a run never reaches, and a damaged store may claim.
-constexpr std::int64_t kLastStep = std::int64_t{1} << 53; ///< a double tells steps apart up to here
+constexpr std::int64_t kLastStep = kMostExactWhole; ///< steps are told apart as doubles too
 constexpr std::size_t kMostNames = 500;
 constexpr std::size_t kMostNameBytes = 200;
 constexpr std::int64_t kMostSide = 1 << 16; ///< rows or columns of a matrix

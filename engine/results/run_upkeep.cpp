@@ -6,6 +6,7 @@
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/run_files.h"
 #include "engine/runs/stop_request.h"
+#include "projects/base/free_name.h"
 
 namespace residua::engine {
 namespace {
@@ -14,22 +15,11 @@ namespace fs = std::filesystem;
 
 constexpr const char* kTrash = ".trash";
 
-/// `base`, or the first of base-2, base-3, … in `folder` that does not exist.
-fs::path freePlace(const fs::path& folder, const fs::path& base)
-{
-    std::error_code ignored;
-    fs::path place = folder / base;
-    for (int number = 2; fs::exists(place, ignored); ++number) {
-        place = folder / (base.string() + "-" + std::to_string(number));
-    }
-    return place;
-}
-
 Result<fs::path> moveInto(const fs::path& folder, const fs::path& run)
 {
     std::error_code code;
     fs::create_directories(folder, code);
-    const fs::path place = freePlace(folder, run.filename());
+    const fs::path place = freePath(folder / run.filename());
     fs::rename(run, place, code);
     if (code) {
         return Error{run.string(), "cannot be moved to " + place.string() + ": " + code.message()};

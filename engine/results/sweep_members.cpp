@@ -4,10 +4,12 @@
 #include "engine/results/run_reader.h"
 #include "engine/runs/run_directory.h"
 #include "engine/runs/run_files.h"
+#include "projects/base/text.h"
 #include "projects/diff/diff.h"
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 #include <utility>
 
 namespace residua::engine {
@@ -122,11 +124,8 @@ bool isOf(const RunInfo& run, const projects::SweepMember& member)
 std::string listed(const std::vector<std::string>& differences)
 {
     constexpr std::size_t kShown = 3;
-    std::string text;
-    for (std::size_t i = 0; i < std::min(differences.size(), kShown); ++i) {
-        text += (text.empty() ? "" : "; ") + differences[i];
-    }
-    return text + (differences.size() > kShown ? "; and " + std::to_string(differences.size() - kShown) + " more" : "");
+    return joinedText(differences | std::views::take(kShown), "; ") +
+           (differences.size() > kShown ? "; and " + std::to_string(differences.size() - kShown) + " more" : "");
 }
 
 } // namespace

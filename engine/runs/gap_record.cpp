@@ -34,28 +34,6 @@ RecordJson jsonOf(const GapFit& fit)
     return json;
 }
 
-/// The elements of the list `key`, each as `take` reads its fields; what is no list is the error.
-template <class Take>
-void eachOf(RecordFields& fields, const char* key, const Take& take)
-{
-    const RecordJson* const list = fields.find(key);
-    if (list == nullptr || !list->is_array()) {
-        fields.fail(key, "is no list");
-        return;
-    }
-    for (std::size_t i = 0; i < list->size() && !fields.error(); ++i) {
-        RecordFields element({}, (*list)[i]);
-        if ((*list)[i].is_object()) {
-            take(element);
-        } else {
-            element.fail("", "is no object");
-        }
-        if (element.error()) {
-            fields.fail(key, "entry " + std::to_string(i + 1) + element.error()->text());
-        }
-    }
-}
-
 GapFit fitFrom(RecordFields& fields)
 {
     GapFit fit;
@@ -93,7 +71,7 @@ Result<Gap> gapFrom(const RecordJson& json, const fs::path& path)
     }
     gap.inputs = inputs.value_or(LowRankInputs::Gaussian);
     gap.step = fields.count("step");
-    eachOf(fields, "weights", [&gap](RecordFields& element) {
+    fields.eachOf("weights", [&gap](RecordFields& element) {
         gap.weights.push_back({element.text("name"), element.count("out"), element.count("in"), element.count("rank")});
         gap.weights.back().setFollows(element.text("follows"));
         gap.fits.push_back(fitFrom(element));

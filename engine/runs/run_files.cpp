@@ -53,23 +53,18 @@ Result<RunStatus> statusFrom(const std::string& text, const std::string& place)
 
 std::optional<DataFingerprint> fingerprintFrom(RecordFields& fields)
 {
-    const RecordJson* const parts = fields.find("data");
-    if (parts == nullptr) {
+    if (fields.find("data") == nullptr) {
         return std::nullopt;
     }
     DataFingerprint fingerprint;
-    for (std::size_t i = 0; parts->is_array() && i < parts->size(); ++i) {
-        RecordFields part({}, (*parts)[i]);
+    fields.eachOf("data", [&fingerprint](RecordFields& part) {
         DataPart& read = fingerprint.emplace_back(
             DataPart{part.text("name"), part.count("files"), part.count("bytes"), part.text("content"), {}});
         if (const std::size_t end = read.content.find(kBetweenHashes); read.files > 0 && end != std::string::npos) {
             read.everyByte = read.content.substr(end + 1);
             read.content.resize(end);
         }
-        if (part.error()) {
-            fields.fail("data", "entry " + std::to_string(i + 1) + part.error()->text());
-        }
-    }
+    });
     if (fingerprint.empty()) {
         fields.fail("data", "is no list of what the examples come from");
     }

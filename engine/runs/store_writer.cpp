@@ -2,6 +2,7 @@
 #include "engine/runs/store_writer.h"
 
 #include "projects/base/files.h"
+#include "projects/base/free_name.h"
 
 #include <array>
 #include <chrono>
@@ -20,10 +21,7 @@ constexpr std::chrono::milliseconds kPatience{500};
 Result<fs::path> putAside(const fs::path& store)
 {
     std::error_code code;
-    fs::path aside = store.string() + ".damaged";
-    for (int number = 2; fs::exists(fs::symlink_status(aside, code)); ++number) {
-        aside = store.string() + ".damaged-" + std::to_string(number);
-    }
+    const fs::path aside = freePath(store.string() + ".damaged");
     fs::rename(store, aside, code); // of a link, the link
     if (code) {
         return systemError(store, "cannot be put aside as " + aside.filename().string(), code.value());

@@ -17,6 +17,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <ranges>
 #include <string_view>
 
 namespace residua::engine {
@@ -134,9 +135,8 @@ public:
             found = !found && name == column.name ? std::optional(i) : found;
         }
         if (!found) {
-            const std::string_view meant = nearest(name, all);
-            return Error{m_place, "has no column \"" + name + "\"" +
-                                      (meant.empty() ? "; its" : ", did you mean \"" + std::string(meant) + "\"? Its") +
+            const std::string hint = meantHint(name, all, {.before = ", "});
+            return Error{m_place, "has no column \"" + name + "\"" + (hint.empty() ? "; its" : hint + " Its") +
                                       " columns are: " + listOf(all) + kChoose};
         }
         const ParquetColumn column = m_table.column(m_reader, *found);
@@ -176,10 +176,7 @@ private:
 
     static std::string listOf(const std::vector<std::string>& names)
     {
-        std::string list;
-        for (std::size_t i = 0; i < names.size() && i < kShownColumns; ++i) {
-            list += (i == 0 ? "" : ", ") + names[i];
-        }
+        const std::string list = joinedText(names | std::views::take(kShownColumns));
         return names.empty() ? "none"
                : names.size() <= kShownColumns
                    ? list

@@ -5,6 +5,7 @@
 #include "engine/text/gathered_texts.h"
 #include "engine/text/parquet.h"
 #include "engine/text/text_encoding.h"
+#include "projects/base/text.h"
 #include "projects/base/utf8.h"
 
 #include <nlohmann/json.hpp>
@@ -90,10 +91,7 @@ Result<std::string> readLine(std::string_view line, const std::string& field, co
     }
     const auto value = json.find(field);
     if (value == json.end()) {
-        std::string fields;
-        for (const auto& item : json.items()) {
-            fields += (fields.empty() ? "" : ", ") + item.key();
-        }
+        const std::string fields = joinedText(json.items(), ", ", [](const auto& item) { return item.key(); });
         return Error{place, "has no field \"" + field + "\"; its fields are: " + (fields.empty() ? "none" : fields)};
     }
     if (!value->is_string()) {
@@ -248,11 +246,7 @@ Result<std::vector<fs::path>> filesAt(const fs::path& path, std::span<const std:
         return listed;
     }
     if (listed->empty()) {
-        std::string names;
-        for (const std::string_view end : endings) {
-            names += (names.empty() ? "" : ", ") + std::string(end);
-        }
-        return Error{path.string(), "the folder holds no file that ends in " + names};
+        return Error{path.string(), "the folder holds no file that ends in " + joinedText(endings)};
     }
     std::vector<fs::path> files;
     std::ranges::copy_if(*listed, std::back_inserter(files),

@@ -3,6 +3,7 @@
 
 #include "engine/theory/decompositions.h"
 #include "engine/theory/dense_matrix.h"
+#include "engine/theory/gaussian_matrix.h"
 #include "projects/base/random.h"
 
 #include <cmath>
@@ -14,16 +15,10 @@
 namespace residua::engine::theory {
 namespace {
 
-/// Standard normal.
-DenseMatrix gaussian(std::int64_t rows, std::int64_t columns, RandomStream& random)
-{
-    return DenseMatrix::NullaryExpr(rows, columns, [&] { return random.gaussian(); });
-}
-
 /// Columns of length 1.
 DenseMatrix onSphere(std::int64_t dimension, std::int64_t count, RandomStream& random)
 {
-    DenseMatrix x = gaussian(dimension, count, random);
+    DenseMatrix x = gaussianMatrix(dimension, count, random);
     x.colwise().normalize();
     return x;
 }
@@ -54,11 +49,12 @@ Result<LinearStability> linearStability(const NormalisedLinear& network, std::in
     }
     RandomStream random(seed, streamOf(Stream::Theory));
     const DenseMatrix x = onSphere(dimension, inputs, random);
-    DenseMatrix common = gaussian(dimension, dimension, random);
+    DenseMatrix common = gaussianMatrix(dimension, dimension, random);
     common /= decomposed(common).values(0);
     std::vector<DenseMatrix> weights;
     for (std::int64_t layer = 0; layer < layers; ++layer) {
-        const DenseMatrix own = gaussian(dimension, dimension, random) / std::sqrt(static_cast<double>(dimension));
+        const DenseMatrix own =
+            gaussianMatrix(dimension, dimension, random) / std::sqrt(static_cast<double>(dimension));
         weights.emplace_back(std::sqrt(shared) * common + std::sqrt(1 - shared) * own);
     }
     LinearStability result;

@@ -3,6 +3,7 @@
 
 #include "engine/tokeniser/pattern.h"
 #include "projects/base/result.h"
+#include "projects/base/text.h"
 
 #include <nlohmann/json.hpp>
 
@@ -65,14 +66,12 @@ template <class Made, std::size_t count>
 [[nodiscard]] Made madeBy(const Maker<Made> (&makers)[count], const Part& part)
 {
     const std::string type = part.type();
-    std::string known;
     for (const Maker<Made>& maker : makers) {
         if (maker.type == type) {
             return maker.make(part);
         }
-        known += (known.empty() ? "" : ", ") + std::string(maker.type);
     }
-    part.fail("\"" + type + "\" is not supported here; supported are " + known);
+    part.fail("\"" + type + "\" is not supported here; supported are " + joinedText(makers, ", ", &Maker<Made>::type));
     return Made();
 }
 

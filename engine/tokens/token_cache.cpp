@@ -23,7 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kTokensEnding = ".tokens";
-constexpr std::uint64_t kOtherStart = 0x13198a2e03707344u;
 constexpr std::size_t kTokensAtOnce = std::size_t{1} << 18;
 
 /// Before the tokens. A change of what tokenisers find is a change of its first field.
@@ -34,30 +33,14 @@ struct Head {
     std::array<char, 32> sum{};
 };
 
-/// Two hashes from different starts, as one text.
-class Digest {
-public:
-    void add(std::span<const std::byte> bytes)
-    {
-        m_one.add(bytes);
-        m_other.add(bytes);
-    }
-    void add(std::string_view text) { add(asBytes(text)); }
-    [[nodiscard]] std::string text() const { return m_one.text() + m_other.text(); }
-
-private:
-    ContentHash m_one;
-    ContentHash m_other{kOtherStart};
-};
-
-std::array<char, 32> sumOf(const Digest& digest)
+std::array<char, 32> sumOf(const ContentDigest& digest)
 {
     std::array<char, 32> sum{};
     std::ranges::copy(digest.text(), sum.begin());
     return sum;
 }
 
-Status addFile(const fs::path& path, Digest& digest)
+Status addFile(const fs::path& path, ContentDigest& digest)
 {
     // Whoever reads it as a tokeniser's model has bounded it.
     const auto bytes = readFile(path, std::numeric_limits<std::uint64_t>::max());
@@ -70,7 +53,7 @@ Status addFile(const fs::path& path, Digest& digest)
 /// Reads the tokens of a file once, to see whether they are what was written.
 bool isSound(const InputFile& file, const Head& head, const PreparationWatch& watch)
 {
-    Digest digest;
+    ContentDigest digest;
     std::vector<std::byte> block;
     for (std::uint64_t done = 0; done < head.bytes; done += block.size()) {
         block.resize(std::min<std::uint64_t>(head.bytes - done, kTokensAtOnce * head.width));
@@ -83,7 +66,7 @@ bool isSound(const InputFile& file, const Head& head, const PreparationWatch& wa
 }
 
 template <class T>
-Status writeTokens(OutputFile& file, const TokenSequence& tokens, Digest& digest)
+Status writeTokens(OutputFile& file, const TokenSequence& tokens, ContentDigest& digest)
 {
     std::vector<std::int64_t> wide;
     std::vector<T> narrow;
@@ -112,7 +95,7 @@ Status writeWhole(const fs::path& path, const TokenSequence& tokens, bool wide)
     if (!file) {
         return file.error();
     }
-    Digest digest;
+    ContentDigest digest;
     Status status = file->write(std::as_bytes(std::span(&head, 1)));
     if (status) {
         status = wide ? writeTokens<std::uint32_t>(*file, tokens, digest)
@@ -145,7 +128,7 @@ std::vector<std::string> tokenCacheFaults(projects::TokeniserKind kind)
 Result<std::string> tokenFileName(const std::vector<Document>& documents, projects::TokeniserKind kind,
                                   const fs::path& model, const DocumentMarks& marks, const PreparationWatch& watch)
 {
-    Digest digest;
+    ContentDigest digest;
     digest.add(kind == projects::TokeniserKind::TokenizerJson ? "tokenizer.json" : "SentencePiece");
     if (const Status added = addFile(model, digest); !added) {
         return added.error();

@@ -97,19 +97,19 @@ void addRows(const LayerIndex& index, const LayerGrowth& growth, const std::vect
 
 std::string toldOfLayers(const Growth& growth, GrowthSource kind)
 {
-    std::string text;
+    std::vector<std::string> numbers;
     for (std::size_t l = 0; l < growth.isNew.size(); ++l) {
         if (growth.isNew[l]) {
-            text += (text.empty() ? "" : ", ") + std::to_string(l + 1);
+            numbers.push_back(std::to_string(l + 1));
         }
     }
-    if (text.empty()) {
-        return text;
+    if (numbers.empty()) {
+        return {};
     }
     const char* const made = kind == GrowthSource::Fresh ? " as initialised"
                              : kind == GrowthSource::Top ? " as copies of the top layers"
                                                          : " as copies of the layers before them";
-    return "new layers " + text + made;
+    return "new layers " + joinedText(numbers) + made;
 }
 
 } // namespace

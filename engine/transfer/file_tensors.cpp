@@ -4,6 +4,7 @@
 #include "projects/base/text.h"
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 namespace residua::engine {
@@ -21,10 +22,8 @@ void tell(std::string& text, std::vector<std::string>& all, const std::vector<st
     for (const std::string& name : names) {
         all.push_back(one + ": " + name);
     }
-    text += (text.empty() ? "" : "; ") + std::to_string(names.size()) + " " + (names.size() == 1 ? one : many) + ": ";
-    for (std::size_t i = 0; i < std::min(names.size(), kMostNamed); ++i) {
-        text += (i == 0 ? "" : ", ") + names[i];
-    }
+    text += (text.empty() ? "" : "; ") + std::to_string(names.size()) + " " + (names.size() == 1 ? one : many) + ": " +
+            joinedText(names | std::views::take(kMostNamed));
     text += names.size() > kMostNamed ? ", … (residua-cli import --json lists all)" : "";
 }
 

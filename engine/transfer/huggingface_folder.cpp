@@ -6,6 +6,7 @@
 #include "engine/train/tensor_io.h"
 #include "engine/train/transfer_plan.h"
 #include "engine/transfer/new_folder.h"
+#include "projects/base/text.h"
 #include "projects/base/whole_file.h"
 #include "projects/huggingface/custom_model.h"
 
@@ -14,6 +15,7 @@
 
 #include <cstddef>
 #include <iterator>
+#include <ranges>
 #include <utility>
 
 namespace residua::engine {
@@ -98,18 +100,19 @@ Status HuggingFaceWriter::gather()
 Status HuggingFaceWriter::leftOut(const std::set<std::string>& taken) const
 {
     constexpr std::size_t kMostListed = 6;
-    std::string names;
-    std::size_t count = 0;
+    std::vector<std::string> names;
     for (const auto& [name, tensor] : m_source.weights.tensors()) {
-        if (!taken.contains(name) && ++count <= kMostListed) {
-            names += (count == 1 ? "" : ", ") + name;
+        if (!taken.contains(name)) {
+            names.push_back(name);
         }
     }
-    return count == 0 ? Status(Done{})
-                      : Error{"checkpoint",
-                              "of its " + std::to_string(m_source.weights.tensors().size()) + " tensors " +
-                                  std::to_string(count) + " have no place in a " + m_source.found.decoder.kind + ": " +
-                                  names + (count > kMostListed ? ", …" : "") + "; --to pytorch exports all of them"};
+    return names.empty()
+               ? Status(Done{})
+               : Error{"checkpoint",
+                       "of its " + std::to_string(m_source.weights.tensors().size()) + " tensors " +
+                           std::to_string(names.size()) + " have no place in a " + m_source.found.decoder.kind + ": " +
+                           joinedText(names | std::views::take(kMostListed)) +
+                           (names.size() > kMostListed ? ", …" : "") + "; --to pytorch exports all of them"};
 }
 
 /// Whether the types of the import are to be tried.

@@ -14,14 +14,26 @@ namespace {
 
 constexpr std::size_t kLongestCall = std::size_t{1} << 30; // one call moves at most about 2 GiB
 
-/// What stands where a regular file should; empty for one.
-std::string otherKind(mode_t mode)
+Status broughtToDisk(const FileDescriptor& file, const std::filesystem::path& path)
+{
+    // Some file systems cannot sync a directory and say so; they need none.
+    if (::fsync(file.get()) != 0 && errno != EINVAL) {
+        return systemError(path, "cannot be brought to the disk", errno);
+    }
+    return Done{};
+}
+
+} // namespace
+
+std::string otherKindOf(std::uint32_t mode)
 {
     switch (mode & S_IFMT) {
     case S_IFREG:
         return {};
     case S_IFDIR:
         return "a folder";
+    case S_IFLNK:
+        return "a link";
     case S_IFIFO:
         return "a FIFO";
     case S_IFSOCK:
@@ -31,7 +43,10 @@ std::string otherKind(mode_t mode)
     }
 }
 
-} // namespace
+Error notAFile(const std::filesystem::path& path, const std::string& kind)
+{
+    return {path.string(), "is " + kind + "; expected a file"};
+}
 
 Error systemError(const std::filesystem::path& path, const std::string& what, int code)
 {
@@ -60,25 +75,40 @@ int FileDescriptor::close()
 
 Result<FileDescriptor> openRegularFile(const std::filesystem::path& path)
 {
-    const auto refused = [&](const std::string& kind) {
-        return Error{path.string(), "is " + kind + "; expected a file"};
-    };
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0) {
         return systemError(path, "cannot be read", errno);
     }
-    if (const std::string kind = otherKind(status.st_mode); !kind.empty()) {
-        return refused(kind); // before it is opened: opening a device may already do something
+    if (const std::string kind = otherKindOf(status.st_mode); !kind.empty()) {
+        return notAFile(path, kind); // before it is opened: opening a device may already do something
     }
     FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     // Again, of what was opened: the name may have come to mean something else in between.
     if (!file.isOpen() || ::fstat(file.get(), &status) != 0) {
         return systemError(path, "cannot be read", errno);
     }
-    if (const std::string kind = otherKind(status.st_mode); !kind.empty()) {
-        return refused(kind);
+    if (const std::string kind = otherKindOf(status.st_mode); !kind.empty()) {
+        return notAFile(path, kind);
     }
     return file;
+}
+
+Result<std::size_t> readFrom(const FileDescriptor& file, const std::filesystem::path& path, std::uint64_t offset,
+                             std::span<std::byte> out)
+{
+    std::size_t done = 0;
+    while (done < out.size()) {
+        const std::size_t chunk = std::min(out.size() - done, kLongestCall);
+        const ssize_t got = ::pread(file.get(), out.data() + done, chunk, static_cast<off_t>(offset + done));
+        if (got < 0 && errno != EINTR) {
+            return systemError(path, "cannot read the file", errno);
+        }
+        if (got == 0) {
+            break;
+        }
+        done += got > 0 ? static_cast<std::size_t>(got) : 0;
+    }
+    return done;
 }
 
 Result<InputFile> InputFile::open(const std::filesystem::path& path)
@@ -119,23 +149,15 @@ Status InputFile::read(std::uint64_t offset, std::span<std::byte> out) const
 
 Status InputFile::read(const FileDescriptor& file, std::uint64_t offset, std::span<std::byte> out) const
 {
-    std::size_t done = 0;
-    while (done < out.size()) {
-        const std::size_t chunk = std::min(out.size() - done, kLongestCall);
-        const ssize_t got = ::pread(file.get(), out.data() + done, chunk, static_cast<off_t>(offset + done));
-        if (got < 0 && errno != EINTR) {
-            return systemError(m_path, "cannot read the file", errno);
-        }
-        if (got == 0) {
-            break; // its end: the stamp below says what happened
-        }
-        done += got > 0 ? static_cast<std::size_t>(got) : 0;
+    const Result<std::size_t> done = readFrom(file, m_path, offset, out);
+    if (!done) {
+        return done.error();
     }
     const Result<Stamp> now = stampOf(file, m_path);
     if (!now) {
         return now.error();
     }
-    if (*now == m_stamp && done == out.size()) {
+    if (*now == m_stamp && *done == out.size()) {
         return Done{};
     }
     if (now->size != m_stamp.size) {
@@ -201,17 +223,27 @@ bool writeBytes(int descriptor, std::span<const std::byte> bytes)
     return true;
 }
 
+FileDescriptor createNewFile(const std::filesystem::path& path, std::uint32_t mode)
+{
+    return FileDescriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+}
+
+bool finishFile(FileDescriptor& file)
+{
+    return ::fsync(file.get()) == 0 && file.close() == 0;
+}
+
+Status syncFile(const std::filesystem::path& path)
+{
+    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    return file.isOpen() ? broughtToDisk(file, path) : Status(systemError(path, "cannot open the file", errno));
+}
+
 Status syncDirectory(const std::filesystem::path& directory)
 {
     const FileDescriptor file(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!file.isOpen()) {
-        return systemError(directory, "cannot open the directory", errno);
-    }
-    // Some file systems cannot sync a directory and say so; they need none.
-    if (::fsync(file.get()) != 0 && errno != EINVAL) {
-        return systemError(directory, "cannot bring the directory to the disk", errno);
-    }
-    return Done{};
+    return file.isOpen() ? broughtToDisk(file, directory)
+                         : Status(systemError(directory, "cannot open the directory", errno));
 }
 
 } // namespace residua

@@ -16,6 +16,11 @@ namespace residua {
 /// The error of a system call that has just failed: `what` and the system's reason, at `path`.
 [[nodiscard]] Error systemError(const std::filesystem::path& path, const std::string& what, int code);
 
+/// What stands where a regular file should, by the mode that the system gives: "a folder", "a FIFO"; empty for a file.
+[[nodiscard]] std::string otherKindOf(std::uint32_t mode);
+/// The error about it.
+[[nodiscard]] Error notAFile(const std::filesystem::path& path, const std::string& kind);
+
 /// A file descriptor that closes itself.
 class FileDescriptor {
 public:
@@ -37,6 +42,10 @@ private:
 /// Opens a regular file for reading. A folder, FIFO, socket or device is an error that names it, at once: nothing waits
 /// for a writer, and no device is touched.
 [[nodiscard]] Result<FileDescriptor> openRegularFile(const std::filesystem::path& path);
+
+/// Fills `out` with an open file's bytes from `offset` on, and says how many they are: fewer where the file ends.
+[[nodiscard]] Result<std::size_t> readFrom(const FileDescriptor& file, const std::filesystem::path& path,
+                                           std::uint64_t offset, std::span<std::byte> out);
 
 /// A regular file that is read in pieces. It is never mapped: what another process cuts off or rewrites meanwhile is an
 /// error of the read, where a mapping would end the process with SIGBUS. Any thread.
@@ -93,6 +102,13 @@ private:
 /// Writes all of the bytes to an open descriptor. False where that cannot be done: errno says why.
 [[nodiscard]] bool writeBytes(int descriptor, std::span<const std::byte> bytes);
 
+/// A new file to write to. Where something has the name, even a link, nothing is opened: errno says EEXIST.
+[[nodiscard]] FileDescriptor createNewFile(const std::filesystem::path& path, std::uint32_t mode = 0666);
+/// Brings what was written to the disk and closes the file. False where that cannot be done: errno says why.
+[[nodiscard]] bool finishFile(FileDescriptor& file);
+
+/// Brings a file that others have written to the disk.
+[[nodiscard]] Status syncFile(const std::filesystem::path& path);
 /// Makes renames and new names in `directory` last.
 [[nodiscard]] Status syncDirectory(const std::filesystem::path& directory);
 

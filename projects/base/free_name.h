@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <string_view>
+#include <system_error>
 
-namespace residua::projects {
+namespace residua {
 
 /// `base`, or where that is taken `base`, `between` and the first number from 2 with which it is not: "mlp2".
 template <class Taken>
@@ -17,4 +19,16 @@ template <class Taken>
     return name;
 }
 
-} // namespace residua::projects
+/// The same of a place where nothing is yet, not even a link that leads nowhere: "runs/mlp-2".
+[[nodiscard]] inline std::filesystem::path freePath(const std::filesystem::path& base, std::string_view between = "-")
+{
+    std::error_code ignored;
+    return freeName(
+        base.string(),
+        [&](const std::string& path) {
+            return std::filesystem::exists(std::filesystem::symlink_status(path, ignored));
+        },
+        between);
+}
+
+} // namespace residua

@@ -31,8 +31,7 @@ std::string hintFor(const JsonValue& value, std::string_view key)
             known.push_back(member.key);
         }
     }
-    const std::string_view meant = nearest(key, known);
-    return meant.empty() ? "" : "; did you mean \"" + std::string(meant) + "\"?";
+    return meantHint(key, known);
 }
 
 /// `place` is the pointer of the child.

@@ -3,7 +3,10 @@
 
 #include <cstdint>
 
-namespace residua::projects {
+namespace residua {
+
+/// Up to it a double holds every whole number.
+inline constexpr std::int64_t kMostExactWhole = std::int64_t{1} << 53;
 
 /// A count or size as a double, so that products of absurd ones saturate instead of overflowing.
 [[nodiscard]] constexpr double real(std::int64_t value)
@@ -11,4 +14,4 @@ namespace residua::projects {
     return static_cast<double>(value);
 }
 
-} // namespace residua::projects
+} // namespace residua

@@ -107,6 +107,12 @@ std::string bytesText(double bytes)
     return numberText(number, digits) + " " + std::string(prefix) + "B";
 }
 
+std::string didYouMean(std::string_view meant, HintForm form)
+{
+    std::string question(form.before);
+    return question.append("did you mean ").append(form.quote).append(meant).append(form.quote).append("?");
+}
+
 std::size_t editDistance(std::string_view a, std::string_view b)
 {
     std::vector<std::size_t> beforeLast(b.size() + 1);

@@ -3,10 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
-/// Numbers as text, and the words that people mean.
+/// Numbers and lists as text, and the words that people mean.
 namespace residua {
 
 /// Shortest decimal that reads back to the same bits, without a trailing ".0".
@@ -40,9 +41,50 @@ struct Prefixed {
 /// A size or a limit in a sentence, without zeros at its end: "2.5 GiB", "4 GiB". A table has scaledText.
 [[nodiscard]] std::string bytesText(double bytes);
 
+/// The items one after another, each as `textOf` gives it, with `between` in between: "a, b, c".
+template <class Items, class TextOf = std::identity>
+[[nodiscard]] std::string joinedText(Items&& items, std::string_view between = ", ", TextOf textOf = {})
+{
+    std::string text;
+    std::string_view before;
+    for (auto&& item : items) {
+        text.append(before).append(std::invoke(textOf, item));
+        before = between;
+    }
+    return text;
+}
+
+/// The same as what one may choose from: "a, b or c".
+template <class Items, class TextOf = std::identity>
+[[nodiscard]] std::string choiceText(Items&& items, TextOf textOf = {})
+{
+    std::string text = joinedText(items, ", ", textOf);
+    const std::size_t last = text.rfind(", ");
+    return last == std::string::npos ? text : text.replace(last, 2, " or ");
+}
+
 /// The candidate that is nearest to what was typed, where it is near enough to be meant; else empty.
 template <class Candidates>
 [[nodiscard]] std::string_view nearest(std::string_view typed, const Candidates& candidates);
+
+/// How a question about the word that was meant follows a sentence.
+struct HintForm {
+    std::string_view before = "; ";
+    std::string_view quote = "\""; ///< around the word
+};
+/// In the terminal, where words are typed without quotes: ", did you mean --steps?"
+inline constexpr HintForm kTypedHint{", ", ""};
+
+/// The question at the end of a sentence that refuses a word: `; did you mean "adamw"?`.
+[[nodiscard]] std::string didYouMean(std::string_view meant, HintForm form = {});
+/// The same about the candidate that is nearest to what was typed; where none is near, `otherwise`.
+template <class Candidates>
+[[nodiscard]] std::string meantHint(std::string_view typed, const Candidates& candidates, HintForm form = {},
+                                    std::string_view otherwise = {})
+{
+    const std::string_view meant = nearest(typed, candidates);
+    return meant.empty() ? std::string(otherwise) : didYouMean(meant, form);
+}
 
 /// Insertions, deletions, replacements and swaps of neighbours that turn one into the other.
 [[nodiscard]] std::size_t editDistance(std::string_view a, std::string_view b);

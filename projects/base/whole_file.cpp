@@ -47,24 +47,14 @@ private:
     sigset_t m_before = {};
 };
 
-/// The error for a path that exists and is no plain file.
-Error notPlain(const fs::path& path, mode_t mode)
-{
-    const char* what = S_ISDIR(mode)    ? "is a folder"
-                       : S_ISFIFO(mode) ? "is a FIFO"
-                       : S_ISSOCK(mode) ? "is a socket"
-                                        : "is a device";
-    return {path.string(), std::string(what) + "; expected a file"};
-}
-
 /// Writes `bytes` to a new file with the mode of the one that it will replace, or the user's default; 0 or the
 /// errno of what failed.
 int writeNewFile(const fs::path& path, std::string_view bytes, std::optional<mode_t> mode)
 {
     constexpr mode_t kDefaultMode = 0666; // less the user's umask
-    FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode.value_or(kDefaultMode)));
+    FileDescriptor file = createNewFile(path, mode.value_or(kDefaultMode));
     if (!file.isOpen() || (mode && ::fchmod(file.get(), *mode) != 0) || !writeBytes(file.get(), asBytes(bytes)) ||
-        ::fsync(file.get()) != 0 || file.close() != 0) {
+        !finishFile(file)) {
         return errno;
     }
     return 0;
@@ -150,7 +140,7 @@ Status writeFileAtomically(const fs::path& path, std::string_view bytes)
         return Error{path.string(), "cannot be written: " + broken.message()};
     }
     if (exists && !S_ISREG(old.st_mode)) {
-        return notPlain(path, old.st_mode);
+        return notAFile(path, otherKindOf(old.st_mode));
     }
     return replaceFile(path, target, exists ? std::optional(old) : std::nullopt, bytes);
 }
@@ -160,7 +150,7 @@ Status writeOwnFile(const fs::path& path, std::string_view bytes)
     struct stat old {};
     const bool exists = ::lstat(path.c_str(), &old) == 0 && !S_ISLNK(old.st_mode);
     if (exists && !S_ISREG(old.st_mode)) {
-        return notPlain(path, old.st_mode);
+        return notAFile(path, otherKindOf(old.st_mode));
     }
     return replaceFile(path, path, exists ? std::optional(old) : std::nullopt, bytes); // a rename replaces the link
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/base/text.h"
 #include "projects/check/problems.h"
 #include "projects/depth/mix_port.h"
 #include "projects/model/graph_pointer.h"
@@ -141,12 +142,8 @@ private:
         };
         const bool apart = areOf(MixPorts::Qkv) || areOf(MixPorts::QkvResidual);
         if (inputs != Ports{kInputPort} && !(isBlock && apart)) {
-            std::string got;
-            for (const std::string& port : inputs) {
-                got += (got.empty() ? "" : ", ") + port;
-            }
             m_problems.error(m_path + "/nodes", placeOf(m_ref),
-                             "input ports are " + (got.empty() ? "none" : got) + ", expected input" +
+                             "input ports are " + (inputs.empty() ? "none" : joinedText(inputs)) + ", expected input" +
                                  (isBlock ? ", or q, k, v and perhaps residual" : ""));
         }
         if (portsOf(NodeRole::GraphOutput) != Ports{kOutputPort}) {

@@ -2,6 +2,7 @@
 // Data, initialisation, training plan and seeds.
 #include "projects/check/problems.h"
 
+#include "projects/base/real.h"
 #include "projects/base/text.h"
 #include "projects/model/split_sizes.h"
 #include "projects/model/text_forms.h"
@@ -156,7 +157,7 @@ void checkSplits(const Project& project, Problems& problems)
 void checkAmounts(const Project& project, Problems& problems)
 {
     constexpr double kMostBatchBytes = 4.0 * 1024 * 1024 * 1024;
-    constexpr double kMostUnits = 9007199254740992.0; // counted in doubles too, exactly
+    constexpr double kMostUnits = real(kMostExactWhole); // counted in doubles too
     const TrainingPlan& plan = project.training;
     const ExampleSchema examples = examplesOf(project.data);
     const double units = unitsPerBatch(project.data, plan);

@@ -67,11 +67,7 @@ std::string costOfChange(const Project& before, const Project& after)
     added.parameters = now->total.parameters - old->total.parameters;
     added.forwardFlops = now->total.forwardFlops - old->total.forwardFlops;
     added.activationBytes = now->total.activationBytes - old->total.activationBytes;
-    std::string text;
-    for (const std::string& figure : figuresOf(added, after)) {
-        text += (text.empty() ? "" : ", ") + figure;
-    }
-    return text;
+    return joinedText(figuresOf(added, after));
 }
 
 } // namespace residua::projects

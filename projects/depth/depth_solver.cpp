@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Which weights give the sums of an unrolled depth.
+#include "projects/base/text.h"
 #include "projects/depth/depth_names.h"
 #include "projects/depth/depth_walk.h"
 #include "projects/depth/unrolled_depth.h"
@@ -215,12 +216,11 @@ Result<MixNumbers> coefficientsFor(const DepthMix& mix, std::int64_t layers, con
         for (std::size_t f = 0; f < features; ++f) {
             double sum = 0;
             bool positive = true;
-            std::string numbers;
+            const auto weightOf = [&](std::size_t t) { return applied.values[t * features + f]; };
             for (const std::size_t t : group) {
-                const double weight = applied.values[t * features + f];
+                const double weight = weightOf(t);
                 sum += weight;
                 positive = positive && weight > 0;
-                numbers += (numbers.empty() ? "" : ", ") + numberText(weight);
                 result.values[t * features + f] = mix.temperature * std::log(weight);
             }
             if (!positive || !same(sum, 1)) {
@@ -229,10 +229,11 @@ Result<MixNumbers> coefficientsFor(const DepthMix& mix, std::int64_t layers, con
                 const std::string who = bySource
                                             ? "entry " + std::to_string(first.source) + " reaches "
                                             : readerName(mix, layers, plan.readers[first.reader].target) + " reads ";
-                return Error{"topology", who + countText(group.size(), bySource ? "target" : "source") +
-                                             " through a softmax, whose weights are positive and add up to 1; to "
-                                             "compute the same they would have to be " +
-                                             numbers};
+                return Error{"topology",
+                             who + countText(group.size(), bySource ? "target" : "source") +
+                                 " through a softmax, whose weights are positive and add up to 1; to "
+                                 "compute the same they would have to be " +
+                                 joinedText(group, ", ", [&](std::size_t t) { return numberText(weightOf(t)); })};
             }
         }
     }

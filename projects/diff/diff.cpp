@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/diff/diff.h"
 
+#include "projects/base/text.h"
 #include "projects/diff/diff_walk.h"
 #include "projects/model/topology.h"
 
@@ -27,11 +28,7 @@ std::string sweepText(const Sweep& sweep)
 
 std::string Change::placeText() const
 {
-    std::string text;
-    for (const std::string& word : place) {
-        text += (text.empty() ? "" : " · ") + word;
-    }
-    return text;
+    return joinedText(place, " · ");
 }
 
 std::string Change::text() const
@@ -87,11 +84,7 @@ std::string Differ::spokenValue(const ParamValue& value)
 
 std::string Differ::spokenValue(const std::vector<std::int64_t>& values)
 {
-    std::string text;
-    for (const std::int64_t value : values) {
-        text += (text.empty() ? "" : " ") + std::to_string(value);
-    }
-    return text.empty() ? "none" : text;
+    return values.empty() ? "none" : joinedText(values, " ", [](std::int64_t value) { return std::to_string(value); });
 }
 
 std::string Differ::spokenValue(const std::vector<Shortcut>& values)
@@ -100,11 +93,7 @@ std::string Differ::spokenValue(const std::vector<Shortcut>& values)
     if (values.size() > kListed) {
         return std::to_string(values.size());
     }
-    std::string text;
-    for (const Shortcut& value : values) {
-        text += (text.empty() ? "" : " ") + textOf(value);
-    }
-    return text.empty() ? "none" : text;
+    return values.empty() ? "none" : joinedText(values, " ", [](const Shortcut& value) { return textOf(value); });
 }
 
 /// "arxiv 9, c4 57".
@@ -114,11 +103,8 @@ std::string Differ::spokenValue(const std::vector<MixturePart>& parts)
     if (parts.size() > kListed) {
         return std::to_string(parts.size());
     }
-    std::string text;
-    for (const MixturePart& part : parts) {
-        text += (text.empty() ? "" : ", ") + spokenValue(part.path) + " " + numberText(part.weight);
-    }
-    return text.empty() ? "none" : text;
+    const auto textOf = [](const MixturePart& part) { return spokenValue(part.path) + " " + numberText(part.weight); };
+    return parts.empty() ? "none" : joinedText(parts, ", ", textOf);
 }
 
 void Differ::compare(const std::vector<Shortcut>& a, const std::vector<Shortcut>& b, const Words&, std::string_view)
@@ -273,11 +259,8 @@ std::string brief(const std::vector<Change>& changes)
     if (!block.empty()) {
         words.insert(words.begin(), block);
     }
-    std::string text;
-    for (std::size_t i = 0; i < words.size() && i < kMost; ++i) {
-        text += (i == 0 ? "" : ", ") + words[i];
-    }
-    return text;
+    words.resize(std::min(words.size(), kMost));
+    return joinedText(words);
 }
 
 } // namespace residua::projects

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/base/text.h"
 #include "projects/diff/diff_walk.h"
 #include "projects/model/places.h"
 
@@ -51,11 +52,10 @@ std::string stackText(const std::vector<StackSegment>& stack, const std::map<std
             merged.push_back({block, segment.repeat});
         }
     }
-    std::string text;
-    for (const StackSegment& segment : merged) {
-        text += (text.empty() ? "" : ", ") + segment.block + " × " + std::to_string(segment.repeat);
-    }
-    return text.empty() ? "no layers" : text;
+    const auto textOf = [](const StackSegment& segment) {
+        return segment.block + " × " + std::to_string(segment.repeat);
+    };
+    return merged.empty() ? "no layers" : joinedText(merged, ", ", textOf);
 }
 
 } // namespace

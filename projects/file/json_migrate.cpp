@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/base/json_pointer.h"
+#include "projects/base/text.h"
 #include "projects/file/json_document.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/schema/json_write.h"
@@ -57,9 +58,8 @@ Status stackAndWiring(JsonValue& tree)
         std::vector<std::string_view> names;
         std::transform(presets.begin(), presets.end(), std::back_inserter(names),
                        [](const auto& p) { return std::string_view(p.name); });
-        const std::string_view meant = nearest(*presetName, names);
         return Error{"/topology", "is " + nameOfValue(*topology) + "; expected the name of a preset" +
-                                      (meant.empty() ? "" : "; did you mean \"" + std::string(meant) + "\"?")};
+                                      meantHint(*presetName, names)};
     }
     *topology = toTree(Topology{preset->name, preset->wiring});
     return Done{};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/huggingface/config_words.h"
 
+#include "projects/base/text.h"
+
 #include <algorithm>
 #include <array>
 
@@ -107,11 +109,7 @@ std::string_view configWordOf(std::string_view function)
 
 std::string activationWords()
 {
-    std::string words;
-    for (const Activation& activation : kActivations) {
-        words += (words.empty() ? "" : ", ") + std::string(activation.word);
-    }
-    return words;
+    return joinedText(kActivations, ", ", &Activation::word);
 }
 
 std::string_view configWordOf(RopeScaling scaling)

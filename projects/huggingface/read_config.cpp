@@ -370,14 +370,10 @@ private:
                                   " is left out: it acts in training alone, where a dropout node does the same");
             }
         }
-        std::string others;
-        for (const std::string& key : m_keys.unread()) {
-            if (!isIrrelevant(key)) {
-                others += (others.empty() ? "" : ", ") + key;
-            }
-        }
+        std::vector<std::string> others = m_keys.unread();
+        std::erase_if(others, isIrrelevant);
         if (!others.empty()) {
-            m_notes.push_back("config.json says more, which is not read: " + others);
+            m_notes.push_back("config.json says more, which is not read: " + joinedText(others));
         }
     }
 
@@ -389,11 +385,7 @@ private:
 
 std::string kindNames()
 {
-    std::string names;
-    for (const DecoderKind& kind : decoderKinds()) {
-        names += (names.empty() ? "" : ", ") + std::string(kind.name);
-    }
-    return names;
+    return joinedText(decoderKinds(), ", ", &DecoderKind::name);
 }
 
 } // namespace

@@ -203,9 +203,8 @@ Result<StageSchedule> scheduleFrom(std::string_view text, std::int64_t depth, st
     if (preset == nullptr) {
         std::vector<std::string_view> names;
         std::ranges::transform(schedulePresets(), std::back_inserter(names), &SchedulePreset::name);
-        const std::string_view meant = nearest(words.empty() ? std::string_view() : std::string_view(words[0]), names);
         return Error{kPlace, "got \"" + std::string(text) + "\", expected a preset's name such as raptr" +
-                                 (meant.empty() ? "" : "; did you mean \"" + std::string(meant) + "\"?")};
+                                 meantHint(words.empty() ? std::string_view() : words[0], names)};
     }
     if (words.size() == 1) {
         return scheduleOf(*preset, depth, steps);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/nodes/expression.h"
 
+#include "projects/base/real.h"
 #include "projects/base/text.h"
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <span>
 
@@ -17,8 +19,6 @@ namespace {
 /// Formulas come from files, so nesting is bounded by us and not by the stack.
 constexpr int kMaxNesting = 100;
 constexpr std::size_t kMaxLength = 2000;
-/// Above this a double no longer holds every whole number.
-constexpr double kMaxSize = 9007199254740992.0;
 
 using Args = std::span<const double>;
 
@@ -293,11 +293,8 @@ void collectNames(const Expression& expression, std::set<std::string>& names)
 
 Error unknownName(const std::string& name, const std::map<std::string, double>& values)
 {
-    std::string known;
-    for (const auto& [key, value] : values) {
-        known += (known.empty() ? "" : ", ") + key;
-    }
-    return Error{"", "unknown name " + name + "; known here: " + (known.empty() ? "none" : known)};
+    return Error{"", "unknown name " + name +
+                         "; known here: " + (values.empty() ? "none" : joinedText(values | std::views::keys))};
 }
 
 double applyOperator(Op op, Args args)
@@ -375,7 +372,7 @@ Result<std::int64_t> evaluateSize(std::string_view text, const std::map<std::str
     if (!value) {
         return value.error();
     }
-    if (!(*value >= 1 && *value <= kMaxSize) || *value != std::floor(*value)) {
+    if (!(*value >= 1 && *value <= real(kMostExactWhole)) || *value != std::floor(*value)) {
         return Error{"", std::string(text) + " = " + numberText(*value, 6) + ", expected a whole number of at least 1"};
     }
     return static_cast<std::int64_t>(*value);

@@ -2,6 +2,7 @@
 #include "projects/nodes/node_kinds.h"
 
 #include "projects/base/number_from.h"
+#include "projects/base/real.h"
 #include "projects/base/text.h"
 #include "projects/nodes/expression.h"
 #include "projects/nodes/node_kind_rules.h"
@@ -89,11 +90,8 @@ Result<ParamValue> evaluateText(const ParamSpec& spec, const ParamValue& value)
 {
     const auto* const text = std::get_if<std::string>(&value);
     if (spec.type == ParamType::Choice && (!text || std::ranges::find(spec.choices, *text) == spec.choices.end())) {
-        std::string choices;
-        for (const std::string& choice : spec.choices) {
-            choices += (choices.empty() ? "" : ", ") + choice;
-        }
-        return paramError(spec, "got " + (text ? *text : wordOf(value)) + ", expected one of " + choices);
+        return paramError(spec,
+                          "got " + (text ? *text : wordOf(value)) + ", expected one of " + joinedText(spec.choices));
     }
     return text ? Result<ParamValue>(value) : paramError(spec, "expected text");
 }
@@ -383,8 +381,7 @@ ParamSpec realParam(std::string name, std::string title, double value, std::stri
 
 std::int64_t countOf(double product)
 {
-    constexpr double kMostExact = 9007199254740992.0; // 2^53
-    return static_cast<std::int64_t>(std::min(product, kMostExact));
+    return static_cast<std::int64_t>(std::min(product, real(kMostExactWhole)));
 }
 
 double elementsOf(const Shape& shape, std::int64_t context)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/nodes/shape.h"
 
+#include "projects/base/text.h"
 #include "projects/model/project.h"
 #include "projects/nodes/example_schema.h"
 
@@ -8,12 +9,10 @@ namespace residua::projects {
 
 std::string Shape::text() const
 {
-    std::string text = element == Element::Token ? "tokens [" : "[";
-    for (std::size_t i = 0; i < dims.size(); ++i) {
-        text += i == 0 ? "" : ", ";
-        text += dims[i] == kBatch ? "batch" : dims[i] == kTime ? "time" : std::to_string(dims[i]);
-    }
-    return text + "]";
+    const auto textOf = [](std::int64_t dim) {
+        return dim == kBatch ? "batch" : dim == kTime ? "time" : std::to_string(dim);
+    };
+    return (element == Element::Token ? "tokens [" : "[") + joinedText(dims, ", ", textOf) + "]";
 }
 
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/pytorch/graph_writer.h"
 
+#include "projects/base/text.h"
 #include "projects/model/places.h"
 
 #include <algorithm>
@@ -82,7 +83,7 @@ void GraphWriter::writeBody(std::string value, PythonText& text)
         arguments.insert(arguments.end(), {"first", "share"});
     }
     text.line();
-    text.line("def " + m_method->name + "(" + joined(arguments) + "):");
+    text.line("def " + m_method->name + "(" + joinedText(arguments) + "):");
     text.indent();
     if (!m_method->doc.empty()) {
         text.docstring({m_method->doc});

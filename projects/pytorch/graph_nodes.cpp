@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What each kind of node is in PyTorch.
+#include "projects/base/text.h"
 #include "projects/model/parameter_name.h"
 #include "projects/nodes/activations.h"
 #include "projects/nodes/attention_features.h"
@@ -93,7 +94,7 @@ private:
         for (std::size_t i = 0; i < node.feeds.size(); ++i) {
             parts.push_back(in(node, i));
         }
-        return joined(parts, sign);
+        return joinedText(parts, sign);
     }
 
     Status addSum(const ResolvedNode& node)

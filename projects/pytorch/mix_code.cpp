@@ -2,6 +2,8 @@
 // Depth mixes: the stack and its loop over the layers.
 #include "projects/pytorch/mix_writer.h"
 
+#include "projects/base/text.h"
+
 #include <algorithm>
 
 namespace residua::projects {
@@ -56,7 +58,7 @@ std::string MixWriter::shortcutsIn(ShortcutState state) const
     for (const Shortcut& shortcut : found) {
         parts.push_back("(" + written(shortcut.source) + ", " + written(shortcut.target) + ")");
     }
-    return joined(parts);
+    return joinedText(parts);
 }
 
 bool MixWriter::hasFrozen() const
@@ -181,7 +183,7 @@ void MixWriter::writeBeside()
         out().line(mixed);
     } else {
         const std::string newest = isFull() ? "x" : "stack[max(stack)]";
-        out().line(passing.size() == 1 ? "if j == " + passing[0] + ":" : "if j in (" + joined(passing) + "):");
+        out().line(passing.size() == 1 ? "if j == " + passing[0] + ":" : "if j in (" + joinedText(passing) + "):");
         out().indent();
         out().line("x = " + newest + " + branch");
         out().outdent();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The tables of a depth mix, and its parameters.
+#include "projects/base/text.h"
 #include "projects/depth/start_law.h"
 #include "projects/pytorch/mix_writer.h"
 
@@ -30,11 +31,8 @@ std::string sequenceText(const std::vector<std::int64_t>& values)
         const std::string first = values.front() == 0 && step == 1 ? "" : written(values.front()) + ", ";
         return "range(" + first + written(values.back() + 1) + (step == 1 ? ")" : ", " + written(step) + ")");
     }
-    std::string text = "(";
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        text += (i == 0 ? "" : ", ") + written(values[i]);
-    }
-    return text + (values.size() == 1 ? ",)" : ")");
+    const auto textOf = [](std::int64_t value) { return written(value); };
+    return "(" + joinedText(values, ", ", textOf) + (values.size() == 1 ? ",)" : ")");
 }
 
 } // namespace

@@ -2,6 +2,8 @@
 // What a depth mix computes, in words.
 #include "projects/pytorch/topology_code.h"
 
+#include "projects/base/text.h"
+
 #include <algorithm>
 
 namespace residua::projects {
@@ -27,7 +29,7 @@ std::string readerWords(const DepthMix& mix)
                     : "x_{j-1}, and x_j = f_j(x_{j-1}) + Σ_i w_ij e_i.";
     } else {
         text += "m_j = Σ_i w_ij e_i";
-        text += mix.ports != MixPorts::Input ? ", a mix of its own for each of " + joined(layerArguments(mix)) : "";
+        text += mix.ports != MixPorts::Input ? ", a mix of its own for each of " + joinedText(layerArguments(mix)) : "";
         text += (mix.entry == StackEntry::Full) ? ", and x_j = m_j + f_j(m_j)" : "";
         text += ".";
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/pytorch/python_text.h"
 
+#include "projects/base/free_name.h"
 #include "projects/base/text.h"
 #include "projects/base/utf8.h"
 
@@ -114,10 +115,8 @@ void PythonText::comment(const std::string& text)
 std::string PythonNames::free(std::string base, std::string_view between)
 {
     base += reservedWords().contains(base) ? "_" : "";
-    std::string name = base;
-    for (int i = 2; m_taken.contains(name); ++i) {
-        name = base + std::string(between) + std::to_string(i);
-    }
+    std::string name = freeName(
+        base, [this](const std::string& taken) { return m_taken.contains(taken); }, between);
     m_taken.insert(name);
     return name;
 }
@@ -233,15 +232,6 @@ std::string plainText(std::string_view text)
     for (const char c : asUtf8(text)) {
         const bool control = static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
         result += control ? ' ' : c == '"' || c == '\\' ? '\'' : c;
-    }
-    return result;
-}
-
-std::string joined(const std::vector<std::string>& parts, std::string_view between)
-{
-    std::string result;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-        result += (i == 0 ? "" : std::string(between)) + parts[i];
     }
     return result;
 }

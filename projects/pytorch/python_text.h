@@ -58,7 +58,5 @@ private:
 [[nodiscard]] std::string pythonReal(double value);
 /// The text for a docstring or comment: one line, without what ends either.
 [[nodiscard]] std::string plainText(std::string_view text);
-/// "a, b, c".
-[[nodiscard]] std::string joined(const std::vector<std::string>& parts, std::string_view between = ", ");
 
 } // namespace residua::projects

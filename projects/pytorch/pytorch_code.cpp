@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/pytorch/pytorch_code.h"
 
+#include "projects/base/text.h"
 #include "projects/model/parameter_name.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/graphs_as_run.h"
@@ -257,7 +258,7 @@ private:
                 factors.push_back(pythonReal(m_layers[static_cast<std::size_t>(l)].factor));
             }
             m_network.comment("What each layer's branch is multiplied by.");
-            m_network.line("factors = [" + joined(factors) + "]");
+            m_network.line("factors = [" + joinedText(factors) + "]");
         }
         if (m_classOf.size() == 1) {
             const std::string& block = m_classOf.begin()->second;
@@ -335,7 +336,7 @@ private:
             }
         }
         out.line("low_rank = [m for m in self.modules() if isinstance(m, " +
-                 (kinds.size() == 1 ? kinds[0] : "(" + joined(kinds) + ")") + ")]");
+                 (kinds.size() == 1 ? kinds[0] : "(" + joinedText(kinds) + ")") + ")]");
         out.line("squares = [((m.u.t() @ m.u) * (m.v.flatten(1) @ m.v.flatten(1).t())).sum() for m in low_rank]");
         out.line("return " + pythonReal(m_project.training.frobeniusDecay / 2) + " * sum(squares)" +
                  (entropy.empty() ? "" : " + " + entropy));

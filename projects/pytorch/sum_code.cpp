@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/pytorch/topology_code.h"
 
+#include "projects/base/text.h"
+
 namespace residua::projects {
 
 TopologyCode codeOfSum(const TopologySetting& setting, const DepthMix& mix)
@@ -26,7 +28,7 @@ TopologyCode codeOfSum(const TopologySetting& setting, const DepthMix& mix)
         return code;
     }
     out.comment("Learned shortcuts i:j. Reader " + std::to_string(setting.layers + 1) + " is the final output.");
-    out.line("LEARNED = [" + joined(shortcuts) + "]");
+    out.line("LEARNED = [" + joinedText(shortcuts) + "]");
     out.line();
     out.line();
     beginTopology(setting, out,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/schema/json_read.h"
 
+#include "projects/base/text.h"
 #include "projects/base/utf8.h"
 
 #include <algorithm>
@@ -41,9 +42,7 @@ bool JsonReader::unknownName(const JsonPlace& at, const JsonValue& got, std::spa
 {
     std::string expected = "one of " + listOf(names);
     if (const auto* text = std::get_if<std::string>(&got.data)) {
-        if (const std::string_view meant = nearest(*text, names); !meant.empty()) {
-            expected += "; did you mean \"" + std::string(meant) + "\"?";
-        }
+        expected += meantHint(*text, names);
     }
     return unexpected(at, got, expected);
 }
@@ -60,10 +59,9 @@ bool JsonReader::noStrangers(const JsonObject& object, std::span<const std::stri
         if (std::find(known.begin(), known.end(), member.key) != known.end()) {
             continue;
         }
-        const std::string_view meant = nearest(member.key, known);
-        const std::string hint = meant.empty() ? "" : "; did you mean \"" + std::string(meant) + "\"?";
-        return fail(JsonPlace{&at, member.key},
-                    "is no key that is known here; expected " + (known.empty() ? "none" : listOf(known)) + hint);
+        return fail(JsonPlace{&at, member.key}, "is no key that is known here; expected " +
+                                                    (known.empty() ? "none" : listOf(known)) +
+                                                    meantHint(member.key, known));
     }
     return true;
 }
@@ -278,11 +276,7 @@ std::size_t JsonReader::indexOf(const JsonValue& value, std::span<const std::str
 
 std::string JsonReader::listOf(std::span<const std::string_view> names)
 {
-    std::string out;
-    for (const std::string_view name : names) {
-        out += (out.empty() ? "\"" : ", \"") + std::string(name) + "\"";
-    }
-    return out;
+    return names.empty() ? "" : "\"" + joinedText(names, "\", \"") + "\"";
 }
 
 } // namespace residua::projects

@@ -2,6 +2,7 @@
 #include "projects/studies/membership.h"
 
 #include "projects/base/json_tree.h"
+#include "projects/base/text.h"
 
 #include <utility>
 
@@ -51,11 +52,7 @@ private:
 
 std::string Membership::label() const
 {
-    std::string label;
-    for (const AxisPoint& axis : point) {
-        label += (label.empty() ? "" : ", ") + axis.value;
-    }
-    return label;
+    return joinedText(point, ", ", &AxisPoint::value);
 }
 
 std::string nameOf(const Membership& membership)

@@ -17,6 +17,7 @@
 #include "projects/transfer/topology_choice.h"
 
 #include <algorithm>
+#include <ranges>
 #include <set>
 
 namespace residua::projects {
@@ -30,15 +31,15 @@ constexpr const char* kShortcutsPreset = "none"; // what a set of shortcuts is a
 /// The field that was meant by what is no pointer: the one of that key, or of the nearest pointer.
 std::string pointerHint(const Project& project, std::string_view typed)
 {
+    constexpr HintForm kForm{.quote = ""};
     std::vector<std::string> pointers;
     for (const FieldEntry& entry : fieldsOf(project)) {
         pointers.push_back(wholeOf(entry));
         if (entry.field.key == typed) {
-            return "; did you mean " + pointers.back() + "?";
+            return didYouMean(pointers.back(), kForm);
         }
     }
-    const std::string_view meant = nearest(typed, pointers);
-    return meant.empty() ? "" : "; did you mean " + std::string(meant) + "?";
+    return meantHint(typed, pointers, kForm);
 }
 
 /// A part that is one of several alternatives takes the name of one, and begins with its defaults:
@@ -55,15 +56,9 @@ std::optional<Result<Project>> withAlternative(const Project& project, const std
     }
     const auto chosen = std::ranges::find(choice->choices, name, &Choice::name);
     if (chosen == choice->choices.end()) {
-        std::vector<std::string_view> names;
-        std::string known;
-        for (const Choice& each : choice->choices) {
-            names.push_back(each.name);
-            known += (known.empty() ? "\"" : ", \"") + std::string(each.name) + "\"";
-        }
-        const std::string_view meant = nearest(name, names);
-        return Error{pointer, "is the text \"" + name + "\"; expected one of " + known +
-                                  (meant.empty() ? "" : "; did you mean \"" + std::string(meant) + "\"?")};
+        const auto names = choice->choices | std::views::transform(&Choice::name);
+        return Error{pointer, "is the text \"" + name + "\"; expected one of \"" + joinedText(names, "\", \"") + "\"" +
+                                  meantHint(name, names)};
     }
     Project changed = project;
     if (const Status set = setField(changed, choice->pointer, std::int64_t{chosen - choice->choices.begin()}); !set) {
@@ -224,12 +219,9 @@ Result<std::size_t> memberFrom(std::string_view text, const std::vector<SweepMem
     if (isPlace && *number >= 1 && *number <= members.size()) {
         return *number - 1;
     }
-    std::vector<std::string_view> labels;
-    std::ranges::transform(members, std::back_inserter(labels), &SweepMember::label);
-    const std::string_view meant = nearest(text, labels);
     return Error{"", "the sweep has no member \"" + std::string(text) + "\"; expected a label such as \"" +
                          members.front().label + "\", or #1 to #" + std::to_string(members.size()) +
-                         (meant.empty() ? "" : "; did you mean \"" + std::string(meant) + "\"?")};
+                         meantHint(text, members | std::views::transform(&SweepMember::label))};
 }
 
 Result<Topology> topologyFrom(std::string_view text, const Network& network)
@@ -245,11 +237,8 @@ Result<Topology> topologyFrom(std::string_view text, const Network& network)
     }
     Result<std::vector<Shortcut>> shortcuts = shortcutsFrom(text, network.depth());
     if (!shortcuts) {
-        std::vector<std::string_view> names;
-        std::ranges::transform(presets, std::back_inserter(names), &TopologyPreset::name);
-        const std::string_view meant = nearest(text, names);
         return Error{kTopology, shortcuts.error().message + ", or a preset's name" +
-                                    (meant.empty() ? "" : "; did you mean \"" + std::string(meant) + "\"?")};
+                                    meantHint(text, presets | std::views::transform(&TopologyPreset::name))};
     }
     const auto none = std::ranges::find(presets, kShortcutsPreset, &TopologyPreset::name);
     Topology topology{none->name, none->wiring};

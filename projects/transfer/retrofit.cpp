@@ -2,6 +2,7 @@
 #include "projects/transfer/retrofit.h"
 
 #include "projects/base/free_name.h"
+#include "projects/base/text.h"
 #include "projects/check/problems.h"
 #include "projects/depth/depth_names.h"
 #include "projects/depth/unrolled_depth.h"
@@ -195,13 +196,9 @@ Error beyondSums(const Topology& own, const std::string& why)
 /// The presets that start as the plain network.
 std::string plainStarts(std::int64_t layers)
 {
-    std::string names;
-    for (const TopologyPreset& preset : topologyPresets(layers)) {
-        if (startsAsPlain(preset.wiring, layers)) {
-            names += (names.empty() ? "" : ", ") + preset.name;
-        }
-    }
-    return names;
+    std::vector<TopologyPreset> presets = topologyPresets(layers);
+    std::erase_if(presets, [layers](const TopologyPreset& preset) { return !startsAsPlain(preset.wiring, layers); });
+    return joinedText(presets, ", ", &TopologyPreset::name);
 }
 
 /// What feeds q, k and v of a block's attention.

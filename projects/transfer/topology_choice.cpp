@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/transfer/topology_choice.h"
 
+#include "projects/base/text.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/transfer/retrofit.h"
 
@@ -63,12 +64,10 @@ Rewiring wireAs(const Project& project, const TopologyPreset& preset)
     const MixPorts ports = mix != nullptr ? mix->ports : MixPorts::Input;
     Rewiring made{{"Wire as " + preset.title, portEdits(project, ports)}, {}};
     std::vector<Edit>& edits = made.edit.edits;
-    std::string blocks;
-    for (const Edit& edit : edits) {
-        blocks += (blocks.empty() ? "" : ", ") + std::get<PutBlock>(edit).block.name;
-    }
+    const auto blockOf = [](const Edit& edit) { return std::get<PutBlock>(edit).block.name; };
     if (!edits.empty()) {
-        made.notes.push_back(blocks + (edits.size() == 1 ? " reads " : " read ") + nameOf(ports));
+        made.notes.push_back(joinedText(edits, ", ", blockOf) + (edits.size() == 1 ? " reads " : " read ") +
+                             nameOf(ports));
     }
     const auto schedule = scheduleBeside(preset, project.network.depth(), project.training.steps);
     edits.emplace_back(SetTopology{{schedule ? kPlainPreset : preset.name, wiringFor(project.network, edits, preset)}});

@@ -10,6 +10,8 @@
 #include <clocale>
 #include <cmath>
 #include <limits>
+#include <string>
+#include <vector>
 
 using namespace residua;
 
@@ -132,6 +134,26 @@ private slots:
         for (const double none : {-1.0, std::nan(""), HUGE_VAL}) {
             QCOMPARE(durationText(none), std::string("–"));
         }
+    }
+
+    void listsHaveWhatIsAskedBetween()
+    {
+        const std::vector<std::string> words{"", "b", "c"};
+        QCOMPARE(joinedText(words), std::string(", b, c")); // an empty item is one too
+        QCOMPARE(joinedText(words, " · ", [](const std::string& word) { return "<" + word + ">"; }),
+                 std::string("<> · <b> · <c>"));
+        QCOMPARE(joinedText(std::vector<std::string>()), std::string());
+        QCOMPARE(choiceText(std::vector<std::string>{"a", "b", "c"}), std::string("a, b or c"));
+        QCOMPARE(choiceText(std::vector<std::string>{"a"}), std::string("a"));
+    }
+
+    void theWordThatWasMeantIsAsked()
+    {
+        const std::vector<std::string> known{"train", "sweep"};
+        QCOMPARE(meantHint("tran", known), std::string("; did you mean \"train\"?"));
+        QCOMPARE(meantHint("tran", known, kTypedHint), std::string(", did you mean train?"));
+        QCOMPARE(meantHint("export", known), std::string());
+        QCOMPARE(meantHint("export", known, kTypedHint, "; --help lists them"), std::string("; --help lists them"));
     }
 };
 

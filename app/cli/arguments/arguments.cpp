@@ -43,8 +43,7 @@ Error unknownOption(const Syntax& syntax, const std::string& name)
     for (const OptionSpec& option : syntax.options) {
         known.push_back("--" + option.name);
     }
-    const std::string meant(nearest(name, known));
-    return {"", "unknown option " + shortened(name) + (meant.empty() ? "" : ", did you mean " + meant + "?")};
+    return {"", "unknown option " + shortened(name) + meantHint(name, known, kTypedHint)};
 }
 
 std::optional<double> finiteNumberFrom(std::string_view text)

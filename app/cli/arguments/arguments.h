@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "projects/base/real.h"
 #include "projects/base/result.h"
 
 #include <chrono>
@@ -16,8 +17,8 @@ namespace residua::cli {
 
 enum class OptionKind { Flag, Text, Integer, Real, Duration };
 
-/// The largest integer below which a double, which 1e6 is read as, holds them all.
-inline constexpr double kMostInteger = 9007199254740992.0;
+/// A number such as 1e6 is read as a double.
+inline constexpr double kMostInteger = real(kMostExactWhole);
 
 /// What a word may be beside the choices that a specification lists.
 enum class Beside { Nothing, Files };

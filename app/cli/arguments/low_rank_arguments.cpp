@@ -72,11 +72,7 @@ Result<std::optional<projects::LowRankInputs>> inputsFrom(const Arguments& argum
     }
     const std::optional<projects::LowRankInputs> found = projects::lowRankInputsFrom(inputs);
     if (!found) {
-        std::string expected;
-        for (const std::string& word : inputWords()) {
-            expected += (expected.empty() ? "" : ", ") + word;
-        }
-        return Error{"--inputs", "got \"" + shortened(inputs) + "\", expected one of " + expected};
+        return Error{"--inputs", "got \"" + shortened(inputs) + "\", expected one of " + joinedText(inputWords())};
     }
     return found;
 }

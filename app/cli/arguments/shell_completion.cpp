@@ -2,21 +2,13 @@
 #include "app/cli/arguments/shell_completion.h"
 
 #include "app/cli/terminal/terminal_text.h"
+#include "projects/base/text.h"
 
 #include <map>
 #include <span>
 
 namespace residua::cli {
 namespace {
-
-std::string joined(std::span<const std::string> words)
-{
-    std::string text;
-    for (const std::string& word : words) {
-        text += (text.empty() ? "" : " ") + word;
-    }
-    return text;
-}
 
 std::vector<std::string> commandNames(const std::vector<Command>& commands)
 {
@@ -43,7 +35,7 @@ public:
     /// The name of the list.
     std::string nameOf(const std::vector<std::string>& words)
     {
-        return m_names.try_emplace(joined(words), "list" + std::to_string(m_names.size() + 1)).first->second;
+        return m_names.try_emplace(joinedText(words, " "), "list" + std::to_string(m_names.size() + 1)).first->second;
     }
     /// The names by the words, joined.
     [[nodiscard]] const std::map<std::string, std::string>& names() const { return m_names; }
@@ -84,7 +76,7 @@ std::string bashScript(const std::vector<Command>& commands)
             const std::string brief = option.shortName.empty() ? "" : "-" + option.shortName + " ";
             valued += option.kind == OptionKind::Flag ? "" : "--" + option.name + " " + brief;
         }
-        named += "    " + command.name + ")\n        options=" + shellQuoted(joined(optionWords(command))) +
+        named += "    " + command.name + ")\n        options=" + shellQuoted(joinedText(optionWords(command), " ")) +
                  "\n        valued=" + shellQuoted(" " + valued) + "\n        ;;\n";
         cases += bashCases(command, lists);
     }
@@ -97,7 +89,7 @@ std::string bashScript(const std::vector<Command>& commands)
     return script +
            "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
            "        COMPREPLY=($(compgen -W " +
-           shellQuoted(joined(commandNames(commands)) + " --help --version") +
+           shellQuoted(joinedText(commandNames(commands), " ") + " --help --version") +
            " -- \"$word\"))\n"
            "        return\n"
            "    fi\n"
@@ -209,7 +201,7 @@ std::string forFish(const std::string& text)
 
 std::string fishScript(const std::vector<Command>& commands)
 {
-    const std::string names = joined(commandNames(commands));
+    const std::string names = joinedText(commandNames(commands), " ");
     const std::string begin = "complete -c residua-cli ";
     std::string text = "# fish completion for residua-cli\n";
     WordLists lists;

@@ -47,14 +47,13 @@ Result<Value> chosen(const Arguments& arguments, const std::string& option,
         return otherwise;
     }
     const std::string word = arguments.text(option);
-    std::string known;
     for (const Choice<Value>& choice : choices) {
         if (choice.word == word) {
             return choice.value;
         }
-        known += (known.empty() ? "" : ", ") + std::string(choice.word);
     }
-    return Error{"--" + option, "got \"" + shortened(word) + "\", expected one of " + known};
+    return Error{"--" + option,
+                 "got \"" + shortened(word) + "\", expected one of " + joinedText(choices, ", ", &Choice<Value>::word)};
 }
 
 /// Shows how far it is, on a terminal; gives it up after Ctrl-C.

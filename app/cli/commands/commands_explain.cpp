@@ -56,10 +56,9 @@ Exit runExplain(const Arguments& arguments, const Console& console)
     }
     const HelpTopic* const topic = resources::findTopic(word);
     if (topic == nullptr) {
-        const std::string meant(nearest(word, resources::topicWords()));
         return console.fail(Exit::Usage, {"", "no topic \"" + word + "\"" +
-                                                  (meant.empty() ? "; residua-cli explain lists them"
-                                                                 : ", did you mean " + meant + "?")});
+                                                  meantHint(word, resources::topicWords(), kTypedHint,
+                                                            "; residua-cli explain lists them")});
     }
     console.line(terminalText(topic->text, std::min(console.width(), kWidestText)));
     json value = jsonOf(*topic);

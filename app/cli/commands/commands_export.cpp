@@ -20,20 +20,13 @@ constexpr engine::QueryTag kExport{1};
 
 std::string formatKeys()
 {
-    std::string keys;
-    for (const engine::ExportFormatInfo& info : engine::exportFormats()) {
-        keys += (keys.empty() ? "" : ", ") + std::string(info.key);
-    }
-    return keys;
+    return joinedText(engine::exportFormats(), ", ", &engine::ExportFormatInfo::key);
 }
 
 std::string formatHelp()
 {
-    std::string help;
-    for (const engine::ExportFormatInfo& info : engine::exportFormats()) {
-        help += (help.empty() ? "" : "; ") + std::string(info.key) + ": " + info.makes;
-    }
-    return help;
+    return joinedText(engine::exportFormats(), "; ",
+                      [](const engine::ExportFormatInfo& info) { return std::string(info.key) + ": " + info.makes; });
 }
 
 std::string howToLoad(const engine::ExportReady& ready)

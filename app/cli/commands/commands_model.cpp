@@ -126,11 +126,8 @@ Result<projects::Topology> topologyNamed(const std::string& text, const projects
 std::string counted(const std::vector<std::string>& names)
 {
     constexpr std::size_t kFew = 6;
-    std::string text = groupedText(static_cast<std::int64_t>(names.size()));
-    for (std::size_t i = 0; i < names.size() && names.size() <= kFew; ++i) {
-        text += (i == 0 ? ": " : ", ") + names[i];
-    }
-    return text;
+    const std::string count = groupedText(static_cast<std::int64_t>(names.size()));
+    return names.empty() || names.size() > kFew ? count : count + ": " + joinedText(names);
 }
 
 std::string exponentText(double value)

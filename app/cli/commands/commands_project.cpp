@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <ranges>
 
 namespace residua::cli {
 namespace {
@@ -121,14 +122,10 @@ Result<projects::Project> exampleProject(const std::string& name)
     if (const projects::Example* const example = projects::findExample(name)) {
         return example->project;
     }
-    std::vector<std::string> names;
-    for (const projects::Example& known : projects::examples()) {
-        names.push_back(known.name);
-    }
-    const std::string meant(nearest(name, names));
     return Error{"--example",
                  "no example \"" + name + "\"" +
-                     (meant.empty() ? "; residua-cli new --list shows them" : ", did you mean " + meant + "?")};
+                     meantHint(name, projects::examples() | std::views::transform(&projects::Example::name), kTypedHint,
+                               "; residua-cli new --list shows them")};
 }
 
 Exit runNew(const Arguments& arguments, const Console& console)

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <iterator>
 #include <new>
+#include <ranges>
 
 namespace residua::cli {
 namespace {
@@ -57,13 +58,9 @@ Exit nothingAsked(const std::vector<Command>& commands, const Console& console)
 
 Exit unknownCommand(const std::string& name, const std::vector<Command>& commands, const Console& console)
 {
-    std::vector<std::string> names;
-    std::transform(commands.begin(), commands.end(), std::back_inserter(names),
-                   [](const Command& c) { return c.name; });
-    const std::string meant(nearest(name, names));
-    return console.fail(
-        Exit::Usage, {"", "unknown command \"" + shortened(name) + "\"" +
-                              (meant.empty() ? "; residua-cli --help lists them" : ", did you mean " + meant + "?")});
+    return console.fail(Exit::Usage, {"", "unknown command \"" + shortened(name) + "\"" +
+                                              meantHint(name, commands | std::views::transform(&Command::name),
+                                                        kTypedHint, "; residua-cli --help lists them")});
 }
 
 Exit runCommand(const Command& command, std::span<const std::string> words, Output asked)

@@ -6,6 +6,7 @@
 #include "projects/schema/fields.h"
 
 #include <cctype>
+#include <ranges>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -65,18 +66,12 @@ Result<Sweep> chosenSweep(const Arguments& arguments, const projects::Project& p
     if (const Sweep* const found = projects::findSweep(project.sweeps, name)) {
         return *found;
     }
-    std::string known;
-    std::vector<std::string> names;
-    for (const Sweep& sweep : project.sweeps) {
-        known += (known.empty() ? "" : ", ") + sweep.name;
-        names.push_back(sweep.name);
-    }
-    if (known.empty()) {
+    if (project.sweeps.empty()) {
         return Error{"", "the project has no sweep; expected --vary FIELD=V1,V2,…"};
     }
-    const std::string meant(nearest(name, names));
+    const auto names = project.sweeps | std::views::transform(&Sweep::name);
     return Error{"", (name.empty() ? "the project has several sweeps" : "the project has no sweep \"" + name + "\"") +
-                         "; expected one of " + known + (meant.empty() ? "" : ", did you mean " + meant + "?")};
+                         "; expected one of " + joinedText(names) + meantHint(name, names, kTypedHint)};
 }
 
 std::filesystem::path defaultFolder(const NamedProject& project, const Sweep& sweep)

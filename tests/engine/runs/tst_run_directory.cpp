@@ -327,7 +327,8 @@ private slots:
         row("tags that are none", "\"ancre\"", "3", "tags] holds 3, expected texts");
         row("a loss that is a list", "\"loss\": null", "\"loss\": []", "loss] is a list, expected a number or null");
         row("an unknown status", "\"running\"", "\"walking\"", "status is \"walking\", expected running");
-        row("a fingerprint that is none", "\"notes\"", "\"data\": [{}], \"notes\"", "data] entry 1");
+        row("a fingerprint that is none", "\"notes\"", "\"data\": [{}], \"notes\"",
+            "data · entry 1 · name] is missing");
         row("no JSON", "{", "", "is not JSON");
         row("deep nesting",
             "\"notes\": ", "\"more\": [[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]], \"notes\": ", "nested deeper");

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/theory/dense_matrix.h"
+#include "projects/base/random.h"
+
+namespace residua::engine {
+
+/// Independent numbers from N(0, deviation²), drawn in the order in which the matrix stores them.
+template <class Matrix = DenseMatrix>
+[[nodiscard]] Matrix gaussianMatrix(Eigen::Index rows, Eigen::Index columns, RandomStream& random, double deviation = 1)
+{
+    return Matrix::NullaryExpr(rows, columns, [&] { return deviation * random.gaussian(); });
+}
+
+} // namespace residua::engine
