@@ -11,6 +11,7 @@
 #include "app/views/document_views.h"
 #include "app/workspace/workspace.h"
 #include "editor/block/block_canvas.h"
+#include "projects/commands/block_edits.h"
 #include "projects/commands/layer_edits.h"
 
 #include <QToolButton>
@@ -136,15 +137,8 @@ void BlockCommands::saveToProject(const QString& name, bool useInLayer)
 {
     const projects::BlockFile file = shownAs(name);
     const projects::GraphRef ref = projects::GraphRef::block(file.block.name);
-    projects::EditGroup group{tr("Save block %1").arg(name).toStdString(), {projects::PutBlock{file.block}}};
-    for (const auto& [node, position] : file.positions) {
-        group.edits.emplace_back(projects::MoveNode{ref, node, position});
-    }
-    const auto inLayer = layer();
-    if (useInLayer && inLayer) {
-        group.edits.emplace_back(projects::stackWith(m_session.project().network, {*inLayer}, file.block.name));
-    }
-    m_documents.applyEdit(group);
+    m_documents.applyEdit(
+        projects::saveBlockEdit(m_session.project().network, file, useInLayer ? layer() : std::nullopt));
     if (findGraph(m_session.project(), ref)) {
         m_documents.refresh();
         m_documents.choose(GraphPlace{ref});

@@ -264,8 +264,8 @@ void EditCommands::addNode(const std::string& kind, std::optional<QPoint> at)
     const projects::GraphView view = block.view();
     const projects::Position centre =
         at ? block.positionAt({static_cast<float>(at->x()), static_cast<float>(at->y())}) : view.inSight->centre();
-    m_documents.perform(
-        projects::addNode(m_session.document(), {.kind = kind, .title = {}, .summary = {}}, {centre}, view));
+    m_documents.perform(projects::addNode(m_session.document(), {.kind = kind, .title = {}, .summary = {}},
+                                          projects::NodeSpot{centre}, view));
 }
 
 } // namespace residua::app

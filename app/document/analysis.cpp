@@ -24,7 +24,7 @@ void Analysis::update()
     m_cost.reset();
     if (m_session.isOpen()) {
         m_problems = projects::validate(m_session.project());
-        if (auto sound = projects::soundProject(m_session.project())) {
+        if (auto sound = projects::soundProject(m_session.history().projectSnapshot())) {
             m_sound = *std::move(sound);
             m_cost = projects::costOf(*m_sound);
         }

@@ -11,13 +11,13 @@
 #include <QPushButton>
 #include <QVBoxLayout>
 
-#include <algorithm>
+#include <utility>
 
 namespace residua::app {
 
 namespace {
 
-constexpr std::size_t kMostCured = 12; ///< each cure is tried on a copy of the project
+constexpr std::size_t kMostCured = 12; ///< cures are tried on copies of the project
 constexpr int kWordsLeft = 22;         ///< pixels: where a line's words begin, after its icon
 
 } // namespace
@@ -66,18 +66,16 @@ void ProblemsView::setProblems(const projects::Project& project, const std::vect
     }
     m_problems = problems;
     m_cures.clear();
-    for (std::size_t i = 0; i < std::min(problems.size(), kMostCured); ++i) {
-        const auto cure = projects::cureOf(project, problems[i]);
+    for (const auto& cure : projects::curesOf(project, problems, kMostCured)) {
         m_cures.push_back(cure ? QString::fromStdString(cure->title) : QString());
     }
     fill();
 }
 
-/// A line of its own below the problem's, so that clicks on the words still lead to the place.
-void ProblemsView::addCure(const projects::Problem& problem, const QString& title)
+/// The button of a problem, for a line of its own below the problem's, so that clicks on the words still lead to the
+/// place.
+QWidget* ProblemsView::cureCell(const projects::Problem& problem, const QString& title)
 {
-    auto* line = new QListWidgetItem(m_list);
-    line->setFlags(Qt::NoItemFlags);
     auto* cell = new QWidget;
     auto* row = new QHBoxLayout(cell);
     row->setContentsMargins(kWordsLeft, 0, 4, 4);
@@ -88,13 +86,13 @@ void ProblemsView::addCure(const projects::Problem& problem, const QString& titl
     row->addWidget(button);
     row->addStretch();
     connect(button, &QPushButton::clicked, this, [this, problem] { emit cureRequested(problem); });
-    line->setSizeHint(cell->sizeHint());
-    m_list->setItemWidget(line, cell);
+    return cell;
 }
 
 void ProblemsView::fill()
 {
     m_list->clear();
+    std::vector<std::pair<QListWidgetItem*, QWidget*>> cells;
     const auto iconOf = [this](const QString& name) { return themedIcon(name, m_look.theme().colour(name)); };
     const QIcon errors = iconOf(QStringLiteral("error"));
     const QIcon warnings = iconOf(QStringLiteral("warning"));
@@ -106,8 +104,15 @@ void ProblemsView::fill()
         item->setData(Qt::UserRole, static_cast<qulonglong>(i));
         item->setData(Qt::AccessibleTextRole, (error ? tr("Error: %1") : tr("Warning: %1")).arg(item->text()));
         if (i < m_cures.size() && !m_cures[i].isEmpty()) {
-            addCure(problem, m_cures[i]);
+            auto* line = new QListWidgetItem(m_list);
+            line->setFlags(Qt::NoItemFlags);
+            cells.emplace_back(line, cureCell(problem, m_cures[i]));
+            line->setSizeHint(cells.back().second->sizeHint());
         }
+    }
+    // A list that has a widget lays all of its lines out for each further line, so the widgets come last.
+    for (const auto& [line, cell] : cells) {
+        m_list->setItemWidget(line, cell);
     }
     m_none->setVisible(m_problems.empty());
     m_list->setVisible(!m_problems.empty());

@@ -22,7 +22,7 @@ class ProblemsView : public QWidget {
 public:
     explicit ProblemsView(const Look& look, QWidget* parent = nullptr);
 
-    /// Shows all problems of `project`.
+    /// Shows the problems of `project`: all that validate() finds.
     void setProblems(const projects::Project& project, const std::vector<projects::Problem>& problems);
 
 signals:
@@ -33,7 +33,7 @@ signals:
 
 private:
     void fill();
-    void addCure(const projects::Problem& problem, const QString& title);
+    [[nodiscard]] QWidget* cureCell(const projects::Problem& problem, const QString& title);
 
     const Look& m_look;
     std::vector<projects::Problem> m_problems;

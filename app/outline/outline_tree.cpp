@@ -5,6 +5,7 @@
 #include "app/properties/customisation.h"
 #include "app/properties/property_list.h"
 #include "engine/results/run_reader.h"
+#include "projects/commands/layer_edits.h"
 #include "projects/depth/depth_names.h"
 #include "projects/depth/depth_plan.h"
 #include "projects/nodes/node_kinds.h"
@@ -261,9 +262,9 @@ std::vector<OutlineRow> rowsOfGroup(const std::vector<projects::LayerGroup>& gro
         made.value = value;
         made.range = projects::Range::atLeast(1);
         made.edit = [groups, at, set](const Project&, const QVariant& given) -> Result<projects::Edit> {
-            std::vector<projects::LayerGroup> changed = groups;
-            set(changed[at], given);
-            return projects::Edit{projects::SetLayerGroups{std::move(changed)}};
+            projects::LayerGroup changed = groups[at];
+            set(changed, given);
+            return projects::changeGroupEdit(groups, at, std::move(changed));
         };
         return propertyRow(std::move(made), place);
     };

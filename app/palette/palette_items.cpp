@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/palette/palette_items.h"
 
-#include "projects/commands/graph_edits.h"
-#include "projects/commands/layer_edits.h"
+#include "projects/commands/block_edits.h"
+#include "projects/commands/graph_commands.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/nodes/node_kinds.h"
@@ -27,11 +27,11 @@ struct Text {
 /// A depth for listing names only: presets depend on the depth, which is known when one is taken up.
 constexpr std::int64_t kAnyDepth = 2;
 
-Result<projects::Edit> takeUpTopology(const Project& project, const PaletteItem& item)
+Result<projects::DocumentChange> takeUpTopology(const Project& project, const PaletteItem& item)
 {
     for (const projects::TopologyPreset& preset : projects::topologyChoices(project.network)) {
         if (preset.name == item.key) {
-            return projects::Edit{projects::wireAs(project, preset).edit};
+            return projects::DocumentChange{projects::wireAs(project, preset).edit};
         }
     }
     return Error{item.key, "is no topology preset"};
@@ -47,53 +47,18 @@ std::vector<std::int64_t> layersOf(const Project& project, const Place& selectio
     return all;
 }
 
-/// What an item stands for, as it would be put into the project.
-std::optional<projects::BlockFile> blockOf(const PaletteItem& item)
+Result<projects::DocumentChange> takeUpBlock(const Project& project, const Place& selection, const PaletteItem& item)
 {
-    if (item.own) {
-        return item.own;
-    }
-    for (const projects::BlockPreset& preset : projects::blockPresets()) {
-        if (preset.name == item.key) {
-            return projects::BlockFile{{preset.name, preset.name, preset.graph}, {}};
-        }
-    }
-    return std::nullopt;
-}
-
-/// The project's own copy serves where there is one that was not rewired.
-Result<projects::Edit> takeUpBlock(const Project& project, const Place& selection, const PaletteItem& item)
-{
-    std::optional<projects::BlockFile> taken = blockOf(item);
-    if (!taken) {
+    const auto preset = item.own ? std::nullopt : projects::presetBlock(item.key);
+    if (!item.own && !preset) {
         return Error{item.key, "is no block preset"};
     }
-    const auto& blocks = project.network.blocks;
-    const auto isSame = [&](const projects::Block& block) {
-        return block.preset == taken->block.preset && block.graph == taken->block.graph;
-    };
-    const auto named = std::find_if(blocks.begin(), blocks.end(), [&](const projects::Block& block) {
-        return block.name == taken->block.name && isSame(block);
-    });
-    const auto same = named != blocks.end() ? named : std::find_if(blocks.begin(), blocks.end(), isSame);
-    projects::EditGroup group{Text::tr("Make layers of %1").arg(item.title).toStdString(), {}};
-    std::string name = same == blocks.end() ? std::string() : same->name;
-    if (name.empty()) {
-        name = projects::freeBlockName(project.network, taken->block.name);
-        taken->block.name = name;
-        group.edits.emplace_back(projects::PutBlock{taken->block});
-        for (const auto& [node, position] : taken->positions) {
-            group.edits.emplace_back(projects::MoveNode{projects::GraphRef::block(name), node, position});
-        }
-    }
-    projects::SetStack stack = projects::stackWith(project.network, layersOf(project, selection), name);
-    const std::vector<projects::Edit> unused = projects::removeUnused(project.network, stack.stack);
-    group.edits.emplace_back(std::move(stack));
-    group.edits.insert(group.edits.end(), unused.begin(), unused.end());
-    return projects::Edit{std::move(group)};
+    return projects::DocumentChange{projects::makeLayersOf(project.network, layersOf(project, selection),
+                                                           item.own ? *item.own : projects::BlockFile{*preset, {}},
+                                                           item.title.toStdString())};
 }
 
-Result<projects::Edit> takeUpNode(const Project& project, const Place& selection, const PaletteItem& item)
+Result<projects::DocumentChange> takeUpNode(const Project& project, const Place& selection, const PaletteItem& item)
 {
     projects::GraphRef ref;
     if (const auto* graph = std::get_if<GraphPlace>(&selection)) {
@@ -104,12 +69,12 @@ Result<projects::Edit> takeUpNode(const Project& project, const Place& selection
         const projects::Block* block = project.network.blockOfLayer(layers->layers.front());
         ref = block ? projects::GraphRef::block(block->name) : projects::GraphRef();
     }
-    const projects::Graph* graph = projects::findGraph(project, ref);
-    if (!graph) {
+    if (!projects::findGraph(project, ref)) {
         return Error{item.title.toStdString(),
                      "goes into a graph: select the stem, the head, a block or a layer first"};
     }
-    return projects::Edit{projects::AddNode{ref, projects::newNode(*graph, item.key), std::nullopt}};
+    return projects::addNode({project, {}}, {.kind = item.key, .title = {}, .summary = {}}, std::nullopt,
+                             {ref, {}, std::nullopt});
 }
 
 } // namespace
@@ -173,7 +138,7 @@ std::vector<PaletteGroup> ownBlockGroups(const Project& project, const std::vect
     return groups;
 }
 
-Result<projects::Edit> takeUp(const Project& project, const Place& selection, const PaletteItem& item)
+Result<projects::DocumentChange> takeUp(const Project& project, const Place& selection, const PaletteItem& item)
 {
     switch (item.kind) {
     case PaletteKind::Topology:
@@ -188,12 +153,12 @@ Result<projects::Edit> takeUp(const Project& project, const Place& selection, co
 
 Result<projects::Cost> costWith(const Project& project, const Place& selection, const PaletteItem& item)
 {
-    const auto edit = takeUp(project, selection, item);
-    if (!edit) {
-        return edit.error();
+    const auto change = takeUp(project, selection, item);
+    if (!change) {
+        return change.error();
     }
     projects::Document document{project, {}};
-    if (const auto done = projects::applyEdit(document, *edit); !done) {
+    if (const auto done = projects::applyEdit(document, change->edit); !done) {
         return done.error();
     }
     auto report = projects::costOf(document.project);

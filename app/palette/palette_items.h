@@ -3,8 +3,8 @@
 
 #include "app/properties/place.h"
 #include "projects/base/result.h"
+#include "projects/commands/document_change.h"
 #include "projects/cost/cost.h"
-#include "projects/edit/edit.h"
 #include "projects/file/block_file.h"
 
 #include <QString>
@@ -41,10 +41,10 @@ struct PaletteGroup {
 [[nodiscard]] std::vector<PaletteGroup> ownBlockGroups(const projects::Project& project,
                                                        const std::vector<projects::BlockFile>& library);
 
-/// The one edit that takes the item up: a topology for the whole stack, a block for the selected layers (all where
-/// none is selected), a node in the selected graph. Errors say what must be selected first.
-[[nodiscard]] Result<projects::Edit> takeUp(const projects::Project& project, const Place& selection,
-                                            const PaletteItem& item);
+/// The one edit that takes the item up, and what is selected after it: a topology for the whole stack, a block for the
+/// selected layers (all where none is selected), a node in the selected graph. Errors say what must be selected first.
+[[nodiscard]] Result<projects::DocumentChange> takeUp(const projects::Project& project, const Place& selection,
+                                                      const PaletteItem& item);
 
 /// What the project costs once the item is taken up. Errors where that cannot be known.
 [[nodiscard]] Result<projects::Cost> costWith(const projects::Project& project, const Place& selection,

@@ -144,7 +144,7 @@ const PaletteItem* PaletteModel::itemOf(const QMimeData& data) const
     return nullptr;
 }
 
-Result<projects::Edit> PaletteModel::editFor(const PaletteItem& item) const
+Result<projects::DocumentChange> PaletteModel::changeFor(const PaletteItem& item) const
 {
     return takeUp(*m_project, m_selection, item);
 }

@@ -39,7 +39,7 @@ public:
     [[nodiscard]] const PaletteItem* itemAt(const QModelIndex& index) const;
     /// The item that a drag carries; nullptr for other data.
     [[nodiscard]] const PaletteItem* itemOf(const QMimeData& data) const;
-    [[nodiscard]] Result<projects::Edit> editFor(const PaletteItem& item) const;
+    [[nodiscard]] Result<projects::DocumentChange> changeFor(const PaletteItem& item) const;
     [[nodiscard]] std::optional<projects::Cost> costWith(const PaletteItem& item) const;
     [[nodiscard]] const std::optional<projects::Cost>& costNow() const { return m_now; }
 

@@ -197,11 +197,11 @@ void PaletteView::choose(const PaletteItem* item, QWidget* target, QPoint positi
     if (!item || (m_taker && m_taker(*item, target, position))) {
         return;
     }
-    const auto edit = m_model.editFor(*item);
-    if (edit) {
-        emit chosen(*edit);
+    const auto change = m_model.changeFor(*item);
+    if (change) {
+        emit chosen(*change);
     } else {
-        emit refused(QString::fromStdString(edit.error().text()));
+        emit refused(QString::fromStdString(change.error().text()));
     }
 }
 

@@ -41,7 +41,7 @@ public:
     [[nodiscard]] const PaletteItem* current() const;
 
 signals:
-    void chosen(const residua::projects::Edit& edit);
+    void chosen(const residua::projects::DocumentChange& change);
     void refused(const QString& reason);
     /// The user asks what the item computes.
     void explainRequested(const residua::app::PaletteItem& item);

@@ -11,7 +11,9 @@
 #include "app/outline/outline_view.h"
 #include "app/palette/palette_view.h"
 #include "app/workspace/workspace.h"
+#include "editor/block/block_canvas.h"
 #include "projects/commands/cures.h"
+#include "projects/commands/graph_commands.h"
 #include "visualizers/heatmap/heatmap_view.h"
 
 #include <utility>
@@ -40,7 +42,9 @@ void DocumentViews::connectPanels()
     connect(&inspector, &Inspector::edited, this, &DocumentViews::applyProperty);
     connect(&inspector, &Inspector::editRequested, this, &DocumentViews::applyEdit);
     const auto& palette = m_workspace.view<PaletteView>();
-    connect(&palette, &PaletteView::chosen, this, &DocumentViews::applyEdit);
+    connect(&palette, &PaletteView::chosen, this, [this](const projects::DocumentChange& change) {
+        perform(projects::DocumentChange{keepingPlaces(change.edit), change.selection});
+    });
     connect(&palette, &PaletteView::refused, this, &DocumentViews::refused);
     connect(&m_workspace.outlineModel(), &OutlineModel::valueEdited, this, &DocumentViews::applyProperty);
     connect(&m_workspace.view<OutlineView>(), &OutlineView::placeChosen, this, &DocumentViews::choose);
@@ -140,11 +144,17 @@ void DocumentViews::applyProperty(const Property& property, const QVariant& valu
 {
     const auto edit = property.edit(m_session.project(), value);
     if (edit) {
-        applyEdit(*edit);
+        applyEdit(keepingPlaces(*edit));
     } else {
         emit refused(QString::fromStdString(edit.error().text()));
         refresh(); // the editor shows what was refused
     }
+}
+
+/// The nodes of the graph that the block canvas shows stay where they are, whichever view an edit of it comes from.
+projects::Edit DocumentViews::keepingPlaces(const projects::Edit& edit) const
+{
+    return projects::keepingPlaces(m_session.document(), edit, m_workspace.blockCanvas().view());
 }
 
 DocumentViews::Applied DocumentViews::applyEdit(const projects::Edit& edit)

@@ -53,6 +53,7 @@ private:
     void connectPanels();
     void showOutline();
     void applyProperty(const Property& property, const QVariant& value);
+    [[nodiscard]] projects::Edit keepingPlaces(const projects::Edit& edit) const;
     void answer(const CanvasWidget& canvas, const editor::Request& request);
     void showAnalysis();
     void showPlace();

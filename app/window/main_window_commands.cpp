@@ -162,7 +162,7 @@ void MainWindow::connectEdit()
     connect(m_documents, &DocumentViews::placeChanged, this, &MainWindow::updateCanvasKeys);
     connect(&m_analysis, &Analysis::updated, this, &MainWindow::updateStatus);
     connect(&m_workspace->view<PaletteView>(), &PaletteView::chosen, this,
-            [this](const projects::Edit& edit) { note(QString::fromStdString(titleOf(edit))); });
+            [this](const projects::DocumentChange& change) { note(QString::fromStdString(titleOf(change.edit))); });
     connect(m_runBar, &RunBar::topologyChosen, this, &MainWindow::chooseTopology);
 }
 
@@ -319,9 +319,9 @@ void MainWindow::chooseTopology(int index)
     const auto presets = projects::topologyChoices(m_session.project().network);
     const projects::TopologyPreset& preset = presets.at(static_cast<std::size_t>(index));
     const PaletteItem item{PaletteKind::Topology, preset.name, QString::fromStdString(preset.title), {}, {}};
-    if (const auto edit = takeUp(m_session.project(), m_documents->place(), item)) {
-        m_documents->applyEdit(*edit);
-        note(QString::fromStdString(titleOf(*edit))); // which says where blocks change with it
+    if (const auto change = takeUp(m_session.project(), m_documents->place(), item)) {
+        m_documents->applyEdit(change->edit);
+        note(QString::fromStdString(titleOf(change->edit))); // which says where blocks change with it
     }
     m_documents->choose(SectionPlace{Section::Topology});
     // Queued: the canvas would take the Return key that chose the topology as a command to open a block.

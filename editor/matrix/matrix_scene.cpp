@@ -76,9 +76,10 @@ void MatrixScene::fill(const DepthMix& mix)
     m_size = projects::possibleSources(mix, m_depth + 1, m_depth).empty() ? m_depth : m_depth + 1;
     m_columns = newestEntryBefore(mix, m_size) + 1;
     m_cells.assign(static_cast<std::size_t>(m_size * m_size), MatrixCell::Outside);
+    const MatrixCell open = isRunningSum(mix) ? MatrixCell::Summed : MatrixCell::Empty;
     for (std::int64_t target = 1; target <= m_size; ++target) {
         for (const std::int64_t source : projects::possibleSources(mix, target, m_depth)) {
-            mark({source, target}, isRunningSum(mix) ? MatrixCell::Summed : MatrixCell::Empty);
+            mark({source, target}, open);
         }
         const projects::DepthReader reader = projects::readerOf(mix, target, m_depth);
         // A pruned middle is none of the sources.

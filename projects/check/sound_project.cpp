@@ -6,19 +6,24 @@
 
 namespace residua::projects {
 
-Result<SoundProject> soundProject(Project project)
+Result<SoundProject> soundProject(std::shared_ptr<const Project> project)
 {
-    if (const Result<Sizes> sizes = sizesOf(project); !sizes) {
+    if (const Result<Sizes> sizes = sizesOf(*project); !sizes) {
         return sizes.error();
     }
-    Problems problems(project);
-    validateNetwork(project, problems);
-    validateTopology(project, problems);
+    Problems problems(*project);
+    validateNetwork(*project, problems);
+    validateTopology(*project, problems);
     validateStepSizes(problems);
     if (std::optional<Error> error = problems.firstError()) {
         return *std::move(error);
     }
     return SoundProject(std::move(project));
+}
+
+Result<SoundProject> soundProject(Project project)
+{
+    return soundProject(std::make_shared<const Project>(std::move(project)));
 }
 
 } // namespace residua::projects

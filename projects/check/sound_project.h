@@ -19,13 +19,15 @@ public:
     [[nodiscard]] const Project* operator->() const { return m_project.get(); }
 
 private:
-    friend Result<SoundProject> soundProject(Project project);
-    explicit SoundProject(Project project) : m_project(std::make_shared<const Project>(std::move(project))) {}
+    friend Result<SoundProject> soundProject(std::shared_ptr<const Project> project);
+    explicit SoundProject(std::shared_ptr<const Project> project) : m_project(std::move(project)) {}
 
     std::shared_ptr<const Project> m_project;
 };
 
-/// The first error that stands in the way, where there is one.
+/// The document, or the first error that stands in the way. Of a snapshot, the same object and no copy of it; never
+/// null.
+[[nodiscard]] Result<SoundProject> soundProject(std::shared_ptr<const Project> project);
 [[nodiscard]] Result<SoundProject> soundProject(Project project);
 
 } // namespace residua::projects

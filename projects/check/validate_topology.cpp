@@ -198,20 +198,28 @@ private:
 
     void checkReaders()
     {
+        for (std::int64_t target = 1; target <= m_last; ++target) {
+            checkReader(readerOf(m_mix, target, m_depth));
+        }
+        if (m_mix.normalise == NormaliseOver::Targets) {
+            checkSharedSources();
+        }
+    }
+
+    /// A softmax over targets shares each source among those that read it.
+    void checkSharedSources()
+    {
         std::vector<std::int64_t> readers(static_cast<std::size_t>(m_last + 1), 0); // how many targets read each source
         std::vector<bool> offered(static_cast<std::size_t>(m_last + 1), false);
         for (std::int64_t target = 1; target <= m_last; ++target) {
-            const std::vector<std::int64_t> candidates = allSourcesOf(target);
-            const DepthReader reader = readerOf(m_mix, target, m_depth);
-            for (const std::int64_t source : candidates) {
+            for (const std::int64_t source : allSourcesOf(target)) {
                 offered[static_cast<std::size_t>(source)] = true;
             }
-            for (const std::int64_t source : reader.sources) {
+            for (const std::int64_t source : readerOf(m_mix, target, m_depth).sources) {
                 ++readers[static_cast<std::size_t>(source)];
             }
-            checkReader(reader, candidates.empty());
         }
-        for (std::int64_t source = 0; source <= m_depth && m_mix.normalise == NormaliseOver::Targets; ++source) {
+        for (std::int64_t source = 0; source <= m_depth; ++source) {
             if (offered[static_cast<std::size_t>(source)] && readers[static_cast<std::size_t>(source)] == 0) {
                 error("/states", " · source " + std::to_string(source),
                       "every shortcut out of it is pruned, and the softmax has nothing left to share");
@@ -219,13 +227,13 @@ private:
         }
     }
 
-    void checkReader(const DepthReader& reader, bool hadNone)
+    void checkReader(const DepthReader& reader)
     {
         if (!reader.sources.empty()) {
             return;
         }
         const std::string place = " · " + readerName(m_mix, m_network.depth(), reader.target);
-        if (m_mix.normalise == NormaliseOver::Sources && !hadNone) {
+        if (m_mix.normalise == NormaliseOver::Sources && !allSourcesOf(reader.target).empty()) {
             error("/states", place, "every shortcut into it is pruned, and the softmax has nothing left to share");
         } else if (!reader.passes && (m_mix.feeds == MixFeeds::LayerInput || reader.target > m_depth)) {
             error("/sources", place, "reads nothing, expected at least one source");

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -123,10 +124,9 @@ void addObjectiveCure(const Project& project, const std::string& path, Cures& cu
     }
 }
 
-Cures candidates(const Project& project, const Problem& problem)
+Cures candidates(const Project& project, const std::string& path)
 {
     Cures cures;
-    const std::string& path = problem.path;
     const std::optional<GraphPointer> at = graphPointerFrom(project, path);
     if (at && at->graph.isBlock() && !isUsed(project.network.stack, at->graph.blockName())) {
         cures.push_back({"Remove the block", RemoveBlock{at->graph.blockName()}});
@@ -155,23 +155,64 @@ std::size_t errorsIn(const std::vector<Problem>& problems)
     return static_cast<std::size_t>(std::ranges::count(problems, Severity::Error, &Problem::severity));
 }
 
+/// A cure that is worth a try, and the problems that it leaves once it was tried.
+struct Trial {
+    Cure cure;
+    std::optional<std::vector<Problem>> left;
+};
+
+/// What is tried on one project. The candidates of a problem follow from its path, so problems of one path share them.
+class Trials {
+public:
+    Trials(const Project& project, const std::vector<Problem>& problems)
+        : m_project(project), m_errors(errorsIn(problems))
+    {
+    }
+
+    std::optional<Cure> cureOf(const Problem& problem)
+    {
+        const auto [tried, isNew] = m_trials.try_emplace(problem.path);
+        if (isNew) {
+            for (Cure& cure : candidates(m_project, problem.path)) {
+                tried->second.push_back({std::move(cure), std::nullopt});
+            }
+        }
+        const auto found = std::ranges::find_if(tried->second, [&](Trial& trial) { return cures(trial, problem); });
+        return found == tried->second.end() ? std::nullopt : std::optional(found->cure);
+    }
+
+private:
+    bool cures(Trial& trial, const Problem& problem)
+    {
+        if (!trial.left) {
+            Document after{m_project, {}};
+            // An edit that is refused leaves the problem.
+            trial.left = applyEdit(after, trial.cure.edit) ? validate(after.project) : std::vector{problem};
+        }
+        return errorsIn(*trial.left) <= m_errors &&
+               std::ranges::find(*trial.left, problem.path, &Problem::path) == trial.left->end();
+    }
+
+    const Project& m_project;
+    std::size_t m_errors;
+    std::map<std::string, std::vector<Trial>> m_trials; ///< by the problems' path
+};
+
 } // namespace
 
 std::optional<Cure> cureOf(const Project& project, const Problem& problem)
 {
-    const std::size_t errors = errorsIn(validate(project));
-    for (Cure& cure : candidates(project, problem)) {
-        Document after{project, {}};
-        if (!applyEdit(after, cure.edit)) {
-            continue;
-        }
-        const std::vector<Problem> left = validate(after.project);
-        if (errorsIn(left) <= errors && std::ranges::find(left, problem) == left.end() &&
-            std::ranges::find(left, problem.path, &Problem::path) == left.end()) {
-            return std::move(cure);
-        }
+    return Trials(project, validate(project)).cureOf(problem);
+}
+
+std::vector<std::optional<Cure>> curesOf(const Project& project, const std::vector<Problem>& problems, std::size_t most)
+{
+    Trials trials(project, problems);
+    std::vector<std::optional<Cure>> cures;
+    for (std::size_t i = 0; i < std::min(problems.size(), most); ++i) {
+        cures.push_back(trials.cureOf(problems[i]));
     }
-    return std::nullopt;
+    return cures;
 }
 
 } // namespace residua::projects

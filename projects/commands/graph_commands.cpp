@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <type_traits>
 #include <utility>
 
 namespace residua::projects {
@@ -29,6 +30,23 @@ Edit keepingPlaces(std::string title, const Document& document, const GraphView&
     EditGroup group{std::move(title), keepPlaces(document, seen, moved)};
     std::ranges::move(edits, std::back_inserter(group.edits));
     return group;
+}
+
+/// Whether it adds or removes nodes or wires of the graph.
+bool reshapes(const Edit& edit, const GraphRef& graph)
+{
+    return std::visit(
+        [&]<class E>(const E& e) {
+            if constexpr (std::is_same_v<E, EditGroup>) {
+                return std::ranges::any_of(e.edits, [&](const Edit& each) { return reshapes(each, graph); });
+            } else if constexpr (std::is_same_v<E, AddNode> || std::is_same_v<E, RemoveNode> ||
+                                 std::is_same_v<E, AddWire> || std::is_same_v<E, RemoveWire>) {
+                return e.graph == graph;
+            } else {
+                return false;
+            }
+        },
+        edit);
 }
 
 std::vector<Box> boxesOf(const GraphView& seen)
@@ -145,7 +163,7 @@ Result<DocumentChange> duplicateNodes(const Document& document, const Selection&
     return insertNodes("Duplicate", document, *fragment, seen);
 }
 
-Result<DocumentChange> addNode(const Document& document, const NodeOffer& offer, const NodeSpot& spot,
+Result<DocumentChange> addNode(const Document& document, const NodeOffer& offer, const std::optional<NodeSpot>& spot,
                                const GraphView& seen)
 {
     const NodeKind* kind = findNodeKind(offer.kind);
@@ -155,13 +173,17 @@ Result<DocumentChange> addNode(const Document& document, const NodeOffer& offer,
     }
     Node node = newNode(*graph, offer.kind);
     node.params = offer.params;
-    const Position at = freePlace(nodeBoxAround(spot.centre), boxesOf(seen));
+    std::optional<Position> at;
+    if (spot) {
+        at = freePlace(nodeBoxAround(spot->centre), boxesOf(seen));
+    }
     std::vector<Edit> edits{AddNode{seen.graph, node, at}};
+    const std::optional<WireEnd> end = spot ? spot->end : std::nullopt;
     const std::vector<std::string> inputs = inputPortsOf(node, *graph);
-    if (spot.end && spot.end->side == PortSide::Output && !inputs.empty()) {
-        edits.emplace_back(AddWire{seen.graph, {spot.end->port, {node.id, inputs.front()}}});
-    } else if (spot.end && spot.end->side == PortSide::Input && !kind->outputs.empty()) {
-        edits.emplace_back(AddWire{seen.graph, {{node.id, kind->outputs.front()}, spot.end->port}});
+    if (end && end->side == PortSide::Output && !inputs.empty()) {
+        edits.emplace_back(AddWire{seen.graph, {end->port, {node.id, inputs.front()}}});
+    } else if (end && end->side == PortSide::Input && !kind->outputs.empty()) {
+        edits.emplace_back(AddWire{seen.graph, {{node.id, kind->outputs.front()}, end->port}});
     }
     return DocumentChange{keepingPlaces("Add " + node.name, document, seen, std::move(edits)),
                           Selection{.nodes = {node.id}, .graph = seen.graph}};
@@ -182,6 +204,17 @@ DocumentChange removeWire(const Document& document, const Wire& wire, const Grap
     const std::string title = "Take out wire " + nameIn(document, seen.graph, wire.from.node) + " to " +
                               nameIn(document, seen.graph, wire.to.node);
     return {keepingPlaces(title, document, seen, removeEdits(seen.graph, {}, {wire}))};
+}
+
+Edit keepingPlaces(const Document& document, Edit edit, const GraphView& seen)
+{
+    if (!reshapes(edit, seen.graph)) {
+        return edit;
+    }
+    std::string title = titleOf(edit);
+    std::vector<Edit> edits;
+    edits.push_back(std::move(edit));
+    return keepingPlaces(std::move(title), document, seen, std::move(edits));
 }
 
 Result<DocumentChange> alignNodes(const Document& document, const Selection& selection, Alignment alignment,

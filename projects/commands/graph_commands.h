@@ -34,12 +34,17 @@ struct NodeSpot {
                                                     const GraphView& seen);
 
 /// Adds a node at the free place that is nearest to the spot, wired to the spot's end by the first port that fits.
-[[nodiscard]] Result<DocumentChange> addNode(const Document& document, const NodeOffer& offer, const NodeSpot& spot,
-                                             const GraphView& seen);
+/// Without a spot the automatic layout places it.
+[[nodiscard]] Result<DocumentChange> addNode(const Document& document, const NodeOffer& offer,
+                                             const std::optional<NodeSpot>& spot, const GraphView& seen);
 /// Adds a wire, in place of `lifted` if a wire was picked up.
 [[nodiscard]] DocumentChange connectWire(const Document& document, const Wire& wire, const std::optional<Wire>& lifted,
                                          const GraphView& seen);
 [[nodiscard]] DocumentChange removeWire(const Document& document, const Wire& wire, const GraphView& seen);
+
+/// `edit` as a command of this file would give it: where it adds or removes nodes or wires of the graph that is seen,
+/// every other node stays where it is seen.
+[[nodiscard]] Edit keepingPlaces(const Document& document, Edit edit, const GraphView& seen);
 
 /// Aligns the selected nodes, two at least.
 [[nodiscard]] Result<DocumentChange> alignNodes(const Document& document, const Selection& selection,

@@ -389,6 +389,16 @@ std::optional<Edit> groupEdit(const Document& document, const std::set<std::int6
     return EditGroup{"Group layers as “" + name + "”", {SetLayerGroups{std::move(groups)}}};
 }
 
+Result<Edit> changeGroupEdit(std::vector<LayerGroup> groups, std::size_t at, LayerGroup changed)
+{
+    if (changed.name.empty()) {
+        return Error{"groups", "a group has no name, expected one"};
+    }
+    const std::string title = "Change group “" + groups.at(at).name + "”";
+    groups.at(at) = std::move(changed);
+    return Edit{EditGroup{title, {SetLayerGroups{std::move(groups)}}}};
+}
+
 std::optional<Edit> ungroupEdit(const Document& document, const std::set<std::int64_t>& layers)
 {
     std::vector<LayerGroup> groups = document.layout.groups;

@@ -4,6 +4,7 @@
 #include "projects/edit/edit.h"
 #include "projects/model/project.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -39,6 +40,8 @@ struct StackFragment {
 /// Names the run from the first to the last of `layers`, in place of a group of just that run.
 [[nodiscard]] std::optional<Edit> groupEdit(const Document& document, const std::set<std::int64_t>& layers,
                                             const std::string& name);
+/// Puts `changed` in the place of group `at` of all `groups`. Refused without a name.
+[[nodiscard]] Result<Edit> changeGroupEdit(std::vector<LayerGroup> groups, std::size_t at, LayerGroup changed);
 /// Takes the name from every group that has one of `layers`.
 [[nodiscard]] std::optional<Edit> ungroupEdit(const Document& document, const std::set<std::int64_t>& layers);
 

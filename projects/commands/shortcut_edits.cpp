@@ -66,12 +66,13 @@ std::vector<DrawnShortcut> drawnShortcuts(const DepthMix& mix, std::int64_t dept
     }
     std::vector<DrawnShortcut> drawn;
     for (std::int64_t target = 1; target <= depth + 1; ++target) {
-        for (const std::int64_t source : sourcesOf(mix, target, depth)) {
+        const std::vector<std::int64_t> sources = sourcesOf(mix, target, depth);
+        for (const std::int64_t source : sources) {
             drawn.push_back({{source, target}, kindOf(mix, {source, target})});
         }
         // Beside the branches the newest entry comes along the row, which is drawn for itself.
         const Shortcut newest{newestEntryBefore(mix, target), target};
-        if (mix.feeds == MixFeeds::LayerInput && passesNewest(mix, target, depth) &&
+        if (mix.feeds == MixFeeds::LayerInput && sources.empty() && passesNewest(mix, target, depth) &&
             !hasState(mix, newest, ShortcutState::Pruned)) {
             drawn.push_back({newest, ShortcutKind::Stream});
         }

@@ -2,6 +2,7 @@
 #include "projects/commands/typing.h"
 
 #include "projects/base/text.h"
+#include "projects/commands/block_edits.h"
 #include "projects/commands/layer_edits.h"
 #include "projects/commands/node_search.h"
 #include "projects/commands/shortcut_cost.h"
@@ -122,15 +123,8 @@ Typed typedTopology(const Document& document, const TopologyPreset& preset)
 /// The project's block of that name, or a preset's.
 std::optional<Block> blockNamed(const Project& project, const std::string& name)
 {
-    if (const Block* block = project.network.findBlock(name)) {
-        return *block;
-    }
-    for (const BlockPreset& preset : blockPresets()) {
-        if (preset.name == name) {
-            return Block{preset.name, preset.name, preset.graph};
-        }
-    }
-    return std::nullopt;
+    const Block* const block = project.network.findBlock(name);
+    return block != nullptr ? std::optional(*block) : presetBlock(name);
 }
 
 Typed typedLayers(const Document& document, const Selection& selection, std::int64_t count, const Block& block)

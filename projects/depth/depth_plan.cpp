@@ -48,12 +48,14 @@ DepthReader readerOf(const DepthMix& mix, std::int64_t target, std::int64_t modu
 {
     DepthReader reader{target, sourcesOf(mix, target, modules, pruned), summedMiddleOf(mix, target, modules)};
     const bool counted = pruned == Pruned::Counted;
+    // A layer whose input has sources takes no entry as it is. passesNewest() would list the sources again.
+    const bool weighs = mix.feeds == MixFeeds::LayerInput && !counted && !reader.sources.empty();
     if (reader.middle && (counted || !hasState(mix, {reader.middle->first, target}, ShortcutState::Pruned))) {
         reader.sources.push_back(reader.middle->first);
         std::ranges::sort(reader.sources);
     }
     reader.outputs = target <= modules ? static_cast<int>(portsOf(mix.ports).size()) : 1;
-    reader.passes = passesNewest(mix, target, modules);
+    reader.passes = !weighs && passesNewest(mix, target, modules);
     return reader;
 }
 

@@ -87,9 +87,8 @@ Result<Edit> fieldEdit(const Project& project, std::string_view pointer, const F
     if (entry->hasOwnEdits) {
         return hasOwnEdits(pointer);
     }
-    Project trial = project;
-    if (const Status set = setField(trial, pointer, value); !set) {
-        return set.error();
+    if (const Status fits = checkField(project, pointer, value); !fits) {
+        return fits.error();
     }
     if (const auto* const real = std::get_if<double>(&value); real != nullptr && !std::isfinite(*real)) {
         return Error{entry->place, "got " + numberText(*real) + ", expected a finite number"};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 namespace residua::projects {
 namespace {
@@ -26,10 +27,8 @@ std::int64_t lastOf(const FirstAndLast& ends, std::int64_t newest)
 
 std::vector<std::int64_t> range(std::int64_t first, std::int64_t last)
 {
-    std::vector<std::int64_t> result;
-    for (std::int64_t i = first; i <= last; ++i) {
-        result.push_back(i);
-    }
+    std::vector<std::int64_t> result(static_cast<std::size_t>(std::max<std::int64_t>(last - first + 1, 0)));
+    std::iota(result.begin(), result.end(), first);
     return result;
 }
 
@@ -76,6 +75,28 @@ std::vector<std::int64_t> listed(const ExplicitSources& sources, std::int64_t ta
 bool reads(const DepthMix& mix, std::int64_t target, std::int64_t depth)
 {
     return target >= 1 && target <= lastReader(mix, depth);
+}
+
+/// Whether it joins two attentions, or two FFNs, where modules are the halves of layers.
+bool joinsLikeSites(const Shortcut& shortcut)
+{
+    return (shortcut.target - shortcut.source) % 2 == 0;
+}
+
+bool isLastWithoutMix(const DepthMix& mix, std::int64_t target, std::int64_t depth)
+{
+    return mix.feeds == MixFeeds::ResidualBesideBranch && !mix.lastMix && target == depth;
+}
+
+/// Leaves of `sources`, none of which is newer than the newest entry, those that isReadable() allows. A deep stack has
+/// a million of them, so what is the same for all sources of a target is asked once.
+void keepReadable(std::vector<std::int64_t>& sources, const DepthMix& mix, std::int64_t target, std::int64_t depth)
+{
+    if (isLastWithoutMix(mix, target, depth)) {
+        sources.clear();
+    } else if (hasTwoFamilies(mix)) {
+        std::erase_if(sources, [&](std::int64_t source) { return !joinsLikeSites({source, target}); });
+    }
 }
 
 /// `sources` ascend, as the states of `target` do: both are walked through once.
@@ -191,7 +212,7 @@ std::vector<std::int64_t> possibleSources(const DepthMix& mix, std::int64_t targ
         return {};
     }
     std::vector<std::int64_t> result = range(0, newestEntryBefore(mix, target));
-    std::erase_if(result, [&](std::int64_t source) { return !isReadable(mix, {source, target}, depth); });
+    keepReadable(result, mix, target, depth);
     return result;
 }
 
@@ -211,7 +232,7 @@ std::vector<std::int64_t> sourcesOf(const DepthMix& mix, std::int64_t target, st
     } else {
         result = range(0, newest);
     }
-    std::erase_if(result, [&](std::int64_t source) { return !isReadable(mix, {source, target}, depth); });
+    keepReadable(result, mix, target, depth);
     if (pruned == Pruned::LeftOut) {
         dropPruned(result, mix, target);
     }
@@ -229,9 +250,9 @@ bool passesNewest(const DepthMix& mix, std::int64_t target, std::int64_t depth)
 
 bool isReadable(const DepthMix& mix, const Shortcut& shortcut, std::int64_t depth)
 {
-    const bool isLast = mix.feeds == MixFeeds::ResidualBesideBranch && !mix.lastMix && shortcut.target == depth;
-    return !isLast && shortcut.source <= newestEntryBefore(mix, shortcut.target) &&
-           !(hasTwoFamilies(mix) && (shortcut.target - shortcut.source) % 2 != 0);
+    return !isLastWithoutMix(mix, shortcut.target, depth) &&
+           shortcut.source <= newestEntryBefore(mix, shortcut.target) &&
+           (!hasTwoFamilies(mix) || joinsLikeSites(shortcut));
 }
 
 std::optional<EntryRange> summedMiddleOf(const DepthMix& mix, std::int64_t target, std::int64_t depth)

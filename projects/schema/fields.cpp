@@ -270,6 +270,11 @@ bool emplaceAlternative(V& variant, std::int64_t index, std::index_sequence<I...
         ...);
 }
 
+Error noSuchField(std::string_view pointer)
+{
+    return {std::string(pointer), "there is no such field"};
+}
+
 /// Whether `given` is of the field's type.
 template <class T>
 bool assign(T& to, const FieldScalar& given)
@@ -292,6 +297,12 @@ bool assign(T& to, const FieldScalar& given)
         }
     }
     return false;
+}
+
+template <class T>
+Status assignedAt(const At& at, T& to, const FieldScalar& given)
+{
+    return assign(to, given) ? Status(Done{}) : Error{at.place, "the value is not of the field's type"};
 }
 
 } // namespace
@@ -344,10 +355,22 @@ Decides decidesAt(std::string_view pointer)
 
 Status setField(Project& project, std::string_view pointer, const FieldScalar& value)
 {
-    Status status = Error{std::string(pointer), "there is no such field"};
+    Status status = noSuchField(pointer);
     walk(project, pointer, Extent::Document, [&](const Field&, const At& at, auto& held, const auto&) {
         if (at.pointer == pointer) {
-            status = assign(held, value) ? Status(Done{}) : Error{at.place, "the value is not of the field's type"};
+            status = assignedAt(at, held, value);
+        }
+    });
+    return status;
+}
+
+Status checkField(const Project& project, std::string_view pointer, const FieldScalar& value)
+{
+    Status status = noSuchField(pointer);
+    walk(project, pointer, Extent::Document, [&](const Field&, const At& at, const auto& held, const auto&) {
+        if (at.pointer == pointer) {
+            auto trial = held;
+            status = assignedAt(at, trial, value);
         }
     });
     return status;

@@ -66,6 +66,9 @@ struct FieldEntry {
 /// Errors where there is no such field, or the value is not of its type.
 [[nodiscard]] Status setField(Project& project, std::string_view pointer, const FieldScalar& value);
 
+/// Whether setField() would take the value; the error is its.
+[[nodiscard]] Status checkField(const Project& project, std::string_view pointer, const FieldScalar& value);
+
 /// The choices of a single shortcut's state, which is no field but an entry of a map, in the order of ShortcutState.
 [[nodiscard]] std::span<const Choice> shortcutStates();
 

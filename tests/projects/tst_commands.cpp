@@ -287,6 +287,40 @@ private slots:
         QVERIFY(keepPlaces(document, viewOf(document)).empty()); // all have one now
     }
 
+    /// An edit of the inspector or the palette, which see no places, becomes one that keeps them.
+    void anyEditOfWiresCanKeepThePlaces()
+    {
+        Document document = blockOf("mlp");
+        const GraphView seen = viewOf(document);
+        const NodeId up = idOf(document, "up");
+        const Edit param = SetParam{kRef, up, "bias", true};
+        QVERIFY(std::holds_alternative<SetParam>(keepingPlaces(document, param, seen)));
+        const Wire wire = graphOf(document).wires.front();
+        const Edit wired = EditGroup{"Wire it", {RemoveWire{kRef, wire}}};
+        GraphView other = seen;
+        other.graph = GraphRef::head();
+        QCOMPARE(std::get<EditGroup>(keepingPlaces(document, wired, other)).edits.size(), std::size_t{1});
+        const Edit kept = keepingPlaces(document, wired, seen);
+        QCOMPARE(titleOf(kept), std::string("Wire it"));
+        perform(document, DocumentChange{kept});
+        for (const auto& [id, box] : seen.boxes) {
+            QCOMPARE(document.layout.positions.at(kRef).at(id), box.corner());
+        }
+    }
+
+    /// Where nobody looks at the graph, the automatic layout places it.
+    void aNodeIsAddedWithoutASpot()
+    {
+        Document document = blockOf("mlp");
+        const auto added = addNode(document, {.kind = "up", .title = {}, .summary = {}}, std::nullopt, {kRef, {}, {}});
+        QVERIFY(!added.ok());
+        const auto change =
+            addNode(document, {.kind = "rms_norm", .title = {}, .summary = {}}, std::nullopt, {kRef, {}, {}});
+        perform(document, change);
+        QCOMPARE(change->selection->nodes, std::set<NodeId>{idOf(document, "rms_norm")});
+        QVERIFY(document.layout.positions.empty());
+    }
+
     void copiesHaveNamesWiresAndSharedWeightsOfTheirOwn()
     {
         Document document = blockOf("transformer-qkv");

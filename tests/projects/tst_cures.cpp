@@ -161,6 +161,30 @@ private slots:
         QCOMPARE(after(project, cure->edit) == language(), true);
     }
 
+    /// Problems of one path share what is tried, and each has the cure that it has alone.
+    void curesOfManyAreThoseOfEach()
+    {
+        Project project = language();
+        project.topology.wiring = presetNamed(project, "ancre-ingoing").wiring;
+        auto& mix = std::get<DepthMix>(project.topology.wiring);
+        for (const Shortcut shortcut :
+             {Shortcut{0, 2}, Shortcut{1, 2}, Shortcut{0, 3}, Shortcut{1, 3}, Shortcut{2, 3}}) {
+            mix.states[shortcut] = ShortcutState::Pruned;
+        }
+        attentionOf(project).params["heads"] = std::int64_t{5};
+        project.training.batch = 0;
+        const std::vector<Problem> problems = validate(project);
+        QVERIFY(std::ranges::count(problems, "/topology/wiring/states", &Problem::path) >= 2);
+        const auto cures = curesOf(project, problems, problems.size());
+        QCOMPARE(cures.size(), problems.size());
+        for (std::size_t i = 0; i < problems.size(); ++i) {
+            const auto alone = cureOf(project, problems[i]);
+            QCOMPARE(cures[i] ? cures[i]->title : std::string("none"), alone ? alone->title : std::string("none"));
+        }
+        QVERIFY(std::ranges::count_if(cures, [](const auto& cure) { return cure.has_value(); }) >= 3);
+        QCOMPARE(curesOf(project, problems, 2).size(), std::size_t{2});
+    }
+
     void whatHasNoCureSaysNothing()
     {
         Project project = language();

@@ -211,6 +211,13 @@ private slots:
             const FieldEntry field = tests::fieldIn(project, entry);
             const FieldScalar other = tests::otherValue(field);
             const auto edit = fieldEdit(project, field.pointer, other);
+            for (const FieldScalar& value : {other, FieldScalar(std::string("?")), FieldScalar(std::int64_t{1000})}) {
+                Project trial = project;
+                const Status set = setField(trial, field.pointer, value);
+                const Status checked = checkField(project, field.pointer, value);
+                QVERIFY2(set.ok() == checked.ok() && (set.ok() || set.error() == checked.error()),
+                         field.pointer.c_str());
+            }
             QVERIFY2(edit.ok() != (field.hasOwnEdits || field.type == FieldType::Other), field.pointer.c_str());
             if (edit) {
                 Document document{project, {}};

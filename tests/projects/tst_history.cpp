@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/edit/history.h"
 
+#include "projects/check/sound_project.h"
 #include "projects/library/presets.h"
 #include "tests/support/random_document.h"
 #include "tests/support/test_program.h"
@@ -24,6 +25,19 @@ private slots:
         QVERIFY(history.perform(SetField{"/network/width", {"16"}}).ok());
         QVERIFY(history.snapshot().get() != before.get());
         QCOMPARE(before->project.network.width, std::int64_t{8});
+    }
+
+    /// What is worked out of the document as it is holds the history's own snapshot.
+    void aSoundProjectIsTheSnapshotItself()
+    {
+        History history;
+        history.reset({findExample("linear-ancre")->project, {}});
+        const auto sound = soundProject(history.projectSnapshot());
+        QVERIFY(sound.ok());
+        QCOMPARE(&**sound, &history.snapshot()->project);
+        QVERIFY(history.perform(SetField{"/network/width", {"0"}}).ok());
+        QVERIFY(!soundProject(history.projectSnapshot()).ok());
+        QVERIFY((*sound)->network.width > 0);
     }
 
     void undoesAndRedoes()

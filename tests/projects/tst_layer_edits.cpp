@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Layers and shortcuts copied, pasted, removed, named and typed: what the edits leave of the document.
+#include "projects/commands/block_edits.h"
 #include "projects/commands/clipboard.h"
 #include "projects/commands/layer_edits.h"
 #include "projects/commands/typing.h"
@@ -219,6 +220,53 @@ private slots:
         perform(document, *ungroupEdit(document, {3}));
         QVERIFY(document.layout.groups.empty());
         QVERIFY(!groupEdit(document, {0, 7}, "ends"));
+    }
+
+    void aGroupIsChangedWhereItStands()
+    {
+        Document document = stackOf({{"a", 6}}, {});
+        document.layout.groups = {{"first", 1, 2}, {"last", 5, 6}};
+        const auto changed = changeGroupEdit(document.layout.groups, 1, {"end", 4, 6});
+        QVERIFY(changed.ok());
+        QCOMPARE(titleOf(*changed), std::string("Change group “last”"));
+        perform(document, *changed);
+        QCOMPARE(document.layout.groups, (std::vector<LayerGroup>{{"first", 1, 2}, {"end", 4, 6}}));
+        QVERIFY(!changeGroupEdit(document.layout.groups, 0, {"", 1, 2}).ok());
+    }
+
+    void layersAreMadeOfABlockThatComesAlong()
+    {
+        QVERIFY(!presetBlock("no such block"));
+        Document document = stackOf({{"a", 3}}, {});
+        BlockFile file{*presetBlock("mlp"), {}};
+        const NodeId first = file.block.graph.nodes.front().id;
+        file.positions[first] = {40, 8};
+        const Edit edit = makeLayersOf(document.project.network, {2}, file, "MLP");
+        QCOMPARE(titleOf(edit), std::string("Make layers of MLP"));
+        perform(document, edit);
+        QCOMPARE(blocksOfLayers(document.project.network.stack), (std::vector<std::string>{"a", "mlp", "a"}));
+        QCOMPARE(document.layout.positions.at(GraphRef::block("mlp")).at(first), (Position{40, 8}));
+        // The project's own copy serves.
+        perform(document, makeLayersOf(document.project.network, {1}, file, "MLP"));
+        QCOMPARE(blocksOfLayers(document.project.network.stack), (std::vector<std::string>{"mlp", "mlp", "a"}));
+        // One that was rewired does not.
+        document.project.network.blocks.back().graph.wires.pop_back();
+        perform(document, makeLayersOf(document.project.network, {3}, file, "MLP"));
+        QCOMPARE(blocksOfLayers(document.project.network.stack), (std::vector<std::string>{"mlp", "mlp", "mlp2"}));
+    }
+
+    void aBlockIsSavedWithItsPlaces()
+    {
+        Document document = stackOf({{"a", 2}}, {});
+        BlockFile file{*presetBlock("mlp"), {}};
+        file.block.name = "mine";
+        const NodeId first = file.block.graph.nodes.front().id;
+        file.positions[first] = {16, 24};
+        perform(document, saveBlockEdit(document.project.network, file, std::nullopt));
+        QCOMPARE(document.layout.positions.at(GraphRef::block("mine")).at(first), (Position{16, 24}));
+        QCOMPARE(blocksOfLayers(document.project.network.stack), (std::vector<std::string>{"a", "a"}));
+        perform(document, saveBlockEdit(document.project.network, file, 2));
+        QCOMPARE(blocksOfLayers(document.project.network.stack), (std::vector<std::string>{"a", "mine"}));
     }
 
     void typingSaysWhatItDoes_data()

@@ -68,6 +68,7 @@ private slots:
     void sourcesOfPresets();
     void weightsOfDilatedSources();
     void likeSitesAreJoined();
+    void readersAgreeWithSingleShortcuts();
     void rulesAreListed();
     void explicitSources();
     void prunedSourcesAreNotRead();
@@ -121,6 +122,38 @@ void TestTopology::weightsOfDilatedSources()
     QCOMPARE(planOf(mix, 48).terms.size(), std::size_t{114});
     QCOMPARE(sourcesText(mix, 10), std::string("0 | 1 | 2 | 3 | 4 | 1,5 | 6 | 7 | 8 | 9 | 2,6,10"));
     QCOMPARE(planOf(presetMix("denseformer", 6), 6).terms.size(), std::size_t{27});
+}
+
+/// The lists that are made at once say of each source what is said of one alone, whatever is pruned.
+void TestTopology::readersAgreeWithSingleShortcuts()
+{
+    constexpr std::int64_t kDepth = 6;
+    for (const TopologyPreset& preset : topologyPresets(kDepth)) {
+        const auto* const made = std::get_if<DepthMix>(&preset.wiring);
+        for (int variant = 0; made != nullptr && variant < 16; ++variant) {
+            DepthMix mix = *made;
+            mix.sites = (variant & 1) != 0 ? MixSites::Both : mix.sites;
+            mix.lastMix = (variant & 2) == 0;
+            mix.sitePairs = (variant & 4) != 0 ? SitePairs::Any : mix.sitePairs;
+            for (std::int64_t source = 0; (variant & 8) != 0 && source < 3; ++source) {
+                mix.states[{source, 3}] = ShortcutState::Pruned; // all that target 3 could read
+            }
+            for (std::int64_t target = 1; target <= kDepth + 1; ++target) {
+                const auto readable = [&](std::int64_t source) { return isReadable(mix, {source, target}, kDepth); };
+                std::vector<std::int64_t> possible;
+                for (std::int64_t source = 0; target <= lastReader(mix, kDepth) && source < target; ++source) {
+                    if (readable(source)) {
+                        possible.push_back(source);
+                    }
+                }
+                QCOMPARE(possibleSources(mix, target, kDepth), possible);
+                for (const Pruned pruned : {Pruned::LeftOut, Pruned::Counted}) {
+                    QVERIFY(std::ranges::all_of(sourcesOf(mix, target, kDepth, pruned), readable));
+                    QCOMPARE(readerOf(mix, target, kDepth, pruned).passes, passesNewest(mix, target, kDepth));
+                }
+            }
+        }
+    }
 }
 
 /// What a rule reads becomes a list: of all modules, with what is pruned, without the summed middle.

@@ -262,6 +262,8 @@ private slots:
         QVERIFY(model.setData(wire, input->choices.indexOf("input"), Qt::EditRole));
         QVERIFY(wired({*node("input"), "out"}, {down.node, "in"}));
         QCOMPARE(m_window->actions().undo->text(), QString("&Undo Wire input in"));
+        const auto& places = m_window->session().document().layout.positions;
+        QVERIFY(places.contains(kMlpBlock) && places.at(kMlpBlock).size() == graph().nodes.size()); // none has moved
 
         OutlineView& outline = m_window->workspace().view<OutlineView>();
         QTRY_VERIFY(model.indexOf(NodePlace{kMlpBlock, *node("relu")}).isValid());

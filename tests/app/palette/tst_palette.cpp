@@ -95,7 +95,7 @@ private slots:
             history.reset({linearProject(), {}});
             const auto edit = takeUp(history.project(), ProjectPlace{}, item);
             QVERIFY2(edit.ok(), item.key.c_str());
-            QVERIFY(history.perform(*edit).ok());
+            QVERIFY(history.perform(edit->edit).ok());
             const auto choices = projects::topologyChoices(history.project().network);
             QCOMPARE(choices.at(*projects::presetIndexOf(history.project(), choices)).name, item.key);
             QVERIFY(!customisationOf(history.project()));
@@ -113,7 +113,7 @@ private slots:
         model.setContext(std::make_shared<const projects::Project>(linearProject()), ProjectPlace{});
         for (const PaletteItem& item : itemsOf(PaletteKind::Topology)) {
             projects::Document document{linearProject(), {}};
-            QVERIFY(projects::applyEdit(document, *takeUp(document.project, ProjectPlace{}, item)).ok());
+            QVERIFY(projects::applyEdit(document, takeUp(document.project, ProjectPlace{}, item)->edit).ok());
             const auto report = projects::costOf(document.project);
             const auto shown = model.costWith(item);
             QCOMPARE(shown.has_value(), report.ok());
@@ -131,7 +131,7 @@ private slots:
         for (const std::int64_t layer : {2, 3}) {
             const auto edit = takeUp(document.project, LayersPlace{{layer}}, *mlp);
             QVERIFY(edit.ok());
-            QVERIFY(projects::applyEdit(document, *edit).ok());
+            QVERIFY(projects::applyEdit(document, edit->edit).ok());
             QCOMPARE(document.project.network.blockOfLayer(layer)->preset, std::string("mlp"));
         }
         QCOMPARE(document.project.network.blocks.size(), before + 1);
@@ -147,7 +147,7 @@ private slots:
         for (int i = 0; i < 2; ++i) {
             const auto edit = takeUp(document.project, GraphPlace{projects::GraphRef::head()}, item);
             QVERIFY(edit.ok());
-            QVERIFY(projects::applyEdit(document, *edit).ok());
+            QVERIFY(projects::applyEdit(document, edit->edit).ok());
         }
         QCOMPARE(document.project.network.head.nodes.size(), before + 2);
     }

@@ -128,8 +128,8 @@ QString RandomUser::searchTheCommands()
 QString RandomUser::takeFromThePalette()
 {
     const PaletteItem& item = oneOf(m_items);
-    if (const auto edit = takeUp(m_window.session().project(), m_window.documents().place(), item)) {
-        m_window.documents().applyEdit(*edit);
+    if (const auto change = takeUp(m_window.session().project(), m_window.documents().place(), item)) {
+        m_window.documents().perform(*change);
     }
     return QStringLiteral("palette: %1").arg(item.title);
 }
