@@ -49,7 +49,7 @@ RunCommands::RunCommands(const DocumentSession& session, EngineBridge& engine, R
 void RunCommands::connectSamples()
 {
     auto& panel = m_workspace.view<SamplesPanel>();
-    connect(&m_workspace.view<RunsPanel>(), &RunsPanel::currentChanged, this, &RunCommands::showRunToSample);
+    connect(&m_workspace.shownRuns(), &visualizers::ShownRuns::chosenChanged, this, &RunCommands::showRunToSample);
     connect(&m_workspace.shownRuns(), &visualizers::ShownRuns::frontChanged, this, &RunCommands::showRunToSample);
     connect(&m_workspace.runsModel(), &RunsModel::listed, this, &RunCommands::showRunToSample);
     connect(&m_workspace.runsModel(), &RunsModel::renamed, this, &RunCommands::showRunToSample);
@@ -152,11 +152,9 @@ void RunCommands::stop(const std::string& run, std::int64_t step)
         });
 }
 
-/// The one that is chosen in the list, or else the one in front.
 void RunCommands::showRunToSample()
 {
-    const std::string chosen = m_workspace.view<RunsPanel>().currentDirectory();
-    const std::string run = chosen.empty() ? m_workspace.shownRuns().front() : chosen;
+    const std::string& run = m_workspace.shownRuns().chosenOrFront();
     const engine::RunInfo* info = m_workspace.runsModel().runAt(m_workspace.runsModel().indexOf(run));
     // A run that begins comes to the front before it is listed.
     const std::string name = info ? info->name : std::filesystem::path(run).filename().string();

@@ -5,6 +5,7 @@
 #include "app/runs/background.h"
 #include "app/runs/queue_strip.h"
 #include "engine/results/run_reader.h"
+#include "visualizers/runs/shown_runs.h"
 
 #include <QAction>
 #include <QDesktopServices>
@@ -12,6 +13,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
+#include <QScopedValueRollback>
 #include <QSortFilterProxyModel>
 #include <QToolBar>
 #include <QToolButton>
@@ -40,9 +42,10 @@ QAction* panelAction(const char* name, const QString& icon, const QString& text,
 
 } // namespace
 
-RunsPanel::RunsPanel(RunsModel& model, QWidget* parent)
+RunsPanel::RunsPanel(RunsModel& model, visualizers::ShownRuns& shown, QWidget* parent)
     : QWidget(parent),
       m_model(model),
+      m_shown(shown),
       m_filter(new QSortFilterProxyModel(this)),
       m_queue(new QueueStrip(this)),
       m_bar(new QToolBar(this)),
@@ -116,10 +119,16 @@ RunsPanel::RunsPanel(RunsModel& model, QWidget* parent)
     connect(m_search, &QLineEdit::textChanged, m_filter, &QSortFilterProxyModel::setFilterFixedString);
     connect(m_fork->menu(), &QMenu::aboutToShow, this, &RunsPanel::fillCheckpoints);
     connect(m_tree->selectionModel(), &QItemSelectionModel::selectionChanged, this, &RunsPanel::updateState);
-    connect(m_tree->selectionModel(), &QItemSelectionModel::currentChanged, this,
-            [this] { emit currentChanged(currentDirectory()); });
+    connect(m_tree->selectionModel(), &QItemSelectionModel::currentChanged, this, [this] {
+        if (!m_following) {
+            m_shown.choose(currentDirectory());
+        }
+    });
+    connect(&shown, &visualizers::ShownRuns::chosenChanged, this, &RunsPanel::followChosen);
+    connect(m_search, &QLineEdit::textChanged, this, &RunsPanel::followChosen); // once it is filtered
     connect(&model, &RunsModel::modelReset, this, [this] {
         m_tree->expandAll();
+        followChosen();
         updateState();
     });
     connect(&model, &RunsModel::dataChanged, this, &RunsPanel::updateState);
@@ -159,7 +168,7 @@ void RunsPanel::connectButtons()
             }
         };
     };
-    const auto show = withCurrent([this](const std::string& directory) { emit showRequested(directory); });
+    const auto show = withCurrent([this](const std::string& directory) { m_shown.bringToFront(directory); });
     connect(m_tree, &QTreeView::activated, this, show);
     connect(m_show, &QAction::triggered, this, show);
     for (const auto& [action, kind] : {std::pair(m_resume, GoOnKind::Resume), std::pair(m_retrofit, GoOnKind::Retrofit),
@@ -244,13 +253,20 @@ std::string RunsPanel::currentDirectory() const
     return run ? run->directory : std::string();
 }
 
-void RunsPanel::select(const std::string& directory)
+void RunsPanel::followChosen()
 {
-    const QModelIndex index = m_filter->mapFromSource(m_model.indexOf(directory));
+    const QModelIndex index = m_filter->mapFromSource(m_model.indexOf(m_shown.chosen()));
+    if (index.row() == m_tree->currentIndex().row() && index.parent() == m_tree->currentIndex().parent()) {
+        return; // the user may have selected others with it
+    }
+    const QScopedValueRollback following(m_following, true);
     if (index.isValid()) {
         m_tree->setCurrentIndex(index);
         m_tree->scrollTo(index);
+    } else {
+        m_tree->selectionModel()->clear();
     }
+    updateState();
 }
 
 void RunsPanel::fillCheckpoints()

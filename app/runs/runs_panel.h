@@ -23,15 +23,14 @@ namespace residua::app {
 class QueueStrip;
 
 /// The runs as a tree of forks, with a filter: the check overlays a run's curves, double-click or Enter shows its
-/// coefficients. Two selected runs can be compared.
+/// coefficients; its current row is the run that `shown` has as chosen. Two selected runs can be compared.
 class RunsPanel : public QWidget {
     Q_OBJECT
 public:
-    explicit RunsPanel(RunsModel& model, QWidget* parent = nullptr);
+    /// Does not outlive what it shows.
+    RunsPanel(RunsModel& model, visualizers::ShownRuns& shown, QWidget* parent = nullptr);
 
     [[nodiscard]] QueueStrip& queue() { return *m_queue; }
-    /// The directory of the current run; empty where there is none.
-    [[nodiscard]] std::string currentDirectory() const;
     /// What can be done with the runs that are selected, for menus.
     [[nodiscard]] QList<QAction*> commands() const { return {m_show, m_resume, m_fork, m_compare, m_remove}; }
     /// What only the menu of a run has.
@@ -40,11 +39,8 @@ public:
         return {m_stop,   m_stopAt, m_retrofit, m_factorise, m_sample,
                 m_rename, m_report, m_export,   m_takeAlong, m_reveal};
     }
-    /// Makes this run the current one, where the filter lets it through.
-    void select(const std::string& directory);
 
 signals:
-    void showRequested(const std::string& directory);
     /// The user wants to go on with the run in one of these ways, and is asked about it first.
     void goOnRequested(const std::string& directory, residua::app::GoOnKind kind);
     /// The user wants to go on from the checkpoint of `step` as a run of its own.
@@ -60,11 +56,13 @@ signals:
     void stopRequested(const std::string& directory);
     void stopAtRequested(const std::string& directory);
     void removeRequested(const std::vector<std::string>& directories);
-    /// Another run is the current one; empty: none.
-    void currentChanged(const std::string& directory);
 
 private:
     [[nodiscard]] const engine::RunInfo* current() const;
+    /// The directory of the current run; empty where there is none.
+    [[nodiscard]] std::string currentDirectory() const;
+    /// Makes the row of the chosen run the current one, where the filter lets it through.
+    void followChosen();
     /// The selected rows' runs.
     [[nodiscard]] std::vector<const engine::RunInfo*> selected() const;
     void fitTree();
@@ -77,6 +75,8 @@ private:
     void showCheckpoints(const std::vector<std::int64_t>& steps);
 
     RunsModel& m_model;
+    visualizers::ShownRuns& m_shown;
+    bool m_following = false; ///< the current row is being set to the chosen run
     QSortFilterProxyModel* m_filter;
     QueueStrip* m_queue;
     QToolBar* m_bar; ///< in a narrow dock it moves what has no room to a menu

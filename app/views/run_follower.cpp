@@ -14,7 +14,6 @@
 #include "projects/file/store.h"
 #include "projects/studies/seed_repeats.h"
 #include "visualizers/heatmap/shown_matrices.h"
-#include "visualizers/pareto/pareto_view.h"
 
 #include <QDateTime>
 
@@ -88,15 +87,9 @@ void RunFollower::connectController()
 void RunFollower::connectPanels()
 {
     auto& panel = m_workspace.view<RunsPanel>();
-    auto& pareto = m_workspace.view<visualizers::ParetoView>();
     connect(&panel, &RunsPanel::forkRequested, &m_controller,
             qOverload<const std::filesystem::path&, std::int64_t>(&RunController::fork));
     connect(&panel, &RunsPanel::compareRequested, &m_archive, &RunArchive::compare);
-    connect(&panel, &RunsPanel::showRequested, &m_shown, &visualizers::ShownRuns::bringToFront);
-    connect(&panel, &RunsPanel::currentChanged, &pareto,
-            [&pareto](const std::string& directory) { pareto.setSelected(QString::fromStdString(directory)); });
-    connect(&pareto, &visualizers::ParetoView::runChosen, &panel,
-            [&panel](const QString& key) { panel.select(key.toStdString()); });
     connect(&m_workspace.runsModel(), &RunsModel::renamed, &m_archive, &RunArchive::rename);
     connect(&m_workspace.runsModel(), &RunsModel::renamed, this,
             [this](const std::string& directory, const std::string& name) {
@@ -184,6 +177,9 @@ std::vector<std::filesystem::path> RunFollower::runsElsewhere() const
 
 void RunFollower::takeList(std::vector<engine::RunInfo> runs)
 {
+    if (std::ranges::find(runs, m_shown.chosen(), &engine::RunInfo::directory) == runs.end()) {
+        m_shown.choose({}); // it is gone
+    }
     m_workspace.runsModel().setRuns(std::move(runs));
     const std::vector<engine::RunInfo>& known = m_workspace.runsModel().runs();
     if (m_shown.front().empty() && !known.empty()) { // just opened, or what was shown is in the trash: the newest
@@ -252,10 +248,13 @@ bool RunFollower::isHere(const std::filesystem::path& directory) const
     return inside || std::ranges::count(runsElsewhere(), directory) > 0;
 }
 
-/// Shows the run that trains, in every view.
+/// Shows the run that trains, in every view; what was chosen before gives way to it.
 void RunFollower::showLive()
 {
     const std::string live = m_controller.runDirectory().string();
+    if (m_shown.chosen() != live) {
+        m_shown.choose({});
+    }
     m_marks.erase(live);
     show(live);
     request(live); // a run that is gone on with is shown already
@@ -403,18 +402,6 @@ void RunFollower::onTrashed(const std::vector<TrashedRun>& runs)
         m_shown.removeOverlay(run.directory);
     }
     listRuns();
-}
-
-std::string RunFollower::chosenRun() const
-{
-    const std::string current = m_workspace.view<RunsPanel>().currentDirectory();
-    return current.empty() ? m_shown.front() : current;
-}
-
-QString RunFollower::chosenRunName() const
-{
-    const engine::RunInfo* run = m_workspace.runsModel().runAt(m_workspace.runsModel().indexOf(chosenRun()));
-    return run ? QString::fromStdString(run->name) : QString();
 }
 
 } // namespace residua::app

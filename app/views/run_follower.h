@@ -34,9 +34,6 @@ public:
                 QObject* parent = nullptr);
 
     [[nodiscard]] LiveViews& live() { return m_live; }
-    /// The run that is chosen in the list, or else the one in front; empty: none.
-    [[nodiscard]] std::string chosenRun() const;
-    [[nodiscard]] QString chosenRunName() const;
     /// Lists and shows a run of the open project that does not lie in its folder of runs, from now on and whenever that
     /// project is open. `run` is absolute, without "..".
     void followAlso(const std::filesystem::path& run);

@@ -331,15 +331,17 @@ void MainWindow::chooseTopology(int index)
 
 void MainWindow::exportReport()
 {
-    const QString name = m_runFollower->chosenRunName();
-    if (name.isEmpty()) {
+    const RunsModel& runs = m_workspace->runsModel();
+    const engine::RunInfo* run = runs.runAt(runs.indexOf(m_workspace->shownRuns().chosenOrFront()));
+    if (run == nullptr) {
         refuse(tr("There is no run to report on: train the project first."));
         return;
     }
+    const QString name = QString::fromStdString(run->name);
     const QString path = QFileDialog::getSaveFileName(this, tr("Export the report of %1").arg(name),
                                                       name + QStringLiteral(".html"), tr("Page (*.html)"));
     if (!path.isEmpty()) {
-        m_archive.writeReport(m_runFollower->chosenRun(), path);
+        m_archive.writeReport(run->directory, path);
     }
 }
 

@@ -68,7 +68,7 @@ QWidget* makeMetrics(const PanelModels& models)
 
 QWidget* makePareto(const PanelModels& models)
 {
-    auto* view = new visualizers::ParetoView;
+    auto* view = new visualizers::ParetoView(models.shownRuns);
     QObject::connect(&models.costs, &RunCosts::changed, view, &visualizers::ParetoView::setRuns);
     return view;
 }
@@ -85,7 +85,7 @@ QWidget* makeGap(const PanelModels& models)
 
 QWidget* makeRuns(const PanelModels& models)
 {
-    return new RunsPanel(models.runs);
+    return new RunsPanel(models.runs, models.shownRuns);
 }
 
 QWidget* makeSamples(const PanelModels&)

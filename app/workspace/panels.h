@@ -27,7 +27,7 @@ struct PanelModels {
     PaletteModel& palette;
     RunsModel& runs;
     const RunCosts& costs;
-    const visualizers::ShownRuns& shownRuns;
+    visualizers::ShownRuns& shownRuns;
     visualizers::ShownMatrices& shownMatrices;
 };
 

@@ -9,6 +9,8 @@
 #include <QSplitter>
 #include <QTest>
 
+#include <qcustomplot.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -42,6 +44,25 @@ private slots:
         QTRY_COMPARE(split->orientation(), Qt::Horizontal);
         QTRY_VERIFY(std::min(split->sizes()[0], split->sizes()[1]) > 150);
         QVERIFY(losses->height() > 80);
+    }
+
+    /// The losses from each start have the stages of training as bands, as the other losses have.
+    void theLossesFromAStartShowItsStages()
+    {
+        ShownRuns runs;
+        GapView view(runs);
+        begin(runs, "a", {.name = "first", .start = residua::projects::LowRankMethod::Spectral});
+        runs.add("a", {.steps = {{.step = 1, .loss = 2}, {.step = 9, .loss = 1}}});
+        auto* plot = view.findChild<StartLosses*>()->findChild<QCustomPlot*>();
+        const auto shows = [plot](const QString& text) {
+            plot->replot();
+            const auto items = plot->findChildren<QCPItemText*>();
+            return std::ranges::any_of(items, [&](const QCPItemText* item) { return item->text() == text; });
+        };
+        runs.setStages("a", {{.step = 0, .name = "6 of 12 layers", .note = {}}});
+        QVERIFY(shows("6 of 12 layers"));
+        runs.addStages("a", {{.step = 5, .name = "12 layers", .note = {}}});
+        QVERIFY(shows("12 layers"));
     }
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/test_program.h"
 #include "visualizers/pareto/pareto_view.h"
+#include "visualizers/runs/shown_runs.h"
 
 #include <QApplication>
 #include <QComboBox>
@@ -12,6 +13,8 @@
 
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <string>
 
 using namespace residua::visualizers;
 
@@ -48,7 +51,8 @@ class TestParetoView : public QObject {
 private slots:
     void init()
     {
-        m_view = std::make_unique<ParetoView>();
+        m_shown.clear();
+        m_view = std::make_unique<ParetoView>(m_shown);
         m_view->resize(600, 400);
         m_view->setRuns(fourRuns());
         m_view->show();
@@ -83,12 +87,22 @@ private slots:
 
     void aClickChoosesTheRunUnderThePointer()
     {
-        QSignalSpy chosen(m_view.get(), &ParetoView::runChosen);
+        QSignalSpy chosen(&m_shown, &ShownRuns::chosenChanged);
         QTest::mouseClick(&plot(), Qt::LeftButton, {}, pixel(1e7, 3.5));
         QCOMPARE(chosen.count(), 1);
-        QCOMPARE(chosen.first().first().toString(), QString("/b"));
+        QCOMPARE(m_shown.chosen(), std::string("/b"));
+        QCOMPARE(marked(), 3.5);
         QTest::mouseClick(&plot(), Qt::LeftButton, {}, plot().axisRect()->center());
         QCOMPARE(chosen.count(), 1);
+    }
+
+    void theRunThatIsChosenElsewhereIsMarked()
+    {
+        QVERIFY(std::isnan(marked()));
+        m_shown.choose("/a");
+        QCOMPARE(marked(), 1.5);
+        m_shown.choose("/elsewhere");
+        QVERIFY(std::isnan(marked()));
     }
 
     /// Runs that cost and lose the same stand on one point.
@@ -153,14 +167,13 @@ private slots:
 
     void theKeysGoFromRunToRunByCost()
     {
-        QSignalSpy chosen(m_view.get(), &ParetoView::runChosen);
         plot().setFocus();
         QTest::keyClick(&plot(), Qt::Key_Right);
-        QCOMPARE(chosen.last().first().toString(), QString("/b"));
+        QCOMPARE(m_shown.chosen(), std::string("/b"));
         QTest::keyClick(&plot(), Qt::Key_Right);
-        QCOMPARE(chosen.last().first().toString(), QString("/a"));
+        QCOMPARE(m_shown.chosen(), std::string("/a"));
         QTest::keyClick(&plot(), Qt::Key_Left);
-        QCOMPARE(chosen.last().first().toString(), QString("/b"));
+        QCOMPARE(m_shown.chosen(), std::string("/b"));
     }
 
     void aRunWithoutLossIsNoPoint()
@@ -188,6 +201,14 @@ private:
                 static_cast<int>(std::lround(plot().yAxis->coordToPixel(loss)))};
     }
 
+    /// The loss at which a run is marked; NaN: none is.
+    double marked()
+    {
+        const auto marks = plot().graph(plot().graphCount() - 1)->data();
+        return marks->isEmpty() ? kNoValue : marks->constBegin()->value;
+    }
+
+    ShownRuns m_shown;
     std::unique_ptr<ParetoView> m_view;
 };
 

@@ -202,7 +202,7 @@ private slots:
         ShownMatrices matrices;
         HeatmapView heatmap(matrices);
         MetricsView metrics(m_runs);
-        ParetoView pareto;
+        ParetoView pareto(m_runs);
         for (QWidget* view : std::initializer_list<QWidget*>{&heatmap, &metrics, &pareto}) {
             view->resize(400, 300);
             view->show();

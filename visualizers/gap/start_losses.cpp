@@ -54,6 +54,8 @@ StartLosses::Impl::Impl(const ShownRuns& shown, StartLosses* of)
     connect(&all, &ShownRuns::begun, view, [this](const std::string& key) { begin(key); });
     connect(&all, &ShownRuns::added, view,
             [this](const std::string& key, const RunNumbers& numbers) { starts.add(key, numbers); });
+    connect(&all, &ShownRuns::stagesChanged, view,
+            [this](const std::string& key) { starts.setStages(key, all.find(key)->stages); });
     connect(&all, &ShownRuns::overlayRemoved, view, [this](const std::string& key) { remove(key); });
 }
 

@@ -7,6 +7,7 @@
 #include "visualizers/plot/plot_controls.h"
 #include "visualizers/plot/plot_style.h"
 #include "visualizers/plot/short_ticker.h"
+#include "visualizers/runs/shown_runs.h"
 
 #include <QComboBox>
 #include <QHBoxLayout>
@@ -69,12 +70,13 @@ QStringList namesOf(const std::vector<ParetoRun>& runs)
 
 class ParetoView::Impl {
 public:
-    explicit Impl(ParetoView* view);
+    Impl(ShownRuns& shown, ParetoView* view);
 
     void show();
     void retheme();
     void hover(QPointF position);
     void choose(std::size_t run);
+    void markChosen();
     void step(int direction);
     /// Gives up a person's zoom.
     void showAll();
@@ -85,7 +87,6 @@ public:
     QComboBox* measure;
     QLabel* empty;
     std::vector<ParetoRun> runs;
-    QString selected;
     resources::Theme theme = resources::Theme::Light;
 
     [[nodiscard]] double costOf(const ParetoRun& run) const
@@ -112,6 +113,9 @@ private:
     void spreadNames();
     [[nodiscard]] std::ptrdiff_t runAt(QPointF position) const;
 
+    [[nodiscard]] bool isChosen(const ParetoRun& run) const { return run.key.toStdString() == m_shown.chosen(); }
+
+    ShownRuns& m_shown;
     ParetoView* m_view;
     QCPGraph* m_others;
     QCPGraph* m_best;
@@ -123,12 +127,13 @@ private:
     std::vector<QCPItemText*> m_labels;
 };
 
-ParetoView::Impl::Impl(ParetoView* view)
+ParetoView::Impl::Impl(ShownRuns& shown, ParetoView* view)
     : plot(new Plot(view)),
       cost(new PlotChoice(view)),
       scale(new PlotChoice(view)),
       measure(new PlotChoice(view)),
       empty(inviteOver(*plot, tr("Train two runs or a sweep: each becomes a point of loss against cost."))),
+      m_shown(shown),
       m_view(view),
       m_others(plot->addGraph()),
       m_best(plot->addGraph()),
@@ -290,7 +295,7 @@ void ParetoView::Impl::drawPoints(const std::vector<std::size_t>& best)
         }
         const bool isBest = std::ranges::find(best, i) != best.end();
         graphOf(runs[i], isBest)->addData(costOf(runs[i]), lossOf(runs[i]));
-        if (runs[i].key == selected) {
+        if (isChosen(runs[i])) {
             m_chosen->addData(costOf(runs[i]), lossOf(runs[i]));
         }
     }
@@ -394,10 +399,13 @@ void ParetoView::Impl::hover(QPointF position)
 
 void ParetoView::Impl::choose(std::size_t run)
 {
-    selected = runs[run].key;
+    m_shown.choose(runs[run].key.toStdString());
+}
+
+void ParetoView::Impl::markChosen()
+{
     drawPoints(front());
     replotSoon(*plot);
-    emit m_view->runChosen(selected);
 }
 
 /// Goes to the next run by cost.
@@ -413,7 +421,7 @@ void ParetoView::Impl::step(int direction)
         return;
     }
     std::ranges::stable_sort(order, {}, [this](std::size_t i) { return costOf(runs[i]); });
-    const auto now = std::ranges::find_if(order, [this](std::size_t i) { return runs[i].key == selected; });
+    const auto now = std::ranges::find_if(order, [this](std::size_t i) { return isChosen(runs[i]); });
     const auto last = static_cast<std::ptrdiff_t>(order.size()) - 1;
     const std::ptrdiff_t place = now == order.end() ? (direction > 0 ? 0 : last) : now - order.begin() + direction;
     choose(order[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(place, 0, last))]);
@@ -437,19 +445,17 @@ void ParetoView::Impl::retheme()
     setMuted(*empty, theme);
 }
 
-ParetoView::ParetoView(QWidget* parent) : PlotView(parent), m_impl(std::make_unique<Impl>(this)) {}
+ParetoView::ParetoView(ShownRuns& shown, QWidget* parent)
+    : PlotView(parent), m_impl(std::make_unique<Impl>(shown, this))
+{
+    connect(&shown, &ShownRuns::chosenChanged, this, [this] { m_impl->markChosen(); });
+}
 
 ParetoView::~ParetoView() = default;
 
 void ParetoView::setRuns(std::vector<ParetoRun> runs)
 {
     m_impl->runs = std::move(runs);
-    m_impl->show();
-}
-
-void ParetoView::setSelected(const QString& key)
-{
-    m_impl->selected = key;
     m_impl->show();
 }
 

@@ -13,6 +13,8 @@
 
 namespace residua::visualizers {
 
+class ShownRuns;
+
 /// Whether a run's loss is its result or only the latest value; the front is made of results alone.
 enum class ParetoStanding { Result, SoFar };
 
@@ -37,17 +39,13 @@ struct ParetoRun {
 class ParetoView : public PlotView {
     Q_OBJECT
 public:
-    explicit ParetoView(QWidget* parent = nullptr);
+    /// Marks the run that `shown` has as chosen, and chooses there; does not outlive it.
+    explicit ParetoView(ShownRuns& shown, QWidget* parent = nullptr);
     ~ParetoView() override;
 
     void setRuns(std::vector<ParetoRun> runs);
-    /// Marks a run; an unknown key marks none.
-    void setSelected(const QString& key);
     void setTheme(resources::Theme theme) override;
     [[nodiscard]] CsvText csvText() const override;
-
-signals:
-    void runChosen(const QString& key);
 
 protected:
     [[nodiscard]] QCustomPlot& plot() const override;

@@ -91,6 +91,15 @@ void ShownRuns::clear()
         removeOverlay(run.key);
     }
     bringToFront({});
+    choose({});
+}
+
+void ShownRuns::choose(const std::string& key)
+{
+    if (m_chosen != key) {
+        m_chosen = key;
+        emit chosenChanged();
+    }
 }
 
 void ShownRuns::compare(const std::string& key)

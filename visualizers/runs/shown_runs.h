@@ -28,8 +28,9 @@ struct RunNumbers {
 };
 
 /// The runs that the views show: those whose curves are laid over each other, the one in front, whose matrices are
-/// drawn, and the one that its matrices are compared with. Views follow by the signals, and keep of a run nothing but
-/// what they have drawn. A run is known by its key, its directory. GUI thread.
+/// drawn, and the one that its matrices are compared with; and the run that is chosen, which need not be shown. Views
+/// follow by the signals, and keep of a run nothing but what they have drawn. A run is known by its key, its directory.
+/// GUI thread.
 class ShownRuns : public QObject {
     Q_OBJECT
 public:
@@ -71,7 +72,12 @@ public:
     [[nodiscard]] const std::string& front() const { return m_front; }
     /// The overlaid run, not in front, that begin() told of last; empty: none.
     [[nodiscard]] const std::string& compared() const { return m_compared; }
-    /// Shows no run.
+    /// Chooses the run that is marked where runs are told apart; an empty key: none.
+    void choose(const std::string& key);
+    [[nodiscard]] const std::string& chosen() const { return m_chosen; }
+    /// The run that is meant where one is asked for: the chosen one, or else the one in front; empty: none.
+    [[nodiscard]] const std::string& chosenOrFront() const { return m_chosen.empty() ? m_front : m_chosen; }
+    /// Shows no run, and chooses none.
     void clear();
 
     /// The shown runs, in the order in which they were overlaid; find() gives nullptr for a run that is not shown.
@@ -101,6 +107,7 @@ signals:
     void overlayRemoved(const std::string& key);
     void frontChanged();
     void comparedChanged();
+    void chosenChanged();
     void begun(const std::string& key);
     void added(const std::string& key, const residua::visualizers::RunNumbers& numbers);
     void stagesChanged(const std::string& key);
@@ -116,6 +123,7 @@ private:
     std::vector<Run> m_runs; ///< overlaid, or in front
     std::string m_front;
     std::string m_compared;
+    std::string m_chosen;
 };
 
 } // namespace residua::visualizers

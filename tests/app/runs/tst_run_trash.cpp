@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Runs that go to the trash in the window, and come back.
-#include "app/runs/runs_panel.h"
 #include "tests/app/runs/runs_harness.h"
 #include "tests/support/test_program.h"
 #include "visualizers/plot/background_pool.h"
@@ -70,7 +69,7 @@ private slots:
             readers.start([held] { held->acquire(); });
         }
         shown.overlay(one); // read once the threads are free
-        m_window->workspace().view<RunsPanel>().select(one);
+        shown.choose(one);
         tree()->setFocus();
         QTest::keyClick(tree(), Qt::Key_Delete);
         QTRY_VERIFY_WITH_TIMEOUT(m_window->bannerText().contains("trash?"), kPatience);

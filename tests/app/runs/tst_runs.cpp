@@ -19,6 +19,7 @@
 #include <QAction>
 #include <QApplication>
 #include <QComboBox>
+#include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
 #include <QPushButton>
@@ -271,7 +272,7 @@ private slots:
         put(*writer, 4, 6);
         QVERIFY(writer->flush().ok());
         QTRY_COMPARE_WITH_TIMEOUT(stepsShown(), 6, kPatience);
-        m_window->workspace().view<RunsPanel>().select(study.string());
+        m_window->workspace().shownRuns().choose(study.string());
         auto* stop = m_window->findChild<QAction*>(QStringLiteral("run:stop"));
         QTRY_VERIFY_WITH_TIMEOUT(stop->isEnabled(), kPatience);
         stop->trigger();
@@ -315,6 +316,42 @@ private slots:
         }
         QVERIFY(groups.join(QLatin1Char('|')).contains("Coefficients"));
         QCOMPARE(tree->topLevelItem(1)->childCount(), 8); // losses by step
+    }
+
+    /// The run that is chosen is one, wherever it was chosen: in the list, in the Pareto plot, or here.
+    void theChosenRunIsOneInEveryView()
+    {
+        write("a", 0.25F);
+        write("b", 0.75F);
+        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 2, kPatience);
+        auto& shown = m_window->workspace().shownRuns();
+        const auto* text = m_window->findChild<QLabel*>("sampleState");
+        const auto current = [this] { return tree()->currentIndex().siblingAtColumn(0).data().toString(); };
+        QCOMPARE(shown.chosen(), std::string());
+        const std::string a = model().runAt(indexOf("a"))->directory;
+        shown.choose(a);
+        QCOMPARE(current(), QString("a"));
+        QVERIFY(text->text().endsWith("a"));
+        tree()->setCurrentIndex(tree()->model()->index(1 - tree()->currentIndex().row(), 0));
+        QCOMPARE(current(), QString("b"));
+        QCOMPARE(shown.chosen(), model().runAt(indexOf("b"))->directory);
+        QVERIFY(text->text().endsWith("b"));
+        write("c", 0.5F); // another list of runs
+        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 3, kPatience);
+        QCOMPARE(current(), QString("b"));
+
+        auto* filter = m_window->workspace().view<RunsPanel>().findChild<QLineEdit*>();
+        filter->setText("c");
+        shown.choose(a); // the filter hides it
+        QVERIFY(!tree()->currentIndex().isValid());
+        QCOMPARE(shown.chosen(), a);
+        filter->clear();
+        QCOMPARE(current(), QString("a"));
+
+        m_window->runs().runSteps(2); // the run that trains is the one that is meant
+        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().phase(), RunPhase::Paused, kPatience);
+        QCOMPARE(shown.chosenOrFront(), m_window->runs().runDirectory().string());
+        QVERIFY(!tree()->currentIndex().isValid());
     }
 
     void lossesStandBesideEachOtherWhereBothHaveThem()
