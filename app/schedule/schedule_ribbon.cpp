@@ -294,6 +294,27 @@ void ScheduleRibbon::paintAxes(QPainter& painter) const
     }
 }
 
+namespace {
+
+/// The first corner of the box, from the upper right one on, in which a text of this size does not lie over the curve;
+/// the upper right one where there is none.
+QRectF freeCorner(const QRectF& box, const QPainterPath& curve, const QSizeF& text)
+{
+    const double left = box.left();
+    const double right = box.right() - text.width();
+    const double bottom = box.bottom() - text.height();
+    const QPainterPath drawn = QPainterPathStroker(QPen(Qt::black, 2)).createStroke(curve);
+    for (const QPointF corner : {QPointF(right, box.top()), QPointF(right, bottom), QPointF(left, box.top()),
+                                 QPointF(left, bottom)}) {
+        if (const QRectF place(corner, text); !drawn.intersects(place)) {
+            return place;
+        }
+    }
+    return {QPointF(right, box.top()), text};
+}
+
+} // namespace
+
 void ScheduleRibbon::paintRate(QPainter& painter) const
 {
     const auto line = m_scene.rateLine();
@@ -306,7 +327,9 @@ void ScheduleRibbon::paintRate(QPainter& painter) const
     painter.setPen(QPen(colour, 1.6));
     painter.drawPath(path);
     painter.setPen(m_look.theme().colour(QStringLiteral("muted")));
-    painter.drawText(m_scene.rateBox().adjusted(0, 0, -4, 0), Qt::AlignRight | Qt::AlignTop, tr("learning rate"));
+    const QRectF name = freeCorner(m_scene.rateBox().adjusted(4, 0, -4, 0), path,
+                                   painter.fontMetrics().size(Qt::TextSingleLine, tr("learning rate")));
+    painter.drawText(name, Qt::AlignCenter, tr("learning rate"));
 }
 
 QStringList ScheduleRibbon::textsOf(const RibbonScene::Bar& bar, std::size_t index) const
