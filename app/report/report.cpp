@@ -367,22 +367,18 @@ std::vector<engine::Matrix> RunPage::framesOf(const engine::MatrixName& name)
 /// The colour scale of the matrices of one kind: the same for all ports, as in the window.
 projects::WeightScale RunPage::scaleOf(const std::string& kind, const Heatmaps& heatmaps) const
 {
-    std::optional<std::pair<double, double>> range;
+    projects::FiniteRange numbers;
     for (const auto& [name, frames] : heatmaps) {
         if (name.kind != kind) {
             continue;
         }
         for (const engine::Matrix& frame : frames) {
             for (const double value : frame.values) {
-                if (std::isfinite(value)) {
-                    range = range ? std::pair(std::min(range->first, value), std::max(range->second, value))
-                                  : std::pair(value, value);
-                }
+                numbers.add(value);
             }
         }
     }
-    const auto [smallest, largest] = range.value_or(std::pair(0.0, 1.0));
-    return projects::weightScale(&m_project.topology.wiring, engine::MatrixName{kind}.quantity(), smallest, largest);
+    return projects::weightScale(&m_project.topology.wiring, engine::MatrixName{kind}.quantity(), numbers);
 }
 
 void RunPage::heatmaps()

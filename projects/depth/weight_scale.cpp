@@ -42,6 +42,26 @@ WeightScale weightScale(const Wiring* wiring, WeightQuantity quantity, double sm
     return {centre, *centre - reach, *centre + reach};
 }
 
+void FiniteRange::add(double value)
+{
+    if (std::isfinite(value)) {
+        low = std::min(low, value);
+        high = std::max(high, value);
+    }
+}
+
+void FiniteRange::add(const FiniteRange& other)
+{
+    low = std::min(low, other.low);
+    high = std::max(high, other.high);
+}
+
+WeightScale weightScale(const Wiring* wiring, WeightQuantity quantity, const FiniteRange& numbers)
+{
+    return numbers.empty() ? weightScale(wiring, quantity, 0, 1)
+                           : weightScale(wiring, quantity, numbers.low, numbers.high);
+}
+
 WeightScale differenceScale(double smallest, double largest)
 {
     const double reach = std::max({largest, -smallest, 0.0});

@@ -3,6 +3,7 @@
 
 #include "projects/model/topology.h"
 
+#include <limits>
 #include <optional>
 
 namespace residua::projects {
@@ -26,11 +27,24 @@ struct WeightScale {
     bool operator==(const WeightScale&) const = default;
 };
 
+/// The least and the greatest of the finite numbers that were added.
+struct FiniteRange {
+    double low = std::numeric_limits<double>::infinity();
+    double high = -std::numeric_limits<double>::infinity();
+
+    [[nodiscard]] bool empty() const { return low > high; }
+    void add(double value);
+    void add(const FiniteRange& other);
+};
+
 /// The scale of numbers from `smallest` to `largest`, the one rule of canvases, heatmap and report. Spreads, and
 /// weights that a softmax makes, are magnitudes. Other numbers of a depth mix are signed about the value that all of
 /// them start at, or about 0. Those of another wiring, or of an unknown one (null), are signed about 0 where some are
 /// negative.
 [[nodiscard]] WeightScale weightScale(const Wiring* wiring, WeightQuantity quantity, double smallest, double largest);
+
+/// The same of all matrices of one kind, whatever their ports; from 0 to 1 where there are no numbers.
+[[nodiscard]] WeightScale weightScale(const Wiring* wiring, WeightQuantity quantity, const FiniteRange& numbers);
 
 /// The scale of differences from `smallest` to `largest`: signed about 0, as far below it as above.
 [[nodiscard]] WeightScale differenceScale(double smallest, double largest);

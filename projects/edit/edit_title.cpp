@@ -14,11 +14,7 @@ namespace {
 std::string titleOfField(const SetField& edit)
 {
     constexpr std::size_t kLongest = 32;
-    constexpr std::string_view kSeparator = " · ";
-    std::string place = placeOfField(Project{}, edit.pointer);
-    if (const std::size_t section = place.find(kSeparator); section != std::string::npos) {
-        place.erase(0, section + kSeparator.size());
-    }
+    const std::string place = placeInSection(Project{}, edit.pointer);
     const bool isShort = edit.value.json.size() <= kLongest && edit.value.json.find_first_of("{[") == std::string::npos;
     return isShort ? "Set " + place + " to " + edit.value.json : "Change " + place;
 }

@@ -21,6 +21,7 @@ enum class Extent {
 struct At {
     std::string pointer;
     std::string place;
+    std::string inSection; ///< the place without its first part; empty where it has no other
     std::string group;
     bool isInList = false;
     Decides decides = Decides::Training;
@@ -28,14 +29,8 @@ struct At {
     bool hasOwnEdits = false;
     std::vector<std::pair<std::string, std::int64_t>> within;
 
-    /// What is under `token` here.
-    [[nodiscard]] At at(std::string_view token, std::string itsPlace) const
-    {
-        At below = *this;
-        below.pointer += "/" + std::string(token);
-        below.place = std::move(itsPlace);
-        return below;
-    }
+    /// What is under `token` here, called `name` among what `owner` holds.
+    [[nodiscard]] At at(std::string_view token, const At& owner, std::string_view name) const;
 };
 
 template <class T>
@@ -52,6 +47,15 @@ std::string joined(const std::string& place, std::string_view part)
     return place.empty() ? std::string(part) : place + " · " + std::string(part);
 }
 
+At At::at(std::string_view token, const At& owner, std::string_view name) const
+{
+    At below = *this;
+    below.pointer += "/" + std::string(token);
+    below.place = joined(owner.place, name);
+    below.inSection = owner.place.empty() ? std::string() : joined(owner.inSection, name);
+    return below;
+}
+
 /// Whether one of the two is the other, or above it.
 bool areInLine(std::string_view a, std::string_view b)
 {
@@ -62,6 +66,7 @@ bool areInLine(std::string_view a, std::string_view b)
 
 struct Nearest {
     std::string place;
+    std::string inSection;
     Decides decides = Decides::Training;
 };
 
@@ -83,7 +88,7 @@ public:
             if (!field.more.group.empty()) {
                 group = field.more.group;
             }
-            At here = at.at(field.key, joined(at.place, field.title));
+            At here = at.at(field.key, at, field.title);
             here.group = group;
             here.decides = std::max(at.decides, field.more.decides);
             const Meaning where = m_extent == Extent::Schema ? nullptr : field.more.where;
@@ -104,7 +109,7 @@ private:
             return false;
         }
         if (here.pointer.size() <= m_target.size()) {
-            m_nearest = {here.place, here.decides};
+            m_nearest = {here.place, here.inSection, here.decides};
         }
         return true;
     }
@@ -123,7 +128,7 @@ private:
         } else if constexpr (std::is_same_v<Value, std::map<std::string, ParamValue>>) {
             for (auto& [name, param] : value) {
                 const Field named{{}, "parameter", "A setting of the node that is not its kind's default."};
-                const At at = here.at(pointerToken(name), joined(owner.place, name));
+                const At at = here.at(pointerToken(name), owner, name);
                 if (enters(at)) {
                     m_visit(named, at, param, param);
                 }
@@ -139,6 +144,7 @@ private:
         At below = here;
         if (field.more.inPlaces == InPlaces::LeftOut) {
             below.place = owner.place;
+            below.inSection = owner.inSection;
         }
         here.pointer += "/" + std::string(kKindKey);
         if (areInLine(here.pointer, m_target)) {
@@ -172,7 +178,7 @@ private:
         Item fresh{};
         const auto visitItem = [&](auto& item, const std::string& index, const std::string& number) {
             const std::string title = std::string(field.more.item) + " " + number;
-            At at = here.at(index, joined(owner.place, title));
+            At at = here.at(index, owner, title);
             at.group = title;
             at.isInList = true;
             if (enters(at)) {
@@ -345,6 +351,13 @@ std::vector<FieldEntry> fieldsOutOfRange(const Project& project, std::string_vie
 std::string placeOfField(const Project& project, std::string_view pointer)
 {
     return walk(project, pointer, Extent::Document, [](const Field&, const At&, const auto&, const auto&) {}).place;
+}
+
+std::string placeInSection(const Project& project, std::string_view pointer)
+{
+    const Nearest nearest =
+        walk(project, pointer, Extent::Document, [](const Field&, const At&, const auto&, const auto&) {});
+    return nearest.inSection.empty() ? nearest.place : nearest.inSection;
 }
 
 Decides decidesAt(std::string_view pointer)

@@ -59,6 +59,9 @@ struct FieldEntry {
 /// nowhere, those of what is nearest above it.
 [[nodiscard]] std::string placeOfField(const Project& project, std::string_view pointer);
 
+/// The same without the section that it begins with: "learning rate · peak".
+[[nodiscard]] std::string placeInSection(const Project& project, std::string_view pointer);
+
 /// Whether what is at `pointer` decides what is trained, as the schema says of it or of what is nearest above it.
 [[nodiscard]] Decides decidesAt(std::string_view pointer);
 

@@ -24,6 +24,7 @@ using residua::projects::GraphRef;
 using residua::projects::GraphView;
 using residua::projects::Node;
 using residua::projects::NodeId;
+using residua::projects::NodeSpot;
 using residua::projects::PortRef;
 using residua::projects::PortSide;
 using residua::projects::Position;
@@ -129,9 +130,9 @@ private slots:
     {
         Bench bench("mlp");
         const WireEnd end{{bench.id("input"), "out"}, PortSide::Output};
-        bench.perform(
-            addNode(bench.document, {.kind = "rms_norm", .title = {}, .summary = {}}, {{0, 0}, end}, bench.view()),
-            "Add rms_norm");
+        bench.perform(addNode(bench.document, {.kind = "rms_norm", .title = {}, .summary = {}}, NodeSpot{{0, 0}, end},
+                              bench.view()),
+                      "Add rms_norm");
         QCOMPARE(bench.state.selection().nodes, std::set<NodeId>{bench.id("rms_norm")});
         QVERIFY(bench.state.scene().wire({{bench.id("input"), "out"}, {bench.id("rms_norm"), "in"}}) != nullptr);
         const Wire wire{{bench.id("rms_norm"), "out"}, {bench.id("up"), "in"}};
@@ -148,9 +149,9 @@ private slots:
         const Wire wire{{bench.id("input"), "out"}, {bench.id("up"), "in"}};
         bench.perform(removeWire(bench.document, wire, bench.view()), "Take out wire input to up");
         const WireEnd end{{bench.id("up"), "in"}, PortSide::Input};
-        bench.perform(
-            addNode(bench.document, {.kind = "layer_norm", .title = {}, .summary = {}}, {{300, 0}, end}, bench.view()),
-            "Add layer_norm");
+        bench.perform(addNode(bench.document, {.kind = "layer_norm", .title = {}, .summary = {}},
+                              NodeSpot{{300, 0}, end}, bench.view()),
+                      "Add layer_norm");
         QVERIFY(bench.state.scene().wire({{bench.id("layer_norm"), "out"}, {bench.id("up"), "in"}}) != nullptr);
     }
 

@@ -240,6 +240,10 @@ private slots:
         QCOMPARE(placeOfField(project, "/topology/wiring/temperature"), std::string("topology · temperature"));
         QCOMPARE(placeOfField(project, "/data/source/tokens"), std::string("data · length"));
         QCOMPARE(placeOfField(project, "/training/bacth"), std::string("training"));
+        QCOMPARE(placeInSection(project, "/training/bacth"), std::string("training"));
+        QCOMPARE(placeInSection(project, "/training/learning_rate/peak"), std::string("learning rate · peak"));
+        QCOMPARE(placeInSection(project, "/data/source/tokens"), std::string("length"));
+        QCOMPARE(placeInSection(project, "/schedule/stages/0/start"), std::string("stage 1 · start"));
     }
 
     /// As the lines of the schema say; how wirings do so is in tests/app/properties/tst_properties.cpp.

@@ -115,6 +115,11 @@ private slots:
         }
         QCOMPARE(frames.scale("mix/q"), frames.scale("mix/k"));
         QCOMPARE(frames.scale("mix/q").high, 0.75);
+        // A port without numbers, which the report leaves out of the scale too, does not widen it.
+        HeatmapFrames signs;
+        signs.append({.name = "mix/q", .step = 0, .rows = 1, .columns = 2, .values = {-0.25F, 0.25F}});
+        signs.append({.name = "mix/k", .step = 0, .rows = 1, .columns = 2, .values = {kNone, kNone}});
+        QCOMPARE(signs.scale("mix/q"), (residua::projects::WeightScale{0.0, -0.25, 0.25}));
     }
 
     void whatWasRecordedUpToAStep()

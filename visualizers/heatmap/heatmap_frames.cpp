@@ -162,20 +162,20 @@ HeatmapFrames::Range HeatmapFrames::range(const engine::MatrixName& name, CellVa
         return {};
     }
     const auto found = series->second.ranges.find(value);
-    return found == series->second.ranges.end() ? Range{} : found->second;
+    const bool known = found != series->second.ranges.end() && !found->second.empty();
+    return known ? Range{found->second.low, found->second.high} : Range{};
 }
 
 projects::WeightScale HeatmapFrames::scale(const engine::MatrixName& name) const
 {
-    std::optional<Range> ofPorts;
+    projects::FiniteRange ofPorts;
     for (const auto& [other, series] : m_series) {
-        if (other.kind == name.kind) {
-            const Range range = this->range(other, CellValue::Weight);
-            ofPorts = ofPorts ? Range{std::min(ofPorts->low, range.low), std::max(ofPorts->high, range.high)} : range;
+        const auto range = series.ranges.find(CellValue::Weight);
+        if (other.kind == name.kind && range != series.ranges.end()) {
+            ofPorts.add(range->second);
         }
     }
-    const Range all = ofPorts.value_or(Range());
-    return projects::weightScale(m_wiring ? &*m_wiring : nullptr, name.quantity(), all.low, all.high);
+    return projects::weightScale(m_wiring ? &*m_wiring : nullptr, name.quantity(), ofPorts);
 }
 
 void HeatmapFrames::rangeAnew(CellValue value)
@@ -199,12 +199,7 @@ void HeatmapFrames::widen(Series& series, const engine::MatrixName& name, std::s
 void HeatmapFrames::widen(Series& series, const engine::MatrixName& name, std::size_t index, CellValue value)
 {
     for (const double cell : cells(name, index, value)) {
-        if (!std::isfinite(cell)) {
-            continue;
-        }
-        const auto [known, fresh] = series.ranges.try_emplace(value, Range{cell, cell});
-        known->second.low = std::min(known->second.low, cell);
-        known->second.high = std::max(known->second.high, cell);
+        series.ranges[value].add(cell);
     }
 }
 

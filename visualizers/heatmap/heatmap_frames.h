@@ -68,7 +68,7 @@ private:
     using Frames = std::vector<std::shared_ptr<const engine::Matrix>>;
     struct Series {
         Frames frames;
-        std::map<CellValue, Range> ranges; ///< grows with the frames
+        std::map<CellValue, projects::FiniteRange> ranges; ///< grows with the frames
     };
 
     /// The last frame at or before `step`; the first where all are later. Null: there is none.
