@@ -35,19 +35,27 @@ struct NamedView {
     const char* name;
     WorkspaceView view;
     PictureFront front = PictureFront::Workspace;
+    const char* what = ""; ///< for the help, where the name does not say it
 };
 constexpr NamedView kViews[] = {
     {"depth", WorkspaceView::Depth},
     {"matrix", WorkspaceView::Matrix},
     {"block", WorkspaceView::Block},
     {"schedule", WorkspaceView::Schedule},
-    {"plots", WorkspaceView::Plots},
+    {"plots", WorkspaceView::Plots, PictureFront::Workspace, "side by side"},
     {"start", WorkspaceView::Depth, PictureFront::Start},
-    {"comparison", WorkspaceView::Depth, PictureFront::Comparison},
+    {"comparison", WorkspaceView::Depth, PictureFront::Comparison, "of the project's two newest runs"},
     {"keys", WorkspaceView::Depth, PictureFront::Keys},
     {"commands", WorkspaceView::Depth, PictureFront::Commands},
     {"help", WorkspaceView::Depth, PictureFront::Help},
 };
+
+/// A view's name as the help writes it.
+QString helpOn(const NamedView& view)
+{
+    const QString name = QLatin1String(view.name);
+    return *view.what == 0 ? name : QStringLiteral("%1 (%2)").arg(name, QLatin1String(view.what));
+}
 
 Status takeView(const QString& text, LaunchOptions& options)
 {
@@ -184,10 +192,15 @@ Result<LaunchOptions> parseLaunch(const QStringList& arguments)
 
 std::string launchHelp()
 {
+    QStringList views;
+    for (const NamedView& view : kViews) {
+        views << helpOn(view);
+    }
     QStringList names;
     for (const Panel& panel : panels()) {
         names << QLatin1String(panel.view);
     }
+    constexpr qsizetype kViewsInLine = 6;
     return R"(residua: a workbench for the depth topology of neural networks
 
   residua [PROJECT]                 open the workbench; on a project's folder, a run's, or a bundle (.residua)
@@ -199,8 +212,11 @@ std::string launchHelp()
   --scale F           scale everything, 0.5 to 4
   --screenshot FILE   draw the window to a PNG and end
     --size WxH        its size, such as 1440x900
-    --view VIEW       depth, matrix, block, schedule · plots (side by side) · start · keys, commands, help ·
-                      comparison (of the project's two newest runs) · a panel with the room:
+    --view VIEW       )" +
+           views.mid(0, kViewsInLine).join(QStringLiteral(", ")).toStdString() + R"(,
+                      )" +
+           views.mid(kViewsInLine).join(QStringLiteral(", ")).toStdString() + R"(,
+                      or a panel with the room:
                       )" +
            names.join(QStringLiteral(", ")).toStdString() + R"(
   --help, --version

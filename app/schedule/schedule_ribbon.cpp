@@ -304,8 +304,8 @@ QRectF freeCorner(const QRectF& box, const QPainterPath& curve, const QSizeF& te
     const double right = box.right() - text.width();
     const double bottom = box.bottom() - text.height();
     const QPainterPath drawn = QPainterPathStroker(QPen(Qt::black, 2)).createStroke(curve);
-    for (const QPointF corner : {QPointF(right, box.top()), QPointF(right, bottom), QPointF(left, box.top()),
-                                 QPointF(left, bottom)}) {
+    for (const QPointF corner :
+         {QPointF(right, box.top()), QPointF(right, bottom), QPointF(left, box.top()), QPointF(left, bottom)}) {
         if (const QRectF place(corner, text); !drawn.intersects(place)) {
             return place;
         }

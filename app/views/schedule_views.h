@@ -11,11 +11,11 @@ class Analysis;
 class DocumentSession;
 class DocumentViews;
 class RunController;
-class SchedulePanel;
+class SchedulePage;
 
-/// Has the panel show the stages of the document, the step of the run under way and what the borders of the run in
-/// front did to its loss, and makes its edits. All outlive the panel or end with it. GUI thread.
+/// Has the page show the stages of the document, the step of the run under way and what the borders of the run in
+/// front did to its loss, and makes its edits. All outlive the page or end with it. GUI thread.
 void connectSchedule(const DocumentSession& session, const Analysis& analysis, const RunController& controller,
-                     DocumentViews& documents, const visualizers::ShownRuns& shown, SchedulePanel& panel);
+                     DocumentViews& documents, const visualizers::ShownRuns& shown, SchedulePage& page);
 
 } // namespace residua::app

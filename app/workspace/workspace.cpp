@@ -5,7 +5,7 @@
 #include "app/canvas/canvas_widget.h"
 #include "app/look/theme.h"
 #include "app/palette/palette_view.h"
-#include "app/schedule/schedule_panel.h"
+#include "app/schedule/schedule_page.h"
 #include "editor/block/block_canvas.h"
 #include "editor/depth/depth_canvas.h"
 #include "editor/matrix/matrix_canvas.h"
@@ -67,7 +67,7 @@ Workspace::Workspace(const Look& look, QWidget* parent)
       m_block(nullptr),
       m_blockBar(new BlockBar),
       m_centre(new QTabWidget(this)),
-      m_schedule(new SchedulePanel(look))
+      m_schedule(new SchedulePage(look))
 {
     auto blockCanvas = editor::makeBlockCanvas();
     m_blockCanvas = blockCanvas.get();

@@ -33,7 +33,7 @@ namespace residua::app {
 class BlockBar;
 class CanvasWidget;
 class Look;
-class SchedulePanel;
+class SchedulePage;
 
 /// What is given the most space.
 enum class WorkspaceView {
@@ -57,7 +57,7 @@ public:
     [[nodiscard]] CanvasWidget& block() { return *m_block; }
     [[nodiscard]] editor::BlockCanvas& blockCanvas() { return *m_blockCanvas; }
     [[nodiscard]] BlockBar& blockBar() { return *m_blockBar; }
-    [[nodiscard]] SchedulePanel& schedule() { return *m_schedule; }
+    [[nodiscard]] SchedulePage& schedule() { return *m_schedule; }
     /// The canvas in front; null where the schedule is.
     [[nodiscard]] CanvasWidget* frontCanvas() const;
     /// Brings a canvas or the schedule to the front, and the keys to it.
@@ -129,7 +129,7 @@ private:
     CanvasWidget* m_block;
     BlockBar* m_blockBar;
     QTabWidget* m_centre;
-    SchedulePanel* m_schedule;
+    SchedulePage* m_schedule;
     std::vector<QDockWidget*> m_docks; ///< of panels(), in its order
     DockKeeper m_keeper{*this};
 };

@@ -58,8 +58,8 @@ Exit runEval(const Arguments& arguments, const Console& console)
     if (arguments.has("split")) {
         const auto split = engine::splitNamed(arguments.text("split"));
         if (!split) {
-            return console.fail(Exit::Usage, {"--split", "got \"" + arguments.text("split") +
-                                                             "\", expected train, validation or test"});
+            return console.fail(Exit::Usage, {"--split", "got \"" + arguments.text("split") + "\", expected " +
+                                                             choiceText(splitWords())});
         }
         request.split = *split;
     }

@@ -3,7 +3,7 @@
 #include "app/actions/edit_commands.h"
 #include "app/outline/outline_view.h"
 #include "app/properties/place.h"
-#include "app/schedule/schedule_panel.h"
+#include "app/schedule/schedule_page.h"
 #include "app/schedule/schedule_ribbon.h"
 #include "app/views/document_views.h"
 #include "projects/library/presets.h"

@@ -2,7 +2,7 @@
 // The schedule ribbon by mouse and keyboard.
 #include "app/look/format.h"
 #include "app/look/theme.h"
-#include "app/schedule/schedule_panel.h"
+#include "app/schedule/schedule_page.h"
 #include "app/schedule/schedule_ribbon.h"
 #include "app/schedule/stage_texts.h"
 #include "projects/edit/edit.h"
@@ -36,9 +36,9 @@ private slots:
         m_project = projects::findExample("linear-ancre")->project;
         m_project.training.steps = 1000;
         m_depth = m_project.network.depth();
-        m_panel = std::make_unique<SchedulePanel>(*m_look);
+        m_panel = std::make_unique<SchedulePage>(*m_look);
         m_panel->resize(900, 420);
-        connect(m_panel.get(), &SchedulePanel::edited, this, [this](const projects::StageSchedule& schedule) {
+        connect(m_panel.get(), &SchedulePage::edited, this, [this](const projects::StageSchedule& schedule) {
             m_project.schedule = schedule;
             ++m_edits;
             show();
@@ -58,7 +58,7 @@ private slots:
         QVERIFY(QTest::qWaitForWindowActive(m_panel.get()));
         start->setFocus();
         start->setText("600");
-        m_panel = std::make_unique<SchedulePanel>(*m_look);
+        m_panel = std::make_unique<SchedulePage>(*m_look);
         QCOMPARE(m_project.schedule.stages.back().start, std::int64_t(600));
     }
 
@@ -170,7 +170,7 @@ private slots:
         QCOMPARE(m_project.schedule.stages.size(), std::size_t(3));
         QCOMPARE(m_project.schedule.stages[1].start, std::int64_t(167));
         QCOMPARE(m_project.schedule.stages[2].start, std::int64_t(500));
-        QSignalSpy refused(m_panel.get(), &SchedulePanel::refused);
+        QSignalSpy refused(m_panel.get(), &SchedulePage::refused);
         type("stageLengths", "3-2");
         QCOMPARE(refused.count(), 1);
         QCOMPARE(m_project.schedule.stages.size(), std::size_t(3));
@@ -356,7 +356,7 @@ private:
     }
 
     std::unique_ptr<Look> m_look;
-    std::unique_ptr<SchedulePanel> m_panel;
+    std::unique_ptr<SchedulePage> m_panel;
     projects::Project m_project;
     std::int64_t m_depth = 0;
     int m_edits = 0;

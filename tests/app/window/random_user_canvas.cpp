@@ -3,7 +3,7 @@
 #include "tests/app/window/random_user.h"
 
 #include "app/actions/edit_commands.h"
-#include "app/schedule/schedule_panel.h"
+#include "app/schedule/schedule_page.h"
 #include "app/workspace/workspace.h"
 #include "editor/block/block_canvas.h"
 

@@ -24,13 +24,13 @@ class ScheduleRibbon;
 
 /// The stages of training: the ribbon, what it comes to, the chosen stage's numbers, and generators of whole schedules.
 /// A view of the document: it emits the schedule that the user wants. GUI thread.
-class SchedulePanel : public QWidget {
+class SchedulePage : public QWidget {
     Q_OBJECT
 public:
-    explicit SchedulePanel(const Look& look, QWidget* parent = nullptr);
-    ~SchedulePanel() override;
+    explicit SchedulePage(const Look& look, QWidget* parent = nullptr);
+    ~SchedulePage() override;
 
-    /// `cost`: of the project; nullopt while it cannot be worked out. A panel that is hidden shows it when it is shown.
+    /// `cost`: of the project; nullopt while it cannot be worked out. A page that is hidden shows it when it is shown.
     void setProject(projects::ProjectSnapshot project, const std::optional<projects::CostReport>& cost);
     [[nodiscard]] ScheduleRibbon& ribbon() { return *m_ribbon; }
 

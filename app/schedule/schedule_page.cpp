@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/schedule/schedule_panel.h"
+#include "app/schedule/schedule_page.h"
 
 #include "app/look/format.h"
 #include "app/look/theme.h"
@@ -76,14 +76,14 @@ std::optional<std::vector<std::int64_t>> layersFrom(const QString& text)
     return layers;
 }
 
-SchedulePanel::SchedulePanel(const Look& look, QWidget* parent)
+SchedulePage::SchedulePage(const Look& look, QWidget* parent)
     : QWidget(parent), m_ribbon(new ScheduleRibbon(look, this)), m_summary(new QLabel(this))
 {
     QWidget* const presetRow = makePresetRow();
     m_empty = makeEmpty();
     m_stageRow = makeStageRow();
     m_generatorRow = makeGeneratorRow();
-    setObjectName(QStringLiteral("schedulePanel"));
+    setObjectName(QStringLiteral("schedulePage"));
     setAttribute(Qt::WA_StyledBackground);
     setMinimumWidth(kNarrowest);
     setFocusProxy(m_ribbon);
@@ -99,14 +99,14 @@ SchedulePanel::SchedulePanel(const Look& look, QWidget* parent)
     column->addWidget(m_empty);
     column->addWidget(m_stageRow);
     column->addWidget(m_generatorRow);
-    connect(m_ribbon, &ScheduleRibbon::edited, this, &SchedulePanel::edited);
-    connect(m_ribbon, &ScheduleRibbon::previewed, this, &SchedulePanel::workOutCosts);
-    connect(m_ribbon, &ScheduleRibbon::previewed, this, &SchedulePanel::showSummary);
-    connect(m_ribbon, &ScheduleRibbon::previewed, this, &SchedulePanel::showStage);
-    connect(m_ribbon, &ScheduleRibbon::chosenChanged, this, &SchedulePanel::showStage);
+    connect(m_ribbon, &ScheduleRibbon::edited, this, &SchedulePage::edited);
+    connect(m_ribbon, &ScheduleRibbon::previewed, this, &SchedulePage::workOutCosts);
+    connect(m_ribbon, &ScheduleRibbon::previewed, this, &SchedulePage::showSummary);
+    connect(m_ribbon, &ScheduleRibbon::previewed, this, &SchedulePage::showStage);
+    connect(m_ribbon, &ScheduleRibbon::chosenChanged, this, &SchedulePage::showStage);
 }
 
-QWidget* SchedulePanel::makePresetRow()
+QWidget* SchedulePage::makePresetRow()
 {
     auto* widget = new QWidget(this);
     m_preset = new QComboBox(widget);
@@ -126,11 +126,11 @@ QWidget* SchedulePanel::makePresetRow()
     row->addWidget(caption(tr("Method"), m_preset, widget));
     row->addWidget(m_preset, 1);
     row->addStretch(1);
-    connect(m_preset, &QComboBox::activated, this, &SchedulePanel::usePreset);
+    connect(m_preset, &QComboBox::activated, this, &SchedulePage::usePreset);
     return widget;
 }
 
-QWidget* SchedulePanel::makeEmpty()
+QWidget* SchedulePage::makeEmpty()
 {
     auto* empty = new QWidget(this);
     auto* text = new QLabel(tr("Every layer trains at every step. With stages, training begins with a part of the "
@@ -143,11 +143,11 @@ QWidget* SchedulePanel::makeEmpty()
     auto* row = rowIn(empty);
     row->addWidget(text, 1);
     row->addWidget(add);
-    connect(add, &QPushButton::clicked, this, &SchedulePanel::addStages);
+    connect(add, &QPushButton::clicked, this, &SchedulePage::addStages);
     return empty;
 }
 
-QWidget* SchedulePanel::makeStageRow()
+QWidget* SchedulePage::makeStageRow()
 {
     auto* widget = new QWidget(this);
     m_stageTitle = new QLabel(widget);
@@ -170,13 +170,13 @@ QWidget* SchedulePanel::makeStageRow()
     m_stageCost->setProperty("role", QStringLiteral("muted"));
     row->addWidget(m_stageCost);
     row->addStretch(1);
-    connect(m_start, &QLineEdit::editingFinished, this, &SchedulePanel::setStart);
-    connect(m_length, &QLineEdit::editingFinished, this, &SchedulePanel::setLength);
-    connect(m_always, &QLineEdit::editingFinished, this, &SchedulePanel::setAlways);
+    connect(m_start, &QLineEdit::editingFinished, this, &SchedulePage::setStart);
+    connect(m_length, &QLineEdit::editingFinished, this, &SchedulePage::setLength);
+    connect(m_always, &QLineEdit::editingFinished, this, &SchedulePage::setAlways);
     return widget;
 }
 
-QWidget* SchedulePanel::makeGeneratorRow()
+QWidget* SchedulePage::makeGeneratorRow()
 {
     auto* widget = new QWidget(this);
     m_lengths = field(tr("Lengths of the stages"), tr("Average lengths, such as 6-8-10-12"), 150, widget);
@@ -206,21 +206,21 @@ QWidget* SchedulePanel::makeGeneratorRow()
         m_target->setVisible(m_split->currentIndex() == static_cast<int>(projects::StageSplit::TargetAverage));
     };
     connect(m_split, &QComboBox::currentIndexChanged, this, showTarget);
-    connect(make, &QPushButton::clicked, this, &SchedulePanel::generate);
-    connect(m_lengths, &QLineEdit::returnPressed, this, &SchedulePanel::generate);
-    connect(m_target, &QLineEdit::returnPressed, this, &SchedulePanel::generate);
+    connect(make, &QPushButton::clicked, this, &SchedulePage::generate);
+    connect(m_lengths, &QLineEdit::returnPressed, this, &SchedulePage::generate);
+    connect(m_target, &QLineEdit::returnPressed, this, &SchedulePage::generate);
     connect(none, &QPushButton::clicked, this, [this] { take(projects::StageSchedule()); });
     showTarget();
     return widget;
 }
 
-/// Hides the panel while the schedule still exists: the field with the keys then hands in its value.
-SchedulePanel::~SchedulePanel()
+/// Hides the page while the schedule still exists: the field with the keys then hands in its value.
+SchedulePage::~SchedulePage()
 {
     hide();
 }
 
-void SchedulePanel::setProject(projects::ProjectSnapshot project, const std::optional<projects::CostReport>& cost)
+void SchedulePage::setProject(projects::ProjectSnapshot project, const std::optional<projects::CostReport>& cost)
 {
     m_project = std::move(project);
     m_cost = cost;
@@ -230,7 +230,7 @@ void SchedulePanel::setProject(projects::ProjectSnapshot project, const std::opt
     }
 }
 
-void SchedulePanel::showEvent(QShowEvent* event)
+void SchedulePage::showEvent(QShowEvent* event)
 {
     if (m_stale) {
         showProject();
@@ -238,7 +238,7 @@ void SchedulePanel::showEvent(QShowEvent* event)
     QWidget::showEvent(event);
 }
 
-void SchedulePanel::showProject()
+void SchedulePage::showProject()
 {
     const projects::StageSchedule& schedule = m_project->schedule;
     const bool other = !m_shown || schedule != m_shown->schedule || m_lengths->text().isEmpty();
@@ -259,7 +259,7 @@ void SchedulePanel::showProject()
 }
 
 /// The preset whose rules the schedule follows, whatever its stages.
-void SchedulePanel::showPreset()
+void SchedulePage::showPreset()
 {
     projects::StageSchedule rules = m_project->schedule;
     const auto presets = projects::schedulePresets();
@@ -275,7 +275,7 @@ void SchedulePanel::showPreset()
     m_preset->setCurrentIndex(found == presets.end() ? 0 : static_cast<int>(found - presets.begin()) + 1);
 }
 
-void SchedulePanel::usePreset(int index)
+void SchedulePage::usePreset(int index)
 {
     if (index > 0) {
         const projects::SchedulePreset& preset = projects::schedulePresets()[static_cast<std::size_t>(index - 1)];
@@ -285,14 +285,14 @@ void SchedulePanel::usePreset(int index)
 }
 
 /// Works out the costs of the schedule that the ribbon shows, be it in the middle of a drag.
-void SchedulePanel::workOutCosts()
+void SchedulePage::workOutCosts()
 {
     m_previewed.schedule = m_ribbon->shown();
     m_spanCosts = m_cost ? projects::costsOfSpans(m_previewed, *m_cost) : std::vector<projects::SpanCost>();
     m_ribbon->setCosts(m_spanCosts);
 }
 
-void SchedulePanel::showSummary()
+void SchedulePage::showSummary()
 {
     const projects::Project& shown = m_previewed;
     const std::int64_t depth = shown.network.depth();
@@ -327,7 +327,7 @@ void SchedulePanel::showSummary()
     m_summary->setText(parts.join(QStringLiteral("  ·  ")));
 }
 
-void SchedulePanel::showStage()
+void SchedulePage::showStage()
 {
     const auto chosen = m_ribbon->chosen();
     if (!chosen) {
@@ -357,7 +357,7 @@ void SchedulePanel::showStage()
     }
 }
 
-void SchedulePanel::setStart()
+void SchedulePage::setStart()
 {
     bool ok = false;
     const qlonglong start = QLocale::c().toLongLong(m_start->text().trimmed(), &ok);
@@ -368,7 +368,7 @@ void SchedulePanel::setStart()
     showStage();
 }
 
-void SchedulePanel::setLength()
+void SchedulePage::setLength()
 {
     bool ok = false;
     const double length = QLocale::c().toDouble(m_length->text().trimmed(), &ok);
@@ -379,7 +379,7 @@ void SchedulePanel::setLength()
     showStage();
 }
 
-void SchedulePanel::setAlways()
+void SchedulePage::setAlways()
 {
     const auto layers = layersFrom(m_always->text());
     const auto chosen = m_ribbon->chosen();
@@ -392,7 +392,7 @@ void SchedulePanel::setAlways()
     showStage();
 }
 
-void SchedulePanel::generate()
+void SchedulePage::generate()
 {
     const auto lengths =
         projects::stageLengthsFrom(m_lengths->text().simplified().remove(QLatin1Char(' ')).toStdString());
@@ -409,7 +409,7 @@ void SchedulePanel::generate()
                               ends ? projects::StageEnds::Kept : projects::StageEnds::AsOthers));
 }
 
-void SchedulePanel::addStages()
+void SchedulePage::addStages()
 {
     const std::int64_t depth = m_project->network.depth();
     take(projects::makeStages(m_project->schedule, projects::recommendedLengths(depth), projects::StageSplit::Equal,
@@ -417,7 +417,7 @@ void SchedulePanel::addStages()
     m_ribbon->setFocus();
 }
 
-void SchedulePanel::take(const Result<projects::StageSchedule>& schedule)
+void SchedulePage::take(const Result<projects::StageSchedule>& schedule)
 {
     if (!schedule) {
         emit refused(QString::fromStdString(schedule.error().text()));
