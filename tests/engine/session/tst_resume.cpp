@@ -3,6 +3,7 @@
 #include "run_harness.h"
 
 #include "engine/api/run_paths.h"
+#include "engine/api/session.h"
 #include "engine/results/run_reader.h"
 #include "engine/runs/database.h"
 #include "engine/runs/run_writer.h"
@@ -14,11 +15,14 @@
 #include <QtTest>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <fstream>
+#include <future>
 #include <sstream>
 #include <tuple>
+#include <variant>
 
 using namespace residua;
 using namespace residua::engine;
@@ -128,6 +132,26 @@ private slots:
         QVERIFY(probe.waitFor<RunEnded>());
         QCOMPARE(probe.all<RunStarted>().at(0).firstStep, 11);
         QCOMPARE(tests::recordedLosses(directory("stopped")), m_whole);
+    }
+
+    /// Who hears that the run goes on finds its new total in its file: a stop at a step is answered from there.
+    void itsFileSaysTheNewTotalBeforeItIsAnnounced()
+    {
+        projects::Project quick = project();
+        quick.training.steps = 3;
+        QCOMPARE(tests::lossesOf(quick, directory("longer")).size(), std::size_t{3});
+        std::promise<std::int64_t> planned;
+        Session session([&](const Event& event) {
+            if (std::holds_alternative<RunStarted>(event)) {
+                planned.set_value(RunReader::open(directory("longer"))->info()->steps);
+            }
+        });
+        ResumeRun command = resume(directory("longer"));
+        command.steps = 5;
+        session.post(command);
+        std::future<std::int64_t> found = planned.get_future();
+        QVERIFY(found.wait_for(std::chrono::minutes(1)) == std::future_status::ready);
+        QCOMPARE(found.get(), 5);
     }
 
     /// Which layers a step drops is drawn from the step's number, not from what was drawn before it.
