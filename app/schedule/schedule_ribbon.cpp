@@ -33,6 +33,23 @@ QColor inkOn(const QColor& ground)
     return luminance > 0.18F ? Qt::black : Qt::white;
 }
 
+/// The first corner of the box, from the upper right one on, in which a text of this size does not lie over the curve;
+/// the upper right one where there is none.
+QRectF freeCorner(const QRectF& box, const QPainterPath& curve, const QSizeF& text)
+{
+    const double left = box.left();
+    const double right = box.right() - text.width();
+    const double bottom = box.bottom() - text.height();
+    const QPainterPath drawn = QPainterPathStroker(QPen(Qt::black, 2)).createStroke(curve);
+    for (const QPointF corner :
+         {QPointF(right, box.top()), QPointF(right, bottom), QPointF(left, box.top()), QPointF(left, bottom)}) {
+        if (const QRectF place(corner, text); !drawn.intersects(place)) {
+            return place;
+        }
+    }
+    return {QPointF(right, box.top()), text};
+}
+
 } // namespace
 
 ScheduleRibbon::ScheduleRibbon(const Look& look, QWidget* parent) : QWidget(parent), m_look(look)
@@ -293,27 +310,6 @@ void ScheduleRibbon::paintAxes(QPainter& painter) const
         }
     }
 }
-
-namespace {
-
-/// The first corner of the box, from the upper right one on, in which a text of this size does not lie over the curve;
-/// the upper right one where there is none.
-QRectF freeCorner(const QRectF& box, const QPainterPath& curve, const QSizeF& text)
-{
-    const double left = box.left();
-    const double right = box.right() - text.width();
-    const double bottom = box.bottom() - text.height();
-    const QPainterPath drawn = QPainterPathStroker(QPen(Qt::black, 2)).createStroke(curve);
-    for (const QPointF corner :
-         {QPointF(right, box.top()), QPointF(right, bottom), QPointF(left, box.top()), QPointF(left, bottom)}) {
-        if (const QRectF place(corner, text); !drawn.intersects(place)) {
-            return place;
-        }
-    }
-    return {QPointF(right, box.top()), text};
-}
-
-} // namespace
 
 void ScheduleRibbon::paintRate(QPainter& painter) const
 {
