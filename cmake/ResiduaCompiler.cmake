@@ -16,15 +16,21 @@ set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1")
 # For the tests: no debug information to write and link, and asserts on. At -O1 a source compiles in about four fifths of the
 # time of -O2; speed is measured in other builds. The kernels bring their own -O3.
 set(CMAKE_CXX_FLAGS_CHECK "-O1")
+# GCC collects its garbage from the 128th MiB on; at 600 it compiles the larger joined sources in up to a fifth less time.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  string(APPEND CMAKE_CXX_FLAGS_CHECK " --param=ggc-min-heapsize=600000")
+endif()
 set(CMAKE_CUDA_FLAGS_CHECK "-O2")
 
 add_library(residua_compiler INTERFACE)
 target_compile_options(residua_compiler INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wpedantic -Wnon-virtual-dtor -Woverloaded-virtual -Wundef -Wvla>
   $<$<AND:$<BOOL:${RESIDUA_WERROR}>,$<COMPILE_LANGUAGE:CXX>>:-Werror>)
-# GCC 12 warns of overlapping copies inside its own std::string.
+# GCC 12 warns of overlapping copies inside its own std::string, and at -O3 of values that were not set and of sizes that
+# are too large inside its own std::variant, std::map and std::string.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  target_compile_options(residua_compiler INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
+  target_compile_options(residua_compiler INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>
+    $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-Wno-maybe-uninitialized -Wno-stringop-overflow>)
 endif()
 if(RESIDUA_SANITIZE)
   # -O1, and no checks of every pointer for what the address sanitizer or the processor finds when it is followed: they
