@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Broken projects: whatever a file holds, it is read or refused, judged, costed, compared, drawn and expanded without a
-// crash, without a hang and in little memory. RESIDUA_FUZZ_ROUNDS makes it long, RESIDUA_FUZZ_SEED repeats it.
+// crash, without a hang and in little memory. RESIDUA_FUZZ_ROUNDS makes it long, RESIDUA_RANDOM_SEED repeats it.
 #include "editor/block/block_scene.h"
 #include "editor/canvas/folds.h"
 #include "editor/depth/depth_scene.h"
@@ -209,7 +209,7 @@ private slots:
             const Project& original = originals[seed % originals.size()];
             const std::string text = mutator.mutated(treeOf(original));
             const QString wrong = objection(text, original, accepted);
-            QVERIFY2(wrong.isEmpty(), qPrintable(QString("RESIDUA_FUZZ_SEED=%1: %2\n%3")
+            QVERIFY2(wrong.isEmpty(), qPrintable(QString("RESIDUA_RANDOM_SEED=%1: %2\n%3")
                                                      .arg(seed)
                                                      .arg(wrong, QString::fromStdString(text.substr(0, 5000)))));
         }

@@ -4,6 +4,7 @@
 #include "projects/library/presets.h"
 #include "tests/projects/mix_of.h"
 #include "tests/support/random_document.h"
+#include "tests/support/random_seed.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
@@ -260,7 +261,7 @@ private slots:
 
     void everyEditOfMeaningShows()
     {
-        tests::RandomDocument random(31);
+        tests::RandomDocument random(tests::randomSeed());
         for (int i = 0; i < 500; ++i) {
             const Document before = random.document();
             Document after = before;

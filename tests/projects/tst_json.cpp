@@ -6,6 +6,7 @@
 #include "projects/library/presets.h"
 #include "tests/projects/mix_of.h"
 #include "tests/support/random_document.h"
+#include "tests/support/random_seed.h"
 #include "tests/support/test_program.h"
 #include "tests/support/text.h"
 
@@ -86,7 +87,7 @@ private slots:
 
     void randomDocumentsKeepTheirBytes()
     {
-        tests::RandomDocument random(7, tests::Values::Any);
+        tests::RandomDocument random(tests::randomSeed(), tests::Values::Any);
         for (int i = 0; i < 1000; ++i) {
             const Document document = random.document();
             const std::string project = toJson(document.project);
