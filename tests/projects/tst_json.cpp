@@ -60,10 +60,12 @@ class TestJson : public QObject {
 private slots:
     void nestingIsCountedOutsideTexts()
     {
-        QVERIFY(!residua::tooDeepAt("[{}]", 2));
-        QCOMPARE(residua::tooDeepAt("[{}]", 1).value_or(0), std::size_t{1});
-        QVERIFY(!residua::tooDeepAt("[\"[[[\", \"\\\"[[\", {}]", 2));
-        QVERIFY(!residua::tooDeepAt("[][][]", 1));
+        QVERIFY(!residua::tooDeep("[{}]", 2));
+        const auto deep = residua::tooDeep("[{}]", 1);
+        QVERIFY(deep && deep->at == 1);
+        QCOMPARE(deep->message, std::string("is nested deeper than 1 levels"));
+        QVERIFY(!residua::tooDeep("[\"[[[\", \"\\\"[[\", {}]", 2));
+        QVERIFY(!residua::tooDeep("[][][]", 1));
     }
 
     void aKeyThatIsGivenTwiceIsFound()
