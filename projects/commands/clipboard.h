@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-// Layers and shortcuts on the system's clipboard: the text is a project that holds just them, so that it goes to
-// another window, an editor or a file, and is read with the same care.
+// Layers and shortcuts on the system's clipboard: the text is a project that holds just them, so that it can
+// be pasted into another window, an editor or a file, and is checked as a file is.
 namespace residua::projects {
 
 /// The fragment as text; empty where the fragment is.

@@ -14,7 +14,7 @@
 namespace residua::projects {
 namespace {
 
-/// Where a number goes; nullopt: it is gone.
+/// The new number of a layer or module; nullopt where it is removed.
 using Renumber = std::function<std::optional<std::int64_t>(std::int64_t)>;
 
 std::vector<StackSegment> stackOf(const std::vector<std::string>& blocks)
