@@ -3,9 +3,9 @@
 
 #include "editor/canvas/words.h"
 #include "projects/base/text.h"
-#include "projects/commands/shortcut_edits.h"
 #include "projects/depth/depth_names.h"
 #include "projects/depth/depth_plan.h"
+#include "projects/layers/shortcut_edits.h"
 
 #include <algorithm>
 #include <cmath>

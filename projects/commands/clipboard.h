@@ -2,9 +2,9 @@
 #pragma once
 
 #include "projects/base/result.h"
-#include "projects/commands/layer_edits.h"
 #include "projects/commands/selection.h"
 #include "projects/edit/edit.h"
+#include "projects/layers/layer_edits.h"
 
 #include <string>
 #include <string_view>

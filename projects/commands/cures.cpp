@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/commands/cures.h"
 
-#include "projects/commands/layer_edits.h"
 #include "projects/edit/field_edit.h"
+#include "projects/layers/layer_edits.h"
 #include "projects/library/presets.h"
 #include "projects/model/graph_pointer.h"
 #include "projects/model/text_forms.h"

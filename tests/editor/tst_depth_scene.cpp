@@ -2,8 +2,8 @@
 #include "editor/canvas/viewport.h"
 #include "editor/depth/depth_paint.h"
 #include "editor/depth/depth_scene.h"
-#include "projects/commands/shortcut_cost.h"
-#include "projects/commands/shortcut_edits.h"
+#include "projects/layers/shortcut_cost.h"
+#include "projects/layers/shortcut_edits.h"
 #include "projects/model/project.h"
 #include "tests/support/test_program.h"
 

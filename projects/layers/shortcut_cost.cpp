@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/commands/shortcut_cost.h"
+#include "projects/layers/shortcut_cost.h"
 
 #include "projects/base/text.h"
 #include "projects/cost/cost.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/commands/shortcut_edits.h"
+#include "projects/layers/shortcut_edits.h"
 
 #include "projects/depth/depth_names.h"
 #include "projects/depth/depth_plan.h"

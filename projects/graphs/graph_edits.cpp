@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/commands/graph_edits.h"
+#include "projects/graphs/graph_edits.h"
 
 #include "projects/base/free_name.h"
 #include "projects/model/places.h"

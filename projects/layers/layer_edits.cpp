@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/commands/layer_edits.h"
+#include "projects/layers/layer_edits.h"
 
 #include "projects/base/free_name.h"
-#include "projects/commands/shortcut_edits.h"
 #include "projects/depth/depth_names.h"
+#include "projects/layers/shortcut_edits.h"
 #include "projects/library/presets.h"
 
 #include <algorithm>
