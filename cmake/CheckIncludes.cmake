@@ -21,7 +21,8 @@ set(RESIDUA_MODULE_FOLDERS
 # The folders of a module, in an order in which each may include itself and those before it. Where a module has an order,
 # every folder below it has a place there, or is a module of its own.
 set(RESIDUA_FOLDER_ORDER_projects
-  base model depth nodes schedule library schema diff edit file check pytorch huggingface cost transfer studies commands)
+  base model depth nodes schedule library schema diff edit file check pytorch huggingface cost transfer studies layers
+  graphs commands)
 set(RESIDUA_FOLDER_ORDER_engine
   api theory host files opened runs results text tokeniser codec tokens data bundle lowrank runtime ops init graph depth
   network observe train transfer queries session)

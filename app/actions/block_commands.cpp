@@ -11,8 +11,8 @@
 #include "app/views/document_views.h"
 #include "app/workspace/workspace.h"
 #include "editor/block/block_canvas.h"
-#include "projects/commands/block_edits.h"
-#include "projects/commands/layer_edits.h"
+#include "projects/layers/block_edits.h"
+#include "projects/layers/layer_edits.h"
 
 #include <QToolButton>
 

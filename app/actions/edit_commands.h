@@ -4,7 +4,7 @@
 #include "app/properties/place.h"
 #include "editor/canvas/canvas.h"
 #include "projects/commands/commands.h"
-#include "projects/commands/node_places.h"
+#include "projects/graphs/node_places.h"
 
 #include <QObject>
 #include <QPoint>

@@ -83,9 +83,9 @@ void RunCommands::connectExport()
         if (ready.tag == m_export && m_exportDialog) {
             m_exportDialog->accept();
         }
-        emit noted(tr("The network after step %1 is in %2")
-                       .arg(ready.step)
-                       .arg(QDir::toNativeSeparators(QString::fromStdString(ready.folder.string()))));
+        emit noted(
+            tr("The network after step %1 is in %2")
+                .arg(formatWhole(ready.step), QDir::toNativeSeparators(QString::fromStdString(ready.folder.string()))));
     });
     connect(&m_engine, &EngineBridge::queryFailed, this, [this](const engine::QueryFailed& failed) {
         if (failed.tag == m_export && m_exportDialog) {
@@ -146,7 +146,7 @@ void RunCommands::stop(const std::string& run, std::int64_t step)
             } else if (*asked == engine::StopAsked::AtRest) {
                 emit noted(tr("No process trains it any more"));
             } else {
-                emit noted(step > 0 ? tr("It ends after step %1, with a checkpoint").arg(step)
+                emit noted(step > 0 ? tr("It ends after step %1, with a checkpoint").arg(formatWhole(step))
                                     : tr("It ends after this step, with a checkpoint"));
             }
         });
@@ -214,7 +214,7 @@ void RunCommands::carryOut(const GoOnRequest& request)
 void RunCommands::tellRetrofit(const engine::RetrofitReady& made)
 {
     done(tr("Retrofitted at step %1: %2 parameters kept, %3 new, %4 dropped; outputs differ by at most %5")
-             .arg(made.step)
+             .arg(formatWhole(made.step))
              .arg(made.kept.size())
              .arg(made.added.size())
              .arg(made.dropped.size())
@@ -225,12 +225,12 @@ void RunCommands::tellFactors(const engine::FactoriseReady& made)
 {
     done(tr("Factorised at step %1: %2 weights, %3 parameters before and %4 after; loss over %5 batches %6 before and "
             "%7 after")
-             .arg(made.step)
+             .arg(formatWhole(made.step))
              .arg(made.weights.size())
              .arg(formatCount(static_cast<double>(made.parametersBefore)),
                   formatCount(static_cast<double>(made.parametersAfter)))
-             .arg(made.batches)
-             .arg(QString::number(made.lossBefore, 'g', 5), QString::number(made.lossAfter, 'g', 5)));
+             .arg(formatWhole(made.batches), QString::number(made.lossBefore, 'g', 5),
+                  QString::number(made.lossAfter, 'g', 5)));
 }
 
 /// The copy is there.

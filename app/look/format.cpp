@@ -70,7 +70,7 @@ QString formatLoss(double loss, int digits)
 
 QString formatWhole(std::int64_t value)
 {
-    return QLocale().toString(static_cast<qlonglong>(value));
+    return QString::fromStdString(groupedText(value));
 }
 
 QString formatUnit(const projects::DataSource& data)

@@ -28,7 +28,7 @@ namespace residua::app {
 [[nodiscard]] QString formatReal(double value);
 /// A loss with `digits` significant digits; "—" where there is none.
 [[nodiscard]] QString formatLoss(double loss, int digits = 5);
-/// 1,234,567 in the user's locale.
+/// "1,234,567", as on the canvases and in the terminal: groupedText (projects/base/text.h).
 [[nodiscard]] QString formatWhole(std::int64_t value);
 /// What is counted of the data: "token" or "sample".
 [[nodiscard]] QString formatUnit(const projects::DataSource& data);

@@ -5,9 +5,9 @@
 #include "app/properties/customisation.h"
 #include "app/properties/property_list.h"
 #include "engine/results/run_reader.h"
-#include "projects/commands/layer_edits.h"
 #include "projects/depth/depth_names.h"
 #include "projects/depth/depth_plan.h"
+#include "projects/layers/layer_edits.h"
 #include "projects/nodes/node_kinds.h"
 
 #include <QCoreApplication>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/palette/palette_items.h"
 
-#include "projects/commands/block_edits.h"
 #include "projects/commands/graph_commands.h"
+#include "projects/layers/block_edits.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/nodes/node_kinds.h"

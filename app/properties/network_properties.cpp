@@ -3,7 +3,7 @@
 
 #include "projects/base/json_pointer.h"
 #include "projects/base/text.h"
-#include "projects/commands/layer_edits.h"
+#include "projects/layers/layer_edits.h"
 #include "projects/nodes/expression.h"
 #include "projects/nodes/node_kinds.h"
 #include "projects/schema/fields.h"

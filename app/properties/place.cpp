@@ -3,8 +3,8 @@
 
 #include "app/properties/property_list.h"
 #include "projects/base/json_pointer.h"
-#include "projects/commands/shortcut_edits.h"
 #include "projects/depth/depth_names.h"
+#include "projects/layers/shortcut_edits.h"
 #include "projects/library/presets.h"
 #include "projects/model/graph_pointer.h"
 #include "projects/nodes/example_schema.h"

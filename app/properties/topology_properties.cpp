@@ -2,10 +2,10 @@
 #include "app/properties/property_list.h"
 
 #include "projects/commands/commands.h"
-#include "projects/commands/shortcut_edits.h"
 #include "projects/depth/depth_names.h"
 #include "projects/depth/depth_plan.h"
 #include "projects/depth/stream_start.h"
+#include "projects/layers/shortcut_edits.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/model/topology.h"
 #include "projects/schema/fields.h"

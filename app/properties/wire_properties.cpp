@@ -2,7 +2,7 @@
 // What a node reads, an input a row: the wires of a graph for the keyboard and for screen readers.
 #include "app/properties/property_list.h"
 
-#include "projects/commands/graph_edits.h"
+#include "projects/graphs/graph_edits.h"
 #include "projects/model/graph_pointer.h"
 #include "projects/nodes/node_kinds.h"
 

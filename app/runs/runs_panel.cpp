@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/runs/runs_panel.h"
 
+#include "app/look/format.h"
 #include "app/look/icons.h"
 #include "app/runs/background.h"
 #include "app/runs/queue_strip.h"
@@ -290,9 +291,9 @@ void RunsPanel::showCheckpoints(const std::vector<std::int64_t>& steps)
 {
     m_fork->menu()->clear();
     for (const std::int64_t step : steps) {
-        m_fork->menu()->addAction(tr("From step %1").arg(step), this, [this, directory = currentDirectory(), step] {
-            emit forkRequested(directory, step);
-        });
+        m_fork->menu()->addAction(
+            tr("From step %1").arg(formatWhole(step)), this,
+            [this, directory = currentDirectory(), step] { emit forkRequested(directory, step); });
     }
     if (steps.empty()) {
         m_fork->menu()->addAction(tr("No checkpoint yet"))->setEnabled(false);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "projects/commands/shortcut_edits.h"
+#include "projects/layers/shortcut_edits.h"
 
 #include <QWidget>
 

@@ -9,6 +9,7 @@
 #include "app/commands/commands.h"
 #include "app/inspector/cost_view.h"
 #include "app/inspector/inspector.h"
+#include "app/look/format.h"
 #include "app/look/theme.h"
 #include "app/outline/outline_view.h"
 #include "app/palette/palette_items.h"
@@ -246,11 +247,11 @@ void MainWindow::connectRun()
     connect(&m_runs, &RunController::ended, this, [this](const engine::RunEnded& event) {
         if (event.status == engine::RunStatus::Finished) {
             note(tr("Trained %1 steps. Everything is in %2")
-                     .arg(event.step)
-                     .arg(QString::fromStdString(m_runs.runDirectory().string())));
+                     .arg(formatWhole(event.step), QString::fromStdString(m_runs.runDirectory().string())));
         } else if (event.status == engine::RunStatus::Stopped) {
-            note(event.step > 0 ? tr("Stopped at step %1; it can be resumed from the list of runs").arg(event.step)
-                                : tr("Stopped before the first step"));
+            note(event.step > 0
+                     ? tr("Stopped at step %1; it can be resumed from the list of runs").arg(formatWhole(event.step))
+                     : tr("Stopped before the first step"));
         }
     });
 }

@@ -3,7 +3,7 @@
 
 #include "editor/block/block_scene.h"
 #include "editor/canvas/canvas.h"
-#include "projects/commands/node_places.h"
+#include "projects/graphs/node_places.h"
 
 #include <memory>
 

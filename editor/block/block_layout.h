@@ -2,7 +2,7 @@
 #pragma once
 
 #include "editor/canvas/viewport.h"
-#include "projects/commands/node_places.h"
+#include "projects/graphs/node_places.h"
 
 #include <cstddef>
 #include <vector>

@@ -5,7 +5,7 @@
 #include "editor/canvas/canvas.h"
 #include "editor/canvas/minimap.h"
 #include "editor/canvas/viewport.h"
-#include "projects/commands/graph_edits.h"
+#include "projects/graphs/graph_edits.h"
 #include "resources/colours.h"
 
 #include <imgui.h>

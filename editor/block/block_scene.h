@@ -3,8 +3,8 @@
 
 #include "editor/block/block_node.h"
 #include "editor/block/block_router.h"
-#include "projects/commands/graph_edits.h"
-#include "projects/commands/node_places.h"
+#include "projects/graphs/graph_edits.h"
+#include "projects/graphs/node_places.h"
 
 #include <map>
 #include <optional>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "editor/block/block_scene.h"
-#include "projects/commands/graph_edits.h"
+#include "projects/graphs/graph_edits.h"
 
 #include <optional>
 #include <string>

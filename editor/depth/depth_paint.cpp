@@ -6,6 +6,7 @@
 #include "editor/shortcuts/arc_painter.h"
 #include "editor/shortcuts/shortcut_title.h"
 #include "editor/shortcuts/weight_legend.h"
+#include "projects/base/text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -251,7 +252,7 @@ void paintHandles(ImDrawList& list, const DepthPicture& picture)
 std::string titleOfArc(const DepthPicture& picture, const Arc& arc)
 {
     if (arc.count > 1) {
-        return std::to_string(arc.count) + " shortcuts between the same boxes";
+        return groupedText(arc.count) + " shortcuts between the same boxes";
     }
     return titleOf(picture.project, arc.shortcut);
 }
@@ -306,7 +307,7 @@ void paintHoverBadge(ImDrawList& list, const DepthPicture& picture)
         paintBadge(list,
                    {picture.view.toScreen({box->rect.right, box->rect.bottom}),
                     {filled(translate("Canvas", "layers %1"), {box->title}),
-                     filled(translate("Canvas", "%1 shortcuts inside"), {std::to_string(box->inside)})},
+                     filled(translate("Canvas", "%1 shortcuts inside"), {groupedText(box->inside)})},
                     imColour(coloursOf(picture).text)},
                    picture.theme, picture.width, picture.height);
     }

@@ -2,6 +2,7 @@
 #include "editor/depth/depth_scene.h"
 
 #include "editor/canvas/words.h"
+#include "projects/base/text.h"
 #include "projects/depth/depth_names.h"
 #include "projects/model/objective.h"
 
@@ -169,7 +170,7 @@ void DepthScene::addArcs(const DepthMix& mix)
 {
     std::vector<projects::DrawnShortcut> drawn = drawnShortcuts(mix, m_modules);
     if (drawn.size() > kMostArcs) {
-        m_note = std::to_string(drawn.size()) + " shortcuts are too many to be drawn";
+        m_note = groupedText(static_cast<std::int64_t>(drawn.size())) + " shortcuts are too many to be drawn";
         return;
     }
     group(mix, std::move(drawn));

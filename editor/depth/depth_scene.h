@@ -5,7 +5,7 @@
 #include "editor/canvas/folds.h"
 #include "editor/canvas/geometry.h"
 #include "editor/depth/depth_lanes.h"
-#include "projects/commands/shortcut_edits.h"
+#include "projects/layers/shortcut_edits.h"
 #include "projects/model/places.h"
 #include "projects/model/project.h"
 #include "projects/model/topology.h"

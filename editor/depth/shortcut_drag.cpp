@@ -2,8 +2,8 @@
 #include "editor/depth/shortcut_drag.h"
 
 #include "editor/canvas/words.h"
-#include "projects/commands/shortcut_cost.h"
 #include "projects/depth/depth_names.h"
+#include "projects/layers/shortcut_cost.h"
 
 namespace residua::editor {
 

@@ -2,9 +2,10 @@
 #include "editor/matrix/matrix_scene.h"
 
 #include "editor/canvas/words.h"
-#include "projects/commands/shortcut_edits.h"
+#include "projects/base/text.h"
 #include "projects/depth/depth_names.h"
 #include "projects/depth/depth_plan.h"
+#include "projects/layers/shortcut_edits.h"
 
 #include <algorithm>
 #include <cmath>
@@ -29,7 +30,7 @@ std::string noteFor(const projects::Project& project)
     if (depth > MatrixScene::kDeepest) {
         return filled(
             translate("Canvas", "The matrix shows up to %1 rows; this stack has %2. The depth canvas shows them all."),
-            {std::to_string(MatrixScene::kDeepest), std::to_string(depth)});
+            {groupedText(MatrixScene::kDeepest), groupedText(depth)});
     }
     return {};
 }

@@ -3,6 +3,7 @@
 
 #include "editor/canvas/paint_tools.h"
 #include "editor/canvas/words.h"
+#include "projects/base/text.h"
 
 #include <string>
 
@@ -11,7 +12,7 @@ namespace {
 
 std::string wordsFor(const LiveWeights& weights, LiveMeasure measure)
 {
-    const std::string step = std::to_string(weights.step(measure));
+    const std::string step = groupedText(weights.step(measure));
     switch (measure) {
     case LiveMeasure::Spread:
         return filled(translate("Canvas", "spread at step %1"), {step});

@@ -35,8 +35,8 @@ Result<RecordJson> parseRecord(const std::filesystem::path& path, std::string_vi
     if (!plain) {
         return Error{path.string(), plain.error().message};
     }
-    if (tooDeepAt(text, kDeepest)) {
-        return Error{path.string(), "is nested deeper than " + std::to_string(kDeepest) + " levels"};
+    if (const auto deep = tooDeep(text, kDeepest)) {
+        return Error{path.string(), deep->message};
     }
     // An object that keeps the order of its keys compares each with all before it: a stranger's million takes hours.
     RecordJson json = longest <= kLongestRecord

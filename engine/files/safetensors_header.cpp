@@ -180,8 +180,8 @@ Result<std::uint64_t> headerLength(const InputFile& file)
 Result<HeaderJson> parseHeader(const std::filesystem::path& path, std::span<const std::byte> header)
 {
     const std::string_view text(reinterpret_cast<const char*>(header.data()), header.size());
-    if (tooDeepAt(text, kDeepestHeader)) {
-        return Error{path.string(), "its header is nested deeper than " + std::to_string(kDeepestHeader) + " levels"};
+    if (const auto deep = tooDeep(text, kDeepestHeader)) {
+        return Error{path.string(), "its header " + deep->message};
     }
     HeaderJson json = HeaderJson::parse(text.begin(), text.end(), nullptr, false);
     if (!json.is_object()) {

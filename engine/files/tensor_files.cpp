@@ -42,9 +42,11 @@ Result<std::map<std::string, std::vector<std::string>>> filesIn(const fs::path& 
     if (!text) {
         return text.error();
     }
+    if (const auto deep = tooDeep(*text, kDeepestIndex)) {
+        return Error{index.string(), deep->message};
+    }
     // Not an ordered one: that takes a hundred thousand names one by one.
-    const nlohmann::json json =
-        tooDeepAt(*text, kDeepestIndex) ? nlohmann::json() : nlohmann::json::parse(*text, nullptr, false);
+    const nlohmann::json json = nlohmann::json::parse(*text, nullptr, false);
     if (!json.is_object()) {
         return Error{index.string(), "is not a JSON object, expected an index of tensors by file"};
     }

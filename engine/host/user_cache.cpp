@@ -11,19 +11,22 @@
 
 namespace residua::engine {
 
-UserCache userCache(const char* name, const CacheLimit& limit)
+std::filesystem::path userCacheFolder()
 {
     const char* const cache = std::getenv("XDG_CACHE_HOME");
     const char* const home = std::getenv("HOME");
     const bool isCache = cache != nullptr && *cache == '/'; // a relative one is to be ignored, by its standard
     const bool isHome = home != nullptr && *home == '/';
-    const std::filesystem::path root = isCache  ? std::filesystem::path(cache)
-                                       : isHome ? std::filesystem::path(home) / ".cache"
-                                                : "";
-    UserCache user{{}, limit.bytes()};
-    if (!root.empty()) {
-        user.folder = root / "residua" / name;
+    if (!isCache && !isHome) {
+        return {};
     }
+    return (isCache ? std::filesystem::path(cache) : std::filesystem::path(home) / ".cache") / "residua";
+}
+
+UserCache userCache(const char* name, const CacheLimit& limit)
+{
+    const std::filesystem::path root = userCacheFolder();
+    UserCache user{root.empty() ? root : root / name, limit.bytes()};
     const char* const said = std::getenv(limit.variable);
     if (said == nullptr) {
         return user;

@@ -16,8 +16,10 @@ struct UserCache {
     std::string fault = {};                            ///< what is wrong with the setting; may be empty
 };
 
-/// The user's: residua/NAME below XDG_CACHE_HOME, or below .cache in HOME; no folder where there is neither, or
-/// where the limit is 0.
+/// residua below XDG_CACHE_HOME, or below .cache in HOME; empty where there is neither.
+[[nodiscard]] std::filesystem::path userCacheFolder();
+
+/// The folder NAME in the user's; no folder where there is none, or where the limit is 0.
 [[nodiscard]] UserCache userCache(const char* name, const CacheLimit& limit);
 
 /// Removes files whose names have `ending`, those first that have not been used for longest, until the rest has at most

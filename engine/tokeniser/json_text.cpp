@@ -43,8 +43,8 @@ Result<Json> parsedJson(std::string_view bytes, const std::string& place)
     if (!text) {
         return Error{place, text.error().text()};
     }
-    if (tooDeepAt(*text, kDeepestJson)) {
-        return Error{place, "is nested deeper than " + std::to_string(kDeepestJson) + " levels"};
+    if (const auto deep = tooDeep(*text, kDeepestJson)) {
+        return Error{place, deep->message};
     }
     KeyWatch watch;
     Json json = Json::parse(

@@ -3,8 +3,6 @@
 
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
-#include <filesystem>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -20,12 +18,6 @@ namespace {
 constexpr int kBySignal = 128;
 constexpr std::string_view kLibraries = "LD_LIBRARY_PATH=";
 constexpr std::string_view kOtherLibraries = "RESIDUA_FOREIGN_LIBRARY_PATH=";
-
-std::string setting(const char* name)
-{
-    const char* const value = std::getenv(name);
-    return value != nullptr ? value : "";
-}
 
 /// "NAME=value" of each.
 std::vector<std::string> environmentFor(ChildKind kind)
@@ -150,18 +142,6 @@ int ChildProcess::wait()
         }
     }
     return m_status.value_or(kBySignal);
-}
-
-std::string pythonCommand()
-{
-    if (std::string named = setting("RESIDUA_PYTHON"); !named.empty()) {
-        return named;
-    }
-    namespace fs = std::filesystem;
-    const std::string caches = setting("XDG_CACHE_HOME");
-    const fs::path folder = caches.empty() ? fs::path(setting("HOME")) / ".cache" : fs::path(caches);
-    const fs::path installed = folder / "residua" / "python" / "bin" / "python3";
-    return ::access(installed.c_str(), X_OK) == 0 ? installed.string() : "python3";
 }
 
 } // namespace residua

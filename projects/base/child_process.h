@@ -48,8 +48,4 @@ private:
     std::optional<int> m_status;
 };
 
-/// The Python that runs what is exported: the one that RESIDUA_PYTHON names, else the one that packaging/python.sh has
-/// installed, else the system's.
-[[nodiscard]] std::string pythonCommand();
-
 } // namespace residua

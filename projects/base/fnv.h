@@ -5,7 +5,7 @@
 
 namespace residua {
 
-/// Where the hash FNV-1a of 64 bits starts, and its step for one more byte: fast, even, and no defence against anybody.
+/// Where the hash FNV-1a of 64 bits starts, and its step for one more byte: fast and even; collisions are easy to make.
 inline constexpr std::uint64_t kFnvStart = 0xcbf29ce484222325;
 
 [[nodiscard]] constexpr std::uint64_t fnvStep(std::uint64_t hash, std::uint8_t byte)

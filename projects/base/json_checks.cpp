@@ -5,7 +5,7 @@
 
 namespace residua {
 
-std::optional<std::size_t> tooDeepAt(std::string_view text, int levels)
+std::optional<DeepNesting> tooDeep(std::string_view text, int levels)
 {
     int depth = 0;
     bool quoted = false;
@@ -18,7 +18,7 @@ std::optional<std::size_t> tooDeepAt(std::string_view text, int levels)
             quoted = true;
         } else if (c == '[' || c == '{') {
             if (++depth > levels) {
-                return i;
+                return DeepNesting{i, "is nested deeper than " + std::to_string(levels) + " levels"};
             }
         } else if (c == ']' || c == '}') {
             --depth;

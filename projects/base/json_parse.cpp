@@ -241,8 +241,8 @@ Result<JsonValue> parseJson(std::string_view bytes)
     if (!text) {
         return text.error();
     }
-    if (const auto deep = tooDeepAt(*text, kDeepestJson)) {
-        return Error{lineAndColumn(*text, *deep), "is nested deeper than " + std::to_string(kDeepestJson) + " levels"};
+    if (const auto deep = tooDeep(*text, kDeepestJson)) {
+        return Error{lineAndColumn(*text, deep->at), deep->message};
     }
     TreeBuilder builder(*text);
     const bool parsed = nlohmann::json::sax_parse(text->begin(), text->end(), &builder);

@@ -21,7 +21,8 @@ namespace residua::projects {
 /// nowhere, and the key that was meant.
 [[nodiscard]] Result<JsonValue*> valueAt(JsonValue& tree, std::string_view pointer);
 
-/// Puts `fresh` at `pointer`. A key that an object lacks is added: its reader knows whether it may.
+/// Puts `fresh` at `pointer`. A key that an object lacks is added; whether it may stand there is
+/// checked when the tree is read.
 [[nodiscard]] Status setValueAt(JsonValue& tree, std::string_view pointer, JsonValue fresh);
 
 } // namespace residua::projects

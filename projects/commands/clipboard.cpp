@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/commands/clipboard.h"
 
-#include "projects/commands/shortcut_edits.h"
 #include "projects/depth/depth_names.h"
 #include "projects/file/json.h"
+#include "projects/layers/shortcut_edits.h"
 
 #include <algorithm>
 #include <utility>

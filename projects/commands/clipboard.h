@@ -2,15 +2,15 @@
 #pragma once
 
 #include "projects/base/result.h"
-#include "projects/commands/layer_edits.h"
 #include "projects/commands/selection.h"
 #include "projects/edit/edit.h"
+#include "projects/layers/layer_edits.h"
 
 #include <string>
 #include <string_view>
 
-// Layers and shortcuts on the system's clipboard: the text is a project that holds just them, so that it goes to
-// another window, an editor or a file, and is read with the same care.
+// Layers and shortcuts on the system's clipboard: the text is a project that holds just them, so that it can
+// be pasted into another window, an editor or a file, and is checked as a file is.
 namespace residua::projects {
 
 /// The fragment as text; empty where the fragment is.

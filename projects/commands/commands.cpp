@@ -3,10 +3,10 @@
 
 #include "projects/commands/clipboard.h"
 #include "projects/commands/graph_commands.h"
-#include "projects/commands/layer_edits.h"
-#include "projects/commands/shortcut_edits.h"
 #include "projects/depth/depth_names.h"
 #include "projects/depth/depth_plan.h"
+#include "projects/layers/layer_edits.h"
+#include "projects/layers/shortcut_edits.h"
 
 #include <algorithm>
 #include <iterator>

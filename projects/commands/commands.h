@@ -3,7 +3,7 @@
 
 #include "projects/base/result.h"
 #include "projects/commands/document_change.h"
-#include "projects/commands/node_places.h"
+#include "projects/graphs/node_places.h"
 
 #include <optional>
 #include <set>

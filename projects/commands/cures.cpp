@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/commands/cures.h"
 
-#include "projects/commands/layer_edits.h"
 #include "projects/edit/field_edit.h"
+#include "projects/layers/layer_edits.h"
 #include "projects/library/presets.h"
 #include "projects/model/graph_pointer.h"
 #include "projects/model/text_forms.h"
@@ -23,7 +23,7 @@ namespace {
 
 using Cures = std::vector<Cure>;
 
-/// All layers of the first preset that has the ports, for blocks that cannot be opened.
+/// Makes all layers of the first preset that has the ports, where blocks cannot be opened to them.
 std::vector<Edit> layersOfPreset(const Project& project, MixPorts ports)
 {
     const BlockPreset& preset = blockPresetFor(ports);
@@ -97,7 +97,7 @@ void addHeadCures(const Project& project, const GraphPointer& at, Cures& cures)
     }
 }
 
-/// Nothing pruned any more.
+/// Removes the state of every pruned shortcut.
 void addPrunedCure(const Project& project, Cures& cures)
 {
     const auto* const mix = std::get_if<DepthMix>(&project.topology.wiring);

@@ -3,9 +3,9 @@
 
 #include "projects/base/result.h"
 #include "projects/commands/document_change.h"
-#include "projects/commands/graph_edits.h"
-#include "projects/commands/node_places.h"
-#include "projects/commands/node_search.h"
+#include "projects/graphs/graph_edits.h"
+#include "projects/graphs/node_places.h"
+#include "projects/graphs/node_search.h"
 
 #include <map>
 #include <optional>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/commands/selection.h"
 
-#include "projects/commands/shortcut_edits.h"
 #include "projects/depth/depth_names.h"
+#include "projects/layers/shortcut_edits.h"
 
 #include <algorithm>
 

@@ -14,8 +14,8 @@
 
 namespace residua::projects {
 
-/// Edits are values. Applying one yields the edit that undoes it, so undo lives in the document's
-/// terms and never holds a view. What an edit leaves invalid is still a document: validate() says so. Refused is
+/// Edits are values. Applying one gives the edit that undoes it, so an undo step is a value too and
+/// never holds a view. What an edit leaves invalid is still a document: validate() says so. Refused is
 /// only what a file could not hold (twin ids or names, NaN, broken UTF-8) and what is not there to be changed.
 
 /// Gives the field, or the whole part, at a JSON pointer into project.json a value. Refused for what belongs to a

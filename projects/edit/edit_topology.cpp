@@ -65,13 +65,13 @@ std::optional<Error> unreadable(const DepthMix& mix, const Shortcut& shortcut, s
     return std::nullopt;
 }
 
-/// The newest entry's shortcut to `target`, where to add another one there adds it too: a layer that reads the newest
-/// entry as it is goes on reading it.
+/// The newest entry's shortcut to the target of `added`, where to add that one makes this one read too: a layer that
+/// reads the newest entry as it is goes on reading it. It is listed already where it is pruned.
 std::optional<Shortcut> newestBeside(const DepthMix& mix, const Shortcut& added, std::int64_t depth)
 {
     const Shortcut newest{newestEntryBefore(mix, added.target), added.target};
     const bool passes = mix.feeds == MixFeeds::LayerInput && passesNewest(mix, added.target, depth);
-    return passes && newest != added ? std::optional(newest) : std::nullopt;
+    return passes && newest != added && isReadable(mix, newest, depth) ? std::optional(newest) : std::nullopt;
 }
 
 /// What makes of `topology`, whose explicit set has lost `removed`, the one that had it.
@@ -90,12 +90,13 @@ std::vector<Edit> puttingBack(const Topology& topology, const Shortcut& removed,
         }
         return {SetTopology{std::move(before)}};
     }
-    std::vector<Edit> edits{AddShortcut{removed}};
+    std::vector<Edit> edits;
+    edits.emplace_back(AddShortcut{removed});
     if (newest) {
         edits.emplace_back(RemoveShortcut{*newest});
     }
     if (state) {
-        edits.emplace_back(SetShortcutState{removed, *state});
+        edits.emplace_back(SetShortcutState{removed, state});
     }
     return edits;
 }
@@ -120,33 +121,39 @@ Result<Edit> applyTo(Document& document, const AddShortcut& edit)
     if (!listed) {
         return listed.error();
     }
-    const auto state = mix->states.find(edit.shortcut);
-    const bool pruned = state != mix->states.end() && state->second == ShortcutState::Pruned;
+    const auto isPruned = [mix](const Shortcut& shortcut) {
+        const auto state = mix->states.find(shortcut);
+        return state != mix->states.end() && state->second == ShortcutState::Pruned;
+    };
     const bool there = isListed(*listed, *mix, edit.shortcut);
-    if (there && !pruned) {
+    if (there && !isPruned(edit.shortcut)) {
         return Error{kPlace, "shortcut " + textOf(edit.shortcut) + " is there already"};
     }
-    std::vector<Edit> inverse;
-    std::vector<Shortcut> added;
-    if (!there) {
-        added.push_back(edit.shortcut);
-        if (const auto newest = newestBeside(*mix, edit.shortcut, depth)) {
-            added.push_back(*newest);
-        }
+    std::vector<Shortcut> toRead{edit.shortcut};
+    if (const auto newest = there ? std::nullopt : newestBeside(*mix, edit.shortcut, depth)) {
+        toRead.push_back(*newest);
     }
-    if (*listed && !there) {
+    std::vector<Edit> inverse;
+    const bool asAWhole = *listed && !there;
+    if (asAWhole) {
         inverse.emplace_back(SetTopology{topology});
         mix->sources = **std::move(listed);
-    } else {
-        std::ranges::transform(added, std::back_inserter(inverse), [](const Shortcut& s) { return RemoveShortcut{s}; });
     }
-    for (const Shortcut& shortcut : added) {
-        auto& list = std::get<ExplicitSources>(mix->sources).shortcuts;
-        list.insert(std::lower_bound(list.begin(), list.end(), shortcut), shortcut);
-    }
-    if (pruned) {
-        inverse.emplace_back(SetShortcutState{edit.shortcut, ShortcutState::Pruned});
-        mix->states.erase(state);
+    for (const Shortcut& shortcut : toRead) {
+        const auto state = mix->states.find(shortcut);
+        if (!there && !isListed({}, *mix, shortcut)) {
+            auto& list = std::get<ExplicitSources>(mix->sources).shortcuts;
+            list.insert(std::lower_bound(list.begin(), list.end(), shortcut), shortcut);
+            if (!asAWhole) {
+                inverse.emplace_back(RemoveShortcut{shortcut});
+            }
+        }
+        if (!asAWhole && state != mix->states.end()) {
+            inverse.emplace_back(SetShortcutState{shortcut, state->second});
+        }
+        if (isPruned(shortcut)) {
+            mix->states.erase(state);
+        }
     }
     return inverseOf(std::move(inverse));
 }

@@ -5,7 +5,7 @@
 //   xvfb-run -a bench_window deep
 // opens deep and dense stacks in a window that draws, and zooms: wall time until the canvas has drawn, and memory.
 #include "app/views/document_views.h"
-#include "projects/commands/shortcut_edits.h"
+#include "projects/layers/shortcut_edits.h"
 #include "projects/library/presets.h"
 #include "tests/app/window_harness.h"
 

@@ -2,6 +2,7 @@
 #include "editor/block/block_layout.h"
 #include "editor/block/block_scene.h"
 #include "projects/library/presets.h"
+#include "tests/support/random_seed.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -218,7 +219,7 @@ private slots:
 
     void unchangedNodesStayUnderRandomEdits()
     {
-        std::mt19937 random(7);
+        std::mt19937 random(residua::tests::randomSeed());
         Document document = documentWith("transformer");
         BlockScene scene = sceneOf(document);
         int edits = 0;
@@ -279,7 +280,7 @@ private slots:
 
     void wiresGoAroundNodesWhereverTheyArePut()
     {
-        std::mt19937 random(11);
+        std::mt19937 random(residua::tests::randomSeed());
         for (int round = 0; round < 20; ++round) {
             Document document = documentWith(round % 2 == 0 ? "transformer" : "transformer-qkv");
             std::vector<residua::projects::Box> taken;
@@ -362,7 +363,7 @@ private slots:
         Document document = documentWith("mlp");
         auto& graph = *residua::projects::findGraph(document.project, kShownBlock);
         graph = {};
-        std::mt19937 random(3);
+        std::mt19937 random(residua::tests::randomSeed());
         for (std::uint32_t i = 1; i <= 1024; ++i) {
             graph.nodes.push_back({NodeId{i}, "add", "n" + std::to_string(i), {}});
             document.layout.positions[kShownBlock][NodeId{i}] = {random() % 100000 / 7.0, random() % 100000 / 7.0};

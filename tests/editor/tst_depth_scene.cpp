@@ -2,8 +2,8 @@
 #include "editor/canvas/viewport.h"
 #include "editor/depth/depth_paint.h"
 #include "editor/depth/depth_scene.h"
-#include "projects/commands/shortcut_cost.h"
-#include "projects/commands/shortcut_edits.h"
+#include "projects/layers/shortcut_cost.h"
+#include "projects/layers/shortcut_edits.h"
 #include "projects/model/project.h"
 #include "tests/support/test_program.h"
 
@@ -422,7 +422,7 @@ private slots:
         const DepthScene scene = depthOf(projectOf(residua::projects::kMaxLayers, allLearned()));
         QVERIFY(scene.arcs().empty());
         QVERIFY(scene.lanes().strokes.empty());
-        QCOMPARE(scene.note(), std::string("8394753 shortcuts are too many to be drawn"));
+        QCOMPARE(scene.note(), std::string("8,394,753 shortcuts are too many to be drawn"));
         QCOMPARE(scene.boxes().size(), static_cast<std::size_t>(residua::projects::kMaxLayers + 2));
     }
 

@@ -2,15 +2,13 @@
 #pragma once
 
 #include "tests/support/draws.h"
+#include "tests/support/random_seed.h"
 
 #include <array>
 #include <atomic>
-#include <charconv>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <random>
 #include <string>
 
@@ -20,29 +18,16 @@
 /// What the tests of hostile input share.
 namespace residua::fuzz {
 
-template <class Number>
-Number numberFrom(const char* variable, Number otherwise)
-{
-    const char* const text = std::getenv(variable);
-    if (text != nullptr) {
-        std::from_chars(text, text + std::strlen(text), otherwise);
-    }
-    return otherwise;
-}
-
 /// The number of rounds: `few` in the suite, or what RESIDUA_FUZZ_ROUNDS says.
 inline int rounds(int few)
 {
-    return numberFrom("RESIDUA_FUZZ_ROUNDS", few);
+    return tests::numberFrom("RESIDUA_FUZZ_ROUNDS", few);
 }
 
-/// Where the rounds begin: RESIDUA_FUZZ_SEED, or always the same; printed. Round i of it is round 0 of seed + i.
+/// Where the rounds begin. Round i of it is round 0 of seed + i.
 inline std::uint64_t seed()
 {
-    const auto value = numberFrom<std::uint64_t>("RESIDUA_FUZZ_SEED", 1);
-    std::printf("RESIDUA_FUZZ_SEED=%llu\n", static_cast<unsigned long long>(value));
-    std::fflush(stdout);
-    return value;
+    return tests::randomSeed();
 }
 
 using tests::below;
@@ -79,7 +64,7 @@ inline void tellRound(int signal)
 {
     std::array<char, 96> text{};
     const int length =
-        std::snprintf(text.data(), text.size(), "\nsignal %d: RESIDUA_FUZZ_ROUNDS=1 RESIDUA_FUZZ_SEED=%llu\n", signal,
+        std::snprintf(text.data(), text.size(), "\nsignal %d: RESIDUA_FUZZ_ROUNDS=1 RESIDUA_RANDOM_SEED=%llu\n", signal,
                       static_cast<unsigned long long>(roundNow.load()));
     [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), static_cast<std::size_t>(length));
     ::signal(signal, SIG_DFL);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Random command lines: whatever they ask, the program ends with a code of its table and says why, and never crashes.
-// RESIDUA_FUZZ_ROUNDS makes it long, RESIDUA_FUZZ_SEED repeats it.
+// RESIDUA_FUZZ_ROUNDS makes it long, RESIDUA_RANDOM_SEED repeats it.
 #include "projects/file/store.h"
 #include "tests/cli/ran_program.h"
 #include "tests/fuzz/mutate_command_line.h"
@@ -15,18 +15,6 @@ using namespace residua;
 using namespace residua::cli;
 
 namespace {
-
-int rounds(int few)
-{
-    return qEnvironmentVariableIsSet("RESIDUA_FUZZ_ROUNDS") ? qEnvironmentVariableIntValue("RESIDUA_FUZZ_ROUNDS") : few;
-}
-
-std::uint64_t seed()
-{
-    const std::uint64_t value = qgetenv("RESIDUA_FUZZ_SEED").toULongLong();
-    qInfo("RESIDUA_FUZZ_SEED=%llu", static_cast<unsigned long long>(value));
-    return value;
-}
 
 class TestFuzzCommandLine : public QObject {
     Q_OBJECT
@@ -80,9 +68,9 @@ private slots:
                                       {"NAME", "validation"},
                                       {"NAME", "q"},
                                       {"NAME", "plain-language"}}};
-        std::mt19937_64 random(seed());
+        std::mt19937_64 random(fuzz::seed());
         const std::vector<Command> commands = allCommands();
-        const int count = rounds(150);
+        const int count = fuzz::rounds(150);
         for (int round = 0; round < count; ++round) {
             const std::vector<std::string> words = fuzz::randomCommandLine(random, commands, sound);
             const auto end = std::find(words.begin(), words.end(), "--");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Broken projects: whatever a file holds, it is read or refused, judged, costed, compared, drawn and expanded without a
-// crash, without a hang and in little memory. RESIDUA_FUZZ_ROUNDS makes it long, RESIDUA_FUZZ_SEED repeats it.
+// crash, without a hang and in little memory. RESIDUA_FUZZ_ROUNDS makes it long, RESIDUA_RANDOM_SEED repeats it.
 #include "editor/block/block_scene.h"
 #include "editor/canvas/folds.h"
 #include "editor/depth/depth_scene.h"
@@ -9,13 +9,13 @@
 #include "engine/data/project_bounds.h"
 #include "projects/base/utf8.h"
 #include "projects/check/validate.h"
-#include "projects/commands/shortcut_cost.h"
 #include "projects/commands/typing.h"
 #include "projects/cost/cost.h"
 #include "projects/cost/stage_cost.h"
 #include "projects/diff/diff.h"
 #include "projects/file/json.h"
 #include "projects/file/json_document.h"
+#include "projects/layers/shortcut_cost.h"
 #include "projects/library/presets.h"
 #include "projects/nodes/resolved_graph.h"
 #include "projects/schedule/stage_schedule.h"
@@ -209,7 +209,7 @@ private slots:
             const Project& original = originals[seed % originals.size()];
             const std::string text = mutator.mutated(treeOf(original));
             const QString wrong = objection(text, original, accepted);
-            QVERIFY2(wrong.isEmpty(), qPrintable(QString("RESIDUA_FUZZ_SEED=%1: %2\n%3")
+            QVERIFY2(wrong.isEmpty(), qPrintable(QString("RESIDUA_RANDOM_SEED=%1: %2\n%3")
                                                      .arg(seed)
                                                      .arg(wrong, QString::fromStdString(text.substr(0, 5000)))));
         }

@@ -20,7 +20,7 @@ DataType weightType(const MixCase& mix)
 
 constexpr double kEps = 1e-5;
 
-/// All that the composition knows about one (output, source, token).
+/// The values and gradients of one (output, source, token).
 struct Term {
     Values weight; // per feature
     Values slope;  // d weight / d z per feature

@@ -48,7 +48,7 @@ struct MixResult {
     std::vector<Values> sourceGrad; // [t][N·d], empty for an absent source
 };
 
-/// Where the kernels run and their memory lives.
+/// Where the kernels run and allocate their memory.
 class MixBackend {
 public:
     virtual ~MixBackend() = default;

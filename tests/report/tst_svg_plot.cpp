@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/report/svg_plot.h"
 #include "resources/axis.h"
+#include "tests/support/random_seed.h"
 #include "tests/support/test_program.h"
 
 #include <QRectF>
@@ -158,7 +159,7 @@ private slots:
     /// Any doubles at any steps: a picture of few marks, all of them in it.
     void anyNumbersMakeAPicture()
     {
-        std::mt19937_64 random(11);
+        std::mt19937_64 random(tests::randomSeed());
         const std::vector<double> edges{0.0,
                                         3456.789,
                                         -1.0,

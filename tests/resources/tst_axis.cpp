@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "resources/axis.h"
+#include "tests/support/random_seed.h"
 #include "tests/support/test_program.h"
 #include "tests/support/text.h"
 
@@ -69,7 +70,7 @@ public:
     }
 
 private:
-    std::mt19937_64 m_random{7};
+    std::mt19937_64 m_random{residua::tests::randomSeed()};
 };
 
 QString described(AxisRange range)

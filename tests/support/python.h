@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "projects/base/child_process.h"
+#include "engine/host/python_command.h"
 
 #include <QString>
 
@@ -10,7 +10,7 @@ namespace residua::tests {
 /// The Python that exported networks are compared with: the one that exports run.
 [[nodiscard]] inline QString pythonProgram()
 {
-    return QString::fromStdString(pythonCommand());
+    return QString::fromStdString(engine::pythonCommand());
 }
 
 } // namespace residua::tests

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The axes of the window's plots under any numbers that a run may have recorded.
+#include "tests/support/random_seed.h"
 #include "tests/support/test_program.h"
 #include "tests/visualizers/begun_run.h"
 #include "visualizers/heatmap/heatmap_view.h"
@@ -52,7 +53,7 @@ private slots:
         QVERIFY(QTest::qWaitForWindowExposed(&view));
         auto* plot = view.findChild<QCustomPlot*>();
         auto* scale = view.findChild<QComboBox*>("scale");
-        std::mt19937_64 random(5);
+        std::mt19937_64 random(residua::tests::randomSeed());
         const std::vector<double> edges{0.0,
                                         10'834.0,
                                         -1.0,

@@ -2,6 +2,7 @@
 #include "visualizers/heatmap/heatmap_controls.h"
 
 #include "engine/api/matrix_name.h"
+#include "projects/base/text.h"
 #include "visualizers/heatmap/shown_matrices.h"
 #include "visualizers/plot/plot_controls.h"
 
@@ -186,7 +187,7 @@ void HeatmapControls::refresh()
     scrubber->setMaximum(static_cast<int>(m_matrices.newest()));
     scrubber->setValue(static_cast<int>(m_matrices.frame()));
     const auto step = m_matrices.step();
-    stepLabel->setText(step ? tr("step %1").arg(*step) : QString());
+    stepLabel->setText(step ? tr("step %1").arg(QString::fromStdString(groupedText(*step))) : QString());
     for (QWidget* control :
          std::initializer_list<QWidget*>{kind, port, feature, value, distance, pin, play, scrubber}) {
         control->setEnabled(step.has_value());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/heatmap/heatmap_view.h"
 
+#include "projects/base/text.h"
 #include "visualizers/heatmap/distance_plot.h"
 #include "visualizers/heatmap/heatmap_controls.h"
 #include "visualizers/heatmap/heatmap_csv.h"
@@ -58,9 +59,10 @@ QString HeatmapView::scaleLabel() const
     case CellValue::Weight:
         return m_controls->kindTitle();
     case CellValue::SinceStart:
-        return tr("change since step %1").arg(m_matrices.frames().frame(m_matrices.series(), 0).step);
+        return tr("change since step %1")
+            .arg(QString::fromStdString(groupedText(m_matrices.frames().frame(m_matrices.series(), 0).step)));
     case CellValue::SincePinned:
-        return tr("change since step %1").arg(m_matrices.frames().pinned());
+        return tr("change since step %1").arg(QString::fromStdString(groupedText(m_matrices.frames().pinned())));
     case CellValue::AgainstRun:
         return m_matrices.comparedRun().isEmpty() ? tr("show another run to compare with")
                                                   : tr("less %1").arg(m_matrices.comparedRun());

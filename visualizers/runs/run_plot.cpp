@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/runs/run_plot.h"
 
+#include "projects/base/text.h"
 #include "visualizers/plot/plot_controls.h"
 #include "visualizers/plot/plot_style.h"
 #include "visualizers/runs/run_csv.h"
@@ -49,8 +50,8 @@ RunPlot::RunPlot(const ShownRuns& runs, RunCurves::Fields fields, Taker taker, S
     m_plot->xAxis->setLabel(m_controls->axisName());
     m_plot->yAxis->setLabel(m_shown.label);
     m_plot->setXText([this](double x) {
-        const QString number =
-            xAxis() == XAxis::Step ? QString::number(std::floor(x), 'f', 0) : QString::number(x, 'g', 6);
+        const QString number = xAxis() == XAxis::Step ? QString::fromStdString(groupedText(std::llround(std::floor(x))))
+                                                      : QString::number(x, 'g', 6);
         return m_controls->axisName() + QLatin1Char(' ') + number;
     });
     connectControls();

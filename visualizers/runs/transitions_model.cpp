@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/runs/transitions_model.h"
+#include "projects/base/text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -99,11 +100,11 @@ QVariant TransitionsModel::data(const QModelIndex& index, int role) const
     }
     switch (index.column()) {
     case Step:
-        return QString::number(transition.step);
+        return QString::fromStdString(groupedText(transition.step));
     case Stage:
         return QString::fromStdString(transition.name);
     case Steps:
-        return QString::number(transition.steps);
+        return QString::fromStdString(groupedText(transition.steps));
     case Before:
         return text(transition.before);
     case After:

@@ -126,7 +126,7 @@ private slots:
         QTRY_COMPARE_WITH_TIMEOUT(table().rowCount(), 1 + 2 * 7, kPatience);
     }
 
-    /// Without a rank there is nothing to look at: in words, with the way on.
+    /// Where no weight has a rank below the full one, the panel says so, and how to give the network one.
     void wholeWeightsAreSaid()
     {
         set("/network/rank", R"({"kind": "full"})");

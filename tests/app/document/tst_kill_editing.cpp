@@ -3,6 +3,7 @@
 #include "app/document/document_session.h"
 #include "projects/file/store.h"
 #include "projects/library/presets.h"
+#include "tests/support/random_seed.h"
 
 #include <QCoreApplication>
 #include <QProcess>
@@ -69,7 +70,7 @@ private slots:
         first.name = nameOf(0);
         QVERIFY(projects::saveProject(root / "project", {first, {}}).ok());
 
-        std::mt19937 random(7);
+        std::mt19937 random(tests::randomSeed());
         int recovered = 0;
         for (int kill = 0; kill < kKills; ++kill) {
             QProcess child;

@@ -8,6 +8,7 @@
 #include "projects/transfer/topology_choice.h"
 #include "tests/support/field_documents.h"
 #include "tests/support/random_document.h"
+#include "tests/support/random_seed.h"
 #include "tests/support/test_program.h"
 
 #include <QApplication>
@@ -479,8 +480,8 @@ private slots:
         mix.normalise = projects::NormaliseOver::Sources;
         project.topology.wiring = mix;
         check(project);
-        for (std::uint32_t seed = 0; seed < 300; ++seed) {
-            check(tests::RandomDocument(seed).document().project);
+        for (std::uint32_t round = 0; round < 300; ++round) {
+            check(tests::RandomDocument(tests::randomSeed() + round).document().project);
         }
         QVERIFY2(found.size() > 20, std::to_string(found.size()).c_str());
     }

@@ -66,6 +66,18 @@ private slots:
         QCOMPARE(shown("yesterday"), QString("yesterday"));
     }
 
+    /// As the terminal and the canvases write them, in every language.
+    void numbersDoNotFollowTheLocale()
+    {
+        const QLocale before;
+        QLocale::setDefault(QLocale(QLocale::German));
+        const QString whole = formatWhole(-1'234'567);
+        const QString real = formatReal(1234.5);
+        QLocale::setDefault(before);
+        QCOMPARE(whole, QString("-1,234,567"));
+        QCOMPARE(real, QString("1234.5"));
+    }
+
     void forksStandBelowTheirParents()
     {
         QCOMPARE(m_model->rowCount(), 2);

@@ -8,6 +8,7 @@
 #include "projects/library/presets.h"
 #include "tests/app/window/random_user.h"
 #include "tests/app/window_harness.h"
+#include "tests/support/random_seed.h"
 #include "tests/support/test_program.h"
 
 #include <QAbstractItemModelTester>
@@ -15,7 +16,6 @@
 #include <QElapsedTimer>
 
 #include <algorithm>
-#include <random>
 #include <string>
 
 using namespace residua;
@@ -28,13 +28,6 @@ constexpr int kActionsOnADocument = 150; ///< then it is undone, redone, saved, 
 constexpr int kTold = 1000;              ///< actions between two lines of progress
 constexpr std::int64_t kManyLayers = 40;
 constexpr std::size_t kManyNodes = 40;
-
-int numberFrom(const char* variable, int otherwise)
-{
-    bool known = false;
-    const int number = qEnvironmentVariableIntValue(variable, &known);
-    return known ? number : otherwise;
-}
 
 bool hasMuchInIt(const projects::Project& project)
 {
@@ -81,7 +74,7 @@ public:
     static void initMain()
     {
         if (!qEnvironmentVariableIsSet("QTEST_FUNCTION_TIMEOUT")) {
-            const int milliseconds = 300'000 + 1000 * numberFrom("RESIDUA_RANDOM_ACTIONS", kActions);
+            const int milliseconds = 300'000 + 1000 * tests::numberFrom("RESIDUA_RANDOM_ACTIONS", kActions);
             qputenv("QTEST_FUNCTION_TIMEOUT", QByteArray::number(milliseconds));
         }
     }
@@ -104,10 +97,9 @@ private slots:
     {
         const QAbstractItemModelTester tester(&m_window->workspace().outlineModel(),
                                               QAbstractItemModelTester::FailureReportingMode::QtTest);
-        const int seed = numberFrom("RESIDUA_RANDOM_SEED", static_cast<int>(std::random_device{}() % 1'000'000));
-        qInfo("RESIDUA_RANDOM_SEED=%d does this again", seed);
-        const int actions = numberFrom("RESIDUA_RANDOM_ACTIONS", kActions);
-        RandomUser user(*m_window, static_cast<unsigned>(seed));
+        const std::uint32_t seed = tests::randomSeed();
+        const int actions = tests::numberFrom("RESIDUA_RANDOM_ACTIONS", kActions);
+        RandomUser user(*m_window, seed);
         QElapsedTimer clock;
         clock.start();
         for (int i = 1; i <= actions; ++i) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Text through SentencePiece models, whole and damaged.
 #include "dataset_harness.h"
+#include "tests/support/random_seed.h"
 #include "tests/support/test_program.h"
 
 #include <sentencepiece_trainer.h>
@@ -87,7 +88,7 @@ private slots:
             QVERIFY(dataset.error().text().find("bad.model] is not a readable SentencePiece model") !=
                     std::string::npos);
         }
-        std::mt19937 random(1);
+        std::mt19937 random(tests::randomSeed());
         for (std::size_t size = 0; size < whole.size();
              size += whole.size() / 50) { // cut or flipped: an answer, never a crash
             writeAll(m_folder / "bad.model", whole.substr(0, size));

@@ -119,7 +119,8 @@ private slots:
         QCOMPARE(tests::recordedLosses(ready->runDirectory).rbegin()->first, kTrained + 6);
     }
 
-    /// Over real inputs the exact fit loses less of the function than singular values that know nothing of them.
+    /// Over real inputs the exact fit loses less of the function than singular values, which do not depend on
+    /// the inputs.
     void realInputsLoseLess()
     {
         const auto lossOf = [&](const std::string& name, projects::LowRankMethod method) {

@@ -6,6 +6,7 @@
 #include "tests/support/python.h"
 #include "tests/support/test_program.h"
 
+#include <QDir>
 #include <QFile>
 #include <QProcess>
 #include <QTemporaryDir>
@@ -30,6 +31,32 @@ class TestOnnxGraph : public QObject {
     Q_OBJECT
 
 private slots:
+    void pythonIsWhereItWasInstalled()
+    {
+        const QByteArray named = qgetenv("RESIDUA_PYTHON");
+        const QByteArray cache = qgetenv("XDG_CACHE_HOME");
+        const QTemporaryDir folder;
+        const QString installed = folder.filePath("residua/python/bin/python3");
+        QVERIFY(QDir(folder.path()).mkpath("residua/python/bin"));
+        QVERIFY(QFile::link("/bin/true", installed));
+
+        qputenv("RESIDUA_PYTHON", "/my/python");
+        qputenv("XDG_CACHE_HOME", folder.path().toLocal8Bit());
+        const std::string first = pythonCommand();
+        qunsetenv("RESIDUA_PYTHON");
+        const std::string second = pythonCommand();
+        qputenv("XDG_CACHE_HOME", folder.filePath("empty").toLocal8Bit());
+        const std::string third = pythonCommand();
+
+        cache.isNull() ? qunsetenv("XDG_CACHE_HOME") : qputenv("XDG_CACHE_HOME", cache);
+        if (!named.isNull()) {
+            qputenv("RESIDUA_PYTHON", named);
+        }
+        QCOMPARE(first, std::string("/my/python"));
+        QCOMPARE(second, installed.toStdString());
+        QCOMPARE(third, std::string("python3"));
+    }
+
     void computesWhatTheNetworkComputes_data()
     {
         QTest::addColumn<bool>("language");

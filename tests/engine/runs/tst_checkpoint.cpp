@@ -5,6 +5,7 @@
 #include "engine/runs/checkpoint.h"
 #include "projects/base/files.h"
 #include "tests/engine/runs/stored_tensors.h"
+#include "tests/support/random_seed.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
@@ -286,7 +287,7 @@ private slots:
         QVERIFY(example.write(m_run, 200));
         const fs::path path = checkpointDirectory(m_run, 200) / name.toStdString();
         const std::string whole = readAll(path);
-        std::mt19937 random(1);
+        std::mt19937 random(tests::randomSeed());
         const auto damaged = [&](const std::string& bytes) {
             overwrite(path, bytes);
             const auto direct = loadCheckpoint(m_run, 200, nullptr);

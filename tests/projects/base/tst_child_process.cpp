@@ -132,18 +132,6 @@ private slots:
             qputenv("LD_LIBRARY_PATH", before);
         }
     }
-
-    void pythonIsWhereItWasInstalled()
-    {
-        const QByteArray named = qgetenv("RESIDUA_PYTHON");
-        qputenv("RESIDUA_PYTHON", "/my/python");
-        QCOMPARE(pythonCommand(), std::string("/my/python"));
-        qunsetenv("RESIDUA_PYTHON");
-        QVERIFY(pythonCommand() == "python3" || pythonCommand().ends_with("/residua/python/bin/python3"));
-        if (!named.isNull()) {
-            qputenv("RESIDUA_PYTHON", named);
-        }
-    }
 };
 
 RESIDUA_TEST(TestChildProcess)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/commands/shortcut_cost.h"
+#include "projects/layers/shortcut_cost.h"
 
 #include "projects/base/text.h"
 #include "projects/cost/cost.h"
@@ -47,7 +47,7 @@ ShortcutCheck checkShortcut(const Project& project, const std::optional<SoundPro
         return {};
     }
     const auto* const mix = std::get_if<DepthMix>(&project.topology.wiring);
-    // One of a wiring that has none is refused by its cost.
+    // Where the wiring has no shortcuts, costLines() gives the error.
     const Adding adding = mix != nullptr ? addingOf(*mix, shortcut, modulesOf(project)) : Adding::New;
     if (adding == Adding::Back || adding == Adding::Nothing) {
         return {adding == Adding::Back, adding};

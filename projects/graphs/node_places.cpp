@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/commands/node_places.h"
+#include "projects/graphs/node_places.h"
 
 #include <algorithm>
 #include <cmath>

@@ -6,6 +6,7 @@
 #include "projects/library/presets.h"
 #include "tests/projects/mix_of.h"
 #include "tests/support/random_document.h"
+#include "tests/support/random_seed.h"
 #include "tests/support/test_program.h"
 #include "tests/support/text.h"
 
@@ -59,10 +60,12 @@ class TestJson : public QObject {
 private slots:
     void nestingIsCountedOutsideTexts()
     {
-        QVERIFY(!residua::tooDeepAt("[{}]", 2));
-        QCOMPARE(residua::tooDeepAt("[{}]", 1).value_or(0), std::size_t{1});
-        QVERIFY(!residua::tooDeepAt("[\"[[[\", \"\\\"[[\", {}]", 2));
-        QVERIFY(!residua::tooDeepAt("[][][]", 1));
+        QVERIFY(!residua::tooDeep("[{}]", 2));
+        const auto deep = residua::tooDeep("[{}]", 1);
+        QVERIFY(deep && deep->at == 1);
+        QCOMPARE(deep->message, std::string("is nested deeper than 1 levels"));
+        QVERIFY(!residua::tooDeep("[\"[[[\", \"\\\"[[\", {}]", 2));
+        QVERIFY(!residua::tooDeep("[][][]", 1));
     }
 
     void aKeyThatIsGivenTwiceIsFound()
@@ -86,7 +89,7 @@ private slots:
 
     void randomDocumentsKeepTheirBytes()
     {
-        tests::RandomDocument random(7, tests::Values::Any);
+        tests::RandomDocument random(tests::randomSeed(), tests::Values::Any);
         for (int i = 0; i < 1000; ++i) {
             const Document document = random.document();
             const std::string project = toJson(document.project);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "projects/check/sound_project.h"
-#include "projects/commands/shortcut_edits.h"
+#include "projects/layers/shortcut_edits.h"
 #include "projects/model/project.h"
 #include "projects/model/topology.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/commands/shortcut_edits.h"
+#include "projects/layers/shortcut_edits.h"
 
 #include "projects/depth/depth_names.h"
 #include "projects/depth/depth_plan.h"
@@ -70,7 +70,7 @@ std::vector<DrawnShortcut> drawnShortcuts(const DepthMix& mix, std::int64_t dept
         for (const std::int64_t source : sources) {
             drawn.push_back({{source, target}, kindOf(mix, {source, target})});
         }
-        // Beside the branches the newest entry comes along the row, which is drawn for itself.
+        // Where mixes are added beside the branch, the newest entry arrives as the row of boxes, which is drawn anyway.
         const Shortcut newest{newestEntryBefore(mix, target), target};
         if (mix.feeds == MixFeeds::LayerInput && sources.empty() && passesNewest(mix, target, depth) &&
             !hasState(mix, newest, ShortcutState::Pruned)) {
@@ -180,7 +180,7 @@ std::optional<Edit> readsEdit(const Project& project, std::int64_t target, const
         }
     }
     for (const std::int64_t source : reader.sources) {
-        // Adding to a rule lists the sources, and no list has a sum.
+        // To add to a rule makes it a list of sources, which cannot hold a sum.
         const bool dropped =
             reader.readsAlone(source) ? !sources.contains(source) : middle == SummedMiddle::Dropped && added.empty();
         if (dropped) {

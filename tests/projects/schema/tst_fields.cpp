@@ -10,6 +10,7 @@
 #include "projects/studies/sweep_grid.h"
 #include "tests/support/field_documents.h"
 #include "tests/support/random_document.h"
+#include "tests/support/random_seed.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -375,8 +376,9 @@ private slots:
     void problemsOfFieldsAreInTheWordsOfTheSchema()
     {
         int ofFields = 0;
-        for (std::uint32_t seed = 0; seed < 100; ++seed) {
-            const Project project = tests::RandomDocument(seed, tests::Values::Any).document().project;
+        for (std::uint32_t round = 0; round < 100; ++round) {
+            const Project project =
+                tests::RandomDocument(tests::randomSeed() + round, tests::Values::Any).document().project;
             for (const Problem& problem : validate(project)) {
                 const auto field = findField(project, problem.path);
                 if (field && field->type != FieldType::Other && !field->hasOwnEdits) {

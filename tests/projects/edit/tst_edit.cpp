@@ -5,6 +5,7 @@
 #include "projects/library/presets.h"
 #include "tests/projects/mix_of.h"
 #include "tests/support/random_document.h"
+#include "tests/support/random_seed.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
@@ -81,18 +82,15 @@ class TestEdit : public QObject {
 private slots:
     void manyEditsAndBack_data()
     {
-        QTest::addColumn<int>("seed");
         QTest::addColumn<bool>("wild");
-        QTest::newRow("plausible") << 1 << false;
-        QTest::newRow("any") << 2 << true;
+        QTest::newRow("plausible") << false;
+        QTest::newRow("any") << true;
     }
 
     void manyEditsAndBack()
     {
-        QFETCH(int, seed);
         QFETCH(bool, wild);
-        tests::RandomDocument random(static_cast<std::uint32_t>(seed),
-                                     wild ? tests::Values::Any : tests::Values::Plausible);
+        tests::RandomDocument random(tests::randomSeed(), wild ? tests::Values::Any : tests::Values::Plausible);
         Document document{findExample("ancre-language")->project, {}};
         const std::string start = bytesOf(document);
         std::vector<Edit> inverses;
@@ -105,7 +103,7 @@ private slots:
             ++kinds[edit.index()];
         }
         for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
-            QVERIFY2(kinds[kind] >= 30, qPrintable(QString("edit %1 applied %2 times").arg(kind).arg(kinds[kind])));
+            QVERIFY2(kinds[kind] >= 5, qPrintable(QString("edit %1 applied %2 times").arg(kind).arg(kinds[kind])));
         }
         const auto read = projectFromJson(toJson(document.project));
         QVERIFY2(read.ok() && *read == document.project, "edits made a document that the file cannot hold");
@@ -140,9 +138,33 @@ private slots:
         }
     }
 
+    /// The newest entry may be listed already and pruned: it is read again, not listed twice.
+    void thePrunedNewestIsReadAgain()
+    {
+        const std::vector<Shortcut> listed{{0, 1}, {0, 3}, {2, 3}};
+        for (const std::vector<Shortcut>& before : {std::vector<Shortcut>{{0, 1}, {2, 3}}, {{0, 1}}}) {
+            Document document{findExample("ancre-language")->project, {}};
+            auto& mix = std::get<DepthMix>(document.project.topology.wiring);
+            mix.sources = ExplicitSources{before};
+            mix.feeds = MixFeeds::LayerInput;
+            mix.states = {{{0, 3}, ShortcutState::Frozen}, {{2, 3}, ShortcutState::Pruned}};
+            const std::string start = bytesOf(document);
+            const auto inverse = applyEdit(document, AddShortcut{{0, 3}});
+            QVERIFY(inverse.ok());
+            QVERIFY(std::get<ExplicitSources>(mix.sources).shortcuts == listed);
+            QVERIFY(mix.states == (std::map<Shortcut, ShortcutState>{{{0, 3}, ShortcutState::Frozen}}));
+            const std::string added = bytesOf(document);
+            const auto redo = applyEdit(document, *inverse);
+            QVERIFY(redo.ok());
+            COMPARE_TEXT(bytesOf(document), start);
+            QVERIFY(applyEdit(document, *redo).ok());
+            COMPARE_TEXT(bytesOf(document), added);
+        }
+    }
+
     void everyRandomEditHasAnExactInverse()
     {
-        tests::RandomDocument random(17, tests::Values::Any);
+        tests::RandomDocument random(tests::randomSeed(), tests::Values::Any);
         for (int i = 0; i < 300; ++i) {
             const Document document = random.document();
             const Edit edit = random.edit(document);

@@ -4,6 +4,7 @@
 #include "projects/library/presets.h"
 #include "tests/support/draws.h"
 #include "tests/support/random_document.h"
+#include "tests/support/random_seed.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
@@ -134,7 +135,7 @@ class TestJsonFuzz : public QObject {
 private slots:
     void randomBytes()
     {
-        Mutator mutator(3);
+        Mutator mutator(tests::randomSeed());
         int accepted = 0;
         for (int i = 0; i < 5000; ++i) {
             const std::string text = mutator.bytes(static_cast<std::size_t>(i) % 200);
@@ -148,7 +149,7 @@ private slots:
 
     void mutatedFiles()
     {
-        tests::RandomDocument random(5, tests::Values::Any);
+        tests::RandomDocument random(tests::randomSeed(), tests::Values::Any);
         std::vector<std::string> projects;
         std::vector<std::string> layouts;
         for (const Example& example : examples()) {
@@ -159,7 +160,7 @@ private slots:
             projects.push_back(toJson(document.project));
             layouts.push_back(toJson(document.layout));
         }
-        Mutator mutator(11);
+        Mutator mutator(tests::randomSeed());
         int accepted = 0;
         for (std::size_t i = 0; i < 20'000; ++i) {
             const bool isLayout = i % 5 == 0;

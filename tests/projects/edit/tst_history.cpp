@@ -4,6 +4,7 @@
 #include "projects/check/sound_project.h"
 #include "projects/library/presets.h"
 #include "tests/support/random_document.h"
+#include "tests/support/random_seed.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
@@ -122,7 +123,7 @@ private slots:
 
     void manyStepsUndoAndRedoToTheSameDocuments()
     {
-        tests::RandomDocument random(23);
+        tests::RandomDocument random(tests::randomSeed());
         History history(Document{findExample("ancre-language")->project, {}});
         std::vector<Document> states{history.document()};
         for (int i = 0; i < 300; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/commands/graph_edits.h"
+#include "projects/graphs/graph_edits.h"
 
 #include "projects/base/free_name.h"
 #include "projects/model/places.h"
@@ -96,7 +96,7 @@ WireCheck checkWire(const Project& project, const GraphRef& ref, const Wire& wir
         check.carries = carried->second.text();
     }
     const auto error = shapes.errors.find(wire.to.node);
-    // An input that waits for its own wire is no fault of this one.
+    // The node may be in error because another of its inputs has no wire: the new wire fits all the same.
     check.fits = error == shapes.errors.end() || shapes.unwired.contains(wire.to.node);
     if (!check.fits) {
         check.message = error->second.message;

@@ -4,6 +4,7 @@
 #include "tests/projects/problem_rows.h"
 #include "tests/support/graph_text.h"
 #include "tests/support/random_document.h"
+#include "tests/support/random_seed.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -429,8 +430,9 @@ void TestValidate::anEmptyDocumentIsExplained()
 void TestValidate::anyDocumentIsJudged()
 {
     for (const auto values : {residua::tests::Values::Plausible, residua::tests::Values::Any}) {
-        for (std::uint32_t seed = 0; seed < 200; ++seed) {
-            const Project project = residua::tests::RandomDocument(seed, values).document().project;
+        for (std::uint32_t round = 0; round < 200; ++round) {
+            const Project project =
+                residua::tests::RandomDocument(residua::tests::randomSeed() + round, values).document().project;
             const std::vector<Problem> problems = validate(project);
             const auto cost = costOf(project);
             const auto sound = soundProject(project);

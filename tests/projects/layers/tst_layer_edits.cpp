@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Layers and shortcuts copied, pasted, removed, named and typed: what the edits leave of the document.
-#include "projects/commands/block_edits.h"
 #include "projects/commands/clipboard.h"
-#include "projects/commands/layer_edits.h"
 #include "projects/commands/typing.h"
+#include "projects/layers/block_edits.h"
+#include "projects/layers/layer_edits.h"
 #include "projects/library/presets.h"
 #include "tests/projects/mix_of.h"
 #include "tests/support/test_program.h"

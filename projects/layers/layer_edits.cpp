@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/commands/layer_edits.h"
+#include "projects/layers/layer_edits.h"
 
 #include "projects/base/free_name.h"
-#include "projects/commands/shortcut_edits.h"
 #include "projects/depth/depth_names.h"
+#include "projects/layers/shortcut_edits.h"
 #include "projects/library/presets.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace residua::projects {
 namespace {
 
-/// Where a number goes; nullopt: it is gone.
+/// The new number of a layer or module; nullopt where it is removed.
 using Renumber = std::function<std::optional<std::int64_t>(std::int64_t)>;
 
 std::vector<StackSegment> stackOf(const std::vector<std::string>& blocks)

@@ -7,6 +7,7 @@
 #include "projects/library/presets.h"
 #include "projects/model/graph_pointer.h"
 #include "tests/support/random_document.h"
+#include "tests/support/random_seed.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
@@ -56,7 +57,7 @@ private slots:
     /// A problem's path leads to a value in the file; only a parameter that is left at its default may be absent.
     void problemsPointIntoTheFile()
     {
-        tests::RandomDocument random(41);
+        tests::RandomDocument random(tests::randomSeed());
         std::set<std::string> areas;
         for (int i = 0; i < 500; ++i) {
             const Project project = random.document().project;
