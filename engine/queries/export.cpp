@@ -7,6 +7,7 @@
 #include "engine/files/safetensors_header.h"
 #include "engine/queries/model_data.h"
 #include "engine/queries/run_use.h"
+#include "engine/queries/staged_query.h"
 #include "engine/queries/weight_reading.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/import_record.h"
@@ -30,14 +31,9 @@ namespace {
 constexpr std::int64_t kRecordedExamples = 2;
 constexpr std::int64_t kRecordedTokens = 32; ///< of each
 
-class ExportQuery final : public Query {
+class ExportQuery final : public StagedQuery<ExportQuery, ExportRequest, ExportReady> {
 public:
-    explicit ExportQuery(ExportRequest request) : m_request(std::move(request))
-    {
-        m_ready.tag = m_request.tag;
-        m_ready.folder = m_request.folder;
-    }
-    QueryTag tag() const override { return m_request.tag; }
+    explicit ExportQuery(ExportRequest request) : StagedQuery(std::move(request)) { m_ready.folder = m_request.folder; }
     bool waits() const override { return m_graph.has_value(); }
 
     std::optional<Event> takeNews() override
@@ -50,22 +46,15 @@ public:
     }
 
 private:
-    using Stage = Status (ExportQuery::*)();
-
     /// Nothing is at its place before the last stage, so that what is given up before leaves nothing.
-    std::optional<Event> work() override
+    std::span<const Stage> stages() const override
     {
-        constexpr Stage kStages[] = {&ExportQuery::open,    &ExportQuery::choose, &ExportQuery::openData,
-                                     &ExportQuery::compile, &ExportQuery::write,  &ExportQuery::makeGraph,
-                                     &ExportQuery::keep};
-        if (const Status done = (this->*kStages[m_stage])(); !done) {
-            return QueryFailed{m_request.tag, done.error()};
-        }
-        if (m_graph || (kStages[m_stage] == &ExportQuery::write && !written())) {
-            return std::nullopt; // until it has ended
-        }
-        return ++m_stage == std::size(kStages) ? std::optional<Event>(std::move(m_ready)) : std::nullopt;
+        static constexpr Stage kStages[] = {&ExportQuery::open,    &ExportQuery::choose, &ExportQuery::openData,
+                                            &ExportQuery::compile, &ExportQuery::write,  &ExportQuery::makeGraph,
+                                            &ExportQuery::keep};
+        return kStages;
     }
+    bool hasMore(Stage stage) const override { return m_graph || (stage == &ExportQuery::write && !written()); }
 
     [[nodiscard]] bool written() const { return m_model ? m_modelWriter->atEnd() : m_codeWriter->atEnd(); }
 
@@ -76,7 +65,7 @@ private:
             return making.error();
         }
         m_making.emplace(std::move(*making));
-        Result<OpenedRun> run = openRunAlone(use());
+        Result<OpenedRun> run = openRunAlone(useOf(m_request));
         if (!run) {
             return run.error();
         }
@@ -108,7 +97,7 @@ private:
         if (!m_type && !m_request.type.empty()) {
             return Error{"type", "got \"" + m_request.type + "\", expected " + weightTypeNames()};
         }
-        if (Status same = checkTokeniser(use(), *m_run); !same) {
+        if (Status same = checkTokeniser(useOf(m_request), *m_run); !same) {
             return same;
         }
         Result<Companions> companions =
@@ -139,14 +128,15 @@ private:
         if (m_model) {
             return Done{};
         }
-        Result<DataFingerprint> data = fingerprintOf(m_run->project, m_run->projectDirectory, {}, LargeFiles::AsKnown);
+        Result<DataFingerprint> data =
+            fingerprintOf(m_run->project, m_run->projectDirectory, watch(), LargeFiles::AsKnown);
         if (data) {
-            if (Status taken = takeData(use(), std::move(*data), *m_run); !taken) {
+            if (Status taken = takeData(useOf(m_request), std::move(*data), *m_run); !taken) {
                 return taken;
             }
         }
         Result<std::unique_ptr<Dataset>> dataset =
-            data ? Dataset::open(m_run->project, m_run->projectDirectory) : data.error();
+            data ? Dataset::open(m_run->project, m_run->projectDirectory, watch()) : data.error();
         if (dataset) {
             m_dataset = std::move(*dataset);
             return Done{};
@@ -283,11 +273,6 @@ private:
         return {name, m_checkpoint->state.step, m_run->info.steps, 0, 0, m_network && !m_dataset};
     }
 
-    [[nodiscard]] RunUse use() const
-    {
-        return {m_request.runDirectory, m_request.projectDirectory, m_request.otherData};
-    }
-
     /// A few examples of the validation split, or of the training split where there is no other.
     static Status fillFromData(const Dataset& dataset, Batch& batch)
     {
@@ -317,9 +302,6 @@ private:
         Companions companions;
     };
 
-    ExportRequest m_request;
-    ExportReady m_ready;
-    std::size_t m_stage = 0;
     std::optional<NewFolder> m_making;
     std::optional<OpenedRun> m_run;
     std::optional<CheckpointFiles> m_checkpoint;

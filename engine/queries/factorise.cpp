@@ -5,7 +5,6 @@
 
 #include "engine/init/factor_fits.h"
 #include "engine/init/fit_cache.h"
-#include "engine/queries/run_use.h"
 #include "engine/queries/transferred_run.h"
 #include "engine/runs/gap_record.h"
 #include "engine/train/evaluation.h"
@@ -34,39 +33,20 @@ std::int64_t layerOf(const FactoredWeight& weight)
     return projects::parameterNameFrom(weight.name).layer;
 }
 
-class FactoriseQuery final : public Query {
+class FactoriseQuery final : public TransferQuery<FactoriseQuery, FactoriseRequest, FactoriseReady> {
 public:
-    explicit FactoriseQuery(FactoriseRequest request) : m_request(std::move(request)) { m_ready.tag = m_request.tag; }
-    QueryTag tag() const override { return m_request.tag; }
+    using TransferQuery::TransferQuery;
 
 private:
-    using Stage = Status (FactoriseQuery::*)();
-
-    std::optional<Event> work() override
+    std::span<const Stage> stages() const override
     {
-        constexpr Stage kStages[] = {&FactoriseQuery::open,     &FactoriseQuery::check,
-                                     &FactoriseQuery::compile,  &FactoriseQuery::startFactors,
-                                     &FactoriseQuery::fitLayer, &FactoriseQuery::measureAfter,
-                                     &FactoriseQuery::write};
-        if (const Status done = (this->*kStages[m_stage])(); !done) {
-            return QueryFailed{m_request.tag, done.error()};
-        }
-        if (kStages[m_stage] == &FactoriseQuery::fitLayer && m_layer < m_layers.size()) {
-            return std::nullopt;
-        }
-        return ++m_stage == std::size(kStages) ? std::optional<Event>(m_ready) : std::nullopt;
+        static constexpr Stage kStages[] = {&FactoriseQuery::open,     &FactoriseQuery::check,
+                                            &FactoriseQuery::compile,  &FactoriseQuery::startFactors,
+                                            &FactoriseQuery::fitLayer, &FactoriseQuery::measureAfter,
+                                            &FactoriseQuery::write};
+        return kStages;
     }
-
-    Status open()
-    {
-        Result<OpenedCheckpoint> opened =
-            openCheckpoint({m_request.runDirectory, m_request.projectDirectory, m_request.otherData}, m_request.step);
-        if (!opened) {
-            return opened.error();
-        }
-        m_opened.emplace(std::move(*opened));
-        return Done{};
-    }
+    bool hasMore(Stage stage) const override { return stage == &FactoriseQuery::fitLayer && m_layer < m_layers.size(); }
 
     /// What the documents alone tell.
     Status check()
@@ -288,12 +268,6 @@ private:
         return Done{};
     }
 
-    [[nodiscard]] const CheckpointFiles& checkpoint() const { return m_opened->checkpoint; }
-
-    FactoriseRequest m_request;
-    FactoriseReady m_ready;
-    std::size_t m_stage = 0;
-    std::optional<OpenedCheckpoint> m_opened;
     Project m_after;
     std::unique_ptr<CompiledNetwork> m_network; ///< of m_after
     TransferPlan m_kept;                        ///< what is the same in both

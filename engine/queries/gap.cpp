@@ -139,8 +139,7 @@ private:
         }
         Project project = m_request.project;
         if (ofRun()) {
-            Result<OpenedCheckpoint> opened = openCheckpoint(
-                {m_request.runDirectory, m_request.projectDirectory, m_request.otherData}, m_request.step);
+            Result<OpenedCheckpoint> opened = openCheckpoint(useOf(m_request), m_request.step, watch());
             if (!opened) {
                 return opened.error();
             }
@@ -162,7 +161,7 @@ private:
             return sound.error();
         }
         if (!ofRun()) {
-            Result<std::unique_ptr<Dataset>> dataset = Dataset::open(project, m_request.projectDirectory);
+            Result<std::unique_ptr<Dataset>> dataset = Dataset::open(project, m_request.projectDirectory, watch());
             if (!dataset) {
                 return dataset.error();
             }

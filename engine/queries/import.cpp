@@ -7,6 +7,7 @@
 #include "engine/queries/first_checkpoint.h"
 #include "engine/queries/model_data.h"
 #include "engine/queries/run_use.h"
+#include "engine/queries/staged_query.h"
 #include "engine/queries/weight_reading.h"
 #include "engine/runs/import_record.h"
 #include "engine/runs/run_writer.h"
@@ -27,10 +28,9 @@ namespace fs = std::filesystem;
 
 constexpr const char* kRunName = "imported";
 
-class ImportQuery final : public Query {
+class ImportQuery final : public StagedQuery<ImportQuery, ImportRequest, ImportReady> {
 public:
-    explicit ImportQuery(ImportRequest request) : m_request(std::move(request)) { m_ready.tag = m_request.tag; }
-    QueryTag tag() const override { return m_request.tag; }
+    using StagedQuery::StagedQuery;
 
     std::optional<Event> takeNews() override
     {
@@ -39,24 +39,21 @@ public:
     }
 
 private:
-    using Stage = Status (ImportQuery::*)();
-
     /// Nothing is at its place before the last stage, so that what is given up before leaves nothing.
-    std::optional<Event> work() override
+    std::span<const Stage> stages() const override
     {
-        constexpr Stage kStages[] = {&ImportQuery::readConfig,  &ImportQuery::makeProject, &ImportQuery::compile,
-                                     &ImportQuery::readTensor,  &ImportQuery::identify,    &ImportQuery::beginRun,
-                                     &ImportQuery::writeTensor, &ImportQuery::endRun,      &ImportQuery::keep};
-        if (const Status done = (this->*kStages[m_stage])(); !done) {
-            return QueryFailed{m_request.tag, done.error(), std::move(m_unfit)};
-        }
-        const Stage stage = kStages[m_stage];
-        if ((stage == &ImportQuery::readTensor && !m_reading->atEnd()) ||
-            (stage == &ImportQuery::writeTensor && !m_writing->atEnd())) {
-            return std::nullopt;
-        }
-        return ++m_stage == std::size(kStages) ? std::optional<Event>(m_ready) : std::nullopt;
+        static constexpr Stage kStages[] = {
+            &ImportQuery::readConfig,  &ImportQuery::makeProject, &ImportQuery::compile,
+            &ImportQuery::readTensor,  &ImportQuery::identify,    &ImportQuery::beginRun,
+            &ImportQuery::writeTensor, &ImportQuery::endRun,      &ImportQuery::keep};
+        return kStages;
     }
+    bool hasMore(Stage stage) const override
+    {
+        return (stage == &ImportQuery::readTensor && !m_reading->atEnd()) ||
+               (stage == &ImportQuery::writeTensor && !m_writing->atEnd());
+    }
+    QueryFailed failed(const Error& error) override { return {tag(), error, std::move(m_unfit)}; }
 
     Status readConfig()
     {
@@ -117,7 +114,8 @@ private:
 
     Status compile()
     {
-        Result<TrainerParts> parts = openParts(m_document.project, m_folder->path(), "cpu", FirstWeights::Loaded);
+        Result<TrainerParts> parts = openParts(m_document.project, m_folder->path(), "cpu", FirstWeights::Loaded,
+                                               {.data = watch(), .weights = {}});
         if (!parts) {
             return parts.error();
         }
@@ -156,7 +154,8 @@ private:
 
     Status identify()
     {
-        Result<DataFingerprint> data = fingerprintOf(m_document.project, m_folder->path(), {}, LargeFiles::AsKnown);
+        Result<DataFingerprint> data =
+            fingerprintOf(m_document.project, m_folder->path(), watch(), LargeFiles::AsKnown);
         if (!data) {
             return data.error();
         }
@@ -205,10 +204,7 @@ private:
         return m_folder->keep();
     }
 
-    ImportRequest m_request;
-    ImportReady m_ready;
     ImportRecord m_record;
-    std::size_t m_stage = 0;
     projects::Decoder m_decoder;
     std::optional<TensorFiles> m_files;
     std::optional<NewFolder> m_folder;

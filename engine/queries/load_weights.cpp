@@ -5,6 +5,7 @@
 #include "engine/data/fingerprint.h"
 #include "engine/queries/first_checkpoint.h"
 #include "engine/queries/run_use.h"
+#include "engine/queries/staged_query.h"
 #include "engine/queries/weight_reading.h"
 #include "engine/runs/run_writer.h"
 #include "engine/train/trainer.h"
@@ -22,12 +23,9 @@
 namespace residua::engine {
 namespace {
 
-class LoadWeightsQuery final : public Query {
+class LoadWeightsQuery final : public StagedQuery<LoadWeightsQuery, LoadWeightsRequest, LoadWeightsReady> {
 public:
-    explicit LoadWeightsQuery(LoadWeightsRequest request) : m_request(std::move(request))
-    {
-        m_ready.tag = m_request.tag;
-    }
+    using StagedQuery::StagedQuery;
     LoadWeightsQuery(const LoadWeightsQuery&) = delete;
     LoadWeightsQuery& operator=(const LoadWeightsQuery&) = delete;
     /// A run that is half written does not stay.
@@ -39,7 +37,6 @@ public:
             std::filesystem::remove_all(m_ready.runDirectory, ignored);
         }
     }
-    QueryTag tag() const override { return m_request.tag; }
 
     std::optional<Event> takeNews() override
     {
@@ -48,24 +45,19 @@ public:
     }
 
 private:
-    using Stage = Status (LoadWeightsQuery::*)();
-
     /// What is given up before the last stage leaves nothing.
-    std::optional<Event> work() override
+    std::span<const Stage> stages() const override
     {
-        constexpr Stage kStages[] = {
+        static constexpr Stage kStages[] = {
             &LoadWeightsQuery::open,       &LoadWeightsQuery::fit,         &LoadWeightsQuery::tell,
             &LoadWeightsQuery::initialise, &LoadWeightsQuery::readTensor,  &LoadWeightsQuery::identify,
             &LoadWeightsQuery::beginRun,   &LoadWeightsQuery::writeTensor, &LoadWeightsQuery::endRun};
-        if (const Status done = (this->*kStages[m_stage])(); !done) {
-            return QueryFailed{m_request.tag, done.error()};
-        }
-        const Stage stage = kStages[m_stage];
-        if ((stage == &LoadWeightsQuery::readTensor && !m_reading->atEnd()) ||
-            (stage == &LoadWeightsQuery::writeTensor && !m_writing->atEnd())) {
-            return std::nullopt;
-        }
-        return ++m_stage == std::size(kStages) ? std::optional<Event>(m_ready) : std::nullopt;
+        return kStages;
+    }
+    bool hasMore(Stage stage) const override
+    {
+        return (stage == &LoadWeightsQuery::readTensor && !m_reading->atEnd()) ||
+               (stage == &LoadWeightsQuery::writeTensor && !m_writing->atEnd());
     }
 
     Status open()
@@ -78,8 +70,8 @@ private:
             return files.error();
         }
         m_files.emplace(std::move(*files));
-        Result<TrainerParts> parts =
-            openParts(m_request.project, m_request.projectDirectory, "cpu", FirstWeights::Loaded);
+        Result<TrainerParts> parts = openParts(m_request.project, m_request.projectDirectory, "cpu",
+                                               FirstWeights::Loaded, {.data = watch(), .weights = {}});
         if (!parts) {
             return parts.error();
         }
@@ -173,7 +165,7 @@ private:
     Status identify()
     {
         Result<DataFingerprint> data =
-            fingerprintOf(m_request.project, m_request.projectDirectory, {}, LargeFiles::AsKnown);
+            fingerprintOf(m_request.project, m_request.projectDirectory, watch(), LargeFiles::AsKnown);
         if (!data) {
             return data.error();
         }
@@ -218,9 +210,6 @@ private:
                                        std::move(data));
     }
 
-    LoadWeightsRequest m_request;
-    LoadWeightsReady m_ready;
-    std::size_t m_stage = 0;
     std::optional<projects::Decoder> m_decoder; ///< that the network is, where it is one
     std::optional<TensorFiles> m_files;
     std::optional<TrainerParts> m_parts;

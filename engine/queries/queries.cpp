@@ -27,9 +27,9 @@ struct Model {
 };
 
 /// Loads a checkpoint's network on the device that its run used, or else on the CPU.
-Result<Model> loadModel(const RunUse& use, std::optional<std::int64_t> step)
+Result<Model> loadModel(const RunUse& use, std::optional<std::int64_t> step, const PreparationWatch& watch)
 {
-    Result<OpenedRun> opened = openRun(use);
+    Result<OpenedRun> opened = openRun(use, LargeFiles::AsKnown, watch);
     if (!opened) {
         return opened.error();
     }
@@ -38,7 +38,8 @@ Result<Model> loadModel(const RunUse& use, std::optional<std::int64_t> step)
         return checkpoint.error();
     }
     const std::string device = openDevice(opened->info.device) ? opened->info.device : "cpu";
-    Result<TrainerParts> parts = openParts(opened->project, opened->projectDirectory, device, FirstWeights::Loaded);
+    Result<TrainerParts> parts = openParts(opened->project, opened->projectDirectory, device, FirstWeights::Loaded,
+                                           {.data = watch, .weights = {}});
     if (!parts) {
         return parts.error();
     }
@@ -46,12 +47,6 @@ Result<Model> loadModel(const RunUse& use, std::optional<std::int64_t> step)
         return loaded.error();
     }
     return Model{std::move(*parts), checkpoint->state.step, std::move(opened->notes)};
-}
-
-template <class Request>
-RunUse useOf(const Request& request)
-{
-    return {request.runDirectory, request.projectDirectory, request.otherData};
 }
 
 class SampleQuery final : public Query {
@@ -76,7 +71,7 @@ private:
 
     Status begin()
     {
-        Result<Model> model = loadModel(useOf(m_request), m_request.step);
+        Result<Model> model = loadModel(useOf(m_request), m_request.step, watch());
         if (!model) {
             return model.error();
         }
@@ -152,7 +147,7 @@ private:
 
     Status begin()
     {
-        Result<Model> model = loadModel(useOf(m_request), m_request.step);
+        Result<Model> model = loadModel(useOf(m_request), m_request.step, watch());
         if (!model) {
             return model.error();
         }
@@ -196,7 +191,7 @@ private:
 
     Status begin()
     {
-        Result<Model> model = loadModel(useOf(m_request), m_request.step);
+        Result<Model> model = loadModel(useOf(m_request), m_request.step, watch());
         if (!model) {
             return model.error();
         }

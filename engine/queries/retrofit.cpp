@@ -4,7 +4,6 @@
 // are computed from the learned ones. Either is measured, on the run's own data, before anything is written.
 #include "engine/queries/retrofit.h"
 
-#include "engine/queries/run_use.h"
 #include "engine/queries/start_weights.h"
 #include "engine/queries/transferred_run.h"
 #include "engine/train/batches.h"
@@ -114,38 +113,23 @@ Distance distanceOf(const at::Tensor& a, const at::Tensor& b)
     return {(a - b).abs().max().item<double>(), a.abs().max().item<double>()};
 }
 
-class RetrofitQuery final : public Query {
+class RetrofitQuery final : public TransferQuery<RetrofitQuery, RetrofitRequest, RetrofitReady> {
 public:
-    explicit RetrofitQuery(RetrofitRequest request) : m_request(std::move(request)) { m_ready.tag = m_request.tag; }
-    QueryTag tag() const override { return m_request.tag; }
+    using TransferQuery::TransferQuery;
 
 private:
-    std::optional<Event> work() override
+    std::span<const Stage> stages() const override
     {
-        constexpr Status (RetrofitQuery::*kStages[])() = {&RetrofitQuery::open, &RetrofitQuery::check,
-                                                          &RetrofitQuery::compare, &RetrofitQuery::write};
-        if (const Status done = (this->*kStages[m_stage])(); !done) {
-            return QueryFailed{m_request.tag, done.error()};
-        }
-        return ++m_stage == std::size(kStages) ? std::optional<Event>(m_ready) : std::nullopt;
-    }
-
-    Status open()
-    {
-        Result<OpenedCheckpoint> opened =
-            openCheckpoint({m_request.runDirectory, m_request.projectDirectory, m_request.otherData}, m_request.step);
-        if (!opened) {
-            return opened.error();
-        }
-        m_opened.emplace(std::move(*opened));
-        m_steps = m_request.steps.value_or(m_opened->run.info.steps);
-        m_before = m_opened->run.project;
-        return Done{};
+        static constexpr Stage kStages[] = {&RetrofitQuery::open, &RetrofitQuery::check, &RetrofitQuery::compare,
+                                            &RetrofitQuery::write};
+        return kStages;
     }
 
     /// What the documents alone tell.
     Status check()
     {
+        m_steps = m_request.steps.value_or(m_opened->run.info.steps);
+        m_before = m_opened->run.project;
         if (Status left = checkStepsLeft(m_request.steps, checkpoint().state.step); !left) {
             return left;
         }
@@ -302,12 +286,6 @@ private:
         return Done{};
     }
 
-    [[nodiscard]] const CheckpointFiles& checkpoint() const { return m_opened->checkpoint; }
-
-    RetrofitRequest m_request;
-    RetrofitReady m_ready;
-    std::size_t m_stage = 0;
-    std::optional<OpenedCheckpoint> m_opened;
     Project m_before;
     Project m_after;
     std::int64_t m_steps = 0;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/queries/run_use.h"
 
-#include "engine/data/fingerprint.h"
 #include "engine/results/run_reader.h"
 #include "engine/runs/run_files.h"
 #include "projects/check/validate.h"
@@ -112,13 +111,12 @@ Status checkTokeniser(const RunUse& use, const OpenedRun& run)
     return Done{};
 }
 
-Result<OpenedRun> openRun(const RunUse& use, const PreparationWatch& watch)
+Result<OpenedRun> openRun(const RunUse& use, LargeFiles large, const PreparationWatch& watch)
 {
     Result<OpenedRun> opened = openRunAlone(use);
     if (!opened) {
         return opened;
     }
-    const LargeFiles large = watch ? LargeFiles::EveryByte : LargeFiles::AsKnown; // a query holds the engine's thread
     Result<DataFingerprint> data = fingerprintOf(opened->project, opened->projectDirectory, watch, large);
     if (!data) {
         const std::string wanted = "; the project's folder is taken to be " + opened->projectDirectory.string() +
@@ -129,9 +127,10 @@ Result<OpenedRun> openRun(const RunUse& use, const PreparationWatch& watch)
     return taken ? std::move(opened) : Result<OpenedRun>(taken.error());
 }
 
-Result<OpenedCheckpoint> openCheckpoint(const RunUse& use, std::optional<std::int64_t> step)
+Result<OpenedCheckpoint> openCheckpoint(const RunUse& use, std::optional<std::int64_t> step,
+                                        const PreparationWatch& watch)
 {
-    Result<OpenedRun> run = openRun(use);
+    Result<OpenedRun> run = openRun(use, LargeFiles::AsKnown, watch);
     if (!run) {
         return run.error();
     }
@@ -139,7 +138,7 @@ Result<OpenedCheckpoint> openCheckpoint(const RunUse& use, std::optional<std::in
     if (!checkpoint) {
         return checkpoint.error();
     }
-    Result<std::unique_ptr<Dataset>> dataset = Dataset::open(run->project, run->projectDirectory);
+    Result<std::unique_ptr<Dataset>> dataset = Dataset::open(run->project, run->projectDirectory, watch);
     if (!dataset) {
         return dataset.error();
     }

@@ -3,6 +3,7 @@
 
 #include "engine/api/session.h"
 #include "engine/data/dataset.h"
+#include "engine/data/fingerprint.h"
 #include "engine/host/preparation.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/data_part.h"
@@ -36,8 +37,9 @@ struct OpenedRun {
     std::vector<std::string> notes;          ///< what a person should know
 };
 
-/// Refused where the data are not the run's, unless the use accepts that.
-[[nodiscard]] Result<OpenedRun> openRun(const RunUse& use, const PreparationWatch& watch = {});
+/// Refused where the data are not the run's, unless the use accepts that. `large` and `watch` are those of
+/// fingerprintOf().
+[[nodiscard]] Result<OpenedRun> openRun(const RunUse& use, LargeFiles large, const PreparationWatch& watch);
 
 /// The run without its data: nothing of them is read, and `data` is empty.
 [[nodiscard]] Result<OpenedRun> openRunAlone(const RunUse& use);
@@ -46,6 +48,13 @@ struct OpenedRun {
 /// The same of the tokeniser's files alone, those of them that are there.
 [[nodiscard]] Status checkTokeniser(const RunUse& use, const OpenedRun& run);
 
+/// The use of a run that a request names.
+template <class Request>
+[[nodiscard]] RunUse useOf(const Request& request)
+{
+    return {request.runDirectory, request.projectDirectory, request.otherData};
+}
+
 /// What a copy of a run is made from.
 struct OpenedCheckpoint {
     OpenedRun run;
@@ -53,7 +62,9 @@ struct OpenedCheckpoint {
     std::unique_ptr<Dataset> dataset; ///< of the run's project
 };
 /// Opens the checkpoint of `step`, without one the newest that is intact. The run's notes tell of those that are not.
-[[nodiscard]] Result<OpenedCheckpoint> openCheckpoint(const RunUse& use, std::optional<std::int64_t> step);
+/// For queries: `watch` as in openRun(), and while the data set is made.
+[[nodiscard]] Result<OpenedCheckpoint> openCheckpoint(const RunUse& use, std::optional<std::int64_t> step,
+                                                      const PreparationWatch& watch);
 
 /// Refuses what does not validate, with its first error.
 [[nodiscard]] Status checkProject(const projects::Project& project);

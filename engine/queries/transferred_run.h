@@ -4,6 +4,7 @@
 #include "engine/api/session.h"
 #include "engine/network/network.h"
 #include "engine/queries/run_use.h"
+#include "engine/queries/staged_query.h"
 #include "engine/results/run_branch.h"
 #include "engine/train/transfer_plan.h"
 #include "projects/base/result.h"
@@ -13,8 +14,31 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace residua::engine {
+
+/// A staged query that makes a run of a checkpoint of another.
+template <class Own, class Request, class Ready>
+class TransferQuery : public StagedQuery<Own, Request, Ready> {
+public:
+    using StagedQuery<Own, Request, Ready>::StagedQuery;
+
+protected:
+    /// The first stage.
+    [[nodiscard]] Status open()
+    {
+        Result<OpenedCheckpoint> opened = openCheckpoint(useOf(this->m_request), this->m_request.step, this->watch());
+        if (!opened) {
+            return opened.error();
+        }
+        m_opened.emplace(std::move(*opened));
+        return Done{};
+    }
+    [[nodiscard]] const CheckpointFiles& checkpoint() const { return m_opened->checkpoint; }
+
+    std::optional<OpenedCheckpoint> m_opened;
+};
 
 /// Refuses a total of steps that leaves none to do after `done`; without one nothing is refused.
 [[nodiscard]] Status checkStepsLeft(std::optional<std::int64_t> steps, std::int64_t done);
