@@ -276,7 +276,7 @@ private slots:
         QCOMPARE(reader->checkpoints().back(), ended.step);
     }
 
-    /// Losses are read by the clock too: how many steps follow the last good one is chance, what is recorded is not.
+    /// Neither of that step, nor of any that may follow it.
     void recordsNothingAfterALossThatIsNotFinite()
     {
         projects::Project project = quickVectors(1000);

@@ -32,8 +32,8 @@ private slots:
         QVERIFY(m_folder->isValid());
     }
 
-    /// A query that is long in opening a run lets the active one be stopped meanwhile. Its own error, of which its first
-    /// piece makes sure, comes after that.
+    /// A query that is long in opening a run lets the active one be stopped meanwhile. Its own error, of which its
+    /// first piece makes sure, comes after that.
     void stopsWhileAQueryOpensItsRun()
     {
         QVERIFY(!tests::lossesOf(quickLanguage(2), directory("trained")).empty());
@@ -43,7 +43,7 @@ private slots:
         EvaluateRequest opening;
         opening.tag = QueryTag{2};
         opening.runDirectory = directory("trained");
-        opening.split = Split::Test; // which the run has none of
+        opening.split = Split::Test;    // which the run has none of
         std::vector<std::string> order; // of the engine's thread, until `told`
         std::promise<void> told;
         Session session([&](const Event& event) {
