@@ -20,6 +20,8 @@
 #include "engine/transfer/pytorch_folder.h"
 #include "projects/base/random.h"
 #include "projects/huggingface/custom_model.h"
+#include "projects/huggingface/decoder_of.h"
+#include "projects/huggingface/write_config.h"
 #include "projects/schedule/stage_schedule.h"
 
 #include <algorithm>

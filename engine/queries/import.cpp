@@ -16,6 +16,8 @@
 #include "engine/transfer/new_folder.h"
 #include "projects/base/whole_file.h"
 #include "projects/file/store.h"
+#include "projects/huggingface/decoder_network.h"
+#include "projects/huggingface/read_config.h"
 
 #include <algorithm>
 #include <map>

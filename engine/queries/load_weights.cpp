@@ -12,7 +12,8 @@
 #include "engine/transfer/file_tensors.h"
 #include "projects/base/text.h"
 #include "projects/file/store.h"
-#include "projects/huggingface/decoder.h"
+#include "projects/huggingface/decoder_kinds.h"
+#include "projects/huggingface/decoder_of.h"
 
 #include <algorithm>
 #include <map>

@@ -9,6 +9,7 @@
 #include "projects/commands/shortcut_cost.h"
 #include "projects/commands/shortcut_edits.h"
 #include "projects/commands/typing.h"
+#include "projects/library/examples.h"
 #include "projects/library/presets.h"
 #include "projects/nodes/example_schema.h"
 #include "tests/projects/mix_of.h"
