@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/api/session.h"
-#include "engine/queries/run_use.h"
+#include "engine/queries/base/run_use.h"
 #include "engine/session/recorder.h"
 #include "engine/session/training_loop.h"
 #include "projects/base/result.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "import_harness.h"
 
-#include "engine/queries/run_use.h"
+#include "engine/queries/base/run_use.h"
 #include "engine/results/run_reader.h"
 #include "engine/train/tensor_io.h"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Questions about a run that are given up while the run is opened.
 #include "engine/api/run_paths.h"
-#include "engine/queries/export.h"
-#include "engine/queries/factorise.h"
-#include "engine/queries/gap.h"
-#include "engine/queries/load_weights.h"
-#include "engine/queries/queries.h"
-#include "engine/queries/retrofit.h"
+#include "engine/queries/branches/factorise.h"
+#include "engine/queries/branches/retrofit.h"
+#include "engine/queries/measures/gap.h"
+#include "engine/queries/measures/network_queries.h"
+#include "engine/queries/models/export.h"
+#include "engine/queries/models/load_weights.h"
 #include "tests/engine/session/run_harness.h"
 #include "tests/support/test_program.h"
 
