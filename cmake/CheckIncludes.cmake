@@ -18,14 +18,17 @@ set(RESIDUA_MODULE_FOLDERS
   app/report=report app/cli=cli app=app
   projects=projects editor=editor visualizers=visualizers resources=resources tests=tests)
 
-# The folders of a module, in an order in which each may include itself and those before it. Where a module has an order,
-# every folder below it has a place there, or is a module of its own.
+# The folders of a module or of one of its folders, in an order in which each may include itself and those before it; what
+# lies beside them comes last. Where there is an order, every folder below it has a place there, or is a module of its own.
+set(RESIDUA_ORDERED_FOLDERS projects engine engine/tokeniser engine/queries editor visualizers app app/cli)
 set(RESIDUA_FOLDER_ORDER_projects
   base model depth nodes schedule library schema diff edit file check pytorch huggingface cost transfer studies layers
   graphs commands)
 set(RESIDUA_FOLDER_ORDER_engine
   api theory host files opened runs results text tokeniser codec tokens data bundle lowrank runtime ops init graph depth
   network observe train transfer queries session)
+set(RESIDUA_FOLDER_ORDER_engine/tokeniser base models stages)
+set(RESIDUA_FOLDER_ORDER_engine/queries base measures branches models)
 set(RESIDUA_FOLDER_ORDER_editor canvas shortcuts depth matrix block)
 set(RESIDUA_FOLDER_ORDER_visualizers plot runs pareto heatmap gap theory)
 set(RESIDUA_FOLDER_ORDER_app
@@ -89,47 +92,50 @@ function(residua_include_refuse root file include reason)
   message(FATAL_ERROR "${shown}:${line}: includes \"${include}\": ${reason}")
 endfunction()
 
-# The place of a path's folder in its module's order; -1 where it has none. `order` receives the order's name.
-function(residua_folder_place path out order)
+# The place of a path in the order of the folders below `top`; -1 where it has none.
+function(residua_folder_place path top out)
   set(place -1)
-  string(REGEX MATCH "^(app/cli|[a-z]+)/([^/]+)/" found "${path}")
-  set(module "${CMAKE_MATCH_1}")
-  if(found)
-    list(FIND RESIDUA_FOLDER_ORDER_${module} "${CMAKE_MATCH_2}" place)
+  if(path MATCHES "^${top}/([^/]+)/")
+    list(FIND RESIDUA_FOLDER_ORDER_${top} "${CMAKE_MATCH_1}" place)
+  elseif(path MATCHES "^${top}/")
+    list(LENGTH RESIDUA_FOLDER_ORDER_${top} place)
   endif()
   set(${out} ${place} PARENT_SCOPE)
-  set(${order} "${module}" PARENT_SCOPE)
 endfunction()
 
-# Stops at a file in a folder that the order of its module does not name.
+# Stops at a file in a folder that the order of what is above it does not name.
 function(residua_check_folder_known root file)
   cmake_path(RELATIVE_PATH file BASE_DIRECTORY "${root}" OUTPUT_VARIABLE path)
-  residua_folder_place("${path}" place module)
-  if(module AND DEFINED RESIDUA_FOLDER_ORDER_${module} AND place EQUAL -1)
-    string(REGEX MATCH "^${module}/[^/]+" folder "${path}")
-    set(own_module FALSE)
-    foreach(entry IN LISTS RESIDUA_MODULE_FOLDERS)
-      if(entry MATCHES "^${folder}=")
-        set(own_module TRUE)
+  foreach(top IN LISTS RESIDUA_ORDERED_FOLDERS)
+    residua_folder_place("${path}" "${top}" place)
+    if(place EQUAL -1 AND path MATCHES "^(${top}/[^/]+)/")
+      set(folder "${CMAKE_MATCH_1}")
+      set(own_module FALSE)
+      foreach(entry IN LISTS RESIDUA_MODULE_FOLDERS)
+        if(entry MATCHES "^${folder}=")
+          set(own_module TRUE)
+        endif()
+      endforeach()
+      if(NOT own_module)
+        message(FATAL_ERROR "${path}: the folder ${folder} has no place in RESIDUA_FOLDER_ORDER_${top}: give it one, "
+          "before all that may include it")
       endif()
-    endforeach()
-    if(NOT own_module)
-      message(FATAL_ERROR "${path}: the folder ${folder} has no place in RESIDUA_FOLDER_ORDER_${module}: give it one, "
-        "before all that may include it")
     endif()
-  endif()
+  endforeach()
 endfunction()
 
-# Refuses an include of a folder that comes later in the order of one module.
+# Refuses an include of a folder that comes later in an order that has both.
 function(residua_check_folder_order root file include)
   cmake_path(RELATIVE_PATH file BASE_DIRECTORY "${root}" OUTPUT_VARIABLE from)
-  residua_folder_place("${from}" here module)
-  residua_folder_place("${include}" there other)
-  if(module AND module STREQUAL other AND here GREATER_EQUAL 0 AND there GREATER here)
-    list(JOIN RESIDUA_FOLDER_ORDER_${module} ", " shown)
-    residua_include_refuse("${root}" "${file}" "${include}"
-      "a folder of ${module} may include itself and those before it: ${shown}")
-  endif()
+  foreach(top IN LISTS RESIDUA_ORDERED_FOLDERS)
+    residua_folder_place("${from}" "${top}" here)
+    residua_folder_place("${include}" "${top}" there)
+    if(here GREATER_EQUAL 0 AND there GREATER here)
+      list(JOIN RESIDUA_FOLDER_ORDER_${top} ", " shown)
+      residua_include_refuse("${root}" "${file}" "${include}"
+        "a folder of ${top} may include itself and those before it: ${shown}")
+    endif()
+  endforeach()
 endfunction()
 
 # Scans `files` and every header of the same module that they include. `public` are the headers that modules show each

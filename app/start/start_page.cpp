@@ -6,7 +6,7 @@
 #include "app/start/arc_thumbnail.h"
 #include "app/start/card.h"
 #include "app/start/recent_projects.h"
-#include "projects/library/presets.h"
+#include "projects/library/examples.h"
 
 #include <QDir>
 #include <QGridLayout>

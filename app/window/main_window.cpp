@@ -29,7 +29,7 @@
 #include "app/workspace/banner.h"
 #include "engine/api/run_paths.h"
 #include "projects/base/text.h"
-#include "projects/library/presets.h"
+#include "projects/library/examples.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/transfer/topology_choice.h"
 #include "visualizers/theory/theory_view.h"

@@ -26,7 +26,7 @@
 #include "app/views/run_follower.h"
 #include "app/workspace/banner.h"
 #include "app/workspace/panel_cycle.h"
-#include "projects/library/presets.h"
+#include "projects/library/examples.h"
 #include "projects/library/schedule_presets.h"
 #include "visualizers/plot/plot_view.h"
 

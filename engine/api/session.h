@@ -390,7 +390,8 @@ using Event = std::variant<RunStarted, Progress, CheckpointWritten, RunPaused, R
 using EventSink = std::function<void(Event)>;
 
 /// The engine: one thread that owns every tensor. `post` never blocks and may be called from any
-/// thread; commands are carried out in order, those for a running run at its next step boundary.
+/// thread; commands are carried out in order, those for a running run at its next step boundary, or while a query
+/// beside it takes long.
 /// The destructor stops a running run after a checkpoint and joins the thread.
 class Session {
 public:

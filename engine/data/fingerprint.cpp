@@ -261,6 +261,9 @@ std::string described(const DataPart& part)
 Result<DataFingerprint> fingerprintOf(const projects::Project& project, const fs::path& projectDirectory,
                                       const PreparationWatch& watch, LargeFiles large)
 {
+    if (const Status wanted = stillWanted(watch, 0); !wanted) {
+        return wanted.error();
+    }
     Reader reader(projectDirectory, watch, large);
     if (const Status added = std::visit(Source{project, reader}, project.data.source); !added) {
         return added.error();

@@ -14,7 +14,7 @@ namespace residua::engine {
 /// Whether a fingerprint waits for the hash of every byte.
 enum class LargeFiles {
     EveryByte,
-    AsKnown, ///< takes it only where it is kept: for what must not wait until hundreds of gigabytes are read
+    AsKnown, ///< takes it only where it is kept: for queries, which must not wait until hundreds of gigabytes are read
 };
 
 /// What the examples of a project come from, so that a run that is used again can tell whether they are the same:
@@ -25,7 +25,8 @@ enum class LargeFiles {
 ///   first alone: of a run of theirs a change between the blocks that keeps all sizes is not seen.
 /// - the same of each of the tokeniser's files (tokeniserFiles);
 /// - of a generator, its parameters, the fractions and the seed.
-/// Reads the files, and maps none. An error where one cannot be read. Any thread; `watch` may give it up.
+/// Reads the files, and maps none. An error where one cannot be read. Any thread; `watch` may give it up,
+/// before anything is read too.
 [[nodiscard]] Result<DataFingerprint> fingerprintOf(const projects::Project& project,
                                                     const std::filesystem::path& projectDirectory,
                                                     const PreparationWatch& watch = {},

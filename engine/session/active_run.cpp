@@ -129,8 +129,7 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::resume(const ResumeRun& command, c
     if (!held) {
         return held.error();
     }
-    Result<OpenedRun> opened =
-        openRun({command.runDirectory, command.projectDirectory, command.otherData}, watches.data);
+    Result<OpenedRun> opened = openRun(useOf(command), LargeFiles::EveryByte, watches.data);
     if (!opened) {
         return opened.error();
     }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/api/session.h"
-#include "engine/queries/run_use.h"
+#include "engine/queries/base/run_use.h"
 #include "engine/session/recorder.h"
 #include "engine/session/training_loop.h"
 #include "projects/base/result.h"
@@ -18,9 +18,9 @@
 namespace residua::engine {
 
 /// A run from its first step to its end: advances its TrainingLoop, keeps the records, tells what was found, and does
-/// what a person asks for between two steps. The clock decides how often it shows what was found, and thereby how soon
-/// a run ends that has diverged, but not what its record has. Nothing throws: what the engine's libraries throw ends
-/// the run as Failed. Engine thread.
+/// what a person asks for between two steps. The clock decides how often it shows what was found, and on a GPU thereby
+/// how soon a run ends that has diverged, but not what its record has. Nothing throws: what the engine's libraries
+/// throw ends the run as Failed. Engine thread.
 class ActiveRun {
 public:
     /// Both announce themselves with RunStarted. An error leaves nothing new on disk.

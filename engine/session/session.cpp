@@ -2,14 +2,14 @@
 #include "engine/api/session.h"
 
 #include "engine/api/environment.h"
-#include "engine/queries/export.h"
-#include "engine/queries/factorise.h"
-#include "engine/queries/gap.h"
-#include "engine/queries/import.h"
-#include "engine/queries/load_weights.h"
-#include "engine/queries/queries.h"
-#include "engine/queries/retrofit.h"
-#include "engine/queries/tokenise.h"
+#include "engine/queries/branches/factorise.h"
+#include "engine/queries/branches/retrofit.h"
+#include "engine/queries/measures/gap.h"
+#include "engine/queries/measures/network_queries.h"
+#include "engine/queries/models/export.h"
+#include "engine/queries/models/import.h"
+#include "engine/queries/models/load_weights.h"
+#include "engine/queries/models/tokenise.h"
 #include "engine/runtime/device.h"
 #include "engine/runtime/failure.h"
 #include "engine/session/active_run.h"
@@ -22,6 +22,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -36,6 +37,15 @@ constexpr std::chrono::seconds kPreparationNotices{1};
 /// of other processes.
 constexpr std::chrono::milliseconds kLook{20};
 constexpr std::chrono::milliseconds kLookWhilePaused{200};
+
+template <class Asked>
+constexpr bool kBeginsRun = std::is_same_v<Asked, StartRun> || std::is_same_v<Asked, ResumeRun>;
+/// Of the run that is active: Stop, Pause and the like.
+template <class Asked>
+constexpr bool kControlsRun = !kBeginsRun<Asked> && requires(Asked asked)
+{
+    asked.run;
+};
 
 } // namespace
 
@@ -142,6 +152,41 @@ private:
         return command;
     }
 
+    /// Carries out what is asked of the active run, as a query's long piece does now and then: a run that is to stop or
+    /// to pause does not wait until the data of another are read.
+    void controlRun()
+    {
+        while (const std::optional<Command> command = takeControl()) {
+            std::visit(
+                [&]<class Asked>(const Asked& value) {
+                    if constexpr (kControlsRun<Asked>) {
+                        carryOut(value);
+                    }
+                },
+                *command);
+        }
+        if (m_run && !m_run->ended()) {
+            m_run->heedRequests();
+        }
+    }
+
+    /// The next of those commands; none that comes after the beginning of a run, which it may be meant for.
+    std::optional<Command> takeControl()
+    {
+        const std::scoped_lock lock(m_mutex);
+        const auto controls = []<class Asked>(const Asked&) { return kControlsRun<Asked>; };
+        const auto begins = []<class Asked>(const Asked&) { return kBeginsRun<Asked>; };
+        const auto next = std::ranges::find_if(m_commands, [&](const Command& command) {
+            return std::visit(controls, command) || std::visit(begins, command);
+        });
+        if (m_quit || next == m_commands.end() || std::visit(begins, *next)) {
+            return std::nullopt;
+        }
+        Command command = std::move(*next);
+        m_commands.erase(next);
+        return command;
+    }
+
     void answer(std::size_t kind)
     {
         const auto enough = std::chrono::steady_clock::now() + kQueryShare;
@@ -149,6 +194,7 @@ private:
         while (query && (std::chrono::steady_clock::now() < enough)) {
             bool givenUp = false;
             std::optional<Event> event = query->advance([this, kind, tag = query->tag(), &givenUp](double) {
+                controlRun();
                 givenUp = givenUp || !isWanted(kind, tag);
                 return !givenUp;
             });

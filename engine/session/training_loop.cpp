@@ -29,8 +29,15 @@ Due dueAfter(const projects::TrainingPlan& plan, std::int64_t step)
 }
 
 TrainingLoop::TrainingLoop(std::unique_ptr<Trainer> trainer)
-    : m_trainer(std::move(trainer)), m_observer(m_trainer->network())
+    : m_trainer(std::move(trainer)),
+      m_observer(m_trainer->network()),
+      m_look(m_trainer->device().is_cpu() ? LossLook::AtOnce : LossLook::AtReadings)
 {
+}
+
+TrainingLoop::TrainingLoop(std::unique_ptr<Trainer> trainer, LossLook look) : TrainingLoop(std::move(trainer))
+{
+    m_look = look;
 }
 
 StepOutcome TrainingLoop::advance()
@@ -57,6 +64,10 @@ Status TrainingLoop::step(Due& due)
         return stepped;
     }
     due = after;
+    if (m_look == LossLook::AtOnce && !m_trainer->isLastFinite()) {
+        due.reading = true; // and nothing is measured of what the step has left
+        return Done{};
+    }
     if (due.observation) {
         observe();
     }
@@ -79,7 +90,7 @@ Findings TrainingLoop::read()
         return found;
     }
     found.diverged = *bad;
-    // How many steps were done since then depends on when the losses are read, which may be by the clock.
+    // Where losses are looked at at readings, which are by the clock too, steps were done since then.
     const auto isLater = [step = bad->step](const auto& record) { return record.step >= step; };
     std::erase_if(progress.steps, isLater);
     std::erase_if(progress.matrices, isLater);

@@ -21,7 +21,8 @@ struct Due {
     bool stability = false;  ///< the network is measured without each of its layers
     bool checkpoint = false; ///< the last step has one without being due
     bool last = false;
-    bool reading = false; ///< the losses that wait on the device are read and looked at
+    bool reading =
+        false; ///< the losses that wait on the device are read and looked at; also where one is seen to be bad
     bool operator==(const Due&) const = default;
 };
 /// A function of the plan and the step's number alone.
@@ -43,12 +44,20 @@ struct StepOutcome {
     Status status = Done{};
 };
 
+/// When a step's loss and norm are looked at.
+enum class LossLook {
+    AtOnce,     ///< after the step: none follows one that diverges
+    AtReadings, ///< with those of the steps that wait, since each look waits for the device
+};
+
 /// The part of a run that every process of a group runs alike: the steps, the validations, the check of the losses, and
 /// when each is due. It decides by the step's number, never by the clock; it writes nothing and tells nobody. What
 /// keeps records, and what a person asks for between two steps, is ActiveRun's. Engine thread.
 class TrainingLoop {
 public:
+    /// Looks at losses at once on the CPU, where that costs nothing.
     explicit TrainingLoop(std::unique_ptr<Trainer> trainer);
+    TrainingLoop(std::unique_ptr<Trainer> trainer, LossLook look);
 
     /// One step, the border of stages before it, and what is due after it.
     [[nodiscard]] StepOutcome advance();
@@ -69,6 +78,7 @@ private:
 
     std::unique_ptr<Trainer> m_trainer;
     Observer m_observer;
+    LossLook m_look;
     Progress m_waiting; ///< found since the last reading, but for the steps' losses
 };
 

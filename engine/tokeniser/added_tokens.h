@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/tokeniser/normaliser.h"
-#include "engine/tokeniser/part.h"
-#include "engine/tokeniser/token_model.h"
+#include "engine/tokeniser/base/part.h"
+#include "engine/tokeniser/models/token_model.h"
+#include "engine/tokeniser/stages/normaliser.h"
 
 #include <array>
 #include <cstdint>

@@ -3,6 +3,7 @@
 
 #include <ATen/ops/zeros.h>
 
+#include <cmath>
 #include <cstddef>
 #include <utility>
 
@@ -33,6 +34,15 @@ void MetricRing::commit(const at::Tensor& gradientNorm, const StepRecord& known)
 {
     m_norms.at(m_records.size()).copy_(gradientNorm);
     m_records.push_back(known);
+}
+
+bool MetricRing::isLastFinite() const
+{
+    if (m_records.empty()) {
+        return true;
+    }
+    const double* const last = m_values.const_data_ptr<double>() + 2 * (m_records.size() - 1);
+    return std::isfinite(last[0]) && std::isfinite(last[1]);
 }
 
 std::vector<StepRecord> MetricRing::take()

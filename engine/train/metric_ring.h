@@ -23,6 +23,9 @@ public:
     /// Ends the step: its norm, and what the host knows of it.
     void commit(const at::Tensor& gradientNorm, const StepRecord& known);
 
+    /// Whether the numbers of the last step are finite, before it is taken. For a ring on the CPU, which has them.
+    [[nodiscard]] bool isLastFinite() const;
+
     /// All steps since the last take, complete. Waits for the device, unless there are none.
     [[nodiscard]] std::vector<StepRecord> take();
 

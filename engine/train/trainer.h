@@ -62,6 +62,8 @@ public:
     /// at most: a further step throws.
     [[nodiscard]] std::vector<StepRecord> takeRecords();
     static constexpr std::int64_t kMostWaiting = 256;
+    /// Whether the last step's loss and norm are finite. On the CPU, before its record is taken.
+    [[nodiscard]] bool isLastFinite() const { return m_ring.isLastFinite(); }
     /// Mean loss on the first `validationBatches` of the validation split, of the whole network, or of one that grows
     /// as grown so far; nothing where the data has none.
     [[nodiscard]] Result<std::optional<double>> validate();

@@ -2,6 +2,7 @@
 #include "engine/transfer/file_tensors.h"
 
 #include "projects/base/text.h"
+#include "projects/huggingface/decoder_kinds.h"
 
 #include <algorithm>
 #include <ranges>

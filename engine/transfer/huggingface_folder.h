@@ -7,7 +7,8 @@
 #include "engine/transfer/new_folder.h"
 #include "projects/base/result.h"
 #include "projects/check/sound_project.h"
-#include "projects/huggingface/decoder.h"
+#include "projects/huggingface/decoder_kinds.h"
+#include "projects/huggingface/decoder_of.h"
 #include "projects/pytorch/pytorch_code.h"
 
 #include <ATen/core/Tensor.h>

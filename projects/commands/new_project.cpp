@@ -4,7 +4,7 @@
 #include "projects/check/validate.h"
 #include "projects/commands/cures.h"
 #include "projects/edit/edit.h"
-#include "projects/library/presets.h"
+#include "projects/library/examples.h"
 #include "projects/model/data_source.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/schema/fields.h"

@@ -79,7 +79,7 @@ public:
     std::map<NodeId, Cost> nodes(const GraphRef& ref, const Graph& graph) const
     {
         const ResolvedGraph resolved = resolveGraph(m_project, ref, graph);
-        const std::map<NodeId, double> kept = keptOutputs(ref, graph, resolved);
+        const std::map<NodeId, double> kept = keptOutputs(ref, resolved);
         std::map<NodeId, Cost> costs;
         for (const ResolvedNode& node : resolved.nodes) {
             NodeCost cost = node.kind->costRule(node.params, node.in, node.out, m_context);
@@ -89,7 +89,7 @@ public:
                     countOf(static_cast<double>(node.in[0].features()) * static_cast<double>(node.out[0].features()));
             }
             const double output = node.out.empty() ? 0 : elementsOf(node.out[0], m_context);
-            if (node.kind->traits.keptForReaders && !kept.contains(node.id)) {
+            if (traitsOf(*node.kind, node.params).keptForReaders && !kept.contains(node.id)) {
                 cost.activationElements -= output;
             }
             Cost& scaledCost = costs.emplace(node.id, scaled(cost, m_scale, m_scale.activationBytes)).first->second;
@@ -105,27 +105,27 @@ public:
 private:
     /// The outputs that some reader needs again, with the bytes per element in which it keeps them. What leaves a block
     /// is for the topology to say; what enters the stack and what the loss is made of are kept.
-    std::map<NodeId, double> keptOutputs(const GraphRef& ref, const Graph& graph, const ResolvedGraph& resolved) const
+    std::map<NodeId, double> keptOutputs(const GraphRef& ref, const ResolvedGraph& resolved) const
     {
-        std::map<NodeId, const Node*> byId;
-        for (const Node& node : graph.nodes) {
-            byId.emplace(node.id, &node);
-        }
         const std::set<NodeId> residual = ref.isStem() ? std::set<NodeId>() : residualNodes(resolved);
         std::map<NodeId, double> kept;
-        for (const Wire& wire : graph.wires) {
-            const NodeTraits& reader = findNodeKind(byId.at(wire.to.node)->kind)->traits;
+        for (const ResolvedNode& node : resolved.nodes) {
+            const NodeTraits reader = traitsOf(*node.kind, node.params);
             const bool leaves = reader.role == NodeRole::GraphOutput;
             const bool leavesBlock = leaves && ref.isBlock();
-            if (leavesBlock ? keepsBranches(m_project.topology) : reader.keepsInputs) {
-                const bool stacked = leavesBlock ? !roundsBranches(m_project.topology) : leaves && ref.isStem();
-                const bool asResidual = stacked || (residual.contains(wire.from.node) && !reader.multiplies);
-                double& bytes = kept[wire.from.node];
+            if (!(leavesBlock ? keepsBranches(m_project.topology) : reader.keepsInputs)) {
+                continue;
+            }
+            const bool stacked = leavesBlock ? !roundsBranches(m_project.topology) : leaves && ref.isStem();
+            for (const PortRef& feed : node.feeds) {
+                const bool asResidual = stacked || (residual.contains(feed.node) && !reader.multiplies);
+                double& bytes = kept[feed.node];
                 bytes = std::max(bytes, asResidual ? m_scale.residualBytes : m_scale.activationBytes);
             }
         }
         for (const ResolvedNode& node : std::views::reverse(resolved.nodes)) {
-            if (const auto view = kept.find(node.id); node.kind->traits.isView && view != kept.end()) {
+            const bool isView = traitsOf(*node.kind, node.params).isView;
+            if (const auto view = kept.find(node.id); isView && view != kept.end()) {
                 const double viewed = view->second;
                 double& bytes = kept[node.feeds[0].node];
                 bytes = std::max(bytes, viewed);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "projects/huggingface/decoder.h"
+#include "projects/huggingface/decoder_kinds.h"
 
 #include <optional>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/huggingface/decoder.h"
+#include "projects/huggingface/decoder_kinds.h"
 
 #include "projects/model/parameter_name.h"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A decoder as a network of this program's nodes, whose names the table of tensors uses (decoder_kinds.cpp).
-#include "projects/huggingface/decoder.h"
+#include "projects/huggingface/decoder_network.h"
+
+#include "projects/huggingface/decoder_kinds.h"
 #include "projects/nodes/graph_builder.h"
 #include "projects/nodes/node_kinds.h"
 

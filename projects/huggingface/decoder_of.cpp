@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Which decoder a project's network is: its numbers are read from the nodes, and the network that each architecture
 // makes of them is compared with the project's, node by node from the output back.
+#include "projects/huggingface/decoder_of.h"
+
 #include "projects/huggingface/config_words.h"
-#include "projects/huggingface/decoder.h"
+#include "projects/huggingface/decoder_kinds.h"
+#include "projects/huggingface/decoder_network.h"
 #include "projects/model/parameter_name.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/resolved_graph.h"

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // config.json to a Decoder. Keys that say nothing here are known by name; others that are not read become a note.
+#include "projects/huggingface/read_config.h"
+
 #include "projects/base/json_tree.h"
 #include "projects/base/text.h"
 #include "projects/huggingface/config_words.h"
-#include "projects/huggingface/decoder.h"
+#include "projects/huggingface/decoder_kinds.h"
 
 #include <algorithm>
 #include <limits>

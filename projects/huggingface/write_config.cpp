@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A Decoder as config.json, in the words of all versions of transformers that know its architecture.
+#include "projects/huggingface/write_config.h"
+
 #include "projects/base/json_tree.h"
 #include "projects/huggingface/config_words.h"
-#include "projects/huggingface/decoder.h"
+#include "projects/huggingface/decoder_kinds.h"
 
 #include <utility>
 

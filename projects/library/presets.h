@@ -3,7 +3,6 @@
 
 #include "projects/model/project.h"
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,16 +23,5 @@ struct BlockPreset {
 /// The first block preset that has the ports which a wiring feeds apart: transformer where it feeds none.
 [[nodiscard]] const BlockPreset& blockPresetFor(MixPorts ports);
 [[nodiscard]] const BlockPreset& blockPresetFor(const Wiring& wiring);
-
-/// A project that ships inside the program: opens and trains at once with nothing downloaded.
-struct Example {
-    std::string name; ///< stable key for --example
-    std::string title;
-    std::string summary; ///< one line for its card
-    Project project;
-};
-/// In display order; the first is what a first start opens.
-[[nodiscard]] const std::vector<Example>& examples();
-[[nodiscard]] const Example* findExample(const std::string& name);
 
 } // namespace residua::projects

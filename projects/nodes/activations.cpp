@@ -8,13 +8,13 @@ namespace residua::projects {
 namespace {
 
 constexpr std::array kActivations{
-    Activation{"relu", "F.relu", "", "relu"},
+    Activation{"relu", "F.relu", "", "relu", ActivationKeeps::Output},
     Activation{"gelu", "F.gelu", "", "gelu"},
     Activation{"gelu_tanh", "F.gelu", "approximate=\"tanh\"", "gelu"}, // less than 0.0005 apart
     Activation{"silu", "F.silu", "", "silu"},
-    Activation{"tanh", "torch.tanh", "", ""},
-    Activation{"sigmoid", "torch.sigmoid", "", ""},
-    Activation{"identity", "", "", "identity"},
+    Activation{"tanh", "torch.tanh", "", "", ActivationKeeps::Output},
+    Activation{"sigmoid", "torch.sigmoid", "", "", ActivationKeeps::Output},
+    Activation{"identity", "", "", "identity", ActivationKeeps::Nothing},
 };
 
 } // namespace

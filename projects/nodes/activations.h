@@ -6,6 +6,9 @@
 
 namespace residua::projects {
 
+/// What the backward pass of an activation needs.
+enum class ActivationKeeps { Input, Output, Nothing };
+
 /// An activation that a node of kind "activation" applies to each element, with what its readers need to know. What
 /// the engine computes for it is in engine/graph/activation_function.h.
 struct Activation {
@@ -15,6 +18,7 @@ struct Activation {
     /// The activation under which factors of a weight before it are fitted: itself, or one that differs little. Empty:
     /// no method can fit them.
     std::string_view fittedAs;
+    ActivationKeeps keeps = ActivationKeeps::Input;
 };
 
 /// All, in the order in which they are offered.

@@ -240,6 +240,15 @@ const std::string& paramText(const ParamMap& params, const std::string& name)
     return std::get<std::string>(params.at(name));
 }
 
+NodeTraits traitsOf(const NodeKind& kind, const ParamMap& params)
+{
+    NodeTraits traits = kind.traits;
+    if (kind.memoryRule) {
+        kind.memoryRule(params, traits);
+    }
+    return traits;
+}
+
 NodeRole roleOf(const Node& node)
 {
     const NodeKind* const kind = findNodeKind(node.kind);

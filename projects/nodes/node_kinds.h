@@ -116,6 +116,8 @@ struct NodeKind {
     std::string category; ///< palette group
     std::string summary;  ///< one line
     NodeTraits traits = {};
+    /// Changes the traits of a node by its parameters. What becomes of its memory alone depends on them.
+    std::function<void(const ParamMap&, NodeTraits&)> memoryRule = {};
     std::vector<std::string> inputs; ///< port names in order; a trailing "*" port takes any number: "in1", "in2", …
     std::vector<std::string> outputs;
     std::vector<ParamSpec> params;
@@ -133,6 +135,9 @@ struct NodeKind {
     /// The weights that can be of less than full rank, for inputs of these shapes. None: there is none.
     std::function<std::vector<RankedWeight>(const ParamMap&, std::span<const Shape> in)> weightsRule = {};
 };
+
+/// The traits of a node of that kind whose parameters, complete ones, are these.
+[[nodiscard]] NodeTraits traitsOf(const NodeKind& kind, const ParamMap& params);
 
 /// The table, in palette order. Immutable; any thread.
 [[nodiscard]] std::span<const NodeKind> nodeKinds();

@@ -78,6 +78,28 @@ NodeCost scaleCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t contex
     return cost;
 }
 
+void activationMemory(const ParamMap& p, NodeTraits& traits)
+{
+    const Activation* const activation = findActivation(paramText(p, "function"));
+    const ActivationKeeps keeps = activation != nullptr ? activation->keeps : ActivationKeeps::Input;
+    traits.keepsInputs = keeps == ActivationKeeps::Input;
+    traits.keptForReaders = keeps == ActivationKeeps::Input;
+    traits.isView = keeps == ActivationKeeps::Nothing;
+}
+
+NodeCost activationCost(const ParamMap& p, Shapes, Shapes out, std::int64_t context)
+{
+    return paramText(p, "function") == "identity" ? NodeCost{} : elementwise(out, context, 1);
+}
+
+/// The share that is kept of each element, beside the output.
+NodeCost dropoutCost(const ParamMap&, Shapes, Shapes out, std::int64_t context)
+{
+    NodeCost cost = elementwise(out, context, 1);
+    cost.activationElements *= 2;
+    return cost;
+}
+
 std::vector<std::string> namesOfActivations()
 {
     std::vector<std::string> names;
@@ -94,6 +116,7 @@ NodeKind activationKind()
             .category = "Norm and activation",
             .summary = "An elementwise non-linearity",
             .traits = {.byFeature = true},
+            .memoryRule = activationMemory,
             .inputs = {"in"},
             .outputs = {"out"},
             .params = {{.name = "function",
@@ -105,10 +128,7 @@ NodeKind activationKind()
                         .choices = namesOfActivations()}},
             .activationRule = [](const ParamMap& p, const std::string&) { return paramText(p, "function"); },
             .shapeRule = sameShapeRule,
-            .costRule =
-                [](const ParamMap& p, Shapes, Shapes out, std::int64_t context) {
-                    return elementwise(out, context, paramText(p, "function") == "identity" ? 0 : 1);
-                }};
+            .costRule = activationCost};
 }
 
 NodeKind scaleKind()
@@ -117,6 +137,9 @@ NodeKind scaleKind()
             .title = "Scale",
             .category = "Norm and activation",
             .summary = "Multiplies by a constant or a learned factor",
+            .traits = {.keptForReaders = true},
+            .memoryRule = [](const ParamMap& p,
+                             NodeTraits& traits) { traits.keepsInputs = paramText(p, "learned") != "no"; },
             .inputs = {"in"},
             .outputs = {"out"},
             .params = {realParam("value", "Value", 1.0, "The factor, or where it starts if it is learned.", -1e6, 1e6),
@@ -162,7 +185,7 @@ std::vector<NodeKind> normKinds()
          .title = "SwiGLU gate",
          .category = "Norm and activation",
          .summary = "silu(gate) · up",
-         .traits = {.byFeature = true},
+         .traits = {.keptForReaders = true, .byFeature = true},
          .inputs = {"gate", "up"},
          .outputs = {"out"},
          .params = {},
@@ -174,13 +197,16 @@ std::vector<NodeKind> normKinds()
          .title = "Dropout",
          .category = "Norm and activation",
          .summary = "Zeroes elements while training and scales the rest up",
-         .traits = {.passesResidual = true, .byFeature = true, .onlyInTraining = true},
+         .traits = {.keepsInputs = false,
+                    .keptForReaders = true,
+                    .passesResidual = true,
+                    .byFeature = true,
+                    .onlyInTraining = true},
          .inputs = {"in"},
          .outputs = {"out"},
          .params = {rateParam()},
          .shapeRule = sameShapeRule,
-         .costRule = [](const ParamMap&, Shapes, Shapes out,
-                        std::int64_t context) { return elementwise(out, context, 1); }},
+         .costRule = dropoutCost},
         scaleKind(),
     };
 }

@@ -6,6 +6,7 @@
 #include "app/look/theme.h"
 #include "app/window/main_window.h"
 #include "projects/file/store.h"
+#include "projects/library/examples.h"
 #include "projects/library/presets.h"
 
 #include <QTemporaryDir>

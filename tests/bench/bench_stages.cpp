@@ -10,7 +10,7 @@
 #include "engine/train/trainer.h"
 #include "projects/cost/cost.h"
 #include "projects/cost/stage_cost.h"
-#include "projects/library/presets.h"
+#include "projects/library/examples.h"
 #include "projects/library/schedule_presets.h"
 
 #include <ATen/Parallel.h>

@@ -14,6 +14,7 @@
 #include "engine/session/recorder.h"
 #include "engine/session/training_loop.h"
 #include "projects/cost/cost.h"
+#include "projects/library/examples.h"
 #include "projects/library/presets.h"
 #include "projects/nodes/graph_builder.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "projects/edit/edit.h"
-#include "projects/library/presets.h"
+#include "projects/library/examples.h"
 
 #include <QJsonDocument>
 #include <QJsonObject>

@@ -127,6 +127,17 @@ expect(folder_order_cli configure pass)
 fixture(folder_order_visualizers "residua_add_library(visualizers SOURCES visualizers/plot/a.cpp)\n"
   visualizers/plot/a.cpp "#include \"visualizers/theory/t.h\"\n" visualizers/theory/t.h "#pragma once\n")
 expect(folder_order_visualizers configure fail "a folder of visualizers may include" "gap, theory")
+# Folders of a folder have an order of their own, beside the one that their folder is in; what lies beside them is last.
+set(tokeniser "residua_add_library(engine_tokeniser SOURCES engine/tokeniser/base/a.cpp)\n")
+fixture(folder_order_within "${tokeniser}"
+  engine/tokeniser/base/a.cpp "#include \"engine/tokeniser/stages/s.h\"\n" engine/tokeniser/stages/s.h "#pragma once\n"
+  engine/tokeniser/t.h "#pragma once\n")
+expect(folder_order_within configure fail "a folder of engine/tokeniser may include itself and those before it" "base, models, stages")
+file(WRITE "${WORK}/folder_order_within/engine/tokeniser/base/a.cpp" "#include \"engine/tokeniser/t.h\"\n")
+expect(folder_order_within configure fail "engine/tokeniser/base/a.cpp:1: includes \"engine/tokeniser/t.h\": a folder of engine/tokeniser may")
+fixture(folder_order_above "residua_add_library(engine SOURCES engine/queries/base/a.cpp)\n"
+  engine/queries/base/a.cpp "#include \"engine/session/s.h\"\n" engine/session/s.h "#pragma once\n")
+expect(folder_order_above configure fail "engine/queries/base/a.cpp:1: includes \"engine/session/s.h\": a folder of engine may include")
 
 # A folder of an ordered module is nowhere free.
 fixture(folder_without_place "residua_add_library(visualizers SOURCES visualizers/new2/a.cpp)\n" visualizers/new2/a.cpp "// empty\n")

@@ -6,7 +6,7 @@
 #include "editor/shortcuts/live_weights.h"
 #include "editor/shortcuts/port_row.h"
 #include "editor/shortcuts/weight_legend.h"
-#include "projects/library/presets.h"
+#include "projects/library/examples.h"
 #include "tests/editor/canvas_driver.h"
 #include "tests/support/test_program.h"
 

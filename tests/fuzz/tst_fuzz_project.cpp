@@ -16,6 +16,7 @@
 #include "projects/file/json.h"
 #include "projects/file/json_document.h"
 #include "projects/layers/shortcut_cost.h"
+#include "projects/library/examples.h"
 #include "projects/library/presets.h"
 #include "projects/nodes/resolved_graph.h"
 #include "projects/schedule/stage_schedule.h"

@@ -9,7 +9,7 @@
 #include "engine/results/stages.h"
 #include "engine/runs/run_writer.h"
 #include "projects/base/utf8.h"
-#include "projects/library/presets.h"
+#include "projects/library/examples.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/mutate_store.h"
 #include "tests/support/test_program.h"

@@ -12,7 +12,7 @@
 #include "engine/runs/run_writer.h"
 #include "projects/base/whole_file.h"
 #include "projects/file/store.h"
-#include "projects/library/presets.h"
+#include "projects/library/examples.h"
 #include "resources/axis.h"
 #include "resources/colours.h"
 #include "tests/support/test_program.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/graph_text.h"
 
+#include "projects/library/examples.h"
 #include "projects/library/presets.h"
 #include "projects/nodes/graph_builder.h"
 

@@ -2,7 +2,7 @@
 #include "app/cli/arguments/choices.h"
 
 #include "engine/api/export_format.h"
-#include "projects/library/presets.h"
+#include "projects/library/examples.h"
 #include "projects/schema/fields.h"
 #include "resources/help.h"
 

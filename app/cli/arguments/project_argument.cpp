@@ -5,7 +5,7 @@
 #include "engine/api/data_summary.h"
 #include "projects/check/validate.h"
 #include "projects/file/store.h"
-#include "projects/library/presets.h"
+#include "projects/library/examples.h"
 #include "projects/schedule/stage_schedule.h"
 #include "projects/schema/fields.h"
 #include "projects/studies/sweep_grid.h"

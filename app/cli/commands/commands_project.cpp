@@ -12,7 +12,7 @@
 #include "projects/cost/cost.h"
 #include "projects/diff/diff.h"
 #include "projects/file/store.h"
-#include "projects/library/presets.h"
+#include "projects/library/examples.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/schema/describe_data.h"
 

@@ -6,6 +6,7 @@
 #include "app/schedule/schedule_page.h"
 #include "app/schedule/schedule_ribbon.h"
 #include "app/views/document_views.h"
+#include "projects/library/examples.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
 #include "tests/app/window_harness.h"

@@ -7,6 +7,7 @@
 #include "app/views/document_views.h"
 #include "editor/block/block_canvas.h"
 #include "projects/check/validate.h"
+#include "projects/library/examples.h"
 #include "projects/library/presets.h"
 #include "projects/nodes/node_kinds.h"
 #include "tests/app/window_harness.h"

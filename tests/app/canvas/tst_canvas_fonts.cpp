@@ -2,7 +2,7 @@
 // No text of a canvas has a "?" in place of a character.
 #include "app/canvas/canvas_fonts.h"
 #include "editor/block/block_node.h"
-#include "projects/library/presets.h"
+#include "projects/library/examples.h"
 #include "projects/model/topology.h"
 #include "projects/nodes/node_kinds.h"
 #include "tests/support/test_program.h"

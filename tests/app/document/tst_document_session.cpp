@@ -2,7 +2,7 @@
 #include "app/document/document_session.h"
 #include "projects/base/whole_file.h"
 #include "projects/file/store.h"
-#include "projects/library/presets.h"
+#include "projects/library/examples.h"
 #include "tests/support/test_program.h"
 
 #include <QSignalSpy>

@@ -5,7 +5,7 @@
 #include "app/help/help_words.h"
 #include "app/look/theme.h"
 #include "projects/cost/cost_topology.h"
-#include "projects/library/presets.h"
+#include "projects/library/examples.h"
 #include "projects/nodes/attention_features.h"
 #include "projects/nodes/expression.h"
 #include "projects/nodes/node_kinds.h"

@@ -3,6 +3,7 @@
 #include "app/palette/palette_model.h"
 #include "app/properties/customisation.h"
 #include "projects/edit/history.h"
+#include "projects/library/examples.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/nodes/node_kinds.h"

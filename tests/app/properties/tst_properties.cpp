@@ -2,7 +2,7 @@
 #include "app/inspector/property_editor.h"
 #include "app/properties/property_list.h"
 #include "projects/check/validate.h"
-#include "projects/library/presets.h"
+#include "projects/library/examples.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/schema/fields.h"
 #include "projects/transfer/topology_choice.h"

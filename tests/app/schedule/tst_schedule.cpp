@@ -6,7 +6,7 @@
 #include "app/schedule/schedule_ribbon.h"
 #include "app/schedule/stage_texts.h"
 #include "projects/edit/edit.h"
-#include "projects/library/presets.h"
+#include "projects/library/examples.h"
 #include "projects/library/schedule_presets.h"
 #include "tests/support/test_program.h"
 

@@ -4,7 +4,7 @@
 #include "app/sweeps/sweep_fields.h"
 #include "app/sweeps/sweep_panel.h"
 #include "engine/runs/run_writer.h"
-#include "projects/library/presets.h"
+#include "projects/library/examples.h"
 #include "tests/support/test_program.h"
 #include "visualizers/plot/background_pool.h"
 #include "visualizers/runs/shown_runs.h"

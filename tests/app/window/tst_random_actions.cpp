@@ -5,7 +5,7 @@
 #include "engine/runs/run_writer.h"
 #include "projects/check/validate.h"
 #include "projects/file/json.h"
-#include "projects/library/presets.h"
+#include "projects/library/examples.h"
 #include "tests/app/window/random_user.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/random_seed.h"

@@ -5,7 +5,7 @@
 #include "app/help/help_window.h"
 #include "app/palette/palette_view.h"
 #include "app/views/document_views.h"
-#include "projects/library/presets.h"
+#include "projects/library/examples.h"
 #include "resources/help.h"
 #include "tests/app/window_harness.h"
 

@@ -6,7 +6,7 @@
 #include "app/help/help_window.h"
 #include "app/start/new_project_dialog.h"
 #include "app/workspace/dock_extents.h"
-#include "projects/library/presets.h"
+#include "projects/library/examples.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
 

@@ -2,7 +2,7 @@
 #include "engine/data/boolean_polynomial.h"
 #include "engine/data/dataset.h"
 #include "engine/data/regression.h"
-#include "projects/library/presets.h"
+#include "projects/library/examples.h"
 #include "tests/support/test_program.h"
 
 #include <Eigen/LU>

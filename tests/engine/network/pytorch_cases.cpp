@@ -3,6 +3,7 @@
 
 #include "network_harness.h"
 
+#include "projects/library/examples.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/nodes/graph_builder.h"

@@ -12,6 +12,7 @@
 
 #include "projects/cost/cost.h"
 #include "projects/cost/stage_cost.h"
+#include "projects/nodes/activations.h"
 #include "projects/transfer/retrofit.h"
 #include "tests/support/graph_text.h"
 #include "tests/support/test_program.h"
@@ -278,6 +279,40 @@ private Q_SLOTS:
         const auto network = compiled(project);
         const engine::DeviceBatch batch = randomBatch(project, kCostBatch, kCostTime, 5);
         within("memory", cost->total.activationBytes / keptBy(*network, batch, kTraining), 0.97, 1.01);
+    }
+
+    /// What works feature by feature, between two linear layers and as a branch's end: some keep what they read, some
+    /// what they make, some neither.
+    void byFeature_data()
+    {
+        QTest::addColumn<QString>("node");
+        for (const projects::Activation& activation : projects::activations()) {
+            QTest::addRow("%s", activation.name.data())
+                << "activation function=" + QString::fromLatin1(activation.name.data());
+        }
+        QTest::newRow("scaled by a number") << "scale value=0.5";
+        QTest::newRow("scaled by a parameter") << "scale learned=scalar";
+        QTest::newRow("scaled by parameters") << "scale learned=per_feature";
+        QTest::newRow("dropout") << "dropout";
+        QTest::newRow("swiglu") << "swiglu";
+    }
+    void byFeature()
+    {
+        QFETCH(QString, node);
+        const QString gate = node == "swiglu" ? "; k linear out=256; x > k; k > n.up; l > n.gate" : "; l > n";
+        Project project = languageUnder("plain");
+        const QString between =
+            "x input; l linear out=256; n " + node + "; m linear; y output; x > l; n > m; m > y" + gate;
+        QString end = between;
+        end.replace("out=256", "out=64").replace("m linear; ", "").replace("n > m; m > y", "n > y");
+        for (const QString& block : {between, end}) {
+            project.network.blocks[0].graph = graphFrom(block.toStdString());
+            const auto cost = projects::costOf(project);
+            QVERIFY2(cost.ok(), cost.ok() ? "" : cost.error().text().c_str());
+            const auto network = compiled(project);
+            const engine::DeviceBatch batch = randomBatch(project, kCostBatch, kCostTime, 5);
+            within("memory", cost->total.activationBytes / keptBy(*network, batch, kTraining), 0.97, 1.01);
+        }
     }
 
     /// Steps that keep half of what their schedule is about, always as much. Memory is compared where whole layers are

@@ -6,6 +6,7 @@
 #include "engine/graph/graph_program.h"
 #include "engine/graph/node_builder.h"
 #include "projects/cost/cost.h"
+#include "projects/library/examples.h"
 #include "projects/library/presets.h"
 #include "projects/nodes/activations.h"
 #include "projects/nodes/graph_builder.h"

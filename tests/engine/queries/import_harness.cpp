@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "import_harness.h"
 
-#include "engine/queries/run_use.h"
+#include "engine/queries/base/run_use.h"
 #include "engine/results/run_reader.h"
 #include "engine/train/tensor_io.h"
 
@@ -36,7 +36,7 @@ Result<ImportReady> imported(const fs::path& folder, const fs::path& project)
 /// How far the run's logits and greedy continuation are from `expected`. Empty: near enough.
 QString faultOf(const fs::path& run, const QJsonObject& expected)
 {
-    const Result<OpenedCheckpoint> opened = openCheckpoint({run, {}, OtherData::Refuse}, std::nullopt);
+    const Result<OpenedCheckpoint> opened = openCheckpoint({run, {}, OtherData::Refuse}, std::nullopt, {});
     if (!opened) {
         return QString::fromStdString(opened.error().text());
     }

@@ -4,7 +4,7 @@
 #include "model_folder.h"
 
 #include "engine/codec/text_codec.h"
-#include "engine/queries/model_data.h"
+#include "engine/queries/models/model_data.h"
 #include "projects/base/whole_file.h"
 #include "tests/support/test_program.h"
 

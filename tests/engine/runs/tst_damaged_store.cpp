@@ -5,7 +5,7 @@
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/database.h"
 #include "engine/runs/mix_terms.h"
-#include "projects/library/presets.h"
+#include "projects/library/examples.h"
 #include "tests/engine/runs/run_files_harness.h"
 #include "tests/support/test_program.h"
 

@@ -3,7 +3,7 @@
 #include "engine/results/run_reader.h"
 #include "engine/results/sweep_members.h"
 #include "engine/runs/run_files.h"
-#include "projects/library/presets.h"
+#include "projects/library/examples.h"
 #include "tests/engine/runs/run_files_harness.h"
 #include "tests/support/test_program.h"
 

@@ -2,7 +2,7 @@
 #include "engine/files/crc32c.h"
 #include "engine/files/tensorboard.h"
 #include "engine/runs/run_writer.h"
-#include "projects/library/presets.h"
+#include "projects/library/examples.h"
 #include "tests/engine/runs/stored_tensors.h"
 #include "tests/support/test_program.h"
 

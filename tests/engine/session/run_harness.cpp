@@ -2,7 +2,7 @@
 #include "run_harness.h"
 
 #include "engine/results/run_reader.h"
-#include "projects/library/presets.h"
+#include "projects/library/examples.h"
 
 #include <chrono>
 #include <stdexcept>

@@ -276,7 +276,7 @@ private slots:
         QCOMPARE(reader->checkpoints().back(), ended.step);
     }
 
-    /// Losses are read by the clock too: how many steps follow the last good one is chance, what is recorded is not.
+    /// Neither of that step, nor of any that may follow it.
     void recordsNothingAfterALossThatIsNotFinite()
     {
         projects::Project project = quickVectors(1000);
@@ -343,104 +343,6 @@ private slots:
         QVERIFY2(said.find("t.txt] was changed while it was in use") != std::string::npos, said.c_str());
         QVERIFY2(said.find("; nor is there a checkpoint of what it had come to: [") != std::string::npos, said.c_str());
         QVERIFY2(said.find("checkpoints") != std::string::npos, said.c_str());
-    }
-
-    void answersWhileItTrainsAndChangesNothing()
-    {
-        projects::Project project = quickLanguage(40);
-        project.training.checkpointEvery = 5;
-        SessionProbe probe;
-        StartRun command = start(kFirst, project);
-        command.pauseAfter = 6;
-        probe.post(command);
-        QVERIFY(probe.waitFor<RunPaused>());
-        SampleRequest sample;
-        sample.tag = QueryTag{1};
-        sample.runDirectory = command.runDirectory;
-        sample.tokens = 30;
-        probe.post(sample);
-        EvaluateRequest evaluate;
-        evaluate.tag = QueryTag{2};
-        evaluate.runDirectory = command.runDirectory;
-        probe.post(evaluate);
-        probe.post(ListDevices{QueryTag{3}});
-        probe.post(Continue{kFirst});
-        QVERIFY(probe.waitFor<SampleReady>());
-        QVERIFY(probe.waitFor<EvaluationReady>());
-        QVERIFY(probe.waitFor<DevicesListed>());
-        QVERIFY(probe.waitFor<RunEnded>());
-        QVERIFY(!probe.all<SampleReady>().at(0).text.empty());
-        QVERIFY(probe.all<EvaluationReady>().at(0).loss > 0);
-        QVERIFY(probe.all<EvaluationReady>().at(0).batches > 0);
-        QCOMPARE(probe.all<DevicesListed>().at(0).devices.at(0).key, std::string("cpu"));
-        QCOMPARE(probe.losses(kFirst), tests::lossesOf(project, directory("alone")));
-    }
-
-    void replacesAnOlderQuery()
-    {
-        QVERIFY(!tests::lossesOf(quickLanguage(2), directory("trained")).empty());
-        SessionProbe probe;
-        SampleRequest sample;
-        sample.runDirectory = directory("trained");
-        sample.tokens = 1'000'000'000;
-        sample.tag = QueryTag{1};
-        probe.post(sample);
-        sample.tokens = 4;
-        sample.tag = QueryTag{2};
-        probe.post(sample);
-        QVERIFY(probe.waitFor<SampleReady>());
-        QVERIFY(probe.all<SampleReady>().at(0).tag == QueryTag{2});
-        QVERIFY(probe.all<QueryFailed>().at(0).tag == QueryTag{1});
-    }
-
-    /// On a thread of its own; a newer question, and who gives it up, end it before they are answered.
-    void learnsATokeniser()
-    {
-        std::string text;
-        for (int i = 0; i < 300; ++i) {
-            text += "the cat sat on the mat, number " + std::to_string(i) + "\n";
-        }
-        std::ofstream(directory("text.txt")) << text;
-        TokeniserRequest request{QueryTag{1},
-                                 {.text = directory("text.txt"), .output = directory("m.model"), .pieces = 300}};
-        SessionProbe probe;
-        probe.post(request);
-        QVERIFY(probe.waitFor<TokeniserReady>());
-        const auto ready = probe.all<TokeniserReady>();
-        QCOMPARE(ready.at(0).tokeniser.pieces, std::int64_t{300});
-        QVERIFY(std::filesystem::exists(ready.at(0).model));
-        QVERIFY(probe.all<QueryFailed>().empty());
-        request.training.output = directory("other.model");
-        request.tag = QueryTag{2};
-        probe.post(request);
-        request.tag = QueryTag{3};
-        probe.post(request);
-        probe.post(GiveUp{QueryTag{3}});
-        QVERIFY(probe.waitUntil([](const Event& event) {
-            const auto* failed = std::get_if<QueryFailed>(&event);
-            return failed && failed->tag == QueryTag{3};
-        }));
-        QCOMPARE(probe.all<QueryFailed>().size(), std::size_t(2));
-        QCOMPARE(std::filesystem::exists(request.training.output), false);
-    }
-
-    void answersThatAQuestionMakesNoSense()
-    {
-        QVERIFY(!tests::lossesOf(quickVectors(2), directory("vectors")).empty());
-        SessionProbe probe;
-        SampleRequest sample;
-        sample.runDirectory = directory("vectors");
-        probe.post(sample);
-        QVERIFY(probe.waitFor<QueryFailed>());
-        QVERIFY(probe.all<QueryFailed>().at(0).error.text().find("no language model") != std::string::npos);
-        EvaluateRequest evaluate;
-        evaluate.tag = QueryTag{5};
-        evaluate.runDirectory = directory("nowhere");
-        probe.post(evaluate);
-        QVERIFY(probe.waitUntil([](const Event& event) {
-            const auto* failed = std::get_if<QueryFailed>(&event);
-            return failed != nullptr && failed->tag == QueryTag{5};
-        }));
     }
 
     void summarisesData()

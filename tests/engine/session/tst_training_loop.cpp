@@ -20,6 +20,28 @@ using residua::tests::trainerOf;
 
 namespace {
 
+/// Diverges in its second step. The first layer is in every step: what it becomes in the first one is in the loss of
+/// the second.
+projects::Project diverging()
+{
+    projects::Project project = quickVectors(20);
+    const std::int64_t depth = project.network.depth();
+    for (const projects::TopologyPreset& preset : projects::topologyPresets(depth)) {
+        if (preset.name == "plain") {
+            project.topology = {preset.name, preset.wiring};
+        }
+    }
+    project.schedule.stages = {{0, 2, {1}}, {1, 2.5, {1}}, {8, static_cast<double>(depth), {1}}};
+    project.data.validationFraction = 0.5;
+    project.training.optimiser = projects::Sgd{};
+    project.training.learningRate = {.peak = 1e200, .warmupSteps = 0, .curve = projects::RateCurve::Constant};
+    project.training.clipNorm = 0;
+    project.training.observeEvery = 1;
+    project.training.validateEvery = 1;
+    project.training.checkpointEvery = 0;
+    return project;
+}
+
 /// The loop without what keeps its records.
 class TestTrainingLoop : public QObject {
     Q_OBJECT
@@ -89,6 +111,19 @@ private Q_SLOTS:
         QCOMPARE(steps, all);
     }
 
+    /// On the CPU no step follows the one that diverged, whatever is due after it.
+    void endsAtTheStepThatDiverges()
+    {
+        TrainingLoop loop(std::make_unique<Trainer>(trainerOf(diverging())));
+        QVERIFY(!loop.advance().found);
+        const StepOutcome outcome = loop.advance();
+        QVERIFY(outcome.status.ok());
+        QVERIFY(outcome.due.reading);
+        QVERIFY(outcome.found && outcome.found->diverged);
+        QCOMPARE(outcome.found->diverged->step, 2);
+        QCOMPARE(loop.trainer().stepsDone(), 2);
+    }
+
     /// However many steps were done after the one that diverged, nothing of them is found.
     void nothingIsFoundOfWhatFollowsADivergence_data()
     {
@@ -99,23 +134,8 @@ private Q_SLOTS:
     void nothingIsFoundOfWhatFollowsADivergence()
     {
         QFETCH(int, steps);
-        projects::Project project = quickVectors(20);
-        const std::int64_t depth = project.network.depth();
-        for (const projects::TopologyPreset& preset : projects::topologyPresets(depth)) {
-            if (preset.name == "plain") {
-                project.topology = {preset.name, preset.wiring};
-            }
-        }
-        // The first layer is in every step: what it becomes in the first one is in the loss of the second.
-        project.schedule.stages = {{0, 2, {1}}, {1, 2.5, {1}}, {8, static_cast<double>(depth), {1}}};
-        project.data.validationFraction = 0.5;
-        project.training.optimiser = projects::Sgd{};
-        project.training.learningRate = {.peak = 1e200, .warmupSteps = 0, .curve = projects::RateCurve::Constant};
-        project.training.clipNorm = 0;
-        project.training.observeEvery = 1;
-        project.training.validateEvery = 1;
-        project.training.checkpointEvery = 0;
-        TrainingLoop loop(std::make_unique<Trainer>(trainerOf(project)));
+        const projects::Project project = diverging();
+        TrainingLoop loop(std::make_unique<Trainer>(trainerOf(project)), LossLook::AtReadings);
         for (int i = 0; i < steps; ++i) {
             QVERIFY(!loop.advance().found);
         }

@@ -4,7 +4,7 @@
 #include "projects/base/json_pointer.h"
 #include "projects/base/json_tree.h"
 #include "projects/file/json.h"
-#include "projects/library/presets.h"
+#include "projects/library/examples.h"
 #include "projects/model/graph_pointer.h"
 #include "tests/support/random_document.h"
 #include "tests/support/random_seed.h"

@@ -9,6 +9,7 @@
 #include "projects/graphs/node_search.h"
 #include "projects/layers/shortcut_cost.h"
 #include "projects/layers/shortcut_edits.h"
+#include "projects/library/examples.h"
 #include "projects/library/presets.h"
 #include "projects/nodes/example_schema.h"
 #include "tests/projects/mix_of.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What takes problems away, and what keeps a choice of topology from making any.
 #include "projects/commands/cures.h"
+#include "projects/library/examples.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/transfer/topology_choice.h"

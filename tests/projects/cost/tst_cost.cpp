@@ -76,8 +76,8 @@ void TestCost::node_data()
     row("a layer_norm", 2 * 128, 7 * 128, 128);
     row("a layer_norm bias=false", 128, 6 * 128, 128);
     row("a activation function=relu", 0, 128, 128);
-    row("a activation function=identity", 0, 0, 128);
-    row("a dropout", 0, 128, 128);
+    row("a activation function=identity", 0, 0, 0);
+    row("a dropout", 0, 128, 2 * 128); // which it keeps, and what it makes
     row("a scale", 0, 128, 128);
     row("a scale learned=scalar", 1, 128, 128);
     row("a scale learned=per_feature", 128, 128, 128);

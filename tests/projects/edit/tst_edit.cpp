@@ -2,7 +2,7 @@
 #include "projects/edit/edit.h"
 
 #include "projects/file/json.h"
-#include "projects/library/presets.h"
+#include "projects/library/examples.h"
 #include "tests/projects/mix_of.h"
 #include "tests/support/random_document.h"
 #include "tests/support/random_seed.h"

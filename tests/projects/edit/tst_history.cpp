@@ -2,7 +2,7 @@
 #include "projects/edit/history.h"
 
 #include "projects/check/sound_project.h"
-#include "projects/library/presets.h"
+#include "projects/library/examples.h"
 #include "tests/support/random_document.h"
 #include "tests/support/random_seed.h"
 #include "tests/support/test_program.h"

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Language models of transformers as networks of this program, and networks as those.
 #include "projects/base/json_tree.h"
-#include "projects/huggingface/decoder.h"
+#include "projects/huggingface/decoder_kinds.h"
+#include "projects/huggingface/decoder_network.h"
+#include "projects/huggingface/decoder_of.h"
+#include "projects/huggingface/read_config.h"
+#include "projects/huggingface/write_config.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/check/validate.h"
+#include "projects/library/examples.h"
 #include "projects/library/presets.h"
 #include "projects/nodes/resolved_graph.h"
 #include "projects/nodes/shape.h"

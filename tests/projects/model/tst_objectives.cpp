@@ -4,7 +4,7 @@
 #include "projects/check/validate.h"
 #include "projects/commands/cures.h"
 #include "projects/file/json.h"
-#include "projects/library/presets.h"
+#include "projects/library/examples.h"
 #include "projects/model/objective.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/pytorch/pytorch_code.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the exported code says. That it computes the same is tests/engine/network/tst_pytorch_folder.
 #include "projects/cost/cost.h"
-#include "projects/library/presets.h"
+#include "projects/library/examples.h"
 #include "projects/nodes/expression.h"
 #include "projects/pytorch/graph_code.h"
 #include "projects/pytorch/python_text.h"

@@ -4,7 +4,7 @@
 
 #include "projects/check/validate.h"
 #include "projects/edit/field_edit.h"
-#include "projects/library/presets.h"
+#include "projects/library/examples.h"
 #include "projects/schema/field_reference.h"
 #include "projects/schema/method_keys.h"
 #include "projects/studies/sweep_grid.h"

@@ -3,7 +3,7 @@
 #include "projects/diff/diff.h"
 #include "projects/edit/edit.h"
 #include "projects/file/json.h"
-#include "projects/library/presets.h"
+#include "projects/library/examples.h"
 #include "projects/schedule/stage_schedule.h"
 #include "projects/studies/membership.h"
 #include "projects/studies/seed_repeats.h"

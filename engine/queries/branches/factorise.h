@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/api/session.h"
+#include "engine/queries/base/query.h"
+
+#include <memory>
+
+namespace residua::engine {
+
+/// A run's weights in factors that approximate what it has learned. Engine thread.
+[[nodiscard]] std::unique_ptr<Query> queryFor(const FactoriseRequest& request);
+
+} // namespace residua::engine

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/queries/branches/start_weights.h"
+
+#include "engine/train/tensor_io.h"
+#include "projects/depth/unrolled_depth.h"
+#include "projects/model/parameter_name.h"
+#include "projects/transfer/retrofit.h"
+
+#include <ATen/ops/tensor.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace residua::engine {
+namespace {
+
+using projects::BranchGate;
+using projects::BranchGateKind;
+using projects::DepthMix;
+using projects::Granularity;
+using projects::LaurelBound;
+using projects::MixNumbers;
+using projects::MultiStream;
+using projects::Project;
+using projects::UnrolledDepth;
+using projects::WeightKind;
+
+/// What the modules of a wiring are.
+Granularity granularityOf(const projects::Wiring& wiring)
+{
+    return projects::modulesIn(wiring, 1) > 1 ? Granularity::Half : Granularity::Layer;
+}
+
+/// α and β of each layer, one after the other, of what is learned for them (engine/depth/gate_wiring.cpp).
+std::vector<double> boundFactors(LaurelBound bound, std::vector<double> learned)
+{
+    for (std::size_t i = 0; i + 1 < learned.size() && bound != LaurelBound::None; i += 2) {
+        double& alpha = learned[i];
+        double& beta = learned[i + 1];
+        const bool sigmoid = bound == LaurelBound::Sigmoid;
+        const double share = 1 / (1 + std::exp(sigmoid ? -alpha : beta - alpha));
+        beta = sigmoid ? 1 / (1 + std::exp(-beta)) : 1 - share;
+        alpha = share;
+    }
+    return learned;
+}
+
+/// What is learned for α and β, or nullopt where they are out of bounds.
+std::optional<std::pair<double, double>> logitsOf(LaurelBound bound, double alpha, double beta)
+{
+    const bool within = alpha > 0 && beta > 0 && alpha < 1 && beta < 1;
+    switch (bound) {
+    case LaurelBound::None:
+        return std::pair(alpha, beta);
+    case LaurelBound::Sigmoid:
+        return within ? std::optional(std::pair(std::log(alpha / (1 - alpha)), std::log(beta / (1 - beta))))
+                      : std::nullopt;
+    case LaurelBound::Softmax:
+        return within && std::abs(alpha + beta - 1) <= 1e-9 ? std::optional(std::pair(std::log(alpha), std::log(beta)))
+                                                            : std::nullopt;
+    }
+    return std::nullopt;
+}
+
+/// What a run has learned of its wiring, without its recursion, where departureFromSums() sees nothing in the way.
+class Unroller {
+public:
+    Unroller(const Project& project, const TopologyWeights& learned, Granularity granularity)
+        : m_project(project), m_layers(project.network.depth()), m_learned(learned), m_granularity(granularity)
+    {
+    }
+
+    Result<UnrolledDepth> operator()(const DepthMix& mix) const
+    {
+        if (mix.gate.kind != projects::GateKind::None && !isZero(projects::kTopologyGate)) {
+            return projects::departureByGates(m_project.topology);
+        }
+        const projects::DepthPlan plan = projects::planOf(mix, m_layers);
+        std::optional<MixNumbers> coefficients =
+            projects::withLearned(mix, plan, numbers(projects::kTopologyCoefficient));
+        if (!coefficients) {
+            return Error{"topology", "the checkpoint's weights do not fit its project"};
+        }
+        MixNumbers applied = projects::appliedWeights(mix, plan, *std::move(coefficients));
+        if (mix.gate.kind == projects::GateKind::Inside) {
+            std::ranges::for_each(applied.values, [](double& weight) { weight = std::max(weight, 0.0); });
+        }
+        return projects::unrolled(mix, m_layers, applied, m_granularity);
+    }
+
+    Result<UnrolledDepth> operator()(const MultiStream& wiring) const
+    {
+        const std::vector<double> read = numbers(projects::kTopologyRead).values;
+        const std::vector<double> carry = numbers(projects::kTopologyCarry).values;
+        const std::vector<double> write = numbers(projects::kTopologyWrite).values;
+        std::vector<projects::StreamLayer> layers;
+        const auto part = [](const std::vector<double>& of, std::size_t index, std::size_t size) {
+            const auto begin = of.begin() + static_cast<std::ptrdiff_t>(index * size);
+            return std::vector<double>(begin, begin + static_cast<std::ptrdiff_t>(size));
+        };
+        const auto n = static_cast<std::size_t>(wiring.streams);
+        for (std::size_t module = 0; module < modulesOf(wiring); ++module) {
+            layers.push_back({part(read, module, n), part(carry, module, n * n), part(write, module, n)});
+        }
+        return projects::unrolled(layers, m_granularity, granularityOf(wiring));
+    }
+
+    Result<UnrolledDepth> operator()(const BranchGate& wiring) const
+    {
+        const std::size_t count = modulesOf(wiring);
+        std::vector<double> branch(count, 1.0);
+        std::vector<double> residual(count, 1.0);
+        if (wiring.gate == BranchGateKind::ReZero) {
+            branch = numbers(projects::kTopologyAlpha).values;
+            for (std::size_t module = 0; branch.size() < count; module += 2) { // the halves of a layer share it
+                branch.insert(branch.begin() + static_cast<std::ptrdiff_t>(module), branch[module]);
+            }
+        } else { // LAuReL-RW
+            const std::vector<double> factors = boundFactors(wiring.bound, numbers(projects::kTopologyFactor).values);
+            for (std::size_t layer = 0; layer < count; ++layer) {
+                branch[layer] = factors[2 * layer];
+                residual[layer] = factors[2 * layer + 1];
+            }
+        }
+        return projects::unrolled(branch, residual, m_granularity, granularityOf(wiring));
+    }
+
+    Result<UnrolledDepth> operator()(const projects::Concatenation&) const
+    {
+        return *projects::departureFromSums(m_project.topology);
+    }
+
+private:
+    [[nodiscard]] std::size_t modulesOf(const projects::Wiring& wiring) const
+    {
+        return static_cast<std::size_t>(projects::modulesIn(wiring, m_layers));
+    }
+
+    [[nodiscard]] at::Tensor tensor(const std::string& name) const
+    {
+        const auto found = m_learned.find(name);
+        return found == m_learned.end() ? at::Tensor() : found->second;
+    }
+    [[nodiscard]] bool isZero(const std::string& name) const
+    {
+        const at::Tensor values = tensor(name);
+        return !values.defined() || !values.any().item<bool>();
+    }
+    /// The parameter as numbers, a term for each place of its first dimension and a feature for each of its second.
+    [[nodiscard]] MixNumbers numbers(const std::string& name) const
+    {
+        MixNumbers result;
+        if (const at::Tensor values = tensor(name); values.defined()) {
+            const double* const data = values.const_data_ptr<double>();
+            result.features = values.dim() == 2 ? values.size(1) : 1;
+            result.values.assign(data, data + values.numel());
+        }
+        return result;
+    }
+
+    const Project& m_project;
+    std::int64_t m_layers;
+    const TopologyWeights& m_learned;
+    Granularity m_granularity;
+};
+
+at::Tensor tensorOf(const std::vector<double>& values)
+{
+    return at::tensor(values, at::kDouble);
+}
+
+/// The parameters of a new wiring that computes an unrolled one.
+struct Maker {
+    const Project& project;
+    const UnrolledDepth& wanted;
+
+    Result<TopologyWeights> operator()(const DepthMix& mix) const
+    {
+        const std::int64_t layers = project.network.depth();
+        const Result<MixNumbers> applied = projects::weightsFor(mix, layers, wanted);
+        if (!applied) {
+            return applied.error();
+        }
+        const bool learns = mix.weight != WeightKind::Fixed && mix.weight != WeightKind::DepthAttention;
+        if (!learns) {
+            return TopologyWeights{};
+        }
+        const Result<MixNumbers> coefficients = projects::coefficientsFor(mix, layers, *applied);
+        if (!coefficients) {
+            return coefficients.error();
+        }
+        at::Tensor values = tensorOf(coefficients->values);
+        if (mix.weight == WeightKind::PerToken) {
+            return biasesOf(mix, values);
+        }
+        if (mix.weight == WeightKind::PerFeature) {
+            values = values.view({-1, coefficients->features}).expand({-1, project.network.width});
+        }
+        return TopologyWeights{{projects::kTopologyCoefficient, values}};
+    }
+
+    Result<TopologyWeights> operator()(const BranchGate& wiring) const
+    {
+        const bool factors = wiring.gate == BranchGateKind::ReZero || wiring.gate == BranchGateKind::LaurelRw;
+        const bool shifted = projects::sitesOf(wiring) == projects::MixSites::Ffn;
+        const Result<projects::ResidualFactors> found = factors && !shifted
+                                                            ? projects::factorsFor(wanted, granularityOf(wiring))
+                                                            : Result<projects::ResidualFactors>(impossible());
+        if (!found) {
+            return found.error();
+        }
+        if (wiring.gate == BranchGateKind::LaurelRw) {
+            return factorsOf(wiring.bound, *found);
+        }
+        const bool carries = std::ranges::all_of(found->residual, [](double factor) { return factor == 1; });
+        const std::size_t each = found->branch.size() / static_cast<std::size_t>(project.network.depth());
+        std::vector<double> alpha; // the halves of a layer share it
+        bool shares = true;
+        for (std::size_t module = 0; module < found->branch.size(); ++module) {
+            if (module % each == 0) {
+                alpha.push_back(found->branch[module]);
+            }
+            shares = shares && found->branch[module] == alpha.back();
+        }
+        return carries && shares ? Result<TopologyWeights>(TopologyWeights{{projects::kTopologyAlpha, tensorOf(alpha)}})
+                                 : Result<TopologyWeights>(impossible());
+    }
+
+    Result<TopologyWeights> operator()(const MultiStream&) const { return impossible(); }
+    Result<TopologyWeights> operator()(const projects::Concatenation&) const { return impossible(); }
+
+private:
+    [[nodiscard]] Error impossible() const { return projects::cannotGiveSums(project.topology); }
+
+    [[nodiscard]] Result<TopologyWeights> factorsOf(LaurelBound bound, const projects::ResidualFactors& found) const
+    {
+        std::vector<double> learned;
+        for (std::size_t layer = 0; layer < found.branch.size(); ++layer) {
+            const auto logits = logitsOf(bound, found.branch[layer], found.residual[layer]);
+            if (!logits) {
+                return Error{"topology", "its factors are bounded, and those of layer " + std::to_string(layer + 1) +
+                                             " would have to be " + std::to_string(found.branch[layer]) + " and " +
+                                             std::to_string(found.residual[layer]) + "; choose no bound"};
+            }
+            learned.insert(learned.end(), {logits->first, logits->second});
+        }
+        return TopologyWeights{{projects::kTopologyFactor, tensorOf(learned).view({-1, 2})}};
+    }
+
+    /// Weights that are made for each token start as their biases (token_weights.cpp).
+    [[nodiscard]] TopologyWeights biasesOf(const DepthMix& mix, const at::Tensor& values) const
+    {
+        TopologyWeights result;
+        std::int64_t first = 0;
+        for (const projects::DepthReader& reader : projects::planOf(mix, project.network.depth()).readers) {
+            if (reader.terms() > 0) {
+                result[projects::topologyParameter(reader.target, "bias")] = values.narrow(0, first, reader.terms());
+                first += reader.terms();
+            }
+        }
+        return result;
+    }
+};
+
+/// What is stored of a topology.
+Result<TopologyWeights> topologyIn(const TensorFiles& stored)
+{
+    TopologyWeights weights;
+    for (const auto& [name, tensor] : stored.tensors()) {
+        if (!name.starts_with(projects::kTopologyPrefix)) {
+            continue;
+        }
+        const Result<at::Tensor> values = readTensor(stored, name);
+        if (!values) {
+            return values.error();
+        }
+        weights[name] = values->to(at::kDouble).contiguous();
+    }
+    return weights;
+}
+
+} // namespace
+
+Result<TopologyWeights> weightsThatKeep(const Project& before, const TensorFiles& learned, const Project& after)
+{
+    if (const auto refused = projects::departureFromSums(before.topology)) {
+        return *refused;
+    }
+    const Granularity granularity = projects::granularityFor(before.topology.wiring, after.topology.wiring);
+    const Result<TopologyWeights> weights = topologyIn(learned);
+    if (!weights) {
+        return weights.error();
+    }
+    const Result<UnrolledDepth> wanted = std::visit(Unroller(before, *weights, granularity), before.topology.wiring);
+    return wanted ? std::visit(Maker{after, *wanted}, after.topology.wiring) : Result<TopologyWeights>(wanted.error());
+}
+
+} // namespace residua::engine

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/api/session.h"
+#include "engine/network/network.h"
+#include "engine/queries/base/run_use.h"
+#include "engine/queries/base/staged_query.h"
+#include "engine/results/run_branch.h"
+#include "engine/train/transfer_plan.h"
+#include "projects/base/result.h"
+#include "projects/model/project.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace residua::engine {
+
+/// A staged query that makes a run of a checkpoint of another.
+template <class Own, class Request, class Ready>
+class TransferQuery : public StagedQuery<Own, Request, Ready> {
+public:
+    using StagedQuery<Own, Request, Ready>::StagedQuery;
+
+protected:
+    /// The first stage.
+    [[nodiscard]] Status open()
+    {
+        Result<OpenedCheckpoint> opened = openCheckpoint(useOf(this->m_request), this->m_request.step, this->watch());
+        if (!opened) {
+            return opened.error();
+        }
+        m_opened.emplace(std::move(*opened));
+        return Done{};
+    }
+    [[nodiscard]] const CheckpointFiles& checkpoint() const { return m_opened->checkpoint; }
+
+    std::optional<OpenedCheckpoint> m_opened;
+};
+
+/// Refuses a total of steps that leaves none to do after `done`; without one nothing is refused.
+[[nodiscard]] Status checkStepsLeft(std::optional<std::int64_t> steps, std::int64_t done);
+
+/// The run that goes on from `parent` at the checkpoint's step with `project`, whose network has been made from it.
+/// `how` tells of it, after the parent's name. Its directory and steps are for the caller to set.
+[[nodiscard]] RunBranch branchOf(const std::filesystem::path& parent, const OpenedCheckpoint& opened,
+                                 const projects::Project& project, RunEventKind kind, const std::string& how);
+
+/// Writes the new run's checkpoint: the network as it is, and an optimiser with the moments that the plan carries, byte
+/// for byte those of the old one.
+[[nodiscard]] Status writeTransferred(const std::filesystem::path& directory, const OpenedCheckpoint& opened,
+                                      const TransferPlan& plan, const projects::Project& project,
+                                      CompiledNetwork& network);
+
+} // namespace residua::engine

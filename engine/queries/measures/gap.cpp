@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How far weights in factors are from the full ones, by method: of weights that are drawn as the document says, or that
+// a run has learned. The fits have threads of their own, so that a run beside them goes on.
+#include "engine/queries/measures/gap.h"
+
+#include "engine/init/factor_fits.h"
+#include "engine/init/fit_cache.h"
+#include "engine/init/kept_fit.h"
+#include "engine/lowrank/fit_layers.h"
+#include "engine/queries/base/run_use.h"
+#include "engine/train/batches.h"
+#include "engine/train/fit_inputs.h"
+#include "engine/train/precision.h"
+#include "engine/train/tensor_io.h"
+#include "engine/train/transfer_plan.h"
+#include "projects/base/random.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/from_blob.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace residua::engine {
+namespace {
+
+using projects::LowRankInputs;
+using projects::Project;
+
+constexpr std::chrono::milliseconds kTell{100};
+
+/// Weights by methods, fitted on threads of their own from construction on. Destruction stops them.
+class GapFits {
+public:
+    GapFits(std::vector<LowRankProblem> problems, std::vector<LowRankMethod> methods)
+        : m_problems(std::move(problems)),
+          m_methods(std::move(methods)),
+          m_thread(
+              [this, threads = std::max(at::get_num_threads(), 1)](const std::stop_token& stop) { run(threads, stop); })
+    {
+    }
+
+    struct Fit {
+        std::size_t weight = 0;
+        std::size_t method = 0;
+        Result<LowRankFit> fit;
+    };
+    /// The fits that have ended since the last call.
+    [[nodiscard]] std::vector<Fit> take()
+    {
+        const std::scoped_lock lock(m_mutex);
+        return std::exchange(m_ended, {});
+    }
+    /// What is wrong with the cache; empty where nothing is.
+    [[nodiscard]] std::string faults() const { return m_cache.faults(); }
+
+private:
+    void run(int threads, const std::stop_token& stop)
+    {
+        LayerFitsWatch watch;
+        watch.stop = stop;
+        watch.fit = [this](const LowRankProblem& problem, LowRankMethod method, const LowRankWatch& fitting) {
+            return fitKept(problem, method, m_cache, fitting);
+        };
+        watch.finished = [this](std::size_t weight, std::size_t method, const Result<LowRankFit>& fit) {
+            const std::scoped_lock lock(m_mutex);
+            m_ended.push_back({weight, method, fit});
+        };
+        (void)fitLayers(m_problems, m_methods, threads, watch);
+    }
+
+    std::vector<LowRankProblem> m_problems;
+    std::vector<LowRankMethod> m_methods;
+    std::mutex m_mutex; ///< of what follows
+    std::vector<Fit> m_ended;
+    CachedFits m_cache{userFitCache()};
+    std::jthread m_thread; ///< last: it uses the others
+};
+
+class GapQuery final : public Query {
+public:
+    explicit GapQuery(GapRequest request) : m_request(std::move(request)) {}
+    QueryTag tag() const override { return m_request.tag; }
+    bool waits() const override { return kStages[m_stage] == &GapQuery::takeFits; }
+
+    std::optional<Event> takeNews() override
+    {
+        const auto now = std::chrono::steady_clock::now();
+        if (!m_told || now < m_tellAt) {
+            return std::nullopt;
+        }
+        m_told = false;
+        m_tellAt = now + kTell;
+        return GapProgress{m_request.tag, m_gap};
+    }
+
+private:
+    using Stage = Status (GapQuery::*)();
+    static const Stage kStages[];
+    static const std::size_t kStageCount;
+
+    std::optional<Event> work() override
+    {
+        const std::size_t stage = m_stage;
+        if (const Status done = (this->*kStages[stage])(); !done) {
+            return QueryFailed{m_request.tag, done.error()};
+        }
+        const std::size_t factorFits = m_fits.size() * m_gap.methods.size();
+        if (kStages[stage] == &GapQuery::takeFits && m_gap.done() < factorFits) {
+            return std::nullopt;
+        }
+        if (kStages[stage] == &GapQuery::fitFeatures && m_attention < attentions().size()) { // head by head
+            return std::nullopt;
+        }
+        if (kStages[stage] == &GapQuery::measureOutput && ++m_method < m_gap.methods.size()) {
+            m_stage = stage - 2; // the next method's factors
+            return std::nullopt;
+        }
+        if (stage + 1 == kStageCount) {
+            m_told = false; // the answer tells all
+            return GapReady{m_request.tag, std::move(m_gap)};
+        }
+        ++m_stage;
+        return std::nullopt;
+    }
+
+    [[nodiscard]] bool ofRun() const { return !m_request.runDirectory.empty(); }
+
+    Status open()
+    {
+        if (m_request.methods.empty()) {
+            return Error{"methods", "names none, expected spectral, exact or the like"};
+        }
+        Project project = m_request.project;
+        if (ofRun()) {
+            Result<OpenedCheckpoint> opened = openCheckpoint(useOf(m_request), m_request.step, watch());
+            if (!opened) {
+                return opened.error();
+            }
+            m_checkpoint.emplace(std::move(opened->checkpoint));
+            m_dataset = std::move(opened->dataset);
+            m_gap.step = m_checkpoint->state.step;
+            m_gap.notes = std::move(opened->run.notes);
+            project = std::move(opened->run.project);
+        }
+        m_fullProject = ofRun() ? project : fullRank(project);
+        if (m_request.rank) {
+            project.network.rank = *m_request.rank;
+        }
+        m_gap.inputs = m_request.inputs.value_or(project.initialisation.lowRankInputs);
+        m_gap.methods = m_request.methods;
+        m_gap.outputs.resize(m_gap.methods.size());
+        project = unfitted(std::move(project));
+        if (const Status sound = checkProject(project); !sound) {
+            return sound.error();
+        }
+        if (!ofRun()) {
+            Result<std::unique_ptr<Dataset>> dataset = Dataset::open(project, m_request.projectDirectory, watch());
+            if (!dataset) {
+                return dataset.error();
+            }
+            m_dataset = std::move(*dataset);
+        }
+        m_project = std::move(project);
+        return Done{};
+    }
+
+    /// The network with its weights in factors, as drawn: it knows which they are and what follows each.
+    Status compile()
+    {
+        auto network = CompiledNetwork::compile(m_project, m_dataset->schema(), "cpu");
+        if (!network) {
+            return network.error();
+        }
+        m_network = std::move(*network);
+        std::ranges::copy_if(m_network->initPlan().factored(), std::back_inserter(m_weights),
+                             [this](const FactoredWeight& weight) {
+                                 return !ofRun() || m_checkpoint->model.tensors().contains(weight.name);
+                             });
+        if (m_weights.empty() && attentions().empty()) {
+            return Error{"network", ofRun()
+                                        ? "the run holds no weight whole that is of lower rank here: expected a rank "
+                                          "for a run of full rank, or the project of a factored run"
+                                        : "no weight is below full rank: expected a rank, of the network or of a node"};
+        }
+        if (!ofRun()) {
+            return m_network->initialise(watch(), {});
+        }
+        TransferPlan kept;
+        for (const NamedParameter& parameter : m_network->parameters()) {
+            if (m_checkpoint->model.tensors().contains(parameter.name)) {
+                kept.copy(parameter.name, Moments::Fresh);
+            }
+        }
+        return kept.apply(m_checkpoint->model, *m_network, watch());
+    }
+
+    /// What the network of full weights makes of held data, and what its weights read of the training data.
+    Status runFull()
+    {
+        auto full = CompiledNetwork::compile(m_fullProject, m_dataset->schema(), "cpu");
+        if (!full) {
+            return full.error();
+        }
+        const Status weights =
+            ofRun() ? loadParameters(m_checkpoint->model, (*full)->parameters()) : (*full)->initialise(watch(), {});
+        if (!weights) {
+            return weights.error();
+        }
+        if (m_gap.inputs == LowRankInputs::Data) {
+            const Result<WeightInputs> inputs = readInputs(**full, *m_dataset, m_project.training, at::kCPU,
+                                                           passAfter(m_gap.step), fitLengthOf(m_project));
+            if (!inputs) {
+                return inputs.error();
+            }
+            m_moments = momentsByName(*inputs, (*full)->parameters());
+            m_attentionInputs = inputs->sequences();
+        }
+        Result<at::Tensor> output = outputOf(**full);
+        if (!output) {
+            return output.error();
+        }
+        m_fullOutput = std::move(*output);
+        return Done{};
+    }
+
+    /// On the first batch of the validation split, or of the training split where there is no other.
+    Result<at::Tensor> outputOf(CompiledNetwork& network)
+    {
+        const at::NoGradGuard noGrad;
+        const Split split = m_dataset->size(Split::Validation) > 0 ? Split::Validation : Split::Train;
+        SplitBatches batches(*m_dataset, split, m_project.training, at::kCPU, 1);
+        const Result<std::optional<DeviceBatch>> batch = batches.next();
+        if (!batch) {
+            return batch.error();
+        }
+        if (!*batch) {
+            return Error{"data", "there is no example to compare the networks' outputs on"};
+        }
+        return network.forward((*batch)->input, passAfter(m_gap.step));
+    }
+
+    Status startFits()
+    {
+        const at::NoGradGuard noGrad;
+        std::vector<LowRankProblem> problems;
+        InitPlan& plan = m_network->initPlan();
+        for (const FactoredWeight& weight : m_weights) {
+            const Result<at::Tensor> whole =
+                ofRun() ? readTensor(m_checkpoint->model, weight.name) : Result<at::Tensor>(plan.wholeOf(weight));
+            if (!whole) {
+                return whole.error();
+            }
+            const auto moments = m_moments.find(weight.name);
+            std::optional<FactorFit> fit =
+                plan.fitOf(weight, *whole, moments == m_moments.end() ? at::Tensor() : moments->second);
+            if (!fit) {
+                continue; // its factors are exact by every method
+            }
+            m_gap.weights.push_back(gapWeightOf(*fit));
+            problems.push_back(problemOf(*fit));
+            fit->whole = at::Tensor(); // the problem holds its numbers
+            m_fits.push_back(*std::move(fit));
+        }
+        for (const AttentionFeatures& attention : attentions()) {
+            const NamedParameter& features = m_network->parameters()[attention.parameter];
+            const at::IntArrayRef sizes = features.tensor.sizes();
+            m_gap.weights.push_back(
+                {features.name, sizes[0] * sizes[1], sizes[2], sizes[1], {}, GapWeight::Subject::Features});
+            m_startFeatures.push_back(features.tensor.detach().clone());
+        }
+        if (!attentions().empty()) {
+            m_network->initPlan().setFits(
+                {.attentionInputs = m_attentionInputs, .attentionLength = fitLengthOf(m_project)});
+        }
+        m_gap.fits.resize(m_gap.weights.size() * m_gap.methods.size());
+        m_factors.resize(m_gap.fits.size());
+        m_fitting = std::make_unique<GapFits>(std::move(problems), m_gap.methods);
+        m_told = true;
+        return Done{};
+    }
+
+    Status takeFits()
+    {
+        for (GapFits::Fit& ended : m_fitting->take()) {
+            GapFit& gap = m_gap.fit(ended.weight, ended.method);
+            if (ended.fit) {
+                gap = gapOf(*ended.fit);
+                m_factors[ended.weight * m_gap.methods.size() + ended.method] = std::move(*ended.fit);
+            } else {
+                gap.state = GapFit::State::Failed;
+                gap.note = ended.fit.error().text();
+            }
+            m_told = true;
+        }
+        if (const std::string faults = m_fitting->faults(); !faults.empty() && !std::exchange(m_faulty, true)) {
+            m_gap.notes.push_back(faults);
+        }
+        return Done{};
+    }
+
+    /// Writes the next method's factors into the network.
+    Status placeFactors()
+    {
+        m_fitting.reset();
+        m_isWhole = true;
+        for (std::size_t weight = 0; weight < m_fits.size(); ++weight) {
+            if (m_gap.fit(weight, m_method).state != GapFit::State::Fitted) {
+                m_isWhole = false;
+                continue;
+            }
+            const LowRankFit& fit = m_factors[weight * m_gap.methods.size() + m_method];
+            writeFactors(m_fits[weight], fit.left, fit.right);
+        }
+        m_attention = 0;
+        m_head = 0;
+        return Done{};
+    }
+
+    [[nodiscard]] const std::vector<AttentionFeatures>& attentions() const
+    {
+        return m_network->initPlan().attentions();
+    }
+
+    /// The features of one head, for the queries and keys that the method's factors give: as they are drawn or learned,
+    /// or fitted from there by a method that searches on samples or without.
+    Status fitFeatures()
+    {
+        if (m_attention == attentions().size()) {
+            return Done{};
+        }
+        const AttentionFeatures& attention = attentions()[m_attention];
+        const at::NoGradGuard noGrad;
+        const at::Tensor features = m_network->parameters()[attention.parameter].tensor;
+        if (m_head == 0) {
+            features.copy_(m_startFeatures[m_attention]);
+            m_problems = m_network->initPlan().problemsOf(attention);
+        }
+        const AttentionProblem& problem = m_problems[m_head];
+        GapFit& gap = m_gap.fit(m_fits.size() + m_attention, m_method);
+        if (const Status fitted = fitHead(problem, gap, features.select(0, std::int64_t(m_head))); !fitted) {
+            gap.state = GapFit::State::Failed;
+            gap.note = fitted.error().text();
+            m_isWhole = false;
+            m_head = m_problems.size();
+        } else if (++m_head == m_problems.size()) {
+            gap.state = GapFit::State::Fitted;
+            gap.meanCorrelation /= double(m_problems.size());
+        }
+        if (m_head == m_problems.size()) {
+            m_head = 0;
+            ++m_attention;
+            m_told = true;
+        }
+        return Done{};
+    }
+
+    Status fitHead(const AttentionProblem& problem, GapFit& gap, const at::Tensor& features)
+    {
+        AttentionError left;
+        // Features have one search, Adam on samples, for all methods that look at what follows; by the others they stay
+        // as they start.
+        if (projects::traitsOf(m_gap.methods[m_method]).looksAtWhatFollows) {
+            Result<AttentionFit> fit = fitKept(problem, m_cache, {});
+            if (!fit) {
+                return fit.error();
+            }
+            features.copy_(at::from_blob(fit->features.data(), features.sizes(), at::kDouble));
+            left = fit->after;
+            gap.seconds += fit->seconds;
+            gap.converged = gap.converged && fit->converged;
+            gap.note = fit->converged ? gap.note : "of a head: " + fit->note;
+            for (std::size_t i = 0; i < problem.start.size(); ++i) {
+                gap.weightError += std::pow(fit->features[i] - problem.start[i], 2);
+            }
+        } else {
+            const Result<AttentionError> measured = measureAttention(problem, problem.start);
+            if (!measured) {
+                return measured.error();
+            }
+            left = *measured;
+        }
+        gap.functionError += left.error;
+        gap.fullFunction += left.full;
+        const double norms = std::sqrt(left.own * left.full);
+        gap.meanCorrelation += norms > 0 ? (left.own + left.full - left.error) / (2 * norms) : 0;
+        return Done{};
+    }
+
+    /// By one method: of the network with its factors. Unknown where a fit of it has failed.
+    Status measureOutput()
+    {
+        if (!m_isWhole) {
+            return Done{};
+        }
+        const Result<at::Tensor> output = outputOf(*m_network);
+        if (!output) {
+            return output.error();
+        }
+        const at::NoGradGuard noGrad;
+        const double full = m_fullOutput.to(at::kDouble).norm().item<double>();
+        const double rest = (*output - m_fullOutput).to(at::kDouble).norm().item<double>();
+        if (full > 0) {
+            m_gap.outputs[m_method] = rest * rest / (full * full);
+        }
+        m_told = true;
+        return Done{};
+    }
+
+    GapRequest m_request;
+    Gap m_gap;
+    std::size_t m_stage = 0;
+    bool m_told = false; ///< there is news
+    bool m_faulty = false;
+    std::chrono::steady_clock::time_point m_tellAt{};
+    Project m_project;     ///< with its weights in factors
+    Project m_fullProject; ///< with the weights that are approximated whole
+    std::optional<CheckpointFiles> m_checkpoint;
+    std::unique_ptr<Dataset> m_dataset;
+    std::unique_ptr<CompiledNetwork> m_network; ///< of m_project
+    std::vector<FactoredWeight> m_weights;
+    std::map<std::string, at::Tensor> m_moments; ///< by the whole weight's name
+    at::Tensor m_fullOutput;
+    std::vector<FactorFit> m_fits; ///< of each weight, without the whole one
+    InputsByAttention m_attentionInputs;
+    std::vector<at::Tensor> m_startFeatures;  ///< of each attention by features, as they are drawn or learned
+    std::vector<AttentionProblem> m_problems; ///< of the heads of the attention that is fitted now
+    std::size_t m_attention = 0;
+    std::size_t m_head = 0;
+    bool m_isWhole = true; ///< all fits of the method are there
+    CachedFits m_cache{userFitCache()};
+    std::unique_ptr<GapFits> m_fitting;
+    std::vector<LowRankFit> m_factors; ///< as Gap::fits
+    std::size_t m_method = 0;          ///< whose outputs are compared next
+};
+
+const GapQuery::Stage GapQuery::kStages[] = {&GapQuery::open,        &GapQuery::compile,      &GapQuery::runFull,
+                                             &GapQuery::startFits,   &GapQuery::takeFits,     &GapQuery::placeFactors,
+                                             &GapQuery::fitFeatures, &GapQuery::measureOutput};
+const std::size_t GapQuery::kStageCount = std::size(kStages);
+
+} // namespace
+
+std::unique_ptr<Query> queryFor(const GapRequest& request)
+{
+    return std::make_unique<GapQuery>(request);
+}
+
+} // namespace residua::engine

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/api/session.h"
+#include "engine/queries/base/query.h"
+
+#include <memory>
+
+namespace residua::engine {
+
+/// How far factored weights are from the full ones. Its fits have threads of their own. Engine thread.
+[[nodiscard]] std::unique_ptr<Query> queryFor(const GapRequest& request);
+
+} // namespace residua::engine

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/queries/measures/network_queries.h"
+
+#include "engine/queries/base/run_use.h"
+#include "engine/runs/checkpoint.h"
+#include "engine/runtime/device.h"
+#include "engine/train/evaluation.h"
+#include "engine/train/sampler.h"
+#include "engine/train/stability.h"
+#include "engine/train/tensor_io.h"
+#include "engine/train/trainer.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace residua::engine {
+namespace {
+
+constexpr std::int64_t kPromptFromData = 16; ///< tokens of the data that an empty prompt begins with
+
+/// The network of a checkpoint, and which it is.
+struct Model {
+    TrainerParts parts;
+    std::int64_t step = 0;
+    std::vector<std::string> notes;
+};
+
+/// Loads a checkpoint's network on the device that its run used, or else on the CPU.
+Result<Model> loadModel(const RunUse& use, std::optional<std::int64_t> step, const PreparationWatch& watch)
+{
+    Result<OpenedRun> opened = openRun(use, LargeFiles::AsKnown, watch);
+    if (!opened) {
+        return opened.error();
+    }
+    const Result<CheckpointFiles> checkpoint = findCheckpoint(use.run, step, &opened->notes);
+    if (!checkpoint) {
+        return checkpoint.error();
+    }
+    const std::string device = openDevice(opened->info.device) ? opened->info.device : "cpu";
+    Result<TrainerParts> parts = openParts(opened->project, opened->projectDirectory, device, FirstWeights::Loaded,
+                                           {.data = watch, .weights = {}});
+    if (!parts) {
+        return parts.error();
+    }
+    if (const Status loaded = loadParameters(checkpoint->model, parts->network->parameters()); !loaded) {
+        return loaded.error();
+    }
+    return Model{std::move(*parts), checkpoint->state.step, std::move(opened->notes)};
+}
+
+class SampleQuery final : public Query {
+public:
+    explicit SampleQuery(SampleRequest request) : m_request(std::move(request)) {}
+    QueryTag tag() const override { return m_request.tag; }
+
+private:
+    std::optional<Event> work() override
+    {
+        if (!m_sampler) {
+            const Status begun = begin();
+            return begun ? std::nullopt : std::optional<Event>(QueryFailed{m_request.tag, begun.error()});
+        }
+        if (m_left <= 0) {
+            return SampleReady{m_request.tag, m_model->parts.dataset->decode(m_tokens), m_model->step, m_model->notes};
+        }
+        m_sampler->extend(m_tokens);
+        --m_left;
+        return std::nullopt;
+    }
+
+    Status begin()
+    {
+        Result<Model> model = loadModel(useOf(m_request), m_request.step, watch());
+        if (!model) {
+            return model.error();
+        }
+        const TrainerParts& parts = model->parts;
+        if (!parts.dataset->schema().input().isTokens()) {
+            return Error{"sample", "the run \"" + parts.project.name + "\" is no language model: its data are vectors"};
+        }
+        Result<std::vector<std::int64_t>> prompt = promptTokens(*parts.dataset);
+        if (!prompt) {
+            return prompt.error();
+        }
+        m_tokens = std::move(*prompt);
+        m_left = std::max<std::int64_t>(m_request.tokens, 0);
+        m_model.emplace(std::move(*model));
+        const projects::TrainingPlan& plan = m_model->parts.project.training;
+        m_sampler.emplace(*m_model->parts.network, m_model->parts.device,
+                          SamplerOptions{.window = plan.sequenceLength,
+                                         .temperature = m_request.temperature,
+                                         .topK = m_request.topK,
+                                         .seed = m_request.seed,
+                                         .step = m_model->step});
+        return Done{};
+    }
+
+    Result<std::vector<std::int64_t>> promptTokens(const Dataset& dataset) const
+    {
+        if (!m_request.prompt.empty()) {
+            Result<std::vector<std::int64_t>> tokens = dataset.encode(m_request.prompt);
+            if (tokens && tokens->empty()) {
+                return Error{"prompt", "it has no tokens"};
+            }
+            return tokens;
+        }
+        Batch batch;
+        if (const Status filled = dataset.fillSequential(batch, Split::Train, 0, 1); !filled) {
+            return filled.error();
+        }
+        if (batch.tokens.empty()) {
+            return Error{"prompt", "it is empty, and the data has no beginning to take instead"};
+        }
+        batch.tokens.resize(std::min<std::size_t>(batch.tokens.size(), kPromptFromData));
+        return std::move(batch.tokens);
+    }
+
+    SampleRequest m_request;
+    std::optional<Model> m_model;
+    std::optional<Sampler> m_sampler;
+    std::vector<std::int64_t> m_tokens;
+    std::int64_t m_left = 0;
+};
+
+class EvaluateQuery final : public Query {
+public:
+    explicit EvaluateQuery(EvaluateRequest request) : m_request(std::move(request)) {}
+    QueryTag tag() const override { return m_request.tag; }
+
+private:
+    std::optional<Event> work() override
+    {
+        if (!m_evaluation) {
+            const Status begun = begin();
+            return begun ? std::nullopt : std::optional<Event>(QueryFailed{m_request.tag, begun.error()});
+        }
+        if (const Status added = m_evaluation->advance(passAfter(m_model->step)); !added) {
+            return QueryFailed{m_request.tag, added.error()};
+        }
+        if (!m_evaluation->atEnd()) {
+            return std::nullopt;
+        }
+        return EvaluationReady{m_request.tag, m_evaluation->mean(), m_evaluation->batchesDone(), m_model->step,
+                               m_model->notes};
+    }
+
+    Status begin()
+    {
+        Result<Model> model = loadModel(useOf(m_request), m_request.step, watch());
+        if (!model) {
+            return model.error();
+        }
+        if (model->parts.dataset->size(m_request.split) == 0) {
+            return Error{"split", "the data has no " + std::string(nameOf(m_request.split).word) +
+                                      " part: give it a fraction in the project"};
+        }
+        m_model.emplace(std::move(*model));
+        TrainerParts& parts = m_model->parts;
+        m_evaluation.emplace(*parts.network, *parts.dataset, m_request.split, parts.project.training, parts.device,
+                             m_request.batches);
+        return Done{};
+    }
+
+    EvaluateRequest m_request;
+    std::optional<Model> m_model;
+    std::optional<Evaluation> m_evaluation;
+};
+
+class StabilityQuery final : public Query {
+public:
+    explicit StabilityQuery(StabilityRequest request) : m_request(std::move(request)) {}
+    QueryTag tag() const override { return m_request.tag; }
+
+private:
+    std::optional<Event> work() override
+    {
+        if (!m_stability) {
+            const Status begun = begin();
+            return begun ? std::nullopt : std::optional<Event>(QueryFailed{m_request.tag, begun.error()});
+        }
+        if (const Status added = m_stability->advance(); !added) {
+            return QueryFailed{m_request.tag, added.error()};
+        }
+        if (!m_stability->atEnd()) {
+            return std::nullopt;
+        }
+        return StabilityReady{m_request.tag, m_stability->matrices(), m_stability->loss(), m_stability->batchesDone(),
+                              m_model->step, m_model->notes};
+    }
+
+    Status begin()
+    {
+        Result<Model> model = loadModel(useOf(m_request), m_request.step, watch());
+        if (!model) {
+            return model.error();
+        }
+        if (model->parts.dataset->size(Split::Validation) == 0) {
+            return Error{"data", "the run has no validation split to measure on: give it a fraction in the project"};
+        }
+        m_model.emplace(std::move(*model));
+        TrainerParts& parts = m_model->parts;
+        const std::int64_t batches =
+            m_request.batches > 0 ? m_request.batches : parts.project.training.validationBatches;
+        m_stability.emplace(*parts.network, *parts.dataset, parts.project, parts.device, batches, m_model->step);
+        return Done{};
+    }
+
+    StabilityRequest m_request;
+    std::optional<Model> m_model;
+    std::optional<Stability> m_stability;
+};
+
+} // namespace
+
+std::unique_ptr<Query> queryFor(const SampleRequest& request)
+{
+    return std::make_unique<SampleQuery>(request);
+}
+
+std::unique_ptr<Query> queryFor(const EvaluateRequest& request)
+{
+    return std::make_unique<EvaluateQuery>(request);
+}
+
+std::unique_ptr<Query> queryFor(const StabilityRequest& request)
+{
+    return std::make_unique<StabilityQuery>(request);
+}
+
+} // namespace residua::engine

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/api/session.h"
+#include "engine/queries/base/query.h"
+
+#include <memory>
+
+namespace residua::engine {
+
+/// Questions to the network of a checkpoint, which is loaded for them. Engine thread.
+[[nodiscard]] std::unique_ptr<Query> queryFor(const SampleRequest& request);
+[[nodiscard]] std::unique_ptr<Query> queryFor(const EvaluateRequest& request);
+[[nodiscard]] std::unique_ptr<Query> queryFor(const StabilityRequest& request);
+
+} // namespace residua::engine

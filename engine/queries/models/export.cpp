@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A checkpoint as PyTorch code, with what the engine computes on a few examples beside it, as what is made of that
+// code, or as a model of transformers.
+#include "engine/queries/models/export.h"
+
+#include "engine/data/fingerprint.h"
+#include "engine/files/safetensors_header.h"
+#include "engine/queries/base/run_use.h"
+#include "engine/queries/base/staged_query.h"
+#include "engine/queries/models/model_data.h"
+#include "engine/queries/models/weight_reading.h"
+#include "engine/runs/checkpoint.h"
+#include "engine/runs/import_record.h"
+#include "engine/train/batches.h"
+#include "engine/train/precision.h"
+#include "engine/train/tensor_io.h"
+#include "engine/transfer/huggingface_folder.h"
+#include "engine/transfer/new_folder.h"
+#include "engine/transfer/onnx_graph.h"
+#include "engine/transfer/pytorch_folder.h"
+#include "projects/base/random.h"
+#include "projects/huggingface/custom_model.h"
+#include "projects/huggingface/decoder_of.h"
+#include "projects/huggingface/write_config.h"
+#include "projects/schedule/stage_schedule.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace residua::engine {
+namespace {
+
+constexpr std::int64_t kRecordedExamples = 2;
+constexpr std::int64_t kRecordedTokens = 32; ///< of each
+
+class ExportQuery final : public StagedQuery<ExportQuery, ExportRequest, ExportReady> {
+public:
+    explicit ExportQuery(ExportRequest request) : StagedQuery(std::move(request)) { m_ready.folder = m_request.folder; }
+    bool waits() const override { return m_graph.has_value(); }
+
+    std::optional<Event> takeNews() override
+    {
+        const std::optional<double> share =
+            m_modelWriter  ? m_news.take(m_modelWriter->tensorsDone(), m_modelWriter->tensors())
+            : m_codeWriter ? m_news.take(m_codeWriter->tensorsDone(), m_codeWriter->tensors())
+                           : std::nullopt;
+        return share ? std::optional<Event>(ExportProgress{m_request.tag, *share}) : std::nullopt;
+    }
+
+private:
+    /// Nothing is at its place before the last stage, so that what is given up before leaves nothing.
+    std::span<const Stage> stages() const override
+    {
+        static constexpr Stage kStages[] = {&ExportQuery::open,    &ExportQuery::choose, &ExportQuery::openData,
+                                            &ExportQuery::compile, &ExportQuery::write,  &ExportQuery::makeGraph,
+                                            &ExportQuery::keep};
+        return kStages;
+    }
+    bool hasMore(Stage stage) const override { return m_graph || (stage == &ExportQuery::write && !written()); }
+
+    [[nodiscard]] bool written() const { return m_model ? m_modelWriter->atEnd() : m_codeWriter->atEnd(); }
+
+    Status open()
+    {
+        Result<NewFolder> making = NewFolder::begin(m_request.folder);
+        if (!making) {
+            return making.error();
+        }
+        m_making.emplace(std::move(*making));
+        Result<OpenedRun> run = openRunAlone(useOf(m_request));
+        if (!run) {
+            return run.error();
+        }
+        m_run.emplace(std::move(*run));
+        Result<CheckpointFiles> checkpoint = findCheckpoint(m_request.runDirectory, m_request.step, &m_run->notes);
+        if (!checkpoint) {
+            return checkpoint.error();
+        }
+        m_checkpoint.emplace(std::move(*checkpoint));
+        Result<projects::SoundProject> sound = projects::soundProject(m_run->project);
+        if (!sound) {
+            return sound.error();
+        }
+        m_sound.emplace(std::move(*sound));
+        return Done{};
+    }
+
+    /// Decides, for a model of transformers, whether it is of one of its architectures or brings code of its own.
+    Status choose()
+    {
+        if (m_request.format != ExportFormat::HuggingFace) {
+            return Done{};
+        }
+        if (!projects::examplesOf((*m_sound)->data).input().isTokens()) {
+            return Error{"data", "the run is no language model, and transformers has models of language; expected "
+                                 "--to pytorch"};
+        }
+        m_type = weightTypeFrom(m_request.type);
+        if (!m_type && !m_request.type.empty()) {
+            return Error{"type", "got \"" + m_request.type + "\", expected " + weightTypeNames()};
+        }
+        if (Status same = checkTokeniser(useOf(m_request), *m_run); !same) {
+            return same;
+        }
+        Result<Companions> companions =
+            tokeniserCompanions((*m_sound)->data.source, m_run->projectDirectory, m_run->notes);
+        if (!companions) {
+            return companions.error();
+        }
+        Result<std::optional<ImportRecord>> imported = readImport(m_request.runDirectory);
+        if (!imported) {
+            return imported.error();
+        }
+        m_imported = std::move(*imported);
+        Result<projects::FoundDecoder> found = findDecoder();
+        if (found) {
+            m_model.emplace(Model{std::move(*found), std::move(*companions)});
+            return Done{};
+        }
+        if (m_type) {
+            return Error{"type", "a model with code of its own keeps the checkpoint's type: " + found.error().text()};
+        }
+        m_use = CustomModel{found.error().message, std::move(*companions)};
+        return Done{};
+    }
+
+    /// Weights need no data, and may be elsewhere than they: outputs are then recorded of drawn tokens.
+    Status openData()
+    {
+        if (m_model) {
+            return Done{};
+        }
+        Result<DataFingerprint> data =
+            fingerprintOf(m_run->project, m_run->projectDirectory, watch(), LargeFiles::AsKnown);
+        if (data) {
+            if (Status taken = takeData(useOf(m_request), std::move(*data), *m_run); !taken) {
+                return taken;
+            }
+        }
+        Result<std::unique_ptr<Dataset>> dataset =
+            data ? Dataset::open(m_run->project, m_run->projectDirectory, watch()) : data.error();
+        if (dataset) {
+            m_dataset = std::move(*dataset);
+            return Done{};
+        }
+        if (!projects::examplesOf(m_run->project.data).input().isTokens()) {
+            return dataset.error();
+        }
+        m_run->notes.push_back("the outputs that are recorded are of drawn tokens, for the data cannot be read: " +
+                               dataset.error().text());
+        return Done{};
+    }
+
+    /// The network and the examples whose outputs are recorded beside code.
+    Status compile()
+    {
+        if (m_model) {
+            return Done{};
+        }
+        projects::Project project = m_run->project;
+        if (project.training.precision == projects::Precision::Bf16) {
+            project.training.precision = projects::Precision::Fp32; // as its parameters are
+        }
+        const projects::ExampleSchema schema = m_dataset ? m_dataset->schema() : projects::examplesOf(project.data);
+        Result<std::unique_ptr<CompiledNetwork>> network = CompiledNetwork::compile(project, schema, "cpu");
+        if (!network) {
+            return network.error();
+        }
+        m_network = std::move(*network);
+        if (Status loaded = loadParameters(m_checkpoint->model, m_network->parameters()); !loaded) {
+            return loaded;
+        }
+        if (Status filled = m_dataset ? fillFromData(*m_dataset, m_batch) : fillDrawn(project, m_batch); !filled) {
+            return filled;
+        }
+        m_sample = upload(m_batch, schema, at::kCPU, parameterType(project.training.precision));
+        if (schema.hasTime()) {
+            const std::int64_t time = std::min(m_sample.input.size(1), kRecordedTokens);
+            m_sample.input = m_sample.input.narrow(1, 0, time).contiguous();
+            m_sample.target = m_sample.target.narrow(1, 0, time).contiguous();
+        }
+        return Done{};
+    }
+
+    Status write()
+    {
+        m_ready.step = m_checkpoint->state.step;
+        return m_model ? writeModel() : writeCode();
+    }
+
+    /// A piece of it.
+    Status writeModel()
+    {
+        if (!m_modelWriter) {
+            m_modelWriter.emplace(m_making->path(),
+                                  HuggingFaceSource{*m_sound, m_model->found, m_checkpoint->model,
+                                                    std::move(m_imported), m_type, exportedRun(), m_model->companions});
+        }
+        if (Status done = m_modelWriter->advance(); !done || !m_modelWriter->atEnd()) {
+            return done;
+        }
+        const HuggingFaceFolder& folder = m_modelWriter->folder();
+        m_ready.architecture = folder.architecture;
+        m_ready.layers = m_model->found.decoder.layers;
+        m_ready.parameters = folder.parameters;
+        m_ready.notes.insert(m_ready.notes.end(), folder.notes.begin(), folder.notes.end());
+        return Done{};
+    }
+
+    /// A piece of it.
+    Status writeCode()
+    {
+        if (!m_codeWriter) {
+            m_ready.ownCode = std::holds_alternative<CustomModel>(m_use);
+            m_ready.architecture = m_ready.ownCode ? projects::kOwnArchitecture : "";
+            m_codeWriter.emplace(m_making->path(),
+                                 PyTorchSource{*m_sound, *m_network, m_sample, exportedRun(), std::move(m_use)});
+        }
+        if (Status done = m_codeWriter->advance(); !done || !m_codeWriter->atEnd()) {
+            return done;
+        }
+        const PyTorchFolder folder = m_codeWriter->folder();
+        m_ready.layers = folder.layers;
+        m_ready.parameters = folder.parameters;
+        m_ready.leftOut = folder.leftOut;
+        return Done{};
+    }
+
+    /// Begins it, and later looks whether it has ended.
+    Status makeGraph()
+    {
+        if (m_request.format != ExportFormat::Onnx) {
+            return Done{};
+        }
+        if (!m_graph) {
+            Result<OnnxGraph> graph = OnnxGraph::begin(m_making->path());
+            if (!graph) {
+                return graph.error();
+            }
+            m_graph.emplace(std::move(*graph));
+            return Done{};
+        }
+        std::optional<Status> ended = m_graph->ended();
+        if (!ended) {
+            return Done{};
+        }
+        m_graph.reset();
+        return *ended;
+    }
+
+    Status keep()
+    {
+        m_ready.notes.insert(m_ready.notes.begin(), m_run->notes.begin(), m_run->notes.end());
+        return m_making->keep();
+    }
+
+    /// Finds the decoder that the network is, if all of the network is there; where it was imported, the architecture
+    /// that it came from goes first.
+    [[nodiscard]] Result<projects::FoundDecoder> findDecoder() const
+    {
+        const projects::StageSchedule& schedule = (*m_sound)->schedule;
+        const bool parts = !projects::trainsAll(schedule) && m_checkpoint->state.step < m_run->info.steps;
+        const bool byShare = schedule.scaling == projects::DropScaling::Evaluation ||
+                             schedule.scaling == projects::DropScaling::EvaluationInverse;
+        const bool weighs = byShare && !projects::trainsAll(schedule);
+        if (parts || weighs) {
+            return Error{"schedule", "its schedule gives layers a part of their own in evaluation"};
+        }
+        return projects::decoderOf(*m_sound, m_imported ? projects::modelTypeIn(m_imported->config) : std::string());
+    }
+
+    [[nodiscard]] projects::ExportedRun exportedRun() const
+    {
+        const std::string name = std::filesystem::path(m_request.runDirectory).filename().string();
+        return {name, m_checkpoint->state.step, m_run->info.steps, 0, 0, m_network && !m_dataset};
+    }
+
+    /// A few examples of the validation split, or of the training split where there is no other.
+    static Status fillFromData(const Dataset& dataset, Batch& batch)
+    {
+        const Split split = dataset.size(Split::Validation) > 0 ? Split::Validation : Split::Train;
+        if (Status filled = dataset.fillSequential(batch, split, 0, kRecordedExamples); !filled) {
+            return filled;
+        }
+        return batch.batch > 0 ? Status(Done{}) : Error{"data", "there is no example to record outputs on"};
+    }
+
+    static Status fillDrawn(const projects::Project& project, Batch& batch)
+    {
+        RandomStream draws(static_cast<std::uint64_t>(project.seeds.data), streamOf(Stream::Inputs));
+        const std::int64_t vocabulary = projects::examplesOf(project.data).input().vocabulary;
+        batch.batch = kRecordedExamples;
+        batch.time = std::min(project.training.sequenceLength, kRecordedTokens);
+        for (std::int64_t i = 0; i < batch.batch * batch.time; ++i) {
+            batch.tokens.push_back(draws.below(vocabulary));
+            batch.targets.push_back(draws.below(vocabulary));
+        }
+        return Done{};
+    }
+
+    /// A network that is one of transformers' own.
+    struct Model {
+        projects::FoundDecoder found;
+        Companions companions;
+    };
+
+    std::optional<NewFolder> m_making;
+    std::optional<OpenedRun> m_run;
+    std::optional<CheckpointFiles> m_checkpoint;
+    std::optional<projects::SoundProject> m_sound;
+    std::optional<StoredType> m_type;       ///< that was asked for
+    std::optional<ImportRecord> m_imported; ///< where the first weights came from
+    std::optional<Model> m_model;           ///< else it becomes code
+    std::variant<PlainPyTorch, CustomModel> m_use = PlainPyTorch{};
+    std::unique_ptr<Dataset> m_dataset; ///< for code, where it can be read
+    std::unique_ptr<CompiledNetwork> m_network;
+    Batch m_batch; ///< whose memory the sample may view
+    DeviceBatch m_sample;
+    std::optional<HuggingFaceWriter> m_modelWriter; ///< of what stands above, as the next
+    std::optional<PyTorchWriter> m_codeWriter;
+    ShareNews m_news;
+    std::optional<OnnxGraph> m_graph; ///< that is being made; goes before m_making, where it writes
+};
+
+} // namespace
+
+std::unique_ptr<Query> queryFor(const ExportRequest& request)
+{
+    return std::make_unique<ExportQuery>(request);
+}
+
+} // namespace residua::engine

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A model that transformers has saved, as a project and a run whose checkpoint of step 0 has its weights.
+#include "engine/queries/models/import.h"
+
+#include "engine/data/fingerprint.h"
+#include "engine/files/tensor_files.h"
+#include "engine/queries/base/run_use.h"
+#include "engine/queries/base/staged_query.h"
+#include "engine/queries/models/first_checkpoint.h"
+#include "engine/queries/models/model_data.h"
+#include "engine/queries/models/weight_reading.h"
+#include "engine/runs/import_record.h"
+#include "engine/runs/run_writer.h"
+#include "engine/train/trainer.h"
+#include "engine/transfer/file_tensors.h"
+#include "engine/transfer/new_folder.h"
+#include "projects/base/whole_file.h"
+#include "projects/file/store.h"
+#include "projects/huggingface/decoder_network.h"
+#include "projects/huggingface/read_config.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace residua::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kRunName = "imported";
+
+class ImportQuery final : public StagedQuery<ImportQuery, ImportRequest, ImportReady> {
+public:
+    using StagedQuery::StagedQuery;
+
+    std::optional<Event> takeNews() override
+    {
+        const std::optional<double> share = shareOf(m_reading, m_writing);
+        return share ? std::optional<Event>(ImportProgress{m_request.tag, *share}) : std::nullopt;
+    }
+
+private:
+    /// Nothing is at its place before the last stage, so that what is given up before leaves nothing.
+    std::span<const Stage> stages() const override
+    {
+        static constexpr Stage kStages[] = {
+            &ImportQuery::readConfig,  &ImportQuery::makeProject, &ImportQuery::compile,
+            &ImportQuery::readTensor,  &ImportQuery::identify,    &ImportQuery::beginRun,
+            &ImportQuery::writeTensor, &ImportQuery::endRun,      &ImportQuery::keep};
+        return kStages;
+    }
+    bool hasMore(Stage stage) const override
+    {
+        return (stage == &ImportQuery::readTensor && !m_reading->atEnd()) ||
+               (stage == &ImportQuery::writeTensor && !m_writing->atEnd());
+    }
+    QueryFailed failed(const Error& error) override { return {tag(), error, std::move(m_unfit)}; }
+
+    Status readConfig()
+    {
+        std::error_code code;
+        if (!fs::is_directory(m_request.folder, code)) {
+            return Error{m_request.folder.string(),
+                         "is no folder; expected one with config.json and model.safetensors"};
+        }
+        const Result<fs::path> path = fileOf(m_request.folder, "config.json");
+        if (!path) {
+            return path.error();
+        }
+        if (path->empty()) {
+            return Error{m_request.folder.string(), "has no config.json; expected a model's folder"};
+        }
+        Result<std::string> config = readFile(*path);
+        if (!config) {
+            return config.error();
+        }
+        Result<projects::ReadDecoder> decoder = projects::readDecoder(*config, path->string());
+        if (!decoder) {
+            return decoder.error();
+        }
+        Result<TensorFiles> files = TensorFiles::openFolder(m_request.folder);
+        if (!files) {
+            return files.error();
+        }
+        m_record.source = m_request.folder.string();
+        m_record.config = std::move(*config);
+        m_decoder = std::move(decoder->decoder);
+        m_ready.notes = std::move(decoder->notes);
+        m_files.emplace(std::move(*files));
+        return Done{};
+    }
+
+    /// The document with its data, beside its place.
+    Status makeProject()
+    {
+        Result<NewFolder> folder = NewFolder::begin(m_request.projectDirectory);
+        if (!folder) {
+            return folder.error();
+        }
+        m_folder.emplace(std::move(*folder));
+        const std::int64_t length = projects::projectOf(m_decoder, "", {}).training.sequenceLength;
+        Result<ModelData> data =
+            modelData(m_request.folder, m_folder->path(), m_request.data, m_decoder.vocabulary, length);
+        if (!data) {
+            return data.error();
+        }
+        m_ready.notes.insert(m_ready.notes.end(), data->notes.begin(), data->notes.end());
+        m_document.project =
+            projects::projectOf(m_decoder, m_request.projectDirectory.filename().string(), data->source);
+        if (const Status valid = checkProject(m_document.project); !valid) {
+            return valid;
+        }
+        return projects::saveProject(m_folder->path(), m_document);
+    }
+
+    Status compile()
+    {
+        Result<TrainerParts> parts = openParts(m_document.project, m_folder->path(), "cpu", FirstWeights::Loaded,
+                                               {.data = watch(), .weights = {}});
+        if (!parts) {
+            return parts.error();
+        }
+        m_network = std::move(parts->network);
+        auto transfers = transfersOf(*m_files, m_decoder, m_network->parameters(), m_request.folder.string(), m_unfit);
+        if (!transfers) {
+            return transfers.error();
+        }
+        std::map<StoredType, std::int64_t> counts;
+        for (const TransferStep& each : *transfers) {
+            ++counts[each.stored.place.type];
+        }
+        m_record.type = std::ranges::max_element(counts, {}, [](const auto& count) { return count.second; })->first;
+        for (const TransferStep& each : *transfers) {
+            if (each.stored.place.type != m_record.type) {
+                m_record.types[each.row.tensor.name] = each.stored.place.type;
+            }
+        }
+        m_reading.emplace(*m_files, std::move(*transfers));
+        noteTypes();
+        return Done{};
+    }
+
+    void noteTypes()
+    {
+        const auto is = [this](StoredType type) {
+            return m_record.type == type ||
+                   std::ranges::any_of(m_record.types, [type](const auto& each) { return each.second == type; });
+        };
+        if (is(StoredType::F64)) {
+            m_ready.notes.emplace_back("weights in double precision are rounded to single precision");
+        }
+    }
+
+    Status readTensor() { return m_reading->readNext(); }
+
+    Status identify()
+    {
+        Result<DataFingerprint> data =
+            fingerprintOf(m_document.project, m_folder->path(), watch(), LargeFiles::AsKnown);
+        if (!data) {
+            return data.error();
+        }
+        m_data = std::move(*data);
+        return Done{};
+    }
+
+    Status beginRun()
+    {
+        const projects::Project& project = m_document.project;
+        RunInfo info;
+        info.name = project.name;
+        info.device = "cpu";
+        info.steps = project.training.steps;
+        const fs::path run = m_folder->path() / projects::kRunsFolder / kRunName;
+        Result<RunWriter> writer = RunWriter::create(run, info, project, m_folder->path(), std::move(m_data));
+        if (!writer) {
+            return writer.error();
+        }
+        writer->event({0, RunEventKind::Imported, m_decoder.kind + " from " + m_record.source});
+        if (Status written = writeImport(run, m_record); !written) {
+            return written;
+        }
+        m_reading.reset();
+        m_writing.emplace(*std::move(writer), *m_network);
+        return m_writing->begin();
+    }
+
+    Status writeTensor() { return m_writing->writeNext(); }
+
+    Status endRun()
+    {
+        const Status ended = m_writing->end();
+        m_writing.reset(); // nothing of the run is open when its folder comes to its place
+        return ended;
+    }
+
+    Status keep()
+    {
+        m_ready.projectDirectory = m_request.projectDirectory;
+        m_ready.runDirectory = m_request.projectDirectory / projects::kRunsFolder / kRunName;
+        m_ready.architecture = m_decoder.kind;
+        m_ready.layers = m_decoder.layers;
+        m_ready.type = nameOf(m_record.type);
+        m_ready.parameters = countOf(m_network->parameters());
+        return m_folder->keep();
+    }
+
+    ImportRecord m_record;
+    projects::Decoder m_decoder;
+    std::optional<TensorFiles> m_files;
+    std::optional<NewFolder> m_folder;
+    projects::Document m_document;
+    std::unique_ptr<CompiledNetwork> m_network;
+    std::vector<std::string> m_unfit; ///< tensors that keep it from being imported
+    std::optional<WeightReading> m_reading;
+    std::optional<FirstCheckpoint> m_writing; ///< goes before m_folder, where it writes
+    DataFingerprint m_data;
+};
+
+} // namespace
+
+std::unique_ptr<Query> queryFor(const ImportRequest& request)
+{
+    return std::make_unique<ImportQuery>(request);
+}
+
+} // namespace residua::engine

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The tensors of a safetensors file as the first weights of a run, as far as their names and shapes fit.
+#include "engine/queries/models/load_weights.h"
+
+#include "engine/data/fingerprint.h"
+#include "engine/queries/base/run_use.h"
+#include "engine/queries/base/staged_query.h"
+#include "engine/queries/models/first_checkpoint.h"
+#include "engine/queries/models/weight_reading.h"
+#include "engine/runs/run_writer.h"
+#include "engine/train/trainer.h"
+#include "engine/transfer/file_tensors.h"
+#include "projects/base/text.h"
+#include "projects/file/store.h"
+#include "projects/huggingface/decoder_kinds.h"
+#include "projects/huggingface/decoder_of.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <span>
+#include <utility>
+
+namespace residua::engine {
+namespace {
+
+class LoadWeightsQuery final : public StagedQuery<LoadWeightsQuery, LoadWeightsRequest, LoadWeightsReady> {
+public:
+    using StagedQuery::StagedQuery;
+    LoadWeightsQuery(const LoadWeightsQuery&) = delete;
+    LoadWeightsQuery& operator=(const LoadWeightsQuery&) = delete;
+    /// A run that is half written does not stay.
+    ~LoadWeightsQuery() override
+    {
+        if (m_writing) {
+            m_writing.reset();
+            std::error_code ignored;
+            std::filesystem::remove_all(m_ready.runDirectory, ignored);
+        }
+    }
+
+    std::optional<Event> takeNews() override
+    {
+        const std::optional<double> share = shareOf(m_reading, m_writing);
+        return share ? std::optional<Event>(ImportProgress{m_request.tag, *share}) : std::nullopt;
+    }
+
+private:
+    /// What is given up before the last stage leaves nothing.
+    std::span<const Stage> stages() const override
+    {
+        static constexpr Stage kStages[] = {
+            &LoadWeightsQuery::open,       &LoadWeightsQuery::fit,         &LoadWeightsQuery::tell,
+            &LoadWeightsQuery::initialise, &LoadWeightsQuery::readTensor,  &LoadWeightsQuery::identify,
+            &LoadWeightsQuery::beginRun,   &LoadWeightsQuery::writeTensor, &LoadWeightsQuery::endRun};
+        return kStages;
+    }
+    bool hasMore(Stage stage) const override
+    {
+        return (stage == &LoadWeightsQuery::readTensor && !m_reading->atEnd()) ||
+               (stage == &LoadWeightsQuery::writeTensor && !m_writing->atEnd());
+    }
+
+    Status open()
+    {
+        if (const Status valid = checkProject(m_request.project); !valid) {
+            return valid;
+        }
+        Result<TensorFiles> files = TensorFiles::openFile(m_request.file);
+        if (!files) {
+            return files.error();
+        }
+        m_files.emplace(std::move(*files));
+        Result<TrainerParts> parts = openParts(m_request.project, m_request.projectDirectory, "cpu",
+                                               FirstWeights::Loaded, {.data = watch(), .weights = {}});
+        if (!parts) {
+            return parts.error();
+        }
+        m_parts.emplace(std::move(*parts));
+        return Done{};
+    }
+
+    /// By their names here, and by those of the architecture that the network is.
+    Status fit()
+    {
+        std::vector<NamedParameter>& parameters = m_parts->network->parameters();
+        TransferPlan own;
+        for (const NamedParameter& parameter : parameters) {
+            own.copy(parameter.name, Moments::Fresh);
+        }
+        take(own.match(*m_files, parameters));
+        const auto sound = projects::soundProject(m_request.project);
+        const auto found = sound ? projects::decoderOf(*sound) : Result<projects::FoundDecoder>(sound.error());
+        if (found) {
+            const auto named = [&](const std::string& name) { return found->parameter(name); };
+            take(matchModel(*m_files, found->decoder, named, parameters));
+            m_decoder = found->decoder;
+        }
+        if (m_steps.empty()) {
+            const std::string first = m_files->tensors().empty() ? "none" : m_files->tensors().begin()->first;
+            return Error{m_request.file.string(), "no tensor has the name and the shape of a parameter of the network; "
+                                                  "the first of the file is " +
+                                                      first + ", the first of the network " + parameters.front().name};
+        }
+        return Done{};
+    }
+
+    void take(TransferReport report)
+    {
+        for (TransferStep& step : report.steps) {
+            for (const std::string& parameter : step.row.tensor.parameters) {
+                m_rows[parameter] = {parameter, step.name, true, ""};
+            }
+            m_used.insert(step.name);
+            m_steps.push_back(std::move(step));
+        }
+        for (const TransferReport::Contradiction& each : report.contradictions) {
+            for (const std::string& parameter : each.row.tensor.parameters) {
+                m_rows.try_emplace(parameter, LoadWeightsReady::Row{parameter, each.name, false, each.what});
+            }
+            m_used.insert(each.name);
+        }
+    }
+
+    /// What became of each parameter. Distances of texts take their time: the nearest of the first names are looked
+    /// for, and for the first parameters.
+    Status tell()
+    {
+        constexpr std::size_t kMostCompared = 512;
+        constexpr std::size_t kMostGuesses = 32;
+        for (const auto& [name, tensor] : m_files->tensors()) {
+            if (!m_used.contains(name) && !(m_decoder && projects::isRedundant(*m_decoder, name))) {
+                m_ready.unused.push_back(name);
+            }
+        }
+        const std::span<const std::string> compared(m_ready.unused.data(),
+                                                    std::min(m_ready.unused.size(), kMostCompared));
+        std::size_t guesses = 0;
+        for (const NamedParameter& parameter : m_parts->network->parameters()) {
+            const auto known = m_rows.find(parameter.name);
+            if (known != m_rows.end()) {
+                m_ready.rows.push_back(known->second);
+                continue;
+            }
+            const std::string_view meant =
+                guesses++ < kMostGuesses ? nearest(parameter.name, compared) : std::string_view();
+            m_ready.rows.push_back({parameter.name, "", false,
+                                    meant.empty()
+                                        ? "the file has no such tensor"
+                                        : "the file has no such tensor; the nearest is " + std::string(meant)});
+        }
+        return Done{};
+    }
+
+    Status initialise()
+    {
+        m_reading.emplace(*m_files, std::move(m_steps));
+        return m_parts->network->initialise(watch(), [this](const std::string& name) {
+            const auto row = m_rows.find(name);
+            return row == m_rows.end() || !row->second.fits;
+        });
+    }
+
+    Status readTensor() { return m_reading->readNext(); }
+
+    Status identify()
+    {
+        Result<DataFingerprint> data =
+            fingerprintOf(m_request.project, m_request.projectDirectory, watch(), LargeFiles::AsKnown);
+        if (!data) {
+            return data.error();
+        }
+        m_data = std::move(*data);
+        return Done{};
+    }
+
+    Status beginRun()
+    {
+        Result<RunWriter> writer = newRun(std::move(m_data));
+        if (!writer) {
+            return writer.error();
+        }
+        m_ready.runDirectory = writer->directory();
+        writer->event({0, RunEventKind::Imported, "weights from " + m_request.file.string()});
+        m_reading.reset();
+        m_writing.emplace(*std::move(writer), *m_parts->network);
+        return m_writing->begin();
+    }
+
+    Status writeTensor() { return m_writing->writeNext(); }
+
+    Status endRun()
+    {
+        if (Status ended = m_writing->end(); !ended) {
+            return ended;
+        }
+        m_writing.reset();
+        return Done{};
+    }
+
+    Result<RunWriter> newRun(DataFingerprint data)
+    {
+        RunInfo info;
+        info.name = m_request.project.name;
+        info.device = "cpu";
+        info.steps = m_request.project.training.steps;
+        return m_request.runDirectory.empty()
+                   ? RunWriter::createIn(m_request.projectDirectory / projects::kRunsFolder, info, m_request.project,
+                                         m_request.projectDirectory, std::move(data))
+                   : RunWriter::create(m_request.runDirectory, info, m_request.project, m_request.projectDirectory,
+                                       std::move(data));
+    }
+
+    std::optional<projects::Decoder> m_decoder; ///< that the network is, where it is one
+    std::optional<TensorFiles> m_files;
+    std::optional<TrainerParts> m_parts;
+    std::vector<TransferStep> m_steps;
+    std::map<std::string, LoadWeightsReady::Row> m_rows; ///< of the parameters that a tensor of the file is meant for
+    std::set<std::string> m_used;
+    std::optional<WeightReading> m_reading;
+    std::optional<FirstCheckpoint> m_writing; ///< while a run is there that is not whole
+    DataFingerprint m_data;
+};
+
+} // namespace
+
+std::unique_ptr<Query> queryFor(const LoadWeightsRequest& request)
+{
+    return std::make_unique<LoadWeightsQuery>(request);
+}
+
+} // namespace residua::engine

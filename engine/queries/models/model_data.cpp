@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/queries/models/model_data.h"
+
+#include "engine/api/data_summary.h"
+#include "engine/codec/text_codec.h"
+#include "engine/files/lfs_pointer.h"
+#include "engine/files/tensor_files.h"
+#include "engine/transfer/new_folder.h"
+#include "projects/base/files.h"
+#include "projects/base/whole_file.h"
+
+#include <utility>
+
+namespace residua::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kStandInText = "text.txt";
+constexpr const char* kStandInTokens = "tokens.bin";
+/// Windows in what stands for data: the validation split is a tenth.
+constexpr std::int64_t kWindows = 16;
+
+/// What a tokeniser's file is called in a model's folder; the first that can be read is taken.
+constexpr const char* kJsonTokeniser = "tokenizer.json";
+constexpr const char* kPieceTokeniser = "tokenizer.model";
+constexpr const char* kTokenisers[] = {kJsonTokeniser, kPieceTokeniser};
+
+/// What transformers keeps beside it: which tokens begin and end a text, and the like.
+constexpr const char* kBeside[] = {"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
+                                   "generation_config.json", "chat_template.jinja"};
+constexpr const char* kTokeniserFolder = "tokeniser";
+
+std::string standInText(std::int64_t tokens)
+{
+    constexpr std::string_view kLines = "No text was named when this model was imported, and these lines stand for "
+                                        "one.\nThey are enough to try the model, and say nothing of how good it is.\n"
+                                        "Name a text of your own for that: one that it has not seen.\n";
+    constexpr std::int64_t kBytesOfToken = 8; // more than a tokeniser of English takes
+    std::string text;
+    while (static_cast<std::int64_t>(text.size()) < tokens * kBytesOfToken) {
+        text += kLines;
+    }
+    return text;
+}
+
+template <class Id>
+std::string standInTokens(std::int64_t tokens, std::int64_t vocabulary)
+{
+    constexpr std::int64_t kStride = 7919; // neighbours in the file are far apart in a vocabulary
+    std::string bytes;
+    for (std::int64_t i = 0; i < tokens; ++i) {
+        auto id = static_cast<Id>(i * kStride % vocabulary);
+        for (std::size_t byte = 0; byte < sizeof(Id); ++byte, id = static_cast<Id>(id >> 8)) {
+            bytes += static_cast<char>(id & 0xFF);
+        }
+    }
+    return bytes;
+}
+
+/// The files of a tokeniser, where the folder has it: its own and those beside it.
+Result<std::vector<fs::path>> filesOf(const char* tokeniser, const fs::path& folder)
+{
+    const Result<fs::path> path = fileOf(folder, tokeniser);
+    if (!path) {
+        return path.error();
+    }
+    std::vector<fs::path> files;
+    if (path->empty()) {
+        return files;
+    }
+    files.push_back(*path);
+    for (const char* const name : kBeside) {
+        const Result<fs::path> beside = fileOf(folder, name);
+        if (beside && !beside->empty()) {
+            files.push_back(*beside);
+        }
+    }
+    return files;
+}
+
+Result<projects::Tokeniser> readTokeniser(const fs::path& path)
+{
+    const Result<InputFile> file = InputFile::open(path);
+    const Status fetched = file ? refuseLfsPointer(*file, "the tokeniser") : Status(file.error());
+    return fetched ? tokeniserAt(path) : Result<projects::Tokeniser>(fetched.error());
+}
+
+/// The first that can be read, copied into the project; why others cannot is a note.
+Result<std::optional<projects::Tokeniser>> copiedTokeniser(const fs::path& folder, const fs::path& project,
+                                                           std::int64_t vocabulary, std::vector<std::string>& notes)
+{
+    for (const char* const name : kTokenisers) {
+        const Result<std::vector<fs::path>> files = filesOf(name, folder);
+        if (!files) {
+            return files.error();
+        }
+        if (files->empty()) {
+            continue;
+        }
+        const Result<projects::Tokeniser> read = readTokeniser(files->front());
+        if (!read || read->vocabulary > vocabulary) {
+            notes.push_back(read ? std::string(name) + " has " + std::to_string(read->vocabulary) +
+                                       " tokens, the model " + std::to_string(vocabulary) + ": it is left out"
+                                 : "the tokeniser is left out: " + read.error().text());
+            continue;
+        }
+        std::error_code code;
+        fs::create_directory(project / kTokeniserFolder, code);
+        if (const Status copied = copyInto(project / kTokeniserFolder, *files); !copied) {
+            return copied.error();
+        }
+        return std::optional(projects::Tokeniser{read->kind, std::string(kTokeniserFolder) + "/" + name, vocabulary});
+    }
+    return std::optional<projects::Tokeniser>();
+}
+
+Result<ModelData> textData(const fs::path& project, const std::optional<projects::Source>& data,
+                           const projects::Tokeniser& tokeniser, std::int64_t length)
+{
+    ModelData made;
+    if (!data) {
+        if (const Status written = writeFileAtomically(project / kStandInText, standInText(kWindows * length));
+            !written) {
+            return written.error();
+        }
+        made.source = projects::TextData{kStandInText, tokeniser};
+        made.notes.push_back(std::string(kStandInText) + " stands for the data: losses on it mean nothing until a text "
+                                                         "of your own takes its place");
+        return made;
+    }
+    made.source = *data;
+    std::visit(
+        [&](auto& source) {
+            if constexpr (requires { source.tokeniser; }) {
+                source.tokeniser = tokeniser;
+            }
+        },
+        made.source);
+    return made;
+}
+
+Result<ModelData> tokenData(const fs::path& project, const std::optional<projects::Source>& data,
+                            std::int64_t vocabulary, std::int64_t length)
+{
+    ModelData made;
+    if (!data) {
+        const std::int64_t tokens = kWindows * (length + 1);
+        const bool narrow = vocabulary <= 1 << 16;
+        const std::string bytes = narrow ? standInTokens<std::uint16_t>(tokens, vocabulary)
+                                         : standInTokens<std::uint32_t>(tokens, vocabulary);
+        if (const Status written = writeFileAtomically(project / kStandInTokens, bytes); !written) {
+            return written.error();
+        }
+        made.source = projects::TokenFileData{
+            kStandInTokens, {}, narrow ? projects::TokenWidth::Uint16 : projects::TokenWidth::Uint32, vocabulary};
+        made.notes.push_back("the folder has no tokeniser that is read: prompts are ids of tokens, and " +
+                             std::string(kStandInTokens) +
+                             " stands for the data: losses on it mean nothing until "
+                             "tokens of your own (.bin) take its place");
+        return made;
+    }
+    made.source = *data;
+    if (auto* const text = std::get_if<projects::TextData>(&made.source); text && vocabulary == 256) {
+        text->tokeniser = {};
+        return made;
+    }
+    auto* const tokens = std::get_if<projects::TokenFileData>(&made.source);
+    if (tokens == nullptr) {
+        return Error{"data", "the model's folder has no tokeniser that is read: expected ready-made tokens (.bin)"};
+    }
+    tokens->vocabulary = vocabulary;
+    return made;
+}
+
+Companions byteCompanions()
+{
+    Companions companions;
+    companions.tokeniser = projects::ExportedTokeniser::Auto;
+    companions.written[kJsonTokeniser] = byteTokenizerJson();
+    companions.written[tokeniserSettings(kJsonTokeniser).string()] =
+        "{\n  \"clean_up_tokenization_spaces\": false,\n  \"tokenizer_class\": \"PreTrainedTokenizerFast\"\n}\n";
+    return companions;
+}
+
+/// Whatever the file is called in the project: by the name under which transformers looks for its kind. What lies
+/// beside it belongs to it where both have come from a model's folder, and the settings where they are read here too.
+Result<Companions> modelCompanions(projects::TokeniserKind kind, const fs::path& model)
+{
+    const bool json = kind == projects::TokeniserKind::TokenizerJson;
+    const fs::path settings = tokeniserSettings(model);
+    Companions companions;
+    const char* const name = json ? kJsonTokeniser : kPieceTokeniser;
+    companions.files[name] = model;
+    std::error_code code;
+    for (const char* const other : kBeside) {
+        const bool belongs = model.filename() == name || (json && settings.filename() == other);
+        if (belongs && fs::is_regular_file(model.parent_path() / other, code)) {
+            companions.files[other] = model.parent_path() / other;
+        }
+    }
+    const bool hasSettings = companions.files.contains(settings.filename().string());
+    companions.tokeniser = json || (hasSettings && namesTokeniserClass(settings))
+                               ? projects::ExportedTokeniser::Auto
+                               : projects::ExportedTokeniser::SentencePiece;
+    if (json && !hasSettings) {
+        const Result<std::string> written = settingsOf(model);
+        if (!written) {
+            return written.error();
+        }
+        companions.written[settings.filename().string()] = *written;
+    }
+    return companions;
+}
+
+} // namespace
+
+Result<ModelData> modelData(const fs::path& folder, const fs::path& project,
+                            const std::optional<projects::Source>& data, std::int64_t vocabulary, std::int64_t length)
+{
+    const bool ready = data && std::holds_alternative<projects::TokenFileData>(*data);
+    std::vector<std::string> notes;
+    const auto tokeniser = copiedTokeniser(folder, project, vocabulary, notes);
+    if (!tokeniser) {
+        return tokeniser.error();
+    }
+    const bool tokenises = *tokeniser && !ready;
+    if (*tokeniser && ready) {
+        notes.push_back((*tokeniser)->model + " is the model's tokeniser; ready-made tokens take none, so prompts are "
+                                              "ids of tokens until a text takes their place");
+    }
+    Result<ModelData> made =
+        tokenises ? textData(project, data, **tokeniser, length) : tokenData(project, data, vocabulary, length);
+    if (made) {
+        made->notes.insert(made->notes.begin(), notes.begin(), notes.end());
+    }
+    return made;
+}
+
+Result<Companions> tokeniserCompanions(const projects::Source& source, const fs::path& projectDirectory,
+                                       std::vector<std::string>& notes)
+{
+    const projects::Tokeniser* const tokeniser = std::visit(
+        [](const auto& each) -> const projects::Tokeniser* {
+            if constexpr (requires { each.tokeniser; }) {
+                return &each.tokeniser;
+            } else {
+                return nullptr;
+            }
+        },
+        source);
+    if (tokeniser != nullptr && tokeniser->kind == projects::TokeniserKind::Bytes) {
+        return byteCompanions();
+    }
+    if (tokeniser == nullptr || !projects::hasModel(tokeniser->kind)) {
+        return Companions{};
+    }
+    const fs::path model = projectDirectory / tokeniser->model;
+    std::error_code code;
+    if (!fs::is_regular_file(model, code)) {
+        notes.push_back("the tokeniser is left out: there is no file " + model.string());
+        return Companions{};
+    }
+    return modelCompanions(tokeniser->kind, model);
+}
+
+} // namespace residua::engine

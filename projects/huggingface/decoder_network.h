@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/huggingface/decoder.h"
+#include "projects/model/project.h"
+
+#include <string>
+
+namespace residua::projects {
+
+/// The network: a stack of one block, or of two where only later layers have a window.
+[[nodiscard]] Network networkOf(const Decoder& decoder);
+/// A project of it that goes on training from given weights.
+[[nodiscard]] Project projectOf(const Decoder& decoder, const std::string& name, const Source& source);
+
+} // namespace residua::projects
