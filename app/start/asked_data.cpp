@@ -12,16 +12,31 @@ namespace residua::app {
 namespace {
 
 template <class Data>
-concept HasPath = requires(Data data) { data.path; };
+concept HasPath = requires(Data data)
+{
+    data.path;
+};
 template <class Data>
-concept HasKey = requires(Data data) { data.field; };
+concept HasKey = requires(Data data)
+{
+    data.field;
+};
 template <class Data>
-concept HasParts = requires(Data data) { data.parts; };
+concept HasParts = requires(Data data)
+{
+    data.parts;
+};
 template <class Data>
-concept HasTokeniser = requires(Data data) { data.tokeniser; };
+concept HasTokeniser = requires(Data data)
+{
+    data.tokeniser;
+};
 /// That of a generator is no matter of the file that it comes from.
 template <class Data>
-concept HasVocabulary = HasPath<Data> && requires(Data data) { data.vocabulary; };
+concept HasVocabulary = HasPath<Data> && requires(Data data)
+{
+    data.vocabulary;
+};
 
 } // namespace
 
