@@ -112,6 +112,12 @@ QString schemaLine(std::string_view words)
     return translated(projects::headline(words));
 }
 
+QString choiceLine(const projects::Choice& choice)
+{
+    const QString help = translated(std::string(choice.help));
+    return help.isEmpty() ? schemaLine(choice.title) : QStringLiteral("%1: %2").arg(schemaLine(choice.title), help);
+}
+
 std::vector<Property> fieldProperties(const Project& project, std::string_view part)
 {
     std::vector<Property> properties;

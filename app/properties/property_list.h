@@ -17,6 +17,8 @@ struct PropertyText {
 
 /// The schema's words as they stand by themselves, in the user's language.
 [[nodiscard]] QString schemaLine(std::string_view words);
+/// A choice with its help, for whoever has not seen it before: "Text: a file, or a folder of .txt files".
+[[nodiscard]] QString choiceLine(const projects::Choice& choice);
 
 /// Where the texts of a mixture stand in the document.
 inline constexpr const char* kMixtureParts = "/data/source/parts";

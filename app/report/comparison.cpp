@@ -15,6 +15,7 @@
 #include "projects/model/topology.h"
 #include "projects/schedule/stage_schedule.h"
 #include "projects/schema/method_keys.h"
+#include "projects/studies/pareto_front.h"
 #include "projects/studies/sweep_grid.h"
 #include "resources/axis.h"
 

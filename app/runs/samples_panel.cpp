@@ -18,9 +18,8 @@ namespace residua::app {
 
 namespace {
 
-constexpr int kTokens = 120;
-constexpr int kMostTokens = 5000;
-constexpr double kTemperature = 0.8;
+constexpr int kTokens = 120;      ///< fewer than a request's own: texts are sampled at each checkpoint
+constexpr int kMostTokens = 5000; ///< more are asked for in the terminal
 constexpr int kNarrowPrompt = 60;
 
 } // namespace
@@ -55,7 +54,7 @@ void SamplesPanel::layOut()
     m_tokens->setAccessibleName(tr("Tokens to add"));
     m_temperature->setRange(0, 10);
     m_temperature->setSingleStep(0.1);
-    m_temperature->setValue(kTemperature);
+    m_temperature->setValue(engine::SampleRequest{}.temperature);
     m_temperature->setPrefix(tr("T "));
     m_temperature->setAccessibleName(tr("Temperature"));
     m_temperature->setToolTip(tr("Temperature; 0 takes the likeliest token always"));

@@ -7,14 +7,16 @@
 #include "app/look/format.h"
 #include "app/look/screen_fit.h"
 #include "app/look/theme.h"
+#include "app/properties/property_list.h"
 #include "app/runs/background.h"
+#include "app/start/asked_data.h"
 #include "app/start/data_preview.h"
 #include "app/start/tokeniser_dialog.h"
 #include "projects/check/validate.h"
-#include "projects/commands/data_commands.h"
 #include "projects/cost/cost.h"
-#include "projects/model/data_endings.h"
 #include "projects/model/data_source.h"
+#include "projects/nodes/example_schema.h"
+#include "projects/schema/fields.h"
 #include "projects/studies/sweep_grid.h"
 
 #include <QComboBox>
@@ -48,6 +50,17 @@ struct ReadData {
     Result<projects::Tokeniser> tokeniser;
     Result<engine::DataPreview> preview;
 };
+
+/// Fills the box with the choices of the schema's field at `pointer`, its default chosen. The data of an item is its
+/// place among them.
+void fillChoices(QComboBox& box, std::string_view pointer)
+{
+    const projects::FieldEntry field = projects::fieldOfSchema(pointer).value();
+    for (const projects::Choice& choice : field.choices) {
+        box.addItem(choiceLine(choice), box.count());
+    }
+    box.setCurrentIndex(static_cast<int>(std::get<std::int64_t>(field.defaultValue)));
+}
 
 } // namespace
 
@@ -107,12 +120,8 @@ QFormLayout* NewProjectDialog::makeDataForm()
     m_path->setObjectName(QStringLiteral("newPath"));
     m_tokeniser->setObjectName(QStringLiteral("newTokeniser"));
     m_model->setObjectName(QStringLiteral("newModel"));
-    m_kind->addItems({tr("Synthetic language, built in"), tr("Text: a file, or a folder of .txt files"),
-                      tr("JSON Lines or Parquet: a text in each row"), tr("Mixture: texts with weights"),
-                      tr("Token file"), tr("Vectors: linear regression"), tr("Vectors: low-rank regression"),
-                      tr("Vectors: boolean polynomial")});
-    m_tokeniser->addItems({tr("bytes"), tr("characters"), tr("SentencePiece"), tr("tokenizer.json, of Hugging Face")});
-    m_vocabulary->setValue(256);
+    fillChoices(*m_kind, "/data/source/kind");
+    fillChoices(*m_tokeniser, "/data/source/tokeniser/kind");
     m_mixture.data.source = projects::MixtureData{};
     m_parts->show(m_mixture);
     m_path->setPlaceholderText(tr("Where it lies"));
@@ -228,50 +237,29 @@ void NewProjectDialog::connectFields()
     }
 }
 
-NewProjectDialog::Kind NewProjectDialog::kind() const
+projects::TokeniserKind NewProjectDialog::tokeniserKind() const
 {
-    return static_cast<Kind>(m_kind->currentIndex());
+    return static_cast<projects::TokeniserKind>(m_tokeniser->currentData().toInt());
 }
 
 bool NewProjectDialog::namesData() const
 {
-    if (kind() == Kind::Mixture) {
-        return !std::get<projects::MixtureData>(m_mixture.data.source).parts.empty();
-    }
-    const bool file = kind() == Kind::Text || kind() == Kind::JsonLines || kind() == Kind::Tokens;
-    return !file || !m_path->text().trimmed().isEmpty();
+    const AskedData asked = askedOf(source());
+    return asked.parts ? !std::get<projects::MixtureData>(m_mixture.data.source).parts.empty()
+                       : !asked.path || !m_path->text().trimmed().isEmpty();
 }
 
 projects::Source NewProjectDialog::source() const
 {
-    const std::string path = m_path->text().trimmed().toStdString();
-    projects::Tokeniser tokeniser;
-    tokeniser.kind = static_cast<projects::TokeniserKind>(m_tokeniser->currentIndex());
-    tokeniser.model = m_model->text().trimmed().toStdString();
-    tokeniser.vocabulary = tokeniser.kind == projects::TokeniserKind::Bytes ? 256 : m_vocabulary->value();
-    switch (kind()) {
-    case Kind::Synthetic:
-        return projects::SyntheticLanguage{};
-    case Kind::Text:
-        return projects::TextData{path, tokeniser};
-    case Kind::JsonLines:
-        return projects::JsonLinesData{
-            .path = path, .field = m_key->text().trimmed().toStdString(), .tokeniser = tokeniser};
-    case Kind::Mixture: {
-        auto mixture = std::get<projects::MixtureData>(m_mixture.data.source);
-        mixture.tokeniser = tokeniser;
-        return mixture;
+    AnsweredData answers{.path = m_path->text().trimmed().toStdString(),
+                         .key = m_key->text().trimmed().toStdString(),
+                         .parts = std::get<projects::MixtureData>(m_mixture.data.source).parts,
+                         .tokeniser = {.kind = tokeniserKind(), .model = m_model->text().trimmed().toStdString()},
+                         .vocabulary = m_vocabulary->value()};
+    if (projects::hasVocabulary(answers.tokeniser.kind)) {
+        answers.tokeniser.vocabulary = answers.vocabulary;
     }
-    case Kind::Tokens:
-        return projects::TokenFileData{.path = path, .validationPath = {}, .vocabulary = m_vocabulary->value()};
-    case Kind::Linear:
-        return projects::LinearRegression{};
-    case Kind::LowRank:
-        return projects::LowRankRegression{};
-    case Kind::Polynomial:
-        break;
-    }
-    return projects::BooleanPolynomial{};
+    return sourceFrom(m_kind->currentData().toULongLong(), answers);
 }
 
 projects::NewProject NewProjectDialog::wanted() const
@@ -291,8 +279,8 @@ projects::NewProject NewProjectDialog::wanted() const
 /// Other data, other sizes: those of the example that trains on such.
 void NewProjectDialog::chooseKind()
 {
-    const bool vectors = kind() >= Kind::Linear;
-    const projects::NewProject proposal = projects::proposalFor(source());
+    const projects::Source chosen = source();
+    const projects::NewProject proposal = projects::proposalFor(chosen);
     const auto project = projects::projectFrom(proposal);
     {
         const std::pair<QSpinBox*, std::int64_t> values[] = {{m_depth, proposal.depth},
@@ -305,8 +293,7 @@ void NewProjectDialog::chooseKind()
             box->setValue(static_cast<int>(value));
         }
         const QSignalBlocker still(m_vocabulary);
-        m_vocabulary->setValue(static_cast<int>(kind() == Kind::Tokens ? projects::TokenFileData{}.vocabulary
-                                                                       : projects::Tokeniser{}.vocabulary));
+        m_vocabulary->setValue(static_cast<int>(proposedVocabulary(chosen)));
         m_counted.clear(); // a tokeniser's file is counted anew
         const QSignalBlocker quiet(m_topology);
         m_topology->clear();
@@ -315,18 +302,14 @@ void NewProjectDialog::chooseKind()
         }
         m_topology->setCurrentIndex(std::max(m_topology->findData(QString::fromStdString(proposal.topology)), 0));
     }
-    m_networkForm->setRowVisible(m_sequence, !vectors);
+    m_networkForm->setRowVisible(m_sequence, projects::examplesOf({.source = chosen}).hasTime());
     update();
 }
 
 void NewProjectDialog::browseFile()
 {
-    const QString filters[] = {fileFilter(tr("Text"), projects::kTextEndings),
-                               fileFilter(tr("JSON Lines or Parquet"), projects::kRecordEndings),
-                               fileFilter(tr("Token files"), projects::kTokenEndings)};
-    const int filter = static_cast<int>(kind()) - static_cast<int>(Kind::Text);
-    const QString chosen =
-        QFileDialog::getOpenFileName(this, tr("Data"), m_path->text(), filters[std::clamp(filter, 0, 2)]);
+    const QString chosen = QFileDialog::getOpenFileName(this, tr("Data"), m_path->text(),
+                                                        fileFilter(m_kind->currentText(), endingsOf(source())));
     takeChosen(*m_path, chosen);
 }
 
@@ -351,7 +334,7 @@ void NewProjectDialog::trainTokeniser()
     }
     auto* dialog = new TokeniserDialog(m_engine, *subject, this);
     connect(dialog, &TokeniserDialog::chosen, this, [this](const std::filesystem::path& model, std::int64_t pieces) {
-        m_tokeniser->setCurrentIndex(static_cast<int>(projects::TokeniserKind::SentencePiece));
+        m_tokeniser->setCurrentIndex(m_tokeniser->findData(static_cast<int>(projects::TokeniserKind::SentencePiece)));
         m_model->setText(QDir::toNativeSeparators(QString::fromStdString(model.string())));
         m_vocabulary->setValue(static_cast<int>(pieces));
     });
@@ -370,21 +353,17 @@ void NewProjectDialog::changeMixture(const Result<projects::Edit>& edit)
 
 void NewProjectDialog::update()
 {
-    const Kind chosen = kind();
-    const bool mixture = chosen == Kind::Mixture;
-    const bool text = mixture || chosen == Kind::Text || chosen == Kind::JsonLines;
-    const bool file = (text && !mixture) || chosen == Kind::Tokens;
-    const auto tokeniser = static_cast<projects::TokeniserKind>(m_tokeniser->currentIndex());
-    m_dataForm->setRowVisible(m_path->parentWidget(), file);
-    m_dataForm->setRowVisible(m_parts, mixture);
-    m_dataForm->setRowVisible(m_key, chosen == Kind::JsonLines);
-    m_dataForm->setRowVisible(m_tokeniser->parentWidget(), text);
-    m_browseFolder->setVisible(text);
-    m_train->setVisible(!mixture);
+    const AskedData asked = askedOf(source());
+    m_dataForm->setRowVisible(m_path->parentWidget(), asked.path);
+    m_dataForm->setRowVisible(m_parts, asked.parts);
+    m_dataForm->setRowVisible(m_key, asked.key);
+    m_dataForm->setRowVisible(m_tokeniser->parentWidget(), asked.tokeniser);
+    m_browseFolder->setVisible(asked.tokeniser);
+    m_train->setVisible(asked.path);
     m_train->setEnabled(!m_path->text().trimmed().isEmpty());
-    m_dataForm->setRowVisible(m_model->parentWidget(), text && projects::hasModel(tokeniser));
+    m_dataForm->setRowVisible(m_model->parentWidget(), asked.tokeniser && projects::hasModel(tokeniserKind()));
     m_dataForm->setRowVisible(m_vocabulary,
-                              chosen == Kind::Tokens || (text && tokeniser != projects::TokeniserKind::Bytes));
+                              asked.vocabulary || (asked.tokeniser && projects::hasVocabulary(tokeniserKind())));
     const auto project = projects::projectFrom(wanted());
     showCost(project);
     if (project && project->data.source != m_read) {
@@ -421,10 +400,9 @@ void NewProjectDialog::showCost(const Result<projects::Project>& project)
 /// The tokeniser's file whose tokens the vocabulary has not been set to yet; empty where there is none.
 std::string NewProjectDialog::uncountedModel() const
 {
-    const auto kind = static_cast<projects::TokeniserKind>(m_tokeniser->currentIndex());
     const std::string model = m_model->text().trimmed().toStdString();
-    return projects::tokeniserOf(source()) != nullptr && projects::hasModel(kind) && model != m_counted ? model
-                                                                                                        : std::string();
+    const bool asked = askedOf(source()).tokeniser && projects::hasModel(tokeniserKind());
+    return asked && model != m_counted ? model : std::string();
 }
 
 /// One reading at a time: the next begins when the last is done or has given up.

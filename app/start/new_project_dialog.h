@@ -41,7 +41,6 @@ signals:
     void created(const residua::projects::Project& project);
 
 private:
-    enum class Kind { Synthetic, Text, JsonLines, Mixture, Tokens, Linear, LowRank, Polynomial };
     using Wanted = std::shared_ptr<std::atomic<bool>>; ///< false once the preview under way is no longer wanted
 
     void layOut();
@@ -60,7 +59,7 @@ private:
     [[nodiscard]] std::string uncountedModel() const;
     void showData(const Result<engine::DataPreview>& preview);
     void create();
-    [[nodiscard]] Kind kind() const;
+    [[nodiscard]] projects::TokeniserKind tokeniserKind() const;
     /// Whether there is anything to read; for files, whether one is named.
     [[nodiscard]] bool namesData() const;
     [[nodiscard]] projects::Source source() const;

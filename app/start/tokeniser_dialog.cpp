@@ -28,7 +28,6 @@ namespace {
 
 constexpr int kTokeniserWidth = 520;
 constexpr int kTokeniserRowSpacing = 8; ///< pixels
-constexpr int kMostPieces = 1'000'000;
 constexpr int kTokeniserSteps = 1000;
 constexpr double kReadingShare = 0.2; ///< of the bar
 
@@ -49,17 +48,30 @@ QString perToken(std::int64_t amount, std::int64_t tokens)
 std::optional<TokeniserDialog::Subject> TokeniserDialog::subjectOf(const projects::Source& source,
                                                                    const std::filesystem::path& directory)
 {
-    const auto* text = std::get_if<projects::TextData>(&source);
-    const auto* lines = std::get_if<projects::JsonLinesData>(&source);
-    const std::string path = text ? text->path : lines ? lines->path : std::string();
+    std::string path;
+    std::string field = projects::JsonLinesData{}.field;
+    std::visit(
+        [&](const auto& data) {
+            if constexpr (requires {
+                              data.path;
+                              data.tokeniser;
+                          }) {
+                path = data.path;
+            }
+            if constexpr (requires {
+                              data.path;
+                              data.field;
+                          }) {
+                field = data.field;
+            }
+        },
+        source);
     if (path.empty()) {
         return std::nullopt;
     }
     const std::filesystem::path whole =
         QDir(QString::fromStdString(directory.string())).absoluteFilePath(QString::fromStdString(path)).toStdString();
-    return Subject{.text = whole,
-                   .field = lines ? lines->field : std::string("text"),
-                   .folder = directory.empty() ? whole.parent_path() : directory};
+    return Subject{.text = whole, .field = field, .folder = directory.empty() ? whole.parent_path() : directory};
 }
 
 TokeniserDialog::TokeniserDialog(EngineBridge& engine, Subject subject, QWidget* parent)
@@ -122,7 +134,7 @@ QFormLayout* TokeniserDialog::makeForm()
     m_kind->addItem(tr("BPE: the commonest pairs are joined"), static_cast<int>(engine::PieceModel::Bpe));
     m_kind->addItem(tr("Unigram: the likeliest pieces are kept"), static_cast<int>(engine::PieceModel::Unigram));
     m_size->setObjectName(QStringLiteral("tokeniserSize"));
-    m_size->setRange(static_cast<int>(engine::kFewestPieces), kMostPieces);
+    m_size->setRange(static_cast<int>(engine::kFewestPieces), static_cast<int>(engine::kMostPieces));
     m_size->setGroupSeparatorShown(true);
     m_size->setValue(static_cast<int>(engine::TokeniserTraining{}.pieces));
     m_place->setObjectName(QStringLiteral("tokeniserPlace"));

@@ -74,6 +74,8 @@ struct ListDevices {
     QueryTag tag{};
 };
 
+/// The most tokens that a sample may have: they are held in memory until the last is there.
+inline constexpr std::int64_t kMostSampledTokens = 10'000'000;
 /// Continues `prompt` with the language model of a checkpoint.
 struct SampleRequest {
     QueryTag tag{};

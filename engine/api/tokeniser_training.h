@@ -2,6 +2,7 @@
 #pragma once
 
 #include "projects/base/result.h"
+#include "projects/model/data_source.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -12,8 +13,11 @@ namespace residua::engine {
 
 enum class PieceModel { Bpe, Unigram };
 
-/// The least that may be asked for: SentencePiece's three marks, the 256 bytes, and a piece to learn.
-inline constexpr std::int64_t kFewestPieces = 260;
+/// What every model has: SentencePiece's three marks, and a piece for each byte.
+inline constexpr std::int64_t kFixedPieces = 3 + projects::kByteVocabulary;
+/// What may be asked for: at least those and one piece to learn, at most what a vocabulary may have.
+inline constexpr std::int64_t kFewestPieces = kFixedPieces + 1;
+inline constexpr std::int64_t kMostPieces = projects::kMostVocabulary;
 
 /// A SentencePiece model that is to be learned from text.
 struct TokeniserTraining {

@@ -31,7 +31,7 @@ std::string quoted(char32_t codePoint)
 
 class ByteCodec : public TextCodec {
 public:
-    std::int64_t vocabulary() const override { return 256; }
+    std::int64_t vocabulary() const override { return projects::kByteVocabulary; }
 
     Status encode(std::string_view text, TextStart, std::vector<std::uint32_t>& tokens) const override
     {
@@ -46,7 +46,7 @@ public:
         std::string text;
         for (const std::int64_t token : tokens) {
             // 0xff is never part of UTF-8, so what is no byte is repaired with the rest.
-            text += static_cast<char>(token >= 0 && token < 256 ? token : 0xff);
+            text += static_cast<char>(token >= 0 && token < projects::kByteVocabulary ? token : 0xff);
         }
         return asUtf8(text);
     }

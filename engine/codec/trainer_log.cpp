@@ -10,7 +10,6 @@
 namespace residua::engine {
 namespace {
 
-constexpr std::int64_t kFixedPieces = 259;     ///< the three marks and the 256 bytes
 constexpr double kPrunedTo = 1.1;              ///< times the pieces that are wanted: where Unigram's pruning ends
 constexpr std::size_t kLongestLogLine = 65536; ///< bytes of one that are looked at
 

@@ -11,38 +11,6 @@ namespace {
 
 constexpr std::int64_t kHeldOut = projects::kHeldOutPolynomials;
 
-/// C(n, k), or `most` where it is more.
-std::int64_t choices(std::int64_t n, std::int64_t k, std::int64_t most)
-{
-    double count = 1;
-    const std::int64_t chosen = std::min(k, n - k); // on this side the partial products only grow
-    for (std::int64_t i = 1; i <= chosen && count < static_cast<double>(most); ++i) {
-        count *= static_cast<double>(n - chosen + i) / static_cast<double>(i);
-    }
-    return count + 0.5 < static_cast<double>(most) ? static_cast<std::int64_t>(count + 0.5) : most;
-}
-
-Status checkPolynomial(const projects::BooleanPolynomial& source)
-{
-    if (source.variables < 1 || source.variables > source.dim) {
-        return Error{"data", std::to_string(source.variables) + " variables: expected 1.." +
-                                 std::to_string(source.dim) + ", the dimension"};
-    }
-    if (source.degree < 1 || source.degree > source.variables) {
-        return Error{"data", "degree " + std::to_string(source.degree) + ": expected 1.." +
-                                 std::to_string(source.variables) + ", the number of variables"};
-    }
-    for (std::int64_t degree = 1; degree <= source.degree; ++degree) {
-        const std::int64_t most = choices(source.variables, degree, source.termsPerDegree);
-        if (source.termsPerDegree < 1 || most < source.termsPerDegree) {
-            return Error{"data", std::to_string(source.termsPerDegree) + " terms per degree: " +
-                                     std::to_string(source.variables) + " variables have only " + std::to_string(most) +
-                                     " of degree " + std::to_string(degree)};
-        }
-    }
-    return Done{};
-}
-
 /// The training table serves evaluation only; training draws are endless.
 std::array<std::int64_t, kSplits> heldOutRows(const projects::DataSource& data)
 {
@@ -98,21 +66,15 @@ double Monomial::basis(std::span<const double> x) const
     return product;
 }
 
-Result<DataOutline> outlineOf(const projects::BooleanPolynomial& source, const projects::DataSource& data)
+DataOutline outlineOf(const projects::BooleanPolynomial& source, const projects::DataSource& data)
 {
-    if (auto status = checkPolynomial(source); !status) {
-        return status.error();
-    }
     DataOutline outline{projects::ExampleSchema::vectors(source.dim, 1), heldOutRows(data)};
     outline.sizes[static_cast<std::size_t>(Split::Train)] = kEndless;
     return outline;
 }
 
-Result<std::vector<Monomial>> polynomialTerms(const projects::BooleanPolynomial& source, std::int64_t seed)
+std::vector<Monomial> polynomialTerms(const projects::BooleanPolynomial& source, std::int64_t seed)
 {
-    if (auto status = checkPolynomial(source); !status) {
-        return status.error();
-    }
     RandomStream random(static_cast<std::uint64_t>(seed), streamOf(Stream::Monomials));
     std::vector<Monomial> terms;
     for (std::int64_t degree = 1; degree <= source.degree; ++degree) {
@@ -133,19 +95,16 @@ BooleanPolynomialDataset::BooleanPolynomialDataset(std::int64_t inputs, std::arr
 {
 }
 
-Result<std::unique_ptr<Dataset>> BooleanPolynomialDataset::create(const projects::BooleanPolynomial& source,
-                                                                  const projects::DataSource& data, std::int64_t seed)
+std::unique_ptr<Dataset> BooleanPolynomialDataset::create(const projects::BooleanPolynomial& source,
+                                                          const projects::DataSource& data, std::int64_t seed)
 {
-    auto terms = polynomialTerms(source, seed);
-    if (!terms) {
-        return terms.error();
-    }
+    std::vector<Monomial> terms = polynomialTerms(source, seed);
     const std::array<std::int64_t, kSplits> rows = heldOutRows(data);
     std::array<VectorTable, kSplits> tables;
     for (std::size_t split = 0; split < tables.size(); ++split) {
-        tables[split] = drawTable(*terms, source.dim, rows[split], seed, split);
+        tables[split] = drawTable(terms, source.dim, rows[split], seed, split);
     }
-    return std::unique_ptr<Dataset>(new BooleanPolynomialDataset(source.dim, std::move(tables), std::move(*terms)));
+    return std::unique_ptr<Dataset>(new BooleanPolynomialDataset(source.dim, std::move(tables), std::move(terms)));
 }
 
 std::int64_t BooleanPolynomialDataset::size(Split split) const

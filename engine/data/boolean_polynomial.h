@@ -19,20 +19,19 @@ struct Monomial {
 };
 
 /// The target's terms, `termsPerDegree` different ones for each degree from 1 on, ascending in degree. With them the
-/// error of a learned F per degree is Σ(c − ĉ)²/Σc² with ĉ = E[F(x)·χ_S(x)] (RaPTr §3).
-[[nodiscard]] Result<std::vector<Monomial>> polynomialTerms(const projects::BooleanPolynomial& source,
-                                                            std::int64_t seed);
+/// error of a learned F per degree is Σ(c − ĉ)²/Σc² with ĉ = E[F(x)·χ_S(x)] (RaPTr §3). Precondition: checkData() has
+/// found no error: there are as many terms.
+[[nodiscard]] std::vector<Monomial> polynomialTerms(const projects::BooleanPolynomial& source, std::int64_t seed);
 
 /// What a data set of this source holds, told without drawing a sample.
-[[nodiscard]] Result<DataOutline> outlineOf(const projects::BooleanPolynomial& source,
-                                            const projects::DataSource& data);
+[[nodiscard]] DataOutline outlineOf(const projects::BooleanPolynomial& source, const projects::DataSource& data);
 
 /// x ~ U{±1}^dim, every training sample new; 4096 fixed ones for validation, and for test, where their fraction is
 /// not 0 (RaPTr §3, D.3).
 class BooleanPolynomialDataset : public VectorDataset {
 public:
-    [[nodiscard]] static Result<std::unique_ptr<Dataset>> create(const projects::BooleanPolynomial& source,
-                                                                 const projects::DataSource& data, std::int64_t seed);
+    [[nodiscard]] static std::unique_ptr<Dataset> create(const projects::BooleanPolynomial& source,
+                                                         const projects::DataSource& data, std::int64_t seed);
 
     [[nodiscard]] std::int64_t size(Split split) const override;
     [[nodiscard]] Status fill(Batch& batch, Split split, std::int64_t seed, std::int64_t index,

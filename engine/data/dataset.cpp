@@ -11,6 +11,7 @@
 #include "engine/tokens/text_corpus.h"
 #include "engine/tokens/token_cache.h"
 #include "engine/tokens/token_files.h"
+#include "projects/check/validate.h"
 
 #include <algorithm>
 #include <iterator>
@@ -108,14 +109,11 @@ struct Opener {
 
     Opened operator()(const projects::SyntheticLanguage& source) const
     {
-        const auto language = NestedAgreement::create(source);
-        if (!language) {
-            return language.error();
-        }
+        const NestedAgreement language(source);
         TokenSequence tokens;
-        tokens.append(language->generate(project.seeds.data, source.tokens), source.vocabulary);
+        tokens.append(language.generate(project.seeds.data, source.tokens), source.vocabulary);
         const SplitRanges ranges = split(tokens.size());
-        return TokenDataset::create(std::move(tokens), ranges, wordCodec(language->words()), source.vocabulary,
+        return TokenDataset::create(std::move(tokens), ranges, wordCodec(language.words()), source.vocabulary,
                                     project.training.sequenceLength, kSyntheticLanguage);
     }
 
@@ -137,29 +135,12 @@ struct Opener {
 
 Result<DataOutline> outlineOf(const projects::SyntheticLanguage& source, const projects::Project& project)
 {
-    if (const auto language = NestedAgreement::create(source); !language) {
-        return language.error();
-    }
     const SplitRanges ranges = splitTokens(source.tokens, project.data.validationFraction, project.data.testFraction);
     if (const Status status = checkSplits(ranges, project.training.sequenceLength, kSyntheticLanguage); !status) {
         return status.error();
     }
     return DataOutline{projects::ExampleSchema::nextToken(source.vocabulary),
                        {ranges[0].size, ranges[1].size, ranges[2].size}};
-}
-
-Status check(const projects::Project& project)
-{
-    const projects::DataSource& data = project.data;
-    if (data.validationFraction < 0 || data.testFraction < 0 || data.validationFraction + data.testFraction >= 1) {
-        return Error{"data", "fractions " + std::to_string(data.validationFraction) + " for validation and " +
-                                 std::to_string(data.testFraction) + " for test leave nothing for training"};
-    }
-    if (projects::examplesOf(data).hasTime() && project.training.sequenceLength < 1) {
-        return Error{"training · sequence length",
-                     std::to_string(project.training.sequenceLength) + " tokens, expected at least 1"};
-    }
-    return projects::checkGeneratedSize(data);
 }
 
 } // namespace
@@ -178,12 +159,12 @@ std::optional<Result<DataOutline>> Dataset::outline(const projects::Project& pro
             };
             if constexpr (!language && !vectors) {
                 return std::nullopt;
-            } else if (const Status status = check(project); !status) {
+            } else if (const Status status = projects::checkData(project); !status) {
                 return Result<DataOutline>(status.error());
             } else if constexpr (language) {
                 return outlineOf(source, project);
             } else {
-                return outlineOf(source, project.data);
+                return Result<DataOutline>(outlineOf(source, project.data));
             }
         },
         project.data.source);
@@ -193,17 +174,10 @@ Result<std::unique_ptr<Dataset>> Dataset::open(const projects::Project& project,
                                                const std::filesystem::path& projectDirectory,
                                                const PreparationWatch& watch)
 {
-    if (auto status = check(project); !status) {
+    if (auto status = projects::checkData(project); !status) {
         return status.error();
     }
-    auto dataset = std::visit(Opener{project, projectDirectory, watch}, project.data.source);
-    if (dataset && project.training.batching == projects::BatchKind::Full) {
-        const bool finite = !(*dataset)->schema().hasTime() && (*dataset)->size(Split::Train) != kEndless;
-        if (!finite) {
-            return Error{"training · batching", "full batches need a finite set of vectors, such as linear regression"};
-        }
-    }
-    return dataset;
+    return std::visit(Opener{project, projectDirectory, watch}, project.data.source);
 }
 
 } // namespace residua::engine

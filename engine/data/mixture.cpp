@@ -129,21 +129,6 @@ private:
     std::vector<Documents> m_read; ///< of all parts, where tokens are characters
 };
 
-Status check(const projects::MixtureData& mixture)
-{
-    if (mixture.parts.empty()) {
-        return Error{std::string(kPlace) + " · parts", "there are none, expected at least one text to draw from"};
-    }
-    for (std::size_t i = 0; i < mixture.parts.size(); ++i) {
-        const double weight = mixture.parts[i].weight;
-        if (!std::isfinite(weight) || weight <= 0) {
-            return Error{std::string(kPlace) + " · part " + std::to_string(i + 1) + " · weight",
-                         "got " + rounded(weight) + ", expected a number above 0"};
-        }
-    }
-    return Done{};
-}
-
 /// What a person should know of a held-out split.
 void tellSplit(const std::vector<DataPartOutline>& parts, Split split, std::int64_t length,
                std::vector<std::string>& notes)
@@ -207,9 +192,6 @@ std::string textOf(const DataPartOutline& part, std::size_t index, const project
 Result<std::unique_ptr<Dataset>> openMixture(const projects::MixtureData& mixture, const projects::Project& project,
                                              const fs::path& projectDirectory, const PreparationWatch& watch)
 {
-    if (const Status sound = check(mixture); !sound) {
-        return sound.error();
-    }
     Preparation preparation(mixture, project, projectDirectory, watch);
     auto codec = preparation.codec();
     auto parts = codec ? preparation.parts(**codec) : Result<std::vector<TokenPart>>(codec.error());

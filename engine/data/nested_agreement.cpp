@@ -46,19 +46,12 @@ int NestedAgreement::turned(int turn, int point)
     return kPermutations[static_cast<std::size_t>(turn)][static_cast<std::size_t>(point)];
 }
 
-Result<NestedAgreement> NestedAgreement::create(const projects::SyntheticLanguage& source)
+NestedAgreement::NestedAgreement(const projects::SyntheticLanguage& source)
+    : m_vocabulary(source.vocabulary),
+      m_levels(source.levels),
+      // About half of the vocabulary for brackets while that gives few kinds; the rest are plain words.
+      m_kinds(std::clamp<std::int64_t>((source.vocabulary / 2 - 1) / kTokensPerKind, 1, kMostKinds))
 {
-    if (source.vocabulary < kSmallestVocabulary || source.levels < 1) {
-        return Error{"data", "a synthetic language of " + std::to_string(source.vocabulary) + " words and " +
-                                 std::to_string(source.levels) + " levels: expected at least " +
-                                 std::to_string(kSmallestVocabulary) + " words and 1 level"};
-    }
-    NestedAgreement language;
-    language.m_vocabulary = source.vocabulary;
-    language.m_levels = source.levels;
-    // About half of the vocabulary for brackets while that gives few kinds; the rest are plain words.
-    language.m_kinds = std::clamp<std::int64_t>((source.vocabulary / 2 - 1) / kTokensPerKind, 1, kMostKinds);
-    return language;
 }
 
 NestedAgreement::Choice NestedAgreement::choiceAt(std::int64_t level) const

@@ -28,10 +28,8 @@ namespace residua::engine {
 /// share of the text, whatever their number.
 class NestedAgreement {
 public:
-    static constexpr std::int64_t kSmallestVocabulary = 11; ///< one kind of bracket and one word
-
-    /// Errors where the vocabulary is too small or there is no level.
-    [[nodiscard]] static Result<NestedAgreement> create(const projects::SyntheticLanguage& source);
+    /// Precondition: checkData() has found no error. The smallest vocabulary has one kind of bracket and one word.
+    explicit NestedAgreement(const projects::SyntheticLanguage& source);
 
     /// The first `tokens` tokens of the text of a seed, the last sentence cut off.
     [[nodiscard]] std::vector<std::uint32_t> generate(std::int64_t seed, std::int64_t tokens) const;

@@ -59,23 +59,6 @@ std::vector<double> valuesOf(const DenseMatrix& matrix)
     return {matrix.data(), matrix.data() + matrix.size()};
 }
 
-Status checkSizes(std::int64_t dim, std::int64_t samples)
-{
-    if (dim < 1 || samples < 1) {
-        return Error{"data", std::to_string(samples) + " samples of " + std::to_string(dim) +
-                                 " features: expected at least one of each"};
-    }
-    return Done{};
-}
-
-Status checkRank(const projects::LowRankRegression& source)
-{
-    if (source.rank < 1 || source.rank > source.dim) {
-        return Error{"data", "rank " + std::to_string(source.rank) + " is not in 1.." + std::to_string(source.dim)};
-    }
-    return checkSizes(source.dim, source.samples);
-}
-
 std::int64_t heldOut(std::int64_t samples, double fraction)
 {
     return static_cast<std::int64_t>(std::ceil(static_cast<double>(samples) * fraction));
@@ -130,24 +113,19 @@ DenseMatrix linearTarget(LinearTarget target, std::int64_t dim, std::int64_t see
     return diagonal;
 }
 
-Result<DataOutline> outlineOf(const projects::LinearRegression& source, const projects::DataSource& data)
+DataOutline outlineOf(const projects::LinearRegression& source, const projects::DataSource& data)
 {
-    const Status status = checkSizes(source.dim, source.samples);
-    return status ? Result<DataOutline>(outlineOf(source.dim, source.samples, data)) : status.error();
+    return outlineOf(source.dim, source.samples, data);
 }
 
-Result<DataOutline> outlineOf(const projects::LowRankRegression& source, const projects::DataSource& data)
+DataOutline outlineOf(const projects::LowRankRegression& source, const projects::DataSource& data)
 {
-    const Status status = checkRank(source);
-    return status ? Result<DataOutline>(outlineOf(source.dim, source.samples, data)) : status.error();
+    return outlineOf(source.dim, source.samples, data);
 }
 
-Result<std::unique_ptr<Dataset>> makeLinearRegression(const projects::LinearRegression& source,
-                                                      const projects::DataSource& data, std::int64_t seed)
+std::unique_ptr<Dataset> makeLinearRegression(const projects::LinearRegression& source,
+                                              const projects::DataSource& data, std::int64_t seed)
 {
-    if (auto status = checkSizes(source.dim, source.samples); !status) {
-        return status.error();
-    }
     const double deviation = 1.0 / std::sqrt(static_cast<double>(std::max(source.dim, source.samples)));
     auto inputs = heldOutInputs(source.dim, source.samples, deviation, data, seed);
     const RandomStream random = inputStream(seed, Split::Train);
@@ -184,12 +162,9 @@ std::vector<double> lowRankOffset(const projects::LowRankRegression& source, std
     return offset;
 }
 
-Result<std::unique_ptr<Dataset>> makeLowRankRegression(const projects::LowRankRegression& source,
-                                                       const projects::DataSource& data, std::int64_t seed)
+std::unique_ptr<Dataset> makeLowRankRegression(const projects::LowRankRegression& source,
+                                               const projects::DataSource& data, std::int64_t seed)
 {
-    if (auto status = checkRank(source); !status) {
-        return status.error();
-    }
     auto inputs = heldOutInputs(source.dim, source.samples, 1.0, data, seed);
     inputs[0] = gaussian(source.samples, source.dim, 1.0, inputStream(seed, Split::Train));
     const DenseMatrix target = lowRankTarget(source, seed);

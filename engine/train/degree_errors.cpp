@@ -52,8 +52,7 @@ std::optional<DegreeErrors> DegreeErrors::of(const projects::Project& project)
     if (source == nullptr || projects::traitsOf(project.network.objective).meanOf != projects::MeanOf::Squares) {
         return std::nullopt;
     }
-    Result<std::vector<Monomial>> terms = polynomialTerms(*source, project.seeds.data);
-    return terms ? std::optional(DegreeErrors(std::move(*terms))) : std::nullopt;
+    return DegreeErrors(polynomialTerms(*source, project.seeds.data));
 }
 
 Result<std::optional<Matrix>> DegreeErrors::measure(CompiledNetwork& network, const Dataset& dataset,

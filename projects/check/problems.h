@@ -32,7 +32,9 @@ public:
     void checkRanges(std::string_view pointer);
     /// minimum ≤ value ≤ maximum, ends that depend on other fields. Says nothing where the range was refused already.
     void within(const std::string& path, double value, double minimum, double maximum);
-    void within(const std::string& path, std::int64_t value, std::int64_t minimum, std::int64_t maximum);
+    /// value ≤ maximum, an end that depends on other fields; the lower end is the one in the schema. Says nothing where
+    /// the range was refused already.
+    void atMost(const std::string& path, std::int64_t value, std::int64_t maximum);
 
     /// The first of them, as an error of its own.
     [[nodiscard]] std::optional<Error> firstError() const;

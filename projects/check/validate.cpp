@@ -72,11 +72,13 @@ void Problems::within(const std::string& path, double value, double minimum, dou
     }
 }
 
-void Problems::within(const std::string& path, std::int64_t value, std::int64_t minimum, std::int64_t maximum)
+void Problems::atMost(const std::string& path, std::int64_t value, std::int64_t maximum)
 {
-    if ((value < minimum || value > maximum) && !m_outOfRange.contains(path)) {
-        error(path, "got " + std::to_string(value) + ", expected " + std::to_string(minimum) + " to " +
-                        std::to_string(maximum));
+    if (value > maximum && !m_outOfRange.contains(path)) {
+        const std::optional<FieldEntry> entry = findField(m_project, path);
+        Range range = entry ? entry->field.more.range : Range{};
+        range.most = std::max(static_cast<double>(maximum), range.least);
+        error(path, "got " + std::to_string(value) + ", expected " + textOf(range));
     }
 }
 

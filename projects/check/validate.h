@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "projects/base/result.h"
 #include "projects/model/project.h"
 
 #include <string>
@@ -24,6 +25,9 @@ struct Problem {
 /// All problems, errors first, then in document order. An empty list means that the project trains.
 /// Files that data sources name are not opened here; the engine's data module checks them before training.
 [[nodiscard]] std::vector<Problem> validate(const Project& project);
+/// The first error of the data, of how long an example is, and of whether all of them can be one batch: what the data
+/// module asks before it makes or reads any.
+[[nodiscard]] Status checkData(const Project& project);
 [[nodiscard]] bool hasErrors(const std::vector<Problem>& problems);
 
 } // namespace residua::projects

@@ -64,8 +64,7 @@ public:
                 checkOrder(i);
             }
         }
-        m_problems.within(kSchedule + "/full_model_steps", m_schedule.fullModelSteps, 0,
-                          std::max<std::int64_t>(m_project.training.steps, 0));
+        m_problems.atMost(kSchedule + "/full_model_steps", m_schedule.fullModelSteps, m_project.training.steps);
         checkCourse();
         checkGrowth();
         if (!trainsAll(m_schedule)) {
@@ -85,7 +84,7 @@ private:
     {
         const Stage& stage = m_schedule.stages[index];
         const std::string path = pathOf(index);
-        m_problems.within(path + "/start", stage.start, 0, std::max<std::int64_t>(m_project.training.steps, 1) - 1);
+        m_problems.atMost(path + "/start", stage.start, std::max<std::int64_t>(m_project.training.steps, 1) - 1);
         const double always = grows(m_schedule) ? 0 : static_cast<double>(stage.always.size());
         // Where deeper layers are left out more often, checkLength() reports the least average length.
         const double least = m_schedule.sampling == DropSampling::DeeperSeldomer ? 0.0 : 1.0;

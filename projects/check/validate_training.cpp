@@ -86,14 +86,14 @@ void checkSource(const LinearRegression&, Problems&) {}
 
 void checkSource(const LowRankRegression& source, Problems& problems)
 {
-    problems.within(kSource + "/rank", source.rank, 1, std::max<std::int64_t>(1, source.dim));
+    problems.atMost(kSource + "/rank", source.rank, source.dim);
 }
 
-/// How many subsets of `size` elements a set of `all` has, as far as that is below a million.
-double subsets(std::int64_t all, std::int64_t size)
+/// How many subsets of `size` elements a set of `all` has; where that is `enough` or more, some number that is.
+double subsets(std::int64_t all, std::int64_t size, double enough)
 {
     double count = 1;
-    for (std::int64_t i = 1; i <= std::min(size, all - size) && count < 1e6; ++i) {
+    for (std::int64_t i = 1; i <= std::min(size, all - size) && count < enough; ++i) {
         count *= static_cast<double>(all - i + 1) / static_cast<double>(i);
     }
     return std::round(count);
@@ -101,13 +101,18 @@ double subsets(std::int64_t all, std::int64_t size)
 
 void checkSource(const BooleanPolynomial& source, Problems& problems)
 {
-    problems.within(kSource + "/variables", source.variables, 1, std::max<std::int64_t>(1, source.dim));
-    problems.within(kSource + "/degree", source.degree, 1, std::max<std::int64_t>(1, source.variables));
-    const bool sound = source.degree >= 1 && source.degree <= source.variables;
+    problems.atMost(kSource + "/variables", source.variables, source.dim);
+    problems.atMost(kSource + "/degree", source.degree, source.variables);
+    if (source.degree < 1 || source.degree > source.variables) {
+        return;
+    }
     // Binomial coefficients are smallest at the two ends of 1..degree.
-    const double most = sound ? std::min(subsets(source.variables, 1), subsets(source.variables, source.degree)) : 1e6;
-    problems.within(kSource + "/terms_per_degree", source.termsPerDegree, 1,
-                    static_cast<std::int64_t>(std::min(most, 1e6)));
+    const auto wanted = static_cast<double>(source.termsPerDegree);
+    const double most =
+        std::min(subsets(source.variables, 1, wanted), subsets(source.variables, source.degree, wanted));
+    if (most < wanted) {
+        problems.atMost(kSource + "/terms_per_degree", source.termsPerDegree, static_cast<std::int64_t>(most));
+    }
 }
 
 bool isEndless(const DataSource& data)
@@ -175,10 +180,9 @@ void checkAmounts(const Project& project, Problems& problems)
     }
 }
 
-void checkBatches(const Project& project, Problems& problems)
+void checkBatching(const Project& project, Problems& problems)
 {
     const TrainingPlan& plan = project.training;
-    checkAmounts(project, problems);
     if (plan.batching != BatchKind::Full) {
         return;
     }
@@ -228,6 +232,18 @@ void validateData(const Project& project, Problems& problems)
     }
 }
 
+Status checkData(const Project& project)
+{
+    Problems problems(project);
+    validateData(project, problems);
+    if (examplesOf(project.data).hasTime()) {
+        problems.checkRanges(kTraining + "/sequence_length");
+    }
+    checkBatching(project, problems);
+    const std::optional<Error> error = problems.firstError();
+    return error ? Status(*error) : Status(Done{});
+}
+
 void validateStepSizes(Problems& problems)
 {
     for (const char* const field : {"/batch", "/accumulate", "/sequence_length"}) {
@@ -240,7 +256,8 @@ void validateTraining(const Project& project, Problems& problems)
     for (const char* const part : {"/initialisation", "/training", "/schedule", "/seeds"}) {
         problems.checkRanges(part);
     }
-    checkBatches(project, problems);
+    checkAmounts(project, problems);
+    checkBatching(project, problems);
     checkSplits(project, problems);
     checkRate(project.training, problems);
     checkCadences(project, problems);

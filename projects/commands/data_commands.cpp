@@ -4,15 +4,18 @@
 #include "projects/edit/field_edit.h"
 
 #include <string>
-#include <type_traits>
 #include <utility>
 
 namespace residua::projects {
 
-const Tokeniser* tokeniserOf(const Source& source)
+namespace {
+
+/// `Found`: Tokeniser, const where the source is.
+template <class Found>
+Found* tokeniserIn(auto& source)
 {
     return std::visit(
-        []<class T>(const T& data) -> const Tokeniser* {
+        [](auto& data) -> Found* {
             if constexpr (requires { data.tokeniser; }) {
                 return &data.tokeniser;
             } else {
@@ -20,6 +23,18 @@ const Tokeniser* tokeniserOf(const Source& source)
             }
         },
         source);
+}
+
+} // namespace
+
+const Tokeniser* tokeniserOf(const Source& source)
+{
+    return tokeniserIn<const Tokeniser>(source);
+}
+
+Tokeniser* tokeniserOf(Source& source)
+{
+    return tokeniserIn<Tokeniser>(source);
 }
 
 Result<Edit> useTokeniser(const Project& project, const Tokeniser& tokeniser)

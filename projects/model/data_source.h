@@ -13,19 +13,29 @@ namespace residua::projects {
 /// TokenizerJson: a file of Hugging Face.
 enum class TokeniserKind { Bytes, Characters, SentencePiece, TokenizerJson };
 
+/// The vocabulary of bytes as tokens.
+inline constexpr std::int64_t kByteVocabulary = 256;
+/// The most tokens that any vocabulary may have.
+inline constexpr std::int64_t kMostVocabulary = 10'000'000;
+
 /// How text becomes tokens.
 struct Tokeniser {
     TokeniserKind kind = TokeniserKind::Bytes;
     std::string model; ///< the file of SentencePiece or tokenizer.json; relative paths start at the project
-    /// Rows of the embedding table. Bytes: always 256. Characters: the most distinct characters that the text
-    /// may have. Those of a file: at least its tokens. The engine's data module checks it against what it reads.
-    std::int64_t vocabulary = 256;
+    /// Rows of the embedding table. Bytes: always kByteVocabulary. Characters: the most distinct characters that the
+    /// text may have. Those of a file: at least its tokens. The engine's data module checks it against what it reads.
+    std::int64_t vocabulary = kByteVocabulary;
     bool operator==(const Tokeniser&) const = default;
 };
 /// Whether it is read from a file, which `model` then names.
 [[nodiscard]] inline bool hasModel(TokeniserKind kind)
 {
     return kind == TokeniserKind::SentencePiece || kind == TokeniserKind::TokenizerJson;
+}
+/// Whether `vocabulary` says how large its vocabulary is; that of bytes never changes.
+[[nodiscard]] inline bool hasVocabulary(TokeniserKind kind)
+{
+    return kind != TokeniserKind::Bytes;
 }
 
 /// A UTF-8 text file, or every *.txt below a folder in the order of their paths.

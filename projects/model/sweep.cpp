@@ -4,9 +4,6 @@
 #include "projects/base/json_tree.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
-#include <numeric>
 
 namespace residua::projects {
 
@@ -93,26 +90,6 @@ std::vector<SweepValue> sweepValuesFrom(const std::string& text)
         }
     }
     return values;
-}
-
-std::vector<std::size_t> paretoFront(std::span<const CostAndLoss> runs)
-{
-    std::vector<std::size_t> order(runs.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::erase_if(order, [&](std::size_t i) { return std::isnan(runs[i].loss); });
-    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
-        return runs[a].cost != runs[b].cost ? runs[a].cost < runs[b].cost : runs[a].loss < runs[b].loss;
-    });
-    std::vector<std::size_t> front;
-    double best = std::numeric_limits<double>::infinity();
-    for (const std::size_t i : order) {
-        const bool isTwin = !front.empty() && runs[front.back()].cost == runs[i].cost && runs[i].loss == best;
-        if (runs[i].loss < best || isTwin) {
-            front.push_back(i);
-            best = runs[i].loss;
-        }
-    }
-    return front;
 }
 
 } // namespace residua::projects

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -60,14 +59,5 @@ struct Sweep {
 /// Values as a person types them, "0.5, 1, plain": split as in axisFrom, each in the form in which files are read, what
 /// is no JSON as a string. What is empty is left out.
 [[nodiscard]] std::vector<SweepValue> sweepValuesFrom(const std::string& text);
-
-/// What a run cost, and the loss it came to.
-struct CostAndLoss {
-    double cost = 0;
-    double loss = 0; ///< NaN: it came to none
-};
-/// Indexes of the runs that no other beats: none is as cheap with a lower loss, or cheaper with the same one. By rising
-/// cost.
-[[nodiscard]] std::vector<std::size_t> paretoFront(std::span<const CostAndLoss> runs);
 
 } // namespace residua::projects

@@ -14,7 +14,7 @@ namespace {
 /// Rows of the embedding table.
 std::int64_t vocabularyOf(const Tokeniser& tokeniser)
 {
-    return tokeniser.kind == TokeniserKind::Bytes ? 256 : tokeniser.vocabulary;
+    return hasVocabulary(tokeniser.kind) ? tokeniser.vocabulary : kByteVocabulary;
 }
 
 // What the examples of each source are. A source without its line does not compile.

@@ -11,7 +11,7 @@ struct Choices<TokeniserKind> {
     static constexpr Choice all[] = {{"bytes", "bytes"},
                                      {"characters", "characters"},
                                      {"sentence_piece", "SentencePiece"},
-                                     {"tokenizer_json", "tokenizer.json"}};
+                                     {"tokenizer_json", "tokenizer.json", "of Hugging Face"}};
 };
 template <>
 struct Choices<TokenWidth> {
@@ -29,7 +29,7 @@ struct Choices<LinearTarget> {
 template <>
 struct Fields<Tokeniser> {
     static bool isFile(const Tokeniser& tokeniser) { return hasModel(tokeniser.kind); }
-    static bool hasVocabulary(const Tokeniser& tokeniser) { return tokeniser.kind != TokeniserKind::Bytes; }
+    static bool isCounted(const Tokeniser& tokeniser) { return hasVocabulary(tokeniser.kind); }
 
     static constexpr void visit(auto&& v)
     {
@@ -42,7 +42,7 @@ struct Fields<Tokeniser> {
         v({"vocabulary",
            "vocabulary",
            "Rows of the embedding table; bytes always have 256.",
-           {.unit = "tokens", .range = Range::within(2, 10'000'000), .where = when<hasVocabulary>}},
+           {.unit = "tokens", .range = Range::within(2, kMostVocabulary), .where = when<isCounted>}},
           &Tokeniser::vocabulary);
     }
 };
@@ -128,7 +128,7 @@ struct Fields<TokenFileData> {
         v({"vocabulary",
            "vocabulary",
            "Rows of the embedding table.",
-           {.unit = "tokens", .range = Range::within(2, 10'000'000)}},
+           {.unit = "tokens", .range = Range::within(2, kMostVocabulary)}},
           &TokenFileData::vocabulary);
     }
 };
@@ -216,14 +216,14 @@ struct Fields<BooleanPolynomial> {
 };
 template <>
 struct Choices<Source> {
-    static constexpr Choice all[] = {{"text", "text"},
-                                     {"json_lines", "JSON Lines or Parquet"},
-                                     {"mixture", "mixture of texts"},
-                                     {"token_file", "token file"},
-                                     {"synthetic_language", "synthetic language"},
-                                     {"linear_regression", "linear regression"},
-                                     {"low_rank_regression", "low-rank regression"},
-                                     {"boolean_polynomial", "Boolean polynomial"}};
+    static constexpr Choice all[] = {{"text", "text", "a file, or a folder of .txt files"},
+                                     {"json_lines", "JSON Lines or Parquet", "a text in each row"},
+                                     {"mixture", "mixture of texts", "each with a weight"},
+                                     {"token_file", "token file", "made beforehand"},
+                                     {"synthetic_language", "synthetic language", "built in"},
+                                     {"linear_regression", "linear regression", "on vectors"},
+                                     {"low_rank_regression", "low-rank regression", "on vectors"},
+                                     {"boolean_polynomial", "Boolean polynomial", "of vectors"}};
 };
 template <>
 struct Fields<DataSource> {

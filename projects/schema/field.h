@@ -14,8 +14,9 @@ namespace residua::projects {
 
 /// A value of a closed set, as the file has it and as people read it.
 struct Choice {
-    std::string_view name;  ///< in the file: "per_feature"
-    std::string_view title; ///< as within a sentence: "per feature"
+    std::string_view name;      ///< in the file: "per_feature"
+    std::string_view title;     ///< as within a sentence: "per feature"
+    std::string_view help = {}; ///< what it is, where the title leaves that open; a few words
 };
 
 enum class End { Closed, Open };

@@ -54,7 +54,9 @@ std::string factsOf(const FieldEntry& entry)
         std::string names;
         for (const Choice& choice : entry.choices) {
             names += (names.empty() ? "" : ", ") + ("`" + std::string(choice.name) + "`");
-            names += choice.title == choice.name ? "" : " (" + std::string(choice.title) + ")";
+            std::string meaning(choice.title == choice.name ? "" : choice.title);
+            meaning += (meaning.empty() || choice.help.empty() ? "" : ": ") + std::string(choice.help);
+            names += meaning.empty() ? "" : " (" + meaning + ")";
         }
         facts.push_back(names);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/pareto/pareto_view.h"
 
-#include "projects/model/sweep.h"
+#include "projects/studies/pareto_front.h"
 #include "resources/axis.h"
 #include "visualizers/plot/plot.h"
 #include "visualizers/plot/plot_controls.h"

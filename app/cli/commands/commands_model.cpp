@@ -29,7 +29,6 @@ namespace residua::cli {
 namespace {
 
 constexpr engine::QueryTag kQuery{1};
-constexpr double kMostTokens = 1e7; ///< they are held in memory until the last is there
 
 template <class Request>
 void setRun(Request& request, const Arguments& arguments)
@@ -275,6 +274,7 @@ const OptionSpec kFrom{"from", OptionKind::Integer, "STEP", "the checkpoint of t
 
 std::vector<Command> modelCommands()
 {
+    const engine::SampleRequest sample;
     return {
         {"eval",
          "the mean loss of a checkpoint on a part of the data",
@@ -293,10 +293,21 @@ std::vector<Command> modelCommands()
          {{kRunDirectory},
           {kFrom,
            {"prompt", OptionKind::Text, "TEXT", "what to continue (default: the data's beginning)"},
-           {"tokens", OptionKind::Integer, "N", "tokens to add (default 200)", {}, 0, kMostTokens},
-           {"temperature", OptionKind::Real, "T", "0: always the likeliest token (default 0.8)", {}, 0},
+           {"tokens",
+            OptionKind::Integer,
+            "N",
+            "tokens to add (default " + std::to_string(sample.tokens) + ")",
+            {},
+            0,
+            real(engine::kMostSampledTokens)},
+           {"temperature",
+            OptionKind::Real,
+            "T",
+            "0: always the likeliest token (default " + numberText(sample.temperature) + ")",
+            {},
+            0},
            {"top-k", OptionKind::Integer, "K", "only from the K likeliest (default: all)", {}, 0},
-           {"seed", OptionKind::Integer, "N", "of the draws (default 1)"},
+           {"seed", OptionKind::Integer, "N", "of the draws (default " + std::to_string(sample.seed) + ")"},
            projectOption(),
            otherDataOption(),
            threadsOption()}},

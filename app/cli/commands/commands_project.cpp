@@ -8,6 +8,7 @@
 #include "engine/api/data_summary.h"
 #include "projects/base/text.h"
 #include "projects/check/validate.h"
+#include "projects/commands/data_commands.h"
 #include "projects/commands/new_project.h"
 #include "projects/cost/cost.h"
 #include "projects/diff/diff.h"
@@ -42,15 +43,44 @@ Exit listExamples(const Console& console)
 /// What `new` takes beside an example.
 constexpr const char* kSizes[] = {"data", "mix", "field", "tokeniser", "topology", "layers", "width", "steps"};
 
-/// What `--tokeniser` says: bytes, characters, or a file, whose tokens are counted. A folder stands for its
+/// The tokenisers that a word says all of; the others are files.
+std::vector<projects::TokeniserKind> wordTokenisers()
+{
+    std::vector<projects::TokeniserKind> kinds;
+    for (std::size_t i = 0; i < std::size(projects::Choices<projects::TokeniserKind>::all); ++i) {
+        if (const auto kind = static_cast<projects::TokeniserKind>(i); !projects::hasModel(kind)) {
+            kinds.push_back(kind);
+        }
+    }
+    return kinds;
+}
+
+std::vector<std::string> tokeniserWords()
+{
+    std::vector<std::string> words;
+    for (const projects::TokeniserKind kind : wordTokenisers()) {
+        words.emplace_back(projects::nameOf(kind));
+    }
+    return words;
+}
+
+/// What `--tokeniser` takes, for help and errors.
+std::string tokeniserText()
+{
+    std::string text;
+    for (const std::string& word : tokeniserWords()) {
+        text += word + ", ";
+    }
+    return text + "a tokenizer.json or its folder, or a SentencePiece model";
+}
+
+/// What `--tokeniser` says: a word of the schema, or a file, whose tokens are counted. A folder stands for its
 /// tokenizer.json.
 Result<projects::Tokeniser> tokeniserFrom(const std::string& text)
 {
-    projects::Tokeniser tokeniser;
-    for (const auto kind : {projects::TokeniserKind::Bytes, projects::TokeniserKind::Characters}) {
+    for (const projects::TokeniserKind kind : wordTokenisers()) {
         if (text == projects::nameOf(kind)) {
-            tokeniser.kind = kind;
-            return tokeniser;
+            return projects::Tokeniser{.kind = kind, .model = {}};
         }
     }
     Result<std::filesystem::path> path = absolutePath(text);
@@ -62,28 +92,9 @@ Result<projects::Tokeniser> tokeniserFrom(const std::string& text)
         *path /= "tokenizer.json";
     }
     if (!std::filesystem::exists(*path, code)) {
-        return Error{"--tokeniser", path->string() +
-                                        " does not exist; expected bytes, characters, a tokenizer.json, its "
-                                        "folder, or a model of SentencePiece"};
+        return Error{"--tokeniser", path->string() + " does not exist; expected " + tokeniserText()};
     }
     return engine::tokeniserAt(*path);
-}
-
-/// False where the source has no text.
-bool takeTokeniser(projects::Source& source, const projects::Tokeniser& tokeniser)
-{
-    return std::visit(
-        [&](auto& each) {
-            constexpr bool text = requires
-            {
-                each.tokeniser;
-            };
-            if constexpr (text) {
-                each.tokeniser = tokeniser;
-            }
-            return text;
-        },
-        source);
 }
 
 /// Makes a project from data, sizes and a topology.
@@ -102,11 +113,13 @@ Result<projects::Project> sizedProject(const Arguments& arguments, const std::fi
         if (!tokeniser) {
             return tokeniser.error();
         }
-        if (!takeTokeniser(source, *tokeniser)) {
+        projects::Tokeniser* const place = projects::tokeniserOf(source);
+        if (place == nullptr) {
             return Error{
                 "--tokeniser",
                 "is for text, which --data or --mix name; expected a text, .jsonl, .parquet, or a folder of such"};
         }
+        *place = *tokeniser;
     }
     projects::NewProject wanted = projects::proposalFor(source);
     wanted.name = directory.filename().string();
@@ -443,9 +456,8 @@ std::vector<Command> projectCommands()
            {.name = "tokeniser",
             .kind = OptionKind::Text,
             .value = "KIND",
-            .help =
-                "how text becomes tokens: bytes, characters, a tokenizer.json or its folder, or a SentencePiece model",
-            .choices = {"bytes", "characters"},
+            .help = "how text becomes tokens: " + tokeniserText(),
+            .choices = tokeniserWords(),
             .beside = Beside::Files},
            offering(OptionSpec{"topology", OptionKind::Text, "NAME",
                                "instead: a preset; blocks get the ports that it feeds"},

@@ -103,9 +103,11 @@ std::vector<Command> tokeniseCommands()
            {"size",
             OptionKind::Integer,
             "PIECES",
-            "how many pieces (default: 8000); 256 of them are bytes",
+            "how many pieces (default: " + std::to_string(engine::TokeniserTraining{}.pieces) + "); " +
+                std::to_string(projects::kByteVocabulary) + " of them are bytes",
             {},
-            engine::kFewestPieces},
+            engine::kFewestPieces,
+            engine::kMostPieces},
            {"field", OptionKind::Text, "KEY",
             "the key of JSON Lines, or the column of Parquet, that holds the text (default: text)"}}},
          &runTokenise,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/sweep/sweep_tables.h"
 #include "projects/base/text.h"
+#include "projects/studies/pareto_front.h"
 
 #include <nlohmann/json.hpp>
 

@@ -161,7 +161,8 @@ Result<ModelData> tokenData(const fs::path& project, const std::optional<project
         return made;
     }
     made.source = *data;
-    if (auto* const text = std::get_if<projects::TextData>(&made.source); text && vocabulary == 256) {
+    if (auto* const text = std::get_if<projects::TextData>(&made.source);
+        text && vocabulary == projects::kByteVocabulary) {
         text->tokeniser = {};
         return made;
     }

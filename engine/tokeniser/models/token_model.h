@@ -4,6 +4,7 @@
 #include "engine/tokeniser/base/part.h"
 #include "engine/tokeniser/base/pattern.h"
 #include "projects/base/result.h"
+#include "projects/model/data_source.h"
 
 #include <cstdint>
 #include <functional>
@@ -20,7 +21,7 @@ namespace residua::engine {
 class TokenTable {
 public:
     /// Ids are below it; embeddings have no more rows either.
-    static constexpr std::int64_t kMostTokens = 10'000'000;
+    static constexpr std::int64_t kMostTokens = projects::kMostVocabulary;
 
     [[nodiscard]] std::optional<std::uint32_t> id(std::string_view token) const;
     /// Nothing for an id that no token has.

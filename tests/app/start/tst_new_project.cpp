@@ -4,6 +4,7 @@
 #include "projects/check/validate.h"
 #include "projects/commands/new_project.h"
 #include "projects/cost/cost.h"
+#include "projects/schema/fields.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
 #include "visualizers/plot/background_pool.h"
@@ -88,6 +89,45 @@ private slots:
         QVERIFY(range("newSteps") == std::pair(1, std::numeric_limits<int>::max()));
     }
 
+    /// Data and tokenisers are those of the schema, and each data is asked for what its source has.
+    void everySourceAndTokeniserIsOffered()
+    {
+        NewProjectDialog* dialog = open();
+        const std::pair<const char*, const char*> boxes[] = {{"newData", "/data/source/kind"},
+                                                             {"newTokeniser", "/data/source/tokeniser/kind"}};
+        for (const auto& [name, pointer] : boxes) {
+            const auto field = projects::fieldOfSchema(pointer).value();
+            const auto* box = child<QComboBox>(*dialog, name);
+            QCOMPARE(box->count(), static_cast<int>(field.choices.size()));
+            QCOMPARE(box->currentIndex(), static_cast<int>(std::get<std::int64_t>(field.defaultValue)));
+            for (int i = 0; i < box->count(); ++i) {
+                const auto title = projects::headline(field.choices[static_cast<std::size_t>(i)].title);
+                QVERIFY2(box->itemText(i).startsWith(QString::fromStdString(title)), qPrintable(box->itemText(i)));
+            }
+        }
+        const auto asks = [&](const char* data) {
+            chooseData(*dialog, data);
+            QStringList shown;
+            for (const char* name : {"newPath", "newKey", "mixtureEditor", "newTokeniser", "newVocabulary"}) {
+                if (child<QWidget>(*dialog, name)->isVisible()) {
+                    shown << QString(name);
+                }
+            }
+            return shown.join(QLatin1Char(' '));
+        };
+        QCOMPARE(asks("Text"), QString("newPath newTokeniser"));
+        QCOMPARE(asks("JSON Lines"), QString("newPath newKey newTokeniser"));
+        QCOMPARE(asks("Mixture"), QString("mixtureEditor newTokeniser"));
+        QCOMPARE(asks("Token file"), QString("newPath newVocabulary"));
+        QCOMPARE(asks("Synthetic"), QString());
+        QVERIFY(child<QSpinBox>(*dialog, "newSequence")->isVisible());
+        QCOMPARE(asks("Linear regression"), QString());
+        QVERIFY(!child<QSpinBox>(*dialog, "newSequence")->isVisible());
+        chooseData(*dialog, "Text");
+        child<QComboBox>(*dialog, "newTokeniser")->setCurrentIndex(1); // characters, whose number is asked for
+        QVERIFY(child<QSpinBox>(*dialog, "newVocabulary")->isVisible());
+    }
+
     /// Ctrl+N, a text file, two sizes, Return.
     void aTextFileBecomesAProject()
     {
@@ -96,7 +136,7 @@ private slots:
         file.write(QByteArray("Tell me, Muse, of the man of many ways. ").repeated(80));
         file.close();
         NewProjectDialog* dialog = open();
-        child<QComboBox>(*dialog, "newData")->setCurrentIndex(1);
+        chooseData(*dialog, "Text");
         auto* path = child<QLineEdit>(*dialog, "newPath");
         QVERIFY(path->isVisible());
         QTest::keyClicks(path, file.fileName());
@@ -132,7 +172,7 @@ private slots:
         NewProjectDialog* dialog = open();
         auto* amount = child<QLabel>(*dialog, "newAmount");
         auto* key = child<QLineEdit>(*dialog, "newKey");
-        child<QComboBox>(*dialog, "newData")->setCurrentIndex(2);
+        chooseData(*dialog, "JSON Lines");
         QVERIFY(key->isVisible());
         child<QLineEdit>(*dialog, "newPath")->setText(lines.fileName());
         QTRY_VERIFY2(amount->text().contains("its fields are: body"), qPrintable(amount->text()));
@@ -142,11 +182,11 @@ private slots:
         QTest::keyClicks(key, "body");
         QTRY_VERIFY2(amount->text().contains("vocabulary of 256"), qPrintable(amount->text()));
         QCOMPARE(amount->property("role").toString(), QString());
-        child<QComboBox>(*dialog, "newData")->setCurrentIndex(4);
+        chooseData(*dialog, "Token file");
         QVERIFY(!key->isVisible());
         child<QLineEdit>(*dialog, "newPath")->setText(tokens.fileName());
         QTRY_VERIFY2(amount->text().contains("vocabulary of 50,257"), qPrintable(amount->text()));
-        child<QComboBox>(*dialog, "newData")->setCurrentIndex(2);
+        chooseData(*dialog, "JSON Lines");
         child<QLineEdit>(*dialog, "newPath")->setText(lines.fileName());
         QTRY_VERIFY2(amount->text().contains("vocabulary of 256"), qPrintable(amount->text()));
         QTest::mouseClick(child<QPushButton>(*dialog, "newCreate"), Qt::LeftButton);
@@ -160,7 +200,7 @@ private slots:
         auto* amount = child<QLabel>(*dialog, "newAmount");
         QTRY_VERIFY(amount->text().contains("vocabulary"));
         QSignalSpy due(dialog->findChild<QTimer*>(QStringLiteral("newReading")), &QTimer::timeout);
-        child<QComboBox>(*dialog, "newData")->setCurrentIndex(1);
+        chooseData(*dialog, "Text");
         QVERIFY(due.wait(kPatience)); // the dialog has begun to read by now what there is to read
         QVERIFY(visualizers::backgroundPool().waitForDone(kPatience));
         QCoreApplication::sendPostedEvents();
@@ -170,6 +210,12 @@ private slots:
     }
 
 private:
+    static void chooseData(NewProjectDialog& dialog, const char* beginning)
+    {
+        auto* box = child<QComboBox>(dialog, "newData");
+        box->setCurrentIndex(box->findText(QString(beginning), Qt::MatchStartsWith));
+    }
+
     NewProjectDialog* open()
     {
         QTest::keyClick(m_window.get(), Qt::Key_N, Qt::ControlModifier);

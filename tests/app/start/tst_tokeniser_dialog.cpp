@@ -192,7 +192,8 @@ private slots:
         QTest::keyClick(m_window.get(), Qt::Key_N, Qt::ControlModifier);
         auto* create = m_window->findChild<NewProjectDialog*>();
         QVERIFY(create && QTest::qWaitForWindowExposed(create));
-        child<QComboBox>(*create, "newData")->setCurrentIndex(1);
+        auto* data = child<QComboBox>(*create, "newData");
+        data->setCurrentIndex(data->findText("Text", Qt::MatchStartsWith));
         QVERIFY(!button(*create, "newTrainTokeniser")->isEnabled());
         child<QLineEdit>(*create, "newPath")->setText(m_folder->filePath("project/verse.txt"));
         QTest::mouseClick(button(*create, "newTrainTokeniser"), Qt::LeftButton);

@@ -96,17 +96,16 @@ private slots:
         QFETCH(int, vocabulary);
         QFETCH(int, levels);
         constexpr std::int64_t kTokens = 200'000;
-        const auto language = NestedAgreement::create({vocabulary, levels, kTokens});
-        QVERIFY(language);
-        const auto words = language->words();
+        const NestedAgreement language({vocabulary, levels, kTokens});
+        const auto words = language.words();
         QCOMPARE(static_cast<int>(words.size()), vocabulary);
         QCOMPARE(std::set<std::string>(words.begin(), words.end()).size(), words.size());
         LanguageReader reader;
         reader.levels = static_cast<std::size_t>(levels);
-        reader.forms = 6.0 * static_cast<double>(language->kinds());
-        reader.plainWords = vocabulary - 1 - 9.0 * static_cast<double>(language->kinds());
+        reader.forms = 6.0 * static_cast<double>(language.kinds());
+        reader.plainWords = vocabulary - 1 - 9.0 * static_cast<double>(language.kinds());
         std::vector<std::int64_t> counts(words.size());
-        for (const std::uint32_t token : language->generate(3, kTokens)) {
+        for (const std::uint32_t token : language.generate(3, kTokens)) {
             QVERIFY(token < words.size());
             ++counts[token];
             QVERIFY2(reader.read(words[token]), words[token].c_str());
@@ -114,23 +113,23 @@ private slots:
         QVERIFY(std::all_of(counts.begin(), counts.end(), [](std::int64_t count) { return count > 0; }));
         // The floor is exact: what the text really cost lies near it.
         const double measured = reader.nats / kTokens;
-        QVERIFY2(std::abs(measured - language->entropyFloor()) < 0.01,
-                 qPrintable(QStringLiteral("%1 %2").arg(measured).arg(language->entropyFloor())));
+        QVERIFY2(std::abs(measured - language.entropyFloor()) < 0.01,
+                 qPrintable(QStringLiteral("%1 %2").arg(measured).arg(language.entropyFloor())));
         for (int level = 1; level <= levels; ++level) {
             const double share = static_cast<double>(reader.closers[static_cast<std::size_t>(level)]) / kTokens;
-            QVERIFY2(std::abs(share - language->closerShare(level)) < 0.01, qPrintable(QString::number(share)));
+            QVERIFY2(std::abs(share - language.closerShare(level)) < 0.01, qPrintable(QString::number(share)));
         }
     }
 
     /// What the last opener alone tells of a closer's point must leave the point open at every level but the first.
     void agreementNeedsTheOuterLevels()
     {
-        const auto language = NestedAgreement::create({64, 4, 0});
-        const auto words = language->words();
+        const NestedAgreement language({64, 4, 0});
+        const auto words = language.words();
         std::map<std::pair<std::size_t, std::string>, std::map<char, double>> points;
         std::set<std::size_t> levels;
         std::vector<std::string> open;
-        for (const std::uint32_t token : language->generate(8, 400'000)) {
+        for (const std::uint32_t token : language.generate(8, 400'000)) {
             const std::string& word = words[token];
             if (word.back() == '(') {
                 open.push_back(word);

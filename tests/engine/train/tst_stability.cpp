@@ -189,7 +189,7 @@ private Q_SLOTS:
         project.training.batch = 512;
         project.training.validationBatches = 0; // all that are held
         project.training.precision = projects::Precision::Fp64;
-        const auto terms = *engine::polynomialTerms(source, project.seeds.data);
+        const auto terms = engine::polynomialTerms(source, project.seeds.data);
         const auto dataset = engine::Dataset::open(project, {});
         QVERIFY2(dataset.ok(), dataset ? "" : dataset.error().text().c_str());
         const auto errors = engine::DegreeErrors::of(project);

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/start/asked_data.h"
+
+#include "projects/model/data_endings.h"
+#include "projects/schema/fields.h"
+
+#include <algorithm>
+#include <iterator>
+#include <variant>
+
+namespace residua::app {
+namespace {
+
+template <class Data>
+concept HasPath = requires(Data data)
+{
+    data.path;
+};
+template <class Data>
+concept HasKey = requires(Data data)
+{
+    data.field;
+};
+template <class Data>
+concept HasParts = requires(Data data)
+{
+    data.parts;
+};
+template <class Data>
+concept HasTokeniser = requires(Data data)
+{
+    data.tokeniser;
+};
+/// That of a generator is no matter of the file that it comes from.
+template <class Data>
+concept HasVocabulary = HasPath<Data> && requires(Data data)
+{
+    data.vocabulary;
+};
+
+} // namespace
+
+AskedData askedOf(const projects::Source& source)
+{
+    return std::visit(
+        []<class Data>(const Data&) {
+            return AskedData{HasPath<Data>, HasKey<Data>, HasParts<Data>, HasTokeniser<Data>, HasVocabulary<Data>};
+        },
+        source);
+}
+
+projects::Source sourceFrom(std::size_t kind, const AnsweredData& answers)
+{
+    projects::Project project;
+    (void)projects::setField(project, "/data/source/kind", static_cast<std::int64_t>(kind));
+    std::visit(
+        [&]<class Data>(Data& data) {
+            if constexpr (HasPath<Data>) {
+                data.path = answers.path;
+            }
+            if constexpr (HasKey<Data>) {
+                data.field = answers.key;
+            }
+            if constexpr (HasParts<Data>) {
+                data.parts = answers.parts;
+            }
+            if constexpr (HasTokeniser<Data>) {
+                data.tokeniser = answers.tokeniser;
+            }
+            if constexpr (HasVocabulary<Data>) {
+                data.vocabulary = answers.vocabulary;
+            }
+        },
+        project.data.source);
+    return project.data.source;
+}
+
+std::int64_t proposedVocabulary(const projects::Source& source)
+{
+    return std::visit(
+        []<class Data>(const Data&) {
+            if constexpr (HasVocabulary<Data>) {
+                return Data{}.vocabulary;
+            } else {
+                return projects::Tokeniser{}.vocabulary;
+            }
+        },
+        source);
+}
+
+std::vector<std::string_view> endingsOf(const projects::Source& source)
+{
+    std::vector<std::string_view> endings;
+    std::ranges::copy_if(projects::kDataEndings, std::back_inserter(endings), [&](std::string_view ending) {
+        return projects::sourceAt(std::string(ending)).index() == source.index();
+    });
+    return endings;
+}
+
+} // namespace residua::app
