@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/actions/sweep_commands.h"
 
+#include "app/actions/window_actions.h"
 #include "app/document/document_session.h"
 #include "app/inspector/inspector.h"
 #include "app/runs/run_controller.h"
@@ -11,10 +12,11 @@
 
 namespace residua::app {
 
-SweepCommands::SweepCommands(DocumentSession& session, RunController& controller, DocumentViews& documents,
-                             Workspace& workspace, QObject* parent)
+SweepCommands::SweepCommands(const WindowActions& actions, DocumentSession& session, RunController& controller,
+                             DocumentViews& documents, Workspace& workspace, QObject* parent)
     : QObject(parent), m_session(session), m_controller(controller), m_documents(documents), m_workspace(workspace)
 {
+    connect(actions.sweep, &QAction::triggered, this, &SweepCommands::begin);
     connectPanel();
 }
 

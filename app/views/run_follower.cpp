@@ -89,7 +89,6 @@ void RunFollower::connectPanels()
     auto& panel = m_workspace.view<RunsPanel>();
     connect(&panel, &RunsPanel::forkRequested, &m_controller,
             qOverload<const std::filesystem::path&, std::int64_t>(&RunController::fork));
-    connect(&panel, &RunsPanel::compareRequested, &m_archive, &RunArchive::compare);
     connect(&m_workspace.runsModel(), &RunsModel::renamed, &m_archive, &RunArchive::rename);
     connect(&m_workspace.runsModel(), &RunsModel::renamed, this,
             [this](const std::string& directory, const std::string& name) {

@@ -38,6 +38,9 @@ public:
     /// project is open. `run` is absolute, without "..".
     void followAlso(const std::filesystem::path& run);
 
+    /// Whether runs are being listed, or one that is shown is being read.
+    [[nodiscard]] bool isReading() const { return m_lists > 0 || !m_reading.empty(); }
+
 signals:
     void refused(const QString& reason);
     /// FLOP a second that a run of this project reaches.
