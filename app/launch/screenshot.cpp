@@ -7,7 +7,7 @@
 #include "app/commands/keys_dialog.h"
 #include "app/help/help_window.h"
 #include "app/runs/run_bar.h"
-#include "app/runs/run_comparison.h"
+#include "app/runs/run_comparison_dialog.h"
 #include "app/runs/runs_panel.h"
 #include "app/views/document_views.h"
 #include "app/views/run_follower.h"

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/runs/run_comparison_dialog.h"
+
+#include "app/look/format.h"
+#include "app/look/screen_fit.h"
+#include "app/look/theme.h"
+#include "projects/depth/depth_names.h"
+#include "visualizers/runs/loss_view.h"
+#include "visualizers/runs/shown_runs.h"
+
+#include <QHeaderView>
+#include <QSplitter>
+#include <QTreeWidget>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace residua::app {
+
+namespace {
+
+constexpr QSize kSize(900, 680);
+constexpr int kCurvesHeight = 270;
+constexpr int kNumberWidth = 170;
+constexpr std::size_t kLosses = 12;        ///< steps at which losses stand beside each other
+constexpr std::size_t kCoefficients = 200; ///< shown; the largest differences
+
+/// What tells the two apart: runs of one project have one name.
+QString titleOf(const engine::RunInfo& info)
+{
+    return RunComparisonDialog::tr("%1, %2").arg(
+        QString::fromStdString(info.name),
+        formatMoment(QString::fromStdString(info.created), QDateTime::currentDateTime()));
+}
+
+void addRow(QTreeWidgetItem* group, const QStringList& cells)
+{
+    auto* item = new QTreeWidgetItem(group, cells);
+    for (int column = 1; column < cells.size(); ++column) {
+        item->setFont(column, numberFont());
+        item->setToolTip(column, cells.at(column));
+    }
+    item->setToolTip(0, cells.front());
+}
+
+void addNumber(QTreeWidgetItem* group, const QString& title, double first, double second)
+{
+    addRow(group, {title, formatLoss(first, 6), formatLoss(second, 6), formatLoss(second - first, 6)});
+}
+
+void addResults(QTreeWidget& tree, const RunComparison& comparison)
+{
+    auto* results = new QTreeWidgetItem(&tree, {RunComparisonDialog::tr("Results")});
+    addRow(results, {RunComparisonDialog::tr("Steps"),
+                     formatWhole(comparison.first.step),
+                     formatWhole(comparison.second.step),
+                     {}});
+    addNumber(results, RunComparisonDialog::tr("Loss"), comparison.first.loss, comparison.second.loss);
+    addNumber(results, RunComparisonDialog::tr("Validation loss"), comparison.first.validationLoss,
+              comparison.second.validationLoss);
+    auto* losses = new QTreeWidgetItem(&tree, {RunComparisonDialog::tr("Training loss by step")});
+    for (const LossPair& pair : lossesBeside(comparison, kLosses)) {
+        addNumber(losses, formatWhole(pair.step), pair.first, pair.second);
+    }
+}
+
+void addChanges(QTreeWidget& tree, const std::vector<projects::Change>& changes)
+{
+    auto* project = new QTreeWidgetItem(
+        &tree, {changes.empty() ? RunComparisonDialog::tr("The projects are the same")
+                                : RunComparisonDialog::tr("Project: %1 differences").arg(changes.size())});
+    for (const projects::Change& change : changes) {
+        addRow(project, {QString::fromStdString(change.placeText()),
+                         QString::fromStdString(change.before),
+                         QString::fromStdString(change.after),
+                         {}});
+    }
+}
+
+void addCoefficients(QTreeWidget& tree, const std::vector<CoefficientChange>& coefficients)
+{
+    auto* weights = new QTreeWidgetItem(&tree, {coefficients.empty()
+                                                    ? RunComparisonDialog::tr("No coefficients in common")
+                                                    : RunComparisonDialog::tr("Coefficients, largest change first")});
+    const std::size_t shown = std::min(coefficients.size(), kCoefficients);
+    for (std::size_t i = 0; i < shown; ++i) {
+        const CoefficientChange& change = coefficients[i];
+        addNumber(weights,
+                  QString::fromStdString(change.matrix.text() + "  " +
+                                         nameOf(projects::Shortcut{change.source, change.target})),
+                  static_cast<double>(change.first), static_cast<double>(change.second));
+    }
+}
+
+/// The tree of what differs: results, losses, the projects' fields and coefficients.
+QTreeWidget* differencesOf(const RunComparison& comparison, QWidget* parent)
+{
+    auto* tree = new QTreeWidget(parent);
+    tree->setAccessibleName(RunComparisonDialog::tr("Differences between two runs"));
+    tree->setUniformRowHeights(true);
+    tree->ensurePolished(); // else its rows are as high as they would be without the look's spacing
+    tree->setHeaderLabels({RunComparisonDialog::tr("What"), titleOf(comparison.first), titleOf(comparison.second),
+                           RunComparisonDialog::tr("Difference")});
+    addResults(*tree, comparison);
+    addChanges(*tree, comparison.changes);
+    addCoefficients(*tree, comparison.coefficients);
+    tree->expandAll();
+    for (int column = 0; column < tree->columnCount(); ++column) {
+        tree->header()->setSectionResizeMode(column, column == 0 ? QHeaderView::Stretch : QHeaderView::Interactive);
+        tree->header()->resizeSection(column, kNumberWidth);
+    }
+    tree->header()->setStretchLastSection(false);
+    return tree;
+}
+
+/// A plot with the losses of both runs.
+visualizers::LossView* curvesOf(const RunComparison& comparison, resources::Theme theme, QWidget* parent)
+{
+    auto* overlaid = new visualizers::ShownRuns(parent);
+    auto* curves = new visualizers::LossView(*overlaid, parent);
+    curves->setTheme(theme);
+    for (const auto& [info, steps] : {std::pair{&comparison.first, &comparison.firstSteps},
+                                      std::pair{&comparison.second, &comparison.secondSteps}}) {
+        overlaid->overlay(info->directory);
+        overlaid->begin(info->directory, {.name = titleOf(*info)});
+        overlaid->add(info->directory, {.steps = *steps});
+    }
+    return curves;
+}
+
+} // namespace
+
+RunComparisonDialog::RunComparisonDialog(const RunComparison& comparison, resources::Theme theme, QWidget* parent)
+    : QDialog(parent)
+{
+    setObjectName(QStringLiteral("runComparison"));
+    setAttribute(Qt::WA_DeleteOnClose);
+    setWindowTitle(tr("Two runs compared"));
+    resizeWithinScreen(*this, kSize);
+    QWidget* tree = differencesOf(comparison, this);
+    QWidget* curves = curvesOf(comparison, theme, this);
+    auto* split = new QSplitter(Qt::Vertical, this);
+    split->addWidget(curves);
+    split->addWidget(tree);
+    split->setSizes({kCurvesHeight, kSize.height() - kCurvesHeight});
+    split->setChildrenCollapsible(false);
+    auto* layout = new QVBoxLayout(this);
+    layout->addWidget(split);
+}
+
+} // namespace residua::app
