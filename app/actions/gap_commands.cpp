@@ -2,10 +2,10 @@
 #include "app/actions/gap_commands.h"
 
 #include "app/document/document_session.h"
+#include "app/engine/background.h"
 #include "app/engine/engine_bridge.h"
-#include "app/runs/background.h"
-#include "app/runs/factor_start.h"
-#include "app/runs/run_controller.h"
+#include "app/records/factor_start.h"
+#include "app/training/run_controller.h"
 #include "app/views/document_views.h"
 #include "app/workspace/workspace.h"
 #include "engine/results/run_reader.h"

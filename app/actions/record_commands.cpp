@@ -3,7 +3,7 @@
 
 #include "app/actions/window_actions.h"
 #include "app/look/theme.h"
-#include "app/runs/run_archive.h"
+#include "app/records/run_archive.h"
 #include "app/runs/run_comparison_dialog.h"
 #include "app/runs/runs_panel.h"
 #include "app/workspace/banner.h"

@@ -4,9 +4,9 @@
 #include "app/actions/window_actions.h"
 #include "app/document/document_session.h"
 #include "app/inspector/inspector.h"
-#include "app/runs/run_controller.h"
 #include "app/sweeps/sweep_fields.h"
 #include "app/sweeps/sweep_panel.h"
+#include "app/training/run_controller.h"
 #include "app/views/document_views.h"
 #include "app/workspace/workspace.h"
 

@@ -8,8 +8,8 @@
 #include "app/inspector/inspector.h"
 #include "app/runs/queue_strip.h"
 #include "app/runs/run_bar.h"
-#include "app/runs/run_controller.h"
 #include "app/runs/runs_panel.h"
+#include "app/training/run_controller.h"
 #include "app/workspace/banner.h"
 #include "app/workspace/workspace.h"
 

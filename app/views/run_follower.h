@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/runs/run_loader.h"
+#include "app/records/run_loader.h"
 #include "app/views/live_views.h"
 #include "engine/api/session.h"
 #include "visualizers/runs/shown_runs.h"

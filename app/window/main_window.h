@@ -5,8 +5,8 @@
 #include "app/document/analysis.h"
 #include "app/document/document_session.h"
 #include "app/engine/engine_bridge.h"
-#include "app/runs/run_archive.h"
-#include "app/runs/run_controller.h"
+#include "app/records/run_archive.h"
+#include "app/training/run_controller.h"
 #include "app/window/window_memory.h"
 #include "app/workspace/workspace.h"
 

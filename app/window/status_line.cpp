@@ -5,7 +5,7 @@
 #include "app/document/document_session.h"
 #include "app/look/elided_label.h"
 #include "app/look/format.h"
-#include "app/runs/run_controller.h"
+#include "app/training/run_controller.h"
 
 #include <QDir>
 #include <QStatusBar>

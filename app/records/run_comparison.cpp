@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/runs/run_comparison.h"
+#include "app/records/run_comparison.h"
 
-#include "app/runs/run_loader.h"
+#include "app/records/run_loader.h"
 #include "engine/api/matrix_name.h"
 #include "engine/results/run_reader.h"
 
