@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The window as a person uses it: mouse and keyboard only, on a real screen.
+#include "app/actions/open_commands.h"
 #include "app/commands/command_palette.h"
 #include "app/inspector/inspector.h"
 #include "app/outline/outline_view.h"
@@ -310,7 +311,7 @@ private slots:
 
     void runningAnExampleGivesItAPlace()
     {
-        QVERIFY(m_window->openExample("linear-ancre").ok());
+        QVERIFY(m_window->openCommands().openExample("linear-ancre").ok());
         QVERIFY(m_window->session().perform(projects::SetField{"/training/steps", {"3"}}).ok());
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
         QTest::keyClick(m_window.get(), Qt::Key_R, Qt::ControlModifier);
