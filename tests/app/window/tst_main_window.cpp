@@ -19,6 +19,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenuBar>
+#include <QPointer>
 #include <QPushButton>
 #include <QSet>
 #include <QSignalSpy>
@@ -369,6 +370,23 @@ private slots:
         QVERIFY(!m_window->actions().backToPreset->isEnabled());
         QTest::keyClick(m_window.get(), Qt::Key_Z, Qt::ControlModifier);
         QCOMPARE(project(), chosenShortcuts());
+    }
+
+    void anEditorStaysWhereItsGroupGetsATitle()
+    {
+        m_window->openProject(m_project);
+        m_window->actions().backToPreset->trigger();
+        m_window->documents().choose(SectionPlace{Section::Topology});
+        const QPointer<QComboBox> preset = visible<QComboBox>(QStringLiteral("property:preset"));
+        const auto* const notice = m_window->findChild<QWidget*>(QStringLiteral("customNotice"));
+        QVERIFY(preset && !notice->isVisible());
+        m_window->documents().applyEdit(projects::SetShortcutState{{0, 1}, projects::ShortcutState::Frozen});
+        QTRY_VERIFY(notice->isVisible()); // and the preset stands under "Custom, from …" too
+        QVERIFY(preset && preset->isVisible());
+        const auto headings = m_window->workspace().view<Inspector>().findChildren<QLabel*>();
+        QVERIFY(std::ranges::any_of(headings, [](const QLabel* each) {
+            return each->isVisible() && each->property("role") == "group" && each->text().startsWith("Custom, from");
+        }));
     }
 
     void anyCommandIsFoundByItsName()
