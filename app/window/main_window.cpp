@@ -74,14 +74,14 @@ MainWindow::MainWindow(Look& look, WindowFolders folders, Memory memory, QWidget
     m_runs.setProjectsFolder(m_folders.projects);
 
     makePages();
-    m_layout = new WindowMemory(memory, *this, *m_workspace);
+    m_memory = new WindowMemory(memory, *this, *m_workspace);
     makeViews();
     makeDocumentCommands();
     makeRunCommands();
     connectSession();
     connectWindow();
     resizeWithinScreen(*this, kFirstSize);
-    m_layout->follow(m_actions, m_session, *m_commands);
+    m_memory->follow(m_actions, m_session, *m_commands);
     showStartPage();
 }
 
@@ -318,13 +318,13 @@ void MainWindow::showEvent(QShowEvent* event)
 void MainWindow::arrangeOnce()
 {
     if (isVisible() && m_pages->currentWidget() == m_workspace) {
-        m_layout->arrange();
+        m_memory->arrange();
     }
 }
 
 void MainWindow::closeEvent(QCloseEvent* event)
 {
-    m_layout->keepLayout();
+    m_memory->keepLayout();
     event->setAccepted(m_saveCommands->mayClose());
 }
 

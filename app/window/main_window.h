@@ -98,7 +98,7 @@ private:
     RunBar* m_runBar = nullptr;
     WindowMenus m_menus{};
     StatusLine* m_status = nullptr;
-    WindowMemory* m_layout = nullptr;
+    WindowMemory* m_memory = nullptr;
     DocumentViews* m_documents = nullptr;
     RunFollower* m_runFollower = nullptr;
     Commands* m_commands = nullptr;
