@@ -32,8 +32,8 @@ set(RESIDUA_FOLDER_ORDER_engine/queries base measures branches models)
 set(RESIDUA_FOLDER_ORDER_editor canvas shortcuts depth matrix block)
 set(RESIDUA_FOLDER_ORDER_visualizers plot runs pareto heatmap gap theory)
 set(RESIDUA_FOLDER_ORDER_app
-  look properties document engine runs palette help commands canvas block bundle schedule sweeps inspector outline start
-  workspace views actions window launch)
+  look properties document engine records training runs palette help commands canvas block bundle schedule sweeps
+  inspector outline start workspace views actions window launch)
 set(RESIDUA_FOLDER_ORDER_app/cli terminal arguments runs sweep analyze commands)
 
 # Header name patterns of the packages that are not ours. Earlier ones win: qcustomplot.h also looks like Qt's.

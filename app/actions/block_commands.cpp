@@ -2,6 +2,7 @@
 #include "app/actions/block_commands.h"
 
 #include "app/actions/edit_commands.h"
+#include "app/actions/window_actions.h"
 #include "app/block/block_bar.h"
 #include "app/block/save_popup.h"
 #include "app/canvas/canvas_widget.h"
@@ -20,8 +21,9 @@
 
 namespace residua::app {
 
-BlockCommands::BlockCommands(DocumentSession& session, Workspace& workspace, DocumentViews& documents,
-                             EditCommands& commands, std::filesystem::path library, QObject* parent)
+BlockCommands::BlockCommands(const WindowActions& actions, DocumentSession& session, Workspace& workspace,
+                             DocumentViews& documents, EditCommands& commands, std::filesystem::path library,
+                             QObject* parent)
     : QObject(parent),
       m_session(session),
       m_workspace(workspace),
@@ -30,6 +32,10 @@ BlockCommands::BlockCommands(DocumentSession& session, Workspace& workspace, Doc
       m_library(std::move(library)),
       m_save(new SavePopup(&workspace))
 {
+    connect(actions.saveBlock, &QAction::triggered, this, [this] {
+        m_workspace.showCanvas(WorkspaceView::Block);
+        openSavePopup();
+    });
     connect(&documents, &DocumentViews::placeChanged, this, &BlockCommands::showBar);
     connect(&m_library, &BlockLibrary::changed, this, &BlockCommands::showLibrary);
     connect(m_save, &SavePopup::saveToProject, this, &BlockCommands::saveToProject);

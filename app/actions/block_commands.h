@@ -17,6 +17,7 @@ class EditCommands;
 class SavePopup;
 class Workspace;
 struct PaletteItem;
+struct WindowActions;
 
 /// Keeps the block canvas's bar in step with what the canvas shows, and does what it offers; puts what is taken from
 /// the palette where it is dropped, and keeps blocks in the project and in the user's library. GUI thread.
@@ -24,11 +25,8 @@ class BlockCommands : public QObject {
     Q_OBJECT
 public:
     /// `library`: the folder of the user's own blocks.
-    BlockCommands(DocumentSession& session, Workspace& workspace, DocumentViews& documents, EditCommands& commands,
-                  std::filesystem::path library, QObject* parent = nullptr);
-
-    /// Asks for the name to keep the block under that is shown.
-    void openSavePopup();
+    BlockCommands(const WindowActions& actions, DocumentSession& session, Workspace& workspace,
+                  DocumentViews& documents, EditCommands& commands, std::filesystem::path library, QObject* parent);
 
 signals:
     void noted(const QString& text);
@@ -36,6 +34,8 @@ signals:
 
 private:
     void connectBar();
+    /// Asks for the name to keep the block under that is shown.
+    void openSavePopup();
     void showLibrary();
     [[nodiscard]] bool takeNode(const PaletteItem& item, QWidget* target, QPoint position);
     void saveToProject(const QString& name, bool useInLayer);

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/actions/bundle_commands.h"
 
+#include "app/actions/save_commands.h"
+#include "app/actions/window_actions.h"
 #include "app/bundle/bring_back_dialog.h"
 #include "app/bundle/take_along_dialog.h"
 #include "app/document/document_session.h"
+#include "app/engine/background.h"
 #include "app/look/format.h"
-#include "app/runs/background.h"
-#include "app/runs/run_controller.h"
+#include "app/runs/runs_panel.h"
+#include "app/training/run_controller.h"
+#include "app/workspace/workspace.h"
 #include "engine/bundle/project_identity.h"
 
 #include <QDir>
@@ -16,21 +20,24 @@
 
 namespace residua::app {
 
-BundleCommands::BundleCommands(const DocumentSession& session, std::filesystem::path projectsFolder, QWidget* window)
-    : QObject(window), m_session(session), m_projects(std::move(projectsFolder)), m_window(window)
+BundleCommands::BundleCommands(const WindowActions& actions, const DocumentSession& session, SaveCommands& saving,
+                               Workspace& workspace, std::filesystem::path projectsFolder, QWidget* window)
+    : QObject(window), m_session(session), m_saving(saving), m_projects(std::move(projectsFolder)), m_window(window)
 {
+    connect(actions.takeAlong, &QAction::triggered, this, &BundleCommands::takeAlong);
+    connect(actions.bringBack, &QAction::triggered, this, &BundleCommands::chooseAndBringBack);
+    connect(&workspace.view<RunsPanel>(), &RunsPanel::takeAlongRequested, this, [this](const std::string& run) {
+        const std::filesystem::path folder(run);
+        take(folder, QString::fromStdString(folder.filename().string()));
+    });
 }
 
+/// What is taken is what is on the disk.
 void BundleCommands::takeAlong()
 {
-    if (m_session.isOpen() && !m_session.isDraft()) {
+    if (m_session.isOpen() && m_saving.saveChanges()) {
         take(m_session.directory(), QString::fromStdString(m_session.project().name));
     }
-}
-
-void BundleCommands::takeRunAlong(const std::filesystem::path& run)
-{
-    take(run, QString::fromStdString(run.filename().string()));
 }
 
 void BundleCommands::take(const std::filesystem::path& source, const QString& name)

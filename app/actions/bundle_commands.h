@@ -15,18 +15,18 @@ namespace residua::app {
 
 class BringBackDialog;
 class DocumentSession;
+class SaveCommands;
+class Workspace;
+struct WindowActions;
 
 /// Takes the open project, or one of its runs, along as one file, and brings such files back. GUI thread.
 class BundleCommands : public QObject {
     Q_OBJECT
 public:
     /// `projectsFolder`: where bundles and their projects are proposed to go.
-    BundleCommands(const DocumentSession& session, std::filesystem::path projectsFolder, QWidget* window);
+    BundleCommands(const WindowActions& actions, const DocumentSession& session, SaveCommands& saving,
+                   Workspace& workspace, std::filesystem::path projectsFolder, QWidget* window);
 
-    /// The open project, which has been saved.
-    void takeAlong();
-    void takeRunAlong(const std::filesystem::path& run);
-    void chooseAndBringBack();
     void bringBack(const std::filesystem::path& file);
 
 signals:
@@ -37,6 +37,8 @@ signals:
     void projectCame(const std::filesystem::path& folder);
 
 private:
+    void takeAlong();
+    void chooseAndBringBack();
     void take(const std::filesystem::path& source, const QString& name);
     void askWhere(const std::filesystem::path& file, const engine::BundleContents& contents);
     void tellPacked(const engine::PackedBundle& bundle, const QString& file);
@@ -44,6 +46,7 @@ private:
     void tellNotes(const std::vector<std::string>& notes);
 
     const DocumentSession& m_session;
+    SaveCommands& m_saving;
     std::filesystem::path m_projects;
     QWidget* m_window;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/actions/edit_commands.h"
 
+#include "app/actions/window_actions.h"
 #include "app/canvas/canvas_widget.h"
 #include "app/document/document_session.h"
 #include "app/outline/outline_view.h"
@@ -17,9 +18,14 @@
 
 namespace residua::app {
 
-EditCommands::EditCommands(DocumentSession& session, Workspace& workspace, DocumentViews& documents, QObject* parent)
+EditCommands::EditCommands(const WindowActions& actions, DocumentSession& session, Workspace& workspace,
+                           DocumentViews& documents, QObject* parent)
     : QObject(parent), m_session(session), m_workspace(workspace), m_documents(documents)
 {
+    connect(actions.prune, &QAction::triggered, this, &EditCommands::deleteSelection);
+    connect(actions.freeze, &QAction::triggered, this, &EditCommands::toggleFrozen);
+    connect(actions.selectAll, &QAction::triggered, this, &EditCommands::selectAll);
+    connect(actions.deselect, &QAction::triggered, this, &EditCommands::giveUp);
     connect(qApp, &QApplication::focusChanged, this, [this](QWidget*, const QWidget* now) { followFocus(now); });
     connect(&workspace, &Workspace::frontChanged, this, &EditCommands::availabilityChanged);
     for (CanvasWidget* canvas : workspace.canvases()) {

@@ -18,6 +18,7 @@ class CanvasWidget;
 class DocumentViews;
 class DocumentSession;
 class Workspace;
+struct WindowActions;
 
 /// Runs the commands of projects/commands on what is selected. Menus, keys, the outline and the canvases call the same
 /// ones. The selection says what they are done to; the canvas in front, which need not be able to draw, decides only
@@ -26,7 +27,8 @@ class Workspace;
 class EditCommands : public QObject {
     Q_OBJECT
 public:
-    EditCommands(DocumentSession& session, Workspace& workspace, DocumentViews& documents, QObject* parent = nullptr);
+    EditCommands(const WindowActions& actions, DocumentSession& session, Workspace& workspace, DocumentViews& documents,
+                 QObject* parent);
 
     /// Whether there is something to select in: a canvas is in front, or the outline has the keys.
     [[nodiscard]] bool available() const;

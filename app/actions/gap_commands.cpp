@@ -2,10 +2,10 @@
 #include "app/actions/gap_commands.h"
 
 #include "app/document/document_session.h"
+#include "app/engine/background.h"
 #include "app/engine/engine_bridge.h"
-#include "app/runs/background.h"
-#include "app/runs/factor_start.h"
-#include "app/runs/run_controller.h"
+#include "app/records/factor_start.h"
+#include "app/training/run_controller.h"
 #include "app/views/document_views.h"
 #include "app/workspace/workspace.h"
 #include "engine/results/run_reader.h"
@@ -119,10 +119,10 @@ void GapCommands::compute()
         request.rank = projects::RankScale{*asked.rankShare};
     }
     request.projectDirectory = m_session.directory();
-    m_showsDraw = asked.subject == GapView::Subject::Drawn;
-    if (m_showsDraw) {
-        request.project = m_session.project();
-        m_drawn = request.project;
+    m_drawn.reset();
+    if (asked.subject == GapView::Subject::Drawn) {
+        m_drawn = m_session.history().projectSnapshot();
+        request.project = *m_drawn;
     } else {
         request.runDirectory = run;
     }
@@ -141,7 +141,7 @@ void GapCommands::begin(engine::GapRequest request)
 /// What the run's own fits left when it began.
 void GapCommands::showRecorded(const std::string& run)
 {
-    m_showsDraw = false;
+    m_drawn.reset();
     const auto read = [run]() -> Result<std::optional<engine::Gap>> {
         const auto reader = engine::RunReader::open(run);
         return reader ? reader->gap() : Result<std::optional<engine::Gap>>(reader.error());
@@ -176,7 +176,7 @@ void GapCommands::end(const QString& told)
 /// After an edit the bars stay for comparison; the view says that they show the project before it.
 void GapCommands::noticeEdit()
 {
-    if (m_showsDraw && m_tag == engine::QueryTag{} && m_session.isOpen() && !drawAlike(m_drawn, m_session.project())) {
+    if (m_drawn && m_tag == engine::QueryTag{} && m_session.isOpen() && !drawAlike(*m_drawn, m_session.project())) {
         m_view.tell(tr("The project has changed since: compute again to see its gap now."));
     }
 }
@@ -187,7 +187,7 @@ void GapCommands::openAnew()
         m_engine.giveUp(std::exchange(m_tag, engine::QueryTag{}));
     }
     ++m_asked;
-    m_showsDraw = false;
+    m_drawn.reset();
     m_view.setWork(GapView::Work::Rests);
     m_view.setGap({});
     m_view.tell({});

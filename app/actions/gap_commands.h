@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/api/session.h"
+#include "projects/edit/history.h"
 #include "visualizers/gap/gap_rows.h"
 
 #include <QObject>
@@ -50,10 +51,9 @@ private:
     DocumentViews& m_documents;
     Workspace& m_workspace;
     visualizers::GapView& m_view;
-    engine::QueryTag m_tag{};  ///< of the question under way; 0: none is
-    projects::Project m_drawn; ///< whose draw is shown, where that is so
-    bool m_showsDraw = false;
-    std::uint64_t m_asked = 0; ///< an answer to an older question is dropped
+    engine::QueryTag m_tag{};          ///< of the question under way; 0: none is
+    projects::ProjectSnapshot m_drawn; ///< whose draw is shown; null: none is
+    std::uint64_t m_asked = 0;         ///< an answer to an older question is dropped
 };
 
 } // namespace residua::app

@@ -2,12 +2,12 @@
 #include "app/actions/run_commands.h"
 
 #include "app/document/document_session.h"
+#include "app/engine/background.h"
 #include "app/engine/engine_bridge.h"
 #include "app/look/format.h"
-#include "app/runs/background.h"
-#include "app/runs/run_controller.h"
 #include "app/runs/runs_panel.h"
 #include "app/runs/samples_panel.h"
+#include "app/training/run_controller.h"
 #include "app/workspace/workspace.h"
 #include "engine/results/run_upkeep.h"
 

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/actions/sweep_commands.h"
 
+#include "app/actions/window_actions.h"
 #include "app/document/document_session.h"
 #include "app/inspector/inspector.h"
-#include "app/runs/run_controller.h"
 #include "app/sweeps/sweep_fields.h"
 #include "app/sweeps/sweep_panel.h"
+#include "app/training/run_controller.h"
 #include "app/views/document_views.h"
 #include "app/workspace/workspace.h"
 
 namespace residua::app {
 
-SweepCommands::SweepCommands(DocumentSession& session, RunController& controller, DocumentViews& documents,
-                             Workspace& workspace, QObject* parent)
+SweepCommands::SweepCommands(const WindowActions& actions, DocumentSession& session, RunController& controller,
+                             DocumentViews& documents, Workspace& workspace, QObject* parent)
     : QObject(parent), m_session(session), m_controller(controller), m_documents(documents), m_workspace(workspace)
 {
+    connect(actions.sweep, &QAction::triggered, this, &SweepCommands::begin);
     connectPanel();
 }
 

@@ -10,23 +10,23 @@ class DocumentSession;
 struct Property;
 class RunController;
 class Workspace;
+struct WindowActions;
 
 /// The sweeps of the document: their panel shows and edits them, a field of the inspector becomes an axis, their
 /// members go to the queue. GUI thread.
 class SweepCommands : public QObject {
     Q_OBJECT
 public:
-    SweepCommands(DocumentSession& session, RunController& controller, DocumentViews& documents, Workspace& workspace,
-                  QObject* parent = nullptr);
-
-    /// Brings the panel to the front: with the field that the inspector's cursor is in, where it is in one.
-    void begin();
+    SweepCommands(const WindowActions& actions, DocumentSession& session, RunController& controller,
+                  DocumentViews& documents, Workspace& workspace, QObject* parent);
 
 signals:
     void refused(const QString& reason);
 
 private:
     void connectPanel();
+    /// Brings the panel to the front: with the field that the inspector's cursor is in, where it is in one.
+    void begin();
     void sweepProperty(const Property& property);
 
     DocumentSession& m_session;

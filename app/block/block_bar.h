@@ -24,7 +24,8 @@ public:
 
     /// `layer`: the one through which the block was entered.
     void show(const projects::Project& project, const projects::GraphRef& graph, std::optional<std::int64_t> layer);
-    /// The button of saving: its popup opens below it.
+    [[nodiscard]] QToolButton& tidyButton() { return *m_tidy; }
+    /// Its popup opens below it.
     [[nodiscard]] QToolButton& saveButton() { return *m_save; }
 
 signals:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/bundle/bundle_work.h"
 
-#include "app/runs/background.h"
+#include "app/engine/background.h"
 
 #include <atomic>
 #include <chrono>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/bundle/take_along_dialog.h"
 
+#include "app/engine/background.h"
 #include "app/look/format.h"
-#include "app/runs/background.h"
 
 #include <QComboBox>
 #include <QFileDialog>

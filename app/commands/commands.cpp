@@ -49,14 +49,6 @@ void Commands::showPalette()
     m_palette->open(commandsOf(*m_window.menuBar()));
 }
 
-void Commands::explain(QAbstractButton& button, const QString& command)
-{
-    const QAction* action = m_window.findChild<QAction*>(command);
-    const auto tell = [&button, action] { button.setToolTip(action->toolTip()); };
-    connect(action, &QAction::changed, &button, tell);
-    tell();
-}
-
 void Commands::showKeys()
 {
     auto* dialog = m_window.findChild<KeysDialog*>();
@@ -66,6 +58,13 @@ void Commands::showKeys()
     dialog->show();
     dialog->raise();
     dialog->activateWindow();
+}
+
+void explain(QAbstractButton& button, const QAction& command)
+{
+    const auto tell = [&button, &command] { button.setToolTip(command.toolTip()); };
+    QObject::connect(&command, &QAction::changed, &button, tell);
+    tell();
 }
 
 } // namespace residua::app

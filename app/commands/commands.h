@@ -6,6 +6,7 @@
 #include <QObject>
 
 class QAbstractButton;
+class QAction;
 class QMainWindow;
 
 namespace residua::app {
@@ -22,11 +23,6 @@ public:
     [[nodiscard]] KeyBindings& keys() { return m_keys; }
     /// Keys are read from, and written to, the user's settings from now on.
     void remember();
-    /// Has the tooltip of a button that does what the command of this name does say so, with the key that the command
-    /// has now.
-    void explain(QAbstractButton& button, const QString& command);
-
-public slots:
     void showPalette();
     void showKeys();
 
@@ -35,5 +31,8 @@ private:
     KeyBindings m_keys;
     CommandPalette* m_palette;
 };
+
+/// Has the tooltip of a button that does what the command does say so, with the key that the command has now.
+void explain(QAbstractButton& button, const QAction& command);
 
 } // namespace residua::app

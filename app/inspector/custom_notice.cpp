@@ -6,6 +6,7 @@
 #include <QVBoxLayout>
 
 #include <ranges>
+#include <utility>
 
 namespace residua::app {
 
@@ -17,7 +18,7 @@ constexpr std::size_t kTipLines = 40; ///< more do not fit on a screen; the outl
 } // namespace
 
 CustomNotice::CustomNotice(QWidget* parent)
-    : QFrame(parent), m_title(new QLabel(this)), m_changes(new QLabel(this)), m_back(new QPushButton(this))
+    : QFrame(parent), m_title(new QLabel(this)), m_changes(new QLabel(this)), m_button(new QPushButton(this))
 {
     setObjectName(QStringLiteral("customNotice"));
     m_title->setProperty("role", QStringLiteral("heading"));
@@ -27,24 +28,19 @@ CustomNotice::CustomNotice(QWidget* parent)
     m_changes->setWordWrap(true);
     m_changes->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     m_changes->setAccessibleName(tr("What differs from the preset"));
-    m_back->setObjectName(QStringLiteral("backToPreset"));
+    m_button->setObjectName(QStringLiteral("backToPreset"));
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(10, 8, 10, 8);
     layout->setSpacing(6);
     layout->addWidget(m_title);
     layout->addWidget(m_changes);
-    layout->addWidget(m_back, 0, Qt::AlignLeft);
-    connect(m_back, &QPushButton::clicked, this, [this] {
-        if (m_customisation) {
-            emit backRequested(m_customisation->goBack);
-        }
-    });
+    layout->addWidget(m_button, 0, Qt::AlignLeft);
+    connect(m_button, &QPushButton::clicked, this, [this] { emit backRequested(projects::Edit(m_back)); });
     hide();
 }
 
-void CustomNotice::setCustomisation(const std::optional<Customisation>& customisation)
+void CustomNotice::setCustomisation(std::optional<Customisation> customisation)
 {
-    m_customisation = customisation;
     setVisible(customisation.has_value());
     if (!customisation) {
         return;
@@ -62,7 +58,8 @@ void CustomNotice::setCustomisation(const std::optional<Customisation>& customis
     m_title->setText(customisation->title());
     m_changes->setText(listed(kLines));
     m_changes->setToolTip(listed(kTipLines));
-    m_back->setText(tr("Back to %1").arg(QString::fromStdString(customisation->preset.title)));
+    m_button->setText(tr("Back to %1").arg(QString::fromStdString(customisation->preset.title)));
+    m_back = std::move(customisation->goBack);
 }
 
 } // namespace residua::app

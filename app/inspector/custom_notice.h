@@ -18,16 +18,16 @@ class CustomNotice : public QFrame {
 public:
     explicit CustomNotice(QWidget* parent = nullptr);
 
-    void setCustomisation(const std::optional<Customisation>& customisation);
+    void setCustomisation(std::optional<Customisation> customisation);
 
 signals:
     void backRequested(const residua::projects::Edit& edit);
 
 private:
-    std::optional<Customisation> m_customisation;
+    projects::Edit m_back = projects::EditGroup{};
     QLabel* m_title;
     QLabel* m_changes;
-    QPushButton* m_back;
+    QPushButton* m_button;
 };
 
 } // namespace residua::app

@@ -29,6 +29,7 @@ enum Column { Title, Editor, Unit, Reset };
 constexpr int kMargin = 12;
 constexpr const char* kSourceKind = "/data/source/kind";
 constexpr int kFormPosition = 5; ///< under title, subtitle, explanation, notice and a gap
+constexpr int kRows = 3;         ///< of the grid for each property: its group's heading, itself, what is below it
 
 QLabel* label(const QString& role, QWidget* parent)
 {
@@ -123,6 +124,7 @@ void Inspector::show(const projects::Project& project, const Place& place)
         m_hasMixture = mixture;
         rebuild(std::move(properties));
     }
+    showHeadings();
     showReference();
 }
 
@@ -133,8 +135,8 @@ bool Inspector::fits(const std::vector<Property>& properties) const
     }
     for (std::size_t i = 0; i < properties.size(); ++i) {
         const Property& old = m_lines[i].property;
-        if (properties[i].key != old.key || properties[i].kind != old.kind || properties[i].group != old.group ||
-            properties[i].title != old.title || properties[i].unit != old.unit) {
+        if (properties[i].key != old.key || properties[i].kind != old.kind || properties[i].title != old.title ||
+            properties[i].unit != old.unit) {
             return false;
         }
     }
@@ -157,24 +159,37 @@ void Inspector::rebuild(std::vector<Property> properties)
     m_grid->setVerticalSpacing(5);
     m_grid->setColumnStretch(Title, 4);
     m_grid->setColumnStretch(Editor, 5);
-    int row = 0;
-    QString group;
+    int row = 1;
     for (Property& property : properties) {
-        if (property.group != group) {
-            group = property.group;
-            auto* heading = label(QStringLiteral("group"), m_form);
-            heading->setText(group);
-            m_grid->addWidget(heading, row++, Title, 1, Reset + 1);
-        }
         const bool choosesSource = property.key == kSourceKind;
-        addLine(std::move(property), row++);
+        addLine(std::move(property), row);
         if (m_hasMixture && choosesSource) {
-            m_grid->addWidget(m_mixture, row++, Title, 1, Reset + 1);
+            m_grid->addWidget(m_mixture, row + 1, Title, 1, Reset + 1);
             m_mixture->setVisible(true);
         }
+        row += kRows;
     }
     static_cast<QVBoxLayout*>(m_body->layout())->insertWidget(kFormPosition, m_form);
     m_form->show();
+}
+
+/// Each stands where its group begins. A group may get a title, or lose it, while its editors stay.
+void Inspector::showHeadings()
+{
+    QString group;
+    for (std::size_t i = 0; i < m_lines.size(); ++i) {
+        Line& line = m_lines[i];
+        const bool begins = line.property.group != group;
+        group = line.property.group;
+        if (begins && line.heading == nullptr) {
+            line.heading = label(QStringLiteral("group"), m_form);
+            m_grid->addWidget(line.heading, static_cast<int>(i) * kRows, Title, 1, Reset + 1);
+        }
+        if (line.heading != nullptr) {
+            line.heading->setText(group);
+            line.heading->setVisible(begins);
+        }
+    }
 }
 
 const Property* Inspector::focusedProperty() const

@@ -49,10 +49,12 @@ private:
         Property property;
         PropertyEditor* editor = nullptr;
         QToolButton* reset = nullptr;
+        QLabel* heading = nullptr; ///< above it, made where its group has its first title
     };
 
     void rebuild(std::vector<Property> properties);
     void addLine(Property property, int row);
+    void showHeadings();
     void openMenu(const Property& property, QWidget& over, const QPoint& position);
     void showReference();
     [[nodiscard]] bool fits(const std::vector<Property>& properties) const;

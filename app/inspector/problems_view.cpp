@@ -18,6 +18,7 @@ namespace residua::app {
 namespace {
 
 constexpr std::size_t kMostCured = 12; ///< cures are tried on copies of the project
+constexpr int kBatch = 20;             ///< lines that are laid out before other events have their turn
 constexpr int kWordsLeft = 22;         ///< pixels: where a line's words begin, after its icon
 
 } // namespace
@@ -38,6 +39,7 @@ ProblemsView::ProblemsView(const Look& look, QWidget* parent)
     m_list->setAccessibleName(tr("Problems"));
     m_list->setWordWrap(true);
     m_list->setLayoutMode(QListView::Batched); // there may be one for each of a thousand layers
+    m_list->setBatchSize(kBatch);
     m_list->setIconSize({16, 16});
     m_list->setTextElideMode(Qt::ElideNone);
     m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);

@@ -210,7 +210,7 @@ std::string launchHelp()
   --steps N           train N steps at once, then pause
   --theme light|dark
   --scale F           scale everything, 0.5 to 4
-  --screenshot FILE   draw the window to a PNG and end
+  --screenshot FILE   draw the window, on a project, a run or an example, to a PNG and end
     --size WxH        its size, such as 1440x900
     --view VIEW       )" +
            views.mid(0, kViewsInLine).join(QStringLiteral(", ")).toStdString() + R"(,

@@ -36,7 +36,7 @@ enum class PictureFront {
 /// The command line of `residua`.
 struct LaunchOptions {
     LaunchVerb verb = LaunchVerb::Window;
-    QString project;
+    QString project; ///< a folder of one or of a run; for the window, a bundle too
     QString example;
     std::int64_t steps = 0;
     QString output; ///< of a screenshot or a report

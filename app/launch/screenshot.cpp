@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/launch/screenshot.h"
 
+#include "app/actions/open_commands.h"
+#include "app/actions/training_commands.h"
 #include "app/canvas/canvas_widget.h"
 #include "app/commands/keys_dialog.h"
 #include "app/help/help_window.h"
 #include "app/runs/run_bar.h"
-#include "app/runs/run_comparison.h"
+#include "app/runs/run_comparison_dialog.h"
 #include "app/runs/runs_panel.h"
 #include "app/views/document_views.h"
+#include "app/views/run_follower.h"
 #include "app/window/main_window.h"
 
 #include <QAction>
@@ -24,7 +27,7 @@ namespace {
 
 constexpr int kFramesUntilStill = 12; ///< layouts, fits and replots that wait for the event loop
 constexpr int kFrameMilliseconds = 40;
-constexpr int kPatience = 500; ///< frames that two runs may take to be read, or the devices to be listed
+constexpr int kPatience = 500; ///< frames that runs may take to be read, or the devices to be listed
 
 } // namespace
 
@@ -35,7 +38,7 @@ Screenshot::Screenshot(MainWindow& window, LaunchOptions options, QObject* paren
 
 void Screenshot::begin()
 {
-    m_window.keepNoEngineQuiet();
+    m_window.trainingCommands().keepNoEngineQuiet();
     m_window.resize(m_options.size);
     m_window.show();
     m_window.workspace().arrange(m_options.view, m_options.size, m_options.panel);
@@ -117,7 +120,7 @@ void Screenshot::waitForFrames()
         QTimer::singleShot(kFrameMilliseconds, this, &Screenshot::waitForFrames);
         return;
     }
-    const bool complete = !m_window.findChild<RunBar*>()->awaitsDevices();
+    const bool complete = !m_window.findChild<RunBar*>()->awaitsDevices() && !m_window.runFollower().isReading();
     if (++m_frames > kFramesUntilStill && (complete || m_frames > kPatience)) {
         take();
     } else {
@@ -148,13 +151,13 @@ void Screenshot::fail(const QString& reason)
 Status openAtStart(MainWindow& window, const LaunchOptions& options)
 {
     if (!options.example.isEmpty()) {
-        return window.openExample(options.example.toStdString());
+        return window.openCommands().openExample(options.example.toStdString());
     }
     if (options.project.isEmpty()) {
         return Done{};
     }
     if (options.verb == LaunchVerb::Screenshot) {
-        return window.session().open(options.project.toStdString());
+        return window.openCommands().openFolder(options.project.toStdString());
     }
     window.openProject(options.project.toStdString());
     return Done{};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/palette/palette_model.h"
 
+#include "app/engine/background.h"
 #include "app/look/format.h"
 #include "app/look/icons.h"
 #include "app/look/theme.h"
-#include "app/runs/background.h"
 
 #include <QFont>
 #include <QMimeData>

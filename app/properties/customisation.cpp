@@ -41,11 +41,10 @@ std::optional<Customisation> customisationOf(const projects::Project& project)
     if (!preset) {
         return std::nullopt;
     }
-    projects::Project original = project;
-    original.topology.wiring = preset->wiring;
     projects::EditGroup back = projects::wireAs(project, *preset).edit;
     back.title = CustomisationText::tr("Go back to %1").arg(QString::fromStdString(preset->title)).toStdString();
-    Customisation customisation{std::move(*preset), projects::diff(original, project), std::move(back)};
+    std::vector<projects::Change> changes = projects::diff({preset->name, preset->wiring}, project.topology);
+    Customisation customisation{std::move(*preset), std::move(changes), std::move(back)};
     for (projects::Change& change : customisation.changes) {
         change.place.erase(change.place.begin()); // "topology", with which the place of each of them begins
     }

@@ -53,17 +53,18 @@ void keepSources(Property& property)
     };
 }
 
-/// The document with the preset's own wiring: what a reset goes back to, where the preset still is of this kind.
-std::optional<Project> asPreset(const Project& project)
+/// The fields of the preset's own wiring: what a reset goes back to, where the preset still is of this kind. Empty
+/// where it is not.
+std::vector<Property> presetFields(const Project& project)
 {
     for (projects::TopologyPreset& preset : projects::topologyPresets(project.network)) {
         if (preset.name == project.topology.preset && preset.wiring.index() == project.topology.wiring.index()) {
-            Project original = project;
+            Project original = project; // some fields have a meaning only under others of the document
             original.topology.wiring = std::move(preset.wiring);
-            return original;
+            return fieldProperties(original, "/topology/wiring");
         }
     }
-    return std::nullopt;
+    return {};
 }
 
 Property presetProperty(const Project& project)
@@ -159,15 +160,14 @@ Result<projects::Edit> setSources(const Project& project, std::int64_t module, c
 
 std::vector<Property> topologyProperties(const Project& project)
 {
-    const std::optional<Project> original = asPreset(project);
+    const std::vector<Property> original = presetFields(project);
     std::vector<Property> properties{presetProperty(project)};
     for (Property& property : fieldProperties(project, "/topology/wiring")) {
         if (property.key == "/topology/wiring/kind") {
             continue; // the preset's choice
         }
-        if (const auto own = original ? fieldProperties(*original, property.key) : std::vector<Property>{};
-            !own.empty()) {
-            property.defaultValue = own.front().value;
+        if (const auto own = std::ranges::find(original, property.key, &Property::key); own != original.end()) {
+            property.defaultValue = own->value;
         }
         if (property.key == "/topology/wiring/sources/kind") {
             keepSources(property);

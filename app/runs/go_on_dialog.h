@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/runs/go_on_request.h"
+#include "app/training/go_on_request.h"
 #include "engine/api/values.h"
 #include "projects/base/result.h"
 #include "projects/model/project.h"

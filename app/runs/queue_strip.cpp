@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/runs/queue_strip.h"
 
-#include "app/runs/run_controller.h"
+#include "app/training/run_controller.h"
 
 #include <QAction>
 #include <QHBoxLayout>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/engine/gui_cost.h"
-#include "app/runs/run_controller.h"
+#include "app/training/run_controller.h"
 #include "engine/api/values.h"
 
 #include <QToolBar>

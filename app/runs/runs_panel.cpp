@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/runs/runs_panel.h"
 
+#include "app/engine/background.h"
 #include "app/look/format.h"
 #include "app/look/icons.h"
-#include "app/runs/background.h"
 #include "app/runs/queue_strip.h"
 #include "engine/results/run_reader.h"
 #include "visualizers/runs/shown_runs.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/runs/go_on_request.h"
-#include "app/runs/runs_model.h"
+#include "app/records/runs_model.h"
+#include "app/training/go_on_request.h"
 
 #include <QList>
 #include <QWidget>

@@ -5,7 +5,7 @@
 #include "app/look/field_row.h"
 #include "app/look/format.h"
 #include "app/look/screen_fit.h"
-#include "app/runs/run_controller.h"
+#include "app/training/run_controller.h"
 #include "engine/api/data_summary.h"
 #include "projects/model/data_endings.h"
 

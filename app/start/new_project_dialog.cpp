@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/start/new_project_dialog.h"
 
+#include "app/engine/background.h"
 #include "app/inspector/cost_view.h"
 #include "app/inspector/mixture_editor.h"
 #include "app/look/field_row.h"
@@ -8,7 +9,6 @@
 #include "app/look/screen_fit.h"
 #include "app/look/theme.h"
 #include "app/properties/property_list.h"
-#include "app/runs/background.h"
 #include "app/start/asked_data.h"
 #include "app/start/data_preview.h"
 #include "app/start/tokeniser_dialog.h"

@@ -107,17 +107,17 @@ QWidget* StartPage::makeHeader()
     words->addWidget(roleLabel(tr("Residua"), QStringLiteral("hero"), header));
     words->addWidget(roleLabel(tr("Wire the depth of a network, train it, and see which shortcuts it learned."),
                                QStringLiteral("muted"), header));
-    auto* create = new QPushButton(themedIcon(QStringLiteral("new")), tr("New"), header);
-    auto* open = new QPushButton(themedIcon(QStringLiteral("open")), tr("Open…"), header);
-    create->setObjectName(QStringLiteral("startNew"));
-    open->setObjectName(QStringLiteral("startOpen"));
-    connect(create, &QPushButton::clicked, this, &StartPage::newRequested);
-    connect(open, &QPushButton::clicked, this, &StartPage::openRequested);
+    m_new = new QPushButton(themedIcon(QStringLiteral("new")), tr("New"), header);
+    m_open = new QPushButton(themedIcon(QStringLiteral("open")), tr("Open…"), header);
+    m_new->setObjectName(QStringLiteral("startNew"));
+    m_open->setObjectName(QStringLiteral("startOpen"));
+    connect(m_new, &QPushButton::clicked, this, &StartPage::newRequested);
+    connect(m_open, &QPushButton::clicked, this, &StartPage::openRequested);
     layout->addWidget(logo);
     layout->addLayout(words);
     layout->addStretch();
-    layout->addWidget(create);
-    layout->addWidget(open);
+    layout->addWidget(m_new);
+    layout->addWidget(m_open);
     return header;
 }
 

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 class QGridLayout;
+class QPushButton;
 class QVBoxLayout;
 
 namespace residua::app {
@@ -22,6 +23,8 @@ public:
 
     /// Reads the recent projects and the drafts anew.
     void refresh();
+    [[nodiscard]] QPushButton& newButton() { return *m_new; }
+    [[nodiscard]] QPushButton& openButton() { return *m_open; }
 
 signals:
     void exampleChosen(const QString& name);
@@ -44,6 +47,8 @@ private:
     const Look& m_look;
     std::filesystem::path m_draftsFolder;
     QWidget* m_body;
+    QPushButton* m_new;
+    QPushButton* m_open;
     QVBoxLayout* m_column;
     QGridLayout* m_examples;
     QList<QWidget*> m_cards;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/sweeps/sweep_panel.h"
 
+#include "app/engine/background.h"
 #include "app/look/format.h"
 #include "app/look/icons.h"
-#include "app/runs/background.h"
-#include "app/runs/runs_model.h"
+#include "app/records/runs_model.h"
 #include "app/sweeps/sweep_axis_row.h"
 #include "app/sweeps/sweep_fields.h"
 #include "projects/studies/seed_repeats.h"

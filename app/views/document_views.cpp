@@ -44,6 +44,7 @@ void DocumentViews::connectPanels()
     const auto& palette = m_workspace.view<PaletteView>();
     connect(&palette, &PaletteView::chosen, this, [this](const projects::DocumentChange& change) {
         perform(projects::DocumentChange{keepingPlaces(change.edit), change.selection});
+        emit noted(QString::fromStdString(titleOf(change.edit)));
     });
     connect(&palette, &PaletteView::refused, this, &DocumentViews::refused);
     connect(&m_workspace.outlineModel(), &OutlineModel::valueEdited, this, &DocumentViews::applyProperty);

@@ -46,7 +46,7 @@ public:
 signals:
     void placeChanged();
     void refused(const QString& reason);
-    void noted(const QString& text); ///< why a command does nothing
+    void noted(const QString& text); ///< why a command does nothing, or what was taken from the palette
 
 private:
     void openAnew();

@@ -2,12 +2,12 @@
 #include "app/views/run_follower.h"
 
 #include "app/document/document_session.h"
+#include "app/engine/background.h"
 #include "app/engine/engine_bridge.h"
-#include "app/runs/background.h"
-#include "app/runs/factor_start.h"
-#include "app/runs/run_archive.h"
-#include "app/runs/run_controller.h"
+#include "app/records/factor_start.h"
+#include "app/records/run_archive.h"
 #include "app/runs/runs_panel.h"
+#include "app/training/run_controller.h"
 #include "app/workspace/workspace.h"
 #include "engine/results/coefficients.h"
 #include "engine/results/run_reader.h"
@@ -89,7 +89,6 @@ void RunFollower::connectPanels()
     auto& panel = m_workspace.view<RunsPanel>();
     connect(&panel, &RunsPanel::forkRequested, &m_controller,
             qOverload<const std::filesystem::path&, std::int64_t>(&RunController::fork));
-    connect(&panel, &RunsPanel::compareRequested, &m_archive, &RunArchive::compare);
     connect(&m_workspace.runsModel(), &RunsModel::renamed, &m_archive, &RunArchive::rename);
     connect(&m_workspace.runsModel(), &RunsModel::renamed, this,
             [this](const std::string& directory, const std::string& name) {

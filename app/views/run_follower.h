@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/runs/run_loader.h"
+#include "app/records/run_loader.h"
 #include "app/views/live_views.h"
 #include "engine/api/session.h"
 #include "visualizers/runs/shown_runs.h"
@@ -37,6 +37,9 @@ public:
     /// Lists and shows a run of the open project that does not lie in its folder of runs, from now on and whenever that
     /// project is open. `run` is absolute, without "..".
     void followAlso(const std::filesystem::path& run);
+
+    /// Whether runs are being listed, or one that is shown is being read.
+    [[nodiscard]] bool isReading() const { return m_lists > 0 || !m_reading.empty(); }
 
 signals:
     void refused(const QString& reason);

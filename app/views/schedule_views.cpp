@@ -3,9 +3,9 @@
 
 #include "app/document/analysis.h"
 #include "app/document/document_session.h"
-#include "app/runs/run_controller.h"
 #include "app/schedule/schedule_page.h"
 #include "app/schedule/schedule_ribbon.h"
+#include "app/training/run_controller.h"
 #include "app/views/document_views.h"
 #include "visualizers/runs/shown_runs.h"
 

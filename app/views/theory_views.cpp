@@ -2,8 +2,8 @@
 #include "app/views/theory_views.h"
 
 #include "app/document/document_session.h"
+#include "app/engine/background.h"
 #include "app/report/low_rank_theory.h"
-#include "app/runs/background.h"
 #include "visualizers/theory/theory_view.h"
 
 #include <QEvent>

@@ -8,43 +8,45 @@
 #include "app/actions/edit_commands.h"
 #include "app/actions/gap_commands.h"
 #include "app/actions/help_commands.h"
+#include "app/actions/open_commands.h"
+#include "app/actions/record_commands.h"
 #include "app/actions/run_commands.h"
+#include "app/actions/save_commands.h"
 #include "app/actions/sweep_commands.h"
 #include "app/actions/tokeniser_commands.h"
+#include "app/actions/topology_commands.h"
+#include "app/actions/training_commands.h"
+#include "app/actions/view_commands.h"
+#include "app/block/block_bar.h"
 #include "app/canvas/canvas_widget.h"
 #include "app/commands/commands.h"
-#include "app/look/elided_label.h"
-#include "app/look/format.h"
 #include "app/look/screen_fit.h"
-#include "app/look/theme.h"
+#include "app/outline/outline_view.h"
 #include "app/properties/customisation.h"
 #include "app/runs/run_bar.h"
 #include "app/runs/runs_panel.h"
-#include "app/start/recent_projects.h"
 #include "app/start/start_page.h"
+#include "app/sweeps/sweep_panel.h"
 #include "app/views/document_views.h"
 #include "app/views/run_follower.h"
 #include "app/views/schedule_views.h"
 #include "app/views/theory_views.h"
+#include "app/window/status_line.h"
 #include "app/workspace/banner.h"
-#include "engine/api/run_paths.h"
-#include "projects/base/text.h"
-#include "projects/library/examples.h"
-#include "projects/library/schedule_presets.h"
-#include "projects/transfer/topology_choice.h"
 #include "visualizers/theory/theory_view.h"
 
 #include <QCloseEvent>
+#include <QCoreApplication>
 #include <QDialog>
-#include <QDir>
 #include <QDockWidget>
-#include <QLabel>
 #include <QMenu>
 #include <QMenuBar>
-#include <QScreen>
-#include <QSettings>
+#include <QMessageBox>
+#include <QPushButton>
 #include <QStackedWidget>
 #include <QStatusBar>
+#include <QTimer>
+#include <QToolButton>
 #include <QVBoxLayout>
 
 #include <utility>
@@ -53,14 +55,7 @@ namespace residua::app {
 
 namespace {
 
-constexpr int kNoteMilliseconds = 8000;
-constexpr std::size_t kChangesTold = 6;
 constexpr QSize kFirstSize(1440, 900);
-
-QString toQString(const std::filesystem::path& path)
-{
-    return QDir::toNativeSeparators(QString::fromStdString(path.string()));
-}
 
 } // namespace
 
@@ -68,7 +63,6 @@ MainWindow::MainWindow(Look& look, WindowFolders folders, Memory memory, QWidget
     : QMainWindow(parent),
       m_look(look),
       m_folders(std::move(folders)),
-      m_memory(memory),
       m_actions(*this),
       m_session(m_folders.drafts),
       m_analysis(m_session),
@@ -80,50 +74,23 @@ MainWindow::MainWindow(Look& look, WindowFolders folders, Memory memory, QWidget
     m_runs.setProjectsFolder(m_folders.projects);
 
     makePages();
-    m_runBar = new RunBar(m_runs, m_engine, m_actions.run, m_look, this);
-    addToolBar(m_runBar);
-    m_menus = fillMenus(*menuBar(), m_actions);
-    for (QDockWidget* dock : m_workspace->docks()) {
-        m_menus.panels->addAction(dock->toggleViewAction());
-    }
-    m_menus.runs->addActions(m_workspace->view<RunsPanel>().commands());
-    m_menus.runs->addActions(m_workspace->view<RunsPanel>().furtherCommands());
-    m_documents = new DocumentViews(m_session, m_analysis, *m_workspace, this);
-    m_editCommands = new EditCommands(m_session, *m_workspace, *m_documents, this);
-    m_canvasActions = new CanvasActions(*this, *m_menus.edit, *m_editCommands, *m_workspace);
-    new CanvasMenu(*m_documents, *m_workspace, m_actions, *m_canvasActions, this);
-    m_commands = new Commands(*this);
-    auto* blocks = new BlockCommands(m_session, *m_workspace, *m_documents, *m_editCommands, m_folders.blocks, this);
-    connect(m_actions.saveBlock, &QAction::triggered, blocks, [this, blocks] {
-        m_workspace->showCanvas(WorkspaceView::Block);
-        blocks->openSavePopup();
-    });
-    connect(blocks, &BlockCommands::noted, this, &MainWindow::note);
-    connect(blocks, &BlockCommands::refused, this, &MainWindow::refuse);
-    m_runFollower = new RunFollower(m_session, m_runs, m_archive, *m_workspace, this);
-    m_sweepCommands = new SweepCommands(m_session, m_runs, *m_documents, *m_workspace, this);
-    m_bundleCommands = new BundleCommands(m_session, m_folders.projects, this);
-    auto* tokeniserCommands = new TokeniserCommands(m_session, m_engine, *m_documents, *m_workspace, this);
-    connect(tokeniserCommands, &TokeniserCommands::refused, this, &MainWindow::refuse);
-    auto* runCommands = new RunCommands(m_session, m_engine, m_runs, *m_workspace, this);
-    connect(runCommands, &RunCommands::refused, this, &MainWindow::refuse);
-    connect(runCommands, &RunCommands::noted, this, &MainWindow::note);
-    auto* gapCommands = new GapCommands(m_session, m_engine, m_runs, *m_documents, *m_workspace, this);
-    connect(gapCommands, &GapCommands::refused, this, &MainWindow::refuse);
-    connectSchedule(m_session, m_analysis, m_runs, *m_documents, m_workspace->shownRuns(), m_workspace->schedule());
-    new TheoryViews(m_session, m_workspace->view<visualizers::TheoryView>(), this);
-    new HelpCommands(m_actions, m_session, *m_documents, *m_workspace, m_look, this);
-    makeStatusBar();
-    connectFile();
-    connectBundles();
-    connectEdit();
-    connectView();
-    connectRun();
-    connectQueue();
-    connectRecords();
+    m_memory = new WindowMemory(memory, *this, *m_workspace);
+    makeViews();
+    makeDocumentCommands();
+    makeRunCommands();
+    connectSession();
+    connectWindow();
     resizeWithinScreen(*this, kFirstSize);
-    restoreLayout();
+    m_memory->follow(m_actions, m_session, *m_commands);
     showStartPage();
+}
+
+/// A field is left, and its value taken, while there still is a document to put it into; a dialog gives up what it has
+/// asked of the engine while there still is one.
+MainWindow::~MainWindow()
+{
+    hide();
+    qDeleteAll(findChildren<QDialog*>(Qt::FindDirectChildrenOnly));
 }
 
 void MainWindow::makePages()
@@ -142,54 +109,111 @@ void MainWindow::makePages()
     column->addWidget(m_banner);
     column->addWidget(m_pages, 1);
     setCentralWidget(centre);
-}
-
-/// A field is left, and its value taken, while there still is a document to put it into; a dialog gives up what it has
-/// asked of the engine while there still is one.
-MainWindow::~MainWindow()
-{
-    hide();
-    qDeleteAll(findChildren<QDialog*>(Qt::FindDirectChildrenOnly));
-}
-
-void MainWindow::makeStatusBar()
-{
-    m_queueLine = new QLabel(this);
-    m_problemCount = new QLabel(this);
-    m_costLine = new QLabel(this);
-    m_placeLine = new ElidedLabel(Qt::ElideMiddle, this);
-    for (QLabel* label : std::initializer_list<QLabel*>{m_queueLine, m_problemCount, m_costLine, m_placeLine}) {
-        label->setContentsMargins(8, 0, 8, 0);
-        label->setProperty("role", QStringLiteral("muted"));
-        statusBar()->addPermanentWidget(label);
+    m_runBar = new RunBar(m_runs, m_engine, m_actions.run, m_look, this);
+    addToolBar(m_runBar);
+    m_menus = fillMenus(*menuBar(), m_actions);
+    for (QDockWidget* dock : m_workspace->docks()) {
+        m_menus.panels->addAction(dock->toggleViewAction());
     }
-    statusBar()->setSizeGripEnabled(false);
+    m_menus.runs->addActions(m_workspace->view<RunsPanel>().commands());
+    m_menus.runs->addActions(m_workspace->view<RunsPanel>().furtherCommands());
+    m_status = new StatusLine(*statusBar(), m_session, m_analysis, m_runs);
+}
+
+/// What keeps the views in step with the document and its runs.
+void MainWindow::makeViews()
+{
+    m_documents = new DocumentViews(m_session, m_analysis, *m_workspace, this);
+    hear(*m_documents);
+    m_runFollower = new RunFollower(m_session, m_runs, m_archive, *m_workspace, this);
+    hear(*m_runFollower);
+    connect(m_runFollower, &RunFollower::rateKnown, &m_workspace->view<SweepPanel>(), &SweepPanel::setRate);
+    connectSchedule(m_session, m_analysis, m_runs, *m_documents, m_workspace->shownRuns(), m_workspace->schedule());
+    new TheoryViews(m_session, m_workspace->view<visualizers::TheoryView>(), this);
+}
+
+void MainWindow::makeDocumentCommands()
+{
+    connect(m_actions.undo, &QAction::triggered, &m_session, &DocumentSession::undo);
+    connect(m_actions.redo, &QAction::triggered, &m_session, &DocumentSession::redo);
+    m_editCommands = new EditCommands(m_actions, m_session, *m_workspace, *m_documents, this);
+    hear(*m_editCommands);
+    m_canvasActions = new CanvasActions(*this, *m_menus.edit, *m_editCommands, *m_workspace);
+    for (CanvasWidget* canvas : m_workspace->canvases()) {
+        canvas->addActions(m_actions.ofCanvas());
+    }
+    m_workspace->view<OutlineView>().addActions({m_actions.prune, m_actions.freeze});
+    new CanvasMenu(*m_documents, *m_workspace, m_actions, *m_canvasActions, this);
+    hear(*new BlockCommands(m_actions, m_session, *m_workspace, *m_documents, *m_editCommands, m_folders.blocks, this));
+    hear(*new TopologyCommands(m_actions, m_session, *m_documents, *m_workspace, *m_runBar, this));
+    hear(*new TokeniserCommands(m_session, m_engine, *m_documents, *m_workspace, this));
+    m_openCommands = new OpenCommands(m_actions, m_menus, m_session, m_engine, *m_workspace, *m_start, *m_banner,
+                                      m_folders.projects, this);
+    m_saveCommands = new SaveCommands(m_actions, m_session, *m_banner, m_folders.projects, this);
+    hear(*m_saveCommands);
+    new ViewCommands(m_actions, m_look, *m_workspace, m_runFollower->live(), this);
+    new HelpCommands(m_actions, m_session, *m_documents, *m_workspace, m_look, this);
+    m_commands = new Commands(*this);
+}
+
+void MainWindow::makeRunCommands()
+{
+    m_trainingCommands = new TrainingCommands(m_actions, m_engine, m_runs, *m_workspace, *m_runBar, *m_banner, this);
+    hear(*m_trainingCommands);
+    hear(*new SweepCommands(m_actions, m_session, m_runs, *m_documents, *m_workspace, this));
+    hear(*new RunCommands(m_session, m_engine, m_runs, *m_workspace, this));
+    hear(*new RecordCommands(m_actions, m_archive, *m_workspace, *m_banner, m_look, this));
+    hear(*new GapCommands(m_session, m_engine, m_runs, *m_documents, *m_workspace, this));
+    auto* bundles = new BundleCommands(m_actions, m_session, *m_saveCommands, *m_workspace, m_folders.projects, this);
+    hear(*bundles);
+    connect(bundles, &BundleCommands::told, this,
+            [this](const QString& text) { m_banner->say(BannerKind::Note, text); });
+    connect(bundles, &BundleCommands::projectCame, m_openCommands, &OpenCommands::open);
+    connect(m_openCommands, &OpenCommands::bundleGiven, bundles, &BundleCommands::bringBack);
+    connect(m_openCommands, &OpenCommands::runOpened, m_runFollower, &RunFollower::followAlso);
+}
+
+void MainWindow::connectSession()
+{
+    connect(&m_session, &DocumentSession::opened, this, &MainWindow::onOpened);
+    connect(&m_session, &DocumentSession::stateChanged, this, &MainWindow::updateState);
+    connect(&m_session, &DocumentSession::stateChanged, m_banner, &Banner::recheck);
+    connect(&m_session, &DocumentSession::changed, m_banner, &Banner::noticeAction);
+    connect(m_editCommands, &EditCommands::availabilityChanged, this, &MainWindow::updateCanvasKeys);
+    connect(m_documents, &DocumentViews::placeChanged, this, &MainWindow::updateCanvasKeys);
+    connect(&m_commands->keys(), &KeyBindings::keysChanged, this, &MainWindow::updateCanvasKeys);
+}
+
+void MainWindow::connectWindow()
+{
+    connect(m_actions.startPage, &QAction::triggered, this, &MainWindow::showStartPage);
+    connect(m_actions.quit, &QAction::triggered, this, &QWidget::close);
+    connect(m_actions.about, &QAction::triggered, this, &MainWindow::about);
+    connect(m_actions.keys, &QAction::triggered, m_commands, &Commands::showKeys);
+    connect(m_actions.commands, &QAction::triggered, this, [this] {
+        m_openCommands->fillRecent(); // the list of recent projects is otherwise filled only when its menu opens
+        m_commands->showPalette();
+    });
+    explain(m_start->newButton(), *m_actions.create);
+    explain(m_start->openButton(), *m_actions.open);
+    explain(m_workspace->blockBar().tidyButton(), *m_canvasActions->tidy);
+    explain(m_workspace->blockBar().saveButton(), *m_actions.saveBlock);
+}
+
+template <class Teller>
+void MainWindow::hear(const Teller& teller)
+{
+    if constexpr (requires { &Teller::refused; }) {
+        connect(&teller, &Teller::refused, m_banner, &Banner::refuse);
+    }
+    if constexpr (requires { &Teller::noted; }) {
+        connect(&teller, &Teller::noted, m_status, &StatusLine::note);
+    }
 }
 
 void MainWindow::openProject(const std::filesystem::path& path)
 {
-    std::error_code ignored;
-    if (path.extension() == engine::kBundleSuffix && std::filesystem::is_regular_file(path, ignored)) {
-        m_bundleCommands->bringBack(path);
-        return;
-    }
-    if (std::filesystem::is_regular_file(path / engine::kRunFile, ignored)) {
-        openRun(path);
-        return;
-    }
-    if (const Status opened = m_session.open(path); !opened) {
-        refuse(QString::fromStdString(opened.error().text()));
-    }
-}
-
-Status MainWindow::openExample(const std::string& name)
-{
-    const projects::Example* example = projects::findExample(name);
-    if (!example) {
-        return Error{name,
-                     "is no example; there are " + joinedText(projects::examples(), ", ", &projects::Example::name)};
-    }
-    return m_session.start({example->project, {}});
+    m_openCommands->open(path);
 }
 
 void MainWindow::showStartPage()
@@ -203,7 +227,6 @@ void MainWindow::showStartPage()
 void MainWindow::onOpened()
 {
     m_banner->hide();
-    m_filesChanged = false;
     if (!m_session.isOpen()) {
         return;
     }
@@ -211,20 +234,22 @@ void MainWindow::onOpened()
     m_runBar->setVisible(true);
     arrangeOnce();
     m_workspace->canvas().surface()->setFocus();
-    if (!m_session.isDraft()) {
-        remember(QString::fromStdString(m_session.directory().string()));
-    }
     if (!m_session.isDraft() && !m_session.isElsewhere()) {
         m_runs.takeUpQueue();
     }
     m_analysis.update();
-    offerRecovered();
+    m_saveCommands->tellRecovered();
     updateState();
+}
+
+bool MainWindow::showsProject() const
+{
+    return m_session.isOpen() && m_pages->currentWidget() == m_workspace;
 }
 
 void MainWindow::updateState()
 {
-    const bool open = m_session.isOpen() && m_pages->currentWidget() == m_workspace;
+    const bool open = showsProject();
     for (QAction* action : m_actions.ofProject()) {
         action->setEnabled(open);
     }
@@ -239,51 +264,14 @@ void MainWindow::updateState()
                                               : tr("&Redo"));
     setWindowTitle(open ? tr("%1[*] — Residua").arg(QString::fromStdString(m_session.project().name)) : tr("Residua"));
     setWindowModified(open && m_session.modified());
-    updateTopologies();
-    updateStatus();
+    m_status->setProjectShown(open);
     updateCanvasKeys();
-}
-
-void MainWindow::updateTopologies()
-{
-    if (!m_session.isOpen()) {
-        return;
-    }
-    const projects::Topology& topology = m_session.project().topology;
-    const auto presets = projects::topologyChoices(m_session.project().network);
-    QStringList titles;
-    const std::optional<std::size_t> current = projects::presetIndexOf(m_session.project(), presets);
-    for (const projects::TopologyPreset& preset : presets) {
-        titles << QString::fromStdString(preset.title);
-    }
-    const bool custom = !current || presets[*current].wiring != topology.wiring;
-    m_runBar->setTopologies(titles, current ? static_cast<int>(*current) : -1, custom);
-}
-
-void MainWindow::updateStatus()
-{
-    const bool open = m_session.isOpen() && m_pages->currentWidget() == m_workspace;
-    const auto& problems = m_analysis.problems();
-    m_problemCount->setText(open && !problems.empty() ? tr("Problems: %1").arg(problems.size()) : QString());
-    const auto& cost = m_analysis.cost();
-    const bool queue = m_runs.queued() > 0;
-    m_queueLine->setText(m_runs.queueHeld() ? tr("Queue stopped: %1").arg(m_runs.queued())
-                         : queue            ? tr("Queued runs: %1").arg(m_runs.queued())
-                                            : QString());
-    m_actions.clearQueue->setEnabled(queue);
-    m_actions.goOnWithQueue->setEnabled(queue && m_runs.phase() == RunPhase::Idle);
-    m_actions.skip->setEnabled(queue && (m_runs.phase() == RunPhase::Running || m_runs.phase() == RunPhase::Paused));
-    m_costLine->setText(open && cost ? tr("%1 parameters").arg(formatCount(static_cast<double>(cost->total.parameters)))
-                                     : QString());
-    m_placeLine->setText(!open                 ? QString()
-                         : m_session.isDraft() ? tr("not saved yet")
-                                               : toQString(m_session.directory()));
 }
 
 /// F freezes selected shortcuts; with none selected it fits. One key never stands for two enabled commands.
 void MainWindow::updateCanvasKeys()
 {
-    const bool open = m_session.isOpen() && m_pages->currentWidget() == m_workspace;
+    const bool open = showsProject();
     const bool canvas = open && m_workspace->frontCanvas();
     const QList<QAction*> ofWindow{m_actions.selectAll, m_actions.deselect, m_actions.fit, m_actions.zoomToSelection};
     for (QAction* action : ofWindow + m_canvasActions->ofCanvas()) {
@@ -306,66 +294,49 @@ void MainWindow::updateCanvasKeys()
     m_actions.fit->setShortcuts(keys);
 }
 
-void MainWindow::offerRecovered()
-{
-    if (m_session.origin() != Origin::Recovered) {
-        return;
-    }
-    if (m_session.isDraft()) {
-        m_banner->say(BannerKind::Note, tr("This is unsaved work of an earlier session, as it was left."));
-    } else {
-        m_banner->say(BannerKind::Note,
-                      tr("Residua ended before these changes were saved. They have been recovered; saving keeps them."),
-                      {{tr("Save"), [this] { save(); }},
-                       {tr("Go back to the saved version"), [this] { m_actions.revert->trigger(); }}});
-    }
-    m_banner->whileTrue([this] { return m_session.origin() == Origin::Recovered; });
-}
-
-/// Something was done: what the banner says may have lost its cause.
-void MainWindow::noticeAction()
-{
-    ++m_actionCount;
-    m_banner->recheck();
-}
-
-void MainWindow::offerReload()
-{
-    m_filesChanged = true;
-    const auto changes = m_session.changesOnDisk();
-    if (!changes) { // half written, or no project any more: nothing to load
-        refuse(
-            tr("Another program changed this project's files: %1").arg(QString::fromStdString(changes.error().text())));
-        return;
-    }
-    QStringList lines{tr("Another program changed this project's files.")};
-    for (std::size_t i = 0; i < changes->size() && i < kChangesTold; ++i) {
-        lines << QString::fromStdString((*changes)[i].text());
-    }
-    if (changes->size() > kChangesTold) {
-        lines << tr("… and %n more", nullptr, static_cast<int>(changes->size() - kChangesTold));
-    }
-    m_banner->say(BannerKind::Note, lines.join(QLatin1Char('\n')),
-                  {{tr("Load them"), [this] { loadFiles(tr("Load from disk")); }},
-                   {tr("Keep what is here"), [this] { m_filesChanged = false; }}});
-    m_banner->whileTrue([this] { return m_filesChanged; });
-}
-
-/// Shows the reason until the document is changed or a run is started.
-void MainWindow::refuse(const QString& reason)
-{
-    m_banner->say(BannerKind::Error, reason);
-    m_banner->whileTrue([this, then = m_actionCount] { return m_actionCount == then; });
-}
-
-void MainWindow::note(const QString& text)
-{
-    statusBar()->showMessage(text, kNoteMilliseconds);
-}
-
 QString MainWindow::bannerText() const
 {
     return m_banner->text();
+}
+
+void MainWindow::paintEvent(QPaintEvent* event)
+{
+    QMainWindow::paintEvent(event);
+    if (!std::exchange(m_devicesAsked, true)) {
+        // When all is painted: opening the engine keeps this thread from opening what it draws with.
+        QTimer::singleShot(0, &m_engine, &EngineBridge::listDevices);
+    }
+}
+
+void MainWindow::showEvent(QShowEvent* event)
+{
+    QMainWindow::showEvent(event);
+    arrangeOnce();
+}
+
+/// Not before the workspace is seen: docks that have not been laid out take no size.
+void MainWindow::arrangeOnce()
+{
+    if (isVisible() && m_pages->currentWidget() == m_workspace) {
+        m_memory->arrange();
+    }
+}
+
+void MainWindow::closeEvent(QCloseEvent* event)
+{
+    m_memory->keepLayout();
+    event->setAccepted(m_saveCommands->mayClose());
+}
+
+void MainWindow::about()
+{
+    QMessageBox box(this);
+    box.setWindowTitle(tr("About Residua"));
+    box.setIconPixmap(windowIcon().pixmap(QSize(64, 64), devicePixelRatioF()));
+    box.setText(tr("<b>Residua %1</b>").arg(QCoreApplication::applicationVersion()));
+    box.setInformativeText(tr("A workbench for the depth topology of neural networks.\n"
+                              "Free software under the GNU General Public License, version 3 or later."));
+    box.exec();
 }
 
 } // namespace residua::app

@@ -65,6 +65,12 @@ void Banner::say(BannerKind kind, const QString& text, std::vector<BannerChoice>
     show();
 }
 
+void Banner::refuse(const QString& reason)
+{
+    say(BannerKind::Error, reason);
+    whileTrue([this, then = m_actions] { return m_actions == then; });
+}
+
 void Banner::ask(const QString& question, std::vector<BannerChoice> choices)
 {
     QWidget* back = QApplication::focusWidget();
@@ -79,6 +85,12 @@ void Banner::recheck()
         m_holds = nullptr;
         hide();
     }
+}
+
+void Banner::noticeAction()
+{
+    ++m_actions;
+    recheck();
 }
 
 void Banner::keyPressEvent(QKeyEvent* event)

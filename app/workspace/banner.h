@@ -5,6 +5,7 @@
 #include <QPointer>
 #include <QString>
 
+#include <cstdint>
 #include <functional>
 #include <utility>
 #include <vector>
@@ -30,12 +31,16 @@ public:
 
     /// Replaces what it said. Every choice dismisses it; so does the cross.
     void say(BannerKind kind, const QString& text, std::vector<BannerChoice> choices = {});
+    /// Says why something cannot be done, until something is (noticeAction).
+    void refuse(const QString& reason);
     /// Asks a question and moves the focus to its first choice. Esc dismisses it, and the focus goes back to where it
     /// was.
     void ask(const QString& question, std::vector<BannerChoice> choices);
     /// The banner goes away at the first recheck() at which `holds` is false: when the cause of what it says is gone.
     void whileTrue(std::function<bool()> holds) { m_holds = std::move(holds); }
     void recheck();
+    /// The document was changed or a run started: what it says may have lost its cause.
+    void noticeAction();
     [[nodiscard]] QString text() const;
 
 protected:
@@ -44,6 +49,7 @@ protected:
 
 private:
     std::function<bool()> m_holds; ///< whether the cause of the message still exists; empty: unknown
+    std::uint64_t m_actions = 0;   ///< that were noticed
     QPointer<QWidget> m_back;      ///< had the focus before a question
     QLabel* m_icon;
     QLabel* m_text;

@@ -5,7 +5,7 @@
 #include "app/inspector/problems_view.h"
 #include "app/outline/outline_view.h"
 #include "app/palette/palette_view.h"
-#include "app/runs/run_costs.h"
+#include "app/records/run_costs.h"
 #include "app/runs/runs_panel.h"
 #include "app/runs/samples_panel.h"
 #include "app/sweeps/sweep_panel.h"

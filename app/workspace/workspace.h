@@ -3,8 +3,8 @@
 
 #include "app/outline/outline_model.h"
 #include "app/palette/palette_model.h"
-#include "app/runs/run_costs.h"
-#include "app/runs/runs_model.h"
+#include "app/records/run_costs.h"
+#include "app/records/runs_model.h"
 #include "app/workspace/dock_extents.h"
 #include "app/workspace/panels.h"
 #include "visualizers/heatmap/shown_matrices.h"

@@ -133,7 +133,7 @@ private:
 void DepthCanvas::rebuild()
 {
     if (m_gesture == Gesture::Connect) {
-        m_drag.setProject(project());
+        m_drag.setProject(projectSnapshot());
     }
     if (m_scene.layers() != project().network.depth()) {
         m_sheet.reset(); // of another stack
@@ -411,7 +411,7 @@ void DepthCanvas::continueGesture(Point pointer)
 void DepthCanvas::connectFrom(std::int64_t module)
 {
     m_gesture = Gesture::Connect;
-    m_drag.begin(project(), module);
+    m_drag.begin(projectSnapshot(), module);
 }
 
 void DepthCanvas::endGesture(Point pointer)

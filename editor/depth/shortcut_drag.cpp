@@ -5,17 +5,19 @@
 #include "projects/depth/depth_names.h"
 #include "projects/layers/shortcut_cost.h"
 
+#include <utility>
+
 namespace residua::editor {
 
-void ShortcutDrag::begin(const projects::Project& project, std::int64_t source)
+void ShortcutDrag::begin(std::shared_ptr<const projects::Project> project, std::int64_t source)
 {
     m_source = source;
-    setProject(project);
+    setProject(std::move(project));
 }
 
-void ShortcutDrag::setProject(const projects::Project& project)
+void ShortcutDrag::setProject(std::shared_ptr<const projects::Project> project)
 {
-    const auto sound = projects::soundProject(project);
+    const auto sound = projects::soundProject(std::move(project));
     m_sound = sound ? std::optional(*sound) : std::nullopt;
 }
 

@@ -79,8 +79,9 @@ void MatrixScene::fill(const DepthMix& mix)
     m_cells.assign(static_cast<std::size_t>(m_size * m_size), MatrixCell::Outside);
     const MatrixCell open = isRunningSum(mix) ? MatrixCell::Summed : MatrixCell::Empty;
     for (std::int64_t target = 1; target <= m_size; ++target) {
+        const auto row = m_cells.begin() + static_cast<std::ptrdiff_t>(indexOf({0, target}));
         for (const std::int64_t source : projects::possibleSources(mix, target, m_depth)) {
-            mark({source, target}, open);
+            row[source] = open; // there may be half a million, all of them inside
         }
         const projects::DepthReader reader = projects::readerOf(mix, target, m_depth);
         // A pruned middle is none of the sources.

@@ -9,6 +9,7 @@
 
 #include <imgui.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -53,6 +54,11 @@ protected:
 
     [[nodiscard]] const projects::Document& document() const { return *m_document; }
     [[nodiscard]] const projects::Project& project() const { return m_document->project; }
+    /// The same project, for who keeps it.
+    [[nodiscard]] std::shared_ptr<const projects::Project> projectSnapshot() const
+    {
+        return {m_document, &m_document->project};
+    }
     [[nodiscard]] const Viewport& view() const { return m_view.viewport(); }
     [[nodiscard]] const ViewState& state() const { return m_state; }
     [[nodiscard]] const projects::Selection& selection() const { return m_state.selection; }

@@ -215,7 +215,8 @@ CostReport costOf(const SoundProject& project)
 
 Result<CostReport> costOf(const Project& project)
 {
-    const Result<SoundProject> sound = soundProject(project);
+    // A pointer to what the caller keeps meanwhile, for a copy would cost as much as the check.
+    const Result<SoundProject> sound = soundProject(std::shared_ptr<const Project>(std::shared_ptr<void>(), &project));
     return sound ? Result<CostReport>(costOf(*sound)) : sound.error();
 }
 

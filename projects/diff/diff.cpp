@@ -234,6 +234,13 @@ std::vector<Change> diff(const Project& a, const Project& b)
     return std::move(differ).take();
 }
 
+std::vector<Change> diff(const Topology& a, const Topology& b)
+{
+    Differ differ;
+    differ.compareFields(a, b, {"topology"});
+    return std::move(differ).take();
+}
+
 std::string brief(const std::vector<Change>& changes)
 {
     constexpr std::size_t kMost = 2;

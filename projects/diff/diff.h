@@ -34,6 +34,8 @@ struct Change {
 
 /// What differs in meaning, in document order. Positions and the order of wires never count.
 [[nodiscard]] std::vector<Change> diff(const Project& a, const Project& b);
+/// The same of the topologies of two documents, which are otherwise alike.
+[[nodiscard]] std::vector<Change> diff(const Topology& a, const Topology& b);
 
 /// Those of the changes that matter most to the training, in a few words: "GRN-v1", "width 64 features, peak 0.01".
 /// Empty where none does: a name, a description and sweeps train nothing.

@@ -199,7 +199,7 @@ private slots:
         DepthScene scene;
         scene.rebuild(project);
         ShortcutDrag drag;
-        drag.begin(project, 0);
+        drag.begin(std::make_shared<const projects::Project>(project), 0);
         const DragPreview preview = drag.preview(scene, project, scene.box(3));
         QVERIFY(preview.valid);
         QCOMPARE(preview.lines.front(), std::string("0:3"));

@@ -8,6 +8,7 @@
 #include "engine/results/run_reader.h"
 #include "engine/runs/run_writer.h"
 #include "projects/cost/stage_cost.h"
+#include "projects/library/examples.h"
 #include "projects/library/schedule_presets.h"
 #include "resources/axis.h"
 #include "tests/support/test_program.h"

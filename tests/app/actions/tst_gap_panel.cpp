@@ -2,7 +2,7 @@
 // The gap of low-rank weights in the window: computed, stopped, linked to the canvases, and trained from each start.
 #include "tests/app/window_harness.h"
 
-#include "app/runs/run_controller.h"
+#include "app/training/run_controller.h"
 #include "app/views/document_views.h"
 #include "tests/support/test_program.h"
 #include "visualizers/gap/gap_bars.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The window where its engine is missing: it opens and says so, and nothing is trained or computed.
 #include "app/runs/run_bar.h"
-#include "app/runs/run_controller.h"
+#include "app/training/run_controller.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
 

@@ -6,6 +6,7 @@
 #include "projects/library/examples.h"
 
 #include <QApplication>
+#include <QDir>
 #include <QFile>
 #include <QImage>
 #include <QProcess>
@@ -127,6 +128,28 @@ private slots:
         const int scale = arguments.contains("--scale") ? 2 : 1;
         QCOMPARE(picture.size(), size * scale);
         QVERIFY(coloursIn(picture) > 20); // something is drawn
+    }
+
+    void aPictureOfARunShowsItsProject()
+    {
+        QTemporaryDir folder;
+        const QString project = folder.filePath("project");
+        QVERIFY(
+            projects::saveProject(project.toStdString(), {projects::findExample("linear-ancre")->project, {}}).ok());
+        const QString file = folder.filePath("picture.png");
+        const Outcome trained = runProgram({project, "--steps", "3", "--screenshot", file});
+        QVERIFY2(trained.code == 0, qPrintable(trained.errors));
+        const QDir runs(QDir(project).filePath(projects::kRunsFolder));
+        const QStringList names = runs.entryList(QDir::Dirs | QDir::NoDotAndDotDot);
+        QCOMPARE(names.size(), 1);
+        QVERIFY(QFile::remove(file));
+        const Outcome outcome = runProgram({runs.filePath(names.front()), "--screenshot", file, "--view", "loss"});
+        QVERIFY2(outcome.code == 0, qPrintable(outcome.errors));
+        QVERIFY(coloursIn(QImage(file)) > 20);
+        std::filesystem::remove_all(project.toStdString() + "/project.json");
+        const Outcome lost = runProgram({runs.filePath(names.front()), "--screenshot", file});
+        QCOMPARE(lost.code, 1);
+        QVERIFY2(lost.errors.contains("cannot be opened where the run remembers it"), qPrintable(lost.errors));
     }
 
     void aWrongCommandLineEndsWithOneLine()

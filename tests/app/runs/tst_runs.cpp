@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Runs in the window: queue, overlays, comparison, and runs that another process writes.
-#include "app/runs/run_comparison.h"
+#include "app/runs/run_comparison_dialog.h"
 #include "app/runs/runs_panel.h"
 #include "app/views/document_views.h"
 #include "engine/results/run_reader.h"

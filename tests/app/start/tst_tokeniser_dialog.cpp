@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A tokeniser that is learned from the window: from the inspector, and for a new project.
+#include "app/actions/open_commands.h"
 #include "app/properties/place.h"
 #include "app/start/new_project_dialog.h"
 #include "app/start/tokeniser_dialog.h"
@@ -170,7 +171,7 @@ private slots:
         QVERIFY(dialog);
         QTest::mouseClick(offer(), Qt::LeftButton); // there is one already
         QCOMPARE(m_window->findChildren<TokeniserDialog*>().size(), 1);
-        QVERIFY(m_window->openExample("plain-language").ok());
+        QVERIFY(m_window->openCommands().openExample("plain-language").ok());
         QTRY_VERIFY(!m_window->findChild<TokeniserDialog*>());
         m_window->documents().choose(SectionPlace{Section::Data});
         QVERIFY(!offer());

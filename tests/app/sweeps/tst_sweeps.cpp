@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Sweeps in the window, as a person makes them: fields, values, the grid and its cost.
-#include "app/runs/runs_model.h"
+#include "app/records/runs_model.h"
 #include "app/sweeps/sweep_fields.h"
 #include "app/sweeps/sweep_panel.h"
 #include "engine/runs/run_writer.h"

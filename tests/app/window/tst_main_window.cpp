@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The window as a person uses it: mouse and keyboard only, on a real screen.
+#include "app/actions/open_commands.h"
 #include "app/commands/command_palette.h"
 #include "app/inspector/inspector.h"
 #include "app/outline/outline_view.h"
@@ -18,6 +19,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenuBar>
+#include <QPointer>
 #include <QPushButton>
 #include <QSet>
 #include <QSignalSpy>
@@ -310,7 +312,7 @@ private slots:
 
     void runningAnExampleGivesItAPlace()
     {
-        QVERIFY(m_window->openExample("linear-ancre").ok());
+        QVERIFY(m_window->openCommands().openExample("linear-ancre").ok());
         QVERIFY(m_window->session().perform(projects::SetField{"/training/steps", {"3"}}).ok());
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
         QTest::keyClick(m_window.get(), Qt::Key_R, Qt::ControlModifier);
@@ -368,6 +370,23 @@ private slots:
         QVERIFY(!m_window->actions().backToPreset->isEnabled());
         QTest::keyClick(m_window.get(), Qt::Key_Z, Qt::ControlModifier);
         QCOMPARE(project(), chosenShortcuts());
+    }
+
+    void anEditorStaysWhereItsGroupGetsATitle()
+    {
+        m_window->openProject(m_project);
+        m_window->actions().backToPreset->trigger();
+        m_window->documents().choose(SectionPlace{Section::Topology});
+        const QPointer<QComboBox> preset = visible<QComboBox>(QStringLiteral("property:preset"));
+        const auto* const notice = m_window->findChild<QWidget*>(QStringLiteral("customNotice"));
+        QVERIFY(preset && !notice->isVisible());
+        m_window->documents().applyEdit(projects::SetShortcutState{{0, 1}, projects::ShortcutState::Frozen});
+        QTRY_VERIFY(notice->isVisible()); // and the preset stands under "Custom, from …" too
+        QVERIFY(preset && preset->isVisible());
+        const auto headings = m_window->workspace().view<Inspector>().findChildren<QLabel*>();
+        QVERIFY(std::ranges::any_of(headings, [](const QLabel* each) {
+            return each->isVisible() && each->property("role") == "group" && each->text().startsWith("Custom, from");
+        }));
     }
 
     void anyCommandIsFoundByItsName()

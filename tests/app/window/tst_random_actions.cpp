@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Random use of the window: RESIDUA_RANDOM_ACTIONS actions (300) from RESIDUA_RANDOM_SEED (another one each time, which
 // is printed).
+#include "app/actions/open_commands.h"
 #include "app/outline/outline_model.h"
 #include "engine/runs/run_writer.h"
 #include "projects/check/validate.h"
@@ -161,7 +162,7 @@ private:
         QCOMPARE(session.document(), last);
         const auto& examples = projects::examples();
         if (const int which = user.below(static_cast<qsizetype>(examples.size() + 2)); which < int(examples.size())) {
-            QVERIFY(m_window->openExample(examples[static_cast<std::size_t>(which)].name).ok());
+            QVERIFY(m_window->openCommands().openExample(examples[static_cast<std::size_t>(which)].name).ok());
         } else {
             m_window->openProject(m_home);
         }

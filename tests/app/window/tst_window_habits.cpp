@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the window keeps for a person from one day to the next, and offers without being asked.
+#include "app/actions/open_commands.h"
 #include "app/commands/keys_dialog.h"
 #include "app/help/help_page.h"
 #include "app/help/help_window.h"
@@ -110,7 +111,7 @@ private slots:
 
     void unsavedWorkIsTakenUpAndDiscardedAndBroughtBack()
     {
-        QVERIFY(m_window->openExample("linear-ancre").ok());
+        QVERIFY(m_window->openCommands().openExample("linear-ancre").ok());
         QVERIFY(m_window->session().perform(projects::SetField{"/name", {"Half done"}}).ok());
         m_window->close();
         openWindow();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/look/format.h"
 #include "app/look/theme.h"
-#include "app/runs/runs_model.h"
+#include "app/records/runs_model.h"
 #include "tests/support/test_program.h"
 #include "visualizers/runs/shown_runs.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/runs/run_costs.h"
+#include "app/records/run_costs.h"
 
-#include "app/runs/background.h"
-#include "app/runs/runs_model.h"
+#include "app/engine/background.h"
+#include "app/records/runs_model.h"
 #include "engine/results/run_reader.h"
 #include "projects/cost/cost.h"
 #include "projects/cost/stage_cost.h"

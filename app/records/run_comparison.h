@@ -4,10 +4,8 @@
 #include "engine/api/values.h"
 #include "projects/base/result.h"
 #include "projects/diff/diff.h"
-#include "resources/colours.h"
 
-#include <QDialog>
-
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -44,13 +42,5 @@ struct LossPair {
 
 /// Blocking; any thread.
 [[nodiscard]] Result<RunComparison> compareRuns(const std::string& first, const std::string& second);
-
-/// Shows a comparison: the loss curves over each other, and tables of results, losses by step, document and
-/// coefficients. Not modal.
-class RunComparisonDialog : public QDialog {
-    Q_OBJECT
-public:
-    RunComparisonDialog(const RunComparison& comparison, resources::Theme theme, QWidget* parent = nullptr);
-};
 
 } // namespace residua::app

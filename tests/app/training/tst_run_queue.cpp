@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/runs/run_queue.h"
+#include "app/training/run_queue.h"
 #include "projects/file/json.h"
 #include "projects/file/store.h"
 #include "tests/support/test_program.h"

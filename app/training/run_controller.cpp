@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/runs/run_controller.h"
+#include "app/training/run_controller.h"
 
 #include "app/document/document_session.h"
-#include "app/runs/background.h"
+#include "app/engine/background.h"
 #include "engine/results/run_reader.h"
 #include "engine/results/run_upkeep.h"
 #include "projects/base/free_name.h"

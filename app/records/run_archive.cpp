@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/runs/run_archive.h"
+#include "app/records/run_archive.h"
 
+#include "app/engine/background.h"
 #include "app/report/report.h"
-#include "app/runs/background.h"
 #include "engine/results/run_reader.h"
 #include "engine/results/run_upkeep.h"
 

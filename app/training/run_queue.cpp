@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/runs/run_queue.h"
+#include "app/training/run_queue.h"
 
-#include "app/runs/background.h"
+#include "app/engine/background.h"
 #include "projects/base/whole_file.h"
 #include "projects/file/json.h"
 #include "projects/file/store.h"

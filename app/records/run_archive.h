@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/runs/run_comparison.h"
+#include "app/records/run_comparison.h"
 
 #include <QObject>
 #include <QString>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/runs/runs_model.h"
+#include "app/records/runs_model.h"
 
 #include "app/look/format.h"
 #include "app/look/theme.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/runs/factor_start.h"
+#include "app/records/factor_start.h"
 
 #include "projects/nodes/node_kinds.h"
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "app/engine/engine_bridge.h"
-#include "app/runs/go_on_request.h"
-#include "app/runs/run_queue.h"
+#include "app/training/go_on_request.h"
+#include "app/training/run_queue.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/studies/sweep_grid.h"
 

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/actions/open_commands.h"
+
+#include "app/actions/window_actions.h"
+#include "app/inspector/cost_view.h"
+#include "app/inspector/inspector.h"
+#include "app/start/import_dialog.h"
+#include "app/start/new_project_dialog.h"
+#include "app/start/recent_projects.h"
+#include "app/start/start_page.h"
+#include "app/workspace/banner.h"
+#include "app/workspace/workspace.h"
+#include "engine/api/run_paths.h"
+#include "engine/bundle/bundle_contents.h"
+#include "engine/results/run_reader.h"
+#include "projects/base/text.h"
+#include "projects/file/store.h"
+#include "projects/library/examples.h"
+
+#include <QDir>
+#include <QFileDialog>
+#include <QMenu>
+
+#include <optional>
+#include <utility>
+
+namespace residua::app {
+
+OpenCommands::OpenCommands(const WindowActions& actions, const WindowMenus& menus, DocumentSession& session,
+                           EngineBridge& engine, Workspace& workspace, StartPage& start, Banner& banner,
+                           std::filesystem::path projectsFolder, QWidget* window)
+    : QObject(window),
+      m_session(session),
+      m_engine(engine),
+      m_workspace(workspace),
+      m_start(start),
+      m_banner(banner),
+      m_projects(std::move(projectsFolder)),
+      m_examples(menus.examples),
+      m_recent(menus.recent),
+      m_window(window)
+{
+    connect(actions.create, &QAction::triggered, this, &OpenCommands::askForNew);
+    connect(actions.open, &QAction::triggered, this, &OpenCommands::chooseAndOpen);
+    connect(actions.import, &QAction::triggered, this, &OpenCommands::askForModel);
+    connect(m_recent, &QMenu::aboutToShow, this, &OpenCommands::fillRecent);
+    connectStartPage();
+    fillExamples();
+}
+
+void OpenCommands::connectStartPage()
+{
+    connect(&m_start, &StartPage::exampleChosen, this,
+            [this](const QString& name) { refuse(openExample(name.toStdString())); });
+    connect(&m_start, &StartPage::newRequested, this, &OpenCommands::askForNew);
+    connect(&m_start, &StartPage::openRequested, this, &OpenCommands::chooseAndOpen);
+    connect(&m_start, &StartPage::projectChosen, this, [this](const QString& folder) { open(folder.toStdString()); });
+    connect(&m_start, &StartPage::draftChosen, this, &OpenCommands::takeUpDraft);
+    connect(&m_start, &StartPage::draftDiscarded, this, &OpenCommands::moveDraftToTrash);
+}
+
+void OpenCommands::fillExamples()
+{
+    for (const projects::Example& example : projects::examples()) {
+        QAction* action = m_examples->addAction(QString::fromStdString(example.title));
+        action->setStatusTip(QString::fromStdString(example.summary));
+        connect(action, &QAction::triggered, this, [this, name = example.name] { refuse(openExample(name)); });
+    }
+}
+
+void OpenCommands::fillRecent()
+{
+    m_recent->clear();
+    for (const QString& folder : recentProjects()) {
+        QAction* action = m_recent->addAction(QDir::toNativeSeparators(folder));
+        connect(action, &QAction::triggered, this, [this, folder] { open(folder.toStdString()); });
+    }
+    if (m_recent->isEmpty()) {
+        m_recent->addAction(tr("none yet"))->setEnabled(false);
+    }
+}
+
+void OpenCommands::refuse(const Status& status)
+{
+    if (!status) {
+        m_banner.refuse(QString::fromStdString(status.error().text()));
+    }
+}
+
+void OpenCommands::open(const std::filesystem::path& path)
+{
+    std::error_code ignored;
+    if (path.extension() == engine::kBundleSuffix && std::filesystem::is_regular_file(path, ignored)) {
+        emit bundleGiven(path);
+        return;
+    }
+    refuse(openFolder(path));
+}
+
+Status OpenCommands::openFolder(const std::filesystem::path& folder)
+{
+    std::error_code ignored;
+    return std::filesystem::is_regular_file(folder / engine::kRunFile, ignored) ? openRun(folder)
+                                                                                : m_session.open(folder);
+}
+
+/// Opens the run's project as it is now, with the run in the list of runs.
+Status OpenCommands::openRun(const std::filesystem::path& run)
+{
+    std::error_code ignored;
+    std::filesystem::path directory = std::filesystem::absolute(run, ignored).lexically_normal();
+    if (!directory.has_filename()) {
+        directory = directory.parent_path(); // "study/a/" is "study/a"
+    }
+    const auto project = engine::projectDirectoryOf(directory);
+    if (!project) {
+        return project.error();
+    }
+    if (const Status opened = m_session.open(*project); !opened) {
+        return Error{"", tr("The project that this run was made from cannot be opened where the run remembers it: %1")
+                             .arg(QString::fromStdString(opened.error().text()))
+                             .toStdString()};
+    }
+    // Through a link a run of the project would be in the list twice.
+    const std::filesystem::path runs = m_session.directory() / projects::kRunsFolder;
+    if (std::filesystem::equivalent(directory.parent_path(), runs, ignored)) {
+        directory = runs / directory.filename();
+    }
+    emit runOpened(directory);
+    return Done{};
+}
+
+Status OpenCommands::openExample(const std::string& name)
+{
+    const projects::Example* example = projects::findExample(name);
+    if (!example) {
+        return Error{name,
+                     "is no example; there are " + joinedText(projects::examples(), ", ", &projects::Example::name)};
+    }
+    return m_session.start({example->project, {}});
+}
+
+void OpenCommands::chooseAndOpen()
+{
+    const QString folder = QFileDialog::getExistingDirectory(m_window, tr("Open a project's folder, or a run's"),
+                                                             QString::fromStdString(m_projects.string()));
+    if (!folder.isEmpty()) {
+        open(folder.toStdString());
+    }
+}
+
+void OpenCommands::askForNew()
+{
+    auto* dialog = new NewProjectDialog(m_engine, m_workspace.view<Inspector>().cost().deviceMemory(), m_window);
+    connect(dialog, &NewProjectDialog::created, this, [this](const projects::Project& project) {
+        refuse(m_session.start({project, {}}));
+    });
+    dialog->show();
+}
+
+void OpenCommands::askForModel()
+{
+    auto* dialog = new ImportDialog(m_engine, m_projects, m_window);
+    dialog->setOpenProject([this]() -> std::optional<OntoProject> {
+        const bool saved = m_session.isOpen() && !m_session.isDraft(); // a draft has no folder for the run
+        return saved ? std::optional(OntoProject{m_session.project(), m_session.directory()}) : std::nullopt;
+    });
+    connect(dialog, &ImportDialog::loaded, this, [this](const engine::LoadWeightsReady& made) {
+        m_banner.say(BannerKind::Note,
+                     tr("What fits of the file is in the run %1 of step 0: resume, fork or retrofit that, for Run "
+                        "trains the network from the start.")
+                         .arg(QString::fromStdString(made.runDirectory.filename().string())));
+    });
+    connect(dialog, &ImportDialog::imported, this, [this](const engine::ImportReady& made) {
+        open(made.projectDirectory);
+        QStringList notes;
+        for (const std::string& text : made.notes) {
+            notes << QString::fromStdString(text);
+        }
+        m_banner.say(BannerKind::Note,
+                     tr("Imported %1. Its weights are in the run of step 0: resume, fork or retrofit that, for Run "
+                        "trains the network from the start. %2")
+                         .arg(QString::fromStdString(made.architecture), notes.join(QStringLiteral("; "))));
+    });
+    dialog->show();
+}
+
+void OpenCommands::takeUpDraft(const QString& folder)
+{
+    refuse(m_session.resumeDraft(folder.toStdString()));
+}
+
+void OpenCommands::moveDraftToTrash(const Draft& draft)
+{
+    const auto trashed = trashDraft(draft.folder);
+    m_start.refresh();
+    if (!trashed) {
+        refuse(trashed.error());
+        return;
+    }
+    m_banner.say(BannerKind::Note, tr("Unsaved work on %1 lies in the trash.").arg(draft.name),
+                 {{tr("Bring it back"), [this, place = *trashed] {
+                       refuse(restoreDraft(place));
+                       m_start.refresh();
+                   }}});
+}
+
+} // namespace residua::app

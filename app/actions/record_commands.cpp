@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/actions/record_commands.h"
+
+#include "app/actions/window_actions.h"
+#include "app/look/theme.h"
+#include "app/records/run_archive.h"
+#include "app/runs/run_comparison_dialog.h"
+#include "app/runs/runs_panel.h"
+#include "app/workspace/banner.h"
+#include "app/workspace/workspace.h"
+
+#include <QDir>
+#include <QFileDialog>
+
+#include <algorithm>
+#include <iterator>
+
+namespace residua::app {
+
+namespace {
+
+/// The run's own name; of several, how many.
+QString namesOf(const std::vector<std::string>& runs)
+{
+    return runs.size() == 1 ? QString::fromStdString(std::filesystem::path(runs.front()).filename().string())
+                            : RecordCommands::tr("%n runs", nullptr, static_cast<int>(runs.size()));
+}
+
+} // namespace
+
+RecordCommands::RecordCommands(const WindowActions& actions, RunArchive& archive, Workspace& workspace, Banner& banner,
+                               const Look& look, QWidget* window)
+    : QObject(window), m_archive(archive), m_workspace(workspace), m_banner(banner), m_window(window)
+{
+    const RunsPanel& panel = workspace.view<RunsPanel>();
+    connect(&panel, &RunsPanel::compareRequested, &archive, &RunArchive::compare);
+    connect(&panel, &RunsPanel::removeRequested, this, &RecordCommands::askToTrash);
+    connect(&panel, &RunsPanel::reportRequested, this, &RecordCommands::exportReport);
+    connect(actions.exportReport, &QAction::triggered, this, &RecordCommands::exportReport);
+    connect(&archive, &RunArchive::refused, this, &RecordCommands::refused);
+    connect(&archive, &RunArchive::trashed, this, &RecordCommands::offerBack);
+    connect(&archive, &RunArchive::reportWritten, this,
+            [this](const QString& path) { emit noted(tr("The report is in %1").arg(QDir::toNativeSeparators(path))); });
+    connect(&archive, &RunArchive::compared, this,
+            [this, &look](const std::shared_ptr<const RunComparison>& comparison) {
+                (new RunComparisonDialog(*comparison, look.theme().kind(), m_window))->show();
+            });
+}
+
+void RecordCommands::exportReport()
+{
+    const RunsModel& runs = m_workspace.runsModel();
+    const engine::RunInfo* run = runs.runAt(runs.indexOf(m_workspace.shownRuns().chosenOrFront()));
+    if (run == nullptr) {
+        emit refused(tr("There is no run to report on: train the project first."));
+        return;
+    }
+    const QString name = QString::fromStdString(run->name);
+    const QString path = QFileDialog::getSaveFileName(m_window, tr("Export the report of %1").arg(name),
+                                                      name + QStringLiteral(".html"), tr("Page (*.html)"));
+    if (!path.isEmpty()) {
+        m_archive.writeReport(run->directory, path);
+    }
+}
+
+void RecordCommands::askToTrash(const std::vector<std::string>& runs)
+{
+    m_banner.ask(tr("Move %1 to the trash?").arg(namesOf(runs)),
+                 {{tr("Move to the trash"), [this, runs] { m_archive.trash(runs); }}, {tr("Keep"), [] {}}});
+}
+
+void RecordCommands::offerBack(const std::vector<TrashedRun>& runs)
+{
+    std::vector<std::string> directories;
+    std::ranges::transform(runs, std::back_inserter(directories), &TrashedRun::directory);
+    m_banner.say(
+        BannerKind::Note,
+        runs.size() == 1 ? tr("%1 lies in the trash.").arg(namesOf(directories))
+                         : tr("%1 lie in the trash.").arg(namesOf(directories)),
+        {{runs.size() == 1 ? tr("Bring it back") : tr("Bring them back"), [this, runs] { m_archive.restore(runs); }}});
+}
+
+} // namespace residua::app

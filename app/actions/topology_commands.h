@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QObject>
+#include <QString>
+
+namespace residua::app {
+
+class DocumentSession;
+class DocumentViews;
+class RunBar;
+class Workspace;
+struct WindowActions;
+
+/// The run bar's choice of topology: shows which the document has, takes up the one that is chosen, and goes back to
+/// the preset that the wiring came from. GUI thread.
+class TopologyCommands : public QObject {
+    Q_OBJECT
+public:
+    TopologyCommands(const WindowActions& actions, const DocumentSession& session, DocumentViews& documents,
+                     Workspace& workspace, RunBar& bar, QObject* parent);
+
+signals:
+    void noted(const QString& text);
+
+private:
+    void show();
+    void choose(int index);
+    void goBack();
+
+    const DocumentSession& m_session;
+    DocumentViews& m_documents;
+    Workspace& m_workspace;
+    RunBar& m_bar;
+};
+
+} // namespace residua::app

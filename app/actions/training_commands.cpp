@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/actions/training_commands.h"
+
+#include "app/actions/finish_typing.h"
+#include "app/actions/window_actions.h"
+#include "app/engine/engine_bridge.h"
+#include "app/inspector/cost_view.h"
+#include "app/inspector/inspector.h"
+#include "app/look/format.h"
+#include "app/runs/queue_strip.h"
+#include "app/runs/run_bar.h"
+#include "app/runs/runs_panel.h"
+#include "app/training/run_controller.h"
+#include "app/workspace/banner.h"
+#include "app/workspace/workspace.h"
+
+#include <QDir>
+
+namespace residua::app {
+
+TrainingCommands::TrainingCommands(const WindowActions& actions, EngineBridge& engine, RunController& controller,
+                                   Workspace& workspace, RunBar& bar, Banner& banner, QWidget* window)
+    : QObject(window),
+      m_actions(actions),
+      m_engine(engine),
+      m_controller(controller),
+      m_workspace(workspace),
+      m_banner(banner),
+      m_window(window)
+{
+    connectRun();
+    connectQueue();
+    connectDevices(bar);
+    connect(&controller, &RunController::ended, this, &TrainingCommands::tellEnded);
+    enableQueue();
+}
+
+void TrainingCommands::connectRun()
+{
+    connect(m_actions.run.run, &QAction::triggered, this, [this] {
+        finishTyping(*m_window);
+        m_controller.run();
+    });
+    connect(m_actions.run.pause, &QAction::triggered, &m_controller, &RunController::pause);
+    connect(m_actions.run.step, &QAction::triggered, this, [this] {
+        finishTyping(*m_window);
+        m_controller.step();
+    });
+    connect(m_actions.run.stop, &QAction::triggered, &m_controller, &RunController::stop);
+    connect(&m_controller, &RunController::refused, &m_banner, &Banner::refuse);
+    connect(&m_controller, &RunController::started, &m_banner, &Banner::noticeAction);
+    connect(&m_controller, &RunController::savedTo, this,
+            [this](const QString& folder) { emit noted(tr("Saved to %1").arg(QDir::toNativeSeparators(folder))); });
+    connect(&m_engine, &EngineBridge::noticed, this,
+            [this](const engine::Notice& notice) { emit noted(QString::fromStdString(notice.text)); });
+}
+
+void TrainingCommands::connectQueue()
+{
+    connect(m_actions.enqueue, &QAction::triggered, this, [this] {
+        finishTyping(*m_window);
+        m_controller.enqueue();
+    });
+    connect(m_actions.goOnWithQueue, &QAction::triggered, &m_controller, &RunController::goOnWithQueue);
+    connect(m_actions.skip, &QAction::triggered, &m_controller, &RunController::skip);
+    connect(m_actions.clearQueue, &QAction::triggered, &m_controller, &RunController::clearQueue);
+    m_workspace.view<RunsPanel>().queue().follow(m_controller, m_actions.goOnWithQueue, m_actions.skip,
+                                                 m_actions.clearQueue);
+    connect(&m_controller, &RunController::queueTakenUp, this, &TrainingCommands::tellTakenUp);
+    connect(&m_controller, &RunController::phaseChanged, this, &TrainingCommands::enableQueue);
+    connect(&m_controller, &RunController::queueChanged, this, &TrainingCommands::enableQueue);
+    connect(&m_controller, &RunController::queueChanged, &m_banner, &Banner::recheck);
+}
+
+void TrainingCommands::connectDevices(RunBar& bar)
+{
+    connect(&m_engine, &EngineBridge::devicesListed, &bar, &RunBar::setDevices);
+    connect(&m_engine, &EngineBridge::devicesUnknown, this, [this, &bar](const QString& why) {
+        bar.setDevicesUnknown(why);
+        // Does not replace a banner whose offer could not be reached again.
+        if (!m_noDevicesTold && m_banner.text().isEmpty()) {
+            m_noDevicesTold = true;
+            m_banner.refuse(why);
+        }
+    });
+    connect(&m_controller, &RunController::ended, &m_engine, &EngineBridge::listDevices); // memory is free again
+    connect(&bar, &RunBar::deviceChosen, this, [this](const engine::DeviceInfo& device) {
+        m_workspace.view<Inspector>().cost().setDeviceMemory(static_cast<double>(device.totalBytes));
+    });
+}
+
+void TrainingCommands::enableQueue()
+{
+    const bool queue = m_controller.queued() > 0;
+    const RunPhase phase = m_controller.phase();
+    m_actions.clearQueue->setEnabled(queue);
+    m_actions.goOnWithQueue->setEnabled(queue && phase == RunPhase::Idle);
+    m_actions.skip->setEnabled(queue && (phase == RunPhase::Running || phase == RunPhase::Paused));
+}
+
+/// A failed run is reported as refused.
+void TrainingCommands::tellEnded(const engine::RunEnded& event)
+{
+    if (event.status == engine::RunStatus::Finished) {
+        emit noted(tr("Trained %1 steps. Everything is in %2")
+                       .arg(formatWhole(event.step), QString::fromStdString(m_controller.runDirectory().string())));
+    } else if (event.status == engine::RunStatus::Stopped) {
+        emit noted(event.step > 0
+                       ? tr("Stopped at step %1; it can be resumed from the list of runs").arg(formatWhole(event.step))
+                       : tr("Stopped before the first step"));
+        if (m_controller.queueHeld()) {
+            m_banner.say(BannerKind::Note,
+                         tr("The run was stopped, and the queue with it: %n waiting.", nullptr,
+                            static_cast<int>(m_controller.queued())),
+                         {{tr("Go on with the queue"), [this] { m_actions.goOnWithQueue->trigger(); }}});
+            m_banner.whileTrue([this] { return m_controller.queueHeld(); });
+        }
+    }
+}
+
+void TrainingCommands::tellTakenUp(int count)
+{
+    m_banner.say(BannerKind::Note, tr("%n runs were waiting in the queue when Residua ended.", nullptr, count),
+                 {{tr("Go on with the queue"), [this] { m_actions.goOnWithQueue->trigger(); }},
+                  {tr("Forget them"), [this] { m_actions.clearQueue->trigger(); }}});
+}
+
+} // namespace residua::app

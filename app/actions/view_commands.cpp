@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/actions/view_commands.h"
+
+#include "app/actions/window_actions.h"
+#include "app/canvas/canvas_widget.h"
+#include "app/look/theme.h"
+#include "app/views/live_views.h"
+#include "app/workspace/panel_cycle.h"
+#include "app/workspace/workspace.h"
+#include "visualizers/plot/plot_view.h"
+
+#include <utility>
+
+namespace residua::app {
+
+ViewCommands::ViewCommands(const WindowActions& actions, Look& look, Workspace& workspace, LiveViews& live,
+                           QObject* parent)
+    : QObject(parent), m_workspace(workspace)
+{
+    actions.theme->setChecked(look.theme().kind() == ThemeKind::Dark);
+    connect(actions.theme, &QAction::toggled, this,
+            [&look](bool dark) { look.setKind(dark ? ThemeKind::Dark : ThemeKind::Light); });
+    connect(actions.rowShares, &QAction::toggled, &live, &LiveViews::setRowShares);
+    connectCanvases(actions);
+    connectPanels(actions);
+}
+
+void ViewCommands::connectCanvases(const WindowActions& actions)
+{
+    connect(actions.fit, &QAction::triggered, this, &ViewCommands::fit);
+    connect(actions.zoomToSelection, &QAction::triggered, this, &ViewCommands::zoomToSelection);
+    const std::pair<QAction*, WorkspaceView> canvases[] = {{actions.depth, WorkspaceView::Depth},
+                                                           {actions.matrix, WorkspaceView::Matrix},
+                                                           {actions.block, WorkspaceView::Block},
+                                                           {actions.schedule, WorkspaceView::Schedule}};
+    for (const auto& [action, view] : canvases) {
+        connect(action, &QAction::triggered, this, [this, view = view] { m_workspace.showCanvas(view); });
+    }
+}
+
+void ViewCommands::connectPanels(const WindowActions& actions)
+{
+    connect(actions.palette, &QAction::triggered, &m_workspace, &Workspace::showPalette);
+    connect(actions.nextPanel, &QAction::triggered, this, [this] { focusPanel(m_workspace, PanelStep::Next); });
+    connect(actions.previousPanel, &QAction::triggered, this, [this] { focusPanel(m_workspace, PanelStep::Previous); });
+    connect(actions.floatPanel, &QAction::triggered, &m_workspace, &Workspace::toggleFloating);
+    connect(actions.exportPlot, &QAction::triggered, this, [this] { m_workspace.plotInFront()->askExport(); });
+    connect(actions.resetLayout, &QAction::triggered, this,
+            [this] { m_workspace.arrange(WorkspaceView::Depth, m_workspace.size()); });
+}
+
+void ViewCommands::fit()
+{
+    if (CanvasWidget* const front = m_workspace.frontCanvas()) {
+        front->fit();
+    }
+}
+
+void ViewCommands::zoomToSelection()
+{
+    if (CanvasWidget* const front = m_workspace.frontCanvas()) {
+        front->passOn();
+        front->canvas().show(editor::Extent::Selection);
+        front->refresh();
+    }
+}
+
+} // namespace residua::app

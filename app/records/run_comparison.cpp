@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/records/run_comparison.h"
+
+#include "app/records/run_loader.h"
+#include "engine/api/matrix_name.h"
+#include "engine/results/run_reader.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace residua::app {
+
+namespace {
+
+struct Opened {
+    engine::RunReader reader;
+    engine::RunInfo info;
+    projects::Project project;
+};
+
+Result<Opened> openRun(const std::string& directory)
+{
+    auto reader = engine::RunReader::open(directory);
+    if (!reader) {
+        return reader.error();
+    }
+    auto info = reader->info();
+    auto project = reader->project();
+    if (!info || !project) {
+        return info ? project.error() : info.error();
+    }
+    return Opened{std::move(*reader), std::move(*info), std::move(*project)};
+}
+
+/// Differences of the last matrices of one name, where both have a shortcut.
+void addCoefficients(const engine::MatrixName& name, const Opened& a, const Opened& b,
+                     std::vector<CoefficientChange>& changes)
+{
+    const auto stepsA = a.reader.matrixSteps(name);
+    const auto stepsB = b.reader.matrixSteps(name);
+    if (stepsA.empty() || stepsB.empty()) {
+        return;
+    }
+    const auto first = a.reader.matrix(name, stepsA.back());
+    const auto second = b.reader.matrix(name, stepsB.back());
+    if (!first || !second) {
+        return;
+    }
+    for (std::int64_t row = 0; row < std::min(first->rows, second->rows); ++row) {
+        for (std::int64_t column = 0; column < std::min(first->columns, second->columns); ++column) {
+            const float x = first->at(row, column);
+            const float y = second->at(row, column);
+            if (std::isfinite(x) && std::isfinite(y)) {
+                changes.push_back({name, column, row + 1, x, y});
+            }
+        }
+    }
+}
+
+} // namespace
+
+Result<RunComparison> compareRuns(const std::string& first, const std::string& second)
+{
+    const auto a = openRun(first);
+    const auto b = openRun(second);
+    if (!a || !b) {
+        return a ? b.error() : a.error();
+    }
+    RunComparison comparison{a->info, b->info, projects::diff(a->project, b->project), {}, {}, {}};
+    const auto isTopology = [](const projects::Change& change) {
+        return change.part == projects::ChangedPart::Topology || change.part == projects::ChangedPart::Preset;
+    };
+    std::stable_partition(comparison.changes.begin(), comparison.changes.end(), isTopology);
+    for (const engine::MatrixName& name : a->reader.matrixNames()) {
+        if (name.kind == engine::matrix::kMix) {
+            addCoefficients(name, *a, *b, comparison.coefficients);
+        }
+    }
+    std::stable_sort(comparison.coefficients.begin(), comparison.coefficients.end(), [](const auto& x, const auto& y) {
+        return std::abs(x.second - x.first) > std::abs(y.second - y.first);
+    });
+    constexpr RunMark kCurvesAlone{-1, std::numeric_limits<std::int64_t>::max()};
+    auto x = loadRunRecord(first, kCurvesAlone);
+    auto y = loadRunRecord(second, kCurvesAlone);
+    if (!x || !y) {
+        return x ? y.error() : x.error();
+    }
+    comparison.firstSteps = std::move(x->numbers.steps);
+    comparison.secondSteps = std::move(y->numbers.steps);
+    return comparison;
+}
+
+std::vector<LossPair> lossesBeside(const RunComparison& comparison, std::size_t count)
+{
+    std::vector<LossPair> common;
+    auto other = comparison.secondSteps.begin();
+    for (const engine::StepRecord& record : comparison.firstSteps) {
+        other = std::lower_bound(other, comparison.secondSteps.end(), record.step,
+                                 [](const engine::StepRecord& each, std::int64_t step) { return each.step < step; });
+        if (other != comparison.secondSteps.end() && other->step == record.step) {
+            common.push_back({record.step, record.loss, other->loss});
+        }
+    }
+    if (common.size() <= count || count < 2) {
+        return common;
+    }
+    std::vector<LossPair> spread;
+    for (std::size_t i = 0; i < count; ++i) {
+        spread.push_back(common[i * (common.size() - 1) / (count - 1)]);
+    }
+    return spread;
+}
+
+} // namespace residua::app

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/window/window_memory.h"
+
+#include "app/actions/window_actions.h"
+#include "app/commands/commands.h"
+#include "app/document/document_session.h"
+#include "app/start/recent_projects.h"
+#include "app/workspace/workspace.h"
+#include "visualizers/plot/plot_view.h"
+
+#include <QMainWindow>
+#include <QSettings>
+
+#include <utility>
+
+namespace residua::app {
+
+namespace {
+
+const QString kThemeKey = QStringLiteral("window/dark");
+const QString kGeometryKey = QStringLiteral("window/geometry");
+const QString kDocksKey = QStringLiteral("window/docks");
+const QString kExtentsKey = QStringLiteral("window/dockExtents");
+const QString kExportFolderKey = QStringLiteral("export/folder");
+const QString kExportFormatKey = QStringLiteral("export/format");
+const QString kExportShapeKey = QStringLiteral("export/shape");
+
+visualizers::ExportChoice exportChoiceOf(const QSettings& settings)
+{
+    const visualizers::ExportChoice usual;
+    return {settings.value(kExportFolderKey).toString(), settings.value(kExportFormatKey, usual.format).toString(),
+            settings.value(kExportShapeKey, usual.shape).toSize()};
+}
+
+void keep(const visualizers::ExportChoice& choice)
+{
+    QSettings settings;
+    settings.setValue(kExportFolderKey, choice.folder);
+    settings.setValue(kExportFormatKey, choice.format);
+    settings.setValue(kExportShapeKey, choice.shape);
+}
+
+} // namespace
+
+WindowMemory::WindowMemory(Memory memory, QMainWindow& window, Workspace& workspace)
+    : QObject(&window), m_memory(memory), m_window(window), m_workspace(workspace)
+{
+}
+
+void WindowMemory::follow(const WindowActions& actions, const DocumentSession& session, Commands& commands)
+{
+    if (m_memory == Memory::None) {
+        return;
+    }
+    commands.remember();
+    m_window.restoreGeometry(QSettings().value(kGeometryKey).toByteArray());
+    m_workspace.setExportChoice(exportChoiceOf(QSettings()));
+    connect(&m_workspace, &Workspace::exportChosen, this, &keep);
+    connect(actions.theme, &QAction::toggled, this, [](bool dark) { QSettings().setValue(kThemeKey, dark); });
+    connect(&session, &DocumentSession::stateChanged, this, [this, &session] { rememberPlace(session); });
+}
+
+/// It may change by being opened, saved or trained.
+void WindowMemory::rememberPlace(const DocumentSession& session)
+{
+    if (session.directory() != std::exchange(m_place, session.directory()) && !m_place.empty()) {
+        rememberProject(QString::fromStdString(m_place.string()));
+    }
+}
+
+void WindowMemory::arrange()
+{
+    if (std::exchange(m_arranged, true)) {
+        return;
+    }
+    const QByteArray docks =
+        m_memory == Memory::UserSettings ? QSettings().value(kDocksKey).toByteArray() : QByteArray();
+    if (!m_workspace.rearrange(docks, DockExtents::fromSetting(QSettings().value(kExtentsKey)))) {
+        m_workspace.arrange(WorkspaceView::Depth, m_window.size());
+    }
+}
+
+void WindowMemory::keepLayout() const
+{
+    if (m_memory == Memory::None) {
+        return;
+    }
+    QSettings().setValue(kGeometryKey, m_window.saveGeometry());
+    if (m_arranged) { // else they stand as the last session left them
+        QSettings().setValue(kDocksKey, m_workspace.saveState());
+        QSettings().setValue(kExtentsKey, m_workspace.dockExtents().toSetting());
+    }
+}
+
+} // namespace residua::app
