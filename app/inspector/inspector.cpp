@@ -29,7 +29,6 @@ enum Column { Title, Editor, Unit, Reset };
 constexpr int kMargin = 12;
 constexpr const char* kSourceKind = "/data/source/kind";
 constexpr int kFormPosition = 5; ///< under title, subtitle, explanation, notice and a gap
-constexpr int kRows = 3;         ///< of the grid for each property: its group's heading, itself, what is below it
 
 QLabel* label(const QString& role, QWidget* parent)
 {
@@ -159,15 +158,18 @@ void Inspector::rebuild(std::vector<Property> properties)
     m_grid->setVerticalSpacing(5);
     m_grid->setColumnStretch(Title, 4);
     m_grid->setColumnStretch(Editor, 5);
-    int row = 1;
+    int row = 0;
     for (Property& property : properties) {
         const bool choosesSource = property.key == kSourceKind;
-        addLine(std::move(property), row);
+        auto* heading = label(QStringLiteral("group"), m_form);
+        heading->hide();
+        m_grid->addWidget(heading, row++, Title, 1, Reset + 1);
+        addLine(std::move(property), row++);
+        m_lines.back().heading = heading;
         if (m_hasMixture && choosesSource) {
-            m_grid->addWidget(m_mixture, row + 1, Title, 1, Reset + 1);
+            m_grid->addWidget(m_mixture, row++, Title, 1, Reset + 1);
             m_mixture->setVisible(true);
         }
-        row += kRows;
     }
     static_cast<QVBoxLayout*>(m_body->layout())->insertWidget(kFormPosition, m_form);
     m_form->show();
@@ -177,18 +179,10 @@ void Inspector::rebuild(std::vector<Property> properties)
 void Inspector::showHeadings()
 {
     QString group;
-    for (std::size_t i = 0; i < m_lines.size(); ++i) {
-        Line& line = m_lines[i];
-        const bool begins = line.property.group != group;
+    for (const Line& line : m_lines) {
+        line.heading->setText(line.property.group);
+        line.heading->setVisible(line.property.group != group);
         group = line.property.group;
-        if (begins && line.heading == nullptr) {
-            line.heading = label(QStringLiteral("group"), m_form);
-            m_grid->addWidget(line.heading, static_cast<int>(i) * kRows, Title, 1, Reset + 1);
-        }
-        if (line.heading != nullptr) {
-            line.heading->setText(group);
-            line.heading->setVisible(begins);
-        }
     }
 }
 

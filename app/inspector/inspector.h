@@ -49,7 +49,7 @@ private:
         Property property;
         PropertyEditor* editor = nullptr;
         QToolButton* reset = nullptr;
-        QLabel* heading = nullptr; ///< above it, made where its group has its first title
+        QLabel* heading = nullptr; ///< above it, seen where its group begins
     };
 
     void rebuild(std::vector<Property> properties);
