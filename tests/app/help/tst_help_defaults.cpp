@@ -34,8 +34,7 @@ std::string heldText(const projects::FieldScalar& value, std::span<const project
         return *flag ? "on" : "off";
     }
     if (const auto* const whole = std::get_if<std::int64_t>(&value)) {
-        return choices.empty() ? std::to_string(*whole)
-                               : std::string(choices[static_cast<std::size_t>(*whole)].name);
+        return choices.empty() ? std::to_string(*whole) : std::string(choices[static_cast<std::size_t>(*whole)].name);
     }
     const auto* const real = std::get_if<double>(&value);
     const auto* const text = std::get_if<std::string>(&value);
@@ -132,8 +131,8 @@ class TestHelpDefaults : public QObject {
     Q_OBJECT
 
 private slots:
-    /// A page states a default as "`key` (default `value`)", a symbol between the two or not, and says "default" nowhere
-    /// else: so each of them can be compared.
+    /// A page states a default as "`key` (default `value`)", a symbol between the two or not, and says "default"
+    /// nowhere else: so each of them can be compared.
     void pagesStateTheDefaultsThatTheProgramHas()
     {
         static const QRegularExpression kStated(
