@@ -3,6 +3,7 @@
 // RESIDUA_FUZZ_ROUNDS makes it long, RESIDUA_RANDOM_SEED repeats it.
 #include "projects/file/store.h"
 #include "tests/cli/ran_program.h"
+#include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/mutate_command_line.h"
 #include "tests/support/forked_program.h"
 #include "tests/support/test_program.h"
