@@ -20,7 +20,7 @@ namespace residua::app {
 
 /// The runs of a project, newest first, each below the run that it was forked from; the check in the first column
 /// lays a run's curves over the others, as `shown` has them. Names, tags and notes are edited in place; the name of a
-/// sweep's member stays, for the sweep knows it by that.
+/// sweep's member stays, because the sweep finds it by that.
 class RunsModel : public QAbstractItemModel {
     Q_OBJECT
 public:

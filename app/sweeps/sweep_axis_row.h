@@ -14,7 +14,7 @@ class QMenu;
 
 namespace residua::app {
 
-/// One field of a sweep: which it is, its values, proposals for them, and the way out. It tells what the user wants.
+/// One field of a sweep: which it is, its values, proposals for them, and a button that removes it.
 class SweepAxisRow : public QWidget {
     Q_OBJECT
 public:

@@ -111,7 +111,7 @@ Result<ArchiveReader> ArchiveReader::open(const fs::path& file)
     if (handle == nullptr) {
         throw std::bad_alloc();
     }
-    // Nothing but what pack() writes: each further format is a further parser that a stranger's file may try.
+    // Only the format that pack() writes: each further one is a further parser that an untrusted file could attack.
     if (archive_read_support_format_tar(handle) != ARCHIVE_OK ||
         archive_read_support_filter_zstd(handle) != ARCHIVE_OK ||
         archive_read_open_fd(handle, reader.m_descriptor.get(), kBlockRead) != ARCHIVE_OK) {

@@ -60,7 +60,7 @@ public:
         return Done{};
     }
 
-    /// False where it does not listen any more.
+    /// False where the reader has closed the socket.
     bool send(std::string_view text)
     {
         while (!text.empty()) {

@@ -38,7 +38,8 @@ Result<RecordJson> parseRecord(const std::filesystem::path& path, std::string_vi
     if (const auto deep = tooDeep(text, kDeepest)) {
         return Error{path.string(), deep->message};
     }
-    // An object that keeps the order of its keys compares each with all before it: a stranger's million takes hours.
+    // An object that keeps the order of its keys compares each with all before it: a million of them
+    // would take hours.
     RecordJson json = longest <= kLongestRecord
                           ? RecordJson::parse(plain->begin(), plain->end(), nullptr, false)
                           : RecordJson(nlohmann::json::parse(plain->begin(), plain->end(), nullptr, false));

@@ -234,7 +234,7 @@ private:
             return;
         }
         Result<std::unique_ptr<ActiveRun>> run = Error{};
-        bool givenUp = false; // an error without that is of the preparation itself, whoever wants the run or not
+        bool givenUp = false; // where it stays false, an error is of the preparation itself
         if (const auto failure = attempt([&] {
                 run = begun(PreparationWatches{watchFor(id, "preparing the data", givenUp),
                                                watchFor(id, "initialising the weights", givenUp)});

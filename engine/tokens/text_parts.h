@@ -20,7 +20,8 @@ struct TextPart {
 };
 
 /// The parts of all documents in order. A longer document is cut after a newline or before a space where the tokens of
-/// the text on both sides show that the cut changes none; where no such place is near, after one that may.
+/// the text on both sides show that the cut changes none; where there is no such place nearby, where the
+/// cut may change some.
 [[nodiscard]] Result<std::vector<TextPart>> partsOf(const std::vector<Document>& documents, const TextCodec& codec,
                                                     const PreparationWatch& watch);
 

@@ -12,7 +12,7 @@ inline constexpr const char* kStemPrefix = "stem.";
 inline constexpr const char* kHeadPrefix = "head.";
 inline constexpr const char* kTopologyPrefix = "topology.";
 
-/// The topology's parameters that more than who makes them knows.
+/// The topology's parameters that are named outside the code that makes them.
 inline constexpr const char* kTopologyCoefficient = "topology.coefficient"; ///< of a mix, and of learned shortcuts
 inline constexpr const char* kTopologyGate = "topology.gate";               ///< of a mix
 inline constexpr const char* kTopologyAlpha = "topology.alpha";             ///< of ReZero

@@ -255,7 +255,7 @@ struct BranchGate {
     std::int64_t window = 3; ///< LAuReL-PA: previous activations mixed in
     double bias = -2.0;      ///< Highway: where the gate starts, before its sigmoid; below 0 it carries its input
     LaurelBound bound = LaurelBound::Sigmoid; ///< LAuReL with RW
-    MixSites sites = MixSites::Both;          ///< of no meaning to a value residual, which knows layers alone
+    MixSites sites = MixSites::Both;          ///< of no meaning to a value residual, which is between whole layers
     bool operator==(const BranchGate&) const = default;
 };
 

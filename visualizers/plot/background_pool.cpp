@@ -25,8 +25,8 @@ private:
     std::atomic<bool> m_given = false;
 };
 
-/// A class of its own, since QThreadPool reads a functor before the functor can take what was handed over. So is
-/// Posted.
+/// A class, because QThreadPool reads a functor before it runs, and so before m_handOver.take().
+/// Posted is a class for the same reason.
 class Task : public QRunnable {
 public:
     explicit Task(std::function<void()> work) : m_work(std::move(work)) { m_handOver.give(); }

@@ -132,7 +132,7 @@ Exit SweepTrainer::conclude(std::size_t index, const RunOutcome& outcome, const 
     }
     const bool hasFailed = outcome.ended.status == engine::RunStatus::Failed;
     const Exit ended = hasFailed ? failed(index, outcome.ended.error, console) : Exit::Ok;
-    // Whoever asked to end while the member came to an end of its own wants no other begun.
+    // Where the end was asked for while this member ended by itself, no other begins.
     switch (outcome.stopCause) {
     case StopCause::Signal:
         return Exit::Interrupted;

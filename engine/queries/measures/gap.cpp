@@ -171,7 +171,7 @@ private:
         return Done{};
     }
 
-    /// The network with its weights in factors, as drawn: it knows which they are and what follows each.
+    /// The network with its weights in factors, as drawn: it lists them, and what follows each.
     Status compile()
     {
         auto network = CompiledNetwork::compile(m_project, m_dataset->schema(), "cpu");

@@ -10,7 +10,7 @@
 
 namespace residua::engine {
 
-/// Tells a share some thirty times a second at most.
+/// Says how much of the work is done, at most some thirty times a second.
 class ShareNews {
 public:
     /// Nothing where it was told a moment ago, or where `all` is 0.
