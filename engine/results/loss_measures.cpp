@@ -2,27 +2,20 @@
 #include "engine/results/loss_measures.h"
 
 #include "projects/base/text.h"
+#include "projects/model/source_tokeniser.h"
 
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <numbers>
-#include <variant>
 
 namespace residua::engine {
 namespace {
 
 bool tokensAreBytes(const projects::DataSource& data)
 {
-    return std::visit(
-        [](const auto& source) {
-            if constexpr (requires { source.tokeniser; }) {
-                return source.tokeniser.kind == projects::TokeniserKind::Bytes;
-            } else {
-                return false;
-            }
-        },
-        data.source);
+    const projects::Tokeniser* const tokeniser = projects::tokeniserOf(data.source);
+    return tokeniser != nullptr && tokeniser->kind == projects::TokeniserKind::Bytes;
 }
 
 } // namespace

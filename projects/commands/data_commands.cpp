@@ -2,40 +2,12 @@
 #include "projects/commands/data_commands.h"
 
 #include "projects/edit/field_edit.h"
+#include "projects/model/source_tokeniser.h"
 
 #include <string>
 #include <utility>
 
 namespace residua::projects {
-
-namespace {
-
-/// `Found`: Tokeniser, const where the source is.
-template <class Found>
-Found* tokeniserIn(auto& source)
-{
-    return std::visit(
-        [](auto& data) -> Found* {
-            if constexpr (requires { data.tokeniser; }) {
-                return &data.tokeniser;
-            } else {
-                return nullptr;
-            }
-        },
-        source);
-}
-
-} // namespace
-
-const Tokeniser* tokeniserOf(const Source& source)
-{
-    return tokeniserIn<const Tokeniser>(source);
-}
-
-Tokeniser* tokeniserOf(Source& source)
-{
-    return tokeniserIn<Tokeniser>(source);
-}
 
 Result<Edit> useTokeniser(const Project& project, const Tokeniser& tokeniser)
 {

@@ -5,10 +5,6 @@
 
 namespace residua::projects {
 
-/// The tokeniser of a source whose text is cut by one; nullptr where it is another.
-[[nodiscard]] const Tokeniser* tokeniserOf(const Source& source);
-[[nodiscard]] Tokeniser* tokeniserOf(Source& source);
-
 /// One edit that has the project's text cut by `tokeniser`. Refused where its data is no text.
 [[nodiscard]] Result<Edit> useTokeniser(const Project& project, const Tokeniser& tokeniser);
 

@@ -8,12 +8,12 @@
 #include "engine/api/data_summary.h"
 #include "projects/base/text.h"
 #include "projects/check/validate.h"
-#include "projects/commands/data_commands.h"
 #include "projects/commands/new_project.h"
 #include "projects/cost/cost.h"
 #include "projects/diff/diff.h"
 #include "projects/file/store.h"
 #include "projects/library/examples.h"
+#include "projects/model/source_tokeniser.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/schema/describe_data.h"
 
@@ -67,11 +67,7 @@ std::vector<std::string> tokeniserWords()
 /// What `--tokeniser` takes, for help and errors.
 std::string tokeniserText()
 {
-    std::string text;
-    for (const std::string& word : tokeniserWords()) {
-        text += word + ", ";
-    }
-    return text + "a tokenizer.json or its folder, or a SentencePiece model";
+    return joinedText(tokeniserWords()) + ", a tokenizer.json or its folder, or a SentencePiece model";
 }
 
 /// What `--tokeniser` says: a word of the schema, or a file, whose tokens are counted. A folder stands for its

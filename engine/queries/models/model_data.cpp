@@ -8,6 +8,7 @@
 #include "engine/transfer/new_folder.h"
 #include "projects/base/files.h"
 #include "projects/base/whole_file.h"
+#include "projects/model/source_tokeniser.h"
 
 #include <utility>
 
@@ -130,13 +131,9 @@ Result<ModelData> textData(const fs::path& project, const std::optional<projects
         return made;
     }
     made.source = *data;
-    std::visit(
-        [&](auto& source) {
-            if constexpr (requires { source.tokeniser; }) {
-                source.tokeniser = tokeniser;
-            }
-        },
-        made.source);
+    if (projects::Tokeniser* const place = projects::tokeniserOf(made.source); place != nullptr) {
+        *place = tokeniser;
+    }
     return made;
 }
 
@@ -241,15 +238,7 @@ Result<ModelData> modelData(const fs::path& folder, const fs::path& project,
 Result<Companions> tokeniserCompanions(const projects::Source& source, const fs::path& projectDirectory,
                                        std::vector<std::string>& notes)
 {
-    const projects::Tokeniser* const tokeniser = std::visit(
-        [](const auto& each) -> const projects::Tokeniser* {
-            if constexpr (requires { each.tokeniser; }) {
-                return &each.tokeniser;
-            } else {
-                return nullptr;
-            }
-        },
-        source);
+    const projects::Tokeniser* const tokeniser = projects::tokeniserOf(source);
     if (tokeniser != nullptr && tokeniser->kind == projects::TokeniserKind::Bytes) {
         return byteCompanions();
     }

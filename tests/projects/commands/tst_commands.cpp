@@ -11,6 +11,7 @@
 #include "projects/layers/shortcut_edits.h"
 #include "projects/library/examples.h"
 #include "projects/library/presets.h"
+#include "projects/model/source_tokeniser.h"
 #include "projects/nodes/example_schema.h"
 #include "tests/projects/mix_of.h"
 #include "tests/support/test_program.h"

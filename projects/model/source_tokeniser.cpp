@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/model/source_tokeniser.h"
+
+#include <variant>
+
+namespace residua::projects {
+
+namespace {
+
+/// `Found`: Tokeniser, const where the source is.
+template <class Found>
+Found* tokeniserIn(auto& source)
+{
+    return std::visit(
+        [](auto& data) -> Found* {
+            if constexpr (requires { data.tokeniser; }) {
+                return &data.tokeniser;
+            } else {
+                return nullptr;
+            }
+        },
+        source);
+}
+
+} // namespace
+
+const Tokeniser* tokeniserOf(const Source& source)
+{
+    return tokeniserIn<const Tokeniser>(source);
+}
+
+Tokeniser* tokeniserOf(Source& source)
+{
+    return tokeniserIn<Tokeniser>(source);
+}
+
+} // namespace residua::projects
