@@ -5,10 +5,8 @@
 #include "engine/data/fingerprint.h"
 #include "engine/files/tensor_files.h"
 #include "engine/queries/base/run_use.h"
-#include "engine/queries/base/staged_query.h"
-#include "engine/queries/models/first_checkpoint.h"
+#include "engine/queries/models/first_weights_query.h"
 #include "engine/queries/models/model_data.h"
-#include "engine/queries/models/weight_reading.h"
 #include "engine/runs/import_record.h"
 #include "engine/runs/run_writer.h"
 #include "engine/train/trainer.h"
@@ -30,15 +28,13 @@ namespace fs = std::filesystem;
 
 constexpr const char* kRunName = "imported";
 
-class ImportQuery final : public StagedQuery<ImportQuery, ImportRequest, ImportReady> {
+class ImportQuery final : public FirstWeightsQuery<ImportQuery, ImportRequest, ImportReady> {
 public:
-    using StagedQuery::StagedQuery;
-
-    std::optional<Event> takeNews() override
-    {
-        const std::optional<double> share = shareOf(m_reading, m_writing);
-        return share ? std::optional<Event>(ImportProgress{m_request.tag, *share}) : std::nullopt;
-    }
+    using FirstWeightsQuery::FirstWeightsQuery;
+    ImportQuery(const ImportQuery&) = delete;
+    ImportQuery& operator=(const ImportQuery&) = delete;
+    /// What writes goes before m_folder, where it writes.
+    ~ImportQuery() override { m_writing.reset(); }
 
 private:
     /// Nothing is at its place before the last stage, so that what is given up before leaves nothing.
@@ -49,11 +45,6 @@ private:
             &ImportQuery::readTensor,  &ImportQuery::identify,    &ImportQuery::beginRun,
             &ImportQuery::writeTensor, &ImportQuery::endRun,      &ImportQuery::keep};
         return kStages;
-    }
-    bool hasMore(Stage stage) const override
-    {
-        return (stage == &ImportQuery::readTensor && !m_reading->atEnd()) ||
-               (stage == &ImportQuery::writeTensor && !m_writing->atEnd());
     }
     QueryFailed failed(const Error& error) override { return {tag(), error, std::move(m_unfit)}; }
 
@@ -152,8 +143,6 @@ private:
         }
     }
 
-    Status readTensor() { return m_reading->readNext(); }
-
     Status identify()
     {
         Result<DataFingerprint> data =
@@ -186,8 +175,6 @@ private:
         return m_writing->begin();
     }
 
-    Status writeTensor() { return m_writing->writeNext(); }
-
     Status endRun()
     {
         const Status ended = m_writing->end();
@@ -213,8 +200,6 @@ private:
     projects::Document m_document;
     std::unique_ptr<CompiledNetwork> m_network;
     std::vector<std::string> m_unfit; ///< tensors that keep it from being imported
-    std::optional<WeightReading> m_reading;
-    std::optional<FirstCheckpoint> m_writing; ///< goes before m_folder, where it writes
     DataFingerprint m_data;
 };
 

@@ -4,9 +4,7 @@
 
 #include "engine/data/fingerprint.h"
 #include "engine/queries/base/run_use.h"
-#include "engine/queries/base/staged_query.h"
-#include "engine/queries/models/first_checkpoint.h"
-#include "engine/queries/models/weight_reading.h"
+#include "engine/queries/models/first_weights_query.h"
 #include "engine/runs/run_writer.h"
 #include "engine/train/trainer.h"
 #include "engine/transfer/file_tensors.h"
@@ -24,9 +22,9 @@
 namespace residua::engine {
 namespace {
 
-class LoadWeightsQuery final : public StagedQuery<LoadWeightsQuery, LoadWeightsRequest, LoadWeightsReady> {
+class LoadWeightsQuery final : public FirstWeightsQuery<LoadWeightsQuery, LoadWeightsRequest, LoadWeightsReady> {
 public:
-    using StagedQuery::StagedQuery;
+    using FirstWeightsQuery::FirstWeightsQuery;
     LoadWeightsQuery(const LoadWeightsQuery&) = delete;
     LoadWeightsQuery& operator=(const LoadWeightsQuery&) = delete;
     /// A run that is half written does not stay.
@@ -39,12 +37,6 @@ public:
         }
     }
 
-    std::optional<Event> takeNews() override
-    {
-        const std::optional<double> share = shareOf(m_reading, m_writing);
-        return share ? std::optional<Event>(ImportProgress{m_request.tag, *share}) : std::nullopt;
-    }
-
 private:
     /// What is given up before the last stage leaves nothing.
     std::span<const Stage> stages() const override
@@ -54,11 +46,6 @@ private:
             &LoadWeightsQuery::initialise, &LoadWeightsQuery::readTensor,  &LoadWeightsQuery::identify,
             &LoadWeightsQuery::beginRun,   &LoadWeightsQuery::writeTensor, &LoadWeightsQuery::endRun};
         return kStages;
-    }
-    bool hasMore(Stage stage) const override
-    {
-        return (stage == &LoadWeightsQuery::readTensor && !m_reading->atEnd()) ||
-               (stage == &LoadWeightsQuery::writeTensor && !m_writing->atEnd());
     }
 
     Status open()
@@ -161,8 +148,6 @@ private:
         });
     }
 
-    Status readTensor() { return m_reading->readNext(); }
-
     Status identify()
     {
         Result<DataFingerprint> data =
@@ -186,8 +171,6 @@ private:
         m_writing.emplace(*std::move(writer), *m_parts->network);
         return m_writing->begin();
     }
-
-    Status writeTensor() { return m_writing->writeNext(); }
 
     Status endRun()
     {
@@ -217,8 +200,6 @@ private:
     std::vector<TransferStep> m_steps;
     std::map<std::string, LoadWeightsReady::Row> m_rows; ///< of the parameters that a tensor of the file is meant for
     std::set<std::string> m_used;
-    std::optional<WeightReading> m_reading;
-    std::optional<FirstCheckpoint> m_writing; ///< while a run is there that is not whole
     DataFingerprint m_data;
 };
 

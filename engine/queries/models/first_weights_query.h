@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/queries/base/staged_query.h"
+#include "engine/queries/models/first_checkpoint.h"
+#include "engine/queries/models/weight_reading.h"
+
+#include <optional>
+
+namespace residua::engine {
+
+/// A staged query that reads weights from elsewhere and writes them as the first checkpoint of a run. `Own` resets
+/// m_writing in its destructor where members of its own must outlive what is written.
+template <class Own, class Request, class Ready>
+class FirstWeightsQuery : public StagedQuery<Own, Request, Ready> {
+    using Base = StagedQuery<Own, Request, Ready>;
+
+public:
+    using Base::Base;
+
+    std::optional<Event> takeNews() final
+    {
+        const std::optional<double> share = shareOf(m_reading, m_writing);
+        return share ? std::optional<Event>(ImportProgress{this->tag(), *share}) : std::nullopt;
+    }
+
+protected:
+    using typename Base::Stage;
+
+    Status readTensor() { return m_reading->readNext(); }
+    Status writeTensor() { return m_writing->writeNext(); }
+
+    std::optional<WeightReading> m_reading;   ///< refers to the files, which `Own` keeps
+    std::optional<FirstCheckpoint> m_writing; ///< while a run is there that is not whole
+
+private:
+    [[nodiscard]] bool hasMore(Stage stage) const final
+    {
+        const Stage reading = &FirstWeightsQuery::readTensor;
+        const Stage writing = &FirstWeightsQuery::writeTensor;
+        return (stage == reading && !m_reading->atEnd()) || (stage == writing && !m_writing->atEnd());
+    }
+};
+
+} // namespace residua::engine
