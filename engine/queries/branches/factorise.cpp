@@ -3,6 +3,7 @@
 // factored layers before make (NLRA, remark 4.1, at a trained weight instead of a drawn one).
 #include "engine/queries/branches/factorise.h"
 
+#include "engine/host/preparation.h"
 #include "engine/init/factor_fits.h"
 #include "engine/init/fit_cache.h"
 #include "engine/queries/branches/transferred_run.h"
@@ -216,6 +217,9 @@ private:
         Evaluation evaluation(network, *m_opened->dataset, validates ? Split::Validation : Split::Train, plan, at::kCPU,
                               std::max<std::int64_t>(plan.validationBatches, 1));
         while (!evaluation.atEnd()) {
+            if (const Status wanted = stillWanted(watch(), 0); !wanted) {
+                return wanted.error();
+            }
             if (const Status added = evaluation.advance(passAfter(checkpoint().state.step)); !added) {
                 return added.error();
             }
