@@ -4,7 +4,6 @@
 #include "projects/base/text.h"
 
 #include <algorithm>
-#include <iterator>
 
 namespace residua::engine {
 

@@ -7,10 +7,10 @@
 #include "engine/text/text_files.h"
 #include "projects/base/files.h"
 #include "projects/model/data_endings.h"
+#include "projects/model/source_tokeniser.h"
 #include "projects/schema/describe_data.h"
 
 #include <algorithm>
-#include <array>
 #include <sstream>
 #include <type_traits>
 
@@ -282,15 +282,8 @@ Result<DataFingerprint> tokeniserFingerprint(const projects::Project& project, c
 {
     const PreparationWatch nobody;
     Reader reader(projectDirectory, nobody);
-    const Status added = std::visit(
-        [&](const auto& source) {
-            if constexpr (requires { source.tokeniser; }) {
-                return reader.add(source.tokeniser);
-            } else {
-                return Status(Done{});
-            }
-        },
-        project.data.source);
+    const projects::Tokeniser* const tokeniser = projects::tokeniserOf(project.data.source);
+    const Status added = tokeniser != nullptr ? reader.add(*tokeniser) : Done{};
     return added ? Result<DataFingerprint>(reader.take()) : Result<DataFingerprint>(added.error());
 }
 

@@ -8,7 +8,6 @@
 #include "projects/base/text.h"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <utility>
 #include <vector>

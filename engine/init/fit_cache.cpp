@@ -9,7 +9,6 @@
 #include "projects/schema/method_keys.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <map>

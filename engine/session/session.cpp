@@ -170,7 +170,8 @@ private:
         }
     }
 
-    /// The next of those commands; none that comes after the beginning of a run, which it may be meant for.
+    /// The next of those commands; none behind a command that begins a run, for it may be meant for that one, and
+    /// whether that one may begin depends on the commands before it.
     std::optional<Command> takeControl()
     {
         const std::scoped_lock lock(m_mutex);

@@ -2,7 +2,6 @@
 #include "engine/session/training_loop.h"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -83,14 +82,13 @@ Findings TrainingLoop::read()
     Findings found{std::exchange(m_waiting, {}), {}};
     Progress& progress = found.progress;
     progress.steps = m_trainer->takeRecords();
-    const auto bad = std::ranges::find_if(progress.steps, [](const StepRecord& record) {
-        return !std::isfinite(record.loss) || !std::isfinite(record.gradientNorm);
-    });
+    const auto bad = std::ranges::find_if(
+        progress.steps, [](const StepRecord& record) { return !isFiniteStep(record.loss, record.gradientNorm); });
     if (bad == progress.steps.end()) {
         return found;
     }
     found.diverged = *bad;
-    // Where losses are looked at at readings, which are by the clock too, steps were done since then.
+    // With LossLook::AtReadings further steps were done before this was seen, how many depends on the clock.
     const auto isLater = [step = bad->step](const auto& record) { return record.step >= step; };
     std::erase_if(progress.steps, isLater);
     std::erase_if(progress.matrices, isLater);

@@ -14,7 +14,7 @@
 
 namespace residua::engine {
 
-/// What is due after a step by the plan.
+/// What is due after a step.
 struct Due {
     bool observation = false; ///< the network is looked at
     bool validation = false;
@@ -51,8 +51,9 @@ enum class LossLook {
 };
 
 /// The part of a run that every process of a group runs alike: the steps, the validations, the check of the losses, and
-/// when each is due. It decides by the step's number, never by the clock; it writes nothing and tells nobody. What
-/// keeps records, and what a person asks for between two steps, is ActiveRun's. Engine thread.
+/// when each is due. It decides by the step's number and, on the CPU, by its loss, never by the clock; it writes
+/// nothing and tells nobody. What keeps records, and what a person asks for between two steps, is ActiveRun's. Engine
+/// thread.
 class TrainingLoop {
 public:
     /// Looks at losses at once on the CPU, where that costs nothing.

@@ -9,6 +9,11 @@
 
 namespace residua::engine {
 
+bool isFiniteStep(double loss, double gradientNorm)
+{
+    return std::isfinite(loss) && std::isfinite(gradientNorm);
+}
+
 MetricRing::MetricRing(c10::Device device, std::int64_t capacity)
     : m_values(at::zeros({capacity, 2}, at::TensorOptions().dtype(at::kDouble).device(device)))
 {
@@ -42,7 +47,7 @@ bool MetricRing::isLastFinite() const
         return true;
     }
     const double* const last = m_values.const_data_ptr<double>() + 2 * (m_records.size() - 1);
-    return std::isfinite(last[0]) && std::isfinite(last[1]);
+    return isFiniteStep(last[0], last[1]);
 }
 
 std::vector<StepRecord> MetricRing::take()

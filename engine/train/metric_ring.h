@@ -10,6 +10,9 @@
 
 namespace residua::engine {
 
+/// Whether a step with this loss and this norm of its gradient has not diverged.
+[[nodiscard]] bool isFiniteStep(double loss, double gradientNorm);
+
 /// Losses and gradient norms of the last steps, kept on the device until a batch of them is read in one copy.
 class MetricRing {
 public:

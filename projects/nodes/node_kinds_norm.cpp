@@ -89,7 +89,9 @@ void activationMemory(const ParamMap& p, NodeTraits& traits)
 
 NodeCost activationCost(const ParamMap& p, Shapes, Shapes out, std::int64_t context)
 {
-    return paramText(p, "function") == "identity" ? NodeCost{} : elementwise(out, context, 1);
+    const Activation* const activation = findActivation(paramText(p, "function"));
+    const bool copies = activation == nullptr || activation->keeps != ActivationKeeps::Nothing;
+    return copies ? elementwise(out, context, 1) : NodeCost{};
 }
 
 /// The share that is kept of each element, beside the output.

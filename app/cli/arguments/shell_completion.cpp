@@ -5,7 +5,6 @@
 #include "projects/base/text.h"
 
 #include <map>
-#include <span>
 
 namespace residua::cli {
 namespace {

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <exception>
 #include <filesystem>
-#include <iterator>
 #include <new>
 #include <ranges>
 

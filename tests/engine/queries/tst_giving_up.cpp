@@ -16,7 +16,6 @@
 #include <fstream>
 #include <memory>
 #include <string>
-#include <utility>
 
 using namespace residua;
 using namespace residua::engine;
