@@ -21,7 +21,7 @@ namespace residua::fuzz {
 /// The number of rounds: `few` in the suite, or what RESIDUA_FUZZ_ROUNDS says.
 inline int rounds(int few)
 {
-    return tests::numberFrom("RESIDUA_FUZZ_ROUNDS", few);
+    return tests::numberOf("RESIDUA_FUZZ_ROUNDS", few);
 }
 
 /// Where the rounds begin. Round i of it is round 0 of seed + i.

@@ -69,10 +69,11 @@ private slots:
                                       {"NAME", "validation"},
                                       {"NAME", "q"},
                                       {"NAME", "plain-language"}}};
-        std::mt19937_64 random(fuzz::seed());
         const std::vector<Command> commands = allCommands();
         const int count = fuzz::rounds(150);
         for (int round = 0; round < count; ++round) {
+            const std::uint64_t seed = fuzz::seed() + static_cast<std::uint64_t>(round);
+            std::mt19937_64 random(seed);
             const std::vector<std::string> words = fuzz::randomCommandLine(random, commands, sound);
             const auto end = std::find(words.begin(), words.end(), "--");
             const bool json = std::find(words.begin(), end, "--json") != end;
@@ -83,7 +84,7 @@ private slots:
             const std::string objection = forked.objection(answeredInJson);
             QVERIFY2(
                 objection.empty(),
-                (std::to_string(round) + ": " + objection + ": " + asShellLine(words) + "\n" + forked.errors).c_str());
+                (std::to_string(seed) + ": " + objection + ": " + asShellLine(words) + "\n" + forked.errors).c_str());
         }
     }
 

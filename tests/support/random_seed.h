@@ -1,25 +1,31 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <charconv>
+#include "projects/base/number_from.h"
+
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <random>
 
 /// Where random tests begin.
 namespace residua::tests {
 
-/// The number that an environment variable holds, or `otherwise`.
+/// The number that an environment variable holds, or `otherwise` where it is not set. A text that is no such number
+/// ends the program, because a test would otherwise not repeat what it was asked to.
 template <class Number>
-[[nodiscard]] Number numberFrom(const char* variable, Number otherwise)
+[[nodiscard]] Number numberOf(const char* variable, Number otherwise)
 {
     const char* const text = std::getenv(variable);
-    if (text != nullptr) {
-        std::from_chars(text, text + std::strlen(text), otherwise);
+    if (text == nullptr) {
+        return otherwise;
     }
-    return otherwise;
+    const auto number = numberFrom<Number>(text);
+    if (!number) {
+        std::fprintf(stderr, "%s=%s: expected a whole number\n", variable, text);
+        std::exit(2);
+    }
+    return *number;
 }
 
 /// The seed of this process: RESIDUA_RANDOM_SEED, or another one each time. It is printed at its first use, so that a
@@ -27,7 +33,7 @@ template <class Number>
 [[nodiscard]] inline std::uint32_t randomSeed()
 {
     static const std::uint32_t seed = [] {
-        const auto value = numberFrom<std::uint32_t>("RESIDUA_RANDOM_SEED", std::random_device{}() % 1'000'000);
+        const auto value = numberOf<std::uint32_t>("RESIDUA_RANDOM_SEED", std::random_device{}() % 1'000'000);
         std::printf("RESIDUA_RANDOM_SEED=%u does this again\n", static_cast<unsigned>(value));
         std::fflush(stdout);
         return value;

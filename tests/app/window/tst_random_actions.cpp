@@ -75,7 +75,7 @@ public:
     static void initMain()
     {
         if (!qEnvironmentVariableIsSet("QTEST_FUNCTION_TIMEOUT")) {
-            const int milliseconds = 300'000 + 1000 * tests::numberFrom("RESIDUA_RANDOM_ACTIONS", kActions);
+            const int milliseconds = 300'000 + 1000 * tests::numberOf("RESIDUA_RANDOM_ACTIONS", kActions);
             qputenv("QTEST_FUNCTION_TIMEOUT", QByteArray::number(milliseconds));
         }
     }
@@ -99,7 +99,7 @@ private slots:
         const QAbstractItemModelTester tester(&m_window->workspace().outlineModel(),
                                               QAbstractItemModelTester::FailureReportingMode::QtTest);
         const std::uint32_t seed = tests::randomSeed();
-        const int actions = tests::numberFrom("RESIDUA_RANDOM_ACTIONS", kActions);
+        const int actions = tests::numberOf("RESIDUA_RANDOM_ACTIONS", kActions);
         RandomUser user(*m_window, seed);
         QElapsedTimer clock;
         clock.start();

@@ -130,7 +130,7 @@ private slots:
         const std::map<std::int64_t, double> whole = tests::lossesOf(trained, root / "whole");
         const auto begun = stagesOf(root / "whole");
         QCOMPARE(begun.size(), stages ? std::size_t{4} : std::size_t{0});
-        std::mt19937_64 random(fuzz::seed());
+        std::mt19937_64 random(tests::randomSeed());
         const int most = fuzz::rounds(kKills);
         int run = 0;
         for (int kills = 0; kills < most;) {
