@@ -74,10 +74,13 @@ void Problems::within(const std::string& path, double value, double minimum, dou
 
 void Problems::atMost(const std::string& path, std::int64_t value, std::int64_t maximum)
 {
-    if (value > maximum && !m_outOfRange.contains(path)) {
-        const std::optional<FieldEntry> entry = findField(m_project, path);
-        Range range = entry ? entry->field.more.range : Range{};
-        range.most = std::max(static_cast<double>(maximum), range.least);
+    if (value <= maximum || m_outOfRange.contains(path)) {
+        return;
+    }
+    const std::optional<FieldEntry> entry = findField(m_project, path);
+    Range range = entry ? entry->field.more.range : Range{};
+    range.most = std::max(static_cast<double>(maximum), range.least);
+    if (!range.contains(value)) {
         error(path, "got " + std::to_string(value) + ", expected " + textOf(range));
     }
 }

@@ -9,7 +9,10 @@
 
 #include <QTest>
 
+#include <algorithm>
 #include <limits>
+#include <variant>
+#include <vector>
 
 using namespace residua::projects;
 using namespace residua::tests;
@@ -22,6 +25,7 @@ private slots:
     void network();
     void dataAndTraining_data();
     void dataAndTraining();
+    void anEndBelowTheLeastLeavesTheLeast();
     void errorsComeFirst();
     void anEmptyDocumentIsExplained();
     void anyDocumentIsJudged();
@@ -404,6 +408,25 @@ void TestValidate::dataAndTraining_data()
 void TestValidate::dataAndTraining()
 {
     check(languageProject(kPlainBlock));
+}
+
+/// Where an end that depends on another field lies below the least value, the least is right: what is wrong is the
+/// other field, which is said there.
+void TestValidate::anEndBelowTheLeastLeavesTheLeast()
+{
+    Project project;
+    project.data.source = LowRankRegression{.dim = 0, .rank = 1};
+    project.training.steps = -1;
+    project.schedule = {.stages = {{0, 4, {1}}}, .fullModelSteps = 0};
+    const auto problemsAt = [&project](const char* path) {
+        const std::vector<Problem> problems = validate(project);
+        return std::ranges::count(problems, path, &Problem::path);
+    };
+    QCOMPARE(problemsAt("/data/source/rank"), 0);
+    QCOMPARE(problemsAt("/data/source/dim"), 1);
+    QCOMPARE(problemsAt("/schedule/full_model_steps"), 0);
+    std::get<LowRankRegression>(project.data.source).rank = 2;
+    QCOMPARE(problemsAt("/data/source/rank"), 1);
 }
 
 void TestValidate::errorsComeFirst()
