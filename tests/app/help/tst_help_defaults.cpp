@@ -120,9 +120,11 @@ std::vector<std::string> nodeValues(const QString& key)
 
 bool isSame(const QString& stated, const std::string& value)
 {
-    bool isNumber = false;
-    const double number = stated.toDouble(&isNumber);
-    return isNumber ? number == QString::fromStdString(value).toDouble() : stated.toStdString() == value;
+    bool isStated = false;
+    bool isHeld = false;
+    const double number = stated.toDouble(&isStated);
+    const double held = QString::fromStdString(value).toDouble(&isHeld);
+    return isStated && isHeld ? number == held : stated.toStdString() == value;
 }
 
 } // namespace
