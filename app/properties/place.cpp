@@ -5,7 +5,6 @@
 #include "projects/base/json_pointer.h"
 #include "projects/depth/depth_names.h"
 #include "projects/layers/shortcut_edits.h"
-#include "projects/library/presets.h"
 #include "projects/model/graph_pointer.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/node_kinds.h"

@@ -6,7 +6,6 @@
 #include "projects/model/topology.h"
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 #include <utility>
 

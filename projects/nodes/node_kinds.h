@@ -116,7 +116,8 @@ struct NodeKind {
     std::string category; ///< palette group
     std::string summary;  ///< one line
     NodeTraits traits = {};
-    /// Changes the traits of a node by its parameters. What becomes of its memory alone depends on them.
+    /// Sets keepsInputs, keptForReaders and isView where a node's parameters decide them, for traitsOf(). The other
+    /// traits are read from the kind, so it leaves them.
     std::function<void(const ParamMap&, NodeTraits&)> memoryRule = {};
     std::vector<std::string> inputs; ///< port names in order; a trailing "*" port takes any number: "in1", "in2", …
     std::vector<std::string> outputs;

@@ -94,7 +94,7 @@ NodeCost activationCost(const ParamMap& p, Shapes, Shapes out, std::int64_t cont
     return copies ? elementwise(out, context, 1) : NodeCost{};
 }
 
-/// The share that is kept of each element, beside the output.
+/// Beside its output it keeps the factor of each element: 0, or 1/(1 − rate).
 NodeCost dropoutCost(const ParamMap&, Shapes, Shapes out, std::int64_t context)
 {
     NodeCost cost = elementwise(out, context, 1);

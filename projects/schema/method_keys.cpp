@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/schema/method_keys.h"
 
+#include "projects/base/text.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/nodes/node_kinds.h"
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <ranges>
 
 namespace residua::projects {
 namespace {
@@ -31,13 +33,8 @@ std::optional<E> named(std::string_view key)
 /// The words of the methods that `isWanted`, with commas between.
 std::string wordsOf(bool (*isWanted)(const LowRankTraits&))
 {
-    std::string words;
-    for (const LowRankTraits& traits : kLowRankMethods) {
-        if (isWanted(traits)) {
-            words += (words.empty() ? "" : ", ") + wordOf(traits.method);
-        }
-    }
-    return words;
+    return joinedText(kLowRankMethods | std::views::filter(isWanted), ", ",
+                      [](const LowRankTraits& traits) { return wordOf(traits.method); });
 }
 
 } // namespace

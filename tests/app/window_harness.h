@@ -7,7 +7,6 @@
 #include "app/window/main_window.h"
 #include "projects/file/store.h"
 #include "projects/library/examples.h"
-#include "projects/library/presets.h"
 
 #include <QTemporaryDir>
 #include <QTest>

@@ -4,7 +4,6 @@
 #include "app/runs/go_on_dialog.h"
 #include "app/runs/runs_panel.h"
 #include "engine/results/run_reader.h"
-#include "projects/library/presets.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
 

@@ -7,7 +7,6 @@
 #include "engine/runs/run_writer.h"
 #include "engine/runs/stop_request.h"
 #include "projects/cost/cost.h"
-#include "projects/library/presets.h"
 #include "tests/app/runs/runs_harness.h"
 #include "tests/support/test_program.h"
 #include "visualizers/heatmap/heatmap_view.h"

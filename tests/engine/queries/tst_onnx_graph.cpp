@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Networks as ONNX graphs, made by a Python with PyTorch where there is one; and what is said where there is none.
 #include "engine/api/session.h"
-#include "projects/library/presets.h"
 #include "tests/engine/session/run_harness.h"
 #include "tests/support/python.h"
 #include "tests/support/test_program.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/cost/cost.h"
-#include "projects/library/presets.h"
 #include "projects/nodes/graphs_as_run.h"
 #include "projects/nodes/node_kinds.h"
 #include "tests/support/graph_text.h"

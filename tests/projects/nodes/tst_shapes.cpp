@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/library/presets.h"
 #include "projects/model/places.h"
 #include "projects/nodes/activations.h"
 #include "projects/nodes/expression.h"
