@@ -5,7 +5,6 @@
 
 #include "engine/data/fingerprint.h"
 #include "engine/files/safetensors_header.h"
-#include "engine/host/preparation.h"
 #include "engine/queries/base/run_use.h"
 #include "engine/queries/base/staged_query.h"
 #include "engine/queries/models/model_data.h"
@@ -143,9 +142,6 @@ private:
         if (dataset) {
             m_dataset = std::move(*dataset);
             return Done{};
-        }
-        if (const Status wanted = stillWanted(watch(), 0); !wanted) {
-            return wanted; // no error of the data, so that no note says so
         }
         if (!projects::examplesOf(m_run->project.data).input().isTokens()) {
             return dataset.error();
