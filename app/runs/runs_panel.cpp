@@ -117,7 +117,6 @@ RunsPanel::RunsPanel(RunsModel& model, visualizers::ShownRuns& shown, QWidget* p
     layout->addWidget(m_tree, 1);
     connectButtons();
     connect(remove, &QAction::triggered, m_remove, &QAction::trigger);
-    connect(m_search, &QLineEdit::textChanged, m_filter, &QSortFilterProxyModel::setFilterFixedString);
     connect(m_fork->menu(), &QMenu::aboutToShow, this, &RunsPanel::fillCheckpoints);
     connect(m_tree->selectionModel(), &QItemSelectionModel::selectionChanged, this, &RunsPanel::updateState);
     connect(m_tree->selectionModel(), &QItemSelectionModel::currentChanged, this, [this] {
@@ -126,7 +125,14 @@ RunsPanel::RunsPanel(RunsModel& model, visualizers::ShownRuns& shown, QWidget* p
         }
     });
     connect(&shown, &visualizers::ShownRuns::chosenChanged, this, &RunsPanel::followChosen);
-    connect(m_search, &QLineEdit::textChanged, this, &RunsPanel::followChosen); // once it is filtered
+    connect(m_search, &QLineEdit::textChanged, this, [this](const QString& text) {
+        {
+            // A neighbour of a run that is filtered out becomes current, and is not chosen by that.
+            const QScopedValueRollback following(m_following, true);
+            m_filter->setFilterFixedString(text);
+        }
+        followChosen();
+    });
     connect(&model, &RunsModel::modelReset, this, [this] {
         m_tree->expandAll();
         followChosen();
