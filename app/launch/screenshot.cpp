@@ -121,7 +121,10 @@ void Screenshot::waitForFrames()
         return;
     }
     const bool complete = !m_window.findChild<RunBar*>()->awaitsDevices() && !m_window.runFollower().isReading();
-    if (++m_frames > kFramesUntilStill && (complete || m_frames > kPatience)) {
+    if (!complete && ++m_waits <= kPatience) {
+        m_frames = 0; // what comes last is laid out and drawn too
+    }
+    if (++m_frames > kFramesUntilStill) {
         take();
     } else {
         QTimer::singleShot(kFrameMilliseconds, this, &Screenshot::waitForFrames);

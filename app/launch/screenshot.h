@@ -32,8 +32,8 @@ private:
 
     MainWindow& m_window;
     LaunchOptions m_options;
-    int m_frames = 0;
-    int m_waits = 0; ///< frames spent waiting for that dialog or page
+    int m_frames = 0; ///< since all was there
+    int m_waits = 0;  ///< frames spent waiting for the dialog or page, the devices or the runs
     bool m_opened = false;
 };
 

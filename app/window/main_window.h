@@ -39,7 +39,7 @@ struct WindowFolders {
     std::filesystem::path blocks = {}; ///< the user's own blocks; empty: there are none
 };
 
-/// The main window. It puts the parts together, and says which commands there are something to do for.
+/// The main window. It puts the parts together, and enables the commands that can do something now.
 class MainWindow : public QMainWindow {
     Q_OBJECT
 public:
