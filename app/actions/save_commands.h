@@ -25,7 +25,6 @@ public:
     SaveCommands(const WindowActions& actions, DocumentSession& session, Banner& banner,
                  std::filesystem::path projectsFolder, QWidget* window);
 
-    void save();
     /// The banner says that the document which was just opened is unsaved work that was recovered, where it is.
     void tellRecovered();
     /// Whether the document's files say what it is, once it has been saved where they did not.
@@ -38,6 +37,7 @@ signals:
 
 private:
     void connectSession();
+    void save();
     void saveAs();
     void saveTo(const std::filesystem::path& folder);
     void revert();

@@ -358,7 +358,7 @@ OutlineRow topologyRow(const DocumentSnapshot& document)
         row.value = shownValue(document->project, Section::Topology, "preset");
         return row;
     }
-    row.value = Customisation::titleFrom(*preset);
+    row.value = customTitle(QString::fromStdString(preset->title));
     row.children = [document, properties = row.children] {
         std::vector<OutlineRow> rows = properties();
         OutlineRow differences =

@@ -19,9 +19,14 @@ struct CustomisationText {
 
 } // namespace
 
-QString Customisation::titleFrom(const projects::TopologyPreset& preset)
+QString Customisation::title() const
 {
-    return CustomisationText::tr("Custom, from %1").arg(QString::fromStdString(preset.title));
+    return customTitle(QString::fromStdString(preset.title));
+}
+
+QString customTitle(const QString& preset)
+{
+    return CustomisationText::tr("Custom, from %1").arg(preset);
 }
 
 std::optional<projects::TopologyPreset> customisedPreset(const projects::Project& project)

@@ -17,9 +17,11 @@ struct Customisation {
     std::vector<projects::Change> changes; ///< from the preset to the project; places without "topology"
     projects::Edit goBack;                 ///< the one edit that undoes all of it, with blocks that fit (wireAs)
 
-    [[nodiscard]] QString title() const { return titleFrom(preset); }
-    [[nodiscard]] static QString titleFrom(const projects::TopologyPreset& preset); ///< "Custom, from DCA"
+    [[nodiscard]] QString title() const;
 };
+
+/// "Custom, from DCA": of a wiring that came from a preset with this title and is not any more.
+[[nodiscard]] QString customTitle(const QString& preset);
 
 /// The preset that the wiring came from and is not any more; nullopt where it still is, or where no preset has its
 /// name. Unlike the changes it takes no comparison of documents.

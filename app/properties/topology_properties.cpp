@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/properties/property_list.h"
 
+#include "app/properties/customisation.h"
 #include "projects/commands/commands.h"
 #include "projects/depth/depth_names.h"
 #include "projects/depth/depth_plan.h"
@@ -82,7 +83,7 @@ Property presetProperty(const Project& project)
     const std::optional<std::size_t> current = projects::presetIndexOf(project, presets);
     property.value = current ? static_cast<int>(*current) : -1;
     if (current && presets[*current].wiring != project.topology.wiring) {
-        property.group = Text::tr("Custom, from “%1”").arg(QString::fromStdString(presets[*current].title));
+        property.group = customTitle(QString::fromStdString(presets[*current].title));
     }
     property.edit = [](const Project& p, const QVariant& given) -> Result<projects::Edit> {
         const auto known = projects::topologyChoices(p.network);

@@ -5,6 +5,7 @@
 #include "app/look/format.h"
 #include "app/look/icons.h"
 #include "app/look/theme.h"
+#include "app/properties/customisation.h"
 
 #include <QAction>
 #include <QComboBox>
@@ -212,8 +213,7 @@ void RunBar::setTopologies(const QStringList& titles, int current, bool custom)
     const QSignalBlocker quiet(m_topology);
     m_topology->clear();
     m_topology->addItems(titles);
-    m_topology->setPlaceholderText(custom && current >= 0 ? tr("Custom, from %1").arg(titles.at(current))
-                                                          : tr("Custom"));
+    m_topology->setPlaceholderText(custom && current >= 0 ? customTitle(titles.at(current)) : tr("Custom"));
     m_topology->setCurrentIndex(custom ? -1 : current);
 }
 

@@ -38,6 +38,27 @@ concept HasVocabulary = HasPath<Data> && requires(Data data)
     data.vocabulary;
 };
 
+/// Visits each field of the source that is asked for, with its answer.
+template <class Data, class Answers, class Visit>
+void eachAnswer(Data& data, Answers& answers, Visit visit)
+{
+    if constexpr (HasPath<Data>) {
+        visit(data.path, answers.path);
+    }
+    if constexpr (HasKey<Data>) {
+        visit(data.field, answers.key);
+    }
+    if constexpr (HasParts<Data>) {
+        visit(data.parts, answers.parts);
+    }
+    if constexpr (HasTokeniser<Data>) {
+        visit(data.tokeniser, answers.tokeniser);
+    }
+    if constexpr (HasVocabulary<Data>) {
+        visit(data.vocabulary, answers.vocabulary);
+    }
+}
+
 } // namespace
 
 AskedData askedOf(const projects::Source& source)
@@ -49,29 +70,21 @@ AskedData askedOf(const projects::Source& source)
         source);
 }
 
+AnsweredData answersIn(const projects::Source& source)
+{
+    AnsweredData answers;
+    std::visit(
+        [&](const auto& data) { eachAnswer(data, answers, [](const auto& field, auto& answer) { answer = field; }); },
+        source);
+    return answers;
+}
+
 projects::Source sourceFrom(std::size_t kind, const AnsweredData& answers)
 {
     projects::Project project;
     (void)projects::setField(project, "/data/source/kind", static_cast<std::int64_t>(kind));
-    std::visit(
-        [&]<class Data>(Data& data) {
-            if constexpr (HasPath<Data>) {
-                data.path = answers.path;
-            }
-            if constexpr (HasKey<Data>) {
-                data.field = answers.key;
-            }
-            if constexpr (HasParts<Data>) {
-                data.parts = answers.parts;
-            }
-            if constexpr (HasTokeniser<Data>) {
-                data.tokeniser = answers.tokeniser;
-            }
-            if constexpr (HasVocabulary<Data>) {
-                data.vocabulary = answers.vocabulary;
-            }
-        },
-        project.data.source);
+    std::visit([&](auto& data) { eachAnswer(data, answers, [](auto& field, const auto& answer) { field = answer; }); },
+               project.data.source);
     return project.data.source;
 }
 

@@ -26,11 +26,13 @@ struct AskedData {
 /// What was answered, to all that may be asked.
 struct AnsweredData {
     std::string path;
-    std::string key;
+    std::string key = projects::JsonLinesData{}.field;
     std::vector<projects::MixturePart> parts;
     projects::Tokeniser tokeniser;
     std::int64_t vocabulary = 0;
 };
+/// What a source answers to what is asked for it; else what they begin as.
+[[nodiscard]] AnsweredData answersIn(const projects::Source& source);
 /// The source at `kind` among the alternatives, with the answers to what is asked for it. Precondition: there is one.
 [[nodiscard]] projects::Source sourceFrom(std::size_t kind, const AnsweredData& answers);
 

@@ -5,6 +5,7 @@
 #include "app/look/field_row.h"
 #include "app/look/format.h"
 #include "app/look/screen_fit.h"
+#include "app/start/asked_data.h"
 
 #include <QComboBox>
 #include <QDialogButtonBox>
@@ -48,30 +49,14 @@ QString perToken(std::int64_t amount, std::int64_t tokens)
 std::optional<TokeniserDialog::Subject> TokeniserDialog::subjectOf(const projects::Source& source,
                                                                    const std::filesystem::path& directory)
 {
-    std::string path;
-    std::string field = projects::JsonLinesData{}.field;
-    std::visit(
-        [&](const auto& data) {
-            if constexpr (requires {
-                              data.path;
-                              data.tokeniser;
-                          }) {
-                path = data.path;
-            }
-            if constexpr (requires {
-                              data.path;
-                              data.field;
-                          }) {
-                field = data.field;
-            }
-        },
-        source);
-    if (path.empty()) {
+    const AnsweredData data = answersIn(source);
+    if (!askedOf(source).tokeniser || data.path.empty()) {
         return std::nullopt;
     }
-    const std::filesystem::path whole =
-        QDir(QString::fromStdString(directory.string())).absoluteFilePath(QString::fromStdString(path)).toStdString();
-    return Subject{.text = whole, .field = field, .folder = directory.empty() ? whole.parent_path() : directory};
+    const std::filesystem::path whole = QDir(QString::fromStdString(directory.string()))
+                                            .absoluteFilePath(QString::fromStdString(data.path))
+                                            .toStdString();
+    return Subject{.text = whole, .field = data.key, .folder = directory.empty() ? whole.parent_path() : directory};
 }
 
 TokeniserDialog::TokeniserDialog(EngineBridge& engine, Subject subject, QWidget* parent)

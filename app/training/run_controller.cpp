@@ -2,10 +2,10 @@
 #include "app/training/run_controller.h"
 
 #include "app/document/document_session.h"
+#include "app/document/project_folder.h"
 #include "app/engine/background.h"
 #include "engine/results/run_reader.h"
 #include "engine/results/run_upkeep.h"
-#include "projects/base/free_name.h"
 #include "projects/check/validate.h"
 #include "projects/file/store.h"
 
@@ -16,21 +16,6 @@
 namespace residua::app {
 
 namespace {
-
-/// A name as a folder: what file systems and shells dislike becomes a dash.
-std::string folderName(const std::string& name)
-{
-    QString folder = QString::fromStdString(name).simplified();
-    for (QChar& c : folder) {
-        if (!c.isLetterOrNumber() && c != QLatin1Char('-') && c != QLatin1Char('_') && c != QLatin1Char('.')) {
-            c = QLatin1Char('-');
-        }
-    }
-    while (folder.startsWith(QLatin1Char('.'))) {
-        folder.remove(0, 1);
-    }
-    return folder.isEmpty() ? "project" : folder.toStdString();
-}
 
 /// What the engine needs to know to make a copy of a run.
 template <class Request>
@@ -53,11 +38,6 @@ double RunProgress::secondsLeft(std::int64_t unitsPerStep) const
         return -1;
     }
     return static_cast<double>((steps - step) * unitsPerStep) / unitsPerSecond;
-}
-
-std::filesystem::path freeProjectFolder(const std::filesystem::path& parent, const std::string& name)
-{
-    return freePath(parent / folderName(name));
 }
 
 RunController::RunController(DocumentSession& session, EngineBridge& engine, QObject* parent)

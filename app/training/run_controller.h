@@ -136,7 +136,4 @@ private:
     GoOnRequest m_goOn;        ///< how the copy that is being made is to go on
 };
 
-/// A folder below `parent` for a project of this name that does not exist yet.
-[[nodiscard]] std::filesystem::path freeProjectFolder(const std::filesystem::path& parent, const std::string& name);
-
 } // namespace residua::app

@@ -26,10 +26,10 @@ public:
     void note(const QString& text);
     /// Whether the open project is shown; on the start page the line tells of none.
     void setProjectShown(bool shown);
-    /// Tells what is the case now.
-    void update();
 
 private:
+    void update();
+
     QStatusBar& m_bar;
     const DocumentSession& m_session;
     const Analysis& m_analysis;

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/document/project_folder.h"
+
+#include "projects/base/free_name.h"
+
+#include <QString>
+
+namespace residua::app {
+
+namespace {
+
+/// A name as a folder: what file systems and shells dislike becomes a dash.
+std::string folderName(const std::string& name)
+{
+    QString folder = QString::fromStdString(name).simplified();
+    for (QChar& c : folder) {
+        if (!c.isLetterOrNumber() && c != QLatin1Char('-') && c != QLatin1Char('_') && c != QLatin1Char('.')) {
+            c = QLatin1Char('-');
+        }
+    }
+    while (folder.startsWith(QLatin1Char('.'))) {
+        folder.remove(0, 1);
+    }
+    return folder.isEmpty() ? "project" : folder.toStdString();
+}
+
+} // namespace
+
+std::filesystem::path freeProjectFolder(const std::filesystem::path& parent, const std::string& name)
+{
+    return freePath(parent / folderName(name));
+}
+
+} // namespace residua::app
