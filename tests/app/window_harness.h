@@ -12,6 +12,7 @@
 #include <QTest>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -83,6 +84,15 @@ protected:
         QVERIFY(QTest::qWaitForWindowActive(m_window.get()));
     }
 
+    /// Writes a project, and opens a fresh window on it.
+    void openWindowOn(const projects::Project& project, QSize size = {1280, 800})
+    {
+        m_project = newProject(project);
+        QVERIFY(!m_project.empty());
+        openWindow(size);
+        m_window->openProject(m_project);
+    }
+
     [[nodiscard]] const projects::Project& project() const { return m_window->session().project(); }
 
     /// Whether layer `target` reads `source` in a topology that is a mix.
@@ -142,6 +152,7 @@ protected:
 
     std::unique_ptr<Look> m_look = std::make_unique<Look>(ThemeKind::Light);
     std::unique_ptr<QTemporaryDir> m_folder;
+    std::filesystem::path m_project; ///< of the project that the test is about
     std::unique_ptr<MainWindow> m_window;
 };
 

@@ -97,7 +97,7 @@ private slots:
 
     void dataThatIsCutOffEndsTheRunWithACheckpoint()
     {
-        projects::Project project = tiny();
+        projects::Project project = tinyProject().project;
         std::string text;
         for (int i = 0; i < 4000; ++i) {
             text += "line " + std::to_string(i) + "\n";
@@ -132,7 +132,7 @@ private slots:
 
     void aFifoIsNoData()
     {
-        projects::Project project = tiny();
+        projects::Project project = tinyProject().project;
         project.data.source = projects::TextData{"pipe", {}};
         save("fifo", project);
         QCOMPARE(::mkfifo(path("fifo/pipe").toStdString().c_str(), 0600), 0);
@@ -164,7 +164,7 @@ private slots:
 
     void aDetectedWidthIsTold()
     {
-        projects::Project project = tiny();
+        projects::Project project = tinyProject().project;
         project.data.source = projects::TokenFileData{"t.bin", {}, projects::TokenWidth::Detect, 24};
         save("wide", project);
         std::ofstream file(path("wide/t.bin").toStdString(), std::ios::binary);
@@ -260,7 +260,7 @@ private slots:
 
     void anInterruptedPreparationPromisesNothing()
     {
-        projects::Project project = tiny();
+        projects::Project project = tinyProject().project;
         project.data.source = projects::TokenFileData{"t.bin", {}, projects::TokenWidth::Uint16, 24};
         save("prepared", project);
         std::ofstream(path("prepared/t.bin").toStdString()).close();
@@ -284,27 +284,10 @@ private slots:
     }
 
 private:
-    static projects::Project tiny()
-    {
-        projects::Project project = projects::findExample("ancre-language")->project;
-        project.name = "Tiny";
-        project.data.source = projects::SyntheticLanguage{.vocabulary = 24, .levels = 2, .tokens = 4000};
-        project.network.width = 16;
-        project.network.stack = {{project.network.stack.front().block, 2}};
-        for (projects::Node& node : project.network.blocks.front().graph.nodes) {
-            if (node.kind == "attention") {
-                node.params["heads"] = std::int64_t{2};
-            }
-        }
-        project.training.batch = 4;
-        project.training.sequenceLength = 16;
-        return project;
-    }
-
     /// A project so wide that the first activation of a large batch is refused, before memory is filled.
     static projects::Project wide()
     {
-        projects::Project project = tiny();
+        projects::Project project = tinyProject().project;
         project.network.width = 2048;
         project.network.stack = {{project.network.stack.front().block, 1}};
         project.data.source = projects::SyntheticLanguage{.vocabulary = 24, .levels = 2, .tokens = 20000};

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every command, with what nobody types on purpose in every place: a message and a code of the table, never a crash.
 #include "app/cli/commands/commands.h"
-#include "projects/file/store.h"
-#include "tests/cli/ran_program.h"
-#include "tests/support/forked_program.h"
+#include "tests/cli/hostile_work.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QtTest>
 
 #include <map>
+#include <optional>
 
 using namespace residua;
 using namespace residua::cli;
@@ -22,27 +21,14 @@ class TestHostileWords : public QObject {
 private slots:
     void initTestCase()
     {
-        QVERIFY(m_folder.isValid());
-        // Nested, so that ".." is within it too.
-        QVERIFY(QDir(m_folder.path()).mkpath("a/b"));
-        m_work = m_folder.filePath("a/b").toStdString();
-        makeHostileFiles(m_work);
-        std::filesystem::create_directory(m_work / "made");
-        makeHostileFiles(m_work / "made");
         projects::Document tiny = tinyProject();
         tiny.project.training.steps = 1;
         tiny.project.training.validateEvery = 0;
-        QVERIFY(projects::saveProject(m_work / "tiny", tiny).ok());
-        giveAway(m_folder.path().toStdString());
-        const Forked trained = runForked({"train", "tiny", "--run", "run"}, m_work);
-        QVERIFY2(trained.code == 0, trained.errors.c_str());
+        m_work.emplace(tiny);
+        m_made = m_work->makeFolder("made");
     }
 
-    void cleanupTestCase()
-    {
-        std::error_code ignored;
-        std::filesystem::remove_all(m_work, ignored); // also what is read-only in it
-    }
+    void cleanupTestCase() { m_work.reset(); }
 
     void everyCommandInEveryPlace_data()
     {
@@ -89,14 +75,12 @@ private slots:
     void inADirectoryThatIsGone()
     {
         for (const Command& command : allCommands()) {
-            QVERIFY(QDir(m_folder.path()).mkpath("gone"));
-            const std::string folder = m_folder.filePath("gone").toStdString();
+            const QTemporaryDir gone;
             std::vector<std::string> words = soundWords(command);
-            std::ranges::replace(words, std::string("run"), (m_work / "run").string());
+            std::ranges::replace(words, std::string("run"), (m_work->path() / "run").string());
             // The shell's way: a directory that is removed under the program.
             QProcess shell;
-            QStringList line{"-c", "cd \"$0\" && rmdir \"$0\" && exec \"$@\"", QString::fromStdString(folder),
-                             RESIDUA_CLI};
+            QStringList line{"-c", "cd \"$0\" && rmdir \"$0\" && exec \"$@\"", gone.path(), RESIDUA_CLI};
             for (const std::string& word : words) {
                 line << QString::fromStdString(word);
             }
@@ -104,7 +88,6 @@ private slots:
             const Ran ran = ended(shell);
             QVERIFY2(ran.code >= 0 && ran.code < 70, qPrintable(line.join(' ') + ": " + ran.errors));
             QVERIFY2(ran.code == 0 || !ran.errors.isEmpty(), qPrintable(line.join(' ')));
-            QDir(m_folder.path()).rmdir("gone");
         }
     }
 
@@ -132,13 +115,13 @@ private:
         }
         // What `new` makes would be a project for the next command to train.
         const bool makes = !words.empty() && words[0] == "new";
-        const Forked forked = runForked(words, makes ? m_work / "made" : m_work);
+        const Forked forked = runForked(words, makes ? m_made : m_work->path());
         const std::string objection = forked.objection(json);
         QVERIFY2(objection.empty(), (objection + ": " + asShellLine(words) + "\n" + forked.errors).c_str());
     }
 
-    QTemporaryDir m_folder;
-    std::filesystem::path m_work;
+    std::optional<HostileWork> m_work;
+    std::filesystem::path m_made; ///< in it
     int m_count = 0;
 };
 

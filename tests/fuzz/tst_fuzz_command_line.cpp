@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Random command lines: whatever they ask, the program ends with a code of its table and says why, and never crashes.
 // RESIDUA_FUZZ_ROUNDS makes it long, RESIDUA_RANDOM_SEED repeats it.
-#include "projects/file/store.h"
-#include "tests/cli/ran_program.h"
+#include "tests/cli/hostile_work.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/mutate_command_line.h"
-#include "tests/support/forked_program.h"
 #include "tests/support/test_program.h"
 
-#include <QDir>
-#include <QTemporaryDir>
 #include <QtTest>
+
+#include <optional>
 
 using namespace residua;
 using namespace residua::cli;
@@ -23,24 +21,12 @@ class TestFuzzCommandLine : public QObject {
 private slots:
     void initTestCase()
     {
-        QVERIFY(m_folder.isValid());
-        // Nested, so that ".." is within it too.
-        QVERIFY(QDir(m_folder.path()).mkpath("a/b"));
-        m_work = m_folder.filePath("a/b").toStdString();
-        makeHostileFiles(m_work);
         projects::Document tiny = tinyProject();
         tiny.project.training.steps = 3;
-        QVERIFY(projects::saveProject(m_work / "tiny", tiny).ok());
-        giveAway(m_folder.path().toStdString());
-        const Forked trained = runForked({"train", "tiny", "--run", "run"}, m_work);
-        QVERIFY2(trained.code == 0, trained.errors.c_str());
+        m_work.emplace(tiny);
     }
 
-    void cleanupTestCase()
-    {
-        std::error_code ignored;
-        std::filesystem::remove_all(m_work, ignored); // also what is read-only in it
-    }
+    void cleanupTestCase() { m_work.reset(); }
 
     void anyLineIsAnswered()
     {
@@ -78,7 +64,7 @@ private slots:
             const auto end = std::find(words.begin(), words.end(), "--");
             const bool json = std::find(words.begin(), end, "--json") != end;
             // "--json" may also be the value of an option: then the answer may be text.
-            const Forked forked = runForked(words, m_work);
+            const Forked forked = runForked(words, m_work->path());
             const bool answeredInJson =
                 json && (forked.output.empty() || forked.output[0] == '{' || forked.output[0] == '[');
             const std::string objection = forked.objection(answeredInJson);
@@ -89,8 +75,7 @@ private slots:
     }
 
 private:
-    QTemporaryDir m_folder;
-    std::filesystem::path m_work;
+    std::optional<HostileWork> m_work;
 };
 
 } // namespace

@@ -37,10 +37,7 @@ private slots:
         project.network.blocks = {
             {"mlp", "mlp", std::ranges::find(presets, "mlp", &projects::BlockPreset::name)->graph}};
         project.network.stack = {{"mlp", 4}};
-        const std::filesystem::path path = newProject(project);
-        QVERIFY(!path.empty());
-        openWindow();
-        m_window->openProject(path);
+        openWindowOn(project);
         QVERIFY(!m_window->workspace().canvas().drawable());
         QCoreApplication::processEvents();
     }

@@ -40,9 +40,7 @@ class TestGapPanel : public WindowHarness {
 private slots:
     void init()
     {
-        QVERIFY(!newProject(thinLanguage()).empty());
-        openWindow();
-        m_window->openProject(folder("project"));
+        openWindowOn(thinLanguage());
         m_window->workspace().showPanelOf(view());
     }
 

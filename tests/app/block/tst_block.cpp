@@ -48,13 +48,7 @@ class TestBlock : public WindowHarness {
     Q_OBJECT
 
 private slots:
-    void init()
-    {
-        const std::filesystem::path path = newProject(threeBlocks());
-        QVERIFY(!path.empty());
-        openWindow({1300, 900});
-        m_window->openProject(path);
-    }
+    void init() { openWindowOn(threeBlocks(), {1300, 900}); }
 
     void cleanup() { m_window.reset(); }
 

@@ -52,14 +52,7 @@ class TestTakingAlong : public WindowHarness {
     Q_OBJECT
 
 private slots:
-    void init()
-    {
-        m_project = newProject(quickLanguage());
-        QVERIFY(!m_project.empty());
-        openWindow();
-        m_window->openProject(m_project);
-    }
-
+    void init() { openWindowOn(quickLanguage()); }
     void cleanup() { m_window.reset(); }
 
     void aProjectIsTakenAlongAndItsRunsComeBack()
@@ -278,8 +271,6 @@ private:
         QVERIFY(QTest::qWaitFor([&] { return go->isEnabled(); }, kPatience));
         QTest::mouseClick(go, Qt::LeftButton);
     }
-
-    std::filesystem::path m_project;
 };
 
 RESIDUA_TEST_IN(QApplication, TestTakingAlong)

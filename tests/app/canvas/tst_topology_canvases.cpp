@@ -35,10 +35,7 @@ private slots:
         chosen.network.stack.resize(1);
         auto& mix = std::get<projects::DepthMix>(chosen.topology.wiring);
         mix.sources = projects::ExplicitSources{{{0, 1}, {1, 2}, {2, 3}}};
-        const std::filesystem::path path = newProject(chosen);
-        QVERIFY(!path.empty());
-        openWindow();
-        m_window->openProject(path);
+        openWindowOn(chosen);
         m_depth = &m_window->workspace().canvas();
         QVERIFY(m_depth->drawable());
         QTRY_VERIFY(m_depth->canvas().locate(editor::LayerTarget{1, editor::LayerPart::Centre}).has_value());

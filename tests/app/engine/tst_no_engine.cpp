@@ -19,13 +19,7 @@ class TestNoEngine : public WindowHarness {
 private slots:
     void initTestCase() { qputenv("RESIDUA_ENGINE", "/nowhere/at/all.so"); }
 
-    void init()
-    {
-        const std::filesystem::path project = newProject(quickExample());
-        QVERIFY(!project.empty());
-        openWindow();
-        m_window->openProject(project);
-    }
+    void init() { openWindowOn(quickExample()); }
 
     void cleanup() { m_window.reset(); }
 

@@ -34,9 +34,7 @@ private slots:
         projects::Project project = quickLanguage();
         project.data.source =
             MixtureData{{{"web.txt", "text", 57}, {"code.jsonl", "code", 19}, {"books", "text", 19}}, {}};
-        const auto folder = newProject(project);
-        openWindow();
-        m_window->openProject(folder);
+        openWindowOn(project);
         m_window->documents().choose(SectionPlace{Section::Data});
     }
 

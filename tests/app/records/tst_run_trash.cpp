@@ -19,7 +19,7 @@ class TestRunTrash : public RunsHarness {
     Q_OBJECT
 
 private slots:
-    void init() { openProjectWithoutRuns(); }
+    void init() { openWindowOn(quickExample()); }
 
     void cleanup() { m_window.reset(); }
 

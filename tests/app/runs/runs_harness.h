@@ -17,17 +17,9 @@
 
 namespace residua::app {
 
-/// Derive the test class from it, call openProjectWithoutRuns in init(). GUI thread.
+/// Derive the test class from it, open a window in init(). GUI thread.
 class RunsHarness : public WindowHarness {
 protected:
-    void openProjectWithoutRuns()
-    {
-        m_project = newProject(quickExample());
-        QVERIFY(!m_project.empty());
-        openWindow();
-        m_window->openProject(m_project);
-    }
-
     RunsModel& model() { return m_window->workspace().runsModel(); }
     visualizers::LossView& loss() { return m_window->workspace().view<visualizers::LossView>(); }
     visualizers::HeatmapView& heatmap() { return m_window->workspace().view<visualizers::HeatmapView>(); }
@@ -113,8 +105,6 @@ protected:
         info.status = engine::RunStatus::Finished;
         QVERIFY(writer->update(info).ok());
     }
-
-    std::filesystem::path m_project;
 };
 
 } // namespace residua::app

@@ -25,14 +25,7 @@ class TestGoingOn : public WindowHarness {
     Q_OBJECT
 
 private slots:
-    void init()
-    {
-        m_project = newProject(quickLanguage());
-        QVERIFY(!m_project.empty());
-        openWindow();
-        m_window->openProject(m_project);
-    }
-
+    void init() { openWindowOn(quickLanguage()); }
     void cleanup() { m_window.reset(); }
 
     void theToolbarSaysWhatHasComeOfARun()
@@ -190,9 +183,7 @@ private slots:
     /// What is counted is the run's: the open document may be of another kind by now.
     void aResumedRunCountsItsOwnUnits()
     {
-        m_project = newProject(quickExample(2));
-        openWindow();
-        m_window->openProject(m_project);
+        openWindowOn(quickExample(2));
         train();
         const std::string run = m_window->runs().runDirectory().string();
         QVERIFY(projects::saveProject(m_project, {quickLanguage(), {}}).ok());
@@ -249,8 +240,6 @@ private:
     {
         QTest::mouseClick(dialog.findChild<QPushButton*>(QLatin1String(button)), Qt::LeftButton);
     }
-
-    std::filesystem::path m_project;
 };
 
 RESIDUA_TEST_IN(QApplication, TestGoingOn)

@@ -39,7 +39,7 @@ class TestRuns : public RunsHarness {
     Q_OBJECT
 
 private slots:
-    void init() { openProjectWithoutRuns(); }
+    void init() { openWindowOn(quickExample()); }
 
     void cleanup() { m_window.reset(); }
 

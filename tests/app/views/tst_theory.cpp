@@ -20,7 +20,7 @@ private slots:
 
     void theTableIsThatOfTheTerminal()
     {
-        openWindow(projects::findExample("low-rank-regression")->project);
+        openTheoryOf(projects::findExample("low-rank-regression")->project);
         const auto model = report::lowRankModelOf(project());
         QVERIFY(model.ok());
         const report::TheoryTable wanted = report::theoryTable(*model);
@@ -37,7 +37,7 @@ private slots:
 
     void anotherProjectIsToldWhyThereIsNone()
     {
-        openWindow(quickExample());
+        openTheoryOf(quickExample());
         auto* table = view().findChild<QTableWidget*>(QStringLiteral("theoryTable"));
         const auto reason = [this] {
             for (const QLabel* label : view().findChildren<QLabel*>()) {
@@ -57,12 +57,9 @@ private:
         return m_window->workspace().view<visualizers::TheoryView>();
     }
 
-    void openWindow(const projects::Project& project)
+    void openTheoryOf(const projects::Project& project)
     {
-        const auto path = newProject(project);
-        QVERIFY(!path.empty());
-        WindowHarness::openWindow();
-        m_window->openProject(path);
+        openWindowOn(project);
         m_window->workspace().showPanelOf(view());
         QTRY_VERIFY(view().isVisible());
     }

@@ -26,10 +26,7 @@ private slots:
     void init()
     {
         projects::Project project = projects::findExample("ancre-language")->project;
-        const std::filesystem::path path = newProject(project);
-        QVERIFY(!path.empty());
-        openWindow({1400, 900});
-        m_window->openProject(path);
+        openWindowOn(project, {1400, 900});
     }
 
     void cleanup()

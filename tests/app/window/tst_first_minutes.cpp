@@ -427,8 +427,6 @@ private:
         QVERIFY(saved.ok());
         QCOMPARE(saved->project, project());
     }
-
-    std::filesystem::path m_project;
 };
 
 RESIDUA_TEST_IN(QApplication, TestFirstMinutes)

@@ -478,8 +478,6 @@ private:
         QTest::keyClicks(edit, text);
         QTest::keyClick(edit, Qt::Key_Return);
     }
-
-    std::filesystem::path m_project;
 };
 
 RESIDUA_TEST_IN(QApplication, TestMainWindow)

@@ -71,10 +71,7 @@ private slots:
     /// The window's canvases have told their context where words come from.
     void canvasesAreTranslated()
     {
-        const auto path = newProject(quickExample());
-        QVERIFY(!path.empty());
-        openWindow();
-        m_window->openProject(path);
+        openWindowOn(quickExample());
         QVERIFY(ImGui::GetCurrentContext() != nullptr);
         editor::DepthScene scene;
         scene.rebuild(project(), {}, {});
@@ -91,10 +88,7 @@ private slots:
 
     void blocksAreTranslated()
     {
-        const auto path = newProject(quickExample());
-        QVERIFY(!path.empty());
-        openWindow();
-        m_window->openProject(path);
+        openWindowOn(quickExample());
         QVERIFY(ImGui::GetCurrentContext() != nullptr);
         projects::Graph graph = projects::GraphBuilder()
                                     .node("input", "input")

@@ -252,8 +252,6 @@ private:
         }
         return nullptr;
     }
-
-    std::filesystem::path m_project;
 };
 
 int main(int argc, char** argv)

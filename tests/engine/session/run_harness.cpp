@@ -88,16 +88,54 @@ std::map<std::int64_t, double> SessionProbe::losses(engine::RunId run)
     return losses;
 }
 
+engine::StartRun startIn(const std::filesystem::path& folder, engine::RunId run, const projects::Project& project)
+{
+    engine::StartRun start;
+    start.run = run;
+    start.project = project;
+    start.projectDirectory = folder;
+    start.runDirectory = folder / ("run-" + std::to_string(static_cast<std::uint64_t>(run)));
+    return start;
+}
+
+bool trainTo(const projects::Project& project, const std::filesystem::path& runDirectory, std::int64_t step)
+{
+    SessionProbe probe;
+    engine::StartRun start;
+    start.run = kRun;
+    start.project = project;
+    start.runDirectory = runDirectory;
+    start.pauseAfter = step;
+    probe.post(start);
+    const bool came = probe.waitFor<engine::RunPaused>();
+    probe.post(engine::Stop{kRun});
+    return probe.waitFor<engine::RunEnded>() && came;
+}
+
+std::string resumeToEnd(const std::filesystem::path& runDirectory)
+{
+    SessionProbe probe;
+    engine::ResumeRun resume;
+    resume.run = kRun;
+    resume.runDirectory = runDirectory;
+    probe.post(resume);
+    if (!probe.waitFor<engine::RunEnded>()) {
+        return "it did not end";
+    }
+    const engine::RunEnded ended = probe.all<engine::RunEnded>()[0];
+    return ended.status == engine::RunStatus::Finished ? "" : "it did not finish: " + ended.error.text();
+}
+
 std::map<std::int64_t, double> lossesOf(const projects::Project& project, const std::filesystem::path& runDirectory)
 {
     SessionProbe probe;
     engine::StartRun start;
-    start.run = engine::RunId{1};
+    start.run = kRun;
     start.project = project;
     start.runDirectory = runDirectory;
     probe.post(start);
     probe.waitFor<engine::RunEnded>();
-    return probe.losses(engine::RunId{1});
+    return probe.losses(kRun);
 }
 
 std::map<std::int64_t, double> recordedLosses(const std::filesystem::path& runDirectory)

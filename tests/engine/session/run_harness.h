@@ -61,6 +61,14 @@ private:
     std::unique_ptr<engine::Session> m_session; ///< last: its thread uses the others
 };
 
+/// Starts `run` in the folder that is named after it below `folder`, where the paths of its data begin too.
+[[nodiscard]] engine::StartRun startIn(const std::filesystem::path& folder, engine::RunId run,
+                                       const projects::Project& project);
+/// Trains kRun to `step` in a session of its own, which then stops it; false where it did not come so far.
+[[nodiscard]] bool trainTo(const projects::Project& project, const std::filesystem::path& runDirectory,
+                           std::int64_t step);
+/// Resumes kRun in a session of its own and trains to the end; returns why that failed, else nothing.
+[[nodiscard]] std::string resumeToEnd(const std::filesystem::path& runDirectory);
 /// Trains to the end in a session of its own; returns the losses by step.
 [[nodiscard]] std::map<std::int64_t, double> lossesOf(const projects::Project& project,
                                                       const std::filesystem::path& runDirectory);

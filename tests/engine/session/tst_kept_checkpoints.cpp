@@ -22,24 +22,9 @@ private slots:
     void checkpointsAreKeptByTheirLoss()
     {
         const std::filesystem::path run = std::filesystem::path(m_folder.path().toStdString()) / "run";
-        {
-            tests::SessionProbe probe; // stopped in between: what was found best before is known after
-            StartRun command;
-            command.run = tests::kRun;
-            command.project = project();
-            command.runDirectory = run;
-            command.pauseAfter = 15;
-            probe.post(command);
-            QVERIFY(probe.waitFor<RunPaused>());
-            probe.post(Stop{tests::kRun});
-            QVERIFY(probe.waitFor<RunEnded>());
-        }
-        tests::SessionProbe probe;
-        ResumeRun command;
-        command.run = tests::kRun;
-        command.runDirectory = run;
-        probe.post(command);
-        QVERIFY(probe.waitFor<RunEnded>());
+        // Stopped in between: what was found best before is known after.
+        QVERIFY(tests::trainTo(project(), run, 15));
+        QCOMPARE(tests::resumeToEnd(run), std::string());
         const auto reader = RunReader::open(run);
         const auto losses = reader->metric(metric::kValidationLoss);
         const auto best = std::ranges::min_element(losses, {}, &MetricPoint::value);

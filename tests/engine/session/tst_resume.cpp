@@ -118,15 +118,7 @@ private slots:
 
     void isBitEqualAfterStop()
     {
-        {
-            SessionProbe probe;
-            StartRun command = start(directory("stopped"));
-            command.pauseAfter = 11;
-            probe.post(command);
-            QVERIFY(probe.waitFor<RunPaused>());
-            probe.post(Stop{kRun});
-            QVERIFY(probe.waitFor<RunEnded>());
-        }
+        QVERIFY(tests::trainTo(project(), directory("stopped"), 11));
         SessionProbe probe;
         probe.post(resume(directory("stopped")));
         QVERIFY(probe.waitFor<RunEnded>());
@@ -167,16 +159,8 @@ private slots:
         dropping.schedule.stages.front().averageLength = 2.25; // the last layer stays with 0.3
         const auto whole = tests::lossesOf(dropping, directory("dropping"));
         QCOMPARE(whole.size(), std::size_t{12});
-        {
-            SessionProbe probe;
-            StartRun command = start(directory("dropping-stopped"));
-            command.project = dropping;
-            command.pauseAfter = 5; // after a checkpoint by Stop, none of the plan's
-            probe.post(command);
-            QVERIFY(probe.waitFor<RunPaused>());
-            probe.post(Stop{kRun});
-            QVERIFY(probe.waitFor<RunEnded>());
-        }
+        QVERIFY(tests::trainTo(dropping, directory("dropping-stopped"),
+                               5)); // after a checkpoint by Stop, none of the plan's
         SessionProbe probe;
         probe.post(resume(directory("dropping-stopped")));
         QVERIFY(probe.waitFor<RunEnded>());
@@ -243,19 +227,8 @@ private slots:
         const auto whole = tests::lossesOf(fitted, directory("fitted"));
         QCOMPARE(whole.size(), std::size_t{12});
         QVERIFY(std::filesystem::exists(directory("cache") / "residua" / "fits"));
-        {
-            SessionProbe probe;
-            StartRun command = start(directory("fitted-stopped"));
-            command.project = fitted;
-            command.pauseAfter = 5;
-            probe.post(command);
-            QVERIFY(probe.waitFor<RunPaused>()); // from the fits of the first
-            probe.post(Stop{kRun});
-            QVERIFY(probe.waitFor<RunEnded>());
-        }
-        SessionProbe probe;
-        probe.post(resume(directory("fitted-stopped")));
-        QVERIFY(probe.waitFor<RunEnded>());
+        QVERIFY(tests::trainTo(fitted, directory("fitted-stopped"), 5)); // from the fits of the first
+        QCOMPARE(tests::resumeToEnd(directory("fitted-stopped")), std::string());
         QCOMPARE(tests::recordedLosses(directory("fitted-stopped")), whole);
         // Without what the first has kept, as after a kill in the fitting.
         std::filesystem::remove_all(directory("cache"));

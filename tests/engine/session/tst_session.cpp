@@ -366,12 +366,7 @@ private:
     }
     StartRun start(RunId run, const projects::Project& project) const
     {
-        StartRun command;
-        command.run = run;
-        command.project = project;
-        command.projectDirectory = directory("");
-        command.runDirectory = directory("run-" + std::to_string(static_cast<std::uint64_t>(run)));
-        return command;
+        return tests::startIn(m_folder->path().toStdString(), run, project);
     }
     static std::function<bool(const Event&)> pausedAt(std::int64_t step)
     {

@@ -17,7 +17,6 @@
 
 using namespace residua;
 using namespace residua::engine;
-using tests::kRun;
 using tests::SessionProbe;
 namespace fs = std::filesystem;
 
@@ -41,32 +40,6 @@ projects::Project growing(const std::string& schedule)
     project.training.precision = projects::Precision::Fp64;
     project.schedule = *projects::scheduleFrom(schedule + " 2-3-4", 4, kGrown);
     return project;
-}
-
-void trainTo(const projects::Project& project, const fs::path& run, std::int64_t step)
-{
-    SessionProbe probe;
-    StartRun command;
-    command.run = kRun;
-    command.project = project;
-    command.runDirectory = run;
-    command.pauseAfter = step;
-    probe.post(command);
-    QVERIFY(probe.waitFor<RunPaused>());
-    probe.post(Stop{kRun});
-    QVERIFY(probe.waitFor<RunEnded>());
-}
-
-void resume(const fs::path& run)
-{
-    SessionProbe probe;
-    ResumeRun command;
-    command.run = kRun;
-    command.runDirectory = run;
-    probe.post(command);
-    QVERIFY(probe.waitFor<RunEnded>());
-    const RunEnded ended = probe.all<RunEnded>()[0];
-    QVERIFY2(ended.status == RunStatus::Finished, ended.error.text().c_str());
 }
 
 Result<RetrofitReady> retrofit(const fs::path& run, const projects::Topology& topology, const fs::path& newRun)
@@ -115,7 +88,7 @@ private Q_SLOTS:
     void initTestCase()
     {
         QVERIFY(m_folder.isValid());
-        trainTo(growing("stacking"), directory("half"), kMiddle);
+        QVERIFY(tests::trainTo(growing("stacking"), directory("half"), kMiddle));
     }
 
     /// The fork goes on to the very losses of a run that was never stopped, over the border that lies ahead.
@@ -125,7 +98,7 @@ private Q_SLOTS:
         QCOMPARE(whole.size(), static_cast<std::size_t>(kGrown));
         const auto made = forkRun(directory("half"), kMiddle, directory("fork"));
         QVERIFY2(made.ok(), made ? "" : made.error().text().c_str());
-        resume(directory("fork"));
+        QCOMPARE(tests::resumeToEnd(directory("fork")), std::string());
         QCOMPARE(tests::recordedLosses(directory("fork")), whole);
     }
 
@@ -149,7 +122,7 @@ private Q_SLOTS:
         QCOMPARE(ready->step, kMiddle);
         const double before = lossOf(directory("half"));
         QVERIFY(std::abs(lossOf(made) - before) < 1e-10 * before);
-        resume(made);
+        QCOMPARE(tests::resumeToEnd(made), std::string());
         QCOMPARE(tests::recordedLosses(made).size(), static_cast<std::size_t>(kGrown));
     }
 

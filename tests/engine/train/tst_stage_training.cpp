@@ -28,7 +28,6 @@ using projects::GrowthSource;
 using projects::GrowthWrites;
 using projects::StageSchedule;
 using tests::growing;
-using tests::kRun;
 using tests::SessionProbe;
 using tests::staged;
 using tests::train;
@@ -247,7 +246,8 @@ private Q_SLOTS:
         const auto folder = directory("resumes-" + kind + QString::number(stop));
         const auto whole = tests::lossesOf(project, folder / "whole");
         QCOMPARE(whole.size(), std::size_t{11});
-        trainWithBreak(project, folder / "stopped", stop);
+        QVERIFY(tests::trainTo(project, folder / "stopped", stop));
+        QCOMPARE(tests::resumeToEnd(folder / "stopped"), std::string());
         QCOMPARE(tests::recordedLosses(folder / "stopped"), whole);
         QVERIFY(recordedStages(folder / "stopped") == recordedStages(folder / "whole"));
         QCOMPARE(recordedStages(folder / "whole").size(), kind == "curve" ? std::size_t{0} : std::size_t{3});
@@ -345,31 +345,6 @@ private:
             schedule.sampling = DropSampling::DeeperSeldomer;
         }
         return schedule;
-    }
-
-    /// Stopped after step `stop`, and resumed to the end by another session.
-    static void trainWithBreak(const projects::Project& project, const std::filesystem::path& run, std::int64_t stop)
-    {
-        {
-            SessionProbe probe;
-            StartRun command;
-            command.run = kRun;
-            command.project = project;
-            command.runDirectory = run;
-            command.pauseAfter = stop;
-            probe.post(command);
-            QVERIFY(probe.waitFor<RunPaused>());
-            probe.post(Stop{kRun});
-            QVERIFY(probe.waitFor<RunEnded>());
-        }
-        SessionProbe probe;
-        ResumeRun command;
-        command.run = kRun;
-        command.runDirectory = run;
-        probe.post(command);
-        QVERIFY(probe.waitFor<RunEnded>());
-        const RunEnded ended = probe.all<RunEnded>()[0];
-        QVERIFY2(ended.status == RunStatus::Finished, ended.error.text().c_str());
     }
 
     [[nodiscard]] std::filesystem::path directory(const QString& name) const
