@@ -12,6 +12,7 @@
 #include "projects/cost/stage_cost.h"
 #include "projects/library/examples.h"
 #include "projects/library/schedule_presets.h"
+#include "tests/bench/bench_options.h"
 
 #include <ATen/Parallel.h>
 
@@ -39,26 +40,13 @@ struct Options {
 Options parse(int argc, char** argv)
 {
     Options options;
-    for (int i = 1; i + 1 < argc; i += 2) {
-        const std::string key = argv[i];
-        const char* const value = argv[i + 1];
-        if (key == "--device") {
-            options.device = value;
-        } else if (key == "--steps") {
-            options.steps = std::atoll(value);
-        } else if (key == "--warmup") {
-            options.warmup = std::atoll(value);
-        } else if (key == "--batch") {
-            options.batch = std::atoll(value);
-        } else if (key == "--length") {
-            options.length = std::atoll(value);
-        } else if (key == "--threads") {
-            options.threads = std::atoi(value);
-        } else {
-            std::fprintf(stderr, "bench_stages: unknown option %s\n", argv[i]);
-            std::exit(2);
-        }
-    }
+    tests::readOptions(argc, argv,
+                       {{"--device", &options.device},
+                        {"--steps", &options.steps},
+                        {"--warmup", &options.warmup},
+                        {"--batch", &options.batch},
+                        {"--length", &options.length},
+                        {"--threads", &options.threads}});
     return options;
 }
 

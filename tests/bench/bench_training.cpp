@@ -17,6 +17,7 @@
 #include "projects/library/examples.h"
 #include "projects/library/presets.h"
 #include "projects/nodes/graph_builder.h"
+#include "tests/bench/bench_options.h"
 
 #include <ATen/Parallel.h>
 
@@ -50,32 +51,16 @@ struct Options {
 Options parse(int argc, char** argv)
 {
     Options options;
-    for (int i = 1; i + 1 < argc; i += 2) {
-        const std::string key = argv[i];
-        const char* const value = argv[i + 1];
-        if (key == "--topology") {
-            options.topology = value;
-        } else if (key == "--device") {
-            options.device = value;
-        } else if (key == "--precision") {
-            options.precision = value;
-        } else if (key == "--residual") {
-            options.residual = value;
-        } else if (key == "--record") {
-            options.record = value;
-        } else if (key == "--steps") {
-            options.steps = std::atoll(value);
-        } else if (key == "--warmup") {
-            options.warmup = std::atoll(value);
-        } else if (key == "--batch") {
-            options.batch = std::atoll(value);
-        } else if (key == "--threads") {
-            options.threads = std::atoi(value);
-        } else {
-            std::fprintf(stderr, "bench_training: unknown option %s\n", argv[i]);
-            std::exit(2);
-        }
-    }
+    tests::readOptions(argc, argv,
+                       {{"--topology", &options.topology},
+                        {"--device", &options.device},
+                        {"--precision", &options.precision},
+                        {"--residual", &options.residual},
+                        {"--record", &options.record},
+                        {"--steps", &options.steps},
+                        {"--warmup", &options.warmup},
+                        {"--batch", &options.batch},
+                        {"--threads", &options.threads}});
     return options;
 }
 
