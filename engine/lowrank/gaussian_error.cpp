@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/lowrank/gaussian_error.h"
 
-#include <Eigen/Eigenvalues>
+#include "engine/theory/decompositions.h"
 
 #include <algorithm>
 #include <cmath>
@@ -107,14 +107,12 @@ HermiteRule makeHermiteRule()
     constexpr int n = GaussianError::kNodes;
     // The nodes are the eigenvalues of the recurrence's tridiagonal matrix (Golub and Welsch). Their weights span a
     // hundred orders of magnitude, which eigenvectors do not resolve: 1/Σ_{l<n} H_l(node)² does.
-    VectorXd below(n - 1);
+    VectorXd beside(n - 1);
     for (int i = 1; i < n; ++i) {
-        below[i - 1] = std::sqrt(double(i));
+        beside[i - 1] = std::sqrt(double(i));
     }
-    Eigen::SelfAdjointEigenSolver<MatrixXd> solver;
-    solver.computeFromTridiagonal(VectorXd::Zero(n), below, Eigen::EigenvaluesOnly);
     HermiteRule rule;
-    rule.nodes = solver.eigenvalues().tail(n / 2);
+    rule.nodes = tridiagonalEigenvalues(VectorXd::Zero(n), beside).tail(n / 2);
     MatrixXd polynomials(n / 2, n);
     polynomials.col(0).setOnes();
     polynomials.col(1) = rule.nodes;

@@ -21,6 +21,13 @@ Eigensystem eigensystem(const MatrixXd& symmetric)
     return {solver.eigenvalues(), solver.eigenvectors()};
 }
 
+Eigen::VectorXd tridiagonalEigenvalues(const Eigen::VectorXd& diagonal, const Eigen::VectorXd& beside)
+{
+    Eigen::SelfAdjointEigenSolver<MatrixXd> solver;
+    solver.computeFromTridiagonal(diagonal, beside, Eigen::EigenvaluesOnly);
+    return solver.eigenvalues();
+}
+
 OrthogonalTriangular orthogonalTriangular(const MatrixXd& matrix)
 {
     const Eigen::HouseholderQR<MatrixXd> qr(matrix);

@@ -21,6 +21,8 @@ struct Eigensystem {
 };
 /// Reads the lower triangle.
 [[nodiscard]] Eigensystem eigensystem(const Eigen::MatrixXd& symmetric);
+/// The eigenvalues, ascending, of a symmetric matrix with nothing but these on the diagonal and beside it.
+[[nodiscard]] Eigen::VectorXd tridiagonalEigenvalues(const Eigen::VectorXd& diagonal, const Eigen::VectorXd& beside);
 
 /// q·r of a matrix with no more columns than rows: q has orthonormal columns, r is upper triangular.
 struct OrthogonalTriangular {
