@@ -5,7 +5,7 @@
 #                       USES <residua libraries> EXTERNAL <imported targets> PRIVATE_EXTERNAL <imported targets>)
 #   residua_add_executable(<name> [MODULE <module>] SOURCES <files> USES ... EXTERNAL ...)  built into <build>/bin
 #   residua_add_tests(<folder>/<program> UNITS <tst_unit ...> SLOW_UNITS <tst_unit ...> DISPLAY_UNITS <tst_unit ...>
-#                     SOURCES <further files> PRECOMPILE <headers> USES ... EXTERNAL ...)
+#                     SOURCES <further files> USES ... EXTERNAL ...)
 #                                              several units in one executable, a test each, named <folder>/<tst_unit> where
 #                                              a unit lies deeper too; those of DISPLAY_UNITS have a virtual screen and the
 #                                              labels ui and slow
@@ -15,8 +15,8 @@
 # Library <name> becomes target residua_<name> with the alias residua::<name>. Files are relative to the calling
 # CMakeLists.txt; the include root is the checkout. HEADERS are what other modules may include of it. PRIVATE_EXTERNAL
 # packages never show in them.
-# PRECOMPILE names what most sources of the target include anyway: packages as <header>, our own by path. It only saves
-# time; a source still includes what it uses.
+# PRECOMPILE names headers of packages that most sources of the target include anyway. It only saves time; a source still
+# includes what it uses.
 
 include("${CMAKE_CURRENT_LIST_DIR}/CheckIncludes.cmake")
 set(RESIDUA_JOIN 1 CACHE STRING "How many sources of a folder are compiled as one")
@@ -175,16 +175,13 @@ function(residua_join_sources target files)
   endforeach()
 endfunction()
 
-# Headers; or a target that has precompiled the same ones with the same macros, whose file then serves for both.
+# Packages' headers; or a target that has precompiled the same ones with the same macros, whose file then serves for both.
 function(residua_precompile target)
   if(TARGET "${ARGN}")
     target_precompile_headers(${target} REUSE_FROM "${ARGN}")
     return()
   endif()
   foreach(header IN LISTS ARGN)
-    if(NOT header MATCHES "^<")
-      set(header "${CMAKE_SOURCE_DIR}/${header}")
-    endif()
     target_precompile_headers(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${header}>")
   endforeach()
 endfunction()
@@ -233,14 +230,35 @@ function(residua_include_path file out)
 endfunction()
 
 # Each public header must compile alone, with nothing on the path but what the library makes public; included twice, so
-# that a missing guard shows too.
+# that a missing guard shows too. One that another of them includes before anything else is checked with that one: it
+# costs no compilation of its own. Which these are is looked up when CMake configures.
 function(residua_check_headers target headers)
-  set(sources "")
+  set(includes "")
+  set(begun "")
   foreach(header IN LISTS headers)
     residua_include_path("${header}" include)
+    list(APPEND includes "${include}")
+    set(first_of_${include} "")
+    file(STRINGS "${CMAKE_SOURCE_DIR}/${include}" first REGEX "^#include" LIMIT_COUNT 1)
+    if(first MATCHES "^#include \"(.*)\"")
+      set(first_of_${include} "${CMAKE_MATCH_1}")
+      list(APPEND begun "${CMAKE_MATCH_1}")
+    endif()
+  endforeach()
+  set(sources "")
+  foreach(include IN LISTS includes)
+    if(include IN_LIST begun)
+      continue()
+    endif()
+    set(content "#include \"${include}\"\n#include \"${include}\"\n")
+    set(first "${first_of_${include}}")
+    while(first IN_LIST includes)
+      string(APPEND content "#include \"${first}\"\n")
+      set(first "${first_of_${first}}")
+    endwhile()
     string(MAKE_C_IDENTIFIER "${include}" unit)
     set(source "${CMAKE_CURRENT_BINARY_DIR}/header_check/${unit}.cpp")
-    file(CONFIGURE OUTPUT "${source}" CONTENT "#include \"${include}\"\n#include \"${include}\"\n" @ONLY)
+    file(CONFIGURE OUTPUT "${source}" CONTENT "${content}" @ONLY)
     list(APPEND sources "${source}")
   endforeach()
   if(sources)
@@ -323,54 +341,38 @@ function(residua_add_test path)
   string(REGEX REPLACE "/.*/" "/" name "${path}") # without the folders between
   string(REPLACE "/" "_" target "${name}")
   residua_set_up_test(${target} "${CMAKE_SOURCE_DIR}/tests/${path}.cpp;${ARG_SOURCES}" "${ARG_USES}" "${ARG_EXTERNAL}")
-  if(NOT "residua::torch" IN_LIST ARG_EXTERNAL)
-    residua_test_program("${ARG_USES}" "${ARG_EXTERNAL}" program)
-    target_precompile_headers(${target} REUSE_FROM ${program})
-  endif()
+  residua_reuse_test_headers(${target} "${ARG_USES}" "${ARG_EXTERNAL}")
   residua_register_test(${name} ${target} "${ARG_LABELS}" "${ARG_DISPLAY}")
 endfunction()
 
-set(RESIDUA_TEST_HEADERS <QtTest> <algorithm> <map> <string> <vector>)
-
-# The main() of grouped tests. Its precompiled header serves every test that needs no others; there is a variant with Qt
-# Widgets and one without.
-function(residua_test_program uses externals out)
-  set(name residua_test_program)
-  set(qt Qt6::Test)
-  if("${uses};${externals}" MATCHES "(^|;)(app|visualizers|Qt6::Widgets)(;|$)")
-    string(APPEND name _gui)
-    list(APPEND qt Qt6::Widgets)
+# The main() of grouped tests. Its precompiled header serves the tests without Qt Widgets and LibTorch, beside which Qt has
+# other macros: they are too few to win back the ten to twenty seconds that GCC takes to write another.
+function(residua_reuse_test_headers target uses externals)
+  if(NOT TARGET residua_test_program)
+    add_library(residua_test_program OBJECT "${CMAKE_SOURCE_DIR}/tests/support/test_program.cpp")
+    residua_set_up_target(residua_test_program PRIVATE "" Qt6::Test "")
+    set_target_properties(residua_test_program PROPERTIES AUTOMOC OFF)
+    residua_precompile(residua_test_program <QtTest> <algorithm> <map> <string> <vector>)
   endif()
-  if(NOT TARGET ${name})
-    add_library(${name} OBJECT "${CMAKE_SOURCE_DIR}/tests/support/test_program.cpp")
-    residua_set_up_target(${name} PRIVATE "" "${qt}" "")
-    set_target_properties(${name} PROPERTIES AUTOMOC OFF)
-    residua_precompile(${name} ${RESIDUA_TEST_HEADERS})
+  if(NOT "${uses};${externals}" MATCHES "(^|;)(app|visualizers|Qt6::Widgets|residua::torch)(;|$)")
+    target_precompile_headers(${target} REUSE_FROM residua_test_program)
   endif()
-  set(${out} ${name} PARENT_SCOPE)
 endfunction()
 
 function(residua_add_tests path)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "UNITS;SLOW_UNITS;DISPLAY_UNITS;SOURCES;PRECOMPILE;USES;EXTERNAL")
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "UNITS;SLOW_UNITS;DISPLAY_UNITS;SOURCES;USES;EXTERNAL")
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "residua_add_tests(${path}): unknown argument ${ARG_UNPARSED_ARGUMENTS}")
   endif()
   cmake_path(GET path PARENT_PATH folder)
   string(REPLACE "/" "_" target "${path}")
-  residua_test_program("${ARG_USES}" "${ARG_EXTERNAL}" program)
-  set(sources $<TARGET_OBJECTS:${program}> ${ARG_SOURCES})
+  set(sources $<TARGET_OBJECTS:residua_test_program> ${ARG_SOURCES})
   foreach(unit IN LISTS ARG_UNITS ARG_SLOW_UNITS ARG_DISPLAY_UNITS)
     list(APPEND sources "${CMAKE_SOURCE_DIR}/tests/${folder}/${unit}.cpp")
   endforeach()
   residua_set_up_test(${target} "${sources}" "${ARG_USES}" "${ARG_EXTERNAL}")
   residua_join_sources(${target} "${sources}" TOGETHER)
-  if(TARGET "${ARG_PRECOMPILE}")
-    residua_precompile(${target} ${ARG_PRECOMPILE})
-  elseif(ARG_PRECOMPILE OR "residua::torch" IN_LIST ARG_EXTERNAL) # beside LibTorch Qt has other macros
-    residua_precompile(${target} ${RESIDUA_TEST_HEADERS} ${ARG_PRECOMPILE})
-  else()
-    target_precompile_headers(${target} REUSE_FROM ${program})
-  endif()
+  residua_reuse_test_headers(${target} "${ARG_USES}" "${ARG_EXTERNAL}")
   foreach(unit IN LISTS ARG_UNITS)
     cmake_path(GET unit FILENAME name)
     residua_register_test(${folder}/${name} ${target} unit OFF ${name})
