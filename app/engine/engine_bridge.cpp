@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/engine/engine_bridge.h"
 
+#include "projects/base/overloaded.h"
+
 #include <algorithm>
 #include <chrono>
 #include <iterator>
@@ -16,13 +18,6 @@ T next(T id)
 {
     return static_cast<T>(static_cast<std::underlying_type_t<T>>(id) + 1);
 }
-
-template <class... F>
-struct Overloaded : F... {
-    using F::operator()...;
-};
-template <class... F>
-Overloaded(F...) -> Overloaded<F...>;
 
 } // namespace
 
@@ -221,7 +216,10 @@ void EngineBridge::dispatch(const engine::Event& event)
                            emit queryFailed(value);
                        }
                    },
-                   [](const auto&) {}, // what the window does not follow, or did not ask for
+                   // What the window does not follow, or did not ask for.
+                   [](const engine::ExportProgress&) {},
+                   [](const engine::EvaluationReady&) {},
+                   [](const engine::StabilityReady&) {},
                },
                event);
 }

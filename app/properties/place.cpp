@@ -3,6 +3,7 @@
 
 #include "app/properties/property_list.h"
 #include "projects/base/json_pointer.h"
+#include "projects/base/overloaded.h"
 #include "projects/depth/depth_names.h"
 #include "projects/layers/shortcut_edits.h"
 #include "projects/model/graph_pointer.h"
@@ -21,13 +22,6 @@ namespace {
 
 using projects::Project;
 using Text = PropertyText;
-
-template <class... F>
-struct Overloaded : F... {
-    using F::operator()...;
-};
-template <class... F>
-Overloaded(F...) -> Overloaded<F...>;
 
 /// The keys of the sections, in the order of Section.
 constexpr std::array<std::string_view, 8> kSections{"data",           "network",  "topology", "schedule",

@@ -4,6 +4,7 @@
 #include "engine/results/run_reader.h"
 #include "engine/runs/run_directory.h"
 #include "engine/runs/run_files.h"
+#include "projects/base/overloaded.h"
 #include "projects/base/text.h"
 #include "projects/diff/diff.h"
 
@@ -23,11 +24,6 @@ fs::path claimOf(const fs::path& run)
 {
     return run.parent_path() / kClaims / run.filename();
 }
-
-template <class... Cases>
-struct Overloaded : Cases... {
-    using Cases::operator()...;
-};
 
 /// What a run trains otherwise than `project` asks for. A name and a description train nothing.
 std::vector<std::string> differencesOf(const projects::Project& frozen, const RunInfo& info,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/train/optimiser.h"
 
+#include "projects/base/overloaded.h"
+
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_foreach_add.h>
 #include <ATen/ops/_foreach_norm.h>
@@ -65,10 +67,14 @@ private:
 
 std::unique_ptr<Optimiser> Optimiser::make(const projects::TrainingPlan& plan, std::vector<NamedParameter>& parameters)
 {
-    if (const auto* sgd = std::get_if<projects::Sgd>(&plan.optimiser)) {
-        return std::make_unique<FusedSgd>(*sgd, plan.clipNorm, parameters);
-    }
-    return std::make_unique<FusedAdamW>(std::get<projects::AdamW>(plan.optimiser), plan.clipNorm, parameters);
+    using Made = std::unique_ptr<Optimiser>;
+    return std::visit(Overloaded{[&](const projects::AdamW& adamW) -> Made {
+                                     return std::make_unique<FusedAdamW>(adamW, plan.clipNorm, parameters);
+                                 },
+                                 [&](const projects::Sgd& sgd) -> Made {
+                                     return std::make_unique<FusedSgd>(sgd, plan.clipNorm, parameters);
+                                 }},
+                      plan.optimiser);
 }
 
 Optimiser::Optimiser(double clipNorm, std::vector<NamedParameter>& parameters, std::vector<Moment> kinds)

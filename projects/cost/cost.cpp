@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/cost/cost.h"
 
+#include "projects/base/overloaded.h"
 #include "projects/check/problems.h"
 #include "projects/cost/cost_topology.h"
 #include "projects/depth/depth_plan.h"
@@ -35,8 +36,9 @@ Scale scaleOf(const Project& project)
     scale.weightBytes = plan.precision == Precision::Fp64 ? 8 : 4;
     scale.activationBytes = plan.precision == Precision::Bf16 ? 2 : scale.weightBytes;
     scale.residualBytes = plan.residualPrecision == ResidualPrecision::Bf16 ? scale.activationBytes : scale.weightBytes;
-    const auto* const sgd = std::get_if<Sgd>(&plan.optimiser);
-    scale.optimiserCopies = sgd ? (sgd->momentum == 0 ? 1 : 2) : 3;
+    scale.optimiserCopies = std::visit(
+        Overloaded{[](const AdamW&) { return 3.0; }, [](const Sgd& sgd) { return sgd.momentum == 0 ? 1.0 : 2.0; }},
+        plan.optimiser);
     return scale;
 }
 
