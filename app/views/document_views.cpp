@@ -89,6 +89,7 @@ void DocumentViews::refresh()
     if (!m_session.isOpen()) {
         return;
     }
+    followRenames();
     projects::Selection kept = existing(m_session.project(), m_state.selection);
     if (!exists(m_session.project(), m_place)) {
         m_place = kept.empty() ? ProjectPlace{} : placeOfSelection(m_session.project(), kept);
@@ -101,6 +102,26 @@ void DocumentViews::refresh()
         canvas->canvas().setDocument(m_document);
     }
     showPlace();
+}
+
+/// A block with another name is the same place.
+void DocumentViews::followRenames()
+{
+    if (!m_document) {
+        return;
+    }
+    const auto follow = [this](projects::GraphRef& graph) {
+        const auto kept = keptGraph(m_document->project, graph, m_session.project());
+        graph = kept.empty() ? graph : kept;
+    };
+    std::visit(
+        [&](auto& place) {
+            if constexpr (requires { place.graph; }) {
+                follow(place.graph);
+            }
+        },
+        m_place);
+    follow(m_state.selection.graph);
 }
 
 void DocumentViews::showOutline()

@@ -51,6 +51,7 @@ signals:
 private:
     void openAnew();
     void connectPanels();
+    void followRenames();
     void showOutline();
     void applyProperty(const Property& property, const QVariant& value);
     [[nodiscard]] projects::Edit keepingPlaces(const projects::Edit& edit) const;

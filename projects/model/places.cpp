@@ -47,18 +47,27 @@ GraphRef graphOfLayer(const Network& network, std::int64_t layer)
     return block != nullptr ? GraphRef::block(block->name) : GraphRef{};
 }
 
+GraphRef keptGraph(const Project& before, const GraphRef& ref, const Project& after)
+{
+    const Graph* const graph = findGraph(before, ref);
+    if (graph == nullptr || findGraph(after, ref) != nullptr) {
+        return findGraph(after, ref) != nullptr ? ref : GraphRef{};
+    }
+    const auto renamed = std::ranges::find_if(after.network.blocks, [&](const Block& block) {
+        return block.graph == *graph && before.network.findBlock(block.name) == nullptr;
+    });
+    return renamed != after.network.blocks.end() ? GraphRef::block(renamed->name) : GraphRef{};
+}
+
 GraphRef graphAfter(const Project& before, const GraphRef& ref, const Project& after)
 {
-    const auto isInStack = [&ref](const Project& project) { return isUsed(project.network.stack, ref.blockName()); };
-    const bool leftTheStack = ref.isBlock() && isInStack(before) && !isInStack(after);
-    if (findGraph(after, ref) != nullptr && !leftTheStack) {
-        return ref;
-    }
-    if (const Graph* const graph = findGraph(before, ref)) {
-        const auto same = std::ranges::find(after.network.blocks, *graph, &Block::graph);
-        if (same != after.network.blocks.end()) {
-            return GraphRef::block(same->name);
-        }
+    const GraphRef kept = keptGraph(before, ref, after);
+    const auto isInStack = [](const Project& project, const GraphRef& block) {
+        return isUsed(project.network.stack, block.blockName());
+    };
+    const bool leftTheStack = kept.isBlock() && isInStack(before, ref) && !isInStack(after, kept);
+    if (!kept.empty() && !leftTheStack) {
+        return kept;
     }
     const GraphRef first = graphOfLayer(after.network, 1);
     return findGraph(after, first) != nullptr ? first : GraphRef::stem();

@@ -17,8 +17,10 @@ struct Project;
 [[nodiscard]] Graph* findGraph(Project& project, const GraphRef& ref);
 /// What layer `layer` is made of; the stem for 0 and the head beyond the last. None where there is no such block.
 [[nodiscard]] GraphRef graphOfLayer(const Network& network, std::int64_t layer);
-/// Where `ref` of `before` is found in `after`: a block that was renamed under its new name; in place of one that is
-/// gone or that the last layer has left, graphOfLayer() of the first layer, else the stem.
+/// `ref` of `before` by its name in `after`: a block that was renamed by its new one; none where it is gone.
+[[nodiscard]] GraphRef keptGraph(const Project& before, const GraphRef& ref, const Project& after);
+/// What to show in `after` where `ref` of `before` was shown: keptGraph(), or in place of a block that is gone or that
+/// the last layer has left, graphOfLayer() of the first layer, else the stem.
 [[nodiscard]] GraphRef graphAfter(const Project& before, const GraphRef& ref, const Project& after);
 
 /// "stem", "head" or "block transformer".

@@ -72,6 +72,20 @@ private slots:
         QVERIFY(!block().isVisible());
     }
 
+    /// What is shown of it stays: its page in the inspector, what is chosen in it, and the view on it.
+    void aRenamedBlockIsStillTheSame()
+    {
+        openBlock();
+        m_window->documents().choose(GraphPlace{kMlpBlock});
+        QVERIFY(m_window->documents().applyEdit(projects::RenameBlock{"mlp", "feed"}) == DocumentViews::Applied::Yes);
+        m_window->documents().refresh();
+        const auto renamed = projects::GraphRef::block("feed");
+        QVERIFY(m_window->documents().place() == Place(GraphPlace{renamed}));
+        QCOMPARE(canvas().graph(), renamed);
+        QTest::keyClick(m_window.get(), Qt::Key_Z, Qt::ControlModifier);
+        QTRY_VERIFY(m_window->documents().place() == Place(GraphPlace{kMlpBlock}));
+    }
+
     void aNodeIsTypedWiredFoundFaultyAndTakenBack()
     {
         const projects::Project before = project();

@@ -64,8 +64,13 @@ private slots:
         Project after = before;
         after.network.blocks[1].name = after.network.stack[1].block = "c";
         QVERIFY(graphAfter(before, b, after) == GraphRef::block("c"));
+        QVERIFY(keptGraph(before, b, after) == GraphRef::block("c"));
+        before.network.blocks[0].graph = after.network.blocks[0].graph = linear; // another one is alike
+        QVERIFY(graphAfter(before, b, after) == GraphRef::block("c"));
+        before.network.blocks[0].graph = {};
         after = before;
         after.network.blocks.pop_back();
+        QVERIFY(keptGraph(before, b, after).empty());
         after.network.stack.pop_back();
         QVERIFY(graphAfter(before, b, after) == GraphRef::block("a"));
         QVERIFY(graphAfter(before, b, Project{}) == GraphRef::head()); // of a network without layers
