@@ -2,7 +2,9 @@
 #include "app/bundle/bring_back_dialog.h"
 
 #include "app/look/format.h"
+#include "projects/file/store.h"
 
+#include <QDir>
 #include <QFileDialog>
 #include <QLineEdit>
 
@@ -16,10 +18,8 @@ namespace {
 QString contentsText(const engine::BundleContents& contents)
 {
     QString text = BringBackDialog::tr("%1. Runs: %2, checkpoints: %3; %4 unpacked.")
-                       .arg(QString::fromStdString(contents.project))
-                       .arg(contents.runs.size())
-                       .arg(contents.checkpoints)
-                       .arg(formatBytes(static_cast<double>(contents.bytes())));
+                       .arg(QString::fromStdString(contents.project), QString::number(contents.runs.size()),
+                            QString::number(contents.checkpoints), formatBytes(static_cast<double>(contents.bytes())));
     const bool lacksData =
         std::ranges::any_of(contents.data, [](const engine::BundledPart& part) { return !part.inside; });
     if (lacksData) {
@@ -51,7 +51,7 @@ QString BringBackDialog::askForPlace()
 {
     const QFileInfo present(placeField().text());
     const QString folder = QFileDialog::getExistingDirectory(this, tr("Bring back to"), present.path());
-    if (folder.isEmpty() || QFileInfo::exists(folder + QStringLiteral("/project.json"))) {
+    if (folder.isEmpty() || QFileInfo::exists(QDir(folder).filePath(QString::fromLatin1(projects::kProjectFile)))) {
         return folder; // a project, whose runs come back
     }
     return folder + QLatin1Char('/') + present.fileName();

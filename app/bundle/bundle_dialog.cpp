@@ -65,7 +65,7 @@ BundleDialog::BundleDialog(const QString& title, const QString& explanation, con
             [this](double share) { m_progress->setValue(static_cast<int>(share * kWholeBar)); });
     connect(m_work, &BundleWork::failed, this, &BundleDialog::refuse);
     connect(m_work, &BundleWork::packed, this, [this](const engine::PackedBundle& bundle) {
-        emit packed(bundle, m_place->text());
+        emit packed(bundle, QString::fromStdString(place().string()));
         close();
     });
     connect(m_work, &BundleWork::unpacked, this, [this](const engine::UnpackedBundle& bundle) {
@@ -78,12 +78,12 @@ void BundleDialog::addPlace(const QString& caption, const std::filesystem::path&
 {
     m_place->setText(QDir::toNativeSeparators(QString::fromStdString(proposal.string())));
     m_place->setAccessibleName(caption);
-    auto* other = new QPushButton(tr("Choose…"), this);
+    m_other = new QPushButton(tr("Choose…"), this);
     auto* row = new QHBoxLayout;
     row->addWidget(m_place, 1);
-    row->addWidget(other);
+    row->addWidget(m_other);
     m_form->addRow(caption, row);
-    connect(other, &QPushButton::clicked, this, [this] {
+    connect(m_other, &QPushButton::clicked, this, [this] {
         if (const QString place = askForPlace(); !place.isEmpty()) {
             m_place->setText(QDir::toNativeSeparators(place));
         }
@@ -105,6 +105,7 @@ void BundleDialog::tell(const QString& text)
 void BundleDialog::refuse(const QString& reason)
 {
     m_progress->hide();
+    setPlaceEnabled(true);
     setRole(*m_told, QStringLiteral("error"));
     m_told->setText(reason);
     m_told->show();
@@ -116,6 +117,12 @@ void BundleDialog::setReady(bool ready)
     m_go->setEnabled(ready);
 }
 
+void BundleDialog::setPlaceEnabled(bool enabled)
+{
+    m_place->setEnabled(enabled);
+    m_other->setEnabled(enabled);
+}
+
 void BundleDialog::start()
 {
     if (place().empty()) {
@@ -123,6 +130,7 @@ void BundleDialog::start()
         return;
     }
     setReady(false);
+    setPlaceEnabled(false); // what is told at the end is where it went
     m_progress->setValue(0);
     m_progress->show();
     begin();

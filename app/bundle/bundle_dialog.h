@@ -46,9 +46,11 @@ private:
     [[nodiscard]] virtual QString askForPlace() = 0;
     virtual void begin() = 0;
     void start();
+    void setPlaceEnabled(bool enabled);
 
     QFormLayout* m_form;
     QLineEdit* m_place;
+    QPushButton* m_other = nullptr; ///< asks for another place
     QLabel* m_told;
     QProgressBar* m_progress;
     QPushButton* m_go;

@@ -144,6 +144,10 @@ bool Inspector::fits(const std::vector<Property>& properties) const
 
 void Inspector::rebuild(std::vector<Property> properties)
 {
+    for (const Line& line : m_lines) {
+        disconnect(line.editor, nullptr, this,
+                   nullptr); // a field that is hidden while it has the focus commits its text
+    }
     m_lines.clear();
     m_mixture->hide();
     m_mixture->setParent(m_body); // out of the form that goes

@@ -196,8 +196,9 @@ QString RunsModel::nameOf(std::size_t run) const
     if (info.parent.empty()) {
         return name;
     }
-    return m_numbers[run] == 1 ? tr("%1, from step %2").arg(name).arg(info.parentStep)
-                               : tr("%1, from step %2 (%3)").arg(name).arg(info.parentStep).arg(m_numbers[run]);
+    const QString step = QString::number(info.parentStep);
+    return m_numbers[run] == 1 ? tr("%1, from step %2").arg(name, step)
+                               : tr("%1, from step %2 (%3)").arg(name, step, QString::number(m_numbers[run]));
 }
 
 QString RunsModel::textOf(std::size_t at, int column) const

@@ -56,14 +56,14 @@ QString amountText(const engine::DataSummary& data, const projects::NewProject& 
         const double passes = fed * part.share / static_cast<double>(std::max<std::int64_t>(part.train, 1));
         lines << DataPreviewText::tr("%1: %2 tokens, %3 epochs")
                      .arg(QString::fromStdString(part.path).section(QLatin1Char('/'), -1), formatWhole(part.train),
-                          QString::number(passes, 'g', 3));
+                          formatCount(passes));
     }
     if (const projects::ExampleField& input = data.examples.input(); input.isTokens()) {
         lines << DataPreviewText::tr("a vocabulary of %1").arg(formatWhole(input.vocabulary));
     }
     lines << DataPreviewText::tr("%1 %2 fed: %3 epochs")
                  .arg(formatCount(fed), unit,
-                      QString::number(fed / static_cast<double>(std::max<std::int64_t>(data.train, 1)), 'g', 3));
+                      formatCount(fed / static_cast<double>(std::max<std::int64_t>(data.train, 1))));
     return lines.join(QLatin1Char('\n'));
 }
 

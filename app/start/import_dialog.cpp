@@ -58,6 +58,8 @@ ImportDialog::ImportDialog(EngineBridge& engine, std::filesystem::path projects,
     m_begin->setDefault(true);
     m_place->setProperty("role", QStringLiteral("muted"));
     m_place->setWordWrap(true);
+    m_place->setTextFormat(Qt::PlainText); // it has names that somebody else may have given, as has the problem
+    m_problem->setTextFormat(Qt::PlainText);
     m_problem->setObjectName(QStringLiteral("importProblem"));
     m_problem->setProperty("role", QStringLiteral("error"));
     m_problem->setWordWrap(true);

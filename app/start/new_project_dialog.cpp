@@ -139,6 +139,7 @@ QFormLayout* NewProjectDialog::makeDataForm()
     connect(browseModels, &QPushButton::clicked, this, &NewProjectDialog::browseModel);
     m_amount->setObjectName(QStringLiteral("newAmount"));
     m_amount->setWordWrap(true);
+    m_amount->setTextFormat(Qt::PlainText); // it has names that somebody else may have given, as has the problem
     m_preview->setObjectName(QStringLiteral("newPreview"));
     m_preview->setAccessibleName(tr("The beginning of what is fed"));
     m_preview->setReadOnly(true);
@@ -193,6 +194,7 @@ void NewProjectDialog::layOut()
     m_problem->setObjectName(QStringLiteral("newProblem"));
     m_problem->setProperty("role", QStringLiteral("error"));
     m_problem->setWordWrap(true);
+    m_problem->setTextFormat(Qt::PlainText);
     auto* halves = new QHBoxLayout(content);
     halves->setContentsMargins(0, 0, 0, 0);
     halves->setSpacing(20);

@@ -83,6 +83,7 @@ TokeniserDialog::TokeniserDialog(EngineBridge& engine, Subject subject, QWidget*
                                  .arg(fileName(m_subject.text)),
                              this);
     words->setWordWrap(true);
+    words->setTextFormat(Qt::PlainText); // a file's name
     words->setProperty("role", QStringLiteral("muted"));
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
     m_cancel = buttons->button(QDialogButtonBox::Cancel);
@@ -212,8 +213,7 @@ void TokeniserDialog::update()
     if (!m_placed) {
         const QString name = QStringLiteral("%1-%2-%3.model")
                                  .arg(fileName(m_subject.text).section(QLatin1Char('.'), 0, 0),
-                                      QString::fromStdString(engine::nameOf(kind())))
-                                 .arg(m_size->value());
+                                      QString::fromStdString(engine::nameOf(kind())), QString::number(m_size->value()));
         m_place->setText(
             QDir::toNativeSeparators(QString::fromStdString((m_subject.folder / name.toStdString()).string())));
     }
