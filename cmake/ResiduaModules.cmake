@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The modules and their allow-list: who may link to and include whom. A forbidden dependency stops the configure.
 #
-#   residua_add_library(<name> [SHARED] SOURCES <files> HEADERS <public headers> PRECOMPILE <headers>
+#   residua_add_library(<name> [SHARED] SOURCES <files> HEADERS <public headers> PRECOMPILE <headers or a target>
 #                       USES <residua libraries> EXTERNAL <imported targets> PRIVATE_EXTERNAL <imported targets>)
 #   residua_add_executable(<name> [MODULE <module>] SOURCES <files> USES ... EXTERNAL ...)  built into <build>/bin
 #   residua_add_tests(<folder>/<program> UNITS <tst_unit ...> SLOW_UNITS <tst_unit ...> DISPLAY_UNITS <tst_unit ...>
@@ -9,14 +9,14 @@
 #                                              several units in one executable, a test each, named <folder>/<tst_unit> where
 #                                              a unit lies deeper too; those of DISPLAY_UNITS have a virtual screen and the
 #                                              labels ui and slow
-#   residua_add_test(<folder>/<tst_unit> [LABELS unit|ui|gpu|slow] [DISPLAY] SOURCES <further files> USES ... EXTERNAL ...)
+#   residua_add_test(<folder>/<tst_unit> [LABELS unit|ui|gpu|slow|threads] [DISPLAY] SOURCES <further files> USES ... EXTERNAL ...)
 #                                              a unit that has a main of its own
 #
 # Library <name> becomes target residua_<name> with the alias residua::<name>. Files are relative to the calling
 # CMakeLists.txt; the include root is the checkout. HEADERS are what other modules may include of it. PRIVATE_EXTERNAL
 # packages never show in them.
-# PRECOMPILE names headers of packages that most sources of the target include anyway. It only saves time; a source still
-# includes what it uses.
+# PRECOMPILE names headers that most sources of the target include anyway, or the one target that has precompiled the same
+# ones. It only saves time; a source still includes what it uses.
 
 include("${CMAKE_CURRENT_LIST_DIR}/CheckIncludes.cmake")
 set(RESIDUA_JOIN 1 CACHE STRING "How many sources of a folder are compiled as one")
@@ -175,7 +175,7 @@ function(residua_join_sources target files)
   endforeach()
 endfunction()
 
-# Packages' headers; or a target that has precompiled the same ones with the same macros, whose file then serves for both.
+# Headers; or a target that has precompiled the same ones with the same macros, whose file then serves for both.
 function(residua_precompile target)
   if(TARGET "${ARGN}")
     target_precompile_headers(${target} REUSE_FROM "${ARGN}")
