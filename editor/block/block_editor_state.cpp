@@ -19,6 +19,11 @@ bool BlockEditorState::setDocument(DocumentSnapshot document)
         return false;
     }
     const GraphRef known = graphAfter(project(), ref(), document->project);
+    if (known == keptGraph(project(), ref(), document->project)) {
+        // A block with another name is the same block.
+        m_selection.graph = m_selection.graph == ref() ? known : m_selection.graph;
+        m_scene.setGraphName(known);
+    }
     m_document = std::move(document);
     open(known);
     std::erase_if(m_selection.nodes, [this](NodeId id) { return m_scene.node(id) == nullptr; });

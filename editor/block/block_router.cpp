@@ -18,7 +18,7 @@ constexpr float kCrossing = 10;
 constexpr float kOnOther = 30;  ///< cost per length on top of another group's wire
 constexpr float kOnSame = 0.7F; ///< cost per length on top of a wire of the same group
 
-/// The most grid lines that routes use; where there would be more, wires run straight.
+/// The most crossings of grid lines that routes are searched over; where there would be more, wires run straight.
 constexpr std::size_t kMostCrossings = 2'000'000;
 
 constexpr std::uint32_t kNobody = 0;

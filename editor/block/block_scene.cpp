@@ -164,6 +164,16 @@ void BlockScene::placeLate(const std::vector<std::size_t>& late)
             taken.push_back(boxOf(m_nodes[i].rect));
         }
     }
+    // The node at the other end of the first such wire of `node` that leads to one with a place.
+    const auto placed = [&](PortRef Wire::*own, NodeId node, PortRef Wire::*other) -> const BlockNode* {
+        for (const BlockWire& each : m_wires) {
+            const std::size_t found = m_index.at((each.wire.*other).node);
+            if ((each.wire.*own).node == node && std::ranges::find(late, found) == late.end()) {
+                return &m_nodes[found];
+            }
+        }
+        return nullptr;
+    };
     for (const std::size_t i : late) {
         BlockNode& node = m_nodes[i];
         const float width = widthOf(node);
@@ -173,16 +183,13 @@ void BlockScene::placeLate(const std::vector<std::size_t>& late)
             const Rect all = rectOf(std::accumulate(taken.begin() + 1, taken.end(), taken.front(), projects::around));
             wanted = {all.right + kBlockRowGap, all.bottom - height, all.right + kBlockRowGap + width, all.bottom};
         }
-        for (const BlockWire& wire : m_wires) {
-            const bool fed = wire.wire.to.node == node.id;
-            const NodeId other = fed ? wire.wire.from.node : wire.wire.to.node;
-            if ((fed || wire.wire.from.node == node.id) && std::ranges::find(late, m_index.at(other)) == late.end()) {
-                const Rect& near = m_nodes[m_index.at(other)].rect;
-                const float left = near.centre().x - width / 2;
-                const float top = fed ? near.top - kBlockRowGap - height : near.bottom + kBlockRowGap;
-                wanted = {left, top, left + width, top + height};
-                break;
-            }
+        const BlockNode* below = placed(&Wire::to, node.id, &Wire::from);
+        const BlockNode* near = below != nullptr ? below : placed(&Wire::from, node.id, &Wire::to);
+        if (near != nullptr) {
+            const float left = near->rect.centre().x - width / 2;
+            const float top =
+                below != nullptr ? near->rect.top - kBlockRowGap - height : near->rect.bottom + kBlockRowGap;
+            wanted = {left, top, left + width, top + height};
         }
         const Point at = pointOf(freePlace(boxOf(wanted), taken));
         m_places[node.id] = at;
@@ -285,12 +292,6 @@ Rect BlockScene::bounds() const
         }
     }
     return all.value_or(Rect{-kNodeWidth / 2, -kCardHeight, kNodeWidth / 2, 0});
-}
-
-std::size_t BlockScene::faults() const
-{
-    return static_cast<std::size_t>(
-        std::ranges::count_if(m_nodes, [](const BlockNode& node) { return !node.error.empty(); }));
 }
 
 BlockHit BlockScene::hitTest(Point point, float tolerance) const

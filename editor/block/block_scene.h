@@ -58,6 +58,8 @@ public:
 
     /// Takes up a graph of the document; for another graph than before all places are made anew.
     void rebuild(const projects::Document& document, const projects::GraphRef& graph);
+    /// The graph that is shown has this name now: the next rebuild() takes it for the same one.
+    void setGraphName(const projects::GraphRef& graph) { m_graph = graph; }
 
     [[nodiscard]] const projects::GraphRef& graph() const { return m_graph; }
     [[nodiscard]] const std::vector<BlockNode>& nodes() const { return m_nodes; }
@@ -67,8 +69,6 @@ public:
     [[nodiscard]] const BlockPort* port(const projects::PortRef& port, projects::PortSide side) const;
     [[nodiscard]] const projects::Shape* shapeOf(const projects::PortRef& output) const;
     [[nodiscard]] Rect bounds() const;
-    /// Nodes and wires that are at fault.
-    [[nodiscard]] std::size_t faults() const;
 
     /// What lies under a point: a port before a node before a wire; `tolerance` in scene units.
     [[nodiscard]] BlockHit hitTest(Point point, float tolerance) const;

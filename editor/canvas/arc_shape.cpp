@@ -81,4 +81,10 @@ float ArcShape::distanceTo(Point p) const
     return nearest;
 }
 
+bool inSight(const Viewport& view, float width, float height, const ArcShape& arc)
+{
+    const Rect r = view.rectToScreen({arc.left, -arc.height, arc.right, 0});
+    return r.left <= width && r.right >= 0 && r.top <= height && r.bottom >= 0;
+}
+
 } // namespace residua::editor

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "editor/canvas/geometry.h"
+#include "editor/canvas/viewport.h"
 
 namespace residua::editor {
 
@@ -20,5 +21,8 @@ struct ArcShape {
     /// distanceTo takes.
     [[nodiscard]] bool mayPass(Point p, float reach) const;
 };
+
+/// Whether any of the box around the arc is on a canvas of this size.
+[[nodiscard]] bool inSight(const Viewport& view, float width, float height, const ArcShape& arc);
 
 } // namespace residua::editor

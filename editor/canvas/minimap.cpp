@@ -41,10 +41,11 @@ std::optional<Minimap> layoutMinimap(const Rect& bounds, const Viewport& view, f
                      shown.bottom <= height + kSlack;
     const float widest = std::min(kWidest, width * kShareOfCanvas);
     const float tallest = std::min(kTallest, height * kShareOfCanvas);
-    if (all || widest < 2 * kLeast || tallest < kLeast) {
+    const bool nothing = bounds.width() <= 0 || bounds.height() <= 0;
+    if (all || nothing || widest < 2 * kLeast || tallest < kLeast) {
         return std::nullopt;
     }
-    const float scale = std::min(widest / std::max(bounds.width(), 1.0F), tallest / std::max(bounds.height(), 1.0F));
+    const float scale = std::min(widest / bounds.width(), tallest / bounds.height());
     const float across = std::max(bounds.width() * scale, kLeast);
     const float down = std::max(bounds.height() * scale, kLeast);
     const Point corner{width - kMargin - kPadding, height - kMargin - kPadding};

@@ -20,7 +20,7 @@ struct Minimap {
     [[nodiscard]] Rect toPanel(const Rect& inScene, const Rect& bounds) const;
 };
 
-/// nullopt where all of `bounds` is in sight, or the canvas is too small to spare the room.
+/// nullopt where all of `bounds` is in sight or it is empty, or the canvas is too small to spare the room.
 [[nodiscard]] std::optional<Minimap> layoutMinimap(const Rect& bounds, const Viewport& view, float width, float height);
 /// The panel. What is on it is drawn between this and the frame of what is in sight.
 void paintMinimapPanel(ImDrawList& list, const Minimap& map, resources::Theme theme);

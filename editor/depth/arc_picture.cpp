@@ -39,7 +39,7 @@ void ArcPicture::want(const Inks& inks, std::uint64_t revision, const ArcView& v
     ++m_asked;
     {
         const std::scoped_lock lock(m_mutex);
-        m_wish = Wish{m_asked, inks, revision, view};
+        m_wish = Wish{m_asked, inks, view};
         m_newest = m_asked;
     }
     m_wake.notify_one();
@@ -69,7 +69,7 @@ void ArcPicture::work()
         }
         auto image = rasterise(*wish.inks, wish.view, [this, &wish] { return m_newest == wish.number; });
         if (image) {
-            auto drawn = std::make_shared<const Drawn>(Drawn{std::move(*image), wish.view, wish.revision});
+            auto drawn = std::make_shared<const Drawn>(Drawn{std::move(*image), wish.view});
             const std::scoped_lock lock(m_mutex);
             m_done = std::move(drawn);
             m_doneNumber = wish.number;

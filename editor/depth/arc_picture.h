@@ -23,7 +23,6 @@ public:
     struct Drawn {
         CanvasImage image;
         ArcView view;
-        std::uint64_t revision = 0; ///< of the inks
     };
 
     ArcPicture();
@@ -42,7 +41,6 @@ private:
     struct Wish {
         std::uint64_t number = 0;
         Inks inks;
-        std::uint64_t revision = 0;
         ArcView view;
     };
     void work();

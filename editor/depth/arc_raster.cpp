@@ -116,12 +116,6 @@ Point inPixels(const ArcView& view, Point scene)
     return {p.x * view.ratio, p.y * view.ratio};
 }
 
-bool inSight(const ArcView& view, const ArcShape& shape)
-{
-    const Rect r = view.viewport.rectToScreen({shape.left, -shape.height, shape.right, 0});
-    return r.left <= view.width && r.right >= 0 && r.top <= view.height && r.bottom >= 0;
-}
-
 void draw(Sheet& sheet, const ArcView& view, const ArcInk& ink)
 {
     const ArcShape shape = ink.shapeAt(view.viewport.zoom());
@@ -156,7 +150,7 @@ std::optional<CanvasImage> rasterise(const std::vector<ArcInk>& inks, const ArcV
 {
     std::vector<const ArcInk*> shown;
     for (const ArcInk& ink : inks) {
-        if (inSight(view, ink.shape)) {
+        if (inSight(view.viewport, view.width, view.height, ink.shape)) {
             shown.push_back(&ink);
         }
     }

@@ -11,7 +11,6 @@
 namespace residua::editor {
 namespace {
 
-constexpr int kFinestSegments = 64;      ///< of an arc
 constexpr std::size_t kSketch = 300;     ///< arcs drawn as a sample of all until the picture of all is ready
 constexpr std::size_t kMostMarks = 2000; ///< marks of frozen arcs and counts of groups, drawn over that picture
 constexpr double kAside = 0.3;           ///< opacity of arcs that do not touch the layer under the pointer
@@ -43,6 +42,11 @@ std::optional<float> weightOf(const DepthPicture& picture, const Arc& arc, const
         }
     }
     return strongest;
+}
+
+bool isInSight(const DepthPicture& picture, const Arc& arc)
+{
+    return inSight(picture.view, picture.width, picture.height, arc);
 }
 
 bool isSelected(const DepthPicture& picture, const Arc& arc)
@@ -95,7 +99,7 @@ ArcInk inkOf(const DepthPicture& picture, const Arc& arc, const ShownPort& port,
         ink.opacity = 0.55F;
         ink.width = 1.4F;
     }
-    const bool runs = picture.weights.isActive(picture.scene.box(arc.shortcut.target)->layer);
+    const bool runs = activeShareOf(picture, picture.scene.boxes()[arc.to]) > 0;
     ink.opacity *= runs ? 1.0F : kDimmed;
     return ink;
 }
@@ -260,13 +264,12 @@ void Arcs::paint()
 {
     std::vector<const Arc*> inSight;
     for (const Arc& arc : m_picture.scene.arcs()) {
-        if (m_painter.inSight(arc)) {
+        if (isInSight(m_picture, arc)) {
             inSight.push_back(&arc);
         }
     }
     const std::size_t crowd = inSight.size() * m_ports.size();
     m_fade = fadeOf(static_cast<double>(crowd));
-    m_painter.setFinest(kFinestSegments);
     if (crowd > kMostStrokes) {
         paintCrowd(inSight);
         return;
@@ -296,10 +299,8 @@ void Arcs::paint()
 
 std::size_t strokesInSight(const DepthPicture& picture)
 {
-    const Rect seen = picture.view.visible(picture.width, picture.height);
-    const auto arcs = std::ranges::count_if(picture.scene.arcs(), [&seen](const Arc& arc) {
-        return arc.left <= seen.right && arc.right >= seen.left && -arc.height <= seen.bottom && 0 >= seen.top;
-    });
+    const auto arcs =
+        std::ranges::count_if(picture.scene.arcs(), [&picture](const Arc& arc) { return isInSight(picture, arc); });
     return static_cast<std::size_t>(arcs * std::ranges::count_if(picture.ports, &DepthPort::shown));
 }
 

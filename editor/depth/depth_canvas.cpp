@@ -108,6 +108,7 @@ private:
     float m_rise = 1;
     Gesture m_gesture = Gesture::None;
     Point m_pressedAt;
+    bool m_moved = false; ///< since the press, by more than a click does
     Hit m_hover;
     Hit m_pressed;
     ShortcutDrag m_drag; ///< while Connect
@@ -132,9 +133,6 @@ private:
 
 void DepthCanvas::rebuild()
 {
-    if (m_gesture == Gesture::Connect) {
-        m_drag.setProject(projectSnapshot());
-    }
     if (m_scene.layers() != project().network.depth()) {
         m_sheet.reset(); // of another stack
     }
@@ -379,6 +377,7 @@ void DepthCanvas::beginGesture(Point pointer)
     }
     m_pressedAt = pointer;
     m_pressed = m_hover;
+    m_moved = false;
     m_gesture = Gesture::Press;
     if (m_hover.kind == Hit::Kind::Handle) {
         connectFrom(m_hover.module);
@@ -398,8 +397,8 @@ void DepthCanvas::doubleClick(const Hit& hit)
 
 void DepthCanvas::continueGesture(Point pointer)
 {
-    const bool moved = std::hypot(pointer.x - m_pressedAt.x, pointer.y - m_pressedAt.y) > kClickSlop;
-    if (m_gesture == Gesture::Press && moved) {
+    m_moved = m_moved || std::hypot(pointer.x - m_pressedAt.x, pointer.y - m_pressedAt.y) > kClickSlop;
+    if (m_gesture == Gesture::Press && m_moved) {
         // From a layer the drag draws a shortcut, as from its handle; from empty ground it selects.
         m_gesture = Gesture::BoxSelect;
         if (m_pressed.kind == Hit::Kind::Layer && m_pressed.module <= m_scene.modules()) {
@@ -425,7 +424,11 @@ void DepthCanvas::endGesture(Point pointer)
             boxed(m_scene, selection(), rectBetween(view().toScene(m_pressedAt), view().toScene(pointer)), pickNow()));
         break;
     case Gesture::Connect:
-        finishConnect();
+        if (m_moved) {
+            finishConnect();
+        } else { // on a handle, which draws a shortcut from the press on
+            click(m_pressed);
+        }
         break;
     case Gesture::None:
         break;

@@ -123,16 +123,6 @@ void paintBoxText(ImDrawList& list, const LayerBox& box, const Rect& r, ImU32 ti
     centredText(list, kTextSize, {centre.x, centre.y + 9}, inside, subtitle, box.subtitle);
 }
 
-/// How much the step runs of the layers that the box stands for, on average.
-double activeShareOf(const DepthPicture& picture, const LayerBox& box)
-{
-    double sum = 0;
-    for (std::int64_t layer = box.layer; layer <= box.lastLayer; ++layer) {
-        sum += picture.weights.activeShare(layer);
-    }
-    return sum / static_cast<double>(std::max<std::int64_t>(box.lastLayer - box.layer + 1, 1));
-}
-
 /// The share that the step runs of a layer's heads or MLP parts is shaded, from the bottom of the box up.
 void paintLeftOut(ImDrawList& list, const Rect& r, double share, float rounding, ImDrawFlags corners,
                   const ThemeColours& c)
@@ -188,18 +178,21 @@ void paintBox(ImDrawList& list, const DepthPicture& picture, const LayerBox& box
 void paintTicks(ImDrawList& list, const DepthPicture& picture)
 {
     const auto& boxes = picture.scene.boxes();
-    const float width = boxes.front().rect.width() * picture.view.zoom();
-    if (width >= kSmallestLabelledBox) {
+    const auto tooSmall = [&picture](const LayerBox& box) {
+        return box.rect.width() * picture.view.zoom() < kSmallestLabelledBox;
+    };
+    if (std::ranges::none_of(boxes, tooSmall)) {
         return;
     }
     const float apart = textWidth(kTextSize, boxes[boxes.size() - 2].title) + 8;
-    const auto every = labelStep(apart / (DepthScene::kPitch * picture.view.zoom()));
+    const float pitch = (boxes.back().rect.right - boxes.front().rect.left) / static_cast<float>(boxes.size());
+    const auto every = labelStep(apart / (pitch * picture.view.zoom()));
     const auto last = static_cast<std::int64_t>(boxes.size()) - 1;
     for (std::int64_t i = 0; i <= last; ++i) {
         const LayerBox& box = boxes[static_cast<std::size_t>(i)];
         const Rect r = picture.view.rectToScreen(box.rect);
         const bool beside = i != last && last - i < every; // its number would overlap the head's
-        if ((i % every == 0 && !beside) || i == last) {
+        if (tooSmall(box) && ((i % every == 0 && !beside) || i == last)) {
             centredText(list, kTextSize, {r.centre().x, r.bottom + kTickRoom - kTextSize / 2}, 80,
                         imColour(coloursOf(picture).muted), box.title);
         }
@@ -252,7 +245,7 @@ void paintHandles(ImDrawList& list, const DepthPicture& picture)
 std::string titleOfArc(const DepthPicture& picture, const Arc& arc)
 {
     if (arc.count > 1) {
-        return groupedText(arc.count) + " shortcuts between the same boxes";
+        return filled(translate("Canvas", "%1 shortcuts between the same boxes"), {groupedText(arc.count)});
     }
     return titleOf(picture.project, arc.shortcut);
 }
@@ -285,9 +278,7 @@ std::vector<std::string> describe(const DepthPicture& picture, const Arc& arc)
     for (const DepthPort& port : picture.ports) {
         if (const auto weight = picture.weights.port(port.port).of(arc.shortcut); weight && port.shown) {
             const std::string name(nameOf(port.port));
-            const std::string what =
-                picture.weights.areShares() ? translate("Canvas", "share of the row") : translate("Canvas", "weight");
-            lines.push_back((name.empty() ? what : name) + " " + shortNumber(*weight));
+            lines.push_back((name.empty() ? nameOfValue(picture.weights) : name) + " " + shortNumber(*weight));
         }
     }
     return lines;
@@ -332,6 +323,15 @@ void paintBrackets(ImDrawList& list, const DepthPicture& picture)
 }
 
 } // namespace
+
+double activeShareOf(const DepthPicture& picture, const LayerBox& box)
+{
+    double sum = 0;
+    for (std::int64_t layer = box.layer; layer <= box.lastLayer; ++layer) {
+        sum += picture.weights.activeShare(layer);
+    }
+    return sum / static_cast<double>(std::max<std::int64_t>(box.lastLayer - box.layer + 1, 1));
+}
 
 void paintDepth(ImDrawList& list, const DepthPicture& picture)
 {

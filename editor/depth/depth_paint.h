@@ -49,6 +49,9 @@ inline constexpr std::size_t kMostStrokes = 900;
 /// How every arc is drawn in that picture.
 [[nodiscard]] std::vector<ArcInk> inksOf(const DepthPicture& picture);
 
+/// How much the step runs of the layers that the box stands for, on average; 0: of none of them anything.
+[[nodiscard]] double activeShareOf(const DepthPicture& picture, const LayerBox& box);
+
 void paintDepth(ImDrawList& list, const DepthPicture& picture);
 /// The part of paintDepth that draws the arcs.
 void paintArcs(ImDrawList& list, const DepthPicture& picture);

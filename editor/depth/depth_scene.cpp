@@ -170,7 +170,8 @@ void DepthScene::addArcs(const DepthMix& mix)
 {
     std::vector<projects::DrawnShortcut> drawn = drawnShortcuts(mix, m_modules);
     if (drawn.size() > kMostArcs) {
-        m_note = groupedText(static_cast<std::int64_t>(drawn.size())) + " shortcuts are too many to be drawn";
+        m_note = filled(translate("Canvas", "%1 shortcuts are too many to be drawn"),
+                        {groupedText(static_cast<std::int64_t>(drawn.size()))});
         return;
     }
     group(mix, std::move(drawn));
@@ -379,29 +380,37 @@ Rect DepthScene::foldMarkOf(const LayerBox& box)
     return {right - kFoldMarkWidth, bottom - kFoldMarkHeight, right, bottom};
 }
 
+// The handle or the mark of a box, whose reach is `most` at the most, however far that is on the screen.
+Hit DepthScene::hitPart(const LayerBox& box, Point point, float tolerance, float most) const
+{
+    const Point handle = handleOf(box);
+    const float away = std::hypot(point.x - handle.x, point.y - handle.y);
+    if (box.layer <= m_layers && away <= std::min(kHandleRadius + tolerance, most)) {
+        return {Hit::Kind::Handle, box.module, {}, 0};
+    }
+    const Rect mark = foldMarkOf(box);
+    const float reach = std::min(tolerance, most);
+    const Rect reached{mark.left - reach / 2, mark.top - reach / 2, mark.right + reach / 2, mark.bottom + reach};
+    return box.folded() && reached.contains(point) ? Hit{Hit::Kind::Fold, box.module, {}, 0} : Hit{};
+}
+
 Hit DepthScene::hitTest(Point point, float tolerance) const
 {
     // Only the boxes beside the point can hold it.
     const auto after = std::upper_bound(m_boxes.begin(), m_boxes.end(), point.x,
                                         [](float x, const LayerBox& box) { return x < box.rect.left; });
     const auto from = after - std::min<std::ptrdiff_t>(std::distance(m_boxes.begin(), after), 2);
-    const auto to = after == m_boxes.end() ? after : after + 1;
-    for (auto near = from; near != to; ++near) {
-        const Point handle = handleOf(*near);
-        const bool hasHandle = near->layer <= m_layers;
-        if (hasHandle && std::hypot(point.x - handle.x, point.y - handle.y) <= kHandleRadius + tolerance) {
-            return {Hit::Kind::Handle, near->module, {}, 0};
-        }
-        const Rect mark = foldMarkOf(*near);
-        const Rect reached{mark.left - tolerance / 2, mark.top - tolerance / 2, mark.right + tolerance / 2,
-                           mark.bottom + tolerance};
-        if (near->folded() && reached.contains(point)) {
-            return {Hit::Kind::Fold, near->module, {}, 0};
+    const std::span<const LayerBox> beside(from, after == m_boxes.end() ? after : after + 1);
+    for (const LayerBox& box : beside) {
+        if (box.rect.contains(point)) {
+            const Hit part = hitPart(box, point, tolerance, box.rect.width() / 4);
+            return part.kind == Hit::Kind::Nothing ? Hit{Hit::Kind::Layer, box.module, {}, 0} : part;
         }
     }
-    for (auto near = from; near != to; ++near) {
-        if (near->rect.contains(point)) {
-            return {Hit::Kind::Layer, near->module, {}, 0};
+    static_assert(2 * kGap <= kHalfWidth); // so that no point is in reach of two handles
+    for (const LayerBox& box : beside) {
+        if (const Hit part = hitPart(box, point, tolerance, kGap); part.kind != Hit::Kind::Nothing) {
+            return part;
         }
     }
     for (std::size_t i = 0; i < m_brackets.size(); ++i) {

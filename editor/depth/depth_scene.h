@@ -136,6 +136,7 @@ private:
     void index();
     [[nodiscard]] std::size_t boxIndex(std::int64_t module) const;
     [[nodiscard]] float heightOf(std::size_t from, std::size_t to) const; ///< of an arc between two boxes
+    [[nodiscard]] Hit hitPart(const LayerBox& box, Point point, float tolerance, float most) const;
     [[nodiscard]] Hit hitArc(Point point, float tolerance) const;
 
     std::vector<LayerBox> m_boxes;

@@ -12,11 +12,6 @@ namespace residua::editor {
 void ShortcutDrag::begin(std::shared_ptr<const projects::Project> project, std::int64_t source)
 {
     m_source = source;
-    setProject(std::move(project));
-}
-
-void ShortcutDrag::setProject(std::shared_ptr<const projects::Project> project)
-{
     const auto sound = projects::soundProject(std::move(project));
     m_sound = sound ? std::optional(*sound) : std::nullopt;
 }

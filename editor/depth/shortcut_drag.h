@@ -25,9 +25,8 @@ struct DragPreview {
 /// A shortcut while it is being drawn from a module to another.
 class ShortcutDrag {
 public:
+    /// The project is checked for errors once, since only a network without any has a cost.
     void begin(std::shared_ptr<const projects::Project> project, std::int64_t source);
-    /// Another document is shown. It is checked for errors once, since only a network without any has a cost.
-    void setProject(std::shared_ptr<const projects::Project> project);
     /// `over`: the box under the pointer.
     [[nodiscard]] DragPreview preview(const DepthScene& scene, const projects::Project& project,
                                       const LayerBox* over) const;

@@ -346,10 +346,8 @@ std::vector<std::string> describe(const MatrixPicture& picture, const Shortcut& 
     case MatrixCell::Outside:
         break;
     }
-    const std::string measures[] = {translate("Canvas", "weight %1"), translate("Canvas", "spread %1"),
-                                    translate("Canvas", "feature's weight %1")};
     if (const auto weight = picture.weights.port(picture.port, picture.measure).of(shortcut)) {
-        lines.push_back(filled(measures[static_cast<std::size_t>(picture.measure)], {shortNumber(*weight)}));
+        lines.push_back(nameOfValue(picture.weights, picture.measure) + " " + shortNumber(*weight));
     }
     return lines;
 }

@@ -11,6 +11,7 @@ namespace {
 
 constexpr float kPixelsPerSegment = 9;
 constexpr int kFewest = 12; ///< pieces of an arc; a short arc is as curved as a long one
+constexpr int kFinest = 64; ///< the most of them
 constexpr float kSpare = 8; ///< pixels drawn beyond the canvas, so that a wide stroke is not cut at its edge
 
 // t on the rising half at which 4t(1 − t) is `share` of the height.
@@ -20,12 +21,6 @@ float risingTo(float share)
 }
 
 } // namespace
-
-bool ArcPainter::inSight(const ArcShape& arc) const
-{
-    const Rect r = m_view.rectToScreen({arc.left, -arc.height, arc.right, 0});
-    return r.left <= m_width && r.right >= 0 && r.top <= m_height && r.bottom >= 0;
-}
 
 void ArcPainter::stroke(const ArcShape& arc, const Stroke& stroke) const
 {
@@ -58,8 +53,7 @@ void ArcPainter::strip(const ArcShape& onScreen, float base, float from, float t
     const Point b = onScreen.at(to);
     const Point middle = onScreen.at((from + to) / 2);
     const float length = std::abs(b.x - a.x) + std::abs(middle.y - a.y) + std::abs(b.y - middle.y);
-    const int segments =
-        std::clamp(static_cast<int>(length / kPixelsPerSegment), std::min(kFewest, m_finest), m_finest);
+    const int segments = std::clamp(static_cast<int>(length / kPixelsPerSegment), kFewest, kFinest);
     // Dear ImGui keeps soft-edged lines of every width in its texture: two vertices a point draw one smooth.
     const auto row = static_cast<std::size_t>(std::clamp(std::lround(stroke.width), 1L, 16L));
     const ImVec4& line = ImGui::GetIO().Fonts->TexUvLines[row];

@@ -13,7 +13,7 @@ struct Stroke {
     float width = 1; ///< screen pixels
 };
 
-/// Draws arcs, fifteen thousand a frame: each as one strip, two vertices a point, of just the part that is in sight.
+/// Draws arcs, each as one strip, two vertices a point, of just the part that is in sight.
 class ArcPainter {
 public:
     ArcPainter(ImDrawList& list, const Viewport& view, float width, float height)
@@ -21,9 +21,6 @@ public:
     {
     }
 
-    /// The most pieces that an arc is drawn in; fewer where so many are drawn that corners are not visible.
-    void setFinest(int segments) { m_finest = segments; }
-    [[nodiscard]] bool inSight(const ArcShape& arc) const;
     void stroke(const ArcShape& arc, const Stroke& stroke) const;
     void dash(const ArcShape& arc, const Stroke& stroke) const;
 
@@ -34,7 +31,6 @@ private:
     const Viewport& m_view;
     float m_width;
     float m_height;
-    int m_finest = 64;
 };
 
 } // namespace residua::editor

@@ -15,6 +15,10 @@ void ShortcutCanvas::setDocument(DocumentSnapshot document)
     if (document->project.network.depth() != project().network.depth()) {
         m_view.fit();
     }
+    // What a gesture began on may be gone, or its number be another's.
+    if (inGesture() && (document->project != project() || document->layout.groups != m_document->layout.groups)) {
+        giveUpGesture();
+    }
     const float before = bounds().width();
     m_document = std::move(document);
     rebuild();

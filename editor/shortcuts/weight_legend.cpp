@@ -8,25 +8,19 @@
 #include <string>
 
 namespace residua::editor {
-namespace {
 
-std::string wordsFor(const LiveWeights& weights, LiveMeasure measure)
+std::string nameOfValue(const LiveWeights& weights, LiveMeasure measure)
 {
-    const std::string step = groupedText(weights.step(measure));
     switch (measure) {
     case LiveMeasure::Spread:
-        return filled(translate("Canvas", "spread at step %1"), {step});
+        return translate("Canvas", "spread");
     case LiveMeasure::Feature:
-        return filled(translate("Canvas", "feature %1 at step %2"), {std::to_string(weights.feature()), step});
+        return filled(translate("Canvas", "feature %1's weight"), {std::to_string(weights.feature())});
     case LiveMeasure::Mean:
         break;
     }
-    return filled(weights.areShares() ? translate("Canvas", "share of the row at step %1")
-                                      : translate("Canvas", "mixing weight at step %1"),
-                  {step});
+    return weights.areShares() ? translate("Canvas", "share of the row") : translate("Canvas", "weight");
 }
-
-} // namespace
 
 void paintLegend(ImDrawList& list, const LiveWeights& weights, resources::Theme theme, float height,
                  LiveMeasure measure, Colours colours)
@@ -42,7 +36,9 @@ void paintLegend(ImDrawList& list, const LiveWeights& weights, resources::Theme 
     constexpr float left = 16;
     const float top = height - 40;
     list.AddRectFilled({left - 8, top - 24}, {left + barWidth + 8, height - 8}, imColour(c.background, 0.85), 5);
-    paintText(list, kTextSize, {left, top - 18}, imColour(c.text), wordsFor(weights, measure));
+    paintText(list, kTextSize, {left, top - 18}, imColour(c.text),
+              filled(translate("Canvas", "%1 at step %2"),
+                     {nameOfValue(weights, measure), groupedText(weights.step(measure))}));
     if (colours == Colours::Ports) {
         paintText(list, kTextSize, {left, top}, imColour(c.muted), translate("Canvas", "colour: the port, above"));
         paintText(list, kTextSize, {left, top + 16}, imColour(c.muted), translate("Canvas", "width: the weight"));

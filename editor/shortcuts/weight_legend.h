@@ -6,12 +6,17 @@
 
 #include <imgui.h>
 
+#include <string>
+
 namespace residua::editor {
 
 inline constexpr float kLegendRoom = 72; ///< pixels that the legend takes above the bottom edge, its margin included
 
 /// What the colours of shortcuts tell: their weights, or to which port they belong.
 enum class Colours { Weights, Ports };
+
+/// What the live numbers are: weights, shares of a row, spreads or the weights of one feature.
+[[nodiscard]] std::string nameOfValue(const LiveWeights& weights, LiveMeasure measure = LiveMeasure::Mean);
 
 /// The colour bar of the weights, bottom left; nothing while there are no live weights. Where colours tell ports apart,
 /// words that say so.

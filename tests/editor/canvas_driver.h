@@ -2,9 +2,12 @@
 #pragma once
 
 #include "editor/canvas/canvas.h"
+#include "editor/canvas/words.h"
 
 #include <imgui.h>
 
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -47,6 +50,16 @@ public:
             m_requests.push_back(std::move(request));
         }
         return ImGui::GetDrawData()->TotalVtxCount;
+    }
+    /// What a frame writes, as it stands in the source.
+    std::set<std::string> textsOfAFrame()
+    {
+        static std::set<std::string> texts;
+        texts.clear();
+        residua::editor::useTranslator([](const char*, const char* text) { return *texts.insert(text).first; });
+        frame();
+        residua::editor::useTranslator(nullptr);
+        return texts;
     }
     void moveTo(residua::editor::ScreenPoint p)
     {

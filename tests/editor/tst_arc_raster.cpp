@@ -4,6 +4,7 @@
 #include "editor/depth/arc_raster.h"
 #include "editor/depth/depth_canvas.h"
 #include "tests/editor/canvas_driver.h"
+#include "tests/editor/depth_stacks.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -44,17 +45,6 @@ std::size_t touched(const CanvasImage& image)
         count += image.pixels[i] > 0 ? 1 : 0;
     }
     return count;
-}
-
-projects::Document denseStack(std::int64_t layers)
-{
-    projects::Document document;
-    document.project.network.blocks.push_back({"mlp", "mlp", {}});
-    document.project.network.stack = {{"mlp", layers}};
-    projects::DepthMix mix;
-    mix.weight = projects::WeightKind::Scalar;
-    document.project.topology.wiring = std::move(mix);
-    return document;
 }
 
 } // namespace
@@ -137,7 +127,7 @@ private slots:
     void aDeepStackIsDrawnByItsPicture()
     {
         const auto canvas = makeDepthCanvas();
-        canvas->setDocument(std::make_shared<const projects::Document>(denseStack(80)));
+        canvas->setDocument(std::make_shared<const projects::Document>(stackOf(80)));
         CanvasDriver driver(*canvas);
         std::shared_ptr<const CanvasImage> image;
         const auto await = [&] {

@@ -65,6 +65,12 @@ const BlockNode& nodeOf(const BlockScene& scene, const std::string& name)
     return *std::ranges::find(scene.nodes(), name, &BlockNode::name);
 }
 
+std::size_t faultsOf(const BlockScene& scene)
+{
+    return static_cast<std::size_t>(
+        std::ranges::count_if(scene.nodes(), [](const BlockNode& node) { return !node.error.empty(); }));
+}
+
 std::map<NodeId, Rect> placesOf(const BlockScene& scene)
 {
     std::map<NodeId, Rect> places;
@@ -139,7 +145,7 @@ private slots:
     {
         QFETCH(QString, preset);
         const BlockScene scene = sceneOf(documentWith(preset.toStdString()));
-        QCOMPARE(scene.faults(), std::size_t(0));
+        QCOMPARE(faultsOf(scene), std::size_t(0));
         QCOMPARE(overlaps(scene), 0);
         QCOMPARE(crossings(scene), 0);
         for (const BlockWire& wire : scene.wires()) {
@@ -191,6 +197,20 @@ private slots:
         QCOMPARE(scene.wires().front().shape, std::string("[B, T, 64]"));
     }
 
+    /// Whichever of its wires is the first in the document.
+    void aNodeWithoutAPlaceStandsAboveWhatFeedsIt()
+    {
+        Document document = documentWith("mlp");
+        *findGraph(document.project, kShownBlock) = {
+            .nodes = {{NodeId{1}, "add", "late", {}}, {NodeId{2}, "add", "fed", {}}, {NodeId{3}, "add", "feeds", {}}},
+            .wires = {{{NodeId{1}, "out"}, {NodeId{2}, "in1"}}, {{NodeId{3}, "out"}, {NodeId{1}, "in1"}}}};
+        document.layout.positions[kShownBlock] = {{NodeId{2}, {0, -1000}}, {NodeId{3}, {0, 0}}};
+        const BlockScene scene = sceneOf(document);
+        QCOMPARE(scene.wires().size(), std::size_t{2});
+        const float apart = nodeOf(scene, "feeds").rect.top - nodeOf(scene, "late").rect.bottom;
+        QVERIFY(apart > 0 && apart < 2 * kBlockRowGap);
+    }
+
     void choicesSayOfWhat()
     {
         Document document = documentWith("transformer-norms-after");
@@ -203,7 +223,7 @@ private slots:
         Document document = documentWith("transformer");
         apply(document, SetParam{kShownBlock, idOf(document, "gate"), "out", std::int64_t{128}});
         const BlockScene scene = sceneOf(document);
-        QCOMPARE(scene.faults(), std::size_t(1));
+        QCOMPARE(faultsOf(scene), std::size_t(1));
         int red = 0;
         for (const BlockWire& wire : scene.wires()) {
             if (!wire.error.empty()) {
@@ -354,7 +374,7 @@ private slots:
         QVERIFY(scene.bounds().width() < 1e6F && scene.bounds().height() < 1e6F);
         QCOMPARE(scene.tidied().size(), graph.nodes.size());
         std::erase_if(graph.nodes, [](const Node& node) { return node.kind == "input" || node.kind == "output"; });
-        QVERIFY(sceneOf(document).faults() > 0);
+        QVERIFY(faultsOf(sceneOf(document)) > 0);
     }
 
     /// As large as a file may make it, in any places.

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The depth canvas by pointer and request, in frames that nobody shows.
-#include "editor/canvas/paint_tools.h"
 #include "editor/depth/depth_canvas.h"
+#include "editor/depth/depth_scene.h"
 #include "editor/depth/shortcut_drag.h"
 #include "editor/shortcuts/live_weights.h"
 #include "editor/shortcuts/port_row.h"
-#include "editor/shortcuts/weight_legend.h"
 #include "projects/library/examples.h"
 #include "tests/editor/canvas_driver.h"
+#include "tests/editor/depth_stacks.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -21,22 +20,6 @@ using namespace residua;
 using namespace residua::editor;
 using projects::DepthMix;
 using projects::Shortcut;
-
-namespace {
-
-projects::Document stackOf(std::int64_t layers, projects::MixPorts ports = projects::MixPorts::Input)
-{
-    projects::Document document;
-    document.project.network.blocks.push_back({"mlp", "mlp", {}});
-    document.project.network.stack = {{"mlp", layers}};
-    DepthMix mix;
-    mix.weight = projects::WeightKind::Scalar;
-    mix.ports = ports;
-    document.project.topology.wiring = std::move(mix);
-    return document;
-}
-
-} // namespace
 
 class TestDepthCanvas : public QObject {
     Q_OBJECT
@@ -133,13 +116,81 @@ private slots:
         QCOMPARE(shown(), std::string("v"));
     }
 
-    /// The legend stands in the corner below; it would cover them.
-    void theNumbersBelowADeepStackStandAboveTheLegend()
+    /// An undo may take away what lies under the pressed button.
+    void aGestureEndsWithItsDocument_data()
     {
-        load(stackOf(96));
+        QTest::addColumn<int>("began");
+        QTest::newRow("on the head") << 0;
+        QTest::newRow("on a bracket") << 1;
+        QTest::newRow("as a drag from a handle") << 2;
+    }
+    void aGestureEndsWithItsDocument()
+    {
+        QFETCH(const int, began);
+        auto document = stackOf(6);
+        document.layout.groups = {{"early", 1, 2}};
+        load(std::move(document));
         CanvasDriver driver(*m_canvas);
-        QVERIFY(m_canvas->locate(LayerTarget{0, LayerPart::Centre})->y + kTickRoom <=
-                CanvasDriver::kHeight - kLegendRoom + 1);
+        const ScreenPoint first = *m_canvas->locate(LayerTarget{1});
+        const float zoom = (m_canvas->locate(LayerTarget{2})->x - first.x) / DepthScene::kPitch;
+        const ScreenPoint places[] = {*m_canvas->locate(LayerTarget{7}),
+                                      {first.x, first.y + zoom * (DepthScene::kBoxHeight / 2 + 26)},
+                                      *m_canvas->locate(LayerTarget{6, LayerPart::Handle})};
+        driver.click(places[1]);
+        driver.frame();
+        QCOMPARE(driver.take<SelectionChanged>().back().selection.layers, (std::set<std::int64_t>{1, 2}));
+        select({});
+        driver.moveTo(places[began]);
+        driver.press();
+        if (began == 2) {
+            driver.moveTo(*m_canvas->locate(LayerTarget{7}));
+        }
+        driver.takeAll();
+        began == 1 ? m_document.layout.groups.clear() : m_document.project.network.stack.clear();
+        show();
+        driver.frame();
+        if (began == 2) {
+            driver.moveTo(*m_canvas->locate(LayerTarget{1})); // the head
+            driver.frame();
+        }
+        driver.release();
+        for (const Request& request : driver.takeAll()) {
+            QVERIFY(std::holds_alternative<HoverShortcut>(request));
+        }
+    }
+
+    void theSameDocumentAgainEndsNoGesture()
+    {
+        auto document = stackOf(6);
+        std::get<DepthMix>(document.project.topology.wiring).sources = projects::ExplicitSources{};
+        load(std::move(document));
+        CanvasDriver driver(*m_canvas);
+        driver.moveTo(*m_canvas->locate(LayerTarget{1, LayerPart::Handle}));
+        driver.press();
+        show();
+        driver.moveTo(*m_canvas->locate(LayerTarget{4}));
+        driver.release();
+        QCOMPARE(driver.take<RequestEdit>().size(), std::size_t{1});
+    }
+
+    void aClickOnAHandleSelectsItsLayer()
+    {
+        load(stackOf(6));
+        CanvasDriver driver(*m_canvas);
+        driver.click(*m_canvas->locate(LayerTarget{2, LayerPart::Handle}));
+        const auto chosen = driver.take<SelectionChanged>();
+        QCOMPARE(chosen.size(), std::size_t{1});
+        QCOMPARE(chosen.front().selection.layers, (std::set<std::int64_t>{2}));
+    }
+
+    void everyLayerOfADeepStackIsClicked()
+    {
+        load(stackOf(120));
+        CanvasDriver driver(*m_canvas);
+        for (const std::int64_t layer : {0, 1, 57, 120, 121}) {
+            driver.click(*m_canvas->locate(LayerTarget{layer}));
+            QCOMPARE(driver.take<SelectionChanged>().back().selection.layers, (std::set<std::int64_t>{layer}));
+        }
     }
 
     void aDoubleClickOnEmptyGroundAsksForText()
@@ -338,47 +389,6 @@ private slots:
         QVERIFY(m_canvas->locate(LayerTarget{91, LayerPart::Centre})->x - at.x > 100);
     }
 
-    void leftOutLayersAreDimmed()
-    {
-        load(stackOf(3));
-        CanvasDriver driver(*m_canvas);
-        const std::vector<float> active{1, 0, 1};
-        const std::vector<float> halves{1, 0.5F, 1};
-        const std::vector<float> weights(16, 1.0F);
-        LiveWeights live;
-        const auto tell = [&](std::span<const float> leftOut, std::int64_t step) {
-            live.take({.port = {}, .mix = weights, .rows = 4, .columns = 4, .active = leftOut, .step = step}, {});
-            m_canvas->setLive(std::make_shared<const LiveWeights>(live));
-        };
-        tell({}, 1);
-        driver.frame();
-        const std::size_t before = opaqueVertices();
-        tell(active, 2);
-        driver.frame();
-        QVERIFY(opaqueVertices() < before);
-        // What a layer runs of its heads or MLP parts has a shade and a line of its own.
-        tell({}, 3);
-        live.clear();
-        tell({}, 3);
-        const std::int64_t plain = driver.frame();
-        tell(halves, 4);
-        QVERIFY(driver.frame() > plain);
-        QCOMPARE(live.activeShare(2), 0.5);
-        QVERIFY(live.isActive(2));
-    }
-
-    void deepStacksStayWithinAFrame()
-    {
-        load(stackOf(172)); // 15,051 arcs that cover each other
-        CanvasDriver driver(*m_canvas);
-        QVERIFY(driver.frame() < 900000);
-        driver.moveTo({500, 560});
-        for (int i = 0; i < 12; ++i) {
-            driver.wheel(5);
-            QVERIFY(driver.frame() < 900000);
-        }
-    }
-
 private:
     void load(projects::Document document)
     {
@@ -399,18 +409,6 @@ private:
         m_state.folds = toggled(m_document.project.network, m_state.folds, m_state.selection.layers);
         m_canvas->setState(m_state);
     }
-    static std::size_t opaqueVertices()
-    {
-        std::size_t count = 0;
-        const ImDrawData& data = *ImGui::GetDrawData();
-        for (int list = 0; list < data.CmdListsCount; ++list) {
-            const auto& vertices = data.CmdLists[list]->VtxBuffer;
-            count += static_cast<std::size_t>(std::count_if(vertices.begin(), vertices.end(),
-                                                            [](const ImDrawVert& v) { return v.col >> 24U > 240; }));
-        }
-        return count;
-    }
-
     std::unique_ptr<Canvas> m_canvas;
     projects::Document m_document;
     ViewState m_state;

@@ -269,6 +269,34 @@ private slots:
         QCOMPARE(scene.hitTest(DepthScene::handleOf(*scene.box(7)), 3).kind, Hit::Kind::Layer);
     }
 
+    /// A pick's reach is in pixels, which is a long way where boxes are small on the screen.
+    void everyBoxIsHitFarAway()
+    {
+        constexpr float reach = kPickTolerance / 0.1F;
+        for (const Project& project : {projectOf(100, allLearned()), bothSites(50)}) {
+            const DepthScene scene = depthOf(project);
+            for (const LayerBox& box : scene.boxes()) {
+                for (const float x : {box.rect.left + 1, box.rect.centre().x}) {
+                    const Hit hit = scene.hitTest({x, box.rect.centre().y}, reach);
+                    QCOMPARE(hit.kind, Hit::Kind::Layer);
+                    QCOMPARE(hit.module, box.module);
+                }
+                const bool last = box.layer > scene.layers();
+                const Hit edge = scene.hitTest({box.rect.right - 1, box.rect.centre().y}, reach);
+                QCOMPARE(edge.kind, last ? Hit::Kind::Layer : Hit::Kind::Handle);
+                QCOMPARE(edge.module, box.module);
+                if (!last && !box.joinsNext) { // between this one and the next
+                    const Hit gap = scene.hitTest({box.rect.right + DepthScene::kGap - 1, box.rect.centre().y}, reach);
+                    QCOMPARE(gap.kind, Hit::Kind::Handle);
+                    QCOMPARE(gap.module, box.module);
+                }
+            }
+        }
+        DepthScene folded;
+        folded.rebuild(projectOf(100, allLearned()), {}, {{2, 50}});
+        QCOMPARE(folded.hitTest(folded.box(9)->rect.centre(), reach).kind, Hit::Kind::Layer);
+    }
+
     void unchangedLayersDoNotMove()
     {
         DepthMix mix = allLearned();

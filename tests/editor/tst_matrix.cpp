@@ -4,12 +4,14 @@
 #include "editor/matrix/matrix_canvas.h"
 #include "editor/matrix/matrix_scene.h"
 #include "editor/shortcuts/live_weights.h"
+#include "editor/shortcuts/weight_legend.h"
 #include "projects/depth/depth_names.h"
 #include "tests/editor/canvas_driver.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -38,7 +40,7 @@ DepthMix learned(projects::SourceSet sources = projects::AllSources{})
     return mix;
 }
 
-const DepthMix& mixOf(const projects::Document& document)
+DepthMix& mixOf(projects::Document& document)
 {
     return std::get<DepthMix>(document.project.topology.wiring);
 }
@@ -208,6 +210,52 @@ private slots:
         QVERIFY(m_canvas->giveUp());
         driver.release();
         QVERIFY(driver.take<RequestEdit>().empty());
+    }
+
+    /// The cells of an older document; the cursor stays.
+    void aStrokeEndsWithItsDocument()
+    {
+        load(documentOf(5, learned()));
+        CanvasDriver driver(*m_canvas);
+        driver.moveTo(*m_canvas->locate(Shortcut{0, 5}));
+        driver.press();
+        mixOf(m_document).states[{0, 5}] = projects::ShortcutState::Pruned;
+        m_canvas->setDocument(std::make_shared<const projects::Document>(m_document));
+        driver.release();
+        QVERIFY(driver.take<RequestEdit>().empty());
+        driver.key(ImGuiKey_Space); // brings back what the cursor is on
+        perform(driver);
+        QVERIFY(mixOf(m_document).states.empty());
+    }
+
+    void aNoteHasNoMinimap()
+    {
+        load(documentOf(4, projects::Concatenation{}));
+        CanvasDriver driver(*m_canvas);
+        driver.moveTo({100, 350});
+        const int before = driver.frame();
+        driver.drag({900, 350}, {100, 350}, ImGuiMouseButton_Middle);
+        QCOMPARE(driver.frame(), before);
+    }
+
+    void aShareIsNotCalledAWeight()
+    {
+        load(documentOf(3, learned()));
+        CanvasDriver driver(*m_canvas);
+        const std::vector<float> values(16, 0.5F);
+        LiveWeights live;
+        live.take({.port = {}, .mix = values, .rows = 4, .columns = 4, .active = {}, .step = 1}, {});
+        m_state.hovered = Shortcut{1, 3};
+        m_canvas->setState(m_state);
+        const auto says = [&](const LiveWeights& weights, const char* start) {
+            m_canvas->setLive(std::make_shared<const LiveWeights>(weights));
+            return std::ranges::any_of(driver.textsOfAFrame(),
+                                       [start](const std::string& text) { return text.starts_with(start); });
+        };
+        QVERIFY(says(live, "weight"));
+        QVERIFY(!says(live.rowShares(), "weight"));
+        QVERIFY(says(live.rowShares(), "share of the row"));
+        QCOMPARE(nameOfValue(live.rowShares(), LiveMeasure::Spread), std::string("spread"));
     }
 
     void meanSpreadAndAFeatureAreShownInTurn()
