@@ -3,7 +3,7 @@
 #include "projects/depth/depth_names.h"
 #include "projects/depth/depth_plan.h"
 #include "projects/model/text_forms.h"
-#include "projects/nodes/ffn_site.h"
+#include "projects/nodes/graphs_as_run.h"
 #include "projects/nodes/node_kinds.h"
 
 #include <algorithm>
@@ -247,6 +247,22 @@ private:
     Problems& m_problems;
 };
 
+/// Norms of the half `own` that would use weights of the other: each half makes its own, under the owner's name.
+void checkSharedAcross(const Block& block, const Graph& own, const Graph& other, Problems& problems)
+{
+    for (const Node& node : own.nodes) {
+        const std::string owner = weightOwnerOf(node);
+        const bool isHere = std::ranges::find(own.nodes, owner, &Node::name) != own.nodes.end();
+        const auto uses = [&owner](const Node& each) { return each.name == owner || weightOwnerOf(each) == owner; };
+        if (!owner.empty() && !isHere && std::ranges::any_of(other.nodes, uses)) {
+            problems.error(kPath + "/sites", "block " + block.name + " is cut before its FFN, and node " + node.name +
+                                                 " shares weights with " + owner +
+                                                 " of the other half, expected one of its own half; choose the sites "
+                                                 "mhsa to act once a layer");
+        }
+    }
+}
+
 /// Blocks are cut in two where the wiring acts at FFN inputs too.
 void checkSites(const Wiring& wiring, const Network& network, Problems& problems)
 {
@@ -254,10 +270,14 @@ void checkSites(const Wiring& wiring, const Network& network, Problems& problems
         return;
     }
     for (const Block* const block : usedBlocks(network)) {
-        if (const Result<BlockHalves> halves = splitAtFfn(*block); !halves) {
+        const Result<std::vector<Graph>> halves = graphsAsRun(wiring, *block);
+        if (!halves) {
             problems.error(kPath + "/sites", halves.error().place + " " + halves.error().message +
                                                  "; choose the sites mhsa to act once a layer");
+            continue;
         }
+        checkSharedAcross(*block, halves->front(), halves->back(), problems);
+        checkSharedAcross(*block, halves->back(), halves->front(), problems);
     }
 }
 

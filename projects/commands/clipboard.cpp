@@ -27,6 +27,14 @@ std::int64_t shiftFor(const Project& project, const Selection& selection, const 
     return lastModule(*layer, modulesPerLayer(project)) - first;
 }
 
+/// Whether `shortcut` is among those `drawn`, in their order, and gives its target something.
+bool isRead(const std::vector<DrawnShortcut>& drawn, const Shortcut& shortcut)
+{
+    const auto found = std::ranges::lower_bound(drawn, shortcut, {}, &DrawnShortcut::shortcut);
+    return found != drawn.end() && found->shortcut == shortcut && found->kind != ShortcutKind::Pruned &&
+           found->kind != ShortcutKind::Stream;
+}
+
 Result<Edit> pasteShortcuts(const Document& document, const Selection& selection, const StackFragment& fragment)
 {
     const Project& project = document.project;
@@ -49,16 +57,13 @@ Result<Edit> pasteShortcuts(const Document& document, const Selection& selection
     };
     for (const Shortcut& copied : fragment.shortcuts) {
         const Shortcut here{entryOf(*mix, copied.source + shift), copied.target + shift};
-        const bool present = std::any_of(there.begin(), there.end(), [&here](const DrawnShortcut& each) {
-            return each.shortcut == here && each.kind != ShortcutKind::Pruned && each.kind != ShortcutKind::Stream;
-        });
         if (isRunningSum(*mix)) { // which reads everything: what is pasted is the weight
             if (isThere(here) && !mix->states.contains(here)) {
                 attempt(SetShortcutState{here, ShortcutState::Learned});
             }
             continue;
         }
-        const bool added = !present && attempt(AddShortcut{here});
+        const bool added = !isRead(there, here) && attempt(AddShortcut{here});
         if (const auto state = fragment.states.find(copied); added && state != fragment.states.end()) {
             attempt(SetShortcutState{here, state->second});
         }

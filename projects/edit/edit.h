@@ -27,7 +27,7 @@ struct SetField {
 struct SetSchedule {
     StageSchedule schedule;
 };
-/// Replaces all of the document's studies.
+/// Replaces all of the document's studies. Edits that give nodes or blocks other indices change those in them too.
 struct SetSweeps {
     std::vector<Sweep> sweeps;
 };
@@ -80,6 +80,7 @@ struct RemoveNode {
     GraphRef graph;
     NodeId node{};
 };
+/// Renames a node, for the nodes that use its weights too.
 struct RenameNode {
     GraphRef graph;
     NodeId node{};

@@ -52,6 +52,17 @@ template <class T>
     return std::exchange(target, *std::move(kept));
 }
 
+/// Something put in a list of the project, or taken out of it: the entries behind it have other indices then.
+struct ListChange {
+    enum class Kind { PutIn, TakenOut };
+    std::string list; ///< as a JSON pointer: "/network/stem/nodes"
+    std::size_t index = 0;
+    Kind kind = Kind::PutIn;
+};
+/// Lets the sweeps go over the fields that they went over, wherever those are now; fails what went over one that was
+/// taken out. The edit that puts the sweeps back is appended to `inverse`.
+void moveSweptFields(Document& document, const ListChange& change, std::vector<Edit>& inverse);
+
 /// One edit, or a group where there is more to take back.
 [[nodiscard]] Edit inverseOf(std::vector<Edit> edits);
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/edit/edit_apply.h"
 
+#include "projects/model/graph_pointer.h"
 #include "projects/model/places.h"
+#include "projects/nodes/node_kinds.h"
 #include "projects/nodes/shape.h"
 
 #include <algorithm>
@@ -114,6 +116,25 @@ std::optional<Error> twinOf(const GraphRef& ref, const Graph& graph, const std::
     return Error{placeOf(ref, *twin), "has the name \"" + name + "\" already; expected a name of its own"};
 }
 
+const std::string kBlockList = "/network/blocks";
+
+std::string nodeList(const Document& document, const GraphRef& ref)
+{
+    return textOf(document.project, GraphPointer{ref}) + "/nodes";
+}
+
+/// The nodes that use the weights of one named `owner`, whether it is there or not. None share with an empty name.
+std::vector<NodeId> sharersOf(const Graph& graph, const std::string& owner)
+{
+    std::vector<NodeId> sharers;
+    for (const Node& node : graph.nodes) {
+        if (!owner.empty() && weightOwnerOf(node) == owner) {
+            sharers.push_back(node.id);
+        }
+    }
+    return sharers;
+}
+
 } // namespace
 
 Result<Edit> applyTo(Document& document, const AddNode& edit)
@@ -147,6 +168,7 @@ Result<Edit> applyTo(Document& document, const AddNode& edit)
     place(document.layout, edit.graph, node->id, edit.position);
     const std::size_t index = std::min(edit.index, graph->nodes.size());
     graph->nodes.insert(graph->nodes.begin() + static_cast<std::ptrdiff_t>(index), *std::move(node));
+    moveSweptFields(document, {nodeList(document, edit.graph), index, ListChange::Kind::PutIn}, inverse);
     return inverseOf(std::move(inverse));
 }
 
@@ -158,12 +180,14 @@ Result<Edit> applyTo(Document& document, const RemoveNode& edit)
     }
     Graph& graph = *found->graph;
     const auto at = graph.nodes.begin() + (found->node - graph.nodes.data());
+    const auto index = static_cast<std::size_t>(at - graph.nodes.begin());
     std::vector<Edit> inverse = wireEdits(edit.graph, graph, edit.node);
-    inverse.insert(inverse.begin(), AddNode{edit.graph, *at, positionOf(document.layout, edit.graph, edit.node),
-                                            static_cast<std::size_t>(at - graph.nodes.begin())});
+    inverse.insert(inverse.begin(),
+                   AddNode{edit.graph, *at, positionOf(document.layout, edit.graph, edit.node), index});
     graph.nodes.erase(at);
     std::erase_if(graph.wires, [&](const Wire& wire) { return touches(wire, edit.node); });
     place(document.layout, edit.graph, edit.node, std::nullopt);
+    moveSweptFields(document, {nodeList(document, edit.graph), index, ListChange::Kind::TakenOut}, inverse);
     return inverseOf(std::move(inverse));
 }
 
@@ -180,7 +204,17 @@ Result<Edit> applyTo(Document& document, const RenameNode& edit)
     if (!old) {
         return old.error();
     }
-    return Edit{RenameNode{edit.graph, edit.node, *std::move(old)}};
+    Graph& graph = *found->graph;
+    std::vector<Edit> inverse{RenameNode{edit.graph, edit.node, *old}};
+    for (const NodeId sharer : sharersOf(graph, edit.name)) { // with a node that was not there: that stays apart
+        inverse.emplace_back(SetParam{edit.graph, sharer, kShareParam, edit.name});
+    }
+    if (!edit.name.empty()) { // an empty text names no owner: those that share then name one that is not there
+        for (const NodeId sharer : sharersOf(graph, *old)) {
+            graph.find(sharer)->params[kShareParam] = edit.name;
+        }
+    }
+    return inverseOf(std::move(inverse));
 }
 
 Result<Edit> applyTo(Document& document, const SetParam& edit)
@@ -292,6 +326,7 @@ Result<Edit> applyTo(Document& document, const PutBlock& edit)
     }
     const std::size_t index = std::min(edit.index, network.blocks.size());
     network.blocks.insert(network.blocks.begin() + static_cast<std::ptrdiff_t>(index), *std::move(block));
+    moveSweptFields(document, {kBlockList, index, ListChange::Kind::PutIn}, inverse);
     return inverseOf(std::move(inverse));
 }
 
@@ -307,9 +342,11 @@ Result<Edit> applyTo(Document& document, const RemoveBlock& edit)
         return Error{placeOf(ref), "is what layers of the stack are made of; take them out first"};
     }
     const auto at = network.blocks.begin() + (block - network.blocks.data());
-    std::vector<Edit> inverse{PutBlock{*at, static_cast<std::size_t>(at - network.blocks.begin())}};
+    const auto index = static_cast<std::size_t>(at - network.blocks.begin());
+    std::vector<Edit> inverse{PutBlock{*at, index}};
     network.blocks.erase(at);
     dropStrays(document, ref, inverse);
+    moveSweptFields(document, {kBlockList, index, ListChange::Kind::TakenOut}, inverse);
     return inverseOf(std::move(inverse));
 }
 

@@ -111,11 +111,37 @@ Status readingsOfWirings(JsonValue& tree)
     return Done{};
 }
 
+void forEachIn(JsonValue* list, const std::function<void(JsonValue&)>& visit)
+{
+    if (auto* const items = list == nullptr ? nullptr : std::get_if<JsonArray>(&list->data)) {
+        std::ranges::for_each(*items, visit);
+    }
+}
+
+void forEachAxis(JsonValue& tree, const std::function<void(JsonValue&)>& visit)
+{
+    forEachIn(findMember(tree, "sweeps"), [&](JsonValue& sweep) { forEachIn(findMember(sweep, "axes"), visit); });
+}
+
 /// A node's own value of a parameter, taken out of it; nullopt where it has none.
 std::optional<JsonValue> takeParam(JsonValue* params, std::string_view key)
 {
     return params != nullptr && findMember(*params, key) != nullptr ? std::optional(takeMember(*params, key))
                                                                     : std::nullopt;
+}
+
+/// A whole number is a rank now, so a share of 1 is written as what it is.
+JsonValue shareOf(JsonValue scale)
+{
+    const auto* const whole = std::get_if<std::int64_t>(&scale.data);
+    return whole == nullptr ? std::move(scale) : toTree(static_cast<double>(*whole));
+}
+
+/// Whether a low_rank_linear goes by its rank_scale: its rank is then 0 or not said.
+bool goesByScale(const std::optional<JsonValue>& rank)
+{
+    const auto* const number = rank ? std::get_if<std::int64_t>(&rank->data) : nullptr;
+    return !rank || (number != nullptr && *number == 0);
 }
 
 /// Until schema 3 a matrix below full rank was a kind of its own, low_rank_linear, whose rank of 0 stood for its
@@ -136,14 +162,7 @@ void rankOfNode(JsonValue& node)
     }
     const std::optional<JsonValue> rank = takeParam(params, "rank");
     const std::optional<JsonValue> scale = takeParam(params, "rank_scale");
-    const auto* const number = rank ? std::get_if<std::int64_t>(&rank->data) : nullptr;
-    const bool byScale = !rank || (number != nullptr && *number == 0);
-    spellOut(*params, "rank", byScale ? scale.value_or(toTree(0.25)) : *rank);
-    // A whole number is a rank now, so a share of 1 is written as what it is.
-    JsonValue& written = *findMember(*params, "rank");
-    if (const auto* const whole = std::get_if<std::int64_t>(&written.data); byScale && whole != nullptr) {
-        written = toTree(static_cast<double>(*whole));
-    }
+    spellOut(*params, "rank", goesByScale(rank) ? shareOf(scale.value_or(toTree(0.25))) : *rank);
 }
 
 void ranksOfGraph(JsonValue* graph)
@@ -155,9 +174,79 @@ void ranksOfGraph(JsonValue* graph)
     }
 }
 
+/// Where the rank_scale at `pointer` is now; nullopt for another pointer, and where a rank of the node's own is in
+/// force, beside which the scale said nothing.
+std::optional<std::string> movedScale(JsonValue& tree, const std::string& pointer)
+{
+    constexpr std::string_view kEnd = "/params/rank_scale";
+    if (!pointer.ends_with(kEnd)) {
+        return std::nullopt;
+    }
+    const std::string path = pointer.substr(0, pointer.size() - kEnd.size());
+    const Result<JsonValue*> node = valueAt(tree, path);
+    if (!node || !isText(*node, kKindKey, "low_rank_linear")) {
+        return std::nullopt;
+    }
+    const JsonValue* const params = findMember(**node, "params");
+    const JsonValue* const rank = params == nullptr ? nullptr : findMember(*params, "rank");
+    return goesByScale(rank == nullptr ? std::nullopt : std::optional(*rank)) ? std::optional(path + "/params/rank")
+                                                                              : std::nullopt;
+}
+
+/// A field that a sweep gives a value, and the value, as schema 3 says them.
+void nameSweptRank(JsonValue& tree, std::string& pointer, JsonValue& value)
+{
+    const auto* const method = std::get_if<std::string>(&value.data);
+    if (std::optional<std::string> moved = movedScale(tree, pointer)) {
+        pointer = *std::move(moved);
+        value = shareOf(std::move(value));
+    } else if (pointer == "/initialisation/low_rank" && method != nullptr && *method == "nlra_exact") {
+        value = toTree(LowRankMethod::Exact);
+    }
+}
+
+/// The same of the fields of an axis, whose labels stay what the tables have called it. The nodes are those of before.
+void sweepRanks(JsonValue& tree, JsonValue& axis)
+{
+    JsonValue* const field = findMember(axis, "field");
+    const auto* const text = field == nullptr ? nullptr : std::get_if<std::string>(&field->data);
+    if (text == nullptr) {
+        return;
+    }
+    const std::string given = *text;
+    forEachIn(findMember(axis, "values"), [&](JsonValue& entry) {
+        JsonValue* const value = findMember(entry, "value");
+        if (value == nullptr) {
+            return;
+        }
+        const JsonValue before = *value;
+        if (auto* const fields = std::get_if<JsonObject>(&value->data); fields != nullptr && given == kSeveralFields) {
+            for (JsonMember& member : *fields) {
+                std::string pointer = member.key;
+                nameSweptRank(tree, pointer, member.value);
+                if (findMember(*value, pointer) == nullptr) { // a rank beside the scale has its own key already
+                    member.key = std::move(pointer);
+                }
+            }
+        } else {
+            std::string pointer = given;
+            nameSweptRank(tree, pointer, *value);
+        }
+        if (const std::string line = lineOf(before); line != lineOf(*value)) {
+            const auto* const word = std::get_if<std::string>(&before.data);
+            spellOut(entry, "label", toTree(word == nullptr ? line : *word));
+        }
+    });
+    if (const auto moved = movedScale(tree, given)) {
+        *field = toTree(*moved);
+        spellOut(axis, "label", toTree(std::string("rank_scale")));
+    }
+}
+
 /// Schema 3: a rank belongs to a weight, and one method has a shorter name.
 Status ranksOfWeights(JsonValue& tree)
 {
+    forEachAxis(tree, [&](JsonValue& axis) { sweepRanks(tree, axis); });
     if (JsonValue* const network = findMember(tree, "network"); network != nullptr) {
         ranksOfGraph(findMember(*network, "stem"));
         ranksOfGraph(findMember(*network, "head"));
@@ -206,31 +295,22 @@ double averageOf(std::int64_t depth, double keepLast)
     return static_cast<double>(depth) - (1 - keepLast) * static_cast<double>(depth + 1) / 2;
 }
 
-void forEachIn(JsonValue* list, const std::function<void(JsonValue&)>& visit)
-{
-    if (auto* const items = list == nullptr ? nullptr : std::get_if<JsonArray>(&list->data)) {
-        std::ranges::for_each(*items, visit);
-    }
-}
-
 /// Sweeps over the keep probability go over the average length that stands for it.
 void sweepAverages(JsonValue& tree, std::int64_t depth)
 {
-    forEachIn(findMember(tree, "sweeps"), [&](JsonValue& sweep) {
-        forEachIn(findMember(sweep, "axes"), [&](JsonValue& axis) {
-            JsonValue* const field = findMember(axis, "field");
-            if (!isText(&axis, "field", "/topology/wiring/keep_probability")) {
-                return;
+    forEachAxis(tree, [&](JsonValue& axis) {
+        JsonValue* const field = findMember(axis, "field");
+        if (!isText(&axis, "field", "/topology/wiring/keep_probability")) {
+            return;
+        }
+        *field = toTree(std::string("/schedule/stages/0/average_length"));
+        spellOut(axis, "label", toTree(std::string("keep_probability")));
+        forEachIn(findMember(axis, "values"), [&](JsonValue& value) {
+            JsonValue* const given = findMember(value, "value");
+            if (const auto keep = given == nullptr ? std::nullopt : numberIn(*given)) {
+                spellOut(value, "label", toTree(lineOf(*given))); // what the tables have called it
+                *findMember(value, "value") = toTree(averageOf(depth, *keep));
             }
-            *field = toTree(std::string("/schedule/stages/0/average_length"));
-            spellOut(axis, "label", toTree(std::string("keep_probability")));
-            forEachIn(findMember(axis, "values"), [&](JsonValue& value) {
-                JsonValue* const given = findMember(value, "value");
-                if (const auto keep = given == nullptr ? std::nullopt : numberIn(*given)) {
-                    spellOut(value, "label", toTree(lineOf(*given))); // what the tables have called it
-                    *findMember(value, "value") = toTree(averageOf(depth, *keep));
-                }
-            });
         });
     });
 }
@@ -363,9 +443,7 @@ void sweepChoices(JsonValue& tree, JsonValue& axis)
 Status choicesOfAttention(JsonValue& tree)
 {
     nameFlagsOfAttention(tree);
-    forEachIn(findMember(tree, "sweeps"), [&](JsonValue& sweep) {
-        forEachIn(findMember(sweep, "axes"), [&](JsonValue& axis) { sweepChoices(tree, axis); });
-    });
+    forEachAxis(tree, [&](JsonValue& axis) { sweepChoices(tree, axis); });
     return Done{};
 }
 

@@ -103,8 +103,9 @@ void sortSources(DepthMix& mix)
     }
 }
 
-/// What follows from other layers at other places, beside the stack itself.
-void addRenumbering(std::vector<Edit>& edits, const Document& document, DepthMix* mix, const Renumber& layerTo)
+/// What follows from other layers at other places, `depth` of them then, beside the stack itself.
+void addRenumbering(std::vector<Edit>& edits, const Document& document, DepthMix* mix, const Renumber& layerTo,
+                    std::int64_t depth)
 {
     const Project& project = document.project;
     if (mix != nullptr) {
@@ -140,6 +141,8 @@ void addRenumbering(std::vector<Edit>& edits, const Document& document, DepthMix
             }
         }
         stage.always = std::move(always);
+        // A stage cannot train more layers than there are. Its `always` are some of them, and so are no more either.
+        stage.averageLength = std::min(stage.averageLength, static_cast<double>(std::max<std::int64_t>(depth, 1)));
     }
     if (schedule != project.schedule) {
         edits.emplace_back(SetSchedule{std::move(schedule)});
@@ -316,9 +319,10 @@ Edit insertLayersEdit(const Document& document, std::int64_t after, const StackF
     }
     // A number that no layer can have stays as it is.
     constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
-    addRenumbering(group.edits, document, mix ? &*mix : nullptr, [=](std::int64_t layer) {
+    const Renumber layerTo = [=](std::int64_t layer) {
         return std::optional(layer <= after || layer > kLargest - count ? layer : layer + count);
-    });
+    };
+    addRenumbering(group.edits, document, mix ? &*mix : nullptr, layerTo, static_cast<std::int64_t>(blocks.size()));
     return group;
 }
 
@@ -370,7 +374,7 @@ std::optional<Edit> removeLayersEdit(const Document& document, const std::set<st
         renumber(*mix, moduleTo);
         giveSources(*mix, readers);
     }
-    addRenumbering(group.edits, document, mix ? &*mix : nullptr, layerTo);
+    addRenumbering(group.edits, document, mix ? &*mix : nullptr, layerTo, static_cast<std::int64_t>(kept.size()));
     return group;
 }
 

@@ -153,6 +153,34 @@ void TestValidateTopology::mistakesAreNamed_data()
         },
         "E /topology/wiring/sites [topology · sites] block test has no feed-forward half to bridge, expected input + "
         "a → FFN, and a + FFN as the output; choose the sites mhsa to act once a layer");
+    const auto sharesWithAttention = [](Project& p) {
+        p.network.blocks[0].graph = graphFrom(
+            "x input; n rms_norm; a linear; u add; m rms_norm share=n; f linear; r add; y output; x > n; n > a; "
+            "x > u.in1; a > u.in2; u > m; m > f; a > r.in1; f > r.in2; r > y");
+    };
+    row(
+        "weights shared by both halves of a layer",
+        [=](Project& p) {
+            sharesWithAttention(p);
+            usePreset(p, "rezero");
+        },
+        "E /topology/wiring/sites [topology · sites] block test is cut before its FFN, and node m shares weights with "
+        "n of the other half, expected one of its own half; choose the sites mhsa to act once a layer");
+    row(
+        "weights shared in a layer that is not cut",
+        [=](Project& p) {
+            sharesWithAttention(p);
+            usePreset(p, "plain");
+        },
+        "");
+    row(
+        "weights shared that each half has of its own",
+        [=](Project& p) {
+            sharesWithAttention(p);
+            mixOf(p).sites = MixSites::Both;
+            mixOf(p).separateNorms = true;
+        },
+        "");
     row(
         "a shortcut between unlike sites",
         [](Project& p) {

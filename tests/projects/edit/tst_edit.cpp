@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/edit/edit.h"
 
+#include "projects/check/validate.h"
 #include "projects/file/json.h"
 #include "projects/library/examples.h"
+#include "projects/nodes/node_kinds.h"
+#include "projects/transfer/retrofit.h"
 #include "tests/projects/mix_of.h"
 #include "tests/support/random_document.h"
 #include "tests/support/random_seed.h"
@@ -10,6 +13,7 @@
 
 #include <QtTest>
 
+#include <algorithm>
 #include <limits>
 
 using namespace residua;
@@ -199,6 +203,64 @@ private slots:
         Document renamed = document;
         QVERIFY(applyEdit(renamed, RenameBlock{"mlp", "wide"}).ok());
         QVERIFY((renamed.project.network.stack == std::vector<StackSegment>{{"wide", 3}}));
+    }
+
+    /// Norms that share the weights of another name it: they follow it to its new name.
+    void sharersFollowTheirOwner()
+    {
+        Document document{findExample("plain-language")->project, {}};
+        Block& block = document.project.network.blocks.front();
+        block = *withPortsApart(block, MixPorts::Qkv);
+        const GraphRef ref = GraphRef::block(block.name);
+        Graph& graph = block.graph;
+        const auto named = [&graph](const std::string& name) {
+            return std::ranges::find(graph.nodes, name, &Node::name);
+        };
+        const NodeId owner = named("norm_attention")->id;
+        QCOMPARE(weightOwnerOf(*named("norm_attention_k")), std::string("norm_attention"));
+        COMPARE_TEXT(troubleWith(document, RenameNode{ref, owner, "before"}), "");
+        COMPARE_TEXT(troubleWith(document, RenameNode{ref, owner, ""}), "");
+        Document renamed = document;
+        QVERIFY(applyEdit(renamed, RenameNode{ref, owner, "before"}).ok());
+        QVERIFY(!hasErrors(validate(renamed.project)));
+        // One that named what was not there is taken for a sharer until the name goes back.
+        named("norm_ffn")->params[kShareParam] = std::string("before");
+        COMPARE_TEXT(troubleWith(document, RenameNode{ref, owner, "before"}), "");
+    }
+
+    /// Sweeps name nodes and blocks by their index, which another node or block moves.
+    void sweepsKeepTheirFields()
+    {
+        Document document = sampleDocument();
+        const auto field = [](int block, const std::string& node) {
+            return "/network/blocks/" + std::to_string(block) + "/graph/nodes/" + node + "/params/out";
+        };
+        const auto several = [](const std::string& one, const std::string& other) {
+            return FieldValue{"{\"/seeds/init\": 1, \"" + one + "\": 8, \"" + other + "\": 9}"};
+        };
+        document.project.sweeps = {{"s", {{field(1, "2"), "", {}}, {field(1, "9"), "", {}}, {kSeveralFields, "", {}}}}};
+        document.project.sweeps[0].axes[2].values = {{"", several(field(1, "1"), field(2, "0"))}};
+        const auto after = [&document](const Edit& edit) {
+            const std::string trouble = troubleWith(document, edit);
+            Document changed = document;
+            if (!trouble.empty() || !applyEdit(changed, edit)) {
+                return "not exact: " + trouble;
+            }
+            const std::vector<SweepAxis>& axes = changed.project.sweeps[0].axes;
+            return axes[0].field + " " + axes[1].field + " " + axes[2].values[0].value.json;
+        };
+        const GraphRef spare = GraphRef::block("spare");
+        COMPARE_TEXT(after(RemoveNode{spare, NodeId{1}}),
+                     field(1, "1") + " " + field(1, "8") + " " + several(field(1, "0"), field(2, "0")).json);
+        COMPARE_TEXT(after(RemoveNode{spare, NodeId{5}}), // which is swept: that fails
+                     field(1, "1") + " " + field(1, "8") + " " + several(field(1, "-"), field(2, "0")).json);
+        COMPARE_TEXT(after(AddNode{spare, {NodeId{9}, "linear", "new", {}}, {}, 2}),
+                     field(1, "3") + " " + field(1, "10") + " " + several(field(1, "1"), field(2, "0")).json);
+        COMPARE_TEXT(after(PutBlock{{"new", "", {}}, 2}),
+                     field(1, "2") + " " + field(1, "9") + " " + several(field(1, "1"), field(3, "0")).json);
+        const std::string gone = after(RemoveBlock{"spare"});
+        QVERIFY2(gone.starts_with("/network/blocks/-/graph/nodes/2/") && gone.ends_with(field(1, "0") + "\": 9}"),
+                 gone.c_str());
     }
 
     void invalidStacksComeBackToo()

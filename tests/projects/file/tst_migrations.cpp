@@ -168,6 +168,41 @@ private Q_SLOTS:
         QCOMPARE(shown(odd.error().place), shown("/network/stem/nodes/0/params"));
     }
 
+    void schemaTwoSweptRanks()
+    {
+        const std::string nodes = "/network/blocks/0/graph/nodes/";
+        const auto read = projectFromJson(R"({"schema": 2, "network": {"blocks": [{"name": "x", "graph": {"nodes": [
+            {"id": 1, "kind": "low_rank_linear", "name": "a"},
+            {"id": 2, "kind": "low_rank_linear", "name": "b", "params": {"rank": 3}},
+            {"id": 3, "kind": "linear", "name": "c"}], "wires": []}}]}, "sweeps": [{"name": "s", "axes": [
+            {"field": ")" + nodes + R"(0/params/rank_scale", "values": [{"value": 0.5}, {"value": 1},
+                {"label": "all", "value": 1}]},
+            {"field": "/initialisation/low_rank", "values": [{"value": "nlra_exact"}, {"value": "svd"},
+                {"label": "best", "value": "nlra_exact"}]},
+            {"field": "/", "values": [{"value": {")" +
+                                          nodes + R"(0/params/rank_scale": 1, "/seeds/init": 2}}]}]},
+            {"name": "t", "axes": [
+            {"field": ")" + nodes + R"(1/params/rank_scale", "values": [{"value": 1}]},
+            {"field": ")" + nodes + R"(2/params/rank_scale", "values": [{"value": 1}]}]}]})");
+        QVERIFY2(read.ok(), read ? "" : read.error().text().c_str());
+        const auto shownAxis = [&](std::size_t sweep, std::size_t index) {
+            const SweepAxis& axis = read->sweeps[sweep].axes[index];
+            QStringList words{shown(axis.field), shown(labelOf(axis))};
+            for (const SweepValue& value : axis.values) {
+                words << shown(labelOf(value) + "=" + value.value.json).remove(' ');
+            }
+            return words.join(' ');
+        };
+        const QString first = shown(nodes + "0/params/rank");
+        QCOMPARE(shownAxis(0, 0), first + " rank_scale 0.5=0.5 1=1.0 all=1.0");
+        QCOMPARE(shownAxis(0, 1), R"(/initialisation/low_rank low_rank nlra_exact="exact" svd="svd" best="exact")");
+        QCOMPARE(shownAxis(0, 2),
+                 "/  {\"" + first + "_scale\":1,\"/seeds/init\":2}={\"" + first + "\":1.0,\"/seeds/init\":2}");
+        // What varied nothing, beside a rank of the node's own or in another kind, is left to fail.
+        QCOMPARE(shownAxis(1, 0), shown(nodes + "1/params/rank_scale rank_scale 1=1"));
+        QCOMPARE(shownAxis(1, 1), shown(nodes + "2/params/rank_scale rank_scale 1=1"));
+    }
+
     /// Until schema 4 an attention had all biases or none, and norms of each head or none.
     void schemaFourHadFlagsOfAttention()
     {

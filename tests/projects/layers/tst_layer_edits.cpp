@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Layers and shortcuts copied, pasted, removed, named and typed: what the edits leave of the document.
+#include "projects/check/validate.h"
 #include "projects/commands/clipboard.h"
 #include "projects/commands/typing.h"
 #include "projects/layers/block_edits.h"
@@ -134,6 +135,25 @@ private slots:
         QCOMPARE(sourcesOf(document), (std::vector<Shortcut>{{0, 1}, {1, 2}, {2, 3}, {1, 4}, {3, 4}, {4, 5}}));
         QCOMPARE(document.layout.groups, (std::vector<LayerGroup>{{"late", 3, 4}}));
         QVERIFY(!removeLayersEdit(document, {0, 5, 9}));
+    }
+
+    void stagesTrainNoMoreLayersThanThereAre()
+    {
+        Document document{findExample("staged-language")->project, {}};
+        const auto lengths = [&document] {
+            std::vector<double> found;
+            for (const Stage& stage : document.project.schedule.stages) {
+                found.push_back(stage.averageLength);
+            }
+            return found;
+        };
+        QCOMPARE(lengths(), (std::vector<double>{6, 8, 10, 12}));
+        perform(document, *removeLayersEdit(document, {5}));
+        QCOMPARE(lengths(), (std::vector<double>{6, 8, 10, 11}));
+        QCOMPARE(document.project.schedule.stages.back().always, (std::vector<std::int64_t>{1, 11}));
+        QVERIFY(!hasErrors(validate(document.project)));
+        perform(document, *removeLayersEdit(document, {1, 2, 3, 4}));
+        QCOMPARE(lengths(), (std::vector<double>{6, 7, 7, 7}));
     }
 
     void bothHalvesOfALayerMoveTogether()
