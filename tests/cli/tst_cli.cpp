@@ -357,6 +357,12 @@ private slots:
         QVERIFY(refused("/training/optimiser=adam").contains("did you mean \"adamw\"?"));
         QVERIFY(refused("/training/bacth=3").contains("did you mean \"batch\"?"));
         QVERIFY(refused("peak=3").contains("did you mean /training/learning_rate/peak?"));
+        QVERIFY(refused("batch=3").contains("did you mean /training/batch?"));
+        // A lone word that is a field: what is wrong is its value.
+        QVERIFY(refused("topology=ancre").contains("or a preset's name"));
+        QVERIFY(refused("topology=ancre-ingoin").contains("did you mean \"ancre-ingoing\"?"));
+        QVERIFY(!refused("topology=no-such-preset").contains("is no field"));
+        QVERIFY(!refused("schedule=no-such-preset").contains("is no field"));
         QVERIFY(refused("/training/steps").contains("expected FIELD=VALUE"));
     }
 

@@ -46,6 +46,16 @@ private slots:
         QVERIFY2(trained.code == 0, qPrintable(trained.errors));
     }
 
+    /// Also where the directory is not written by its name.
+    void newNamesTheProjectAfterItsDirectory()
+    {
+        QVERIFY(QDir().mkpath(path("here")));
+        QCOMPARE(run({"new", path("slashed/"), "--layers", "2"}).code, 0);
+        QCOMPARE(opened("slashed").name, std::string("slashed"));
+        QCOMPARE(runProcess({"new", ".", "--layers", "2"}, path("here")).code, 0);
+        QCOMPARE(opened("here").name, std::string("here"));
+    }
+
     /// A mixture from its parts to a trained run, and away in a bundle.
     void newMixesTexts()
     {
@@ -163,6 +173,25 @@ private slots:
         QCOMPARE(run({"set", path("kept"), "training.batch"}).code, 1);
         QCOMPARE(run({"set", path("kept")}).code, 1);
         QCOMPARE(run({"set", path("nowhere"), "training.batch=8"}).code, 2);
+    }
+
+    /// What is written is project.json, whatever file was read.
+    void setRefusesAFileOfAnotherName()
+    {
+        QCOMPARE(run({"new", path("twofold")}).code, 0);
+        const QString backup = path("twofold/backup.json");
+        const QString project = path("twofold/project.json");
+        QVERIFY(QFile::copy(project, backup));
+        QCOMPARE(run({"set", project, "training.batch=3"}).code, 0);
+        const QByteArray projectBefore = contents(project);
+        const QByteArray backupBefore = contents(backup);
+        QVERIFY(projectBefore != backupBefore);
+        const Ran ran = run({"set", backup, "training.steps=7"});
+        QCOMPARE(ran.code, 1);
+        QVERIFY2(ran.errors.contains("backup.json\", expected a project's directory or its project.json"),
+                 qPrintable(ran.errors));
+        QCOMPARE(contents(project), projectBefore);
+        QCOMPARE(contents(backup), backupBefore);
     }
 
     void aRunIsWatchedFromAnotherProcess()
@@ -314,6 +343,11 @@ private:
         QFile file(path(name));
         QVERIFY(file.open(QIODevice::WriteOnly));
         file.write(bytes);
+    }
+    static QByteArray contents(const QString& file)
+    {
+        QFile opened(file);
+        return opened.open(QIODevice::ReadOnly) ? opened.readAll() : QByteArray();
     }
     [[nodiscard]] projects::Project opened(const QString& name) const
     {

@@ -325,6 +325,31 @@ private slots:
         QCOMPARE(runProcess({"train", path("tiny"), "--resume-or-start"}).code, 1);
     }
 
+    /// What trains nothing makes no other project of it.
+    void theSameCommandOverlooksRemarks()
+    {
+        projects::Document remarked = tinyProject();
+        QVERIFY(projects::saveProject(path("remarked").toStdString(), remarked).ok());
+        const QStringList words{
+            "train", path("remarked"), "--run", path("remarked again"), "--resume-or-start", "--steps", "3"};
+        const Ran started = runProcess(words);
+        QVERIFY2(started.code == 0, qPrintable(started.errors));
+
+        remarked.project.name = "Called otherwise";
+        remarked.project.description = "hello";
+        remarked.project.sweeps.push_back({"seeds", {{"/seeds/init", {}, {{{}, {"1"}}, {{}, {"2"}}}}}});
+        QVERIFY(projects::saveProject(path("remarked").toStdString(), remarked).ok());
+        const Ran complete = runProcess(words);
+        QVERIFY2(complete.code == 4, qPrintable(complete.errors));
+
+        remarked.project.seeds.init += 1;
+        QVERIFY(projects::saveProject(path("remarked").toStdString(), remarked).ok());
+        const Ran refused = runProcess(words);
+        QCOMPARE(refused.code, 3);
+        QVERIFY2(refused.errors.contains("another project: seeds") && !refused.errors.contains("more)"),
+                 qPrintable(refused.errors));
+    }
+
     /// A schedule keeps what the run began with, however many steps the command asks for; another one is refused.
     void theSameCommandKeepsItsSchedule()
     {

@@ -71,7 +71,8 @@ Status setField(projects::Project& project, const std::string& text, const Conso
     if (!changed) {
         // If a lone word names no field but is the last part of a field's name, the error names that field.
         const bool isWord = field.find_first_of("/.") == std::string::npos;
-        return isWord ? projects::withField(project, field, value).error() : changed.error();
+        const bool isField = projects::fieldAt(project, projects::pointerFrom(field)).has_value();
+        return isWord && !isField ? projects::withField(project, field, value).error() : changed.error();
     }
     tellAdapted(project, *changed, console);
     project = *std::move(changed);

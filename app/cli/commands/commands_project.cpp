@@ -117,8 +117,12 @@ Result<projects::Project> sizedProject(const Arguments& arguments, const std::fi
         }
         *place = *tokeniser;
     }
+    const Result<std::filesystem::path> folder = absolutePath(directory);
+    if (!folder) {
+        return folder.error();
+    }
     projects::NewProject wanted = projects::proposalFor(source);
-    wanted.name = directory.filename().string();
+    wanted.name = folder->filename().string();
     wanted.topology = arguments.text("topology", wanted.topology);
     wanted.depth = arguments.integer("layers", wanted.depth);
     wanted.width = arguments.integer("width", wanted.width);
@@ -217,6 +221,11 @@ Judgement judged(const NamedProject& project)
 Exit runSet(const Arguments& arguments, const Console& console)
 {
     const std::filesystem::path given = arguments.positional(0);
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(given, ignored) && given.filename() != projects::kProjectFile) {
+        return console.fail(Exit::Usage, {"", "got \"" + given.string() + "\", expected a project's directory or its " +
+                                                  projects::kProjectFile + ", which set writes to"});
+    }
     Result<projects::Document> document = projects::loadProject(given);
     if (!document) {
         return console.fail(Exit::InvalidProject, document.error());
@@ -227,7 +236,6 @@ Exit runSet(const Arguments& arguments, const Console& console)
             return console.fail(Exit::Usage, set.error());
         }
     }
-    std::error_code ignored;
     const std::filesystem::path directory = std::filesystem::is_directory(given, ignored) ? given : given.parent_path();
     if (const Status saved = projects::saveProject(directory.empty() ? "." : directory, *document); !saved) {
         return console.fail(Exit::Usage, saved.error());
@@ -445,8 +453,7 @@ std::vector<Command> projectCommands()
            {"list", OptionKind::Flag, "", "list the examples"},
            {"data", OptionKind::Text, "PATH",
             "instead: a text or JSON Lines (.jsonl), also .gz and .zst, Parquet (.parquet), ready-made tokens (.bin), "
-            "or a "
-            "folder of such"},
+            "or a folder of such"},
            mixOption(),
            fieldOption(),
            {.name = "tokeniser",

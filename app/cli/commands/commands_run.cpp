@@ -70,15 +70,24 @@ std::string differenceText(const projects::Change& change)
     return change.placeText() + ": got " + orElse(change.after, "none") + ", expected " + orElse(change.before, "none");
 }
 
-/// The run's own project, but for the total of steps, which may be raised: the run keeps the schedule that it began
-/// with. `written` is the document without the command's steps, for which that schedule may have been stretched.
+/// What is trained otherwise. A name, a description and sweeps train nothing.
+std::vector<projects::Change> trainedOtherwise(const projects::Project& frozen, const projects::Project& project)
+{
+    std::vector<projects::Change> changes = projects::diff(frozen, project);
+    std::erase_if(changes, [](const projects::Change& change) { return change.part == projects::ChangedPart::Remark; });
+    return changes;
+}
+
+/// The run's own project, but for remarks and the total of steps, which may be raised: the run keeps the schedule that
+/// it began with. `written` is the document without the command's steps, for which that schedule may have been
+/// stretched.
 Status sameProject(const projects::Project& frozen, projects::Project written, const std::filesystem::path& run)
 {
     projects::Project stretched = written;
     trainFor(stretched, frozen.training.steps);
     written.training.steps = frozen.training.steps;
-    const std::vector<projects::Change> asWritten = projects::diff(frozen, written);
-    const std::vector<projects::Change> asStretched = projects::diff(frozen, stretched);
+    const std::vector<projects::Change> asWritten = trainedOtherwise(frozen, written);
+    const std::vector<projects::Change> asStretched = trainedOtherwise(frozen, stretched);
     const std::vector<projects::Change>& changes = asStretched.size() < asWritten.size() ? asStretched : asWritten;
     if (changes.empty()) {
         return Done{};
