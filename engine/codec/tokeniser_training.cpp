@@ -60,40 +60,50 @@ public:
         return Done{};
     }
 
-    /// False where the reader has closed the socket.
-    bool send(std::string_view text)
+    /// Sends what the socket takes within a moment, and takes that off the front of `text`. Listens too: the process
+    /// stops reading where nobody takes what it says. False where it has closed the socket.
+    bool send(std::string_view& text)
     {
-        while (!text.empty()) {
-            const ssize_t sent = ::send(m_socket.get(), text.data(), text.size(), MSG_NOSIGNAL);
-            if (sent < 0 && errno != EINTR) {
-                return false;
-            }
-            text.remove_prefix(sent > 0 ? static_cast<std::size_t>(sent) : 0);
+        const int ready = awaited(POLLIN | POLLOUT);
+        if ((ready & POLLIN) != 0 && !take()) {
+            return false;
         }
-        return true;
+        if ((ready & ~POLLIN) == 0) {
+            return true;
+        }
+        const ssize_t sent = ::send(m_socket.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+        text.remove_prefix(sent > 0 ? static_cast<std::size_t>(sent) : 0);
+        return sent >= 0 || passes(errno);
     }
     void endText() { ::shutdown(m_socket.get(), SHUT_WR); }
 
     /// Waits a moment for what it says; false once it has said everything.
-    bool listen()
-    {
-        pollfd ready{m_socket.get(), POLLIN, 0};
-        if (::poll(&ready, 1, kLookMilliseconds) <= 0) {
-            return true;
-        }
-        std::array<char, 4096> bytes{};
-        const ssize_t got = ::recv(m_socket.get(), bytes.data(), bytes.size(), 0);
-        if (got > 0) {
-            m_log.add({bytes.data(), static_cast<std::size_t>(got)});
-        }
-        return got > 0 || (got < 0 && errno == EINTR);
-    }
+    bool listen() { return awaited(POLLIN) == 0 || take(); }
 
     /// Whether it has done its work.
     bool wait() { return m_process->wait() == 0; }
     [[nodiscard]] const TrainerLog& log() const { return m_log; }
 
 private:
+    /// Which of `events` have come within a moment; 0: none.
+    [[nodiscard]] int awaited(short events) const
+    {
+        pollfd ready{m_socket.get(), events, 0};
+        return ::poll(&ready, 1, kLookMilliseconds) > 0 ? ready.revents : 0;
+    }
+    /// Hands on what it has said; false once it has said everything.
+    bool take()
+    {
+        std::array<char, 4096> bytes{};
+        const ssize_t got = ::recv(m_socket.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+        if (got > 0) {
+            m_log.add({bytes.data(), static_cast<std::size_t>(got)});
+        }
+        return got > 0 || (got < 0 && passes(errno));
+    }
+    /// Whether the socket may do later what it does not now.
+    static bool passes(int code) { return code == EINTR || code == EAGAIN; }
+
     std::optional<ChildProcess> m_process;
     FileDescriptor m_socket;
     TrainerLog m_log;
@@ -121,10 +131,20 @@ Status feed(TrainerProcess& trainer, const std::vector<Document>& documents, con
     }
     for (const Document& document : documents) {
         bool listens = true;
-        const Status sent = forEachPart(document, {}, [&](std::string_view part) -> Status {
-            listens = listens && trainer.send(part) && (part.ends_with('\n') || trainer.send("\n"));
+        const auto wanted = [&] { return stillWanted(watch, static_cast<double>(done) / static_cast<double>(all)); };
+        const auto send = [&](std::string_view text) {
+            Status status = Done{};
+            while (status && listens && !text.empty()) {
+                listens = trainer.send(text);
+                status = wanted();
+            }
+            return status;
+        };
+        const Status sent = forEachPart(document, {}, [&](std::string_view part) {
+            Status status = send(part);
+            status = status ? send(part.ends_with('\n') ? "" : "\n") : status;
             done += part.size();
-            return stillWanted(watch, static_cast<double>(done) / static_cast<double>(all));
+            return status ? wanted() : status;
         });
         if (!sent || !listens) {
             return sent;

@@ -130,6 +130,7 @@ Status TensorFiles::addIndexed(const fs::path& folder, const fs::path& index)
         if (Status added = add(*path, &tensors); !added) {
             return added;
         }
+        m_files.back().release(); // they may be more than a process may have open
     }
     return Done{};
 }
@@ -158,7 +159,6 @@ Status TensorFiles::add(const fs::path& path, const std::vector<std::string>* wa
             m_tensors[name] = {number, std::move(found->second)};
         }
     }
-    file->release();
     m_files.push_back(std::move(*file));
     return Done{};
 }

@@ -20,7 +20,8 @@ namespace residua::engine {
 [[nodiscard]] Result<std::filesystem::path> fileOf(const std::filesystem::path& folder, const std::string& name);
 
 /// The tensors of one safetensors file, or of the several that a model's index names. Headers are read, and tensors
-/// when they are asked for: nothing is held in memory.
+/// when they are asked for: nothing is held in memory. A single file stays open, so that its tensors can be read after
+/// its name is gone: a run that trains removes its older checkpoints.
 class TensorFiles {
 public:
     /// model.safetensors of a folder, or what its model.safetensors.index.json names: files of that folder alone, each

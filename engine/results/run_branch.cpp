@@ -9,6 +9,8 @@
 #include "engine/runs/run_writer.h"
 
 #include <algorithm>
+#include <system_error>
+#include <utility>
 
 namespace residua::engine {
 namespace {
@@ -61,6 +63,7 @@ RunInfo infoOf(const RunBranch& branch, const RunReader& reader, const RunInfo& 
     }
     info.created.clear();
     info.message.clear();
+    info.status = RunStatus::Running; // one that is cut off while it is made reads as interrupted
     info.step = branch.step;
     info.steps = branch.steps;
     const double known = parent.step == branch.step ? parent.loss : kNoLoss; // where the store is lost
@@ -70,6 +73,26 @@ RunInfo infoOf(const RunBranch& branch, const RunReader& reader, const RunInfo& 
     info.parentStep = branch.step;
     return info;
 }
+
+/// Removes a directory that is being made, unless it is kept.
+class UnfinishedDirectory {
+public:
+    explicit UnfinishedDirectory(fs::path path) : m_path(std::move(path)) {}
+    ~UnfinishedDirectory()
+    {
+        if (!m_path.empty()) {
+            std::error_code ignored;
+            fs::remove_all(m_path, ignored);
+        }
+    }
+    UnfinishedDirectory(const UnfinishedDirectory&) = delete;
+    UnfinishedDirectory& operator=(const UnfinishedDirectory&) = delete;
+
+    void keep() { m_path.clear(); }
+
+private:
+    fs::path m_path;
+};
 
 Result<RunWriter> created(const RunBranch& branch, RunInfo info, const RunFile& parent)
 {
@@ -103,15 +126,14 @@ Result<fs::path> makeBranch(const RunBranch& branch,
     if (!reader || !file) {
         return reader ? file.error() : reader.error();
     }
-    if (!std::ranges::binary_search(reader->checkpoints(), branch.step)) {
-        return Error{branch.parent.string(), "has no checkpoint of step " + std::to_string(branch.step)};
-    }
     const auto before = reader->project();
     const bool sameProject = before && *before == branch.project;
     auto writer = created(branch, infoOf(branch, *reader, file->info, sameProject), *file);
     if (!writer) {
         return writer.error();
     }
+    const fs::path directory = writer->directory();
+    UnfinishedDirectory unfinished(directory); // also where something throws
     copyNumbers(*reader, branch.step, before && before->topology.wiring == branch.project.topology.wiring, *writer);
     for (const Matrix& matrix : branch.matrices) {
         writer->matrix(matrix);
@@ -120,21 +142,20 @@ Result<fs::path> makeBranch(const RunBranch& branch,
     for (const RunEvent& event : branch.events) {
         writer->event(event);
     }
-    const fs::path directory = writer->directory();
     const auto gap = reader->gap(); // a damaged one is not handed on
     Status written = gap && *gap ? writeGap(directory, **gap) : Status(Done{});
     const auto import = readImport(branch.parent); // likewise
     written = written && import && *import ? writeImport(directory, **import) : written;
+    // First the rows, so that a branch that is cut off after its checkpoint goes on without a hole.
+    written = written ? writer->flush() : written;
     written = written ? putCheckpoint(directory) : written;
     RunInfo info = writer->info();
     info.status = RunStatus::Stopped;
-    written = written ? writer->flush() : written;
     written = written ? writer->update(info) : written;
     if (!written) {
-        std::error_code ignored;
-        fs::remove_all(directory, ignored);
         return written.error();
     }
+    unfinished.keep();
     return directory;
 }
 

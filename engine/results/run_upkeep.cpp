@@ -8,6 +8,8 @@
 #include "engine/runs/stop_request.h"
 #include "projects/base/free_name.h"
 
+#include <algorithm>
+
 namespace residua::engine {
 namespace {
 
@@ -34,6 +36,9 @@ Result<fs::path> forkRun(const fs::path& run, std::int64_t step, const fs::path&
     const auto reader = RunReader::open(run);
     if (!reader) {
         return reader.error();
+    }
+    if (!std::ranges::binary_search(reader->checkpoints(), step)) {
+        return Error{run.string(), "has no checkpoint of step " + std::to_string(step)};
     }
     const auto project = reader->project();
     const auto info = reader->info();

@@ -116,6 +116,19 @@ bool isOf(const RunInfo& run, const projects::SweepMember& member)
                               });
 }
 
+/// What a run was forked from tells more of the member than the fork, as long as the fork is not finished.
+bool isUnfinishedFork(const RunInfo& run)
+{
+    return !run.parent.empty() && run.status != RunStatus::Finished;
+}
+
+/// Whether the member is where `run` is rather than where `other` is.
+bool isBefore(const RunInfo& run, const RunInfo& other)
+{
+    const bool unfinished = isUnfinishedFork(run);
+    return unfinished != isUnfinishedFork(other) ? !unfinished : run.created > other.created;
+}
+
 /// The first of `differences`, and how many more there are.
 std::string listed(const std::vector<std::string>& differences)
 {
@@ -140,16 +153,16 @@ MemberStatus memberStatus(const fs::path& run, const projects::Project& project)
 
 MemberStatus memberStatusAmong(const std::vector<RunInfo>& runs, const projects::SweepMember& member)
 {
-    const RunInfo* newest = nullptr;
+    const RunInfo* first = nullptr;
     for (const RunInfo& run : runs) {
-        if (!isOf(run, member) || (newest != nullptr && newest->created >= run.created)) {
+        if (!isOf(run, member) || (first != nullptr && !isBefore(run, *first))) {
             continue;
         }
         const Result<RunReader> reader = RunReader::open(run.directory);
         const Result<projects::Project> frozen = reader ? reader->project() : Result<projects::Project>(reader.error());
-        newest = frozen && differencesOf(*frozen, run, member.project).empty() ? &run : newest;
+        first = frozen && differencesOf(*frozen, run, member.project).empty() ? &run : first;
     }
-    return newest != nullptr ? statusOfRun(newest->directory, member.project) : member::Pending{};
+    return first != nullptr ? statusOfRun(first->directory, member.project) : member::Pending{};
 }
 
 std::optional<double> finalLoss(const MemberStatus& status)

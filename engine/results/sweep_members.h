@@ -56,7 +56,7 @@ using MemberStatus = std::variant<member::Pending, member::Training, member::Cut
 [[nodiscard]] MemberStatus memberStatus(const std::filesystem::path& run, const projects::Project& project);
 /// The status of the newest of `runs` that is a member of any sweep at the same point of the grid (fields and
 /// values; of one that is known by its name alone, its label) and trains what this member does, but for the number of
-/// steps; Pending where none is. Blocking; any thread.
+/// steps; Pending where none is. A fork that is not finished comes after all others. Blocking; any thread.
 [[nodiscard]] MemberStatus memberStatusAmong(const std::vector<RunInfo>& runs, const projects::SweepMember& member);
 
 /// What members are compared by: the validation loss where there is one, otherwise the training loss. Nothing unless

@@ -71,11 +71,17 @@ Error divergence(const StepRecord& record, const projects::TrainingPlan& plan, s
     return {"step " + std::to_string(record.step), text.str()};
 }
 
-/// What to go on from. Nothing for a run that was cut off before its first checkpoint: it begins again.
-Result<std::optional<CheckpointFiles>> checkpointToResume(const ResumeRun& command, RunStatus status,
+/// What to go on from. Nothing for a run that was cut off before its first checkpoint: it begins again. A branch does
+/// not: it began with weights that no initialisation gives back.
+Result<std::optional<CheckpointFiles>> checkpointToResume(const ResumeRun& command, const RunInfo& info,
                                                           std::vector<std::string>& notes)
 {
-    if (!command.step && status != RunStatus::Finished && checkpointSteps(command.runDirectory).empty()) {
+    if (!command.step && info.status != RunStatus::Finished && checkpointSteps(command.runDirectory).empty()) {
+        if (!info.parent.empty()) {
+            return Error{command.runDirectory.string(), "has lost the weights that it began with, those of step " +
+                                                            std::to_string(info.parentStep) + " of " + info.parent +
+                                                            ": it has no checkpoint. Make it anew from there"};
+        }
         return std::optional<CheckpointFiles>();
     }
     Result<CheckpointFiles> loaded = findCheckpoint(command.runDirectory, command.step, &notes);
@@ -135,8 +141,7 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::resume(const ResumeRun& command, c
     }
     projects::Project& project = opened->project;
     goOnTo(project, command.steps.value_or(opened->info.steps), &opened->notes);
-    const Result<std::optional<CheckpointFiles>> checkpoint =
-        checkpointToResume(command, opened->info.status, opened->notes);
+    const Result<std::optional<CheckpointFiles>> checkpoint = checkpointToResume(command, opened->info, opened->notes);
     if (!checkpoint) {
         return checkpoint.error();
     }
@@ -166,6 +171,9 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::resume(const ResumeRun& command, c
     std::unique_ptr<ActiveRun> run(
         new ActiveRun(command.run, std::move(*trainer), std::move(*writer), command.device, sink));
     run->goOnFrom(*opened, again ? std::nullopt : std::optional(done));
+    if (onlyNote || opened->info.status == RunStatus::Failed) { // perhaps in what was due after its last step
+        run->guarded([&] { run->makeUp(done); });
+    }
     if (onlyNote) {
         run->guarded([&] { run->finish(RunStatus::Finished); });
     }
@@ -175,6 +183,7 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::resume(const ResumeRun& command, c
 void ActiveRun::goOnFrom(const OpenedRun& opened, std::optional<std::int64_t> checkpoint)
 {
     m_checkpointStep = checkpoint.value_or(-1);
+    m_recorder.goOnFrom(checkpoint.value_or(0));
     guarded([this] { announce(); });
     for (const std::string& note : opened.notes) {
         m_sink(Notice{m_id, note});
@@ -188,6 +197,21 @@ void ActiveRun::goOnFrom(const OpenedRun& opened, std::optional<std::int64_t> ch
         m_recorder.event(done, RunEventKind::OtherData, *opened.otherData);
     }
     m_recorder.event(done, RunEventKind::Resumed, "on " + m_device);
+}
+
+void ActiveRun::makeUp(std::int64_t step)
+{
+    if (step == 0) {
+        return; // nothing is due before the first
+    }
+    Due due = dueAfter(trainer().project().training, step);
+    if (const auto reader = RunReader::open(m_recorder.directory())) {
+        due.validation = due.validation && reader->metric(metric::kValidationLoss, step - 1).empty();
+        due.stability = due.stability && !std::ranges::binary_search(reader->matrixSteps(matrix::kStability), step);
+    }
+    if (const Status made = m_loop.measure(due); !made) {
+        failKept(made.error());
+    }
 }
 
 ActiveRun::ActiveRun(RunId id, std::unique_ptr<Trainer> trainer, RunWriter writer, std::string device,
@@ -437,14 +461,21 @@ void ActiveRun::finish(RunStatus status, const std::string& text)
 
 void ActiveRun::failKept(const Error& error)
 {
+    const bool isGrown = trainer().isGrownAhead();
     Status kept = Done{};
-    if (const auto failure = attempt([&] { kept = writeCheckpoint(); })) {
+    if (const auto failure = attempt([&] { kept = isGrown ? publish(m_loop.read()) : writeCheckpoint(); })) {
         kept = describe(*failure, trainer().project(), m_device);
     }
-    fail({error.place,
-          error.message + (kept ? "; the checkpoint of step " + std::to_string(m_checkpointStep) +
-                                      " is complete: put the data back as they were, and resume"
-                                : "; nor is there a checkpoint of what it had come to: " + kept.error().text())});
+    std::string what = isGrown ? "; no checkpoint was written of the network that has just grown; " : "; ";
+    if (!kept) {
+        what += "nor is there a checkpoint of what it had come to: " + kept.error().text();
+    } else if (m_checkpointStep >= 0) {
+        what += "the checkpoint of step " + std::to_string(m_checkpointStep) +
+                " is complete: put the data back as they were, and resume";
+    } else {
+        what += "there is no checkpoint yet";
+    }
+    fail({error.place, error.message + what});
 }
 
 void ActiveRun::fail(const Error& error)

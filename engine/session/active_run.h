@@ -54,6 +54,8 @@ private:
 
     /// What a run that is resumed begins with; without a checkpoint it begins again.
     void goOnFrom(const OpenedRun& opened, std::optional<std::int64_t> checkpoint);
+    /// Does what was due after the step that the run goes on from and that the record lacks.
+    void makeUp(std::int64_t step);
     void announce();
     /// What the record has to say, as notices and as events.
     void tellNotes();
@@ -68,7 +70,7 @@ private:
     void finish(RunStatus status, const std::string& text = {});
     void stopWhereAsked();
     /// Ends as Failed after a checkpoint: the weights are sound, what they were to learn from next is not. Where it
-    /// cannot be written either, both are told.
+    /// cannot be written either, both are told. None is written of a network that has grown and done no step since.
     void failKept(const Error& error);
     /// Ends without one: what is in memory cannot be trusted.
     void fail(const Error& error);

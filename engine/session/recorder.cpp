@@ -35,6 +35,19 @@ Recorder::Recorder(RunWriter writer, const std::string& device, std::int64_t ste
     m_info.steps = steps;
 }
 
+void Recorder::goOnFrom(std::int64_t step)
+{
+    const auto reader = RunReader::open(directory());
+    const bool isSame = m_info.step == step; // what run.json says then holds where the store is lost
+    const auto last = [&](const char* name, double known) {
+        const std::vector<MetricPoint> points = reader ? reader->metric(name) : std::vector<MetricPoint>();
+        return !points.empty() ? points.back().value : isSame ? known : kNoLoss;
+    };
+    m_info.loss = last(metric::kLoss, m_info.loss);
+    m_info.validationLoss = last(metric::kValidationLoss, m_info.validationLoss);
+    m_info.step = step;
+}
+
 void Recorder::add(const Progress& progress, std::int64_t step)
 {
     for (const StepRecord& record : progress.steps) {

@@ -29,6 +29,9 @@ public:
     /// For a run on `device` that ends after `steps`, be it new or resumed.
     Recorder(RunWriter writer, const std::string& device, std::int64_t steps);
 
+    /// The run goes on after `step`, and the writer has dropped the rows of later ones: run.json tells nothing of them
+    /// either.
+    void goOnFrom(std::int64_t step);
     /// Buffers all that an event of progress carries, after `step` steps.
     void add(const Progress& progress, std::int64_t step);
     void event(std::int64_t step, RunEventKind kind, const std::string& text);
@@ -41,7 +44,7 @@ public:
     [[nodiscard]] Status flush(RunStatus status, const std::string& message = {});
     /// What a person should know of the record, since the last call.
     [[nodiscard]] std::vector<std::string> takeNotes();
-    /// The last step of which progress was added.
+    /// The last step of which progress was added; at first the one that the run goes on from.
     [[nodiscard]] std::int64_t lastStep() const { return m_info.step; }
 
     [[nodiscard]] const std::filesystem::path& directory() const { return m_writer.directory(); }

@@ -70,11 +70,7 @@ Status TrainingLoop::step(Due& due)
     if (due.observation) {
         observe();
     }
-    Status status = due.validation ? validate() : Done{};
-    if (due.stability && status) {
-        status = measureStability();
-    }
-    return status;
+    return measure(due);
 }
 
 Findings TrainingLoop::read()
@@ -101,6 +97,15 @@ Findings TrainingLoop::read()
 void TrainingLoop::observe()
 {
     std::ranges::move(m_observer.observe(m_trainer->stepsDone()), std::back_inserter(m_waiting.matrices));
+}
+
+Status TrainingLoop::measure(const Due& due)
+{
+    Status status = due.validation ? validate() : Done{};
+    if (due.stability && status) {
+        status = measureStability();
+    }
+    return status;
 }
 
 Status TrainingLoop::validate()

@@ -66,6 +66,8 @@ public:
     [[nodiscard]] Findings read();
     /// The next reading has the network's matrices as they are now, too.
     void observe();
+    /// The same of the validation and of the stability, those of them that are due. The first error ends it.
+    [[nodiscard]] Status measure(const Due& due);
 
     [[nodiscard]] Trainer& trainer() { return *m_trainer; }
     [[nodiscard]] const Trainer& trainer() const { return *m_trainer; }

@@ -246,6 +246,7 @@ Status Trainer::step(LayerMagnitudes* magnitudes)
     }
     m_course.fillAbsent(pass, m_parts.network->parameters());
     ++m_step;
+    m_isGrownAhead = false;
     const double rate = projects::learningRateAt(plan, m_parts.project.schedule, m_step);
     const at::Tensor norm = m_optimiser->step(rate, m_course.untouched(pass, m_parts.network->parameters()));
     m_optimiser->clearGradients();
@@ -277,6 +278,7 @@ Result<std::optional<double>> Trainer::validationLoss(const std::function<Pass(s
 
 Result<std::optional<double>> Trainer::validate()
 {
+    applyDeterminism(m_parts.project.training.determinism); // a resumed run may be validated before its first step
     Result<std::optional<double>> loss = validationLoss([this](std::int64_t) { return passAfter(m_step); });
     if (loss && *loss) {
         m_validationLoss = std::isfinite(**loss) ? *loss : std::nullopt;
@@ -309,6 +311,7 @@ Result<std::optional<Matrix>> Trainer::degreeErrors()
 
 Result<std::vector<Matrix>> Trainer::stability()
 {
+    applyDeterminism(m_parts.project.training.determinism); // likewise
     Stability stability(*m_parts.network, *m_parts.dataset, m_parts.project, m_parts.device,
                         m_parts.project.training.validationBatches, m_step);
     while (!stability.atEnd()) {
@@ -374,6 +377,7 @@ Result<std::string> Trainer::growOver(const StageBorder& border)
     std::string note;
     {
         const Stopwatch stopwatch(m_seconds);
+        m_isGrownAhead = grows;
         note = m_course.grow(border, *m_parts.network, *m_optimiser);
     }
     if (const Status taken = take(after, m_step + 1); !taken) {

@@ -82,6 +82,9 @@ public:
     /// training batches are the next ones; where nothing is drawn one of them is enough. Of a network that grows the
     /// record's note says whether its outputs on some of the next batch are those of before.
     [[nodiscard]] Result<std::optional<StageRecord>> beginStage();
+    /// Whether the network has grown at a border after which no step was done. A checkpoint of it is not to be written:
+    /// it would be taken for one of before the border, and what goes on from it would grow once more.
+    [[nodiscard]] bool isGrownAhead() const { return m_isGrownAhead; }
 
     [[nodiscard]] std::int64_t stepsDone() const { return m_step; }
     /// Seconds spent in step(), in takeRecords() and at borders but for the losses that are taken there, those before a
@@ -129,6 +132,7 @@ private:
     std::int64_t m_units = 0;
     double m_seconds = 0;
     std::optional<double> m_validationLoss; ///< the last
+    bool m_isGrownAhead = false;
 };
 
 } // namespace residua::engine

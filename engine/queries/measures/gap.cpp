@@ -24,6 +24,7 @@
 #include <chrono>
 #include <cmath>
 #include <mutex>
+#include <stop_token>
 #include <thread>
 #include <utility>
 
@@ -367,7 +368,13 @@ private:
         // Features have one search, Adam on samples, for all methods that look at what follows; by the others they stay
         // as they start.
         if (projects::traitsOf(m_gap.methods[m_method]).looksAtWhatFollows) {
-            Result<AttentionFit> fit = fitKept(problem, m_cache, {});
+            std::stop_source stop;
+            const auto goOn = [&](const LowRankProgress& progress) {
+                if (!stillWanted(watch(), progress.fraction)) {
+                    stop.request_stop();
+                }
+            };
+            Result<AttentionFit> fit = fitKept(problem, m_cache, {goOn, stop.get_token()});
             if (!fit) {
                 return fit.error();
             }

@@ -149,6 +149,40 @@ private Q_SLOTS:
         QVERIFY2(failed->error.text().find("given up") != std::string::npos, failed->error.text().c_str());
     }
 
+    /// So does the fit of a head's features, which is one piece.
+    void aFitOfFeaturesCanBeGivenUp()
+    {
+        GapRequest request;
+        request.tag = kTag;
+        request.project = thinLanguage();
+        request.project.network.rank = projects::FullRank{};
+        request.methods = {Method::Lfai};
+        request.inputs = projects::LowRankInputs::Data;
+        for (projects::Node& node : request.project.network.blocks.front().graph.nodes) {
+            if (node.kind == "attention") {
+                node.params["weights"] = std::string("performer");
+                node.params["features"] = std::int64_t{5}; // which no other test has left in the cache
+                node.params["dropout"] = 0.0;
+            }
+        }
+        const std::unique_ptr<Query> query = queryFor(request);
+        std::optional<Event> answer;
+        while (!answer && !query->waits()) {
+            answer = query->advance();
+        }
+        QVERIFY(!answer);
+        // Neither to take the fits of weights, of which there are none, nor to write factors asks the watch.
+        int asked = 0;
+        while (!answer) {
+            answer = query->advance([&asked](double) {
+                ++asked;
+                return false;
+            });
+        }
+        QVERIFY(std::holds_alternative<QueryFailed>(*answer));
+        QCOMPARE(asked, 1);
+    }
+
     /// The network whose inputs the weights are fitted to is initialised under the run's watch too, of whose own
     /// network nothing is done then.
     void fitsToDataCanBeGivenUp()

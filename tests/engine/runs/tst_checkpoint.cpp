@@ -101,6 +101,22 @@ private slots:
         }
     }
 
+    /// A run that goes on training removes its older checkpoints, while others read them.
+    void isReadAfterItWasRemoved()
+    {
+        const Example example;
+        QVERIFY(example.write(m_run, 500));
+        const auto found = findCheckpoint(m_run, 500, nullptr);
+        QVERIFY2(found, found ? "" : found.error().text().c_str());
+        fs::remove_all(checkpointDirectory(m_run, 500));
+        for (const auto& [name, tensor] : example.model()) {
+            std::vector<std::byte> bytes(tensor.bytes.size());
+            const Status read = found->model.read(found->model.tensors().at(name), bytes);
+            QVERIFY2(read, read ? "" : read.error().text().c_str());
+            QVERIFY(std::ranges::equal(bytes, tensor.bytes));
+        }
+    }
+
     /// A tensor at a time; before the end there is none, and what is given up leaves nothing.
     void isWrittenInPieces()
     {

@@ -12,6 +12,8 @@
 #include <QTest>
 
 #include <cmath>
+#include <optional>
+#include <stdexcept>
 
 using namespace residua;
 using namespace residua::engine;
@@ -104,6 +106,49 @@ private slots:
         QVERIFY(!fs::exists(fork));
         QVERIFY(!forkRun(m_run, 10, m_run).ok());
         QCOMPARE(RunReader::open(m_run)->checkpoints().size(), std::size_t(2));
+    }
+
+    /// However it is cut off, nothing that lies there is taken for a run like its parent.
+    void aBranchIsNoFinishedRunBeforeItIsWhole()
+    {
+        {
+            auto writer = RunWriter::reopen(m_run, 20);
+            RunInfo info = writer->info();
+            info.status = RunStatus::Finished;
+            QVERIFY(writer->update(info).ok());
+        }
+        RunBranch branch;
+        branch.parent = m_run;
+        branch.step = 10;
+        branch.directory = m_runs / "branch";
+        std::optional<RunStatus> meanwhile;
+        std::size_t rows = 0;
+        const auto made = makeBranch(branch, [&](const fs::path& directory) -> Status {
+            meanwhile = readRunFile(directory)->info.status;
+            rows = RunReader::open(directory)->metric(metric::kLoss).size();
+            return Done{};
+        });
+        QVERIFY2(made.ok(), made ? "" : made.error().text().c_str());
+        QVERIFY(meanwhile == RunStatus::Running);
+        QCOMPARE(rows, std::size_t{10}); // before its checkpoint, with which it could go on
+        QVERIFY(readRunFile(*made)->info.status == RunStatus::Stopped);
+        branch.directory = m_runs / "thrown";
+        const auto throws = [](const fs::path&) -> Status { throw std::runtime_error("no memory"); };
+        QVERIFY_THROWS_EXCEPTION(std::runtime_error, static_cast<void>(makeBranch(branch, throws)));
+        QVERIFY(!fs::exists(branch.directory));
+    }
+
+    /// A run that trains on removes its older checkpoints while the weights of one are made into another network.
+    void aBranchIsMadeWhereItsCheckpointIsGone()
+    {
+        RunBranch branch;
+        branch.parent = m_run;
+        branch.step = 10;
+        branch.directory = m_runs / "branch";
+        fs::remove_all(m_run / "checkpoints");
+        const auto made = makeBranch(branch, [](const fs::path&) -> Status { return Done{}; });
+        QVERIFY2(made.ok(), made ? "" : made.error().text().c_str());
+        QVERIFY(!forkRun(m_run, 10).ok()); // which copies it
     }
 
     void aForkWithoutAPlaceLiesBesideItsParent()

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Which of a project's runs tell how far a member of its sweep is.
 #include "engine/results/run_reader.h"
+#include "engine/results/run_upkeep.h"
 #include "engine/results/sweep_members.h"
+#include "engine/runs/checkpoint.h"
 #include "engine/runs/run_files.h"
 #include "projects/library/examples.h"
 #include "tests/engine/runs/run_files_harness.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
 
 using namespace residua;
 using namespace residua::engine;
@@ -76,6 +82,52 @@ private slots:
         const auto renamed = projects::expand(project, {"c", {{"/training/steps", "length", {{{}, {"6"}}}}}});
         QVERIFY(renamed.ok());
         QVERIFY(std::holds_alternative<member::CutOff>(memberStatusAmong({*read}, renamed->front())));
+    }
+
+    /// A fork is a member too, and the newer one. It stands for the member once it is finished itself.
+    void aFinishedMemberThatIsForkedStaysFinished()
+    {
+        const projects::Project project = projects::findExample("linear-ancre")->project;
+        const auto grid = projects::expand(project, {"seeds", {{"/seeds/init", {}, {{{}, {"5"}}}}}});
+        QVERIFY(grid.ok());
+        const projects::SweepMember& member = grid->front();
+        const QTemporaryDir folder;
+        const fs::path run = fs::path(folder.path().toStdString()) / "run";
+        RunInfo info = exampleInfo();
+        info.name = member.project.name;
+        info.membership = member.membership;
+        info.steps = member.project.training.steps;
+        info.created = "2026-01-01T00:00:00Z";
+        {
+            auto writer = RunWriter::create(run, info, member.project, run.parent_path());
+            QVERIFY(writer);
+            QVERIFY(writeCheckpoint(run, {1, 8, 0.1, {}, {}}, {}, {}, {}).ok());
+            info.step = info.steps;
+            info.loss = 0.5;
+            info.status = RunStatus::Finished;
+            QVERIFY(writer->update(info));
+        }
+        const auto fork = forkRun(run, 1);
+        QVERIFY2(fork.ok(), fork ? "" : fork.error().text().c_str());
+        std::vector<RunInfo> runs{*RunReader::open(run)->info(), *RunReader::open(*fork)->info()};
+        QVERIFY(runs.back().created > runs.front().created);
+        const auto lossAmong = [&] { return finalLoss(memberStatusAmong(runs, member)); };
+        QCOMPARE(lossAmong(), std::optional(0.5));
+        std::ranges::reverse(runs);
+        QCOMPARE(lossAmong(), std::optional(0.5));
+        {
+            auto writer = RunWriter::reopen(*fork, 1);
+            QVERIFY(writer);
+            RunInfo ended = writer->info();
+            ended.step = ended.steps;
+            ended.loss = 0.25;
+            ended.status = RunStatus::Finished;
+            QVERIFY(writer->update(ended));
+        }
+        runs.front() = *RunReader::open(*fork)->info();
+        QCOMPARE(lossAmong(), std::optional(0.25));
+        runs.pop_back(); // without what it was forked from
+        QCOMPARE(lossAmong(), std::optional(0.25));
     }
 };
 

@@ -11,11 +11,14 @@
 
 #include <bit>
 #include <cmath>
+#include <csignal>
 #include <cstring>
 #include <limits>
 #include <map>
 #include <optional>
 #include <set>
+
+#include <sys/resource.h>
 
 using namespace residua;
 using namespace residua::engine;
@@ -217,6 +220,29 @@ private slots:
             }
         }
         QVERIFY(found == wanted);
+    }
+
+    /// A limit on file sizes fails a write as a full disk does: in part, and the same flush again goes through.
+    void aWriteThatFailsInPartLeavesWholeRecords()
+    {
+        auto writer = TensorBoardWriter::create(m_path, std::nullopt);
+        QVERIFY(writer);
+        const fs::path file = eventFiles(m_path).front();
+        for (std::int64_t step = 1; step <= 100; ++step) {
+            writer->scalar("loss/train", step, 1);
+        }
+        rlimit before = {};
+        ::getrlimit(RLIMIT_FSIZE, &before);
+        const auto heard = ::signal(SIGXFSZ, SIG_IGN);
+        const rlimit full{fs::file_size(file) + 1000, before.rlim_max};
+        ::setrlimit(RLIMIT_FSIZE, &full);
+        const bool flushed = writer->flush().ok();
+        ::setrlimit(RLIMIT_FSIZE, &before);
+        ::signal(SIGXFSZ, heard);
+        QVERIFY(!flushed);
+        QCOMPARE(readRecords(readAll(file)).value_or(std::vector<std::string>{}).size(), 1u);
+        QVERIFY(writer->flush());
+        QCOMPARE(readRecords(readAll(file)).value_or(std::vector<std::string>{}).size(), 101u);
     }
 
     void notANumberStays()

@@ -5,6 +5,7 @@
 #include "tests/engine/data/dataset_harness.h"
 #include "tests/support/test_program.h"
 
+#include <QDeadlineTimer>
 #include <QProcess>
 #include <QRegularExpression>
 #include <QTest>
@@ -159,7 +160,58 @@ private slots:
         }
     }
 
+    /// The trainer says something of each line with its reserved character: more than a socket holds unread.
+    void aTrainerThatSaysMuchIsListenedTo()
+    {
+        std::string reserved;
+        for (int i = 0; i < 5000; ++i) {
+            reserved += std::string(197, 'a') + "\u2585\n";
+        }
+        writeAll(m_folder / "reserved.txt", reserved + m_text + reserved);
+        const auto trained = trainTokeniser(trainingOn("reserved.txt"));
+        QVERIFY2(trained, trained ? "" : trained.error().text().c_str());
+    }
+
+    void aTrainerThatSpeaksBeforeItReadsIsListenedTo()
+    {
+        writeAll(m_folder / "large.txt", std::string(4'000'000, 'a'));
+        const OtherTrainer trainer(m_folder / "trainer", "yes | head -c 1000000 >&2; cat > /dev/null\n"
+                                                         "echo 'it makes nothing' >&2; exit 1\n");
+        QVERIFY2(refusalOf(trainingOn("large.txt")).endsWith("it makes nothing"),
+                 qPrintable(refusalOf(trainingOn("large.txt"))));
+    }
+
+    void aTrainerThatReadsNothingCanBeGivenUp()
+    {
+        writeAll(m_folder / "large.txt", std::string(4'000'000, 'a'));
+        const OtherTrainer trainer(m_folder / "trainer", "exec sleep 600\n");
+        const QDeadlineTimer patience(1000);
+        const auto stopped =
+            trainTokeniser(trainingOn("large.txt"), [&](const TokeniserProgress&) { return !patience.hasExpired(); });
+        QVERIFY(!stopped);
+        QVERIFY(patience.hasExpired());
+        QCOMPARE(QString::fromStdString(stopped.error().text()), QString("[data] its preparation was given up"));
+    }
+
 private:
+    /// A shell's script in the trainer's place.
+    class OtherTrainer {
+    public:
+        OtherTrainer(const std::filesystem::path& path, const std::string& script) : m_before(qgetenv(kVariable))
+        {
+            writeAll(path, "#!/bin/sh\n" + script);
+            std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+            qputenv(kVariable, QByteArray::fromStdString(path.string()));
+        }
+        ~OtherTrainer() { m_before.isNull() ? qunsetenv(kVariable) : qputenv(kVariable, m_before); }
+        OtherTrainer(const OtherTrainer&) = delete;
+        OtherTrainer& operator=(const OtherTrainer&) = delete;
+
+    private:
+        static constexpr const char* kVariable = "RESIDUA_TOKENISER_TRAINER";
+        QByteArray m_before;
+    };
+
     static QString refusalOf(const TokeniserTraining& training)
     {
         const auto trained = trainTokeniser(training);
