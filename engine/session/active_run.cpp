@@ -13,6 +13,7 @@
 #include "engine/runtime/device.h"
 #include "engine/runtime/failure.h"
 #include "engine/session/memory_report.h"
+#include "engine/session/resume_point.h"
 
 #include <algorithm>
 #include <cmath>
@@ -69,26 +70,6 @@ Error divergence(const StepRecord& record, const projects::TrainingPlan& plan, s
         text << "there is no checkpoint yet";
     }
     return {"step " + std::to_string(record.step), text.str()};
-}
-
-/// What to go on from. Nothing for a run that was cut off before its first checkpoint: it begins again. A branch does
-/// not: it began with weights that no initialisation gives back.
-Result<std::optional<CheckpointFiles>> checkpointToResume(const ResumeRun& command, const RunInfo& info,
-                                                          std::vector<std::string>& notes)
-{
-    if (!command.step && info.status != RunStatus::Finished && checkpointSteps(command.runDirectory).empty()) {
-        if (!info.parent.empty()) {
-            return Error{command.runDirectory.string(), "has lost the weights that it began with, those of step " +
-                                                            std::to_string(info.parentStep) + " of " + info.parent +
-                                                            ": it has no checkpoint. Make it anew from there"};
-        }
-        return std::optional<CheckpointFiles>();
-    }
-    Result<CheckpointFiles> loaded = findCheckpoint(command.runDirectory, command.step, &notes);
-    if (!loaded) {
-        return loaded.error();
-    }
-    return std::optional<CheckpointFiles>(std::move(*loaded));
 }
 
 } // namespace

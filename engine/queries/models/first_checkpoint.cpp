@@ -14,6 +14,10 @@ FirstCheckpoint::FirstCheckpoint(RunWriter writer, CompiledNetwork& network)
 
 Status FirstCheckpoint::begin()
 {
+    // What is cut off before its checkpoint is there says that its weights are from elsewhere.
+    if (const Status told = m_writer.flush(); !told) {
+        return told;
+    }
     CheckpointState state;
     state.cursors = Trainer::firstCursors();
     Result<CheckpointWriter> checkpoint =

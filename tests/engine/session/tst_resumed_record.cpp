@@ -7,6 +7,7 @@
 #include "engine/results/run_reader.h"
 #include "engine/results/run_upkeep.h"
 #include "engine/runs/run_files.h"
+#include "engine/runs/run_writer.h"
 #include "projects/library/presets.h"
 #include "tests/support/test_program.h"
 
@@ -104,6 +105,20 @@ private Q_SLOTS:
                            (m_folder / "run").string()) != std::string::npos,
                  said.c_str());
         QCOMPARE(tests::recordedLosses(m_folder / "fork").size(), std::size_t{4}); // nothing was dropped
+    }
+
+    void aRunWithLoadedWeightsDoesNotBeginAgainEither()
+    {
+        QVERIFY(tests::trainTo(tests::quickLanguage(6), m_folder / "run", 2));
+        {
+            auto writer = RunWriter::reopen(m_folder / "run", 2);
+            writer->event({0, RunEventKind::Imported, "weights from elsewhere"});
+            QVERIFY(writer->flush().ok());
+        }
+        fs::remove_all(m_folder / "run" / "checkpoints");
+        const std::string said = tests::resumeToEnd(m_folder / "run");
+        QVERIFY2(said.find("began with, weights from elsewhere: it has no checkpoint") != std::string::npos,
+                 said.c_str());
     }
 
     /// The data fail between a step and what is due after it.
