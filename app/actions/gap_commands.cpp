@@ -15,8 +15,10 @@
 #include "projects/studies/sweep_edits.h"
 #include "projects/studies/sweep_grid.h"
 #include "visualizers/gap/gap_view.h"
+#include "visualizers/runs/shown_runs.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 #include <utility>
 
@@ -78,6 +80,7 @@ GapCommands::GapCommands(DocumentSession& session, EngineBridge& engine, RunCont
     connect(&documents, &DocumentViews::placeChanged, this, &GapCommands::mark);
     connect(&session, &DocumentSession::opened, this, &GapCommands::openAnew);
     connect(&session, &DocumentSession::changed, this, &GapCommands::noticeEdit);
+    connect(&workspace.shownRuns(), &visualizers::ShownRuns::frontChanged, this, &GapCommands::noticeFront);
     connectEngine();
 }
 
@@ -103,6 +106,7 @@ void GapCommands::compute()
     if (!m_session.isOpen()) {
         return;
     }
+    m_notedFront = false; // what is said from here on is of the new question
     const GapView::Asked asked = m_view.asked();
     const std::string& run = m_workspace.shownRuns().front();
     if (asked.subject != GapView::Subject::Drawn && run.empty()) {
@@ -120,10 +124,12 @@ void GapCommands::compute()
     }
     request.projectDirectory = m_session.directory();
     m_drawn.reset();
+    m_run.clear();
     if (asked.subject == GapView::Subject::Drawn) {
         m_drawn = m_session.history().projectSnapshot();
         request.project = *m_drawn;
     } else {
+        m_run = run;
         request.runDirectory = run;
     }
     begin(std::move(request));
@@ -142,6 +148,7 @@ void GapCommands::begin(engine::GapRequest request)
 void GapCommands::showRecorded(const std::string& run)
 {
     m_drawn.reset();
+    m_run = run;
     const auto read = [run]() -> Result<std::optional<engine::Gap>> {
         const auto reader = engine::RunReader::open(run);
         return reader ? reader->gap() : Result<std::optional<engine::Gap>>(reader.error());
@@ -155,6 +162,7 @@ void GapCommands::showRecorded(const std::string& run)
                     : *gap ? QString()
                            : tr("The run in front has recorded none: its weights are whole, or its "
                                 "factors started as drawn."));
+        noticeFront();
     });
 }
 
@@ -171,6 +179,9 @@ void GapCommands::end(const QString& told)
     m_view.setWork(GapView::Work::Rests);
     m_view.tell(told);
     noticeEdit();
+    if (told.isEmpty()) { // else why it failed stays
+        noticeFront();
+    }
 }
 
 /// After an edit the bars stay for comparison; the view says that they show the project before it.
@@ -181,6 +192,23 @@ void GapCommands::noticeEdit()
     }
 }
 
+/// The bars stay where another run comes to the front; the view says whose they are.
+void GapCommands::noticeFront()
+{
+    const std::string& front = m_workspace.shownRuns().front();
+    if (m_run.empty() || m_tag != engine::QueryTag{}) {
+        return;
+    }
+    if (front != m_run) {
+        const visualizers::ShownRuns::Run* const run = m_workspace.shownRuns().find(m_run);
+        const QString folder = QString::fromStdString(std::filesystem::path(m_run).filename().string());
+        m_view.tell(tr("This is of %1: compute again to see the run in front.").arg(run ? run->facts.name : folder));
+        m_notedFront = true;
+    } else if (std::exchange(m_notedFront, false)) {
+        m_view.tell({});
+    }
+}
+
 void GapCommands::openAnew()
 {
     if (m_tag != engine::QueryTag{}) {
@@ -188,6 +216,7 @@ void GapCommands::openAnew()
     }
     ++m_asked;
     m_drawn.reset();
+    m_run.clear();
     m_view.setWork(GapView::Work::Rests);
     m_view.setGap({});
     m_view.tell({});

@@ -8,6 +8,7 @@
 #include <QObject>
 
 #include <cstdint>
+#include <string>
 
 namespace residua::visualizers {
 class GapView;
@@ -40,6 +41,7 @@ private:
     void take(engine::QueryTag tag, const engine::Gap& gap);
     void end(const QString& told);
     void noticeEdit();
+    void noticeFront();
     void openAnew();
     void choose(const visualizers::WeightPlace& place);
     void mark();
@@ -53,6 +55,8 @@ private:
     visualizers::GapView& m_view;
     engine::QueryTag m_tag{};          ///< of the question under way; 0: none is
     projects::ProjectSnapshot m_drawn; ///< whose draw is shown; null: none is
+    std::string m_run;                 ///< whose gap is shown; empty: no run's
+    bool m_notedFront = false;         ///< whether the view says that another run is in front
     std::uint64_t m_asked = 0;         ///< an answer to an older question is dropped
 };
 

@@ -55,11 +55,12 @@ void RecordCommands::exportReport()
         emit refused(tr("There is no run to report on: train the project first."));
         return;
     }
+    const std::string directory = run->directory; // the list is read anew while the dialog asks
     const QString name = QString::fromStdString(run->name);
     const QString path = QFileDialog::getSaveFileName(m_window, tr("Export the report of %1").arg(name),
                                                       name + QStringLiteral(".html"), tr("Page (*.html)"));
     if (!path.isEmpty()) {
-        m_archive.writeReport(run->directory, path);
+        m_archive.writeReport(directory, path);
     }
 }
 

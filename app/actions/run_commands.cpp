@@ -35,6 +35,7 @@ RunCommands::RunCommands(const DocumentSession& session, EngineBridge& engine, R
             [this](const std::string& run) { stop(run, 0); });
     connect(&workspace.view<RunsPanel>(), &RunsPanel::stopAtRequested, this, &RunCommands::askWhereToStop);
     connect(&workspace.view<RunsPanel>(), &RunsPanel::goOnRequested, this, &RunCommands::ask);
+    connect(&session, &DocumentSession::opened, this, &RunCommands::closeDialogs);
     connect(&controller, &RunController::retrofitted, this, &RunCommands::tellRetrofit);
     connect(&controller, &RunController::factorised, this, &RunCommands::tellFactors);
     connect(&controller, &RunController::copyRefused, this, [this](const QString& reason) {
@@ -98,7 +99,10 @@ void RunCommands::askToExport(const std::string& run)
 {
     inBackground(
         this, [run] { return readGoOnSource(run); },
-        [this, run](Result<GoOnSource> source) {
+        [this, run, project = m_session.directory()](Result<GoOnSource> source) {
+            if (project != m_session.directory()) {
+                return; // another project is open meanwhile
+            }
             if (!source) {
                 emit refused(QString::fromStdString(source.error().text()));
                 return;
@@ -106,10 +110,10 @@ void RunCommands::askToExport(const std::string& run)
             if (m_exportDialog) {
                 m_exportDialog->close();
             }
-            const auto proposal = m_session.directory() / std::filesystem::path(run).filename();
+            const auto proposal = project / std::filesystem::path(run).filename();
             m_exportDialog = new ExportDialog(std::move(*source), proposal, m_window);
-            connect(m_exportDialog, &ExportDialog::chosen, this, [this](engine::ExportRequest request) {
-                request.projectDirectory = m_session.directory();
+            connect(m_exportDialog, &ExportDialog::chosen, this, [this, project](engine::ExportRequest request) {
+                request.projectDirectory = project;
                 m_export = m_engine.exportNetwork(std::move(request));
             });
             connect(m_exportDialog, &QDialog::rejected, this, [this] { m_engine.giveUp(std::exchange(m_export, {})); });
@@ -169,7 +173,10 @@ void RunCommands::ask(const std::string& run, GoOnKind kind)
 {
     inBackground(
         this, [run] { return readGoOnSource(run); },
-        [this, kind](Result<GoOnSource> source) {
+        [this, kind, project = m_session.directory()](Result<GoOnSource> source) {
+            if (project != m_session.directory()) {
+                return; // another project is open meanwhile
+            }
             if (source) {
                 open(kind, std::move(*source));
             } else {
@@ -184,9 +191,23 @@ void RunCommands::open(GoOnKind kind, GoOnSource source)
         m_dialog->close();
     }
     m_dialog = new GoOnDialog(kind, std::move(source), m_session.project().topology, m_window);
-    connect(m_dialog, &GoOnDialog::chosen, this, &RunCommands::carryOut);
+    connect(m_dialog, &GoOnDialog::chosen, this, [this, project = m_session.directory()](GoOnRequest request) {
+        request.projectDirectory = project;
+        carryOut(request);
+    });
     connect(m_dialog, &QDialog::rejected, &m_controller, &RunController::giveUpCopy);
     m_dialog->show();
+}
+
+/// They are about runs of the project that was open.
+void RunCommands::closeDialogs()
+{
+    if (m_dialog) {
+        m_dialog->close();
+    }
+    if (m_exportDialog) {
+        m_exportDialog->close();
+    }
 }
 
 void RunCommands::carryOut(const GoOnRequest& request)

@@ -38,6 +38,7 @@ private:
     void showRunToSample();
     void ask(const std::string& run, GoOnKind kind);
     void open(GoOnKind kind, GoOnSource source);
+    void closeDialogs();
     void carryOut(const GoOnRequest& request);
     void connectExport();
     void askToExport(const std::string& run);

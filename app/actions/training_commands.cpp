@@ -118,11 +118,12 @@ void TrainingCommands::tellEnded(const engine::RunEnded& event)
     }
 }
 
-void TrainingCommands::tellTakenUp(int count)
+void TrainingCommands::tellTakenUp(int count, const std::filesystem::path& project)
 {
     m_banner.say(BannerKind::Note, tr("%n runs were waiting in the queue when Residua ended.", nullptr, count),
-                 {{tr("Go on with the queue"), [this] { m_actions.goOnWithQueue->trigger(); }},
-                  {tr("Forget them"), [this] { m_actions.clearQueue->trigger(); }}});
+                 {{tr("Go on with the queue"), [this] { m_controller.goOnWithQueue(); }},
+                  {tr("Forget them"), [this, project] { m_controller.forgetTakenUp(project); }}});
+    m_banner.whileTrue([this, project] { return m_controller.asksAboutTakenUp(project); });
 }
 
 } // namespace residua::app

@@ -4,6 +4,8 @@
 #include <QObject>
 #include <QString>
 
+#include <filesystem>
+
 class QWidget;
 
 namespace residua::engine {
@@ -38,7 +40,7 @@ private:
     void connectDevices(RunBar& bar);
     void enableQueue();
     void tellEnded(const engine::RunEnded& event);
-    void tellTakenUp(int count);
+    void tellTakenUp(int count, const std::filesystem::path& project);
 
     const WindowActions& m_actions;
     EngineBridge& m_engine;

@@ -145,6 +145,9 @@ Status DocumentSession::saveAs(const std::filesystem::path& directory)
     }
     m_autosave.stop();
     const bool moved = directory != m_directory;
+    if (moved && !isDraft() && !m_elsewhere) { // what it would recover is saved in the new place
+        static_cast<void>(projects::removeJournal(m_directory).ok());
+    }
     if (moved || m_keepsDraft) { // a folder that can be written has its journal again
         releasePlace();
         takePlace(directory);

@@ -7,6 +7,7 @@
 #include "visualizers/runs/shown_runs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <tuple>
 #include <utility>
@@ -155,7 +156,7 @@ void RunsModel::setLive(const std::string& directory, engine::RunStatus status, 
         if (m_runs[row].directory == directory) {
             m_runs[row].status = status;
             m_runs[row].step = step;
-            m_runs[row].loss = loss;
+            m_runs[row].loss = std::isnan(loss) ? m_runs[row].loss : loss;
             emit dataChanged(indexOf(row, State), indexOf(row, Loss));
         }
     }

@@ -30,7 +30,8 @@ public:
     explicit RunsModel(visualizers::ShownRuns& shown, QObject* parent = nullptr);
 
     void setRuns(std::vector<engine::RunInfo> runs);
-    /// The row of a growing run: its numbers are ahead of its run.json.
+    /// The row of a growing run: its numbers are ahead of its run.json. A loss of NaN, which is not known yet, leaves
+    /// the earlier one.
     void setLive(const std::string& directory, engine::RunStatus status, std::int64_t step, double loss);
     /// Sets the theme of the curves' colours, which stand beside the names.
     void setTheme(resources::Theme theme);

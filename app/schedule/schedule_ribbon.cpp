@@ -66,6 +66,11 @@ ScheduleRibbon::ScheduleRibbon(const Look& look, QWidget* parent) : QWidget(pare
 void ScheduleRibbon::setPlan(const projects::StageSchedule& schedule, const projects::TrainingPlan& plan,
                              std::int64_t depth)
 {
+    const bool same = schedule == m_schedule && plan == m_plan && depth == m_depth;
+    if (same && m_drag.part != RibbonPart::None) {
+        emit previewed(); // the costs may be others; the drag goes on
+        return;
+    }
     m_plan = plan;
     m_depth = depth;
     m_schedule = schedule;

@@ -350,6 +350,10 @@ void SweepPanel::preview()
             }
         }
         takeGrid(made.grid);
+        m_gridOf = asked;
+        if (m_queueOf == asked) {
+            queue();
+        }
     });
 }
 
@@ -453,8 +457,13 @@ void SweepPanel::begin()
     }
 }
 
+/// The grid that is shown may be of before the last edit: then the members are queued when they are known.
 void SweepPanel::queue()
 {
+    if (m_gridOf != m_asked) {
+        m_queueOf = m_asked;
+        return;
+    }
     emit queueRequested(m_grid.trainable());
 }
 

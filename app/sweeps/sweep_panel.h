@@ -81,6 +81,8 @@ private:
     std::vector<std::pair<std::string, engine::RunStatus>> m_known; ///< of the runs, when the statuses were last read
     std::uint64_t m_statusesAsked = 0;                              ///< as m_asked, for the members' statuses
     std::uint64_t m_asked = 0;                                      ///< previews; an answer to an older one is dropped
+    std::uint64_t m_gridOf = 0;                                     ///< the preview that m_grid shows
+    std::uint64_t m_queueOf = 0;                                    ///< the preview to be queued when it is made
     QTimer m_soon{this};
     bool m_stale = true;
     QStackedLayout* m_pages;

@@ -6,6 +6,7 @@
 #include "projects/model/training_plan.h"
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 
 namespace residua::app {
@@ -29,6 +30,7 @@ struct GoOnRequest {
     double rankShare = projects::RankScale{}.scale;
     projects::LowRankMethod method = engine::FactoriseRequest{}.method;
     projects::LowRankInputs inputs = engine::FactoriseRequest{}.inputs;
+    std::filesystem::path projectDirectory = {}; ///< of the project whose run it is
 };
 
 } // namespace residua::app

@@ -19,11 +19,11 @@ namespace {
 
 /// What the engine needs to know to make a copy of a run.
 template <class Request>
-Request questionFrom(const GoOnRequest& request, const std::filesystem::path& project)
+Request questionFrom(const GoOnRequest& request)
 {
     Request question;
     question.runDirectory = request.run;
-    question.projectDirectory = project;
+    question.projectDirectory = request.projectDirectory;
     question.otherData = request.otherData;
     question.step = request.step;
     question.steps = request.steps;
@@ -62,10 +62,9 @@ RunController::RunController(DocumentSession& session, EngineBridge& engine, QOb
     followCopies();
     connect(&m_queue, &RunQueue::failed, this,
             [this](const Error& error) { emit refused(QString::fromStdString(error.text())); });
-    connect(&m_queue, &RunQueue::takenUp, this, [this](int count) {
-        m_held = true; // runs queued in an earlier session do not start unasked
+    connect(&m_queue, &RunQueue::takenUp, this, [this](int count, const std::filesystem::path& project) {
         emit queueChanged();
-        emit queueTakenUp(count);
+        emit queueTakenUp(count, project);
     });
 }
 
@@ -74,7 +73,7 @@ void RunController::followCopies()
     const auto take = [this](const auto& made, auto told) {
         if (made.tag == m_copy) {
             (this->*told)(made);
-            resumeCopy(made.runDirectory);
+            resumeCopy(made.runDirectory, m_goOn);
         }
     };
     connect(&m_engine, &EngineBridge::retrofitReady, this,
@@ -123,6 +122,7 @@ void RunController::stop()
 void RunController::skip()
 {
     m_held = false;
+    m_queue.release();
     endRun();
     emit queueChanged();
 }
@@ -146,6 +146,7 @@ void RunController::resume(const std::filesystem::path& runDirectory)
 {
     engine::ResumeRun command;
     command.runDirectory = runDirectory;
+    command.projectDirectory = m_session.directory();
     static_cast<void>(launch(std::move(command)));
 }
 
@@ -153,6 +154,7 @@ bool RunController::resume(const GoOnRequest& request)
 {
     engine::ResumeRun command;
     command.runDirectory = request.run;
+    command.projectDirectory = request.projectDirectory;
     command.otherData = request.otherData;
     command.step = request.step;
     command.steps = request.steps;
@@ -165,7 +167,6 @@ bool RunController::launch(engine::ResumeRun command)
         emit refused(tr("Another run is under way: stop it first."));
         return false;
     }
-    command.projectDirectory = m_session.directory();
     command.device = m_device;
     m_progress = {};
     m_engine.resumeRun(std::move(command));
@@ -232,6 +233,7 @@ void RunController::push(std::vector<engine::StartRun> commands)
 void RunController::goOnWithQueue()
 {
     m_held = false;
+    m_queue.release();
     emit queueChanged();
     startNext();
 }
@@ -242,6 +244,13 @@ void RunController::clearQueue()
     emit queueChanged();
 }
 
+void RunController::forgetTakenUp(const std::filesystem::path& projectDirectory)
+{
+    m_queue.clearLeft(projectDirectory);
+    emit queueChanged();
+    startNext(); // what was queued behind them
+}
+
 void RunController::takeUpQueue()
 {
     m_queue.takeUp(m_session.directory(), m_device);
@@ -249,7 +258,7 @@ void RunController::takeUpQueue()
 
 void RunController::startNext()
 {
-    if (m_phase != RunPhase::Idle || m_held || m_queue.empty()) {
+    if (m_phase != RunPhase::Idle || m_queue.empty() || queueHeld()) {
         return;
     }
     engine::StartRun command = m_queue.pop();
@@ -260,7 +269,9 @@ void RunController::startNext()
 
 void RunController::fork(const std::filesystem::path& runDirectory, std::int64_t step)
 {
-    fork(GoOnRequest{GoOnKind::Fork, runDirectory.string(), step, 0});
+    GoOnRequest request{GoOnKind::Fork, runDirectory.string(), step, 0};
+    request.projectDirectory = m_session.directory();
+    fork(request);
 }
 
 void RunController::fork(const GoOnRequest& request)
@@ -273,14 +284,13 @@ void RunController::fork(const GoOnRequest& request)
             emit refused(QString::fromStdString(copy.error().text()));
             return;
         }
-        m_goOn = request;
-        resumeCopy(*copy);
+        resumeCopy(*copy, request);
     });
 }
 
 void RunController::retrofit(const GoOnRequest& request)
 {
-    auto question = questionFrom<engine::RetrofitRequest>(request, m_session.directory());
+    auto question = questionFrom<engine::RetrofitRequest>(request);
     question.topology = request.topology;
     m_goOn = request;
     m_copy = m_engine.retrofit(std::move(question));
@@ -288,7 +298,7 @@ void RunController::retrofit(const GoOnRequest& request)
 
 void RunController::factorise(const GoOnRequest& request)
 {
-    auto question = questionFrom<engine::FactoriseRequest>(request, m_session.directory());
+    auto question = questionFrom<engine::FactoriseRequest>(request);
     question.rank = projects::RankScale{request.rankShare};
     question.method = request.method;
     question.inputs = request.inputs;
@@ -301,8 +311,8 @@ void RunController::giveUpCopy()
     m_engine.giveUp(std::exchange(m_copy, {})); // what it still answers is of no later question
 }
 
-/// A copy that was made of a run, from its only checkpoint.
-void RunController::resumeCopy(const std::filesystem::path& copy)
+/// A copy that was made of a run as the request said, from its only checkpoint.
+void RunController::resumeCopy(const std::filesystem::path& copy, const GoOnRequest& request)
 {
     emit forked(copy);
     if (m_phase != RunPhase::Idle) {
@@ -310,9 +320,10 @@ void RunController::resumeCopy(const std::filesystem::path& copy)
     }
     engine::ResumeRun command;
     command.runDirectory = copy;
-    command.otherData = m_goOn.otherData;
-    if (m_goOn.steps > 0) {
-        command.steps = m_goOn.steps;
+    command.projectDirectory = request.projectDirectory;
+    command.otherData = request.otherData;
+    if (request.steps > 0) {
+        command.steps = request.steps;
     }
     static_cast<void>(launch(std::move(command)));
 }

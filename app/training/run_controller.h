@@ -24,7 +24,7 @@ enum class RunPhase { Idle, Starting, Running, Paused, Stopping };
 struct RunProgress {
     std::int64_t step = 0;
     std::int64_t steps = 0;
-    double loss = 0;
+    double loss = engine::kNoLoss;           ///< the last; NaN before the first
     double validationLoss = engine::kNoLoss; ///< the last; NaN before the first
     double seconds = 0;                      ///< of training, earlier parts of a resumed run added up
     double unitsPerSecond = 0;
@@ -80,18 +80,26 @@ public:
     /// The names of the queued runs, the next first.
     [[nodiscard]] std::vector<std::string> queuedNames() const { return m_queue.names(); }
     [[nodiscard]] std::size_t queued() const { return m_queue.size(); }
-    /// Whether the queue waits for goOnWithQueue(): after stop(), and where there is no engine.
-    [[nodiscard]] bool queueHeld() const { return m_held && !m_queue.empty(); }
+    /// Whether the queue waits for goOnWithQueue(): after stop(), where there is no engine, and where the next was left
+    /// by an earlier session.
+    [[nodiscard]] bool queueHeld() const { return !m_queue.empty() && (m_held || m_queue.nextWasLeft()); }
     void goOnWithQueue();
     void clearQueue();
     /// Queues again the runs that an earlier session left in the open project's queue; they wait for goOnWithQueue().
     void takeUpQueue();
+    /// Whether runs of that project were taken up that still wait for goOnWithQueue().
+    [[nodiscard]] bool asksAboutTakenUp(const std::filesystem::path& projectDirectory) const
+    {
+        return m_queue.hasLeft(projectDirectory);
+    }
+    /// Forgets those; the others in the queue stay.
+    void forgetTakenUp(const std::filesystem::path& projectDirectory);
 
 signals:
     void phaseChanged();
     void queueChanged();
-    /// `count` runs that an earlier session queued wait.
-    void queueTakenUp(int count);
+    /// `count` runs that an earlier session queued in that project wait.
+    void queueTakenUp(int count, const std::filesystem::path& projectDirectory);
     /// A copy of a run has been made.
     void forked(const std::filesystem::path& runDirectory);
     void retrofitted(const residua::engine::RetrofitReady& made);
@@ -114,7 +122,7 @@ private:
     void startNext();
     void endRun();
     void followCopies();
-    void resumeCopy(const std::filesystem::path& copy);
+    void resumeCopy(const std::filesystem::path& copy, const GoOnRequest& request);
     [[nodiscard]] bool prepare();
     [[nodiscard]] bool givePlace();
     void setPhase(RunPhase phase);
@@ -133,7 +141,7 @@ private:
     bool m_held = false;
     bool m_ofQueue = false;    ///< whether the run that was started last waited in it
     engine::QueryTag m_copy{}; ///< the last retrofit or factorisation that was asked for
-    GoOnRequest m_goOn;        ///< how the copy that is being made is to go on
+    GoOnRequest m_goOn;        ///< how that copy is to go on
 };
 
 } // namespace residua::app

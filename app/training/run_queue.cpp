@@ -152,7 +152,7 @@ std::vector<std::string> RunQueue::names() const
 void RunQueue::push(engine::StartRun command)
 {
     fs::path file = nextFile(command.projectDirectory);
-    m_waiting.push_back({std::move(command), std::move(file)});
+    m_waiting.push_back({std::move(command), std::move(file), Begins::InTurn});
     keep(m_waiting.back());
 }
 
@@ -191,6 +191,29 @@ void RunQueue::clear()
     }
 }
 
+bool RunQueue::hasLeft(const fs::path& projectDirectory) const
+{
+    return std::ranges::any_of(m_waiting, [&](const Waiting& waiting) { return waiting.wasLeftIn(projectDirectory); });
+}
+
+void RunQueue::release()
+{
+    for (Waiting& waiting : m_waiting) {
+        waiting.begins = Begins::InTurn;
+    }
+}
+
+void RunQueue::clearLeft(const fs::path& projectDirectory)
+{
+    std::erase_if(m_waiting, [&](const Waiting& waiting) {
+        const bool left = waiting.wasLeftIn(projectDirectory);
+        if (left) {
+            forget(waiting.file);
+        }
+        return left;
+    });
+}
+
 void RunQueue::forget(const fs::path& file)
 {
     visualizers::startOn(m_files, [file] {
@@ -214,11 +237,11 @@ void RunQueue::takeUp(const fs::path& projectDirectory, const std::string& devic
                     command.membership = std::move(membership);
                     command.projectDirectory = projectDirectory;
                     command.device = device;
-                    m_waiting.push_back({std::move(command), file});
+                    m_waiting.push_back({std::move(command), file, Begins::WhenAsked});
                 }
             }
             if (m_waiting.size() > before) {
-                emit takenUp(static_cast<int>(m_waiting.size() - before));
+                emit takenUp(static_cast<int>(m_waiting.size() - before), projectDirectory);
             }
             if (!left.status) {
                 emit failed(left.status.error());

@@ -34,19 +34,35 @@ public:
     /// The one that was popped last waits again, as the next. Precondition: there is one, and it was not put back yet.
     void putBack();
     void clear();
-    /// Puts what an earlier session left in that project's folder at the end, to be trained on `device`.
+    /// Puts what an earlier session left in that project's folder at the end, to be trained on `device`. It counts as
+    /// left until release().
     void takeUp(const std::filesystem::path& projectDirectory, const std::string& device);
+    /// Whether the next was left by an earlier session. Precondition: not empty.
+    [[nodiscard]] bool nextWasLeft() const { return m_waiting.front().begins == Begins::WhenAsked; }
+    [[nodiscard]] bool hasLeft(const std::filesystem::path& projectDirectory) const;
+    /// What was left waits as any other.
+    void release();
+    /// Forgets what was left in that project's folder.
+    void clearLeft(const std::filesystem::path& projectDirectory);
 
 signals:
     /// So many runs of an earlier session wait again.
-    void takenUp(int count);
+    void takenUp(int count, const std::filesystem::path& projectDirectory);
     /// A run cannot be kept, or not be read back.
     void failed(const residua::Error& error);
 
 private:
+    /// Runs that an earlier session left do not begin unasked.
+    enum class Begins { InTurn, WhenAsked };
     struct Waiting {
         engine::StartRun command;
         std::filesystem::path file;
+        Begins begins = Begins::InTurn;
+
+        [[nodiscard]] bool wasLeftIn(const std::filesystem::path& projectDirectory) const
+        {
+            return begins == Begins::WhenAsked && command.projectDirectory == projectDirectory;
+        }
     };
     void keep(const Waiting& waiting);
     void forget(const std::filesystem::path& file);

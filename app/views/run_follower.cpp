@@ -212,8 +212,8 @@ void RunFollower::follow(const engine::RunInfo& run)
 /// Reads all of a run. What the engine tells of it meanwhile waits for what came before.
 void RunFollower::request(const std::string& directory)
 {
-    if (isLive(directory) && !m_pending) {
-        m_pending.emplace();
+    if (isLive(directory) && !isPending(directory)) { // what waits of an earlier run is read with that run's files
+        m_pending = Pending{directory, {}};
     }
     if (m_reading.insert(directory).second) {
         m_loader.load(directory);
@@ -270,19 +270,27 @@ void RunFollower::onProgress(const engine::Progress& progress)
         return; // another project is open meanwhile
     }
     tellPhase();
-    if (m_pending) {
-        merge(*m_pending, progress);
+    const std::string live = m_controller.runDirectory().string();
+    if (isPending(live)) {
+        merge(m_pending->progress, progress);
     } else {
-        m_shown.add(m_controller.runDirectory().string(), numbersOf(progress));
-        m_shown.addStages(m_controller.runDirectory().string(), progress.stages);
+        m_shown.add(live, numbersOf(progress));
+        m_shown.addStages(live, progress.stages);
     }
 }
 
-void RunFollower::applyPending()
+bool RunFollower::isPending(const std::string& directory) const
 {
-    if (const auto pending = std::exchange(m_pending, std::nullopt)) {
-        m_shown.add(m_controller.runDirectory().string(), numbersOf(*pending));
-        m_shown.addStages(m_controller.runDirectory().string(), pending->stages);
+    return m_pending && m_pending->run == directory;
+}
+
+/// Adds what waited until that run was read; the run may have ended meanwhile.
+void RunFollower::applyPending(const std::string& directory)
+{
+    if (isPending(directory)) {
+        m_shown.add(directory, numbersOf(m_pending->progress));
+        m_shown.addStages(directory, m_pending->progress.stages);
+        m_pending.reset();
     }
 }
 
@@ -313,8 +321,8 @@ void RunFollower::onLoaded(const std::shared_ptr<const RunRecord>& record)
             m_marks[directory] = record->mark();
         }
     }
-    if (whole && isLive(directory)) {
-        applyPending();
+    if (whole) {
+        applyPending(directory);
     }
 }
 
@@ -334,9 +342,7 @@ void RunFollower::onFailed(const std::string& directory, const QString& reason)
     if (m_shown.find(directory)) { // else it went to the trash while it was being read
         emit refused(reason);
     }
-    if (isLive(directory)) {
-        applyPending();
-    }
+    applyPending(directory);
 }
 
 void RunFollower::tellRate(const RunRecord& record)
@@ -357,8 +363,8 @@ void RunFollower::showFeature(int feature)
     inBackground(
         m_archive.thread(), this, [run, feature] { return engine::featureHistory(run, feature); },
         [this, run, feature](const Result<std::vector<engine::Matrix>>& history) {
-            if (run != m_shown.front()) {
-                return;
+            if (run != m_shown.front() || m_workspace.shownMatrices().wantedFeature() != feature) {
+                return; // it was given up meanwhile
             }
             if (!history) {
                 emit refused(QString::fromStdString(history.error().text()));

@@ -63,7 +63,8 @@ private:
     void onProgress(const engine::Progress& progress);
     void onLoaded(const std::shared_ptr<const RunRecord>& record);
     void onFailed(const std::string& directory, const QString& reason);
-    void applyPending();
+    void applyPending(const std::string& directory);
+    [[nodiscard]] bool isPending(const std::string& directory) const;
     void tellRate(const RunRecord& record);
     void showFeature(int feature);
     [[nodiscard]] QString startOf(const std::string& directory) const;
@@ -72,6 +73,12 @@ private:
     [[nodiscard]] bool isHere(const std::filesystem::path& directory) const;
     [[nodiscard]] std::vector<std::filesystem::path> runsElsewhere() const;
     [[nodiscard]] bool isLive(const std::string& directory) const;
+
+    /// What the engine tells of a run while what is before it is being read.
+    struct Pending {
+        std::string run; ///< its directory
+        engine::Progress progress;
+    };
 
     DocumentSession& m_session;
     RunController& m_controller;
@@ -84,10 +91,10 @@ private:
     int m_lists = 0; ///< of runs, under way
     /// For each project, its runs that lie outside its own runs folder.
     std::map<std::filesystem::path, std::vector<std::filesystem::path>> m_elsewhere;
-    std::set<std::string> m_reading;           ///< runs that are being read from their beginning
-    std::map<std::string, RunMark> m_marks;    ///< what was read of each run that is shown
-    std::optional<engine::Progress> m_pending; ///< of the live run, while what is before it is being read
-    std::int64_t m_featureStep = -1;           ///< the last checkpoint that the single feature shown was read from
+    std::set<std::string> m_reading;        ///< runs that are being read from their beginning
+    std::map<std::string, RunMark> m_marks; ///< what was read of each run that is shown
+    std::optional<Pending> m_pending;
+    std::int64_t m_featureStep = -1; ///< the last checkpoint that the single feature shown was read from
 };
 
 } // namespace residua::app

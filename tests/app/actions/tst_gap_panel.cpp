@@ -122,6 +122,14 @@ private slots:
         m_window->findChild<QComboBox*>(QStringLiteral("gapSubject"))->setCurrentIndex(2);
         press("gapCompute");
         QTRY_COMPARE_WITH_TIMEOUT(table().rowCount(), 1 + 2 * 7, kPatience);
+        // It stays where another run comes to the front, and says of which run it is.
+        auto& shown = m_window->workspace().shownRuns();
+        const std::string asked = shown.front();
+        const auto& runs = m_window->workspace().runsModel().runs();
+        shown.bringToFront(runs.front().directory == asked ? runs.back().directory : runs.front().directory);
+        QVERIFY2(state().contains("compute again"), qPrintable(state()));
+        shown.bringToFront(asked);
+        QVERIFY2(!state().contains("compute again"), qPrintable(state()));
     }
 
     /// Where no weight has a rank below the full one, the panel says so, and how to give the network one.

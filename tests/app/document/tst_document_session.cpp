@@ -83,6 +83,19 @@ private slots:
         QVERIFY(!session.modified());
     }
 
+    /// The changes went to the other folder: the first opens as it was saved.
+    void savingElsewhereLeavesNoJournalBehind()
+    {
+        DocumentSession session(m_drafts);
+        QVERIFY(session.open(m_project).ok());
+        QVERIFY(session.perform(projects::SetField{"/name", {"Moved"}}).ok());
+        session.flushJournal();
+        QVERIFY(session.saveAs(pathOf(m_folder->filePath("another"))).ok());
+        QVERIFY(session.open(m_project).ok());
+        QCOMPARE(session.origin(), Origin::Saved);
+        QCOMPARE(session.project(), example().project);
+    }
+
     void reopeningTakesUpWhatWasJustChanged()
     {
         DocumentSession session(m_drafts);

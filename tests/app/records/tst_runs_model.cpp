@@ -2,6 +2,7 @@
 #include "app/look/format.h"
 #include "app/look/theme.h"
 #include "app/records/runs_model.h"
+#include "app/training/run_controller.h"
 #include "tests/support/test_program.h"
 #include "visualizers/runs/shown_runs.h"
 
@@ -146,6 +147,14 @@ private slots:
         QCOMPARE(m_model->runAt(cell)->step, std::int64_t(7));
         m_shown->overlay("/runs/c");
         QCOMPARE(cell.siblingAtColumn(RunsModel::Name).data(Qt::CheckStateRole).toInt(), int(Qt::Checked));
+    }
+
+    /// As of a resumed run until it tells the first.
+    void aLossThatIsNotKnownYetLeavesTheEarlier()
+    {
+        m_model->setLive("/runs/c", engine::RunStatus::Stopped, 7, 0.5);
+        m_model->setLive("/runs/c", engine::RunStatus::Running, 7, RunProgress().loss);
+        QCOMPARE(m_model->runAt(m_model->indexOf("/runs/c"))->loss, 0.5);
     }
 
 private:

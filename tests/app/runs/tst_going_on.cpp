@@ -13,6 +13,7 @@
 #include <QLabel>
 #include <QMenu>
 #include <QPlainTextEdit>
+#include <QPointer>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QSpinBox>
@@ -53,6 +54,17 @@ private slots:
         QCOMPARE(reader->info()->step, std::int64_t{6});
         QCOMPARE(reader->info()->status, engine::RunStatus::Finished);
         QVERIFY(!m_window->findChild<GoOnDialog*>() || !m_window->findChild<GoOnDialog*>()->isVisible());
+    }
+
+    void theQuestionGoesWithItsProject()
+    {
+        train();
+        const QPointer<GoOnDialog> dialog = ask("run:resume");
+        QVERIFY(dialog);
+        const std::filesystem::path other = folder("other");
+        QVERIFY(projects::saveProject(other, {quickExample(), {}}).ok());
+        m_window->openProject(other);
+        QTRY_VERIFY(!dialog || !dialog->isVisible());
     }
 
     /// The first that is offered may compute the same; the run's own wiring is not offered, and refused where typed.

@@ -10,6 +10,7 @@
 #include "tests/app/runs/runs_harness.h"
 #include "tests/support/test_program.h"
 #include "visualizers/heatmap/heatmap_view.h"
+#include "visualizers/heatmap/shown_matrices.h"
 #include "visualizers/pareto/pareto_view.h"
 #include "visualizers/runs/loss_view.h"
 #include "visualizers/runs/metrics_view.h"
@@ -141,6 +142,21 @@ private slots:
         m_window->runs().resume(directory);
         QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
         QTRY_COMPARE_WITH_TIMEOUT(stepsShown(), 8, kPatience);
+    }
+
+    /// Its answer would say here that the run has no checkpoint. The list that follows is read after it.
+    void aFeatureThatIsGivenUpIsNotShown()
+    {
+        write("a", 0.25F);
+        openWindow();
+        m_window->openProject(m_project);
+        QTRY_COMPARE_WITH_TIMEOUT(stepsShown(), 8, kPatience);
+        auto& matrices = m_window->workspace().shownMatrices();
+        matrices.wantFeature(3);
+        matrices.wantFeature(std::nullopt);
+        write("b", 0.25F);
+        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 2, kPatience);
+        QCOMPARE(m_window->bannerText(), QString());
     }
 
     void aForkFromACheckpointStandsBelowItsRun()

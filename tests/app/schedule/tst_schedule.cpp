@@ -100,6 +100,35 @@ private slots:
         QVERIFY(std::abs(static_cast<double>(m_project.schedule.stages[1].start) - 700) < 5);
     }
 
+    /// The cost of what was typed before comes while the border is being dragged.
+    void aDragOutlivesTheCostsOfTheSamePlan()
+    {
+        twoStages();
+        ScheduleRibbon& ribbon = m_panel->ribbon();
+        QTest::mousePress(&ribbon, Qt::LeftButton, {}, point(500, 1));
+        QTest::mouseMove(&ribbon, point(600, 1));
+        show();
+        QVERIFY(std::abs(static_cast<double>(ribbon.shown().stages[1].start) - 600) < 5);
+        const QPoint to = point(700, 1);
+        QTest::mouseMove(&ribbon, to);
+        QTest::mouseRelease(&ribbon, Qt::LeftButton, {}, to);
+        QCOMPARE(m_edits, 1);
+        QVERIFY(std::abs(static_cast<double>(m_project.schedule.stages[1].start) - 700) < 5);
+    }
+
+    void anotherPlanEndsADrag()
+    {
+        twoStages();
+        ScheduleRibbon& ribbon = m_panel->ribbon();
+        QTest::mousePress(&ribbon, Qt::LeftButton, {}, point(500, 1));
+        QTest::mouseMove(&ribbon, point(600, 1));
+        m_project.schedule.stages[1].start = 400;
+        show();
+        QTest::mouseRelease(&ribbon, Qt::LeftButton, {}, point(600, 1));
+        QCOMPARE(m_edits, 0);
+        QCOMPARE(ribbon.shown(), m_project.schedule);
+    }
+
     void anUpperEdgeIsDraggedToAnotherLength()
     {
         twoStages();

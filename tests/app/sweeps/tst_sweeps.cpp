@@ -284,6 +284,51 @@ private slots:
         QTRY_COMPARE_WITH_TIMEOUT(table()->model()->rowCount(), 6, kSweepPatience);
     }
 
+    /// The button counts the members of before the edit until the grid is made; what is queued are those of after it.
+    void whatWasJustTypedIsQueued()
+    {
+        m_panel->addAxis({"/seeds/init", {}, {{{}, {"1"}}, {{}, {"2"}}}});
+        QTRY_COMPARE_WITH_TIMEOUT(table()->model()->rowCount(), 2, kSweepPatience);
+        QSignalSpy queued(m_panel.get(), &SweepPanel::queueRequested);
+        type(1, "/seeds/init", "1, 2, 3");
+        QTest::mouseClick(m_panel->findChild<QPushButton*>("queueSweep"), Qt::LeftButton);
+        QTRY_COMPARE_WITH_TIMEOUT(table()->model()->rowCount(), 3, kSweepPatience);
+        QCOMPARE(queued.count(), 1);
+        QCOMPARE(queued.first().first().value<std::vector<projects::SweepMember>>().size(), std::size_t(3));
+    }
+
+    void noMemberOfAnotherProjectIsQueued()
+    {
+        m_panel->addAxis({"/seeds/init", {}, {{{}, {"1"}}, {{}, {"2"}}}});
+        QTRY_COMPARE_WITH_TIMEOUT(table()->model()->rowCount(), 2, kSweepPatience);
+        QSignalSpy queued(m_panel.get(), &SweepPanel::queueRequested);
+        m_panel->hide();
+        projects::Project other = withoutSweeps();
+        other.sweeps = {{"other", {{"/seeds/init", {}, {{{}, {"7"}}, {{}, {"8"}}, {{}, {"9"}}}}}}};
+        m_panel->setProject(std::make_shared<const projects::Project>(other));
+        m_panel->show();
+        QTest::mouseClick(m_panel->findChild<QPushButton*>("queueSweep"), Qt::LeftButton);
+        QTRY_COMPARE_WITH_TIMEOUT(queued.count(), 1, kSweepPatience);
+        const auto members = queued.first().first().value<std::vector<projects::SweepMember>>();
+        QCOMPARE(members.size(), std::size_t(3));
+        QCOMPARE(members.front().project.seeds.init, std::int64_t(7));
+    }
+
+    /// A click waits for the grid of what it was made on, and for no later one's.
+    void whatIsAskedOfOneProjectIsNotQueuedOfAnother()
+    {
+        m_panel->addAxis({"/seeds/init", {}, {{{}, {"1"}}, {{}, {"2"}}}});
+        QTRY_COMPARE_WITH_TIMEOUT(table()->model()->rowCount(), 2, kSweepPatience);
+        QSignalSpy queued(m_panel.get(), &SweepPanel::queueRequested);
+        type(1, "/seeds/init", "1, 2, 3");
+        QTest::mouseClick(m_panel->findChild<QPushButton*>("queueSweep"), Qt::LeftButton);
+        projects::Project other = m_document.project;
+        other.sweeps.front().axes.front().values = {{{}, {"7"}}};
+        m_panel->setProject(std::make_shared<const projects::Project>(other));
+        QTRY_COMPARE_WITH_TIMEOUT(table()->model()->rowCount(), 1, kSweepPatience);
+        QVERIFY(queued.isEmpty());
+    }
+
     void whatIsTypedForAFieldThatGoesIsDropped()
     {
         m_panel->addAxis({"/seeds/init", {}, {{{}, {"1"}}, {{}, {"2"}}}});

@@ -61,6 +61,41 @@ private slots:
         QTRY_VERIFY(!fs::exists(m_queue));
     }
 
+    /// They do not begin unasked, and those of another project that were queued before stay.
+    void whatWasLeftIsForgottenByItself()
+    {
+        put("1.json", projects::toJson(waiting("left").project));
+        RunQueue queue;
+        engine::StartRun other = waiting("other");
+        other.projectDirectory = m_project / "other";
+        queue.push(other);
+        QSignalSpy takenUp(&queue, &RunQueue::takenUp);
+        queue.takeUp(m_project, "cpu");
+        QVERIFY(takenUp.wait());
+        queue.push(waiting("queued since"));
+        QCOMPARE(queue.size(), std::size_t(3));
+        QVERIFY(!queue.nextWasLeft());
+        QVERIFY(queue.hasLeft(m_project) && !queue.hasLeft(other.projectDirectory));
+        queue.clearLeft(m_project);
+        QVERIFY(!queue.hasLeft(m_project));
+        QVERIFY(queue.names() == (std::vector<std::string>{"other", "queued since"}));
+        QTRY_VERIFY(!fs::exists(m_queue / "1.json"));
+        QVERIFY(!fs::is_empty(other.projectDirectory / projects::kRunsFolder / ".queue"));
+    }
+
+    void whatWasLeftBeginsWhenItIsReleased()
+    {
+        put("1.json", projects::toJson(waiting("left").project));
+        RunQueue queue;
+        QSignalSpy takenUp(&queue, &RunQueue::takenUp);
+        queue.takeUp(m_project, "cpu");
+        QVERIFY(takenUp.wait());
+        QVERIFY(queue.nextWasLeft());
+        queue.release();
+        QVERIFY(!queue.nextWasLeft() && !queue.hasLeft(m_project));
+        QCOMPARE(queue.size(), std::size_t(1));
+    }
+
     void aDamagedMembershipIsNamed()
     {
         put("1.json", projects::toJson(waiting("study").project));
