@@ -103,7 +103,6 @@ void draw(const Document& document)
         (void)block.hitTest({10, 10}, 5);
         (void)block.tidied();
         (void)viewOf(block);
-        (void)block.faults();
     }
     projects::Selection selection;
     selection.layers = {1, 2};
