@@ -123,7 +123,7 @@ void TrainingCommands::tellTakenUp(int count, const std::filesystem::path& proje
     m_banner.say(BannerKind::Note, tr("%n runs were waiting in the queue when Residua ended.", nullptr, count),
                  {{tr("Go on with the queue"), [this] { m_controller.goOnWithQueue(); }},
                   {tr("Forget them"), [this, project] { m_controller.forgetTakenUp(project); }}});
-    m_banner.whileTrue([this, project] { return m_controller.asksAboutTakenUp(project); });
+    m_banner.whileTrue([this, project] { return m_controller.hasTakenUp(project); });
 }
 
 } // namespace residua::app

@@ -168,6 +168,7 @@ Status DocumentSession::close()
     if (!m_open) {
         return Done{};
     }
+    emit aboutToClose();
     if (Status kept = keepUnsaved(); !kept) {
         return kept;
     }

@@ -81,6 +81,8 @@ public:
     [[nodiscard]] bool keepsDraft() const { return m_keepsDraft && modified(); }
 
 signals:
+    /// Another document comes, or none, and this one can be edited for the last time.
+    void aboutToClose();
     /// Another document is open, or none.
     void opened();
     /// The document's content changed.

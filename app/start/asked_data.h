@@ -31,7 +31,7 @@ struct AnsweredData {
     projects::Tokeniser tokeniser;
     std::int64_t vocabulary = 0;
 };
-/// What a source answers to what is asked for it; else what they begin as.
+/// The answers that give this source; of what is not asked for it, what the field begins as.
 [[nodiscard]] AnsweredData answersIn(const projects::Source& source);
 /// The source at `kind` among the alternatives, with the answers to what is asked for it. Precondition: there is one.
 [[nodiscard]] projects::Source sourceFrom(std::size_t kind, const AnsweredData& answers);

@@ -246,7 +246,7 @@ void RunController::clearQueue()
 
 void RunController::forgetTakenUp(const std::filesystem::path& projectDirectory)
 {
-    m_queue.clearLeft(projectDirectory);
+    m_queue.forgetTakenUp(projectDirectory);
     emit queueChanged();
     startNext(); // what was queued behind them
 }

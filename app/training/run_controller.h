@@ -80,17 +80,17 @@ public:
     /// The names of the queued runs, the next first.
     [[nodiscard]] std::vector<std::string> queuedNames() const { return m_queue.names(); }
     [[nodiscard]] std::size_t queued() const { return m_queue.size(); }
-    /// Whether the queue waits for goOnWithQueue(): after stop(), where there is no engine, and where the next was left
-    /// by an earlier session.
-    [[nodiscard]] bool queueHeld() const { return !m_queue.empty() && (m_held || m_queue.nextWasLeft()); }
+    /// Whether the queue waits for goOnWithQueue(): after stop(), where there is no engine, and where the next was
+    /// taken up.
+    [[nodiscard]] bool queueHeld() const { return !m_queue.empty() && (m_held || m_queue.nextIsTakenUp()); }
     void goOnWithQueue();
     void clearQueue();
     /// Queues again the runs that an earlier session left in the open project's queue; they wait for goOnWithQueue().
     void takeUpQueue();
     /// Whether runs of that project were taken up that still wait for goOnWithQueue().
-    [[nodiscard]] bool asksAboutTakenUp(const std::filesystem::path& projectDirectory) const
+    [[nodiscard]] bool hasTakenUp(const std::filesystem::path& projectDirectory) const
     {
-        return m_queue.hasLeft(projectDirectory);
+        return m_queue.hasTakenUp(projectDirectory);
     }
     /// Forgets those; the others in the queue stay.
     void forgetTakenUp(const std::filesystem::path& projectDirectory);

@@ -191,9 +191,10 @@ void RunQueue::clear()
     }
 }
 
-bool RunQueue::hasLeft(const fs::path& projectDirectory) const
+bool RunQueue::hasTakenUp(const fs::path& projectDirectory) const
 {
-    return std::ranges::any_of(m_waiting, [&](const Waiting& waiting) { return waiting.wasLeftIn(projectDirectory); });
+    return std::ranges::any_of(m_waiting,
+                               [&](const Waiting& waiting) { return waiting.isTakenUpFrom(projectDirectory); });
 }
 
 void RunQueue::release()
@@ -203,14 +204,14 @@ void RunQueue::release()
     }
 }
 
-void RunQueue::clearLeft(const fs::path& projectDirectory)
+void RunQueue::forgetTakenUp(const fs::path& projectDirectory)
 {
     std::erase_if(m_waiting, [&](const Waiting& waiting) {
-        const bool left = waiting.wasLeftIn(projectDirectory);
-        if (left) {
+        const bool gone = waiting.isTakenUpFrom(projectDirectory);
+        if (gone) {
             forget(waiting.file);
         }
-        return left;
+        return gone;
     });
 }
 

@@ -35,15 +35,15 @@ public:
     void putBack();
     void clear();
     /// Puts what an earlier session left in that project's folder at the end, to be trained on `device`. It counts as
-    /// left until release().
+    /// taken up, and waits to be asked for, until release().
     void takeUp(const std::filesystem::path& projectDirectory, const std::string& device);
-    /// Whether the next was left by an earlier session. Precondition: not empty.
-    [[nodiscard]] bool nextWasLeft() const { return m_waiting.front().begins == Begins::WhenAsked; }
-    [[nodiscard]] bool hasLeft(const std::filesystem::path& projectDirectory) const;
-    /// What was left waits as any other.
+    /// Whether the next is one that was taken up. Precondition: not empty.
+    [[nodiscard]] bool nextIsTakenUp() const { return m_waiting.front().begins == Begins::WhenAsked; }
+    [[nodiscard]] bool hasTakenUp(const std::filesystem::path& projectDirectory) const;
+    /// What was taken up waits as any other from now on.
     void release();
-    /// Forgets what was left in that project's folder.
-    void clearLeft(const std::filesystem::path& projectDirectory);
+    /// Forgets what was taken up from that project's folder.
+    void forgetTakenUp(const std::filesystem::path& projectDirectory);
 
 signals:
     /// So many runs of an earlier session wait again.
@@ -59,7 +59,7 @@ private:
         std::filesystem::path file;
         Begins begins = Begins::InTurn;
 
-        [[nodiscard]] bool wasLeftIn(const std::filesystem::path& projectDirectory) const
+        [[nodiscard]] bool isTakenUpFrom(const std::filesystem::path& projectDirectory) const
         {
             return begins == Begins::WhenAsked && command.projectDirectory == projectDirectory;
         }

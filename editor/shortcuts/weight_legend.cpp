@@ -19,7 +19,7 @@ std::string nameOfValue(const LiveWeights& weights, LiveMeasure measure)
     case LiveMeasure::Mean:
         break;
     }
-    return weights.areShares() ? translate("Canvas", "share of the row") : translate("Canvas", "weight");
+    return weights.areShares() ? translate("Canvas", "share of the row") : translate("Canvas", "mixing weight");
 }
 
 void paintLegend(ImDrawList& list, const LiveWeights& weights, resources::Theme theme, float height,

@@ -46,15 +46,6 @@ void copyNumbers(const RunReader& from, std::int64_t step, bool sameWiring, RunW
     }
 }
 
-double lastAt(const RunReader& run, const char* name, std::int64_t step, double otherwise)
-{
-    double value = otherwise;
-    for (const MetricPoint& point : run.metric(name)) {
-        value = point.step <= step ? point.value : value;
-    }
-    return value;
-}
-
 RunInfo infoOf(const RunBranch& branch, const RunReader& reader, const RunInfo& parent, bool sameProject)
 {
     RunInfo info = parent;
@@ -66,9 +57,11 @@ RunInfo infoOf(const RunBranch& branch, const RunReader& reader, const RunInfo& 
     info.status = RunStatus::Running; // one that is cut off while it is made reads as interrupted
     info.step = branch.step;
     info.steps = branch.steps;
+    const auto loss = reader.lastPoint(metric::kLoss, branch.step);
+    const auto validation = reader.lastPoint(metric::kValidationLoss, branch.step);
     const double known = parent.step == branch.step ? parent.loss : kNoLoss; // where the store is lost
-    info.loss = lastAt(reader, metric::kLoss, branch.step, known);
-    info.validationLoss = lastAt(reader, metric::kValidationLoss, branch.step, kNoLoss);
+    info.loss = loss ? loss->value : known;
+    info.validationLoss = validation ? validation->value : kNoLoss;
     info.parent = branch.parent.string();
     info.parentStep = branch.step;
     return info;

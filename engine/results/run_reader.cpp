@@ -113,13 +113,12 @@ public:
         return step > last ? "" : "its steps are out of order, the store is damaged";
     }
 
-    /// The last point of a series.
-    [[nodiscard]] std::optional<MetricPoint> last(const char* name)
+    [[nodiscard]] std::optional<MetricPoint> last(const std::string& name, std::int64_t upTo)
     {
         auto statement = prepare("SELECT step, value FROM metrics WHERE name = (SELECT id FROM names WHERE "
                                  "name = ?1) AND step <= ?2 ORDER BY step DESC LIMIT 1");
         if (statement) {
-            statement->bind(1, std::string_view(name)).bind(2, kLastStep);
+            statement->bind(1, std::string_view(name)).bind(2, upTo);
         }
         std::optional<MetricPoint> found;
         forEach(name, statement, [&](const SqlStatement& row) {
@@ -193,13 +192,13 @@ Result<RunInfo> RunReader::info() const
         return file.error();
     }
     RunInfo info = std::move(file->info);
-    if (const auto loss = m_impl->last(metric::kLoss)) {
+    if (const auto loss = m_impl->last(metric::kLoss, kLastStep)) {
         info.step = loss->step;
         info.loss = loss->value;
     } else if (info.step == 0) {
         info.loss = std::nan(""); // nothing was trained yet: 0 would be the best loss of all
     }
-    if (const auto validation = m_impl->last(metric::kValidationLoss)) {
+    if (const auto validation = m_impl->last(metric::kValidationLoss, kLastStep)) {
         info.validationLoss = validation->value;
     }
     const bool going = info.status == RunStatus::Running || info.status == RunStatus::Paused;
@@ -253,6 +252,11 @@ std::vector<MetricPoint> RunReader::metric(const std::string& name, std::int64_t
         return wrong;
     });
     return points;
+}
+
+std::optional<MetricPoint> RunReader::lastPoint(const std::string& name, std::int64_t upTo) const
+{
+    return m_impl->last(name, upTo);
 }
 
 std::vector<MetricPoint> RunReader::judgedLosses() const

@@ -33,6 +33,8 @@ public:
     [[nodiscard]] std::vector<std::string> metricNames() const; ///< sorted
     /// Points with step > `after`, ascending; each step once. Empty where there are none.
     [[nodiscard]] std::vector<MetricPoint> metric(const std::string& name, std::int64_t after = -1) const;
+    /// The last point with step <= `upTo`, without the others being read.
+    [[nodiscard]] std::optional<MetricPoint> lastPoint(const std::string& name, std::int64_t upTo) const;
     /// The validation losses; where there are none, those of training.
     [[nodiscard]] std::vector<MetricPoint> judgedLosses() const;
     [[nodiscard]] std::vector<MatrixName> matrixNames() const;                         ///< sorted by their texts

@@ -40,8 +40,8 @@ void Recorder::goOnFrom(std::int64_t step)
     const auto reader = RunReader::open(directory());
     const bool isSame = m_info.step == step; // what run.json says then holds where the store is lost
     const auto last = [&](const char* name, double known) {
-        const std::vector<MetricPoint> points = reader ? reader->metric(name) : std::vector<MetricPoint>();
-        return !points.empty() ? points.back().value : isSame ? known : kNoLoss;
+        const auto point = reader ? reader->lastPoint(name, step) : std::nullopt;
+        return point ? point->value : isSame ? known : kNoLoss;
     };
     m_info.loss = last(metric::kLoss, m_info.loss);
     m_info.validationLoss = last(metric::kValidationLoss, m_info.validationLoss);

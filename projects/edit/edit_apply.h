@@ -59,8 +59,8 @@ struct ListChange {
     std::size_t index = 0;
     Kind kind = Kind::PutIn;
 };
-/// Lets the sweeps go over the fields that they went over, wherever those are now; fails what went over one that was
-/// taken out. The edit that puts the sweeps back is appended to `inverse`.
+/// Rewrites the pointers in the sweeps, so that each still names the field that it named; a sweep over a field that was
+/// taken out names none, and fails when it is expanded. The edit that puts the sweeps back is appended to `inverse`.
 void moveSweptFields(Document& document, const ListChange& change, std::vector<Edit>& inverse);
 
 /// One edit, or a group where there is more to take back.

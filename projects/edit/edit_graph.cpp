@@ -206,7 +206,7 @@ Result<Edit> applyTo(Document& document, const RenameNode& edit)
     }
     Graph& graph = *found->graph;
     std::vector<Edit> inverse{RenameNode{edit.graph, edit.node, *old}};
-    for (const NodeId sharer : sharersOf(graph, edit.name)) { // with a node that was not there: that stays apart
+    for (const NodeId sharer : sharersOf(graph, edit.name)) { // they named no node, and would follow this one back
         inverse.emplace_back(SetParam{edit.graph, sharer, kShareParam, edit.name});
     }
     if (!edit.name.empty()) { // an empty text names no owner: those that share then name one that is not there

@@ -77,7 +77,7 @@ void moveSweptFields(Document& document, const ListChange& change, std::vector<E
         return;
     }
     inverse.emplace_back(SetSweeps{document.project.sweeps});
-    if (auto kept = canonical(sweeps, "/sweeps")) { // a text may have no room for another digit
+    if (auto kept = canonical(sweeps, "/sweeps")) { // a pointer that got longer may not fit any more
         document.project.sweeps = *std::move(kept);
     }
 }

@@ -74,10 +74,10 @@ private slots:
         QVERIFY(takenUp.wait());
         queue.push(waiting("queued since"));
         QCOMPARE(queue.size(), std::size_t(3));
-        QVERIFY(!queue.nextWasLeft());
-        QVERIFY(queue.hasLeft(m_project) && !queue.hasLeft(other.projectDirectory));
-        queue.clearLeft(m_project);
-        QVERIFY(!queue.hasLeft(m_project));
+        QVERIFY(!queue.nextIsTakenUp());
+        QVERIFY(queue.hasTakenUp(m_project) && !queue.hasTakenUp(other.projectDirectory));
+        queue.forgetTakenUp(m_project);
+        QVERIFY(!queue.hasTakenUp(m_project));
         QVERIFY(queue.names() == (std::vector<std::string>{"other", "queued since"}));
         QTRY_VERIFY(!fs::exists(m_queue / "1.json"));
         QVERIFY(!fs::is_empty(other.projectDirectory / projects::kRunsFolder / ".queue"));
@@ -90,9 +90,9 @@ private slots:
         QSignalSpy takenUp(&queue, &RunQueue::takenUp);
         queue.takeUp(m_project, "cpu");
         QVERIFY(takenUp.wait());
-        QVERIFY(queue.nextWasLeft());
+        QVERIFY(queue.nextIsTakenUp());
         queue.release();
-        QVERIFY(!queue.nextWasLeft() && !queue.hasLeft(m_project));
+        QVERIFY(!queue.nextIsTakenUp() && !queue.hasTakenUp(m_project));
         QCOMPARE(queue.size(), std::size_t(1));
     }
 

@@ -261,6 +261,12 @@ private slots:
         QTest::mouseClick(m_window->findChild<QToolButton*>(QStringLiteral("runButton")), Qt::LeftButton);
         QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
         QCOMPARE(m_window->runs().progress().step, std::int64_t(5));
+        type("9");
+        QVERIFY(m_window->openCommands().openExample("linear-ancre").ok());
+        QCOMPARE(project(), projects::findExample("linear-ancre")->project);
+        QCOMPARE(projects::readJournal(m_project)->value().project.training.steps, std::int64_t(9));
+        m_window->openProject(m_project);
+        m_window->documents().choose(SectionPlace{Section::Training});
         type("7");
         m_window->close();
         QCOMPARE(projects::readJournal(m_project)->value().project.training.steps, std::int64_t(7));

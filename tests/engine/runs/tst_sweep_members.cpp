@@ -35,9 +35,7 @@ private slots:
         const projects::SweepMember& member = grid->front();
         const QTemporaryDir folder;
         const fs::path run = fs::path(folder.path().toStdString()) / "run";
-        RunInfo info = exampleInfo();
-        info.name = member.project.name;
-        info.steps = member.project.training.steps;
+        RunInfo info = infoOf(member);
         info.status = RunStatus::Stopped;
         QVERIFY(RunWriter::create(run, info, member.project, run.parent_path()));
         std::string text = contentOf(run / kRunFile);
@@ -68,10 +66,8 @@ private slots:
         const projects::SweepMember& trained = overSteps->front();
         const QTemporaryDir folder;
         const fs::path run = fs::path(folder.path().toStdString()) / "run";
-        RunInfo info = exampleInfo();
-        info.name = trained.project.name;
+        RunInfo info = infoOf(trained);
         info.membership = trained.membership;
-        info.steps = trained.project.training.steps;
         info.status = RunStatus::Stopped;
         QVERIFY(RunWriter::create(run, info, trained.project, run.parent_path()));
         const auto read = RunReader::open(run)->info();
@@ -93,10 +89,8 @@ private slots:
         const projects::SweepMember& member = grid->front();
         const QTemporaryDir folder;
         const fs::path run = fs::path(folder.path().toStdString()) / "run";
-        RunInfo info = exampleInfo();
-        info.name = member.project.name;
+        RunInfo info = infoOf(member);
         info.membership = member.membership;
-        info.steps = member.project.training.steps;
         info.created = "2026-01-01T00:00:00Z";
         {
             auto writer = RunWriter::create(run, info, member.project, run.parent_path());
@@ -128,6 +122,16 @@ private slots:
         QCOMPARE(lossAmong(), std::optional(0.25));
         runs.pop_back(); // without what it was forked from
         QCOMPARE(lossAmong(), std::optional(0.25));
+    }
+
+private:
+    /// What run.json says of a run of the member that knows nothing of the sweep.
+    static RunInfo infoOf(const projects::SweepMember& member)
+    {
+        RunInfo info = exampleInfo();
+        info.name = member.project.name;
+        info.steps = member.project.training.steps;
+        return info;
     }
 };
 
