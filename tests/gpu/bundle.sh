@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Builds preset gpu and packs what a machine with a GPU needs to run day.sh into build/gpu-day/bundle.tar.xz. That machine
+# needs PyTorch's Python package of the version in packaging/wheels.txt with its CUDA libraries, and nothing else of ours.
+#
+#   tests/gpu/bundle.sh
+#
+# The archive holds bin/ (programs, benches, tests, libresidua_engine.so, the kernels), lib/ (the distribution's libraries
+# that they link, except the C and C++ run-time libraries), peer_pytorch.py, day.sh, and `built-with` (the sizes of the
+# LibTorch libraries that the programs were linked against).
+set -euo pipefail
+# shellcheck source=packaging/common.sh
+. "$(dirname "$0")/../../packaging/common.sh"
+
+[ $# = 0 ] || { sed -n '3,11s/^# \{0,1\}//p' "$0"; exit 2; }
+build="$checkout/build/gpu" work="$checkout/build/gpu-day/bundle" archive="$checkout/build/gpu-day/bundle.tar.xz"
+limit=$((55 * 1024 * 1024))
+programs=(bin/residua-cli bin/bench_depth_mix bin/bench_training bin/bench_stages tests/kernels/kernels_tst_cuda_depth_mix
+  tests/engine/engine_training tests/engine/engine_networks)
+
+configure_and_build gpu residua-cli residua_engine_library residua_kernels_cuda bench_depth_mix bench_training bench_stages \
+  kernels_tst_cuda_depth_mix engine_training engine_networks
+
+rm -rf "$work"
+mkdir -p "$work/bin" "$work/lib"
+for file in "${programs[@]}"; do cp "$(find "$build/${file%/*}" -maxdepth 2 -type f -name "${file##*/}" -perm -u+x | head -n 1)" "$work/bin/"; done
+for library in libresidua_engine.so libresidua_kernels_cuda.so; do
+  cp "$(find "$build" -name "$library" | head -n 1)" "$work/bin/"
+done
+strip "$work"/bin/*
+
+# The distribution's libraries. LibTorch and CUDA come from the other machine; so do the C and C++ run-time libraries,
+# which must fit its loader.
+ldd "$work"/bin/* | awk '/=> \// { print $3 }' | sort -u |
+  grep -vE '/(torch|nvidia)[-/]|/lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s|gomp)\.so' |
+  while read -r library; do cp -L "$library" "$work/lib/"; done
+[ -z "$(ldd "$work"/bin/* | grep 'not found' || true)" ] || fail "a program lacks a library: $(ldd "$work"/bin/* | grep 'not found' | head -n 1)"
+torch=$(ldd "$work/bin/bench_training" | awk '/libtorch_cpu/ { print $3 }')
+(cd "$(dirname "$torch")" && stat -Lc '%n %s' libtorch_cpu.so libtorch_cuda.so) >"$work/built-with"
+git -C "$checkout" rev-parse --short HEAD >"$work/commit"
+cp "$checkout"/tests/gpu/day.sh "$checkout"/tests/bench/peer_pytorch.py "$work/"
+
+tar -C "$work" -cf - . | xz -9 --lzma2=dict=128MiB >"$archive"
+size=$(stat -c %s "$archive")
+[ "$size" -le "$limit" ] || fail "$archive has $size bytes, more than the $limit that may be sent"
+say "packed $archive: $((size / 1000000)) MB"
