@@ -36,8 +36,8 @@ Result<Compute> Compute::create(const std::string& device, projects::Precision p
     compute.residualType =
         residual == projects::ResidualPrecision::Bf16 ? compute.activationType : compute.parameterType;
     if (compute.device.is_cuda()) {
-        std::string why; // Not an error: without our kernels, ATen computes the same.
-        compute.cuda = cudaKernels(why);
+        // Not an error: without our kernels, LibTorch's operators compute the same.
+        compute.cuda = cudaKernels(compute.withoutKernels);
     }
     return compute;
 }
@@ -62,9 +62,11 @@ kernels::DataType kernelType(at::ScalarType type)
     TORCH_CHECK(false, "no kernel for element type ", type);
 }
 
-void checkKernel(kernels::Status status, const char* kernel)
+void checkKernel(kernels::Status status, const char* kernel, const kernels::CudaKernels* table)
 {
-    TORCH_CHECK(status == kernels::Status::ok, kernel, ": ", kernels::describe(status));
+    const bool byCuda = status == kernels::Status::deviceFailure && table != nullptr;
+    TORCH_CHECK(status == kernels::Status::ok, kernel, ": ",
+                byCuda ? std::string("CUDA error: ") + table->lastError() : kernels::describe(status));
 }
 
 void* currentStream(at::Device device)

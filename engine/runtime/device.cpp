@@ -91,6 +91,9 @@ std::vector<DeviceInfo> listDevices()
         }
         info.reason = problem;
         info.usable = problem.empty();
+        if (info.usable) {
+            static_cast<void>(cudaKernels(info.withoutKernels));
+        }
         devices.push_back(std::move(info));
     }
     return devices;

@@ -215,6 +215,12 @@ void ActiveRun::announce()
     if (const std::string warning = memoryWarning(trainer().project(), m_device); !warning.empty()) {
         m_sink(Notice{m_id, warning});
     }
+    if (const std::string& why = trainer().network().withoutKernels(); !why.empty()) {
+        const std::string note =
+            why + "; LibTorch's operators compute the same, and deep mixes take several times as long";
+        m_recorder.event(trainer().stepsDone(), RunEventKind::Kernels, note);
+        m_sink(Notice{m_id, "custom kernels are not in use on " + m_device + ": " + note});
+    }
     const std::vector<DataPartOutline> parts = trainer().dataset().parts();
     for (std::size_t i = 0; i < parts.size(); ++i) {
         m_sink(Notice{m_id, textOf(parts[i], i, trainer().project().training)});
