@@ -98,13 +98,15 @@ engine::StartRun startIn(const std::filesystem::path& folder, engine::RunId run,
     return start;
 }
 
-bool trainTo(const projects::Project& project, const std::filesystem::path& runDirectory, std::int64_t step)
+bool trainTo(const projects::Project& project, const std::filesystem::path& runDirectory, std::int64_t step,
+             const std::string& device)
 {
     SessionProbe probe;
     engine::StartRun start;
     start.run = kRun;
     start.project = project;
     start.runDirectory = runDirectory;
+    start.device = device;
     start.pauseAfter = step;
     probe.post(start);
     const bool came = probe.waitFor<engine::RunPaused>();
@@ -112,12 +114,13 @@ bool trainTo(const projects::Project& project, const std::filesystem::path& runD
     return probe.waitFor<engine::RunEnded>() && came;
 }
 
-std::string resumeToEnd(const std::filesystem::path& runDirectory)
+std::string resumeToEnd(const std::filesystem::path& runDirectory, const std::string& device)
 {
     SessionProbe probe;
     engine::ResumeRun resume;
     resume.run = kRun;
     resume.runDirectory = runDirectory;
+    resume.device = device;
     probe.post(resume);
     if (!probe.waitFor<engine::RunEnded>()) {
         return "it did not end";
@@ -126,13 +129,15 @@ std::string resumeToEnd(const std::filesystem::path& runDirectory)
     return ended.status == engine::RunStatus::Finished ? "" : "it did not finish: " + ended.error.text();
 }
 
-std::map<std::int64_t, double> lossesOf(const projects::Project& project, const std::filesystem::path& runDirectory)
+std::map<std::int64_t, double> lossesOf(const projects::Project& project, const std::filesystem::path& runDirectory,
+                                        const std::string& device)
 {
     SessionProbe probe;
     engine::StartRun start;
     start.run = kRun;
     start.project = project;
     start.runDirectory = runDirectory;
+    start.device = device;
     probe.post(start);
     probe.waitFor<engine::RunEnded>();
     return probe.losses(kRun);

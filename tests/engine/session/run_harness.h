@@ -66,12 +66,13 @@ private:
                                        const projects::Project& project);
 /// Trains kRun to `step` in a session of its own, which then stops it; false where it did not come so far.
 [[nodiscard]] bool trainTo(const projects::Project& project, const std::filesystem::path& runDirectory,
-                           std::int64_t step);
+                           std::int64_t step, const std::string& device = "cpu");
 /// Resumes kRun in a session of its own and trains to the end; returns why that failed, else nothing.
-[[nodiscard]] std::string resumeToEnd(const std::filesystem::path& runDirectory);
+[[nodiscard]] std::string resumeToEnd(const std::filesystem::path& runDirectory, const std::string& device = "cpu");
 /// Trains to the end in a session of its own; returns the losses by step.
 [[nodiscard]] std::map<std::int64_t, double> lossesOf(const projects::Project& project,
-                                                      const std::filesystem::path& runDirectory);
+                                                      const std::filesystem::path& runDirectory,
+                                                      const std::string& device = "cpu");
 /// The losses that a run directory has recorded.
 [[nodiscard]] std::map<std::int64_t, double> recordedLosses(const std::filesystem::path& runDirectory);
 

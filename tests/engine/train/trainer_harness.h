@@ -4,14 +4,15 @@
 #include "engine/train/trainer.h"
 
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 namespace residua::tests {
 
-/// A trainer of the project on the CPU, at its first step; throws what went wrong.
-inline engine::Trainer trainerOf(const projects::Project& project)
+/// Returns a trainer of the project at its first step. Throws the error's text.
+inline engine::Trainer trainerOf(const projects::Project& project, const std::string& device = "cpu")
 {
-    Result<engine::TrainerParts> parts = engine::openParts(project, {}, "cpu");
+    Result<engine::TrainerParts> parts = engine::openParts(project, {}, device);
     if (!parts) {
         throw std::runtime_error(parts.error().text());
     }

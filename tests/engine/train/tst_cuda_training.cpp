@@ -1,79 +1,189 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Training on a GPU against the same training on the CPU. Skipped without a device.
-#include "tests/engine/session/run_harness.h"
+// Training on a GPU against the same training on the CPU, against itself, and gone on with from a checkpoint. Skipped
+// without a device (tests/README.md).
+#include "stage_harness.h"
+#include "test_device.h"
+#include "tests/engine/network/network_harness.h"
+#include "wiring_cases.h"
 
 #include "engine/api/environment.h"
-#include "engine/runtime/device.h"
-#include "engine/train/precision.h"
-#include "engine/train/trainer.h"
-#include "projects/library/presets.h"
+#include "engine/depth/layer_magnitudes.h"
+#include "engine/runs/checkpoint.h"
+#include "projects/check/validate.h"
+#include "projects/library/schedule_presets.h"
+#include "projects/transfer/retrofit.h"
 #include "tests/support/test_program.h"
 
+#include <ATen/ops/equal.h>
+
+#include <QTemporaryDir>
 #include <QtTest>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
+#include <filesystem>
 #include <stdexcept>
 #include <string>
-#include <variant>
 #include <vector>
 
 using namespace residua;
 using namespace residua::engine;
+using projects::Determinism;
+using projects::Precision;
+using projects::Project;
 
 namespace {
 
-constexpr int kSteps = 10;
-constexpr const char* kGpu = "cuda:0";
+constexpr int kCourseSteps = 10;
+constexpr int kHalf = 5;
 
-/// A language model under `topology`, made of the transformer block with the ports that it feeds; without dropout,
-/// whose draws differ between devices.
-projects::Project onTheBlockOf(const projects::TopologyPreset& topology)
+/// Four layers of width 16 without dropout, whose draws differ between devices.
+Project wired(const std::string& topology)
 {
-    const projects::BlockPreset& block = blockPresetFor(topology.wiring);
-    projects::Project project = tests::quickLanguage(kSteps);
-    project.network.blocks = {{block.name, block.name, block.graph}};
-    project.network.stack = {{block.name, project.network.depth()}};
-    project.topology = {topology.name, topology.wiring};
-    for (projects::Node& node : project.network.blocks.front().graph.nodes) {
-        node.params.erase("dropout");
-        if (node.kind == "attention") {
-            node.params["heads"] = std::int64_t{2};
-        } else if (node.kind == "dropout") {
-            node.params["rate"] = 0.0;
-        }
-    }
-    return project;
+    Project project = tests::quickLanguage(kCourseSteps);
+    project.network.stack.front().repeat = 4;
+    tests::setAttention(project, "dropout", 0.0);
+    return *projects::rewired(project, tests::topologyNamed(topology, project.network));
 }
 
-std::vector<double> lossesOn(const std::string& device, const projects::Project& project)
+/// How the losses of a course compare with those on the CPU.
+enum class OnCpu {
+    Close,
+    Bf16, ///< close as far as bf16 goes
+    Other ///< the device draws other numbers, or the weights start from what it computes
+};
+
+/// A way of training, as a change of the plain project.
+struct Course {
+    const char* name;
+    OnCpu onCpu;
+    void (*change)(Project& project);
+};
+
+void scheduleAs(Project& project, const char* text)
 {
-    Result<TrainerParts> parts = openParts(project, {}, device);
-    if (!parts) {
-        throw std::runtime_error(parts.error().text());
-    }
-    applyDeterminism(projects::Determinism::Deterministic);
-    Trainer trainer(std::move(*parts));
-    for (int i = 0; i < kSteps; ++i) {
-        if (const Status stepped = trainer.step(); !stepped) {
-            throw std::runtime_error(stepped.error().text());
-        }
-    }
+    project.schedule = *projects::scheduleFrom(text, project.network.depth(), kCourseSteps);
+}
+
+void halfRank(Project& project, projects::LowRankMethod method)
+{
+    project.network.rank = projects::RankScale{0.5};
+    project.initialisation.lowRank = method;
+}
+
+const Course kCourses[] = {
+    {"plain", OnCpu::Close, [](Project&) {}},
+    {"dca", OnCpu::Close, [](Project& project) { project = wired("dca"); }},
+    {"dca, bf16", OnCpu::Bf16,
+     [](Project& project) {
+         project = wired("dca");
+         project.training.precision = Precision::Bf16;
+     }},
+    {"raptr", OnCpu::Close, [](Project& project) { scheduleAs(project, "raptr 2-3-4"); }},
+    {"stacking", OnCpu::Close, [](Project& project) { scheduleAs(project, "stacking 2-3-4"); }},
+    {"accumulation", OnCpu::Close, [](Project& project) { project.training.accumulate = 3; }},
+    {"recompute, dropout", OnCpu::Other,
+     [](Project& project) {
+         project.training.activations = projects::Activations::Recompute;
+         tests::setAttention(project, "dropout", 0.1);
+     }},
+    {"low rank", OnCpu::Close, [](Project& project) { halfRank(project, projects::LowRankMethod::Baseline); }},
+    {"low rank, fitted", OnCpu::Close,
+     [](Project& project) {
+         halfRank(project, projects::LowRankMethod::Spectral);
+         project.training.factorDecay = projects::FactorDecay::Product;
+     }},
+    {"low rank, fitted to the data", OnCpu::Other,
+     [](Project& project) {
+         halfRank(project, projects::LowRankMethod::Exact);
+         project.initialisation.lowRankInputs = projects::LowRankInputs::Data;
+     }},
+    {"k-dca", OnCpu::Close, [](Project& project) { project = wired("k-dca"); }},
+    {"ancre-ingoing", OnCpu::Close, [](Project& project) { project = wired("ancre-ingoing"); }},
+    {"ancre-outgoing, bf16 throughout", OnCpu::Bf16,
+     [](Project& project) {
+         project = wired("ancre-outgoing");
+         project.training.precision = Precision::Bf16;
+         project.training.residualPrecision = projects::ResidualPrecision::Bf16;
+     }},
+    {"mudd", OnCpu::Close, [](Project& project) { project = wired("mudd"); }},
+    {"mhc", OnCpu::Close, [](Project& project) { project = wired("mhc"); }},
+    {"attention-residuals", OnCpu::Close, [](Project& project) { project = wired("attention-residuals"); }},
+    {"value-residual", OnCpu::Close, [](Project& project) { project = wired("value-residual"); }},
+    {"bf16", OnCpu::Bf16, [](Project& project) { project.training.precision = Precision::Bf16; }},
+    {"raptr, absent weights untouched", OnCpu::Close,
+     [](Project& project) {
+         scheduleAs(project, "raptr-mlp");
+         project.schedule.absentWeights = projects::AbsentWeights::Untouched;
+     }},
+    {"raptr-heads", OnCpu::Close, [](Project& project) { scheduleAs(project, "raptr-heads"); }},
+    {"pld", OnCpu::Close, [](Project& project) { scheduleAs(project, "pld"); }},
+    {"stochastic-depth", OnCpu::Close, [](Project& project) { scheduleAs(project, "stochastic-depth 3-4"); }},
+    {"lemon", OnCpu::Close, [](Project& project) { scheduleAs(project, "lemon 2-3-4"); }},
+    {"msg", OnCpu::Close, [](Project& project) { scheduleAs(project, "msg 2-3-4"); }},
+    {"msg-mlp", OnCpu::Close, [](Project& project) { scheduleAs(project, "msg-mlp"); }},
+    {"gradient descent", OnCpu::Close,
+     [](Project& project) { project.training.optimiser = projects::Sgd{.momentum = 0.9, .weightDecay = 0.01}; }},
+    {"vectors, all of them in each step", OnCpu::Close,
+     [](Project& project) { project = tests::quickVectors(kCourseSteps); }},
+};
+
+/// What training has come to.
+struct Trained {
     std::vector<double> losses;
+    std::vector<at::Tensor> weights; ///< on the CPU
+    double validation = 0;           ///< 0 if the data have no validation split
+};
+
+void goOn(Trainer& trainer, int steps, Trained& trained)
+{
+    tests::train(trainer, steps);
     for (const StepRecord& record : trainer.takeRecords()) {
-        losses.push_back(record.loss);
+        trained.losses.push_back(record.loss);
     }
-    return losses;
 }
 
-double distance(const std::vector<double>& a, const std::vector<double>& b)
+void finish(Trainer& trainer, Trained& trained)
 {
-    double largest = 0;
-    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
-        largest = std::max(largest, std::abs(a[i] - b[i]));
+    trained.validation = trainer.validate()->value_or(0);
+    for (const NamedParameter& parameter : trainer.network().parameters()) {
+        trained.weights.push_back(parameter.tensor.detach().to(at::kCPU, /*non_blocking=*/false, /*copy=*/true));
     }
-    return a.size() == b.size() && std::isfinite(largest) ? largest : HUGE_VAL;
+}
+
+Trained trainedOn(const std::string& device, const Project& project)
+{
+    Trainer trainer = tests::trainerOf(project, device);
+    Trained trained;
+    goOn(trainer, kCourseSteps, trained);
+    finish(trainer, trained);
+    return trained;
+}
+
+double lossDistance(const std::vector<double>& a, const std::vector<double>& b)
+{
+    double largest = a.size() == b.size() ? 0 : HUGE_VAL;
+    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+        const double apart = std::abs(a[i] - b[i]);
+        largest = apart <= largest ? largest : apart;
+    }
+    return largest;
+}
+
+/// What differs between two trainings that should have the same bits; empty if nothing does.
+QString difference(const Trained& a, const Trained& b)
+{
+    for (std::size_t i = 0; i < std::max(a.losses.size(), b.losses.size()); ++i) {
+        if (i >= a.losses.size() || i >= b.losses.size() || a.losses[i] != b.losses[i]) {
+            return QString("the loss of step %1").arg(i + 1);
+        }
+    }
+    if (a.validation != b.validation) {
+        return "the validation loss";
+    }
+    const bool same = std::ranges::equal(a.weights, b.weights,
+                                         [](const at::Tensor& x, const at::Tensor& y) { return at::equal(x, y); });
+    return same ? "" : "a weight";
 }
 
 } // namespace
@@ -82,48 +192,159 @@ class TestCudaTraining : public QObject {
     Q_OBJECT
 
 private Q_SLOTS:
-    void initTestCase() { prepareEnvironment(); } // without it LibTorch's products promise no bits
-
-    void init()
+    void initTestCase()
     {
-        const std::vector<DeviceInfo> devices = listDevices();
-        const auto gpu = std::ranges::find(devices, kGpu, &DeviceInfo::key);
-        if (gpu == devices.end() || !gpu->usable) {
-            const std::string why = gpu == devices.end() ? "there is no GPU" : gpu->reason;
-            QSKIP(why.c_str());
+        prepareEnvironment(); // without it LibTorch's products promise no bits
+        if (const std::string problem = tests::deviceProblem(m_device); !problem.empty()) {
+            QSKIP(problem.c_str());
         }
-        if (*RESIDUA_CUDA_KERNELS != '\0') { // built; without them LibTorch's operators compute the same
-            std::string why;
-            QVERIFY2(cudaKernels(why) != nullptr, why.c_str());
-        }
+        QVERIFY(m_folder.isValid());
+        qputenv("XDG_CACHE_HOME", m_folder.filePath("cache").toUtf8()); // where fits are kept
+    }
+    void cleanupTestCase() { m_distances.print(); }
+
+    void kernelsAreUsed()
+    {
+        const std::string problem = tests::kernelProblem(m_device);
+        QVERIFY2(problem.empty(), problem.c_str());
     }
 
     void trainsAsTheCpuDoes_data()
     {
-        QTest::addColumn<QString>("topology");
-        const std::int64_t depth = tests::quickLanguage(1).network.depth();
-        for (const projects::TopologyPreset& preset : projects::topologyPresets(depth)) {
-            QTest::newRow(preset.name.c_str()) << QString::fromStdString(preset.name);
+        QTest::addColumn<int>("course");
+        for (std::size_t i = 0; i < std::size(kCourses); ++i) {
+            QTest::newRow(kCourses[i].name) << static_cast<int>(i);
         }
     }
+    /// On the device twice, and once more from the checkpoint of half the steps.
     void trainsAsTheCpuDoes()
     {
-        QFETCH(QString, topology);
-        const std::int64_t depth = tests::quickLanguage(1).network.depth();
-        projects::Project project;
-        for (const projects::TopologyPreset& preset : projects::topologyPresets(depth)) {
-            if (preset.name == topology.toStdString()) {
-                project = onTheBlockOf(preset);
-            }
+        QFETCH(int, course);
+        const Course& way = kCourses[course];
+        Project project = wired("plain");
+        way.change(project);
+        for (const projects::Problem& problem : projects::validate(project)) {
+            QVERIFY2(!projects::hasErrors({problem}), problem.text().c_str());
         }
-        const std::vector<double> onCpu = lossesOn("cpu", project);
-        const std::vector<double> onGpu = lossesOn(kGpu, project);
-        QVERIFY2(distance(onCpu, onGpu) < 1e-3, std::to_string(distance(onCpu, onGpu)).c_str());
-        QVERIFY2(distance(onGpu, lossesOn(kGpu, project)) == 0, "another run gives other bits");
-        project.training.precision = projects::Precision::Bf16;
-        const std::vector<double> inBf16 = lossesOn(kGpu, project);
-        QVERIFY2(distance(onCpu, inBf16) < 0.1, std::to_string(distance(onCpu, inBf16)).c_str());
+        const Trained once = trainedOn(m_device, project);
+        QCOMPARE(once.losses.size(), std::size_t{kCourseSteps});
+        compareWithCpu(once, project, way);
+
+        Trainer again = tests::trainerOf(project, m_device);
+        Trained twice;
+        goOn(again, kHalf, twice);
+        const std::filesystem::path run = m_folder.filePath(way.name).toStdString();
+        QVERIFY(again.writeCheckpoint(run).ok());
+        Trained resumed = twice;
+        goOn(again, kCourseSteps - kHalf, twice);
+        finish(again, twice);
+        QCOMPARE(difference(twice, once), QString());
+
+        const Result<CheckpointFiles> checkpoint = findCheckpoint(run, kHalf, nullptr);
+        QVERIFY2(checkpoint.ok(), checkpoint ? "" : checkpoint.error().text().c_str());
+        Trainer fromThere = tests::trainerOf(project, m_device);
+        const Status restored = fromThere.restore(*checkpoint);
+        QVERIFY2(restored.ok(), restored ? "" : restored.error().text().c_str());
+        goOn(fromThere, kCourseSteps - kHalf, resumed);
+        finish(fromThere, resumed);
+        QCOMPARE(difference(resumed, once), QString());
     }
+
+    /// Fast mode promises no bits, but the same losses.
+    void fastTrainsAsTheCpuDoes_data()
+    {
+        QTest::addColumn<QString>("topology");
+        QTest::addColumn<bool>("bf16");
+        for (const char* const topology : {"plain", "dca", "ancre-ingoing", "mudd"}) {
+            QTest::addRow("%s, fp32", topology) << topology << false;
+            QTest::addRow("%s, bf16, heads of 64", topology) << topology << true;
+        }
+    }
+    void fastTrainsAsTheCpuDoes()
+    {
+        QFETCH(QString, topology);
+        QFETCH(bool, bf16);
+        Project project = wired(topology.toStdString());
+        if (bf16) {
+            project.training.precision = Precision::Bf16;
+            project.network.width = 64;
+            tests::setAttention(project, "heads", std::int64_t{1});
+        }
+        Project fast = project;
+        fast.training.determinism = Determinism::Fast;
+        compare(trainedOn(m_device, fast), trainedOn("cpu", project), bf16 ? 0.1 : 1e-3,
+                bf16 ? "losses in bf16, Fast" : "losses in fp32, Fast");
+    }
+
+    /// What a run records beside its losses.
+    void measuresAsTheCpuDoes_data()
+    {
+        QTest::addColumn<QString>("topology");
+        for (const char* const topology : {"plain", "dca", "ancre-ingoing", "mudd", "mhc"}) {
+            QTest::newRow(topology) << topology;
+        }
+    }
+    void measuresAsTheCpuDoes()
+    {
+        QFETCH(QString, topology);
+        const Project project = wired(topology.toStdString());
+        const std::vector<Matrix> expected = measuredOn("cpu", project);
+        const std::vector<Matrix> got = measuredOn(m_device, project);
+        QCOMPARE(got.size(), expected.size());
+        QVERIFY(!got.empty());
+        for (std::size_t i = 0; i < got.size(); ++i) {
+            QCOMPARE(got[i].name, expected[i].name);
+            QCOMPARE(got[i].values.size(), expected[i].values.size());
+            double largest = 0;
+            for (std::size_t k = 0; k < got[i].values.size(); ++k) {
+                const double a = got[i].values[k];
+                const double b = expected[i].values[k];
+                const double apart =
+                    std::isnan(b) ? (std::isnan(a) ? 0 : HUGE_VAL) : std::abs(a - b) / (1 + std::abs(b));
+                largest = apart <= largest ? largest : apart;
+            }
+            m_distances.add("measures", largest, topology.toStdString() + ", " + got[i].name.text());
+            QVERIFY2(largest < 5e-3, qPrintable(QString("%1: %2").arg(got[i].name.text().c_str()).arg(largest)));
+        }
+    }
+
+private:
+    void compareWithCpu(const Trained& trained, const Project& project, const Course& way)
+    {
+        if (way.onCpu != OnCpu::Other) {
+            const bool bf16 = way.onCpu == OnCpu::Bf16;
+            compare(trained, trainedOn("cpu", project), bf16 ? 0.1 : 1e-3, bf16 ? "losses in bf16" : "losses in fp32");
+        }
+    }
+
+    void compare(const Trained& trained, const Trained& expected, double most, const std::string& group)
+    {
+        const double losses = lossDistance(trained.losses, expected.losses);
+        m_distances.add(group, losses, QTest::currentDataTag());
+        QVERIFY2(losses < most, qPrintable(QString("losses differ by %1").arg(losses)));
+        const double validation = lossDistance({trained.validation}, {expected.validation});
+        m_distances.add("validation, " + group, validation, QTest::currentDataTag());
+        QVERIFY2(validation < most, qPrintable(QString("validation losses differ by %1").arg(validation)));
+    }
+
+    /// The magnitudes of the third step, the coefficients after it and what each layer does alone.
+    static std::vector<Matrix> measuredOn(const std::string& device, const Project& project)
+    {
+        Trainer trainer = tests::trainerOf(project, device);
+        tests::train(trainer, 2);
+        LayerMagnitudes magnitudes(LayerMagnitudes::Ranks::Taken);
+        if (const Status stepped = trainer.step(&magnitudes); !stepped) {
+            throw std::runtime_error(stepped.error().text());
+        }
+        std::vector<Matrix> matrices = magnitudes.matrices(3);
+        std::ranges::move(trainer.network().coefficients(3), std::back_inserter(matrices));
+        std::ranges::move(*trainer.stability(), std::back_inserter(matrices));
+        return matrices;
+    }
+
+    const std::string m_device = tests::testDevice();
+    QTemporaryDir m_folder;
+    tests::LargestDistances m_distances;
 };
 
 RESIDUA_TEST(TestCudaTraining)

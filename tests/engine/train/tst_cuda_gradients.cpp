@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The gradients of every wiring on a GPU against those on the CPU. Skipped without a device (tests/README.md).
+#include "test_device.h"
+#include "tests/engine/network/network_harness.h"
+#include "wiring_cases.h"
+
+#include "engine/api/environment.h"
+#include "engine/runtime/device.h"
+#include "engine/train/precision.h"
+#include "projects/check/validate.h"
+#include "tests/support/test_program.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/equal.h>
+
+#include <QtTest>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+using namespace residua;
+using namespace residua::engine;
+using projects::Activations;
+using projects::Determinism;
+using projects::Precision;
+using projects::Project;
+using projects::ResidualPrecision;
+
+namespace {
+
+/// Distances are relative to the norm of a gradient, plus this share of the norm of all gradients together.
+constexpr double kFloor = 1e-3;
+constexpr double kMostInFp32 = 2e-4;
+constexpr double kMostInBf16 = 0.1;
+
+struct Gradients {
+    double loss = 0;
+    std::vector<std::string> names;
+    std::vector<at::Tensor> values; ///< on the CPU; undefined if the parameter has no gradient
+};
+
+/// One pass forward and backward on `device` with the weights of `start`.
+Gradients gradientsOn(const std::string& device, const Project& project, CompiledNetwork& start,
+                      const DeviceBatch& batch, std::uint64_t seed = 17)
+{
+    const Result<c10::Device> opened = openDevice(device);
+    auto network = CompiledNetwork::compile(project, projects::examplesOf(project.data), device);
+    if (!opened || !network) {
+        throw std::runtime_error(!opened ? opened.error().text() : network.error().text());
+    }
+    for (std::size_t i = 0; i < start.parameters().size(); ++i) {
+        const at::NoGradGuard noGrad;
+        (*network)->parameters()[i].tensor.copy_(start.parameters()[i].tensor);
+    }
+    applyDeterminism(project.training.determinism);
+    seedGenerators(*opened, seed);
+    at::Tensor loss = (*network)->loss({batch.input.to(*opened), batch.target.to(*opened)}, tests::kTraining);
+    loss.backward();
+    Gradients found{loss.item<double>(), {}, {}};
+    for (const NamedParameter& parameter : (*network)->parameters()) {
+        const at::Tensor& gradient = parameter.tensor.grad();
+        found.names.push_back(parameter.name);
+        found.values.push_back(gradient.defined() ? gradient.to(at::kCPU) : at::Tensor());
+    }
+    return found;
+}
+
+struct Distance {
+    double largest = 0; ///< infinite if one has a gradient that the other lacks
+    std::string name;   ///< the parameter
+};
+
+Distance distance(const Gradients& got, const Gradients& expected)
+{
+    const auto norm = [](const at::Tensor& x) { return x.to(at::kDouble).norm().item<double>(); };
+    double all = 0;
+    for (const at::Tensor& value : expected.values) {
+        all = std::hypot(all, value.defined() ? norm(value) : 0.0);
+    }
+    Distance found{std::abs(got.loss - expected.loss) / std::abs(expected.loss), "the loss"};
+    for (std::size_t i = 0; i < expected.values.size(); ++i) {
+        const at::Tensor& a = got.values[i];
+        const at::Tensor& b = expected.values[i];
+        double apart = a.defined() == b.defined() ? 0 : HUGE_VAL;
+        if (a.defined() && b.defined()) {
+            apart = norm(a.to(at::kDouble) - b.to(at::kDouble)) / (norm(b) + kFloor * all);
+        }
+        if (!(apart <= found.largest)) {
+            found = {apart, expected.names[i]};
+        }
+    }
+    return found;
+}
+
+bool sameBits(const Gradients& a, const Gradients& b)
+{
+    return a.loss == b.loss && std::ranges::equal(a.values, b.values, [](const at::Tensor& x, const at::Tensor& y) {
+               return x.defined() == y.defined() && (!x.defined() || at::equal(x, y));
+           });
+}
+
+Project with(Project project, Precision precision, ResidualPrecision residual, Determinism determinism)
+{
+    project.training.precision = precision;
+    project.training.residualPrecision = residual;
+    project.training.determinism = determinism;
+    return project;
+}
+
+} // namespace
+
+class TestCudaGradients : public QObject {
+    Q_OBJECT
+
+private Q_SLOTS:
+    void initTestCase()
+    {
+        prepareEnvironment(); // without it LibTorch's products promise no bits
+        if (const std::string problem = tests::deviceProblem(m_device); !problem.empty()) {
+            QSKIP(problem.c_str());
+        }
+        m_cases = tests::wiringCases();
+    }
+    void cleanupTestCase() { m_distances.print(); }
+
+    void kernelsAreUsed()
+    {
+        const std::string problem = tests::kernelProblem(m_device);
+        QVERIFY2(problem.empty(), problem.c_str());
+    }
+
+    void equalTheCpus_data()
+    {
+        QTest::addColumn<int>("index");
+        for (std::size_t i = 0; i < m_cases.size(); ++i) {
+            QTest::newRow(m_cases[i].name.c_str()) << static_cast<int>(i);
+        }
+    }
+    void equalTheCpus()
+    {
+        QFETCH(int, index);
+        compareWithCpu(m_cases[static_cast<std::size_t>(index)].project, m_device, "");
+    }
+
+    /// Heads of 64 features, which the fused attentions of cuDNN and of LibTorch take in bf16.
+    void attentionOf64Features_data()
+    {
+        QTest::addColumn<int>("kvHeads");
+        QTest::addColumn<int>("window");
+        QTest::newRow("as many keys as queries") << 0 << 0;
+        QTest::newRow("shared keys") << 1 << 0;
+        QTest::newRow("window") << 0 << 9;
+    }
+    void attentionOf64Features()
+    {
+        QFETCH(int, kvHeads);
+        QFETCH(int, window);
+        Project project = tests::wiredLanguage("plain", 2);
+        project.network.width = 128;
+        project.training.sequenceLength = 64;
+        tests::setAttention(project, "kv_heads", std::int64_t{kvHeads});
+        tests::setAttention(project, "window", std::int64_t{window});
+        compareWithCpu(project, m_device, ", heads of 64");
+    }
+
+    /// Layers whose inside is computed again give the bits of those that keep it, also where dropout draws.
+    void recomputeChangesNoBits_data()
+    {
+        QTest::addColumn<double>("dropout");
+        for (const char* const topology : {"plain", "dca", "ancre-ingoing", "mudd", "mhc", "attention-residuals"}) {
+            for (const double dropout : {0.0, 0.3}) {
+                QTest::addRow("%s, dropout %g", topology, dropout) << dropout;
+            }
+        }
+    }
+    void recomputeChangesNoBits()
+    {
+        QFETCH(double, dropout);
+        const std::string row = QTest::currentDataTag();
+        Project project = tests::wiredLanguage(row.substr(0, row.find(',')), 3);
+        tests::setAttention(project, "dropout", dropout);
+        const DeviceBatch batch = tests::randomBatch(project, 3, 20, 5);
+        const auto start = startOf(project);
+        const Gradients kept = gradientsOn(m_device, project, *start, batch);
+        project.training.activations = Activations::Recompute;
+        QVERIFY(sameBits(gradientsOn(m_device, project, *start, batch), kept));
+        QCOMPARE(sameBits(gradientsOn(m_device, project, *start, batch, /*seed=*/18), kept), dropout == 0);
+    }
+
+    /// The current device stays the first, so everything that runs must choose the second by itself.
+    void onTheSecondDevice_data()
+    {
+        QTest::addColumn<QString>("topology");
+        for (const char* const topology : {"plain", "dca", "ancre-ingoing", "mudd", "mhc"}) {
+            QTest::newRow(topology) << topology;
+        }
+    }
+    void onTheSecondDevice()
+    {
+        QFETCH(QString, topology);
+        const std::string device = tests::secondDevice();
+        if (const std::string problem = tests::deviceProblem(device); !problem.empty()) {
+            QSKIP(problem.c_str());
+        }
+        compareWithCpu(tests::wiredLanguage(topology.toStdString(), 3), device, ", second device");
+    }
+
+private:
+    /// The network on the CPU with its weights off the places where they start.
+    static std::unique_ptr<CompiledNetwork> startOf(const Project& project)
+    {
+        auto network = tests::compiled(project);
+        tests::shake(*network, 0.1, 3);
+        return network;
+    }
+
+    void compareWithCpu(const Project& project, const std::string& device, const std::string& group)
+    {
+        for (const projects::Problem& problem : projects::validate(project)) {
+            QVERIFY2(!projects::hasErrors({problem}), problem.text().c_str());
+        }
+        const DeviceBatch batch = tests::randomBatch(project, 3, project.training.sequenceLength, 5);
+        const auto start = startOf(project);
+        const Gradients expected = gradientsOn("cpu", project, *start, batch);
+        struct Numbers {
+            const char* name;
+            Precision precision;
+            ResidualPrecision residual;
+            double most;
+        };
+        for (const Numbers& numbers : {Numbers{"fp32", Precision::Fp32, ResidualPrecision::Fp32, kMostInFp32},
+                                       {"bf16", Precision::Bf16, ResidualPrecision::Fp32, kMostInBf16},
+                                       {"bf16 throughout", Precision::Bf16, ResidualPrecision::Bf16, kMostInBf16}}) {
+            const auto on = [&](Determinism determinism) {
+                return gradientsOn(device, with(project, numbers.precision, numbers.residual, determinism), *start,
+                                   batch);
+            };
+            const Gradients deterministic = on(Determinism::Deterministic);
+            check(distance(deterministic, expected), numbers.most, std::string(numbers.name) + group);
+            QVERIFY2(sameBits(on(Determinism::Deterministic), deterministic), numbers.name);
+            check(distance(on(Determinism::Fast), expected), numbers.most, std::string(numbers.name) + " Fast" + group);
+        }
+    }
+
+    void check(const Distance& found, double most, const std::string& group)
+    {
+        const std::string row = QTest::currentDataTag();
+        m_distances.add(group, found.largest, row + ", " + found.name);
+        QVERIFY2(found.largest < most, qPrintable(QString("%1: %2 at %3, expected less than %4")
+                                                      .arg(group.c_str())
+                                                      .arg(found.largest)
+                                                      .arg(found.name.c_str())
+                                                      .arg(most)));
+    }
+
+    const std::string m_device = tests::testDevice();
+    std::vector<tests::WiringCase> m_cases;
+    tests::LargestDistances m_distances;
+};
+
+RESIDUA_TEST(TestCudaGradients)
+#include "tst_cuda_gradients.moc"
