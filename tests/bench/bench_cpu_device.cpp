@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <thread>
 
 namespace residua::tests {
@@ -83,27 +84,28 @@ void runOnPool(void* context, std::int64_t count, std::int64_t, kernels::Paralle
     });
 }
 
+constexpr std::size_t kAlignment = 256;
+
+struct Free {
+    void operator()(void* memory) const { std::free(memory); }
+};
+
 class CpuDevice : public BenchDevice {
 public:
     explicit CpuDevice(int threads) : m_pool(threads) {}
-    ~CpuDevice() override { release(); }
 
     std::string name() const override { return "CPU, " + std::to_string(m_pool.size()) + " threads"; }
 
     void* allocate(std::size_t bytes) override
     {
-        void* memory = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
-        std::memset(memory, 0x3c, bytes);
-        m_memory.push_back(memory);
-        return memory;
+        m_memory.emplace_back(std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment));
+        if (!m_memory.back()) {
+            throw std::bad_alloc();
+        }
+        return m_memory.back().get();
     }
 
-    void release() override
-    {
-        for (void* memory : m_memory)
-            std::free(memory);
-        m_memory.clear();
-    }
+    void write(void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
 
     void copy(void* to, const void* from, std::size_t bytes) override
     {
@@ -115,10 +117,13 @@ public:
         });
     }
 
+    bool copyByKernel(void*, const void*, std::size_t) override { return false; }
+
     kernels::Status run(const kernels::MixForward& mix) override { return kernels::mixForward(mix, parallel()); }
     kernels::Status run(const kernels::MixWeightGrad& mix) override { return kernels::mixWeightGrad(mix, parallel()); }
     kernels::Status run(const kernels::MixGather& mix) override { return kernels::mixGather(mix, parallel()); }
     std::size_t workspace(const kernels::MixWeightGrad& mix) override { return kernels::mixWeightGradWorkspace(mix); }
+    std::string lastError() const override { return {}; }
 
     double seconds(const std::function<void()>& work) override
     {
@@ -131,7 +136,7 @@ private:
     kernels::Parallel parallel() { return {runOnPool, &m_pool}; }
 
     Pool m_pool;
-    std::vector<void*> m_memory;
+    std::vector<std::unique_ptr<void, Free>> m_memory;
 };
 
 } // namespace

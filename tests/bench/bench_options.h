@@ -3,6 +3,7 @@
 
 #include "projects/base/number_from.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -10,44 +11,79 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <variant>
+#include <vector>
 
 namespace residua::tests {
 
-/// What an option sets; numbers are at least 0.
-using OptionPlace = std::variant<std::string*, std::int64_t*, int*>;
+/// The variable that an option sets. Numbers are at least 0, lists are separated by commas, and a bool is a flag
+/// without a value.
+using OptionPlace = std::variant<std::string*, std::int64_t*, int*, double*, bool*, std::vector<std::string>*,
+                                 std::vector<std::int64_t>*>;
 
-/// False where the text is no value for the place.
-inline bool setOption(OptionPlace place, std::string_view text)
+template <class Number>
+bool setValue(Number& place, std::string_view text)
 {
-    if (std::string** const words = std::get_if<std::string*>(&place)) {
-        **words = text;
-        return true;
-    }
-    const std::optional<int> number = numberFrom<int>(text);
+    const std::optional<Number> number = numberFrom<Number>(text);
     if (!number || *number < 0) {
         return false;
     }
-    if (std::int64_t** const whole = std::get_if<std::int64_t*>(&place)) {
-        **whole = *number;
-    } else {
-        *std::get<int*>(place) = *number;
+    place = *number;
+    return true;
+}
+
+inline bool setValue(std::string& place, std::string_view text)
+{
+    place = text;
+    return !text.empty();
+}
+
+template <class Item>
+bool setValue(std::vector<Item>& place, std::string_view text)
+{
+    place.clear();
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t end = std::min(text.find(',', begin), text.size());
+        if (!setValue(place.emplace_back(), text.substr(begin, end - begin))) {
+            return false;
+        }
+        begin = end + 1;
     }
     return true;
 }
 
-/// Reads "--name value ..." into the places. Ends the program with a message and code 2 where it cannot.
-inline void readOptions(int argc, char** argv, const std::map<std::string, OptionPlace>& options)
+/// Reads "--name value ..." into the places; `--help` prints `help` and ends the program. An unknown option or value
+/// ends the program with a message and code 2.
+inline void readOptions(int argc, char** argv, const char* help, const std::map<std::string, OptionPlace>& options)
 {
-    for (int i = 1; i < argc; i += 2) {
+    for (int i = 1; i < argc; ++i) {
+        if (std::string_view(argv[i]) == "--help") {
+            std::fputs(help, stdout);
+            std::exit(0);
+        }
         const auto found = options.find(argv[i]);
-        const bool set = found != options.end() && i + 1 < argc && setOption(found->second, argv[i + 1]);
-        if (!set) {
-            std::fprintf(stderr, "%s: no such option, or no value for it: %s; known are:", argv[0], argv[i]);
-            for (const auto& [name, place] : options) {
-                std::fprintf(stderr, " %s", name.c_str());
+        bool set = found != options.end();
+        if (set) {
+            if (bool* const* const flag = std::get_if<bool*>(&found->second)) {
+                **flag = true;
+                continue;
             }
-            std::fprintf(stderr, "\n");
+            const char* const value = ++i < argc ? argv[i] : "";
+            set = std::visit(
+                [value](auto* place) {
+                    if constexpr (std::is_same_v<decltype(place), bool*>) {
+                        return true;
+                    } else {
+                        return setValue(*place, value);
+                    }
+                },
+                found->second);
+        }
+        if (!set) {
+            const char* const problem = found == options.end() ? "unknown option" : "invalid value of";
+            std::fprintf(stderr, "%s: %s %s\n\n%s", argv[0], problem,
+                         found == options.end() ? argv[i] : found->first.c_str(), help);
             std::exit(2);
         }
     }

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What training a part of a network saves: 12 LLaMA-style layers of width 256, AdamW. A network that trains a fixed
-// part and one that trains all take their steps in turn; for each kind of part the share of the FLOP, the share of the
-// time (median of the ratios), and how much of the saved FLOP is saved on the clock, beside what is wanted of it. The
-// first line is a schedule that leaves nothing out.
-//   bench_stages [--steps N] [--warmup N] [--batch N] [--length N] [--threads N] [--device cpu|cuda:N]
-// The last line is a border: what going over it takes, but for its validation, in steps of the whole network.
+// Measures how much of the FLOP that a partial network saves is saved on the clock.
 #include "engine/api/environment.h"
 #include "engine/runtime/device.h"
 #include "engine/train/trainer.h"
@@ -28,6 +23,20 @@ namespace {
 
 using namespace residua;
 
+constexpr const char* kHelp =
+    R"(bench_stages [options]: time saved by training a part of 12 LLaMA-style layers of width 256
+
+  --steps N, --warmup N           measured steps of each network, default 6, and steps before them, default 1
+  --batch N, --length N           sequences in a step, default 8, and tokens in a sequence, default 128
+  --device cpu|cuda:N             default cpu
+  --threads N                     of the CPU, default 2
+
+A network that trains a fixed part and one that trains all take their steps in turn. Prints for each kind of part its
+share of the FLOP, its share of the time (median of the ratios), and the share of the saved FLOP that is saved on the
+clock, beside the wanted share. The first line is a schedule that leaves nothing out. The last lines are the time of
+going over a border between stages, without its validation, in steps of the whole network.
+)";
+
 struct Options {
     std::string device = "cpu";
     std::int64_t steps = 6;
@@ -40,7 +49,7 @@ struct Options {
 Options parse(int argc, char** argv)
 {
     Options options;
-    tests::readOptions(argc, argv,
+    tests::readOptions(argc, argv, kHelp,
                        {{"--device", &options.device},
                         {"--steps", &options.steps},
                         {"--warmup", &options.warmup},

@@ -51,7 +51,7 @@ struct Options {
 Options parse(int argc, char** argv)
 {
     Options options;
-    tests::readOptions(argc, argv,
+    tests::readOptions(argc, argv, "bench_training: see the head of its source\n",
                        {{"--topology", &options.topology},
                         {"--device", &options.device},
                         {"--precision", &options.precision},
