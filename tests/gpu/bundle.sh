@@ -16,10 +16,10 @@ set -euo pipefail
 build="$checkout/build/gpu" work="$checkout/build/gpu-day/bundle" archive="$checkout/build/gpu-day/bundle.tar.xz"
 limit=$((55 * 1024 * 1024))
 programs=(bin/residua-cli bin/bench_depth_mix bin/bench_training bin/bench_stages tests/kernels/kernels_tst_cuda_depth_mix
-  tests/engine/engine_training tests/engine/engine_networks)
+  tests/engine/engine_training)
 
 configure_and_build gpu residua-cli residua_engine_library residua_kernels_cuda bench_depth_mix bench_training bench_stages \
-  kernels_tst_cuda_depth_mix engine_training engine_networks
+  kernels_tst_cuda_depth_mix engine_training
 
 rm -rf "$work"
 mkdir -p "$work/bin" "$work/lib"

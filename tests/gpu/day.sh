@@ -75,13 +75,15 @@ preflight() {
   return $lacking
 }
 
-devices() {
-  ours "$bundle/bin/residua-cli" devices && ours "$bundle/bin/engine_networks" tst_devices
-}
+devices() { ours "$bundle/bin/residua-cli" devices | tee /dev/stderr | grep -q 'custom kernels: in use'; }
 
 kernels() { ours "$bundle/bin/kernels_tst_cuda_depth_mix"; }
 
-training_tests() { ours "$bundle/bin/engine_training" tst_cuda_training; }
+gradients() { ours "$bundle/bin/engine_training" tst_cuda_gradients; }
+
+training() { ours "$bundle/bin/engine_training" tst_cuda_training; }
+
+sessions() { ours "$bundle/bin/engine_training" tst_cuda_session; }
 
 mixing() { ours "$bundle/bin/bench_depth_mix" --device cuda --types bf16,fp32 --t 8,24,48,96 --d 768,2048 --bytes 2e9 --seconds 45; }
 
@@ -177,7 +179,9 @@ if [ "$wanted" = "  " ] || [[ $wanted == *" peer_"* ]]; then
 fi
 stage devices 20 devices
 stage kernels 60 kernels
-stage training_tests 120 training_tests
+stage gradients 60 gradients
+stage training 80 training
+stage sessions 60 sessions
 [ -z "$background" ] || stage wait_for_warm 60 wait_for_warm
 stage mixing 50 mixing
 stage llama 80 llama

@@ -18,8 +18,8 @@ begin() {
   stub compute-sanitizer <<<'echo 0 errors'
   stub ncu <<<'echo "mixRows dram__throughput 80"'
   bin="$bundle/bin"
-  stub residua-cli <<<'echo "residua-cli $*"'
-  for program in bench_depth_mix bench_training engine_networks engine_training kernels_tst_cuda_depth_mix; do
+  stub residua-cli <<<'echo "residua-cli $*"; echo custom kernels: in use'
+  for program in bench_depth_mix bench_training engine_training kernels_tst_cuda_depth_mix; do
     stub "$program" <<<'echo "$0 $*"'
   done
 }
@@ -38,14 +38,14 @@ says "--device cuda --types bf16,fp32"
 [ "$(wc -l <"$dir/result/summary.txt")" = 4 ] || wrong "stages that were not asked for ran"
 
 begin fails
-stub engine_networks <<<'echo "FAIL: a case"; exit 1'
+stub residua-cli <<<'echo custom kernels: not in use'
 echo "libtorch_cpu.so 7" >"$bundle/built-with"
 day 60 preflight devices kernels
 [ "$status" = 1 ] || wrong "a failed stage ends with 0"
 state_of preflight BAD
 says "libtorch_cpu.so differs from the one of the build"
 state_of devices BAD
-says "FAIL: a case"
+says "not in use"
 state_of kernels OK
 
 begin without_gpu
@@ -55,9 +55,9 @@ bin="$bundle/bin"
 stub bench_depth_mix <<<'echo "no NVIDIA driver"; exit 2'
 stub engine_training <<<'echo "SKIP   : TestCudaTraining::trains() no NVIDIA driver"'
 stub kernels_tst_cuda_depth_mix <<<'exit 1'
-day 60 mixing training_tests kernels
+day 60 mixing training kernels
 state_of mixing SKIP
-state_of training_tests SKIP
+state_of training SKIP
 state_of kernels BAD
 
 begin hangs
