@@ -2,10 +2,13 @@
 #include "kernels/cuda/kernels.cuh"
 #include "kernels/cuda/launch.cuh"
 
+#include <atomic>
+
 namespace residua::kernels::cuda {
 namespace {
 
 thread_local cudaError_t lastFailure = cudaSuccess;
+std::atomic<std::uint64_t> callsByElement{0};
 
 std::int32_t deviceCount()
 {
@@ -23,6 +26,11 @@ const char* lastError()
     return cudaGetErrorString(lastFailure);
 }
 
+std::uint64_t singleElementCalls()
+{
+    return callsByElement;
+}
+
 } // namespace
 
 Status failed(cudaError_t error)
@@ -33,6 +41,12 @@ Status failed(cudaError_t error)
     return Status::deviceFailure;
 }
 
+void countCall(DataType type, bool packed)
+{
+    if (!packed && type != DataType::float64)
+        ++callsByElement;
+}
+
 } // namespace residua::kernels::cuda
 
 extern "C" __attribute__((visibility("default"))) const residua::kernels::CudaKernels* residuaCudaKernels()
@@ -40,6 +54,6 @@ extern "C" __attribute__((visibility("default"))) const residua::kernels::CudaKe
     using namespace residua::kernels;
     static constexpr CudaKernels kTable = {
         kCudaKernelsVersion,          cuda::mixForward,  cuda::mixWeightGrad, cuda::mixGather,
-        cuda::mixWeightGradWorkspace, cuda::deviceCount, cuda::lastError};
+        cuda::mixWeightGradWorkspace, cuda::deviceCount, cuda::lastError,     cuda::singleElementCalls};
     return &kTable;
 }
