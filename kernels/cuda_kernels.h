@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The CUDA side of the kernels: a shared library of its own (libresidua_kernels_cuda.so), found at run time, reached
-// through one table of functions. A machine without it or without a GPU uses the CPU functions of depth_mix.h.
+// through one table of functions. A machine without it or without a GPU uses the CPU functions of depth_mix.h
+// and transformer.h.
 #pragma once
 
 #include "kernels/depth_mix.h"
+#include "kernels/transformer.h"
 
 #include <string>
 
 namespace residua::kernels {
 
-/// The same contracts as the functions in depth_mix.h, with device pointers for all data (host arrays of pointers and
-/// readers stay host arrays) and a cudaStream_t as void*. Calls only enqueue work on the current device; they never
-/// synchronise and can be captured in a CUDA graph. The reductions are deterministic.
+/// The same contracts as the functions in depth_mix.h and transformer.h, with device pointers for all data (host arrays
+/// of pointers and readers stay host arrays) and a cudaStream_t as void*. Calls only enqueue work on the current
+/// device; they never synchronise and can be captured in a CUDA graph. The reductions are deterministic.
 struct CudaKernels {
     std::int32_t version; ///< kCudaKernelsVersion of the library
     Status (*mixForward)(const MixForward& mix, void* stream);
@@ -20,9 +22,16 @@ struct CudaKernels {
     std::size_t (*mixWeightGradWorkspace)(const MixWeightGrad& mix);
     std::int32_t (*deviceCount)();
     const char* (*lastError)(); ///< of the calling thread, after Status::deviceFailure
+    Status (*rmsNormForward)(const RmsNormForward& norm, void* stream);
+    Status (*rmsNormBackward)(const RmsNormBackward& norm, void* stream);
+    std::size_t (*rmsNormBackwardWorkspace)(const RmsNormBackward& norm);
+    Status (*swigluForward)(const SwigluForward& swiglu, void* stream);
+    Status (*swigluBackward)(const SwigluBackward& swiglu, void* stream);
+    Status (*rotary)(const Rotary& rotary, void* stream);
+    Status (*crossEntropy)(const CrossEntropy& entropy, void* stream);
 };
 
-inline constexpr std::int32_t kCudaKernelsVersion = 1;
+inline constexpr std::int32_t kCudaKernelsVersion = 2;
 
 /// Loads the library (once per path it stays loaded for the life of the process). Null when it is missing, of another
 /// version, or needs a CUDA runtime that is not there; `why` then says which.

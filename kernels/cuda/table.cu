@@ -38,8 +38,19 @@ Status failed(cudaError_t error)
 extern "C" __attribute__((visibility("default"))) const residua::kernels::CudaKernels* residuaCudaKernels()
 {
     using namespace residua::kernels;
-    static constexpr CudaKernels kTable = {
-        kCudaKernelsVersion,          cuda::mixForward,  cuda::mixWeightGrad, cuda::mixGather,
-        cuda::mixWeightGradWorkspace, cuda::deviceCount, cuda::lastError};
+    static constexpr CudaKernels kTable = {kCudaKernelsVersion,
+                                           cuda::mixForward,
+                                           cuda::mixWeightGrad,
+                                           cuda::mixGather,
+                                           cuda::mixWeightGradWorkspace,
+                                           cuda::deviceCount,
+                                           cuda::lastError,
+                                           cuda::rmsNormForward,
+                                           cuda::rmsNormBackward,
+                                           cuda::rmsNormBackwardWorkspace,
+                                           cuda::swigluForward,
+                                           cuda::swigluBackward,
+                                           cuda::rotary,
+                                           cuda::crossEntropy};
     return &kTable;
 }
