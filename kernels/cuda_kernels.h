@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The CUDA side of the kernels: a shared library of its own (libresidua_kernels_cuda.so), found at run time, reached
-// through one table of functions. A machine without it or without a GPU uses the CPU functions of depth_mix.h.
+// through one table of functions. A machine without it or without a GPU uses the CPU functions of depth_mix.h
+// and transformer.h.
 #pragma once
 
 #include "kernels/depth_mix.h"
+#include "kernels/transformer.h"
 
 #include <string>
 
 namespace residua::kernels {
 
-/// The same contracts as the functions in depth_mix.h, with device pointers for all data (host arrays of pointers and
-/// readers stay host arrays) and a cudaStream_t as void*. Calls only enqueue work on the current device; they never
-/// synchronise and can be captured in a CUDA graph. The reductions are deterministic.
+/// The same contracts as the functions in depth_mix.h and transformer.h, with device pointers for all data (host arrays
+/// of pointers and readers stay host arrays) and a cudaStream_t as void*. Calls only enqueue work on the current
+/// device; they never synchronise and can be captured in a CUDA graph. The reductions are deterministic.
 struct CudaKernels {
     std::int32_t version; ///< kCudaKernelsVersion of the library
     Status (*mixForward)(const MixForward& mix, void* stream);
@@ -25,6 +27,13 @@ struct CudaKernels {
     /// Returns how many calls of this process loaded element by element, which is several times slower: those with a
     /// tensor that is not aligned to 16 bytes or with a width that is not a multiple of 4. Excludes float64.
     std::uint64_t (*singleElementCalls)();
+    Status (*rmsNormForward)(const RmsNormForward& norm, void* stream);
+    Status (*rmsNormBackward)(const RmsNormBackward& norm, void* stream);
+    std::size_t (*rmsNormBackwardWorkspace)(const RmsNormBackward& norm);
+    Status (*swigluForward)(const SwigluForward& swiglu, void* stream);
+    Status (*swigluBackward)(const SwigluBackward& swiglu, void* stream);
+    Status (*rotary)(const Rotary& rotary, void* stream);
+    Status (*crossEntropy)(const CrossEntropy& entropy, void* stream);
 };
 
 inline constexpr std::int32_t kCudaKernelsVersion = 2;

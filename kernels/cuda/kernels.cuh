@@ -10,5 +10,12 @@ Status mixForward(const MixForward& mix, void* stream);
 Status mixWeightGrad(const MixWeightGrad& mix, void* stream);
 Status mixGather(const MixGather& mix, void* stream);
 std::size_t mixWeightGradWorkspace(const MixWeightGrad& mix);
+Status rmsNormForward(const RmsNormForward& norm, void* stream);
+Status rmsNormBackward(const RmsNormBackward& norm, void* stream);
+std::size_t rmsNormBackwardWorkspace(const RmsNormBackward& norm);
+Status swigluForward(const SwigluForward& swiglu, void* stream);
+Status swigluBackward(const SwigluBackward& swiglu, void* stream);
+Status rotary(const Rotary& rotary, void* stream);
+Status crossEntropy(const CrossEntropy& entropy, void* stream);
 
 } // namespace residua::kernels::cuda

@@ -52,8 +52,20 @@ void countCall(DataType type, bool packed)
 extern "C" __attribute__((visibility("default"))) const residua::kernels::CudaKernels* residuaCudaKernels()
 {
     using namespace residua::kernels;
-    static constexpr CudaKernels kTable = {
-        kCudaKernelsVersion,          cuda::mixForward,  cuda::mixWeightGrad, cuda::mixGather,
-        cuda::mixWeightGradWorkspace, cuda::deviceCount, cuda::lastError,     cuda::singleElementCalls};
+    static constexpr CudaKernels kTable = {kCudaKernelsVersion,
+                                           cuda::mixForward,
+                                           cuda::mixWeightGrad,
+                                           cuda::mixGather,
+                                           cuda::mixWeightGradWorkspace,
+                                           cuda::deviceCount,
+                                           cuda::lastError,
+                                           cuda::singleElementCalls,
+                                           cuda::rmsNormForward,
+                                           cuda::rmsNormBackward,
+                                           cuda::rmsNormBackwardWorkspace,
+                                           cuda::swigluForward,
+                                           cuda::swigluBackward,
+                                           cuda::rotary,
+                                           cuda::crossEntropy};
     return &kTable;
 }
