@@ -19,9 +19,15 @@ struct CudaKernels {
     Status (*mixForward)(const MixForward& mix, void* stream);
     Status (*mixWeightGrad)(const MixWeightGrad& mix, void* stream);
     Status (*mixGather)(const MixGather& mix, void* stream);
+    /// Bytes. At most 256 blocks' partial sums, and fewer blocks where O·t·d is large: beyond 128 MiB the sums of 64
+    /// blocks, 256·O·t·d bytes. The number of blocks depends on the shape and on which results are wanted.
     std::size_t (*mixWeightGradWorkspace)(const MixWeightGrad& mix);
     std::int32_t (*deviceCount)();
     const char* (*lastError)(); ///< of the calling thread, after Status::deviceFailure
+    /// Returns how many calls of this process loaded element by element, which is several times slower: those with a
+    /// tensor that is not aligned to 16 bytes, or with a width that is not a multiple of 4 (transformer.h in bfloat16:
+    /// of 8; the cross entropy takes any number of classes). Excludes float64.
+    std::uint64_t (*singleElementCalls)();
     Status (*rmsNormForward)(const RmsNormForward& norm, void* stream);
     Status (*rmsNormBackward)(const RmsNormBackward& norm, void* stream);
     std::size_t (*rmsNormBackwardWorkspace)(const RmsNormBackward& norm);

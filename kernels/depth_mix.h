@@ -82,7 +82,7 @@ struct MixForward {
 ///   tokenGrad       GateKind::token: dγ = <g_o, x_s>; relu gates: q = dz = relu'·<g_o, x_s>
 ///                   (per-feature relu' inside the sum)
 ///   gateVectorGrad  du_o = Σ_{s,n} q·x_s[n,:]           (times rstd for normalised inputs)
-/// Reductions over tokens use a chunking fixed by N alone.
+/// Reductions over tokens use a chunking fixed by the shape alone.
 struct MixWeightGrad {
     MixStack stack;
     const void* outGrad[kMaxOutputs] = {}; ///< g_o: [N, d] each

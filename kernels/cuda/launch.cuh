@@ -13,19 +13,21 @@ inline constexpr std::size_t kSharedBytes = 80 * 1024;
 /// Remembers the error's text for the calling thread.
 Status failed(cudaError_t error);
 
+/// Counts a call for CudaKernels::singleElementCalls. float64 is left out: it has no other form.
+void countCall(DataType type, bool packed);
+
 template <class Args>
 Status launch(void (*kernel)(Args), dim3 grid, dim3 block, std::size_t sharedBytes, void* stream, const Args& args)
 {
-    const void* function = reinterpret_cast<const void*>(kernel);
     if (sharedBytes > 48 * 1024) {
         const cudaError_t error =
-            cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, int(sharedBytes));
+            cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(sharedBytes));
         if (error != cudaSuccess)
             return failed(error);
     }
     void* arguments[] = {const_cast<Args*>(&args)};
     const cudaError_t error =
-        cudaLaunchKernel(function, grid, block, arguments, sharedBytes, static_cast<cudaStream_t>(stream));
+        cudaLaunchKernel(kernel, grid, block, arguments, sharedBytes, static_cast<cudaStream_t>(stream));
     return error == cudaSuccess ? Status::ok : failed(error);
 }
 

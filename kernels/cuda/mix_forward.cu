@@ -253,6 +253,7 @@ Status mixForward(const MixForward& mix, void* stream)
         args.hasBase = args.hasBase || mix.base[o];
         packed = packed && aligned(mix.base[o]) && aligned(mix.out[o]);
     }
+    countCall(mix.stack.dataType, packed);
     return withType(mix.stack.dataType, [&](auto type) {
         return withOutputs(mix.stack.outputs, [&](auto outputs) {
             return forward<decltype(type), decltype(outputs)::kValue>(args, packed, stream);

@@ -114,9 +114,13 @@ bool packable(const MixGather& mix)
     return all;
 }
 
-template <class T, int L, int Capacity>
+/// Launches with the smallest capacity of 32, 64, 128, 256 and 512 that holds the readers.
+template <class T, int L, int Capacity = 32>
 Status gather(const MixGather& mix, void* stream)
 {
+    if constexpr (Capacity < kMaxReaders)
+        if (mix.readers > Capacity)
+            return gather<T, L, 2 * Capacity>(mix, stream);
     GatherArgs<Capacity> args{mix.tokens, mix.width, mix.readers,    false, mix.own,
                               mix.source, mix.rstd,  mix.sourceGrad, {}};
     for (std::int32_t k = 0; k < mix.readers; ++k) {
@@ -131,24 +135,19 @@ Status gather(const MixGather& mix, void* stream)
     return launch(gatherRows<T, L, Capacity>, grid, block, 0, stream, args);
 }
 
-template <class T, int L>
-Status gather(const MixGather& mix, void* stream)
-{
-    constexpr int kFew = 32;
-    return mix.readers <= kFew ? gather<T, L, kFew>(mix, stream) : gather<T, L, kMaxReaders>(mix, stream);
-}
-
 } // namespace
 
 Status mixGather(const MixGather& mix, void* stream)
 {
     if (const Status status = validate(mix); status != Status::ok || mix.tokens == 0)
         return status;
+    const bool packed = packable(mix);
+    countCall(mix.dataType, packed);
     return withType(mix.dataType, [&](auto type) {
         using T = decltype(type);
         // float64 serves proofs, not speed: it has the plain form only.
         if constexpr (sizeof(T) < 8)
-            if (packable(mix))
+            if (packed)
                 return gather<T, kLanes>(mix, stream);
         return gather<T, 1>(mix, stream);
     });

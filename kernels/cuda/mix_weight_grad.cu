@@ -8,10 +8,16 @@
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/mix_args.cuh"
 
+#include <algorithm>
+
 namespace residua::kernels::cuda {
 namespace {
 
 constexpr int kMaxBlocks = 256;
+constexpr int kMinBlocks = 64;
+/// The partial sums take at most these bytes, or those of kMinBlocks blocks if that is more. Fewer blocks would leave
+/// most of the device idle; more bytes would cost memory and traffic beyond the second-level cache.
+constexpr std::int64_t kMaxPartialBytes = 128 << 20;
 constexpr int kMaxTileTokens = 32;
 
 struct WeightGradArgs {
@@ -292,9 +298,12 @@ Plan planOf(const MixWeightGrad& mix)
     // The vectors' part starts aligned for packs.
     plan.weightElements = (plan.weightElements + 3) / 4 * 4;
     plan.stride = (plan.weightElements + plan.vectorElements + 3) / 4 * 4;
-    plan.blockTokens = (stack.tokens + kMaxBlocks - 1) / kMaxBlocks;
-    plan.blocks = plan.blockTokens ? (stack.tokens + plan.blockTokens - 1) / plan.blockTokens : 0;
     plan.accumulatorBytes = stack.dataType == DataType::float64 ? 8 : 4;
+    const std::int64_t blockBytes = plan.stride * std::int64_t(plan.accumulatorBytes);
+    const std::int64_t most =
+        blockBytes > 0 ? std::clamp<std::int64_t>(kMaxPartialBytes / blockBytes, kMinBlocks, kMaxBlocks) : kMaxBlocks;
+    plan.blockTokens = (stack.tokens + most - 1) / most;
+    plan.blocks = plan.blockTokens ? (stack.tokens + plan.blockTokens - 1) / plan.blockTokens : 0;
     return plan;
 }
 
@@ -384,6 +393,7 @@ Status mixWeightGrad(const MixWeightGrad& mix, void* stream)
         args.outGrad[o] = mix.outGrad[o];
         packed = packed && aligned(mix.outGrad[o]);
     }
+    countCall(mix.stack.dataType, packed);
     const Status status = withType(mix.stack.dataType, [&](auto type) {
         return withOutputs(mix.stack.outputs, [&](auto outputs) {
             return weightGrad<decltype(type), decltype(outputs)::kValue>(args, plan, packed, stream);

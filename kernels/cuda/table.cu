@@ -2,10 +2,13 @@
 #include "kernels/cuda/kernels.cuh"
 #include "kernels/cuda/launch.cuh"
 
+#include <atomic>
+
 namespace residua::kernels::cuda {
 namespace {
 
 thread_local cudaError_t lastFailure = cudaSuccess;
+std::atomic<std::uint64_t> callsByElement{0};
 
 std::int32_t deviceCount()
 {
@@ -23,6 +26,11 @@ const char* lastError()
     return cudaGetErrorString(lastFailure);
 }
 
+std::uint64_t singleElementCalls()
+{
+    return callsByElement;
+}
+
 } // namespace
 
 Status failed(cudaError_t error)
@@ -31,6 +39,12 @@ Status failed(cudaError_t error)
     // Clears the runtime's stored error, which a later, unrelated call would otherwise return.
     static_cast<void>(cudaGetLastError());
     return Status::deviceFailure;
+}
+
+void countCall(DataType type, bool packed)
+{
+    if (!packed && type != DataType::float64)
+        ++callsByElement;
 }
 
 } // namespace residua::kernels::cuda
@@ -45,6 +59,7 @@ extern "C" __attribute__((visibility("default"))) const residua::kernels::CudaKe
                                            cuda::mixWeightGradWorkspace,
                                            cuda::deviceCount,
                                            cuda::lastError,
+                                           cuda::singleElementCalls,
                                            cuda::rmsNormForward,
                                            cuda::rmsNormBackward,
                                            cuda::rmsNormBackwardWorkspace,

@@ -45,15 +45,29 @@ public:
     {
         checkCuda(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost));
     }
-    kernels::Status forward(const kernels::MixForward& mix) override { return m_kernels.mixForward(mix, nullptr); }
+    kernels::Status forward(const kernels::MixForward& mix) override
+    {
+        return checked(m_kernels.mixForward(mix, nullptr));
+    }
     std::size_t workspace(const kernels::MixWeightGrad& mix) override { return m_kernels.mixWeightGradWorkspace(mix); }
     kernels::Status weightGrad(const kernels::MixWeightGrad& mix) override
     {
-        return m_kernels.mixWeightGrad(mix, nullptr);
+        return checked(m_kernels.mixWeightGrad(mix, nullptr));
     }
-    kernels::Status gather(const kernels::MixGather& mix) override { return m_kernels.mixGather(mix, nullptr); }
+    kernels::Status gather(const kernels::MixGather& mix) override
+    {
+        return checked(m_kernels.mixGather(mix, nullptr));
+    }
 
 private:
+    /// Throws CUDA's own text of a failed launch.
+    kernels::Status checked(kernels::Status status) const
+    {
+        if (status == kernels::Status::deviceFailure)
+            throw std::runtime_error(m_kernels.lastError());
+        return status;
+    }
+
     const kernels::CudaKernels& m_kernels;
     std::size_t m_misalignment;
     std::vector<void*> m_memory;

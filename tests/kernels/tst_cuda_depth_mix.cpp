@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The CUDA kernels against the CPU's, on the same case table. The library must load on every machine; the rest is
 // skipped without a device.
+//   RESIDUA_KERNELS=FILE     the library to test, in place of the one that was built with this program
+//   RESIDUA_REDUCED_CASES=1  a tenth of the table, for compute-sanitizer
 #include "kernels/cuda_kernels.h"
 
 #include "tests/kernels/cpu_backend.h"
@@ -18,9 +20,12 @@ class CudaDepthMixTest : public QObject {
 private slots:
     void initTestCase();
     void refusesAnotherLibrary();
+    void workspaceIsBounded();
     void matchesTheCpu_data();
     void matchesTheCpu();
+    void gatherTakesManyReaders_data();
     void gatherTakesManyReaders();
+    void countsCallsByElement();
     void repeatsToTheBit();
 
 private:
@@ -29,10 +34,35 @@ private:
     const CudaKernels* m_kernels = nullptr;
 };
 
+std::vector<MixCase> casesToRun()
+{
+    const bool reduced = qEnvironmentVariableIntValue("RESIDUA_REDUCED_CASES") != 0;
+    // 13 has no factor in common with the table's periods, so that each shape, output count and variant still occurs.
+    const std::size_t stride = reduced ? 13 : 1;
+    const std::vector<MixCase> table = caseTable();
+    std::vector<MixCase> cases;
+    for (std::size_t i = 0; i < table.size(); i += stride)
+        cases.push_back(table[i]);
+    // A stack that fits in shared memory, one that does not, and one with more tokens than blocks.
+    cases.push_back({DataType::bfloat16, 70, 768, 12, 3, WeightKind::perFeature, GateKind::reluOutside});
+    cases.push_back({DataType::float32, 70, 768, 40, 3, WeightKind::perFeature, GateKind::reluInside});
+    cases.push_back(
+        {DataType::float32, 3000, 64, 4, 2, WeightKind::scalar, GateKind::reluOutside, GateInput::normalised});
+    if (reduced)
+        return cases;
+    // Widths of real models, with more sources than shared memory holds.
+    for (const int width : {768, 2048})
+        for (const GateKind gate : {GateKind::none, GateKind::reluOutside})
+            cases.push_back({DataType::bfloat16, 21, width, 30, 3, WeightKind::perFeature, gate,
+                             gate == GateKind::none ? GateInput::raw : GateInput::normalised});
+    return cases;
+}
+
 void CudaDepthMixTest::initTestCase()
 {
+    const std::string library = qEnvironmentVariable("RESIDUA_KERNELS", RESIDUA_CUDA_KERNELS).toStdString();
     std::string why;
-    m_kernels = loadCudaKernels(RESIDUA_CUDA_KERNELS, why);
+    m_kernels = loadCudaKernels(library, why);
     QVERIFY2(m_kernels, why.c_str());
 }
 
@@ -43,6 +73,27 @@ void CudaDepthMixTest::refusesAnotherLibrary()
     QVERIFY(why.find("libm.so.6") != std::string::npos);
     QVERIFY(!loadCudaKernels("no-such-library.so", why));
     QVERIFY(why.find("no-such-library.so") != std::string::npos);
+}
+
+void CudaDepthMixTest::workspaceIsBounded()
+{
+    constexpr std::size_t kMost = 128 << 20;
+    MixWeightGrad mix;
+    int wanted = 0;
+    mix.weightGrad = &wanted;
+    mix.stack.tokens = 100'000;
+    mix.stack.width = 768;
+    mix.stack.outputs = 3;
+    mix.stack.weightKind = WeightKind::perFeature;
+    for (const int sources : {1, 13, 25, 49, 97}) {
+        mix.stack.sources = sources;
+        const std::size_t block = std::size_t(3) * sources * 768 * 4;
+        const std::size_t workspace = m_kernels->mixWeightGradWorkspace(mix);
+        QVERIFY(workspace <= kMost);
+        QVERIFY(workspace > std::min(kMost, 256 * block) / 10 * 9);
+    }
+    mix.stack.sources = kMaxSources;
+    QVERIFY(m_kernels->mixWeightGradWorkspace(mix) <= std::size_t(64) * 3 * kMaxSources * 768 * 4);
 }
 
 void CudaDepthMixTest::matchesTheCpu_data()
@@ -57,14 +108,8 @@ void CudaDepthMixTest::matchesTheCpu()
     if (!hasDevice())
         QSKIP("no CUDA device");
     QFETCH(int, misalignment);
-    std::vector<MixCase> cases = caseTable();
-    // A stack that fits in shared memory, one that does not, and one with more tokens than blocks.
-    cases.push_back({DataType::bfloat16, 70, 768, 12, 3, WeightKind::perFeature, GateKind::reluOutside});
-    cases.push_back({DataType::float32, 70, 768, 40, 3, WeightKind::perFeature, GateKind::reluInside});
-    cases.push_back(
-        {DataType::float32, 3000, 64, 4, 2, WeightKind::scalar, GateKind::reluOutside, GateInput::normalised});
     unsigned seed = 1;
-    for (const MixCase& mix : cases) {
+    for (const MixCase& mix : casesToRun()) {
         const MixData data = randomData(mix, seed++);
         CpuBackend cpu;
         CudaBackend cuda(*m_kernels, std::size_t(misalignment));
@@ -73,17 +118,55 @@ void CudaDepthMixTest::matchesTheCpu()
     }
 }
 
+void CudaDepthMixTest::gatherTakesManyReaders_data()
+{
+    QTest::addColumn<int>("readers");
+    QTest::addColumn<DataType>("type");
+    for (const int readers : {32, 36, 64, 68, 128, 132, 256, 260, kMaxReaders}) {
+        QTest::addRow("bf16 %d", readers) << readers << DataType::bfloat16;
+        QTest::addRow("f64 %d", readers) << readers << DataType::float64;
+    }
+}
+
 void CudaDepthMixTest::gatherTakesManyReaders()
 {
     if (!hasDevice())
         QSKIP("no CUDA device");
-    const std::vector<MixCase> readers(kMaxReaders / 4, MixCase{DataType::float64, 20, 6, 1, 4});
-    const std::vector<MixData> data(readers.size(), randomData(readers[0], 9));
+    QFETCH(int, readers);
+    QFETCH(DataType, type);
+    constexpr int kOutputs = 4;
+    MixCase mix{type, 20, type == DataType::bfloat16 ? 64 : 6, 1, kOutputs, WeightKind::perFeature};
+    mix.gateKind = GateKind::reluOutside;
+    const std::vector<MixCase> mixes(readers / kOutputs, mix);
+    std::vector<MixData> data;
+    for (unsigned seed = 1; data.size() < mixes.size(); ++seed) {
+        data.push_back(randomData(mix, seed));
+        data.back().source = data.front().source;
+    }
     CpuBackend cpu;
     CudaBackend cuda(*m_kernels);
+    const double tolerance = type == DataType::bfloat16 ? 0x1p-8 : 1e-13;
     const std::string text =
-        difference("gather", gatherShared(readers, data, cuda), gatherShared(readers, data, cpu), 1e-13);
+        difference("gather", gatherShared(mixes, data, cuda), gatherShared(mixes, data, cpu), tolerance);
     QVERIFY2(text.empty(), text.c_str());
+}
+
+void CudaDepthMixTest::countsCallsByElement()
+{
+    if (!hasDevice())
+        QSKIP("no CUDA device");
+    const auto callsOf = [&](DataType type, int width, std::size_t misalignment) {
+        const MixCase mix{type, 3, width, 1, 1};
+        CudaBackend cuda(*m_kernels, misalignment);
+        const std::uint64_t before = m_kernels->singleElementCalls();
+        static_cast<void>(runKernels(mix, randomData(mix, 1), cuda));
+        return m_kernels->singleElementCalls() - before;
+    };
+    QCOMPARE(callsOf(DataType::bfloat16, 16, 0), std::uint64_t(0));
+    QCOMPARE(callsOf(DataType::float64, 15, 8), std::uint64_t(0));
+    // Forward, weight gradient and gather.
+    QCOMPARE(callsOf(DataType::bfloat16, 15, 0), std::uint64_t(3));
+    QCOMPARE(callsOf(DataType::float32, 16, 8), std::uint64_t(3));
 }
 
 void CudaDepthMixTest::repeatsToTheBit()
