@@ -25,7 +25,8 @@ struct CudaKernels {
     std::int32_t (*deviceCount)();
     const char* (*lastError)(); ///< of the calling thread, after Status::deviceFailure
     /// Returns how many calls of this process loaded element by element, which is several times slower: those with a
-    /// tensor that is not aligned to 16 bytes or with a width that is not a multiple of 4. Excludes float64.
+    /// tensor that is not aligned to 16 bytes, or with a width that is not a multiple of 4 (transformer.h in bfloat16:
+    /// of 8; the cross entropy takes any number of classes). Excludes float64.
     std::uint64_t (*singleElementCalls)();
     Status (*rmsNormForward)(const RmsNormForward& norm, void* stream);
     Status (*rmsNormBackward)(const RmsNormBackward& norm, void* stream);

@@ -191,7 +191,8 @@ __device__ inline Total<T> blockTotal(Total<T> total, Accumulator<T>* slots)
 }
 
 template <class T, int L>
-__global__ void __launch_bounds__(kMaxRowThreads, sizeof(T) < 8 ? 3 : 2) entropyRows(const __grid_constant__ CrossEntropy args)
+__global__ void __launch_bounds__(kMaxRowThreads, sizeof(T) < 8 ? 3 : 2)
+    entropyRows(const __grid_constant__ CrossEntropy args)
 {
     using A = Accumulator<T>;
     const std::int64_t n = blockIdx.x;
@@ -247,9 +248,11 @@ Status crossEntropy(const CrossEntropy& entropy, void* stream)
         return status;
     return withType(entropy.dataType, [&](auto type) {
         using T = decltype(type);
+        const bool packed = packable(entropy, sizeof(T));
+        countCall(entropy.dataType, packed);
         // float64 serves proofs, not speed: it has the plain form only.
         if constexpr (sizeof(T) < 8)
-            if (packable(entropy, sizeof(T)))
+            if (packed)
                 return run<T, 16 / int(sizeof(T))>(entropy, stream);
         return run<T, 1>(entropy, stream);
     });

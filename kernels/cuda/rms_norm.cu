@@ -382,6 +382,7 @@ Status rmsNormForward(const RmsNormForward& norm, void* stream)
         return status;
     const bool packed = packable(norm.dataType, norm.width, norm.x, norm.residual, norm.weight,
                                  norm.residual ? norm.sum : nullptr, norm.y);
+    countCall(norm.dataType, packed);
     const ForwardArgs args{norm.tokens, norm.width, norm.eps, norm.x,   norm.residual,
                            norm.weight, norm.sum,   norm.y,   norm.rstd};
     return withForm(norm.dataType, norm.bfloat16Output, packed, [&](auto data, auto output, auto lanes) {
@@ -411,6 +412,7 @@ Status rmsNormBackward(const RmsNormBackward& norm, void* stream)
     if (norm.tokens == 0)
         return clear(norm.weightGrad, std::size_t(norm.width) * plan.accumulatorBytes, stream);
     const bool packed = packable(norm.dataType, norm.width, norm.yGrad, norm.x, norm.weight, norm.sumGrad, norm.xGrad);
+    countCall(norm.dataType, packed);
     const BackwardArgs args{norm.tokens,  norm.width, norm.yGrad,
                             norm.x,       norm.rstd,  norm.weight,
                             norm.sumGrad, norm.xGrad, norm.weightGrad ? norm.workspace : nullptr,

@@ -92,9 +92,11 @@ Status rotary(const Rotary& rotary, void* stream)
     return withType(rotary.dataType, [&](auto type) {
         using T = decltype(type);
         constexpr int kMost = 16 / int(sizeof(T));
+        const bool packed = packable(rotary, kMost);
+        countCall(rotary.dataType, packed);
         // float64 serves proofs, not speed: it has the plain form only.
         if constexpr (sizeof(T) < 8)
-            if (packable(rotary, kMost))
+            if (packed)
                 return turn<T, kMost>(rotary, stream);
         return turn<T, 1>(rotary, stream);
     });

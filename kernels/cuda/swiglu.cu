@@ -74,6 +74,7 @@ Status withLanes(const Swiglu& swiglu, bool aligned, Run run)
 {
     constexpr int kMost = 16 / int(sizeof(T));
     const bool packed = aligned && swiglu.width % kMost == 0 && swiglu.rowStride % kMost == 0;
+    countCall(swiglu.dataType, packed);
     if constexpr (sizeof(T) < 8)
         if (packed)
             return run(Constant<kMost>());

@@ -3,6 +3,7 @@
 
 #include "tests/kernels/cpu_backend.h"
 #include "tests/kernels/mix_harness.h"
+#include "tests/kernels/transformer_cases.h"
 #include "tests/kernels/typed_values.h"
 #include "tests/support/draws.h"
 #include "tests/support/test_program.h"
@@ -140,6 +141,8 @@ private slots:
     void swigluExtremes();
     void rotaryMatches();
     void rotaryTurnsBack();
+    void caseTables_data();
+    void caseTables();
     void refusesBadArguments();
 };
 
@@ -382,6 +385,25 @@ void TransformerKernelsTest::rotaryTurnsBack()
     QVERIFY2(text.empty(), text.c_str());
 }
 
+void TransformerKernelsTest::caseTables_data()
+{
+    using Check = std::string (*)(const TransformerKernels&);
+    QTest::addColumn<Check>("check");
+    QTest::newRow("rmsNorm") << Check(checkRmsNorm);
+    QTest::newRow("swiglu") << Check(checkSwiglu);
+    QTest::newRow("rotary") << Check(checkRotary);
+    QTest::newRow("crossEntropy") << Check(checkCrossEntropy);
+    QTest::newRow("repeats") << Check(checkRepeats);
+}
+
+void TransformerKernelsTest::caseTables()
+{
+    using Check = std::string (*)(const TransformerKernels&);
+    QFETCH(Check, check);
+    const std::string text = check(cpuTransformerKernels());
+    QVERIFY2(text.empty(), text.c_str());
+}
+
 void TransformerKernelsTest::refusesBadArguments()
 {
     float numbers[8] = {};
@@ -395,6 +417,21 @@ void TransformerKernelsTest::refusesBadArguments()
     QVERIFY(kernels::swigluForward({DataType::float32, 2, 4, numbers, numbers, 3, numbers}) == Status::badShape);
     QVERIFY(kernels::swigluForward({DataType::float32, 2, 4, numbers, nullptr, 4, numbers}) == Status::missingPointer);
     QVERIFY(kernels::rotary({DataType::float32, kernels::Rotation::forward, 1, 1, 1, 4, 3}) == Status::badShape);
+    norm.eps = kEpsilon;
+    norm.y = numbers;
+    norm.bfloat16Output = true;
+    QVERIFY(kernels::rmsNormForward(norm) == Status::badKind);
+    kernels::CrossEntropy entropy;
+    entropy.tokens = 2;
+    entropy.classes = 4;
+    entropy.rowStride = 3;
+    QVERIFY(kernels::crossEntropy(entropy) == Status::badShape);
+    entropy.rowStride = 4;
+    QVERIFY(kernels::crossEntropy(entropy) == Status::missingPointer);
+    entropy.logits = entropy.grad = entropy.loss = numbers;
+    entropy.targets = numbers;
+    entropy.gradRowStride = 5;
+    QVERIFY(kernels::crossEntropy(entropy) == Status::overlap);
 }
 
 RESIDUA_TEST(TransformerKernelsTest)

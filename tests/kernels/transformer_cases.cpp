@@ -1,0 +1,566 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/kernels/transformer_cases.h"
+
+#include "tests/kernels/cpu_backend.h"
+#include "tests/kernels/typed_values.h"
+#include "tests/support/draws.h"
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <stdexcept>
+
+namespace residua::tests {
+namespace {
+
+using kernels::DataType;
+using kernels::Status;
+
+constexpr DataType kTypes[] = {DataType::float32, DataType::bfloat16, DataType::float64};
+
+DataType accumulator(DataType type)
+{
+    return type == DataType::float64 ? DataType::float64 : DataType::float32;
+}
+
+double tolerance(DataType type)
+{
+    return type == DataType::float64 ? 1e-13 : type == DataType::float32 ? 3e-6 : 0x1p-8;
+}
+
+Values randomValues(std::size_t count, DataType type, unsigned seed, double spread = 1)
+{
+    std::mt19937_64 random(seed);
+    Values values(count);
+    for (double& value : values)
+        value = spread * symmetric(random);
+    return rounded(values, type);
+}
+
+void check(Status status)
+{
+    if (status != Status::ok)
+        throw std::runtime_error(kernels::describe(status));
+}
+
+/// A tensor in a backend's memory.
+class Buffer {
+public:
+    Buffer(MixBackend& backend, const Values& values, DataType type)
+        : m_backend(backend), m_type(type), m_count(values.size())
+    {
+        const std::vector<char> bytes = encode(values, type);
+        m_data = backend.upload(bytes.data(), bytes.size());
+    }
+    /// Filled with NaN, which no kernel may leave.
+    Buffer(MixBackend& backend, std::size_t count, DataType type) : Buffer(backend, Values(count, std::nan("")), type)
+    {
+    }
+
+    [[nodiscard]] void* data() const { return m_data; }
+    [[nodiscard]] void* at(std::size_t element) const
+    {
+        return static_cast<char*>(m_data) + element * elementBytes(m_type);
+    }
+    [[nodiscard]] Values values() const
+    {
+        std::vector<char> bytes(m_count * elementBytes(m_type));
+        m_backend.download(bytes.data(), m_data, bytes.size());
+        return decode(bytes, m_type);
+    }
+
+private:
+    MixBackend& m_backend;
+    DataType m_type;
+    std::size_t m_count;
+    void* m_data;
+};
+
+/// The first of `texts` that is not empty, after the case's name.
+std::string first(const std::string& name, std::initializer_list<std::string> texts)
+{
+    for (const std::string& text : texts)
+        if (!text.empty())
+            return name + ": " + text;
+    return {};
+}
+
+std::string nameOf(DataType type)
+{
+    return type == DataType::float64 ? "float64" : type == DataType::float32 ? "float32" : "bfloat16";
+}
+
+double silu(double value)
+{
+    return value / (1 + std::exp(-value));
+}
+
+struct NormCase {
+    DataType type;
+    bool bfloat16Output;
+    int tokens, width;
+    bool residual, weight, sumGrad;
+
+    [[nodiscard]] DataType outputType() const { return bfloat16Output ? DataType::bfloat16 : type; }
+    [[nodiscard]] std::string name() const
+    {
+        return "rmsNorm " + nameOf(type) + (bfloat16Output ? " to bfloat16 " : " ") + std::to_string(tokens) + "x" +
+               std::to_string(width) + (residual ? " residual" : "") + (weight ? " weight" : "") +
+               (sumGrad ? " sumGrad" : "");
+    }
+};
+
+struct NormResult {
+    Values normalised; ///< x, or the sum as it was stored
+    Values y, rstd, xGrad, weightGrad;
+};
+
+constexpr double kEpsilon = 1e-5;
+
+NormResult runNorm(const TransformerKernels& kernels, const NormCase& norm, const Values& weight, const Values& yGrad,
+                   const Values& sumGrad)
+{
+    const auto memory = kernels.memory();
+    const std::size_t count = std::size_t(norm.tokens) * norm.width;
+    const DataType single = accumulator(norm.type);
+    const Buffer x(*memory, randomValues(count, norm.type, 1), norm.type);
+    const Buffer residual(*memory, randomValues(count, norm.type, 2), norm.type);
+    const Buffer weights(*memory, weight, single);
+    const Buffer sum(*memory, count, norm.type), y(*memory, count, norm.outputType());
+    const Buffer rstd(*memory, std::size_t(norm.tokens), single);
+    const kernels::RmsNormForward forward{norm.type,
+                                          norm.tokens,
+                                          norm.width,
+                                          kEpsilon,
+                                          x.data(),
+                                          norm.residual ? residual.data() : nullptr,
+                                          norm.weight ? weights.data() : nullptr,
+                                          norm.residual ? sum.data() : nullptr,
+                                          y.data(),
+                                          rstd.data(),
+                                          norm.bfloat16Output};
+    check(kernels.rmsNormForward(forward));
+    const Buffer& normalised = norm.residual ? sum : x;
+    const Buffer dy(*memory, yGrad, norm.outputType());
+    // The gradient of the sum, which the kernel replaces by that of x.
+    const Buffer dx = norm.sumGrad ? Buffer(*memory, sumGrad, norm.type) : Buffer(*memory, count, norm.type);
+    const Buffer dweight(*memory, std::size_t(norm.width), single);
+    kernels::RmsNormBackward backward{norm.type,
+                                      norm.tokens,
+                                      norm.width,
+                                      dy.data(),
+                                      normalised.data(),
+                                      rstd.data(),
+                                      norm.weight ? weights.data() : nullptr,
+                                      norm.sumGrad ? dx.data() : nullptr,
+                                      dx.data(),
+                                      norm.weight ? dweight.data() : nullptr};
+    backward.bfloat16Output = norm.bfloat16Output;
+    backward.workspaceBytes = kernels.rmsNormBackwardWorkspace(backward);
+    const Buffer workspace(*memory, backward.workspaceBytes / elementBytes(single), single);
+    backward.workspace = workspace.data();
+    check(kernels.rmsNormBackward(backward));
+    return {normalised.values(), y.values(), rstd.values(), dx.values(), norm.weight ? dweight.values() : Values()};
+}
+
+/// The composition for the tensor that was normalised.
+NormResult referenceNorm(const NormCase& norm, const Values& x, const Values& weight, const Values& yGrad,
+                         const Values& sumGrad)
+{
+    const auto width = std::size_t(norm.width);
+    NormResult want{x, Values(x.size()), {}, Values(x.size()), Values(norm.weight ? width : 0)};
+    for (std::size_t row = 0; row < x.size(); row += width) {
+        double squares = 0;
+        double product = 0;
+        for (std::size_t c = 0; c < width; ++c) {
+            squares += x[row + c] * x[row + c];
+            product += yGrad[row + c] * (norm.weight ? weight[c] : 1) * x[row + c];
+        }
+        const double rstd = 1 / std::sqrt(squares / norm.width + kEpsilon);
+        want.rstd.push_back(rstd);
+        for (std::size_t c = 0; c < width; ++c) {
+            const double scale = norm.weight ? weight[c] : 1;
+            want.y[row + c] = x[row + c] * rstd * scale;
+            want.xGrad[row + c] = rstd * (yGrad[row + c] * scale - x[row + c] * product * rstd * rstd / norm.width) +
+                                  (norm.sumGrad ? sumGrad[row + c] : 0);
+            if (norm.weight)
+                want.weightGrad[c] += yGrad[row + c] * x[row + c] * rstd;
+        }
+    }
+    return want;
+}
+
+std::string checkNorm(const TransformerKernels& kernels, const NormCase& norm)
+{
+    const std::size_t count = std::size_t(norm.tokens) * norm.width;
+    const Values weight = randomValues(std::size_t(norm.width), accumulator(norm.type), 3);
+    const Values yGrad = randomValues(count, norm.outputType(), 4);
+    const Values sumGrad = randomValues(count, norm.type, 5);
+    const NormResult got = runNorm(kernels, norm, weight, yGrad, sumGrad);
+    const NormResult want = referenceNorm(norm, got.normalised, weight, yGrad, sumGrad);
+    Values sum = randomValues(count, norm.type, 1);
+    const Values residual = randomValues(count, norm.type, 2);
+    for (std::size_t i = 0; i < count && norm.residual; ++i)
+        sum[i] += residual[i];
+    const double single = tolerance(accumulator(norm.type));
+    return first(norm.name(), {difference("sum", got.normalised, sum, tolerance(norm.type)),
+                               difference("y", got.y, want.y, tolerance(norm.outputType())),
+                               difference("rstd", got.rstd, want.rstd, single),
+                               difference("xGrad", got.xGrad, want.xGrad, tolerance(norm.type)),
+                               difference("weightGrad", got.weightGrad, want.weightGrad, single)});
+}
+
+struct SwigluCase {
+    DataType type;
+    int tokens, width;
+    bool joined; ///< gate and up are halves of one row, and their gradients take their place
+};
+
+std::string checkSwigluCase(const TransformerKernels& kernels, const SwigluCase& swiglu)
+{
+    const auto memory = kernels.memory();
+    const std::size_t count = std::size_t(swiglu.tokens) * swiglu.width;
+    const auto width = std::size_t(swiglu.width);
+    const std::size_t stride = swiglu.joined ? 2 * width : width;
+    const std::size_t second = swiglu.joined ? width : count;
+    const Values both = randomValues(2 * count, swiglu.type, 6, 6);
+    const Values grads = randomValues(count, swiglu.type, 7);
+    const Buffer in(*memory, both, swiglu.type), out(*memory, count, swiglu.type), grad(*memory, grads, swiglu.type);
+    const Buffer apart(*memory, 2 * count, swiglu.type);
+    const Buffer& inGrad = swiglu.joined ? in : apart;
+    check(kernels.swigluForward(
+        {swiglu.type, swiglu.tokens, swiglu.width, in.data(), in.at(second), std::int64_t(stride), out.data()}));
+    check(kernels.swigluBackward({swiglu.type, swiglu.tokens, swiglu.width, in.data(), in.at(second),
+                                  std::int64_t(stride), grad.data(), inGrad.data(), inGrad.at(second),
+                                  std::int64_t(stride)}));
+    Values want(count), wantGrad(2 * count);
+    for (std::size_t n = 0; n < std::size_t(swiglu.tokens); ++n)
+        for (std::size_t c = 0; c < width; ++c) {
+            const double gate = both[n * stride + c];
+            const double up = both[n * stride + second + c];
+            const double open = 1 / (1 + std::exp(-gate));
+            const double dy = grads[n * width + c];
+            want[n * width + c] = silu(gate) * up;
+            wantGrad[n * stride + c] = dy * up * (open + gate * open * (1 - open));
+            wantGrad[n * stride + second + c] = dy * silu(gate);
+        }
+    const std::string name = "swiglu " + nameOf(swiglu.type) + " " + std::to_string(swiglu.tokens) + "x" +
+                             std::to_string(swiglu.width) + (swiglu.joined ? " joined" : "");
+    return first(name, {difference("out", out.values(), want, tolerance(swiglu.type)),
+                        difference("inGrad", inGrad.values(), wantGrad, tolerance(swiglu.type))});
+}
+
+struct RotaryCase {
+    DataType type;
+    kernels::Rotation rotation;
+    int batch, time, heads, width, rotated;
+    bool inPlace; ///< within rows that have other features on both sides; else heads and time change places
+};
+
+std::string checkRotaryCase(const TransformerKernels& kernels, const RotaryCase& rotary)
+{
+    const auto memory = kernels.memory();
+    const int half = rotary.rotated / 2;
+    const int gap = rotary.inPlace ? rotary.heads * rotary.width : 0; // features on each side
+    const int row = rotary.heads * rotary.width + 2 * gap;
+    const std::size_t count = std::size_t(rotary.batch) * rotary.time * row;
+    Values cosine, sine;
+    for (int t = 0; t < rotary.time; ++t)
+        for (int i = 0; i < half; ++i) {
+            const double angle = t * std::pow(10000.0, -2.0 * i / rotary.rotated);
+            cosine.push_back(std::cos(angle));
+            sine.push_back(std::sin(angle));
+        }
+    const DataType single = accumulator(rotary.type);
+    const Values x = randomValues(count, rotary.type, 8);
+    const Buffer cosines(*memory, cosine, single), sines(*memory, sine, single);
+    const Buffer in(*memory, x, rotary.type), apart(*memory, count, rotary.type);
+    const Buffer& out = rotary.inPlace ? in : apart;
+    const std::int64_t width = rotary.width;
+    const kernels::RotaryStrides inStrides{std::int64_t(rotary.time) * row, row, width};
+    const kernels::RotaryStrides outStrides =
+        rotary.inPlace ? inStrides
+                       : kernels::RotaryStrides{std::int64_t(rotary.time) * row, width, rotary.time * width};
+    check(
+        kernels.rotary({rotary.type, rotary.rotation, rotary.batch, rotary.time, rotary.heads, rotary.width,
+                        rotary.rotated, cosines.data(), sines.data(), in.at(gap), inStrides, out.at(gap), outStrides}));
+    Values want = rotary.inPlace ? x : Values(count);
+    for (int b = 0; b < rotary.batch; ++b)
+        for (int t = 0; t < rotary.time; ++t)
+            for (int h = 0; h < rotary.heads; ++h)
+                for (int c = 0; c < rotary.width; ++c) {
+                    const double* head = &x[std::size_t(gap + b * inStrides.batch + t * inStrides.time + h * width)];
+                    double value = head[c];
+                    if (c < rotary.rotated) {
+                        const double turn = rotary.rotation == kernels::Rotation::forward ? 1 : -1;
+                        const double cos = cosine[std::size_t(t * half + c % half)];
+                        const double sin = turn * sine[std::size_t(t * half + c % half)];
+                        value = c < half ? head[c] * cos - head[c + half] * sin : head[c] * cos + head[c - half] * sin;
+                    }
+                    const std::int64_t to = b * outStrides.batch + t * outStrides.time + h * outStrides.head;
+                    want[std::size_t(gap + to + c)] = value;
+                }
+    const std::string name = "rotary " + nameOf(rotary.type) + " " + std::to_string(rotary.batch) + "x" +
+                             std::to_string(rotary.time) + "x" + std::to_string(rotary.heads) + "x" +
+                             std::to_string(rotary.width) + " of " + std::to_string(rotary.rotated) +
+                             (rotary.inPlace ? " in place" : "");
+    return first(name, {difference("out", out.values(), want, tolerance(rotary.type))});
+}
+
+enum class Wanted { Loss, Grad, LossAndGrad, InPlace };
+
+struct EntropyCase {
+    DataType type;
+    kernels::IndexType index;
+    int tokens, classes, padding; ///< elements between rows
+    Wanted wanted;
+    bool weighted; ///< by row, and the gradient by a scale of the device
+};
+
+constexpr std::int64_t kIgnored = -100;
+
+std::vector<std::int64_t> targetsOf(const EntropyCase& entropy)
+{
+    std::vector<std::int64_t> targets;
+    for (int n = 0; n < entropy.tokens; ++n)
+        targets.push_back(n % 5 == 3 ? kIgnored : n % 7 == 5 ? entropy.classes - 1 : n * 131 % entropy.classes);
+    return targets;
+}
+
+void* uploadTargets(MixBackend& memory, const EntropyCase& entropy)
+{
+    const std::vector<std::int64_t> targets = targetsOf(entropy);
+    if (entropy.index == kernels::IndexType::int64)
+        return memory.upload(targets.data(), targets.size() * sizeof(std::int64_t));
+    const std::vector<std::int32_t> narrow(targets.begin(), targets.end());
+    return memory.upload(narrow.data(), narrow.size() * sizeof(std::int32_t));
+}
+
+struct EntropyResult {
+    Values loss, grad;
+};
+
+Values entropyLogits(const EntropyCase& entropy)
+{
+    const std::size_t stride = std::size_t(entropy.classes) + entropy.padding;
+    return randomValues(std::size_t(entropy.tokens) * stride, entropy.type, 9, 8);
+}
+
+EntropyResult runEntropy(const TransformerKernels& kernels, const EntropyCase& entropy, const Values& weights,
+                         double scale)
+{
+    const auto memory = kernels.memory();
+    const DataType single = accumulator(entropy.type);
+    const Values values = entropyLogits(entropy);
+    const Buffer logits(*memory, values, entropy.type), apart(*memory, values, entropy.type);
+    const Buffer loss(*memory, std::size_t(entropy.tokens), single);
+    const Buffer rowWeight(*memory, weights, single), gradScale(*memory, Values{scale}, single);
+    const Buffer& grad = entropy.wanted == Wanted::InPlace ? logits : apart;
+    kernels::CrossEntropy call;
+    call.dataType = entropy.type;
+    call.targetType = entropy.index;
+    call.tokens = entropy.tokens;
+    call.classes = entropy.classes;
+    call.logits = logits.data();
+    call.rowStride = entropy.classes + entropy.padding;
+    call.targets = uploadTargets(*memory, entropy);
+    call.ignored = kIgnored;
+    call.rowWeight = entropy.weighted ? rowWeight.data() : nullptr;
+    call.loss = entropy.wanted == Wanted::Grad ? nullptr : loss.data();
+    call.grad = entropy.wanted == Wanted::Loss ? nullptr : grad.data();
+    call.gradRowStride = call.rowStride;
+    call.factor = 0.25;
+    call.gradScale = entropy.weighted ? gradScale.data() : nullptr;
+    check(kernels.crossEntropy(call));
+    return {call.loss ? loss.values() : Values(), call.grad ? grad.values() : Values()};
+}
+
+EntropyResult referenceEntropy(const EntropyCase& entropy, const Values& weights, double scale)
+{
+    EntropyResult want{{}, entropyLogits(entropy)};
+    const std::size_t stride = std::size_t(entropy.classes) + entropy.padding;
+    const std::vector<std::int64_t> targets = targetsOf(entropy);
+    for (std::size_t n = 0; n < targets.size(); ++n) {
+        double* row = &want.grad[n * stride];
+        const double weight = targets[n] == kIgnored ? 0 : entropy.weighted ? weights[n] : 1;
+        const double factor = 0.25 * weight * (entropy.weighted ? scale : 1);
+        double sum = 0;
+        for (int c = 0; c < entropy.classes; ++c)
+            sum += std::exp(row[c]);
+        want.loss.push_back(weight == 0 ? 0 : weight * (std::log(sum) - row[targets[n]]));
+        for (int c = 0; c < entropy.classes; ++c)
+            row[c] = factor * (std::exp(row[c]) / sum - (c == targets[n] ? 1 : 0));
+    }
+    if (entropy.wanted == Wanted::Grad)
+        want.loss.clear();
+    if (entropy.wanted == Wanted::Loss)
+        want.grad.clear();
+    return want;
+}
+
+std::string checkEntropyCase(const TransformerKernels& kernels, const EntropyCase& entropy)
+{
+    const Values weights = randomValues(std::size_t(entropy.tokens), accumulator(entropy.type), 10);
+    const double scale = -1.5;
+    const EntropyResult got = runEntropy(kernels, entropy, weights, scale);
+    const EntropyResult want = referenceEntropy(entropy, weights, scale);
+    const std::string name = "crossEntropy " + nameOf(entropy.type) + " " + std::to_string(entropy.tokens) + "x" +
+                             std::to_string(entropy.classes) + "+" + std::to_string(entropy.padding);
+    return first(name, {difference("loss", got.loss, want.loss, tolerance(accumulator(entropy.type))),
+                        difference("grad", got.grad, want.grad, tolerance(entropy.type))});
+}
+
+/// Empty, or the trouble that an invalid target and infinite logits make.
+std::string checkEntropyEdges(const TransformerKernels& kernels)
+{
+    const auto memory = kernels.memory();
+    const double infinite = std::numeric_limits<double>::infinity();
+    const Values values = {1, 2, 3, -infinite, 0, 0, 1, 2, 3};
+    const std::vector<std::int64_t> targets = {3, 1, -1};
+    const Buffer logits(*memory, values, DataType::float32), loss(*memory, std::size_t(3), DataType::float32);
+    kernels::CrossEntropy call;
+    call.tokens = 3;
+    call.classes = 3;
+    call.logits = logits.data();
+    call.rowStride = 3;
+    call.targets = memory->upload(targets.data(), targets.size() * sizeof(std::int64_t));
+    call.loss = loss.data();
+    call.grad = logits.data();
+    call.gradRowStride = 3;
+    check(kernels.crossEntropy(call));
+    const Values got = loss.values();
+    const Values grad = logits.values();
+    if (!std::isnan(got[0]) || !std::isnan(got[2]) || !std::isnan(grad[0]) || !std::isnan(grad[8]))
+        return "a target that is no class does not give NaN";
+    return difference("infinite logit", {got[1], grad[3], grad[4], grad[5]}, {std::log(2.0), 0, -0.5, 0.5}, 1e-6);
+}
+
+} // namespace
+
+TransformerKernels cpuTransformerKernels()
+{
+    TransformerKernels kernels;
+    kernels.memory = [] { return std::make_unique<CpuBackend>(); };
+    kernels.rmsNormForward = [](const auto& norm) { return kernels::rmsNormForward(norm); };
+    kernels.rmsNormBackward = [](const auto& norm) { return kernels::rmsNormBackward(norm); };
+    kernels.rmsNormBackwardWorkspace = [](const auto& norm) { return kernels::rmsNormBackwardWorkspace(norm); };
+    kernels.swigluForward = [](const auto& swiglu) { return kernels::swigluForward(swiglu); };
+    kernels.swigluBackward = [](const auto& swiglu) { return kernels::swigluBackward(swiglu); };
+    kernels.rotary = [](const auto& rotary) { return kernels::rotary(rotary); };
+    kernels.crossEntropy = [](const auto& entropy) { return kernels::crossEntropy(entropy); };
+    return kernels;
+}
+
+TransformerKernels transformerKernelsOf(const kernels::CudaKernels& table)
+{
+    const auto checked = [&table](Status status) {
+        if (status == Status::deviceFailure)
+            throw std::runtime_error(table.lastError());
+        return status;
+    };
+    TransformerKernels kernels;
+    kernels.rmsNormForward = [&table, checked](const auto& norm) {
+        return checked(table.rmsNormForward(norm, nullptr));
+    };
+    kernels.rmsNormBackward = [&table, checked](const auto& norm) {
+        return checked(table.rmsNormBackward(norm, nullptr));
+    };
+    kernels.rmsNormBackwardWorkspace = table.rmsNormBackwardWorkspace;
+    kernels.swigluForward = [&table, checked](const auto& swiglu) {
+        return checked(table.swigluForward(swiglu, nullptr));
+    };
+    kernels.swigluBackward = [&table, checked](const auto& swiglu) {
+        return checked(table.swigluBackward(swiglu, nullptr));
+    };
+    kernels.rotary = [&table, checked](const auto& rotary) { return checked(table.rotary(rotary, nullptr)); };
+    kernels.crossEntropy = [&table, checked](const auto& entropy) {
+        return checked(table.crossEntropy(entropy, nullptr));
+    };
+    kernels.mixedTypes = true;
+    return kernels;
+}
+
+std::string checkRmsNorm(const TransformerKernels& kernels)
+{
+    // Rows of one warp and of a block, rows longer than registers hold, and more rows than blocks.
+    constexpr int kShapes[][2] = {{1, 1},    {3, 7},     {5, 64},   {300, 37}, {2, 257},
+                                  {70, 768}, {19, 2048}, {3, 5000}, {2, 9000}, {1500, 136}};
+    for (const auto& [tokens, width] : kShapes)
+        for (int options = 0; options < 8; ++options)
+            for (int form = 0; form < (kernels.mixedTypes ? 4 : 3); ++form) {
+                const NormCase norm{form < 3 ? kTypes[form] : DataType::float32,
+                                    form == 3,
+                                    tokens,
+                                    width,
+                                    (options & 1) != 0,
+                                    (options & 2) != 0,
+                                    (options & 4) != 0};
+                if (std::string text = checkNorm(kernels, norm); !text.empty())
+                    return text;
+            }
+    return {};
+}
+
+std::string checkSwiglu(const TransformerKernels& kernels)
+{
+    for (const DataType type : kTypes)
+        for (const auto& [tokens, width] : {std::pair{1, 1}, {9, 5}, {9, 16}, {13, 67}, {30, 512}, {3, 2816}})
+            for (const bool joined : {false, true})
+                if (std::string text = checkSwigluCase(kernels, {type, tokens, width, joined}); !text.empty())
+                    return text;
+    return {};
+}
+
+std::string checkRotary(const TransformerKernels& kernels)
+{
+    constexpr int kShapes[][5] = {{1, 1, 1, 2, 2},    {2, 5, 3, 10, 6},  {1, 7, 2, 64, 64},  {2, 3, 1, 5, 0},
+                                  {2, 9, 12, 64, 64}, {3, 4, 2, 48, 32}, {1, 2, 9, 128, 128}};
+    for (const DataType type : kTypes)
+        for (const auto& [batch, time, heads, width, rotated] : kShapes)
+            for (const bool inPlace : {false, true})
+                for (const auto rotation : {kernels::Rotation::forward, kernels::Rotation::backward})
+                    if (std::string text =
+                            checkRotaryCase(kernels, {type, rotation, batch, time, heads, width, rotated, inPlace});
+                        !text.empty())
+                        return text;
+    return {};
+}
+
+std::string checkCrossEntropy(const TransformerKernels& kernels)
+{
+    int turn = 0;
+    for (const DataType type : kTypes)
+        for (const int classes : {1, 3, 7, 64, 257, 1000, 5003, 32768})
+            for (const int padding : {0, 3, 24})
+                for (const Wanted wanted : {Wanted::Loss, Wanted::Grad, Wanted::LossAndGrad, Wanted::InPlace}) {
+                    ++turn;
+                    const EntropyCase entropy{type,
+                                              turn % 3 == 0 ? kernels::IndexType::int32 : kernels::IndexType::int64,
+                                              classes > 10000 ? 5 : 12,
+                                              classes,
+                                              padding,
+                                              wanted,
+                                              turn % 2 == 0};
+                    if (std::string text = checkEntropyCase(kernels, entropy); !text.empty())
+                        return text;
+                }
+    return checkEntropyEdges(kernels);
+}
+
+std::string checkRepeats(const TransformerKernels& kernels)
+{
+    const NormCase norm{DataType::float32, false, 3000, 768, true, true, true};
+    const std::size_t count = std::size_t(norm.tokens) * norm.width;
+    const Values weight = randomValues(std::size_t(norm.width), DataType::float32, 3);
+    const Values grad = randomValues(count, DataType::float32, 4);
+    const NormResult once = runNorm(kernels, norm, weight, grad, grad);
+    const NormResult again = runNorm(kernels, norm, weight, grad, grad);
+    if (once.y != again.y || once.xGrad != again.xGrad || once.weightGrad != again.weightGrad)
+        return norm.name();
+    const EntropyCase entropy{DataType::float32, kernels::IndexType::int64, 40, 5003, 0, Wanted::LossAndGrad, false};
+    const EntropyResult lossOnce = runEntropy(kernels, entropy, {}, 1);
+    const EntropyResult lossAgain = runEntropy(kernels, entropy, {}, 1);
+    return lossOnce.loss == lossAgain.loss && lossOnce.grad == lossAgain.grad ? "" : "crossEntropy";
+}
+
+} // namespace residua::tests

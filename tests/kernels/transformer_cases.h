@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Case tables of the transformer kernels over any backend, against double-precision compositions.
+#pragma once
+
+#include "kernels/cuda_kernels.h"
+#include "kernels/transformer.h"
+#include "tests/kernels/mix_harness.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace residua::tests {
+
+/// The kernels of a backend, and its memory.
+struct TransformerKernels {
+    std::function<std::unique_ptr<MixBackend>()> memory; ///< of one case
+    std::function<kernels::Status(const kernels::RmsNormForward&)> rmsNormForward;
+    std::function<kernels::Status(const kernels::RmsNormBackward&)> rmsNormBackward;
+    std::function<std::size_t(const kernels::RmsNormBackward&)> rmsNormBackwardWorkspace;
+    std::function<kernels::Status(const kernels::SwigluForward&)> swigluForward;
+    std::function<kernels::Status(const kernels::SwigluBackward&)> swigluBackward;
+    std::function<kernels::Status(const kernels::Rotary&)> rotary;
+    std::function<kernels::Status(const kernels::CrossEntropy&)> crossEntropy;
+    bool mixedTypes = false; ///< has RMSNorm from float32 to bfloat16
+};
+
+[[nodiscard]] TransformerKernels cpuTransformerKernels();
+
+/// The functions of `kernels`, which must outlive the result; `memory` is left to the caller.
+[[nodiscard]] TransformerKernels transformerKernelsOf(const kernels::CudaKernels& kernels);
+
+/// Each runs its kernel's cases: empty, or the first case that differs and by how much.
+[[nodiscard]] std::string checkRmsNorm(const TransformerKernels& kernels);
+[[nodiscard]] std::string checkSwiglu(const TransformerKernels& kernels);
+[[nodiscard]] std::string checkRotary(const TransformerKernels& kernels);
+[[nodiscard]] std::string checkCrossEntropy(const TransformerKernels& kernels);
+
+/// Empty, or the result of RMSNorm's backward or of the cross entropy that another run gives other bits.
+[[nodiscard]] std::string checkRepeats(const TransformerKernels& kernels);
+
+} // namespace residua::tests
