@@ -15,11 +15,11 @@ set -euo pipefail
 [ $# = 0 ] || { sed -n '3,11s/^# \{0,1\}//p' "$0"; exit 2; }
 build="$checkout/build/gpu" work="$checkout/build/gpu-day/bundle" archive="$checkout/build/gpu-day/bundle.tar.xz"
 limit=$((55 * 1024 * 1024))
-programs=(bin/residua-cli bin/bench_depth_mix bin/bench_training bin/bench_stages tests/kernels/kernels_tst_cuda_depth_mix
+programs=(bin/residua-cli bin/bench_depth_mix bin/bench_training bin/bench_stages tests/kernels/kernels_tst_cuda_depth_mix tests/kernels/kernels_tst_cuda_transformer
   tests/engine/engine_training)
 
 configure_and_build gpu residua-cli residua_engine_library residua_kernels_cuda bench_depth_mix bench_training bench_stages \
-  kernels_tst_cuda_depth_mix engine_training
+  kernels_tst_cuda_depth_mix kernels_tst_cuda_transformer engine_training
 
 rm -rf "$work"
 mkdir -p "$work/bin" "$work/lib"

@@ -79,6 +79,8 @@ devices() { ours "$bundle/bin/residua-cli" devices | tee /dev/stderr | grep -q '
 
 kernels() { ours "$bundle/bin/kernels_tst_cuda_depth_mix"; }
 
+transformer() { ours "$bundle/bin/kernels_tst_cuda_transformer"; }
+
 gradients() { ours "$bundle/bin/engine_training" tst_cuda_gradients; }
 
 training() { ours "$bundle/bin/engine_training" tst_cuda_training; }
@@ -89,13 +91,11 @@ mixing() { ours "$bundle/bin/bench_depth_mix" --device cuda --types bf16,fp32 --
 
 llama() {
   ours "$bundle/bin/bench_training" --shape llama130m --topologies plain,ancre-ingoing,k-dca,dca --tokens 32768 \
-    --residual fp32 --steps 12 --device cuda:0 &&
-    ours "$bundle/bin/bench_training" --shape llama130m --topologies plain,ancre-ingoing,k-dca,dca --tokens 32768 \
-      --residual bf16 --steps 12 --device cuda:0
+    --residual fp32,bf16 --steps 10 --seconds 60 --device cuda:0
 }
 
 gpt2() {
-  ours "$bundle/bin/bench_training" --shape gpt2-124m --topologies plain,dca --tokens 16384 --residual fp32 --steps 12 --device cuda:0
+  ours "$bundle/bin/bench_training" --shape gpt2-124m --topologies plain,dca --tokens 16384 --residual fp32,bf16 --steps 10 --seconds 30 --device cuda:0
 }
 
 deterministic() {
@@ -179,6 +179,7 @@ if [ "$wanted" = "  " ] || [[ $wanted == *" peer_"* ]]; then
 fi
 stage devices 20 devices
 stage kernels 60 kernels
+stage transformer 30 transformer
 stage gradients 60 gradients
 stage training 80 training
 stage sessions 60 sessions
