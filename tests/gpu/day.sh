@@ -20,6 +20,7 @@ wanted=" $* "
 work=$(mktemp -d)
 background=""
 trap '[ -z "$background" ] || kill -- -"$background" 2>/dev/null; rm -rf "$work"' EXIT
+export PATH="$PATH:/usr/local/cuda/bin"
 : >"$out/all.txt"
 : >"$out/summary.txt"
 python=${PYTHON:-python3}
@@ -135,13 +136,13 @@ terminal() {
   local cli="$bundle/bin/residua-cli" project="$work/project" status=0
   set -e
   ours "$cli" new --example ancre-language "$project"
-  ours "$cli" set "$project" training.steps=10 training.checkpointEvery=5 training.precision=bf16
+  ours "$cli" set "$project" training.steps=10 training.checkpoint_every=5 training.precision=bf16
   ours "$cli" train "$project" --run "$work/a" --device cuda:0
   ours "$cli" train "$project" --run "$work/b" --device cuda:0
-  cmp "$work/a/checkpoints/step-10/model.safetensors" "$work/b/checkpoints/step-10/model.safetensors"
-  rm -r "$work/b/checkpoints/step-10"
+  cmp "$work/a/checkpoints/step-00000010/model.safetensors" "$work/b/checkpoints/step-00000010/model.safetensors"
+  rm -r "$work/b/checkpoints/step-00000010"
   ours "$cli" resume "$work/b" --device cuda:0
-  cmp "$work/a/checkpoints/step-10/model.safetensors" "$work/b/checkpoints/step-10/model.safetensors"
+  cmp "$work/a/checkpoints/step-00000010/model.safetensors" "$work/b/checkpoints/step-00000010/model.safetensors"
   echo "two runs and a resumed run: equal to the bit"
   ours "$cli" set "$project" training.batch=4000000
   set +e
