@@ -1,207 +1,362 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Training speed of the language model that peers are measured on: 8 LLaMA-style layers, width 256, 4 heads, 256
-// tokens, byte vocabulary, AdamW. Prints one line that compare_training.sh reads:
-//   bench_training [--topology NAME] [--steps N] [--warmup N] [--batch N] [--threads N] [--device cpu|cuda:N]
-//   [--precision fp32|bf16] [--residual fp32|bf16|both] [--record DIR]
-// With --residual both two networks in bf16 take their steps in turn, one with its residual in fp32 and one with it in
-// bf16: what the first costs, as ratios.
-// With --record also what observing and recording the run cost, in a new run directory DIR, as a share of the training.
-#include "engine/train/trainer.h"
-
+// Measures the training speed of language networks whose sizes the PyTorch peer has too (peer_pytorch.py).
 #include "engine/api/environment.h"
 #include "engine/observe/observer.h"
 #include "engine/runtime/device.h"
 #include "engine/session/recorder.h"
 #include "engine/session/training_loop.h"
 #include "projects/cost/cost.h"
-#include "projects/library/examples.h"
-#include "projects/library/presets.h"
-#include "projects/nodes/graph_builder.h"
 #include "tests/bench/bench_options.h"
+#include "tests/bench/bench_shapes.h"
+#include "tests/bench/bench_steps.h"
+#include "tests/bench/bench_trace.h"
 
 #include <ATen/Parallel.h>
 
-#include <sys/resource.h>
-
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <numeric>
-#include <optional>
+#include <exception>
+#include <filesystem>
+#include <functional>
+#include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace {
 
 using namespace residua;
+using tests::BenchShape;
+
+constexpr const char* kHelp =
+    R"(bench_training [options]: training speed of language networks on random tokens, AdamW, gradient clipping
+
+  --shape NAME            small (default; 8 layers, width 256, T 256, 256 tokens), llama130m (ANCRe, table 2; T 256,
+                          32,000 tokens) or gpt2-124m (T 1024, 50,304 tokens)
+  --topologies LIST       topology presets, default plain; --topology is the same
+  --residual LIST         fp32 (default), bf16, or both separated by a comma
+  --precision fp32|bf16   default bf16, for small fp32
+  --tokens N | --batch N  tokens or sequences in a step; default 8 sequences
+  --steps N, --warmup N   measured steps of each network, default 8, and steps before them, default 2
+  --device cpu|cuda:N     default cpu
+  --deterministic         deterministic operators; default fast
+  --seconds N             no further round begins after so many; default 0, which sets no limit
+  --peak-tflops N         of the device, for the MFU; default 989 on a GPU (H100, bf16)
+  --threads N             of the CPU, default 2
+  --trace FILE            traces 3 steps of each network after the measurement, writes FILE (of several networks
+                          FILE-TOPOLOGY-RESIDUAL) in Chrome's format and prints the 25 kernels with the most time
+  --record DIR            instead of speed, the cost of observing and recording the run, in a new run directory DIR
+
+The networks take their steps in turn, in rounds. On a GPU steps are timed by events, and the host waits only at the end
+of a turn. Prints one line for each network, in the form of peer_pytorch.py:
+  tokens/s        of the median step
+  MFU             (6N + 6LdT) FLOP a token over the peak; N is without an embedding that the head does not share
+  peak            GiB that the network and its steps hold at most; on the CPU the memory of the process so far
+  predicted       GiB by the cost of the document
+  time x TOPOLOGY time of a step over that of the first topology with the same residual, median of the rounds
+)";
 
 struct Options {
-    std::string topology = "plain";
+    std::string shape = "small";
+    std::vector<std::string> topologies{"plain"};
+    std::vector<std::string> residuals{"fp32"};
+    std::string precision; ///< empty: that of the shape
     std::string device = "cpu";
-    std::string precision = "fp32";
-    std::string residual = "fp32";
+    std::string trace;  ///< empty: none
     std::string record; ///< empty: nothing is recorded
+    std::int64_t tokens = 0;
+    std::int64_t batch = 8;
     std::int64_t steps = 8;
     std::int64_t warmup = 2;
-    std::int64_t batch = 8;
+    double seconds = 0;
+    double peakTflops = 0;
+    bool isDeterministic = false;
     int threads = 2;
 };
+
+[[noreturn]] void fail(const std::string& message)
+{
+    std::fprintf(stderr, "bench_training: %s\n", message.c_str());
+    std::exit(1);
+}
 
 Options parse(int argc, char** argv)
 {
     Options options;
-    tests::readOptions(argc, argv, "bench_training: see the head of its source\n",
-                       {{"--topology", &options.topology},
-                        {"--device", &options.device},
+    tests::readOptions(argc, argv, kHelp,
+                       {{"--shape", &options.shape},
+                        {"--topologies", &options.topologies},
+                        {"--topology", &options.topologies},
+                        {"--residual", &options.residuals},
                         {"--precision", &options.precision},
-                        {"--residual", &options.residual},
+                        {"--device", &options.device},
+                        {"--trace", &options.trace},
                         {"--record", &options.record},
+                        {"--tokens", &options.tokens},
+                        {"--batch", &options.batch},
                         {"--steps", &options.steps},
                         {"--warmup", &options.warmup},
-                        {"--batch", &options.batch},
+                        {"--seconds", &options.seconds},
+                        {"--peak-tflops", &options.peakTflops},
+                        {"--deterministic", &options.isDeterministic},
                         {"--threads", &options.threads}});
+    options.steps = std::max<std::int64_t>(options.steps, 1);
+    options.precision = !options.precision.empty() ? options.precision : options.shape == "small" ? "fp32" : "bf16";
+    if (options.peakTflops == 0 && options.device != "cpu") {
+        options.peakTflops = 989;
+    }
     return options;
 }
 
-projects::Project makeProject(const Options& options)
+const BenchShape& shapeOf(const Options& options)
 {
-    constexpr std::int64_t kDepth = 8;
-    projects::Project project = projects::findExample("plain-language")->project;
-    const auto presets = projects::topologyPresets(kDepth);
-    const auto topology = std::ranges::find(presets, options.topology, &projects::TopologyPreset::name);
-    if (topology == presets.end()) {
-        std::fprintf(stderr, "bench_training: no topology preset is named %s\n", options.topology.c_str());
-        std::exit(2);
+    const BenchShape* const shape = tests::findShape(options.shape);
+    if (shape == nullptr) {
+        fail("unknown shape " + options.shape);
     }
-    const projects::BlockPreset& block = blockPresetFor(topology->wiring);
-    project.data.source = projects::SyntheticLanguage{.vocabulary = 256, .levels = 4, .tokens = 200'000};
-    project.network.width = 256;
-    project.network.tieHead = false;
-    project.network.blocks = {{block.name, block.name, block.graph}};
-    project.network.stack = {{block.name, kDepth}};
-    project.topology = {options.topology, topology->wiring};
-    project.training.sequenceLength = 256;
-    project.training.batch = options.batch;
-    project.training.steps = options.steps + options.warmup;
-    project.training.clipNorm = 0;
-    project.training.determinism = projects::Determinism::Fast;
-    project.training.precision = options.precision == "bf16" ? projects::Precision::Bf16 : projects::Precision::Fp32;
-    project.training.residualPrecision =
-        options.residual == "bf16" ? projects::ResidualPrecision::Bf16 : projects::ResidualPrecision::Fp32;
-    return project;
+    return *shape;
 }
 
-double now()
+projects::Project makeProject(const Options& options, const std::string& topology, const std::string& residual)
 {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    const BenchShape& shape = shapeOf(options);
+    Result<projects::Project> project = tests::projectOf(shape, topology);
+    if (!project) {
+        fail(project.error().text());
+    }
+    projects::TrainingPlan& plan = project->training;
+    plan.batch = options.tokens > 0 ? std::max<std::int64_t>(options.tokens / shape.length, 1) : options.batch;
+    plan.steps = std::max<std::int64_t>(options.warmup + options.steps, plan.steps);
+    plan.determinism = options.isDeterministic ? projects::Determinism::Deterministic : projects::Determinism::Fast;
+    plan.precision = options.precision == "bf16" ? projects::Precision::Bf16 : projects::Precision::Fp32;
+    plan.residualPrecision = residual == "bf16" ? projects::ResidualPrecision::Bf16 : projects::ResidualPrecision::Fp32;
+    return *std::move(project);
 }
 
-/// Processor time of all threads; on a machine that others use too it says more than the clock does.
-double processorSeconds()
+engine::Trainer trainerOf(const projects::Project& project, const Options& options)
 {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    const auto seconds = [](const timeval& time) {
-        return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-    };
-    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
-/// What a run does beside training, as often as a run does it.
-class Recording {
-public:
-    Recording(engine::Trainer& trainer, engine::RunWriter writer, const Options& options)
-        : m_trainer(trainer),
-          m_observer(trainer.network()),
-          m_recorder(std::move(writer), options.device, options.steps)
-    {
-    }
-
-    void afterStep()
-    {
-        const double start = now();
-        const std::int64_t step = m_trainer.stepsDone();
-        engine::Progress progress;
-        if (engine::dueAfter(m_trainer.project().training, step).observation) {
-            progress.matrices = m_observer.observe(step);
-        }
-        progress.steps = m_trainer.takeRecords();
-        m_recorder.add(progress, step);
-        if (const Status flushed = m_recorder.flushIfDue(); !flushed) {
-            std::fprintf(stderr, "bench_training: %s\n", flushed.error().text().c_str());
-        }
-        m_seconds += now() - start;
-    }
-    [[nodiscard]] double seconds() const { return m_seconds; }
-
-private:
-    engine::Trainer& m_trainer;
-    engine::Observer m_observer;
-    engine::Recorder m_recorder;
-    double m_seconds = 0;
-};
-
-std::optional<Recording> makeRecording(engine::Trainer& trainer, const Options& options)
-{
-    if (options.record.empty()) {
-        return std::nullopt;
-    }
-    engine::RunInfo info;
-    info.name = trainer.project().name;
-    Result<engine::RunWriter> writer = engine::RunWriter::create(options.record, info, trainer.project(), ".");
-    if (!writer) {
-        std::fprintf(stderr, "bench_training: %s\n", writer.error().text().c_str());
-        std::exit(1);
-    }
-    return std::optional<Recording>(std::in_place, trainer, std::move(*writer), options);
-}
-
-engine::Trainer trainerOf(const Options& options)
-{
-    Result<engine::TrainerParts> parts = engine::openParts(makeProject(options), ".", options.device);
+    Result<engine::TrainerParts> parts = tests::openOnRandomTokens(project, shapeOf(options), options.device);
     if (!parts) {
-        std::fprintf(stderr, "bench_training: %s\n", parts.error().text().c_str());
-        std::exit(1);
+        fail(parts.error().text());
     }
     return engine::Trainer(std::move(*parts));
 }
 
-double secondsOfStep(engine::Trainer& trainer)
-{
-    const double start = now();
-    if (const Status stepped = trainer.step(); !stepped) {
-        std::fprintf(stderr, "bench_training: %s\n", stepped.error().text().c_str());
-        std::exit(1);
+/// A network that is measured, with its measurements.
+struct Member {
+    Member(const Options& options, c10::Device device, const std::string& topologyName, const std::string& residualName)
+        : topology(topologyName),
+          residual(residualName),
+          project(makeProject(options, topology, residual)),
+          before(tests::allocatedBytes(device)),
+          trainer(trainerOf(project, options))
+    {
+        (void)tests::timedSteps(trainer, options.warmup, 0);
+        (void)trainer.takeRecords();
+        own = tests::allocatedBytes(device) - before;
     }
-    engine::synchronise(trainer.device());
-    return now() - start;
+
+    /// Takes measured steps. On a GPU one more step comes before them, in which the host gets ahead of the device.
+    void takeTurn(std::int64_t steps)
+    {
+        const std::int64_t held = tests::allocatedBytes(trainer.device());
+        engine::resetPeakBytes(trainer.device());
+        const double processorBefore = tests::processorSeconds();
+        const std::vector<double> times = tests::timedSteps(trainer, trainer.device().is_cpu() ? 0 : 1, steps);
+        processor += tests::processorSeconds() - processorBefore;
+        seconds.insert(seconds.end(), times.begin(), times.end());
+        rounds.push_back(tests::medianOf(times));
+        loss = trainer.takeRecords().back().loss;
+        peak = std::max(peak, engine::peakBytes(trainer.device()) - held + own);
+    }
+
+    std::string topology;
+    std::string residual;
+    projects::Project project;
+    std::int64_t before = 0; ///< bytes of the device that others hold
+    engine::Trainer trainer;
+    std::int64_t own = 0;        ///< bytes of parameters and moments
+    std::int64_t peak = 0;       ///< bytes
+    std::vector<double> seconds; ///< of each step
+    std::vector<double> rounds;  ///< of the median step of each round
+    double processor = 0;        ///< seconds in all
+    double loss = 0;
+};
+using Members = std::vector<std::unique_ptr<Member>>;
+
+/// The same network with the first topology.
+const Member* referenceOf(const Members& members, const Member& member)
+{
+    const auto found =
+        std::ranges::find_if(members, [&](const auto& each) { return each->residual == member.residual; });
+    return found->get() == &member ? nullptr : found->get();
 }
 
-int compareResiduals(Options options)
+/// "time 1.312 x plain, "; empty for the reference itself.
+std::string ratioText(const Members& members, const Member& member)
 {
-    options.precision = "bf16";
-    options.residual = "fp32";
-    engine::Trainer single = trainerOf(options);
-    options.residual = "bf16";
-    engine::Trainer rounded = trainerOf(options);
+    const Member* const reference = referenceOf(members, member);
+    if (reference == nullptr) {
+        return {};
+    }
     std::vector<double> ratios;
-    for (std::int64_t step = 0; step < options.warmup + options.steps; ++step) {
-        const double seconds = secondsOfStep(single);
-        const double ratio = seconds / secondsOfStep(rounded);
-        if (step >= options.warmup) {
-            ratios.push_back(ratio);
+    for (std::size_t i = 0; i < std::min(member.rounds.size(), reference->rounds.size()); ++i) {
+        ratios.push_back(member.rounds[i] / reference->rounds[i]);
+    }
+    std::array<char, 64> text{};
+    std::snprintf(text.data(), text.size(), "time %.3f x ", tests::medianOf(ratios));
+    return text.data() + reference->topology + ", ";
+}
+
+/// "; llama130m, 32768 tokens, bf16, residual fp32": the settings that end each line.
+std::string settingsOf(const Options& options, std::int64_t tokens, const std::string& residual)
+{
+    return "; " + options.shape + ", " + std::to_string(tokens) + " tokens, " + options.precision +
+           (options.precision == "bf16" ? ", residual " + residual : std::string()) +
+           (options.isDeterministic ? ", deterministic" : "");
+}
+
+void print(const Options& options, const Members& members, const Member& member)
+{
+    constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
+    const double median = tests::medianOf(member.seconds);
+    const auto tokens = static_cast<double>(member.trainer.unitsPerStep());
+    const projects::Cost cost = projects::costOf(member.project)->total;
+    std::printf("residua %s: %.0f tokens/s, %.2f ms a step (median of %zu; best %.2f), ", member.topology.c_str(),
+                tokens / median, 1e3 * median, member.seconds.size(), 1e3 * *std::ranges::min_element(member.seconds));
+    if (options.peakTflops > 0) {
+        const double flop = tests::trainingFlopPerToken(member.project, shapeOf(options));
+        std::printf("MFU %.1f %%, ", 100 * flop * tokens / median / (1e12 * options.peakTflops));
+    }
+    if (member.trainer.device().is_cpu()) {
+        std::printf("%.0f per processor second, ",
+                    tokens * static_cast<double>(member.seconds.size()) / member.processor);
+    }
+    std::printf(
+        "peak %.2f GiB, predicted %.2f GiB, %sloss %.4f, %lld parameters%s\n", static_cast<double>(member.peak) / kGiB,
+        (cost.weightBytes + cost.optimiserBytes + cost.activationBytes) / kGiB, ratioText(members, member).c_str(),
+        member.loss, static_cast<long long>(member.trainer.parameterCount()),
+        settingsOf(options, member.trainer.unitsPerStep(), member.residual).c_str());
+}
+
+/// Calls `work`; prints what it throws, and returns false then. A topology that needs more memory than there is does
+/// not end the measurement of the others.
+bool attempt(const std::string& topology, const std::string& residual, const std::function<void()>& work)
+{
+    try {
+        work();
+        return true;
+    } catch (const std::exception& error) {
+        const std::string text = error.what();
+        std::printf("residua %s: failed, residual %s: %s\n", topology.c_str(), residual.c_str(),
+                    text.substr(0, text.find('\n')).c_str());
+        return false;
+    }
+}
+
+Members makeMembers(const Options& options, c10::Device device)
+{
+    Members members;
+    for (const std::string& residual : options.residuals) {
+        for (const std::string& topology : options.topologies) {
+            attempt(topology, residual,
+                    [&] { members.push_back(std::make_unique<Member>(options, device, topology, residual)); });
         }
     }
-    std::ranges::sort(ratios);
-    const auto kept = [](const engine::Trainer& trainer) {
-        return projects::costOf(trainer.project())->total.activationBytes;
-    };
-    std::printf(
-        "residua %s: a residual in fp32 takes %.3f times as long a step as one in bf16 (median), and by the cost "
-        "%.3f times the memory of activations\n",
-        options.topology.c_str(), ratios[ratios.size() / 2], kept(single) / kept(rounded));
-    return 0;
+    return members;
+}
+
+void measure(const Options& options, Members& members)
+{
+    const auto begin = std::chrono::steady_clock::now();
+    // On the CPU a turn is one step, because other programs disturb it for longer than that.
+    const std::int64_t turn =
+        options.device == "cpu" ? 1 : std::min((options.steps + 3) / 4, engine::Trainer::kMostWaiting / 2);
+    for (std::int64_t done = 0; done < options.steps; done += turn) {
+        const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
+        if (done > 0 && options.seconds > 0 && passed.count() > options.seconds) {
+            std::printf("ended after %lld of %lld steps: --seconds %g\n", static_cast<long long>(done),
+                        static_cast<long long>(options.steps), options.seconds);
+            break;
+        }
+        std::erase_if(members, [&](const auto& member) {
+            return !attempt(member->topology, member->residual,
+                            [&] { member->takeTurn(std::min(turn, options.steps - done)); });
+        });
+    }
+    for (const auto& member : members) {
+        print(options, members, *member);
+    }
+    std::fflush(stdout);
+}
+
+void trace(const Options& options, const Members& members)
+{
+    constexpr int kSteps = 3;
+    for (const auto& member : members) {
+        std::filesystem::path file = options.trace;
+        if (members.size() > 1) {
+            file.replace_filename(file.stem().string() + "-" + member->topology + "-" + member->residual +
+                                  file.extension().string());
+        }
+        std::printf("%s, residual %s\n", member->topology.c_str(), member->residual.c_str());
+        tests::traceSteps(member->trainer.device(), kSteps, file.string(), [&] {
+            if (const Status stepped = member->trainer.step(); !stepped) {
+                fail(stepped.error().text());
+            }
+        });
+        (void)member->trainer.takeRecords();
+    }
+}
+
+/// Does what a run does beside training, as often as a run does it, and prints its share of the time.
+void measureRecording(const Options& options)
+{
+    const projects::Project project = makeProject(options, options.topologies.front(), options.residuals.front());
+    engine::Trainer trainer = trainerOf(project, options);
+    engine::RunInfo info;
+    info.name = project.name;
+    Result<engine::RunWriter> writer = engine::RunWriter::create(options.record, info, project, ".");
+    if (!writer) {
+        fail(writer.error().text());
+    }
+    engine::Observer observer(trainer.network());
+    engine::Recorder recorder(std::move(*writer), options.device, options.steps);
+    double training = 0;
+    double recording = 0;
+    for (std::int64_t step = 1; step <= options.warmup + options.steps; ++step) {
+        training += tests::timedSteps(trainer, 0, 1).front();
+        const auto begin = std::chrono::steady_clock::now();
+        engine::Progress progress;
+        if (engine::dueAfter(project.training, step).observation) {
+            progress.matrices = observer.observe(step);
+        }
+        progress.steps = trainer.takeRecords();
+        recorder.add(progress, step);
+        if (const Status flushed = recorder.flushIfDue(); !flushed) {
+            fail(flushed.error().text());
+        }
+        recording += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    }
+    std::printf("residua %s: observing and recording took %.3f %% of the training (at most 1 %% is wanted)\n",
+                options.topologies.front().c_str(), 100 * recording / training);
+}
+
+void printMachine(c10::Device device)
+{
+    for (const engine::DeviceInfo& info : engine::listDevices()) {
+        if (info.key == (device.is_cpu() ? "cpu" : device.str())) {
+            std::printf("%s: %s\n", info.key.c_str(), info.name.c_str());
+        }
+    }
+    if (!device.is_cpu()) {
+        std::string why;
+        std::printf("custom kernels: %s\n", engine::cudaKernels(why) != nullptr ? "in use" : why.c_str());
+    }
+    std::fflush(stdout);
 }
 
 } // namespace
@@ -211,38 +366,19 @@ int main(int argc, char** argv)
     engine::startPrepared(argv);
     const Options options = parse(argc, argv);
     at::set_num_threads(options.threads);
-    if (options.residual == "both") {
-        return compareResiduals(options);
+    const Result<c10::Device> device = engine::openDevice(options.device);
+    if (!device) {
+        fail(device.error().text());
     }
-    engine::Trainer trainer = trainerOf(options);
-    std::optional<Recording> recording = makeRecording(trainer, options);
-    std::vector<double> seconds;
-    double processorStart = 0;
-    for (std::int64_t step = 0; step < options.warmup + options.steps; ++step) {
-        if (step == options.warmup) {
-            processorStart = processorSeconds();
-        }
-        const double taken = secondsOfStep(trainer);
-        if (step >= options.warmup) {
-            seconds.push_back(taken);
-        }
-        if (recording) {
-            recording->afterStep();
-        }
-    }
-    const double processor = (processorSeconds() - processorStart) / static_cast<double>(options.steps);
-    std::ranges::sort(seconds);
-    const double median = seconds[seconds.size() / 2];
-    const auto units = static_cast<double>(trainer.unitsPerStep());
-    if (recording) {
-        const double training = std::accumulate(seconds.begin(), seconds.end(), 0.0);
-        std::printf("residua %s: observing and recording took %.3f %% of the training (at most 1 %% is wanted)\n",
-                    options.topology.c_str(), 100 * recording->seconds() / training);
+    if (!options.record.empty()) {
+        measureRecording(options);
         return 0;
     }
-    std::printf(
-        "residua %s: %.0f tokens/s (median; best %.0f; %.0f per processor second), loss %.4f, %lld parameters\n",
-        options.topology.c_str(), units / median, units / seconds.front(), units / processor,
-        trainer.takeRecords().back().loss, static_cast<long long>(trainer.parameterCount()));
-    return 0;
+    printMachine(*device);
+    Members members = makeMembers(options, *device);
+    measure(options, members);
+    if (!options.trace.empty()) {
+        trace(options, members);
+    }
+    return members.empty() ? 1 : 0;
 }

@@ -1,26 +1,76 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The network of bench_training.cpp as one writes it in PyTorch: the peer that we measure ourselves against.
+"""The networks of bench_training.cpp as one writes them in PyTorch: the peer that we measure ourselves against.
 
-peer_pytorch.py [--topology plain|ancre|dca] [--compile] [--steps N] [--warmup N] [--batch N] [--threads N]
-                [--device cpu|cuda] [--precision fp32|bf16]
+Written to be fast in eager mode: q, k, v and gate, up are one product each where they read the same, the angles of the
+rotary positions are cast once, attention is F.scaled_dot_product_attention, AdamW is fused. Under bf16 the weights are
+cast at their use, as ours are, instead of by autocast: autocast computes every norm in fp32 and casts its output again,
+which is slower. --residual fp32 is what autocast makes of nanoGPT's residual; with bf16 all activations are bf16.
+
+Prints one line for each network and mode, in the form of bench_training (see its --help).
 """
 import argparse
-import math
+import dataclasses
+import resource
+import statistics
 import time
 
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-WIDTH, HEADS, DEPTH, TIME, VOCABULARY = 256, 4, 8, 256, 256
-HIDDEN = 16 * math.ceil(WIDTH / 6)
+
+@dataclasses.dataclass
+class Shape:
+    gpt: bool
+    layers: int
+    width: int
+    heads: int
+    hidden: int
+    vocabulary: int
+    length: int
 
 
-def rotary_angles(device):
-    half = WIDTH // HEADS // 2
-    frequencies = 10000.0 ** (-torch.arange(half, device=device) / half)
-    angles = torch.outer(torch.arange(TIME, device=device), frequencies)
-    return angles.cos(), angles.sin()
+SHAPES = {
+    "small": Shape(False, 8, 256, 4, 688, 256, 256),
+    "llama130m": Shape(False, 12, 768, 12, 2048, 32000, 256),
+    "gpt2-124m": Shape(True, 12, 768, 12, 3072, 50304, 1024),
+}
+TEMPERATURE = 0.01  # ANCRe's, of its language models
+LAST = 2  # k of k-DCA
+
+
+class Norm(nn.Module):
+    """An RMS norm or a layer norm with its statistics in the type of the residual and its output in `dtype`."""
+
+    def __init__(self, shape, dtype):
+        super().__init__()
+        self.dtype = dtype
+        self.weight = nn.Parameter(torch.ones(shape.width))
+        self.bias = nn.Parameter(torch.zeros(shape.width)) if shape.gpt else None
+
+    def forward(self, x):
+        size, weight = self.weight.shape, self.weight.to(x.dtype)
+        if self.bias is None:
+            return F.rms_norm(x, size, weight, 1e-6).to(self.dtype)
+        return F.layer_norm(x, size, weight, self.bias.to(x.dtype), 1e-5).to(self.dtype)
+
+
+class Linear(nn.Module):
+    """A product in the type of its input."""
+
+    def __init__(self, inputs, outputs, bias):
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(outputs, inputs))
+        self.bias = nn.Parameter(torch.zeros(outputs)) if bias else None
+
+    def forward(self, x):
+        return F.linear(x, self.weight.to(x.dtype), None if self.bias is None else self.bias.to(x.dtype))
+
+    def parts(self, inputs):
+        """The products of several inputs, each with its part of the outputs."""
+        weights = self.weight.to(inputs[0].dtype).chunk(len(inputs))
+        biases = [None] * len(inputs) if self.bias is None else self.bias.to(inputs[0].dtype).chunk(len(inputs))
+        return [F.linear(*each) for each in zip(inputs, weights, biases)]
 
 
 def rotate(x, cosine, sine):
@@ -29,118 +79,288 @@ def rotate(x, cosine, sine):
 
 
 class Block(nn.Module):
-    """r(h) = a + FFN(norm(h + a)), a = Attn(norm(h)); q, k and v may be fed apart."""
+    """The halves of a pre-norm transformer block. The sums around them are the network's."""
 
-    def __init__(self):
+    def __init__(self, shape, dtype):
         super().__init__()
-        self.norm_attention = nn.RMSNorm(WIDTH, eps=1e-6)
-        self.norm_ffn = nn.RMSNorm(WIDTH, eps=1e-6)
-        self.q, self.k, self.v, self.out = (nn.Linear(WIDTH, WIDTH, bias=False) for _ in range(4))
-        self.gate, self.up = (nn.Linear(WIDTH, HIDDEN, bias=False) for _ in range(2))
-        self.down = nn.Linear(HIDDEN, WIDTH, bias=False)
+        self.heads, self.gpt = shape.heads, shape.gpt
+        self.norm_attention = Norm(shape, dtype)
+        self.norm_ffn = Norm(shape, dtype)
+        self.qkv = Linear(shape.width, 3 * shape.width, shape.gpt)
+        self.out = Linear(shape.width, shape.width, shape.gpt)
+        self.up = Linear(shape.width, shape.hidden * (1 if shape.gpt else 2), shape.gpt)  # or gate and up
+        self.down = Linear(shape.hidden, shape.width, shape.gpt)
 
-    def forward(self, q, k, v, angles):
-        nq = self.norm_attention(q)
-        nk = nq if k is q else self.norm_attention(k)
-        nv = nq if v is q else self.norm_attention(v)
-        split = lambda x: x.view(*x.shape[:2], HEADS, -1).transpose(1, 2)
-        heads_q = rotate(split(self.q(nq)), *angles)
-        heads_k = rotate(split(self.k(nk)), *angles)
-        mixed = F.scaled_dot_product_attention(heads_q, heads_k, split(self.v(nv)), is_causal=True)
-        a = self.out(mixed.transpose(1, 2).flatten(2))
-        x = self.norm_ffn(q + a)
-        return a + self.down(F.silu(self.gate(x)) * self.up(x))
+    def attend(self, q, k, v):
+        """q, k and v are [batch, time, heads, features]."""
+        mixed = F.scaled_dot_product_attention(*(x.transpose(1, 2) for x in (q, k, v)), is_causal=True)
+        return self.out(mixed.transpose(1, 2).flatten(2))
+
+    def attention(self, x, angles):
+        qkv = self.qkv(self.norm_attention(x)).unflatten(2, (3, self.heads, -1))
+        qk, v = qkv[:, :, :2], qkv[:, :, 2]
+        if angles is not None:
+            qk = rotate(qk, *angles)
+        return self.attend(qk[:, :, 0], qk[:, :, 1], v)
+
+    def attention_apart(self, inputs, angles):
+        """q, k and v read mixes of their own (DeepCrossAttention, figure 4)."""
+        parts = self.qkv.parts([self.norm_attention(x) for x in inputs])
+        q, k, v = (x.unflatten(2, (self.heads, -1)) for x in parts)
+        if angles is not None:
+            q, k = (rotate(x, *(angle[:, 0] for angle in angles)) for x in (q, k))
+        return self.attend(q, k, v)
+
+    def ffn(self, x):
+        x = self.up(self.norm_ffn(x))
+        if self.gpt:
+            return self.down(F.gelu(x))
+        gate, up = x.chunk(2, dim=-1)
+        return self.down(F.silu(gate) * up)
 
 
 class GatedMix(nn.Module):
-    """GRN-v3 over a stack: (G * (b + relu(w'G))) summed over depth."""
+    """`outputs` GRN-v3 mixes of one stack (DeepCrossAttention, section 3.1): sum over s of x_s * (b_s + relu(w'x_s))."""
 
-    def __init__(self, entries):
+    def __init__(self, sources, outputs, width):
         super().__init__()
-        self.b = nn.Parameter(torch.ones(entries, 1, 1, WIDTH))
-        self.w = nn.Parameter(torch.zeros(WIDTH))
+        self.b = nn.Parameter(torch.ones(outputs, sources, 1, 1, width))
+        self.w = nn.Parameter(torch.zeros(outputs, width))
 
-    def forward(self, stack):
-        return (stack * (self.b + torch.relu(stack @ self.w).unsqueeze(-1))).sum(0)
+    def forward(self, entries):
+        stack = torch.stack(entries)
+        gates = torch.relu(stack @ self.w.to(stack.dtype).t())
+        b = self.b.to(stack.dtype)
+        return [(stack * (b[o] + gates[..., o : o + 1])).sum(0) for o in range(len(b))]
+
+
+class Stack:
+    """The entries that the next layer mixes: all, or of k-DCA the input, the sum of the middle ones and the last k."""
+
+    def __init__(self, first, last):
+        self.entries, self.last = [first], last
+
+    def push(self, entry):
+        self.entries.append(entry)
+        if self.last and len(self.entries) > self.last + 2:
+            self.entries[1:3] = [self.entries[1] + self.entries[2]]
 
 
 class Network(nn.Module):
-    def __init__(self, topology):
+    def __init__(self, shape, topology, dtype, residual):
         super().__init__()
-        self.topology = topology
-        self.embedding = nn.Embedding(VOCABULARY, WIDTH)
-        self.blocks = nn.ModuleList(Block() for _ in range(DEPTH))
-        self.norm = nn.RMSNorm(WIDTH, eps=1e-6)
-        self.head = nn.Linear(WIDTH, VOCABULARY, bias=False)
+        self.shape, self.topology, self.residual = shape, topology, residual
+        self.embedding = nn.Parameter(torch.empty(shape.vocabulary, shape.width))
+        self.positions = nn.Parameter(torch.empty(shape.length, shape.width)) if shape.gpt else None
+        self.blocks = nn.ModuleList(Block(shape, dtype) for _ in range(shape.layers))
+        self.norm = Norm(shape, dtype)
+        self.head = None if shape.gpt else nn.Parameter(torch.empty(shape.vocabulary, shape.width))
         if topology == "ancre":
-            self.c = nn.ParameterList(nn.Parameter(torch.zeros(j)) for j in range(1, DEPTH + 1))
-        if topology == "dca":
-            self.mixes = nn.ModuleList(nn.ModuleList(GatedMix(t + 1) for _ in range(3)) for t in range(DEPTH))
-            self.final = GatedMix(DEPTH + 1)
-        for parameter in self.parameters():
-            if parameter.dim() == 2:
+            self.c = nn.ParameterList(nn.Parameter(torch.zeros(j)) for j in range(1, shape.layers + 1))
+        self.last = LAST if topology == "k-dca" else 0
+        if topology in ("dca", "k-dca"):
+            most = self.last + 2 if self.last else shape.layers + 1
+            sources = [min(t, most) for t in range(1, shape.layers + 2)]
+            self.mixes = nn.ModuleList(GatedMix(t, 3, shape.width) for t in sources[:-1])
+            self.final = GatedMix(sources[-1], 1, shape.width)
+        for name, parameter in self.named_parameters():
+            if parameter.dim() == 2 and not name.endswith(".w"):
                 nn.init.normal_(parameter, std=0.02)
+        if not shape.gpt:
+            half = shape.width // shape.heads // 2
+            frequencies = 10000.0 ** (-torch.arange(half, dtype=torch.float64) / half)
+            angles = torch.outer(torch.arange(shape.length, dtype=torch.float64), frequencies)[:, None, None]
+            self.register_buffer("cosine", angles.cos().to(dtype), persistent=False)
+            self.register_buffer("sine", angles.sin().to(dtype), persistent=False)
 
-    def forward(self, tokens, angles):
-        x = self.embedding(tokens)
+    def body(self, x, angles):
         if self.topology == "plain":
             for block in self.blocks:
-                x = x + block(x, x, x, angles)
-        elif self.topology == "ancre":
+                x = x + block.attention(x, angles)
+                x = x + block.ffn(x)
+            return x
+        if self.topology == "ancre":
             entries = [x]
             for block, c in zip(self.blocks, self.c):
-                p = torch.softmax(c / 0.1, 0)
-                x = block(x, x, x, angles) + sum(p[i] * entry for i, entry in enumerate(entries))
+                a = block.attention(x, angles)
+                p = torch.softmax(c / TEMPERATURE, 0).to(x.dtype)
+                x = a + block.ffn(x + a) + sum(p[i] * entry for i, entry in enumerate(entries))
                 entries.append(x)
+            return x
+        stack = Stack(x, self.last)
+        for block, mix in zip(self.blocks, self.mixes):
+            mixed = mix(stack.entries)
+            a = block.attention_apart(mixed, angles)
+            stack.push((a + block.ffn(mixed[0] + a)).to(self.residual))
+        return self.final(stack.entries)[0]
+
+    def forward(self, tokens, targets):
+        x = F.embedding(tokens, self.embedding)
+        if self.positions is not None:
+            x = x + self.positions[: tokens.shape[1]]
+        angles = None if self.shape.gpt else (self.cosine, self.sine)
+        x = self.norm(self.body(x.to(self.residual), angles))
+        head = self.embedding if self.head is None else self.head
+        logits = F.linear(x, head.to(x.dtype))
+        return F.cross_entropy(logits.flatten(0, 1).float(), targets.flatten())
+
+
+class Member:
+    """A network that is measured, in one mode."""
+
+    def __init__(self, shape_name, topology, mode, tokens, options):
+        self.shape_name, self.topology, self.mode, self.options = shape_name, topology, mode, options
+        self.shape, self.cuda = SHAPES[shape_name], options.device != "cpu"
+        self.precision = options.precision or ("fp32" if shape_name == "small" else "bf16")
+        dtype = torch.bfloat16 if self.precision == "bf16" else torch.float32
+        residual = dtype if options.residual == "bf16" else torch.float32
+        self.batch = max(tokens // self.shape.length, 1) if tokens else options.batch
+        before = self.allocated()
+        torch.manual_seed(1)
+        self.network = Network(self.shape, topology, dtype, residual).to(options.device)
+        self.parameters = list(self.network.parameters())
+        self.optimiser = torch.optim.AdamW(self.parameters, lr=1e-3, betas=(0.9, 0.98), weight_decay=0.1, fused=True)
+        self.forward = torch.compile(self.network, dynamic=False) if mode == "compiled" else self.network
+        self.seconds, self.rounds, self.processor, self.peak = [], [], 0.0, 0
+        for _ in range(options.warmup):
+            self.step()
+        self.own = self.allocated() - before
+
+    def allocated(self):
+        return torch.cuda.memory_allocated() if self.cuda else 0
+
+    def step(self):
+        size = (self.batch, self.shape.length + 1)
+        batch = torch.randint(self.shape.vocabulary, size, device=self.options.device)
+        self.loss = self.forward(batch[:, :-1], batch[:, 1:])
+        self.loss.backward()
+        nn.utils.clip_grad_norm_(self.parameters, 1.0, foreach=True)
+        self.optimiser.step()
+        self.optimiser.zero_grad(set_to_none=True)
+
+    def mark(self):
+        if not self.cuda:
+            return time.perf_counter()
+        event = torch.cuda.Event(enable_timing=True)
+        event.record()
+        return event
+
+    def turn(self, steps):
+        """On a GPU one more step comes before the measured ones, in which the host gets ahead of the device."""
+        held, processor = self.allocated(), time.process_time()
+        if self.cuda:
+            torch.cuda.reset_peak_memory_stats()
+            self.step()
+        marks = [self.mark()]
+        for _ in range(steps):
+            self.step()
+            marks.append(self.mark())
+        if self.cuda:
+            torch.cuda.synchronize()
+            times = [1e-3 * a.elapsed_time(b) for a, b in zip(marks, marks[1:])]
+            self.peak = max(self.peak, torch.cuda.max_memory_allocated() - held + self.own)
         else:
-            entries = [x]
-            for block, mixes in zip(self.blocks, self.mixes):
-                stack = torch.stack(entries)
-                entries.append(block(*(mix(stack) for mix in mixes), angles))
-            x = self.final(torch.stack(entries))
-        return self.head(self.norm(x))
+            times = [b - a for a, b in zip(marks, marks[1:])]
+            self.peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        self.processor += time.process_time() - processor
+        self.seconds += times
+        self.rounds.append(statistics.median_high(times))
+
+    def report(self, members):
+        tokens = self.batch * self.shape.length
+        median = statistics.median_high(self.seconds)
+        count = sum(parameter.numel() for parameter in self.parameters)
+        embedding = 0 if self.network.head is None else self.network.embedding.numel()
+        flop = 6 * (count - embedding + self.shape.layers * self.shape.width * self.shape.length)
+        text = (f"pytorch-{self.mode} {self.topology}: {tokens / median:.0f} tokens/s, {1e3 * median:.2f} ms a step "
+                f"(median of {len(self.seconds)}; best {1e3 * min(self.seconds):.2f}), ")
+        if self.options.peak_tflops:
+            text += f"MFU {100 * flop * tokens / median / (1e12 * self.options.peak_tflops):.1f} %, "
+        if not self.cuda:
+            text += f"{tokens * len(self.seconds) / self.processor:.0f} per processor second, "
+        text += f"peak {self.peak / 2**30:.2f} GiB, "
+        reference = next(each for each in members if each.mode == self.mode)
+        if reference is not self:
+            ratio = statistics.median_high(a / b for a, b in zip(self.rounds, reference.rounds))
+            text += f"time {ratio:.3f} x {reference.topology}, "
+        text += f"loss {self.loss.item():.4f}, {count} parameters; {self.shape_name}, {tokens} tokens, {self.precision}"
+        print(text + (f", residual {self.options.residual}" if self.precision == "bf16" else ""), flush=True)
+
+
+def attempt(name, work):
+    """Calls `work`; prints what it throws, so that the other networks are measured all the same."""
+    try:
+        return work()
+    except Exception as error:  # out of memory, or a compiler that fails
+        print(f"pytorch-{name}: failed: {str(error).strip().splitlines()[0] if str(error).strip() else repr(error)}",
+              flush=True)
+        return None
+
+
+def measure(shape, tokens, options, begin):
+    members = []
+    over = lambda: options.seconds and time.monotonic() - begin > options.seconds
+    for mode in options.modes:
+        for topology in options.topologies:
+            name = f"{mode} {topology}"
+            if over():
+                print(f"pytorch-{name}: left out: --seconds {options.seconds:g}", flush=True)
+                continue
+            member = attempt(name, lambda: Member(shape, topology, mode, tokens, options))
+            if member and not options.warm:
+                members.append(member)
+            elif member:
+                print(f"pytorch-{name}: compiled; {shape}", flush=True)
+    turn = 1 if options.device == "cpu" else max((options.steps + 3) // 4, 1)
+    for done in range(0, options.steps, turn):
+        if done and over():
+            print(f"ended after {done} of {options.steps} steps: --seconds {options.seconds:g}", flush=True)
+            break
+        steps = min(turn, options.steps - done)
+        members = [each for each in members
+                   if attempt(f"{each.mode} {each.topology}", lambda: each.turn(steps) or each)]
+    for member in members:
+        member.report(members)
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--topology", default="plain", choices=("plain", "ancre", "dca"))
-    parser.add_argument("--compile", action="store_true")
+    words = lambda text: text.split(",")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--shape", type=words, default=["small"], help=f"of {', '.join(SHAPES)}; one after another")
+    parser.add_argument("--topologies", "--topology", type=words, default=["plain"],
+                        help="of plain, ancre (or ancre-ingoing), k-dca, dca")
+    parser.add_argument("--modes", type=words, default=["eager"], help="of eager, compiled")
+    parser.add_argument("--tokens", type=lambda text: [int(each) for each in words(text)], default=[0],
+                        help="tokens in a step, one number or one for each shape; default 8 sequences")
+    parser.add_argument("--batch", type=int, default=8, help="sequences in a step")
     parser.add_argument("--steps", type=int, default=8)
     parser.add_argument("--warmup", type=int, default=2)
-    parser.add_argument("--batch", type=int, default=8)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--device", default="cpu")
-    parser.add_argument("--precision", default="fp32", choices=("fp32", "bf16"))
+    parser.add_argument("--device", default="cpu", help="cpu, cuda or cuda:N")
+    parser.add_argument("--precision", choices=("fp32", "bf16"), help="default bf16, for small fp32")
+    parser.add_argument("--residual", default="fp32", choices=("fp32", "bf16"))
+    parser.add_argument("--seconds", type=float, default=0, help="no further round begins after so many")
+    parser.add_argument("--peak-tflops", type=float, default=0, help="for the MFU; default 989 on a GPU")
+    parser.add_argument("--warm", action="store_true",
+                        help="takes one step of each network in compiled mode, which fills inductor's cache, and ends")
     options = parser.parse_args()
+    options.topologies = ["ancre" if each == "ancre-ingoing" else each for each in options.topologies]
+    for given, known in ((options.shape, SHAPES), (options.topologies, ("plain", "ancre", "k-dca", "dca")),
+                         (options.modes, ("eager", "compiled"))):
+        if unknown := set(given) - set(known):
+            parser.error(f"unknown: {', '.join(unknown)}")
+    if len(options.tokens) not in (1, len(options.shape)):
+        parser.error("--tokens has one number, or one for each shape")
+    if options.warm:
+        options.modes, options.warmup, options.steps = ["compiled"], 1, 0
     torch.set_num_threads(options.threads)
-    torch.manual_seed(1)
-    network = Network(options.topology).to(options.device)
-    angles = rotary_angles(options.device)
-    optimiser = torch.optim.AdamW(network.parameters(), lr=1e-3, betas=(0.9, 0.98), weight_decay=0.1, fused=True)
-    forward = torch.compile(network) if options.compile else network
-    seconds = []
-    for step in range(options.warmup + options.steps):
-        batch = torch.randint(VOCABULARY, (options.batch, TIME + 1)).to(options.device)
-        if step == options.warmup:
-            processor = time.process_time()
-        start = time.perf_counter()
-        with torch.autocast(options.device, torch.bfloat16, enabled=options.precision == "bf16"):
-            logits = forward(batch[:, :-1], angles)
-            loss = F.cross_entropy(logits.flatten(0, 1).float(), batch[:, 1:].flatten())
-        loss.backward()
-        optimiser.step()
-        optimiser.zero_grad(set_to_none=True)
-        if options.device != "cpu":
-            torch.cuda.synchronize()
-        if step >= options.warmup:
-            seconds.append(time.perf_counter() - start)
-    processor = (time.process_time() - processor) / options.steps
-    seconds.sort()
-    tokens = options.batch * TIME
-    count = sum(parameter.numel() for parameter in network.parameters())
-    kind = "compiled" if options.compile else "eager"
-    print(f"pytorch-{kind} {options.topology}: {tokens / seconds[len(seconds) // 2]:.0f} tokens/s "
-          f"(median; best {tokens / seconds[0]:.0f}; {tokens / processor:.0f} per processor second), loss {loss.item():.4f}, {count} parameters")
+    if options.device != "cpu":
+        torch.cuda.set_device(torch.device(options.device).index or 0)
+        options.peak_tflops = options.peak_tflops or 989
+        print(f"{options.device}: {torch.cuda.get_device_name()}, PyTorch {torch.__version__}", flush=True)
+    begin = time.monotonic()
+    for i, shape in enumerate(options.shape):
+        measure(shape, options.tokens[i % len(options.tokens)], options, begin)
 
 
 if __name__ == "__main__":

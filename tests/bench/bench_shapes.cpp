@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/bench/bench_shapes.h"
+
+#include "engine/codec/text_codec.h"
+#include "engine/data/token_dataset.h"
+#include "engine/runtime/device.h"
+#include "projects/cost/cost.h"
+#include "projects/library/examples.h"
+#include "projects/library/presets.h"
+#include "projects/nodes/graph_builder.h"
+#include "projects/transfer/retrofit.h"
+
+#include <algorithm>
+#include <random>
+#include <utility>
+#include <vector>
+
+namespace residua::tests {
+namespace {
+
+const BenchShape kShapes[] = {
+    {"small", "transformer", 8, 256, 4, 256, 256, false},
+    {"llama130m", "transformer", 12, 768, 12, 32'000, 256, false},
+    {"gpt2-124m", "gpt", 12, 768, 12, 50'304, 1024, true}, // the vocabulary is padded as nanoGPT and llm.c pad it
+};
+
+projects::Graph gptStem(std::int64_t length)
+{
+    return projects::GraphBuilder()
+        .node("input", "input")
+        .node("embedding", "token_embedding")
+        .node("positions", "position_embedding", {{"length", length}})
+        .node("output", "output")
+        .wire("input", "embedding")
+        .wire("embedding", "positions")
+        .wire("positions", "output")
+        .build();
+}
+
+projects::Graph headWith(const char* norm)
+{
+    return projects::GraphBuilder()
+        .node("input", "input")
+        .node("norm", norm)
+        .node("logits", "linear", {{"out", std::string("vocab")}})
+        .node("output", "output")
+        .wire("input", "norm")
+        .wire("norm", "logits")
+        .wire("logits", "output")
+        .build();
+}
+
+projects::Block blockOf(const BenchShape& shape)
+{
+    const auto preset = std::ranges::find(projects::blockPresets(), shape.block, &projects::BlockPreset::name);
+    projects::Block block{preset->name, preset->title, preset->graph};
+    for (projects::Node& node : block.graph.nodes) {
+        if (node.kind == "attention") {
+            node.params["heads"] = shape.heads;
+        }
+    }
+    return block;
+}
+
+Result<std::unique_ptr<engine::Dataset>> randomTokens(const BenchShape& shape)
+{
+    constexpr std::int64_t kTokens = 1'000'000;
+    std::mt19937_64 random(1);
+    std::vector<std::uint32_t> tokens(kTokens);
+    std::ranges::generate(tokens, [&] { return random() % static_cast<std::uint64_t>(shape.vocabulary); });
+    engine::TokenSequence sequence;
+    sequence.append(tokens, shape.vocabulary);
+    return engine::TokenDataset::create(std::move(sequence), engine::splitTokens(kTokens, 0.1, 0.0),
+                                        engine::idCodec(shape.vocabulary), shape.vocabulary, shape.length,
+                                        "random tokens");
+}
+
+} // namespace
+
+const BenchShape* findShape(const std::string& name)
+{
+    const auto* const found = std::ranges::find(kShapes, name, &BenchShape::name);
+    return found == std::end(kShapes) ? nullptr : found;
+}
+
+Result<projects::Project> projectOf(const BenchShape& shape, const std::string& topology)
+{
+    projects::Project project = projects::findExample("plain-language")->project;
+    project.training = {};
+    project.training.sequenceLength = shape.length;
+    project.data.source = projects::SyntheticLanguage{.vocabulary = shape.vocabulary, .tokens = 1'000'000};
+    project.network.width = shape.width;
+    project.network.tieHead = shape.tied;
+    project.network.blocks = {blockOf(shape)};
+    project.network.stack = {{shape.block, shape.layers}};
+    if (shape.block == "gpt") {
+        project.network.stem = gptStem(shape.length);
+        project.network.head = headWith("layer_norm");
+    }
+    const auto presets = projects::topologyPresets(project.network);
+    const auto preset = std::ranges::find(presets, topology, &projects::TopologyPreset::name);
+    if (preset == presets.end()) {
+        return Error{"", "unknown topology preset " + topology};
+    }
+    return projects::rewired(project, {topology, preset->wiring});
+}
+
+Result<engine::TrainerParts> openOnRandomTokens(const projects::Project& project, const BenchShape& shape,
+                                                const std::string& device)
+{
+    const Result<c10::Device> opened = engine::openDevice(device);
+    if (!opened) {
+        return opened.error();
+    }
+    Result<std::unique_ptr<engine::Dataset>> dataset = randomTokens(shape);
+    if (!dataset) {
+        return dataset.error();
+    }
+    auto network = engine::CompiledNetwork::compile(project, (*dataset)->schema(), device);
+    if (!network) {
+        return network.error();
+    }
+    if (const Status started = (*network)->initialise({}, {}); !started) {
+        return started.error();
+    }
+    return engine::TrainerParts{project, std::move(*dataset), std::move(*network), *opened};
+}
+
+double trainingFlopPerToken(const projects::Project& project, const BenchShape& shape)
+{
+    const projects::CostReport cost = projects::costOf(project).value();
+    const std::int64_t parameters = cost.total.parameters - (shape.tied ? 0 : cost.stem.parameters);
+    return 6.0 * static_cast<double>(parameters + shape.layers * shape.width * shape.length);
+}
+
+} // namespace residua::tests
