@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Training speed beside PyTorch's, alternating, in one run: a ratio counts, an absolute time does not.
 #   compare_training.sh BUILD_DIR PYTHON [ROUNDS [TOPOLOGY...]]
-# PYTHON has what requirements.txt lists. Topologies are plain, ancre and dca. COMPILED=1 adds torch.compile; OPTIONS is
-# passed to both sides (e.g. OPTIONS="--device cuda --precision bf16 --steps 50").
+# PYTHON has what requirements.txt lists. Topologies are plain, ancre, k-dca and dca. COMPILED=1 adds torch.compile; OPTIONS
+# is passed to both sides (e.g. OPTIONS="--device cuda --shape llama130m --tokens 32768 --steps 20").
 set -eu
 if [ $# -lt 2 ]; then
   sed -n '3,6s/^# //p' "$0" >&2
@@ -27,13 +27,11 @@ while [ "$round" -le "$rounds" ]; do
   for topology in "$@"; do
     # shellcheck disable=SC2086
     "$build/bin/bench_training" --topology "$(ours_name "$topology")" ${OPTIONS:-} | tee -a /dev/stderr |
-      awk -v t="$topology" '{ print "residua", t, $3 }' >>"$results"
+      awk -v t="$topology" '/tokens\/s/ { print "residua", t, $3 }' >>"$results"
     for peer in $peers; do
-      flag=
-      [ "$peer" = compiled ] && flag=--compile
       # shellcheck disable=SC2086
-      "$python" "$here/peer_pytorch.py" --topology "$topology" $flag ${OPTIONS:-} | tee -a /dev/stderr |
-        awk -v t="$topology" -v p="$peer" '{ print p, t, $3 }' >>"$results"
+      "$python" "$here/peer_pytorch.py" --topology "$topology" --modes "$peer" ${OPTIONS:-} | tee -a /dev/stderr |
+        awk -v t="$topology" -v p="$peer" '/tokens\/s/ { print p, t, $3 }' >>"$results"
     done
   done
   round=$((round + 1))

@@ -56,7 +56,7 @@ class Norm(nn.Module):
 
 
 class Linear(nn.Module):
-    """A product in the type of its input. `parts` slices the outputs that joined weights have."""
+    """A product in the type of its input."""
 
     def __init__(self, inputs, outputs, bias):
         super().__init__()
@@ -67,6 +67,7 @@ class Linear(nn.Module):
         return F.linear(x, self.weight.to(x.dtype), None if self.bias is None else self.bias.to(x.dtype))
 
     def parts(self, inputs):
+        """The products of several inputs, each with its part of the outputs."""
         weights = self.weight.to(inputs[0].dtype).chunk(len(inputs))
         biases = [None] * len(inputs) if self.bias is None else self.bias.to(inputs[0].dtype).chunk(len(inputs))
         return [F.linear(*each) for each in zip(inputs, weights, biases)]
@@ -91,7 +92,7 @@ class Block(nn.Module):
         self.down = Linear(shape.hidden, shape.width, shape.gpt)
 
     def attend(self, q, k, v):
-        """[batch, time, heads, features] each; k is rotated with q where they are one tensor, [.., 2, ..]."""
+        """q, k and v are [batch, time, heads, features]."""
         mixed = F.scaled_dot_product_attention(*(x.transpose(1, 2) for x in (q, k, v)), is_causal=True)
         return self.out(mixed.transpose(1, 2).flatten(2))
 
@@ -219,7 +220,7 @@ class Member:
         self.network = Network(self.shape, topology, dtype, residual).to(options.device)
         self.parameters = list(self.network.parameters())
         self.optimiser = torch.optim.AdamW(self.parameters, lr=1e-3, betas=(0.9, 0.98), weight_decay=0.1, fused=True)
-        self.forward = torch.compile(self.network) if mode == "compiled" else self.network
+        self.forward = torch.compile(self.network, dynamic=False) if mode == "compiled" else self.network
         self.seconds, self.rounds, self.processor, self.peak = [], [], 0.0, 0
         for _ in range(options.warmup):
             self.step()
@@ -310,7 +311,7 @@ def measure(shape, tokens, options, begin):
                 members.append(member)
             elif member:
                 print(f"pytorch-{name}: compiled; {shape}", flush=True)
-    turn = 1 if options.device == "cpu" else (options.steps + 3) // 4
+    turn = 1 if options.device == "cpu" else max((options.steps + 3) // 4, 1)
     for done in range(0, options.steps, turn):
         if done and over():
             print(f"ended after {done} of {options.steps} steps: --seconds {options.seconds:g}", flush=True)
