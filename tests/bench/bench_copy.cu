@@ -28,6 +28,8 @@ __global__ void __launch_bounds__(kThreads) copyPacks(uint4* to, const uint4* fr
 void copyByKernel(void* to, const void* from, std::size_t bytes)
 {
     const std::size_t packs = bytes / sizeof(uint4);
+    if (packs == 0)
+        return; // a launch of no blocks is an error
     const unsigned blocks = unsigned((packs + kPacksPerBlock - 1) / kPacksPerBlock);
     copyPacks<<<blocks, kThreads>>>(static_cast<uint4*>(to), static_cast<const uint4*>(from), packs);
 }

@@ -110,11 +110,12 @@ expandable() {
 }
 
 peer_llama() {
-  "$python" "$bundle/peer_pytorch.py" --shape llama130m --topologies plain,dca --modes eager,compiled --tokens 32768 --steps 12 --device cuda
+  "$python" "$bundle/peer_pytorch.py" --shape llama130m --topologies plain --modes eager,compiled --tokens 32768 --steps 10 --device cuda &&
+    "$python" "$bundle/peer_pytorch.py" --shape llama130m --topologies dca --modes eager --tokens 32768 --steps 10 --device cuda
 }
 
 peer_gpt2() {
-  "$python" "$bundle/peer_pytorch.py" --shape gpt2-124m --topologies plain --modes eager,compiled --tokens 16384 --steps 12 --device cuda
+  "$python" "$bundle/peer_pytorch.py" --shape gpt2-124m --topologies plain --modes eager,compiled --tokens 16384 --steps 10 --device cuda
 }
 
 traces() {
@@ -194,7 +195,7 @@ stage traces 30 traces
 stage deterministic 40 deterministic
 stage terminal 50 terminal
 stage memory_check 40 memory_check
-stage race_check 40 race_check
+stage race_check 70 race_check
 stage counters 30 counters
 stage expandable 25 expandable
 
