@@ -40,6 +40,10 @@ struct Compute {
 /// own text is added if the launch failed. Refused arguments are a mistake of ours, never of the document.
 void checkKernel(kernels::Status status, const char* kernel, const kernels::CudaKernels* table = nullptr);
 
+/// Why the kernels of `table` do not run on a GPU, in one line; empty if they do. Launches the smallest mix: CUDA says
+/// only then that a library has no code for the GPU. Throws if the GPU has no memory.
+[[nodiscard]] std::string launchProblem(const kernels::CudaKernels& table, at::Device device);
+
 /// The current stream of a CUDA device as the kernels take it.
 [[nodiscard]] void* currentStream(at::Device device);
 

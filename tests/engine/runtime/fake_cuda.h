@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <utility>
 
@@ -41,10 +42,14 @@ private:
     static inline thread_local c10::Device m_current{c10::DeviceType::CUDA, 0}; ///< each thread has its own, as in CUDA
 };
 
-/// Memory of the GPUs in bytes.
+/// Memory of the GPUs in bytes. Asking for it throws `problem`, unless it is empty.
 class FakeAllocator final : public c10::DeviceAllocator {
 public:
-    [[nodiscard]] c10::DataPtr allocate(std::size_t) override { return {}; }
+    [[nodiscard]] c10::DataPtr allocate(std::size_t bytes) override
+    {
+        void* const memory = std::malloc(bytes);
+        return {memory, memory, &std::free, c10::Device(c10::DeviceType::CUDA, 0)};
+    }
     void copy_data(void*, const void*, std::size_t) const override {}
     [[nodiscard]] bool initialized() override { return true; }
     void emptyCache(c10::MempoolId_t) override {}
@@ -59,8 +64,13 @@ public:
     }
     void resetAccumulatedStats(c10::DeviceIndex) override {}
     void resetPeakStats(c10::DeviceIndex) override {}
-    [[nodiscard]] std::pair<std::size_t, std::size_t> getMemoryInfo(c10::DeviceIndex) override { return {free, total}; }
+    [[nodiscard]] std::pair<std::size_t, std::size_t> getMemoryInfo(c10::DeviceIndex) override
+    {
+        TORCH_CHECK(problem.empty(), problem);
+        return {free, total};
+    }
 
+    std::string problem;
     std::size_t free = 0;
     std::size_t total = 0;
     std::int64_t allocated = 0;

@@ -106,6 +106,21 @@ private Q_SLOTS:
         QVERIFY(failure && failure->kind == Failure::Kind::OutOfMemory);
     }
 
+    void kernelsOfAnotherGpuAreNotUsed()
+    {
+        const tests::FakeCuda cuda;
+        const c10::Device gpu(c10::DeviceType::CUDA, 1);
+        QCOMPARE(launchProblem(fakeKernels(), gpu), std::string());
+        QCOMPARE(state.devices, std::vector<c10::DeviceIndex>{1});
+        state.status = kernels::Status::deviceFailure;
+        state.error = "no kernel image is available for execution on the device";
+        QCOMPARE(launchProblem(fakeKernels(), gpu),
+                 std::string("they do not run on this GPU (no kernel image is available for execution on the device): "
+                             "build them for it (CMAKE_CUDA_ARCHITECTURES)"));
+        state.error = "out of memory"; // the run's own failure
+        QCOMPARE(launchProblem(fakeKernels(), gpu), std::string());
+    }
+
     void everyWordForOutOfMemoryIsKnown_data()
     {
         QTest::addColumn<QString>("text");
