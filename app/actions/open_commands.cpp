@@ -151,7 +151,7 @@ void OpenCommands::chooseAndOpen()
 
 void OpenCommands::askForNew()
 {
-    auto* dialog = new NewProjectDialog(m_engine, m_workspace.view<Inspector>().cost().deviceMemory(), m_window);
+    auto* dialog = new NewProjectDialog(m_engine, m_workspace.view<Inspector>().cost().device(), m_window);
     connect(dialog, &NewProjectDialog::created, this, [this](const projects::Project& project) {
         refuse(m_session.start({project, {}}));
     });

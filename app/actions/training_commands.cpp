@@ -85,7 +85,8 @@ void TrainingCommands::connectDevices(RunBar& bar)
     });
     connect(&m_controller, &RunController::ended, &m_engine, &EngineBridge::listDevices); // memory is free again
     connect(&bar, &RunBar::deviceChosen, this, [this](const engine::DeviceInfo& device) {
-        m_workspace.view<Inspector>().cost().setDeviceMemory(static_cast<double>(device.totalBytes));
+        m_workspace.view<Inspector>().cost().setDevice(
+            {projects::deviceKindOf(device.key), static_cast<double>(device.totalBytes)});
     });
 }
 

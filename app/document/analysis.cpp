@@ -16,6 +16,14 @@ Analysis::Analysis(const DocumentSession& session, QObject* parent) : QObject(pa
     connect(&session, &DocumentSession::opened, &m_soon, qOverload<>(&QTimer::start));
 }
 
+void Analysis::setDevice(projects::DeviceKind device)
+{
+    if (device != m_device) {
+        m_device = device;
+        m_soon.start();
+    }
+}
+
 void Analysis::update()
 {
     m_soon.stop();
@@ -26,7 +34,7 @@ void Analysis::update()
         m_problems = projects::validate(m_session.project());
         if (auto sound = projects::soundProject(m_session.history().projectSnapshot())) {
             m_sound = *std::move(sound);
-            m_cost = projects::costOf(*m_sound);
+            m_cost = projects::costOf(*m_sound, m_device);
         }
     }
     emit updated();

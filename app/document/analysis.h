@@ -28,6 +28,8 @@ public:
     [[nodiscard]] std::optional<projects::Cost> costOf(const Place& place) const;
     /// Whether the document changed since, so that updated() is to come.
     [[nodiscard]] bool pending() const { return m_soon.isActive(); }
+    /// Sets the kind of device that the cost is for; the CPU at first.
+    void setDevice(projects::DeviceKind device);
     /// Works out now what is otherwise worked out on return to the event loop.
     void update();
 
@@ -39,6 +41,7 @@ private:
 
     const DocumentSession& m_session;
     QTimer m_soon;
+    projects::DeviceKind m_device = projects::DeviceKind::Cpu;
     std::vector<projects::Problem> m_problems;
     std::optional<projects::SoundProject> m_sound; ///< the document, where its network has no errors
     std::optional<projects::CostReport> m_cost;

@@ -21,7 +21,7 @@ struct Figure {
     const char* title; ///< %1: what FLOP are per
     QString (*text)(const projects::Cost&);
 };
-constexpr std::array<Figure, 6> kFigures{{
+constexpr std::array<Figure, 7> kFigures{{
     {QT_TRANSLATE_NOOP("residua::app::CostView", "Parameters"),
      [](const projects::Cost& c) { return formatCount(static_cast<double>(c.parameters)); }},
     {QT_TRANSLATE_NOOP("residua::app::CostView", "Forward FLOP / %1"),
@@ -34,6 +34,8 @@ constexpr std::array<Figure, 6> kFigures{{
      [](const projects::Cost& c) { return formatBytes(c.weightBytes); }},
     {QT_TRANSLATE_NOOP("residua::app::CostView", "Optimiser, gradients"),
      [](const projects::Cost& c) { return formatBytes(c.optimiserBytes); }},
+    {QT_TRANSLATE_NOOP("residua::app::CostView", "Loss, at its peak"),
+     [](const projects::Cost& c) { return formatBytes(c.lossBytes); }},
 }};
 
 } // namespace
@@ -89,9 +91,9 @@ void CostView::setCost(const std::optional<projects::Cost>& whole, const std::op
     fill();
 }
 
-void CostView::setDeviceMemory(double bytes)
+void CostView::setDevice(const Device& device)
 {
-    m_deviceBytes = bytes;
+    m_device = device;
     fill();
 }
 
@@ -113,12 +115,12 @@ void CostView::fill()
         cell(line, Selected).setText(m_selected ? figure.text(*m_selected) : QString());
         cell(line, Whole).setText(figure.text(*m_whole));
     }
-    const double needed = m_whole->activationBytes + m_whole->weightBytes + m_whole->optimiserBytes;
+    const double needed = m_whole->memoryBytes();
     m_memory->setText(
-        m_deviceBytes > 0
-            ? tr("About %1 of the device's %2 of memory.").arg(formatBytes(needed), formatBytes(m_deviceBytes))
+        m_device.bytes > 0
+            ? tr("About %1 of the device's %2 of memory.").arg(formatBytes(needed), formatBytes(m_device.bytes))
             : tr("About %1 of memory.").arg(formatBytes(needed)));
-    const bool tooMuch = m_deviceBytes > 0 && needed > m_deviceBytes;
+    const bool tooMuch = m_device.bytes > 0 && needed > m_device.bytes;
     m_memory->setProperty("role", tooMuch ? QStringLiteral("error") : QStringLiteral("muted"));
     m_memory->style()->polish(m_memory);
 }

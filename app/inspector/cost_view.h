@@ -22,9 +22,13 @@ public:
     /// `unit` is what a FLOP figure is per: "token" or "sample".
     void setCost(const std::optional<projects::Cost>& whole, const std::optional<projects::Cost>& selected,
                  const QString& unit);
-    /// Sets the memory that the device has in all; 0: unknown.
-    void setDeviceMemory(double bytes);
-    [[nodiscard]] double deviceMemory() const { return m_deviceBytes; }
+    /// A device that costs are for.
+    struct Device {
+        projects::DeviceKind kind = projects::DeviceKind::Cpu;
+        double bytes = 0; ///< of its memory in all; 0: unknown
+    };
+    void setDevice(const Device& device);
+    [[nodiscard]] const Device& device() const { return m_device; }
 
 private:
     void fill();
@@ -33,7 +37,7 @@ private:
     std::optional<projects::Cost> m_whole;
     std::optional<projects::Cost> m_selected;
     QString m_unit;
-    double m_deviceBytes = 0;
+    Device m_device;
     QWidget* m_table;
     QGridLayout* m_grid;
     QLabel* m_memory;

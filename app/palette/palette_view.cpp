@@ -32,7 +32,7 @@ double flopsOf(const projects::Cost& cost)
 }
 double memoryOf(const projects::Cost& cost)
 {
-    return cost.activationBytes + cost.weightBytes + cost.optimiserBytes;
+    return cost.memoryBytes();
 }
 
 struct Figure {

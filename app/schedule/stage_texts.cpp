@@ -137,7 +137,7 @@ QStringList borderTexts(const engine::StageRecord& border)
 
 QString memoryText(const projects::CostReport& report, const projects::SpanCost& cost)
 {
-    const double held = report.total.weightBytes + report.total.optimiserBytes;
+    const double held = report.total.memoryBytes() - report.total.activationBytes;
     const QString expected = formatBytes(held + cost.activationBytes);
     const QString most = formatBytes(held + cost.peakActivationBytes);
     return expected == most ? expected : StageTexts::tr("%1, at most %2").arg(expected, most);

@@ -64,7 +64,7 @@ void fillChoices(QComboBox& box, std::string_view pointer)
 
 } // namespace
 
-NewProjectDialog::NewProjectDialog(EngineBridge& engine, double deviceBytes, QWidget* parent)
+NewProjectDialog::NewProjectDialog(EngineBridge& engine, const CostView::Device& device, QWidget* parent)
     : QDialog(parent),
       m_engine(engine),
       m_name(new QLineEdit(tr("Untitled"), this)),
@@ -96,7 +96,7 @@ NewProjectDialog::NewProjectDialog(EngineBridge& engine, double deviceBytes, QWi
     setAttribute(Qt::WA_DeleteOnClose);
     setWindowTitle(tr("New project"));
     resizeWithinScreen(*this, kSize);
-    m_cost->setDeviceMemory(deviceBytes);
+    m_cost->setDevice(device);
     m_soon.setObjectName(QStringLiteral("newReading"));
     m_soon.setSingleShot(true);
     m_soon.setInterval(kSoonMilliseconds);
@@ -382,7 +382,8 @@ void NewProjectDialog::update()
 
 void NewProjectDialog::showCost(const Result<projects::Project>& project)
 {
-    const auto cost = project ? projects::costOf(*project) : Result<projects::CostReport>(project.error());
+    const auto cost =
+        project ? projects::costOf(*project, m_cost->device().kind) : Result<projects::CostReport>(project.error());
     m_cost->setCost(cost ? std::optional(cost->total) : std::nullopt, std::nullopt,
                     formatUnit(project ? project->data : projects::DataSource{}));
     m_total->setText(cost ? tr("%1 FLOP for all steps").arg(formatCount(trainingFlops(*project, cost->total)))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/inspector/cost_view.h"
 #include "engine/api/data_summary.h"
 #include "projects/commands/new_project.h"
 #include "projects/edit/edit.h"
@@ -23,7 +24,6 @@ class QSpinBox;
 
 namespace residua::app {
 
-class CostView;
 class EngineBridge;
 class MixtureEditor;
 
@@ -34,7 +34,7 @@ class NewProjectDialog : public QDialog {
     Q_OBJECT
 public:
     /// `deviceBytes`: of the device that would train; 0: not known. The bridge outlives the dialog.
-    NewProjectDialog(EngineBridge& engine, double deviceBytes, QWidget* parent = nullptr);
+    NewProjectDialog(EngineBridge& engine, const CostView::Device& device, QWidget* parent = nullptr);
     ~NewProjectDialog() override;
 
 signals:

@@ -159,6 +159,8 @@ void MainWindow::makeDocumentCommands()
 void MainWindow::makeRunCommands()
 {
     m_trainingCommands = new TrainingCommands(m_actions, m_engine, m_runs, *m_workspace, *m_runBar, *m_banner, this);
+    connect(m_runBar, &RunBar::deviceChosen, &m_analysis,
+            [this](const engine::DeviceInfo& device) { m_analysis.setDevice(projects::deviceKindOf(device.key)); });
     hear(*m_trainingCommands);
     hear(*new SweepCommands(m_actions, m_session, m_runs, *m_documents, *m_workspace, this));
     hear(*new RunCommands(m_session, m_engine, m_runs, *m_workspace, this));

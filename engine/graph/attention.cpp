@@ -8,6 +8,7 @@
 #include "engine/ops/joined_linear.h"
 #include "engine/ops/part_selection.h"
 #include "engine/runtime/fixed_bits.h"
+#include "engine/runtime/host_path.h"
 #include "projects/nodes/attention_features.h"
 #include "projects/nodes/attention_options.h"
 
@@ -21,6 +22,7 @@
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -168,7 +170,7 @@ public:
         const bool whole = std::ranges::none_of(made, [](const Projection* each) { return each->weight.factored(); });
         const bool plain = !m_heads.query.bias.defined() && !m_heads.shape.queryNorm.defined() && heads == kvHeads &&
                            !m_heads.features.defined();
-        if (plain && whole && m_compute.device.is_cpu()) {
+        if (plain && whole && takesHostPath(m_compute.device)) {
             m_heads.weights = {m_heads.query.weight.whole, m_heads.key.weight.whole, m_heads.value.weight.whole};
             m_heads.joined = joinRows(m_heads.weights);
         }
@@ -297,11 +299,23 @@ private:
         if (joins(in, pass)) {
             return runJoined(of, in);
         }
-        const at::Tensor q = of.shape.queries(project(in[0], of.query)).transpose(1, 2);
-        const at::Tensor k = of.shape.keys(project(in[1], of.key)).transpose(1, 2);
-        const at::Tensor own = of.shape.split(project(in[2], of.value));
+        const auto [forQ, forK, forV] = castOnce(in);
+        const at::Tensor q = of.shape.queries(project(forQ, of.query)).transpose(1, 2);
+        const at::Tensor k = of.shape.keys(project(forK, of.key)).transpose(1, 2);
+        const at::Tensor own = of.shape.split(project(forV, of.value));
         const at::Tensor v = (m_values ? m_values->use(m_layer, own) : own).transpose(1, 2);
         return attend(of, q, k, v, pass).transpose(1, 2).flatten(2);
+    }
+
+    /// What q, k and v are made of. On a GPU one tensor for all three is cast once, not by each projection, which saves
+    /// memory and passes over it. On the host their gradients are added before they are rounded.
+    [[nodiscard]] std::array<at::Tensor, 3> castOnce(const Inputs& in) const
+    {
+        if (takesHostPath(m_compute.device) || !in[0].is_same(in[1]) || !in[0].is_same(in[2])) {
+            return {in[0], in[1], in[2]};
+        }
+        const at::Tensor cast = in[0].to(m_compute.activationType);
+        return {cast, cast, cast};
     }
 
     /// [batch, heads, time, headDim] each, in k and v as many heads as share them.
@@ -312,7 +326,7 @@ private:
             return featureAttention(q, k, v, of.features, m_options.causal);
         }
         const double dropout = pass.training() ? m_options.dropout : 0.0;
-        if (dropout > 0 && q.is_cpu()) {
+        if (dropout > 0 && takesHostPath(q.device())) {
             return attendDropping(q, k, v, m_options);
         }
         const bool sharesHeads = of.sizes.heads != of.sizes.kvHeads;

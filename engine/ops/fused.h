@@ -23,6 +23,12 @@ namespace residua::engine {
 /// silu(gate) · up; contiguous, or both the columns of one matrix.
 [[nodiscard]] at::Tensor swiglu(const at::Tensor& gate, const at::Tensor& up);
 
+/// What it is made of, not differentiable. `gate` and `up` [.., h] may be columns of one matrix, and so may `gateGrad`
+/// and `upGrad`, which are written; `outGrad` is contiguous.
+[[nodiscard]] at::Tensor gated(const at::Tensor& gate, const at::Tensor& up);
+void gatedBackward(const at::Tensor& gate, const at::Tensor& up, const at::Tensor& outGrad, at::Tensor gateGrad,
+                   at::Tensor upGrad);
+
 /// Angles of a rotary embedding; grows to the longest sequence seen. Engine thread.
 class RotaryTable {
 public:

@@ -12,8 +12,6 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/mm.h>
-#include <ATen/ops/silu.h>
-#include <ATen/ops/silu_backward.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <optional>
@@ -33,52 +31,11 @@ at::Tensor asRows(const at::Tensor& x)
     return x.reshape({-1, x.size(-1)}).contiguous();
 }
 
-/// silu(gate)·up of the halves of y [N, 2h].
-at::Tensor gateHalves(const at::Tensor& y)
+/// The left or the right half of the columns of y [N, 2h].
+at::Tensor half(const at::Tensor& y, std::int64_t index)
 {
     const std::int64_t width = y.size(1) / 2;
-    if (!y.is_cpu()) {
-        return at::silu(y.narrow(1, 0, width)) * y.narrow(1, width, width);
-    }
-    at::Tensor out = at::empty({y.size(0), width}, y.options());
-    kernels::SwigluForward swiglu;
-    swiglu.dataType = kernelType(y.scalar_type());
-    swiglu.tokens = y.size(0);
-    swiglu.width = width;
-    swiglu.gate = y.const_data_ptr();
-    swiglu.up = y.narrow(1, width, width).const_data_ptr();
-    swiglu.rowStride = y.size(1);
-    swiglu.out = out.mutable_data_ptr();
-    checkKernel(kernels::swigluForward(swiglu, torchThreads()), "swigluForward");
-    return out;
-}
-
-at::Tensor gateHalvesBackward(const at::Tensor& y, const at::Tensor& outGrad)
-{
-    const std::int64_t width = y.size(1) / 2;
-    at::Tensor grad = at::empty_like(y);
-    const at::Tensor gateGrad = grad.narrow(1, 0, width);
-    const at::Tensor upGrad = grad.narrow(1, width, width);
-    const at::Tensor gate = y.narrow(1, 0, width);
-    const at::Tensor up = y.narrow(1, width, width);
-    if (!y.is_cpu()) {
-        gateGrad.copy_(at::silu_backward(outGrad * up, gate));
-        upGrad.copy_(outGrad * at::silu(gate));
-        return grad;
-    }
-    kernels::SwigluBackward swiglu;
-    swiglu.dataType = kernelType(y.scalar_type());
-    swiglu.tokens = y.size(0);
-    swiglu.width = width;
-    swiglu.gate = gate.const_data_ptr();
-    swiglu.up = up.const_data_ptr();
-    swiglu.rowStride = y.size(1);
-    swiglu.outGrad = outGrad.const_data_ptr();
-    swiglu.gateGrad = gateGrad.mutable_data_ptr();
-    swiglu.upGrad = upGrad.mutable_data_ptr();
-    swiglu.gradRowStride = y.size(1);
-    checkKernel(kernels::swigluBackward(swiglu, torchThreads()), "swigluBackward");
-    return grad;
+    return y.narrow(1, index * width, width);
 }
 
 class GatedLinearFunction : public Function<GatedLinearFunction> {
@@ -96,13 +53,15 @@ public:
         context->saved_data["shape"] = input.sizes();
         context->saved_data["type"] = gate.scalar_type();
         context->save_for_backward({x, y, weight});
-        return gateHalves(y).view(shape);
+        return gated(half(y, 0), half(y, 1)).view(shape);
     }
 
     static variable_list backward(AutogradContext* context, const variable_list& grads)
     {
         const variable_list saved = context->get_saved_variables();
-        const at::Tensor yGrad = gateHalvesBackward(saved[1], asRows(grads[0]));
+        const at::Tensor& y = saved[1];
+        const at::Tensor yGrad = at::empty_like(y);
+        gatedBackward(half(y, 0), half(y, 1), asRows(grads[0]), half(yGrad, 0), half(yGrad, 1));
         const std::int64_t width = context->saved_data["rows"].toInt();
         const PartRuns kept = PartRuns(context->saved_data["kept"].toIntVector()).repeated(2, width);
         const at::Tensor taken = product(yGrad.t(), saved[0]).to(context->saved_data["type"].toScalarType());

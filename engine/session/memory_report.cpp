@@ -18,16 +18,17 @@ struct Need {
     std::string text;
 };
 
-Need predicted(const projects::Project& project)
+Need predicted(const projects::Project& project, const std::string& device)
 {
-    const Result<projects::CostReport> report = projects::costOf(project);
+    const Result<projects::CostReport> report = projects::costOf(project, projects::deviceKindOf(device));
     if (!report) {
         return {};
     }
     const projects::Cost& total = report->total;
-    Need need{total.weightBytes + total.optimiserBytes + total.activationBytes, {}};
+    Need need{total.memoryBytes(), {}};
     need.text = "predicted " + gibibytes(need.bytes) + " (weights " + gibibytes(total.weightBytes) + ", optimiser " +
-                gibibytes(total.optimiserBytes) + ", activations " + gibibytes(total.activationBytes) + ")";
+                gibibytes(total.optimiserBytes) + ", activations " + gibibytes(total.activationBytes) + ", loss " +
+                gibibytes(total.lossBytes) + ")";
     return need;
 }
 
@@ -59,7 +60,7 @@ std::string memoryWarning(const projects::Project& project, const std::string& d
         return {};
     }
     const DeviceMemory memory = memoryOf(*opened);
-    const Need need = predicted(project);
+    const Need need = predicted(project, device);
     if (need.bytes <= static_cast<double>(memory.freeBytes)) {
         return {};
     }
@@ -75,7 +76,7 @@ Error describe(const Failure& failure, const projects::Project& project, const s
     std::optional<DeviceMemory> memory;
     // A GPU that is full may refuse even this question.
     static_cast<void>(attempt([&] { memory = opened ? std::optional(memoryOf(*opened)) : std::nullopt; }));
-    return {"device " + device, "out of memory: " + predicted(project).text +
+    return {"device " + device, "out of memory: " + predicted(project, device).text +
                                     (memory ? ", " + available(*memory) : "") + "; " +
                                     remedy(memory.value_or(DeviceMemory{})) + " (" + failure.text + ")"};
 }

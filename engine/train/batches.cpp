@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/train/batches.h"
 
+#include "engine/runtime/host_path.h"
 #include "engine/train/precision.h"
 
+#include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <c10/util/accumulate.h>
 
@@ -25,14 +27,27 @@ at::Tensor view(std::vector<Value>& values, const Batch& batch, const projects::
     return at::from_blob(values.data(), sizes, at::TensorOptions().dtype(c10::CppTypeToScalarType<Value>::value));
 }
 
+/// Copies values to a device without waiting for it: through pinned memory, which LibTorch's allocator does not give
+/// out again before the copy is done.
+at::Tensor sent(const at::Tensor& values, at::ScalarType type, c10::Device device)
+{
+    const at::Tensor staged =
+        at::empty(values.sizes(), at::TensorOptions().dtype(type).pinned_memory(device.is_cuda()));
+    staged.copy_(values);
+    return staged.to(device, /*non_blocking=*/true);
+}
+
 } // namespace
 
 DeviceBatch upload(Batch& batch, const projects::ExampleSchema& schema, c10::Device device, at::ScalarType real)
 {
     const auto uploaded = [&](const projects::ExampleField& field, std::vector<std::int64_t>& tokens,
                               std::vector<double>& numbers) {
-        return field.isTokens() ? view(tokens, batch, field).to(device, true)
-                                : view(numbers, batch, field).to(at::TensorOptions().device(device).dtype(real), true);
+        const at::Tensor values = field.isTokens() ? view(tokens, batch, field) : view(numbers, batch, field);
+        if (takesHostPath(device)) {
+            return field.isTokens() ? values : values.to(real);
+        }
+        return sent(values, field.isTokens() ? at::kInt : real, device);
     };
     TORCH_CHECK(schema.fields.size() == 2, "examples have ", schema.fields.size(), " fields, a batch has room for two");
     return {uploaded(schema.input(), batch.tokens, batch.inputs),

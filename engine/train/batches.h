@@ -13,8 +13,9 @@
 
 namespace residua::engine {
 
-/// The batch as tensors: int64 [batch, time] tokens, or `real` [batch, inputs] and [batch, outputs]. On the CPU they
-/// may view the batch's own memory, which must stay as it is until the backward pass is done.
+/// The batch as tensors: [batch, time] tokens, or `real` [batch, inputs] and [batch, outputs]. On the CPU tokens are
+/// int64, and the tensors may view the batch's own memory, which must stay as it is until the backward pass is done. On
+/// a GPU tokens are int32, and the batch may be filled again at once.
 [[nodiscard]] DeviceBatch upload(Batch& batch, const projects::ExampleSchema& schema, c10::Device device,
                                  at::ScalarType real);
 

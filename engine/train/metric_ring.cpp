@@ -2,12 +2,21 @@
 #include "engine/train/metric_ring.h"
 
 #include <ATen/ops/zeros.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <cmath>
 #include <cstddef>
 #include <utility>
 
 namespace residua::engine {
+namespace {
+
+c10::Stream streamOf(c10::Device device)
+{
+    return c10::impl::VirtualGuardImpl(device.type()).getStream(device);
+}
+
+} // namespace
 
 bool isFiniteStep(double loss, double gradientNorm)
 {
@@ -25,6 +34,18 @@ MetricRing::MetricRing(c10::Device device, std::int64_t capacity)
     m_records.reserve(m_losses.size());
 }
 
+void MetricRing::begin()
+{
+    if (!timesSteps()) {
+        return;
+    }
+    const auto mark = [this] { return c10::Event(m_values.device().type(), c10::EventFlag::BACKEND_DEFAULT); };
+    if (m_spans.size() == m_records.size()) {
+        m_spans.push_back({mark(), mark()});
+    }
+    m_spans[m_records.size()].begin.record(streamOf(m_values.device()));
+}
+
 void MetricRing::addLoss(const at::Tensor& loss)
 {
     m_losses.at(m_records.size()).add_(loss.detach());
@@ -38,6 +59,9 @@ void MetricRing::dropLoss()
 void MetricRing::commit(const at::Tensor& gradientNorm, const StepRecord& known)
 {
     m_norms.at(m_records.size()).copy_(gradientNorm);
+    if (timesSteps()) {
+        m_spans.at(m_records.size()).end.record(streamOf(m_values.device()));
+    }
     m_records.push_back(known);
 }
 
@@ -61,6 +85,9 @@ std::vector<StepRecord> MetricRing::take()
     for (std::size_t i = 0; i < records.size(); ++i) {
         records[i].loss = values[2 * i];
         records[i].gradientNorm = values[2 * i + 1];
+        if (timesSteps()) {
+            records[i].seconds = m_spans[i].begin.elapsedTime(m_spans[i].end) / 1000;
+        }
     }
     m_values.zero_();
     m_records.reserve(m_losses.size());

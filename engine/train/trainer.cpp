@@ -225,8 +225,10 @@ Pass Trainer::passOf(std::int64_t step)
 
 Status Trainer::step(LayerMagnitudes* magnitudes)
 {
-    const Stopwatch stopwatch(m_seconds);
+    double enqueuing = 0; // on a GPU, where takeRecords() adds what the device has taken
+    const Stopwatch stopwatch(m_parts.device.is_cpu() ? m_seconds : enqueuing);
     const c10::DeviceGuard current(m_parts.device); // our own kernels run on the current device
+    m_ring.begin();
     const projects::TrainingPlan& plan = m_parts.project.training;
     applyDeterminism(plan.determinism); // the process's: another project may have been evaluated since the last step
     Pass pass = passOf(m_step + 1);
@@ -256,8 +258,14 @@ Status Trainer::step(LayerMagnitudes* magnitudes)
 
 std::vector<StepRecord> Trainer::takeRecords()
 {
-    const Stopwatch stopwatch(m_seconds);
-    return m_ring.take();
+    std::vector<StepRecord> records = m_ring.take();
+    if (!m_parts.device.is_cpu()) {
+        for (StepRecord& record : records) {
+            m_seconds += record.seconds;
+            record.seconds = m_seconds;
+        }
+    }
+    return records;
 }
 
 Result<std::optional<double>> Trainer::validationLoss(const std::function<Pass(std::int64_t)>& passOfBatch)

@@ -25,6 +25,7 @@ struct Scale {
     double activationBytes = 4; ///< per element
     double residualBytes = 4;   ///< per element of what is carried from layer to layer
     double optimiserCopies = 1; ///< the gradient and the moments, each as large as the weights
+    double copyBytes = 0;       ///< per parameter of a matrix: the rounded copy that its backward pass needs
 };
 
 Scale scaleOf(const Project& project)
@@ -35,6 +36,7 @@ Scale scaleOf(const Project& project)
     scale.tokens = std::max(unitsPerBatch(project.data, plan), 0.0);
     scale.weightBytes = plan.precision == Precision::Fp64 ? 8 : 4;
     scale.activationBytes = plan.precision == Precision::Bf16 ? 2 : scale.weightBytes;
+    scale.copyBytes = plan.precision == Precision::Bf16 ? scale.activationBytes : 0;
     scale.residualBytes = plan.residualPrecision == ResidualPrecision::Bf16 ? scale.activationBytes : scale.weightBytes;
     scale.optimiserCopies = std::visit(
         Overloaded{[](const AdamW&) { return 3.0; }, [](const Sgd& sgd) { return sgd.momentum == 0 ? 1.0 : 2.0; }},
@@ -60,8 +62,9 @@ Cost scaled(const NodeCost& node, const Scale& scale, double elementBytes)
 /// Costs the nodes of a project's graphs: every node and wire of them is sound.
 class Costing {
 public:
-    explicit Costing(const SoundProject& project)
+    Costing(const SoundProject& project, DeviceKind device)
         : m_project(*project),
+          m_device(device),
           m_scale(scaleOf(m_project)),
           m_tied(tiedNodes(m_project.network)),
           m_context(examplesOf(m_project.data).units(1, m_project.training.sequenceLength))
@@ -85,6 +88,7 @@ public:
         std::map<NodeId, Cost> costs;
         for (const ResolvedNode& node : resolved.nodes) {
             NodeCost cost = node.kind->costRule(node.params, node.in, node.out, m_context);
+            const double copies = node.kind->traits.multiplies ? real(cost.parameters) * m_scale.copyBytes : 0;
             if (ref.isHead() && m_tied && m_tied->linear == node.id) {
                 // Counted once, in the stem's embedding.
                 cost.parameters -=
@@ -98,11 +102,29 @@ public:
             if (const auto bytes = kept.find(node.id); bytes != kept.end() && cost.activationElements > 0) {
                 scaledCost.activationBytes += output * m_scale.tokens * (bytes->second - m_scale.activationBytes);
             }
+            scaledCost.activationBytes += copies;
         }
         return costs;
     }
 
     const Scale& scale() const { return m_scale; }
+
+    /// What the loss holds at its peak, in the weights' type. On the CPU the backward pass has the log-softmax and two
+    /// gradients; the kept logits are freed by then. On a GPU the loss comes in parts, and the gradient takes the
+    /// logits' place: a part has a copy in the loss's type and its log-softmax, or that and a mask.
+    double lossBytes() const
+    {
+        if (traitsOf(m_project.network.objective).target != Element::Token) {
+            return 0;
+        }
+        const std::int64_t vocabulary = resolveGraph(m_project, GraphRef::head()).outputPorts.front().shape.features();
+        if (m_device == DeviceKind::Cpu) {
+            return m_scale.tokens * real(vocabulary) * (3 * m_scale.weightBytes - m_scale.activationBytes);
+        }
+        const bool copies = m_scale.weightBytes != m_scale.activationBytes;
+        const double rows = std::min(m_scale.tokens, real(lossRows(vocabulary, m_scale.weightBytes)));
+        return rows * real(vocabulary) * (copies ? 2 * m_scale.weightBytes : m_scale.weightBytes + 1);
+    }
 
 private:
     /// The outputs that some reader needs again, with the bytes per element in which it keeps them. What leaves a block
@@ -151,6 +173,7 @@ private:
     }
 
     const Project& m_project;
+    DeviceKind m_device;
     Scale m_scale;
     std::optional<TiedNodes> m_tied;
     std::int64_t m_context = 1;
@@ -175,14 +198,27 @@ Cost& Cost::operator+=(const Cost& other)
     activationBytes += other.activationBytes;
     weightBytes += other.weightBytes;
     optimiserBytes += other.optimiserBytes;
+    lossBytes += other.lossBytes;
     return *this;
 }
 
-CostReport costOf(const SoundProject& project)
+DeviceKind deviceKindOf(std::string_view key)
+{
+    return key == "cpu" ? DeviceKind::Cpu : DeviceKind::Gpu;
+}
+
+std::int64_t lossRows(std::int64_t vocabulary, double bytes)
+{
+    constexpr double kBytes = 1e9;
+    // Three numbers for each logit bound what the operators hold.
+    return std::max<std::int64_t>(1, static_cast<std::int64_t>(kBytes / (3 * bytes * std::max(1.0, real(vocabulary)))));
+}
+
+CostReport costOf(const SoundProject& project, DeviceKind device)
 {
     const Network& network = project->network;
     const Wiring& wiring = project->topology.wiring;
-    const Costing costing(project);
+    const Costing costing(project, device);
     CostReport report;
     report.nodes.emplace(GraphRef::stem(), costing.nodes(GraphRef::stem(), graphAsRun(wiring, network.stem)));
     report.nodes.emplace(GraphRef::head(), costing.nodes(GraphRef::head(), graphAsRun(wiring, network.head)));
@@ -192,8 +228,12 @@ CostReport costOf(const SoundProject& project)
     }
     report.stem = sumOf(report.nodes.at(GraphRef::stem()));
     report.head = sumOf(report.nodes.at(GraphRef::head()));
+    report.head.lossBytes = costing.lossBytes();
     report.topology = scaled(topologyCost(project->topology, network.depth(), network.width), costing.scale(),
                              costing.scale().residualBytes);
+    if (roundsBranches(project->topology)) {
+        report.topology.activationBytes += real(report.topology.parameters) * costing.scale().copyBytes;
+    }
     report.total = report.stem;
     report.total += report.head;
     report.total += report.topology;
@@ -215,11 +255,11 @@ CostReport costOf(const SoundProject& project)
     return report;
 }
 
-Result<CostReport> costOf(const Project& project)
+Result<CostReport> costOf(const Project& project, DeviceKind device)
 {
     // A pointer to what the caller keeps meanwhile, for a copy would cost as much as the check.
     const Result<SoundProject> sound = soundProject(std::shared_ptr<const Project>(std::shared_ptr<void>(), &project));
-    return sound ? Result<CostReport>(costOf(*sound)) : sound.error();
+    return sound ? Result<CostReport>(costOf(*sound, device)) : sound.error();
 }
 
 Result<Cost> costOfShortcut(const SoundProject& project, const Shortcut& shortcut)

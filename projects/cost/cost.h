@@ -11,23 +11,36 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <string_view>
 #include <vector>
 
 namespace residua::projects {
+
+/// The kinds of devices. The engine computes on them by other functions, which keep other tensors.
+enum class DeviceKind { Cpu, Gpu };
+/// The kind of the device with the engine's key: "cpu", "cuda:1".
+[[nodiscard]] DeviceKind deviceKindOf(std::string_view key);
+
+/// Rows of logits whose loss a GPU computes at once: the loss holds at most 1 GB beside the logits. At least one.
+/// `bytes`: of a number in the loss's type.
+[[nodiscard]] std::int64_t lossRows(std::int64_t vocabulary, double bytes);
 
 /// What a part of the network costs; each kind's formula stands beside its table entry, the topology's in
 /// cost_topology.cpp. FLOP are per token (language) or per sample, multiply and add counted as two, elementwise
 /// work as one an operation; causal attention counts T/2 keys per query. `trainFlops` = forward + backward. Where
 /// layers are computed again in the backward, that is one more forward, each keeps its output alone, and the total
-/// holds the activations of the largest layer once.
+/// holds the activations of the largest layer once. Only memory depends on the device.
 struct Cost {
     std::int64_t parameters = 0;
     double forwardFlops = 0;
     double trainFlops = 0;
-    double activationBytes = 0; ///< kept for the backward pass, one micro-batch
+    double activationBytes = 0; ///< kept for the backward pass of one micro-batch, with matrices rounded to bf16
     double weightBytes = 0;
     double optimiserBytes = 0; ///< moments and gradients
+    double lossBytes = 0;      ///< of the head: what the loss of tokens holds at its peak beside all that is kept
 
+    /// All the memory of a training step at its peak.
+    [[nodiscard]] double memoryBytes() const { return activationBytes + weightBytes + optimiserBytes + lossBytes; }
     Cost& operator+=(const Cost& other);
     bool operator==(const Cost&) const = default;
 };
@@ -42,9 +55,9 @@ struct CostReport {
     std::map<GraphRef, std::map<NodeId, Cost>> nodes; ///< of one instance of each graph
 };
 
-[[nodiscard]] CostReport costOf(const SoundProject& project);
+[[nodiscard]] CostReport costOf(const SoundProject& project, DeviceKind device = DeviceKind::Cpu);
 /// The costs of any document: checks it first. The error is the first of soundProject().
-[[nodiscard]] Result<CostReport> costOf(const Project& project);
+[[nodiscard]] Result<CostReport> costOf(const Project& project, DeviceKind device = DeviceKind::Cpu);
 
 /// What adding `shortcut` would add to the total (the figure beside the pointer while dragging). Errors where the
 /// wiring has no such shortcut.

@@ -41,8 +41,9 @@ void showBench(const projects::Project& project, const RunOutcome& outcome, cons
 {
     const double units = static_cast<double>(outcome.started.unitsPerStep) / time.median;
     const Result<projects::SoundProject> sound = projects::soundProject(project);
-    const projects::Cost cost = sound ? projects::costOf(*sound).total : projects::Cost{};
-    const double needed = cost.weightBytes + cost.optimiserBytes + cost.activationBytes;
+    const projects::DeviceKind device = projects::deviceKindOf(outcome.started.device);
+    const projects::Cost cost = sound ? projects::costOf(*sound, device).total : projects::Cost{};
+    const double needed = cost.memoryBytes();
     const std::string unit = projects::unitWord(project.data);
     console.line(table({
         {"device", outcome.started.device},

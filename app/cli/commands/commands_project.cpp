@@ -4,6 +4,7 @@
 #include "app/cli/arguments/field_option.h"
 #include "app/cli/arguments/project_argument.h"
 #include "app/cli/commands/commands.h"
+#include "app/cli/runs/computing.h"
 #include "app/cli/terminal/terminal_text.h"
 #include "engine/api/data_summary.h"
 #include "projects/base/text.h"
@@ -276,7 +277,8 @@ json costJson(const projects::Cost& cost)
 {
     return {{"parameters", cost.parameters},   {"forwardFlops", cost.forwardFlops},
             {"trainFlops", cost.trainFlops},   {"activationBytes", cost.activationBytes},
-            {"weightBytes", cost.weightBytes}, {"optimiserBytes", cost.optimiserBytes}};
+            {"weightBytes", cost.weightBytes}, {"optimiserBytes", cost.optimiserBytes},
+            {"lossBytes", cost.lossBytes}};
 }
 
 std::vector<std::string> costRow(const std::string& part, const projects::Cost& cost)
@@ -287,7 +289,8 @@ std::vector<std::string> costRow(const std::string& part, const projects::Cost& 
             scaled(cost.trainFlops),
             scaledBytes(cost.activationBytes),
             scaledBytes(cost.weightBytes),
-            scaledBytes(cost.optimiserBytes)};
+            scaledBytes(cost.optimiserBytes),
+            scaledBytes(cost.lossBytes)};
 }
 
 /// Neighbouring layers that cost the same are one row.
@@ -352,23 +355,26 @@ void showData(const engine::DataSummary& data, const Console& console)
     }
 }
 
-json showCost(const projects::SoundProject& project, const Console& console)
+json showCost(const projects::SoundProject& project, const std::string& device, const Console& console)
 {
-    const projects::CostReport report = projects::costOf(project);
+    const projects::CostReport report = projects::costOf(project, projects::deviceKindOf(device));
     const std::string unit = projects::unitWord(project->data);
-    std::vector<std::vector<std::string>> rows{
-        {"part", "parameters", "forward FLOP/" + unit, "training FLOP/" + unit, "activations", "weights", "optimiser"}};
+    std::vector<std::vector<std::string>> rows{{"part", "parameters", "forward FLOP/" + unit, "training FLOP/" + unit,
+                                                "activations", "weights", "optimiser", "loss, peak"}};
     rows.push_back(costRow("stem", report.stem));
     addLayers(rows, report.layers);
     rows.push_back(costRow("topology", report.topology));
     rows.push_back(costRow("head", report.head));
     rows.push_back(costRow("total", report.total));
     console.line("\n" + table(rows));
+    console.line("\nmemory of a training step on " + device + ": " + scaledBytes(report.total.memoryBytes()));
     json layers = json::array();
     for (const projects::Cost& layer : report.layers) {
         layers.push_back(costJson(layer));
     }
-    return {{"total", costJson(report.total)},
+    return {{"device", device},
+            {"memoryBytes", report.total.memoryBytes()},
+            {"total", costJson(report.total)},
             {"stem", costJson(report.stem)},
             {"layers", layers},
             {"topology", costJson(report.topology)},
@@ -406,7 +412,7 @@ Exit runInfo(const Arguments& arguments, const Console& console)
                          {"notes", data->notes}};
     }
     if (const Result<projects::SoundProject> sound = projects::soundProject(project)) {
-        value["cost"] = showCost(*sound, console);
+        value["cost"] = showCost(*sound, arguments.text("device", "cpu"), console);
     }
     if (!valid) {
         value["problems"] = tellProblems(judgement.problems, console);
@@ -484,8 +490,8 @@ std::vector<Command> projectCommands()
          &runValidate},
         {"info",
          "show a project's size and cost, part by part",
-         "residua-cli info my-project",
-         {{projectArgument()}, {setOption()}},
+         "residua-cli info my-project --device cuda:0",
+         {{projectArgument()}, {setOption(), deviceOption()}},
          &runInfo},
         {"diff",
          "show what differs in meaning between two projects",

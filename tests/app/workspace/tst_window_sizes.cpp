@@ -59,7 +59,7 @@ private slots:
         openWindow({640, 480});
         const QSize screen(640 - 16, 480 - 48);
         EngineBridge engine;
-        NewProjectDialog made(engine, 1e9);
+        NewProjectDialog made(engine, {projects::DeviceKind::Cpu, 1e9});
         KeyBindings bindings({});
         const KeysDialog keys(bindings);
         const HelpWindow help(*m_look);

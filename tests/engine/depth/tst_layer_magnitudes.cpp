@@ -4,6 +4,7 @@
 #include "engine/api/matrix_name.h"
 #include "engine/api/row_curves.h"
 #include "engine/depth/layer_magnitudes.h"
+#include "engine/runtime/host_path.h"
 #include "projects/model/training_plan.h"
 #include "projects/nodes/node_kinds.h"
 #include "tests/support/test_program.h"
@@ -72,6 +73,24 @@ private Q_SLOTS:
             QCOMPARE(magnitudeOf(*matrix, LayerMagnitude::Branch, layer), rootMeanSquare(branch));
             x = x + branch;
         }
+    }
+
+    /// On a GPU the rank of many rows is that of some of them, which are spread over all.
+    void ranksOnGpusAreOfSomeRows()
+    {
+        at::Tensor read = randomTensor({5, 16'000, 8}, 3);
+        read.select(0, 0).mul_(10); // the directions of the first fifth count most
+        read.select(0, 0).narrow(1, 2, 6).zero_();
+        const auto rank = [&] {
+            engine::LayerMagnitudes magnitudes(engine::LayerMagnitudes::Ranks::Taken);
+            magnitudes.saw(0, 1, read, read);
+            return magnitudes.matrices(1).at(1).at(0, 0);
+        };
+        const float all = rank();
+        const engine::GpuPathsOnHost paths;
+        const float some = rank();
+        QVERIFY(some != all);
+        QVERIFY(std::abs(some / all - 1) < 0.01F);
     }
 
     /// By the singular values, where there are more examples than features and where there are fewer.

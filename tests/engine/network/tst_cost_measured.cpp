@@ -10,9 +10,11 @@
 #include "network_harness.h"
 #include "tests/engine/depth/mix_reference.h"
 
+#include "engine/runtime/host_path.h"
 #include "projects/cost/cost.h"
 #include "projects/cost/stage_cost.h"
 #include "projects/nodes/activations.h"
+#include "projects/nodes/attention_options.h"
 #include "projects/transfer/retrofit.h"
 #include "tests/support/graph_text.h"
 #include "tests/support/test_program.h"
@@ -27,8 +29,10 @@
 
 #include <QtTest>
 
+#include <algorithm>
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -58,6 +62,7 @@ public:
         const std::scoped_lock lock(m_mutex);
         m_sizes[data] = bytes;
         m_live += bytes;
+        m_peak = std::max(m_peak, m_live);
         return {data, data, raw_deleter(), at::Device(at::kCPU)};
     }
     [[nodiscard]] c10::DeleterFnPtr raw_deleter() const override
@@ -67,6 +72,9 @@ public:
     void copy_data(void* to, const void* from, std::size_t bytes) const override { std::memcpy(to, from, bytes); }
 
     [[nodiscard]] double live() const { return static_cast<double>(m_live); }
+    /// The most that was live at once since resetPeak().
+    [[nodiscard]] double peak() const { return static_cast<double>(m_peak); }
+    void resetPeak() { m_peak = m_live; }
 
 private:
     void release(void* data)
@@ -85,6 +93,7 @@ private:
     std::mutex m_mutex;
     std::unordered_map<void*, std::size_t> m_sizes;
     std::size_t m_live = 0;
+    std::size_t m_peak = 0;
 };
 
 /// FLOP that LibTorch is seen to carry out, multiply and add counted as two.
@@ -206,21 +215,25 @@ private Q_SLOTS:
     void everyPreset_data()
     {
         QTest::addColumn<QString>("topology");
+        QTest::addColumn<bool>("onGpu");
+        QStringList topologies = {kDrawn, kFactored, kPartlyFactored, kPerformer};
         for (const projects::TopologyPreset& preset : projects::topologyPresets(kCostDepth)) {
-            QTest::newRow(preset.name.c_str()) << QString::fromStdString(preset.name);
+            topologies << QString::fromStdString(preset.name);
         }
-        QTest::newRow(kDrawn) << kDrawn;
-        QTest::newRow(kFactored) << kFactored;
-        QTest::newRow(kPartlyFactored) << kPartlyFactored;
-        QTest::newRow(kPerformer) << kPerformer;
+        for (const QString& topology : topologies) {
+            QTest::addRow("%s", qPrintable(topology)) << topology << false;
+            QTest::addRow("%s on a GPU", qPrintable(topology)) << topology << true;
+        }
     }
     /// In double precision, whose products all are LibTorch's own. What is said includes what is done element by
     /// element, which is little at this width: norms, activations, and mixing (below).
     void everyPreset()
     {
         QFETCH(QString, topology);
+        QFETCH(bool, onGpu);
+        const std::optional<engine::GpuPathsOnHost> paths = pathsOf(onGpu);
         const Project project = languageUnder(topology.toStdString());
-        const auto cost = projects::costOf(project);
+        const auto cost = projects::costOf(project, kindOf(onGpu));
         QVERIFY(cost.ok());
         const auto network = compiled(project);
         const engine::DeviceBatch batch = randomBatch(project, kCostBatch, kCostTime, 5);
@@ -241,6 +254,74 @@ private Q_SLOTS:
         within("training FLOP", cost->total.trainFlops * kTokens / g_seen.products, 1, 1.09);
         // What copies between the steps of attention by features keep is not counted one by one.
         within("memory", cost->total.activationBytes / kept, topology == kPerformer ? 0.95 : 0.97, 1.01);
+    }
+
+    void lossAtItsPeak_data()
+    {
+        QTest::addColumn<int>("precision");
+        QTest::addColumn<bool>("onGpu");
+        for (const auto& [name, precision] :
+             {std::pair("fp32", projects::Precision::Fp32), {"fp64", projects::Precision::Fp64}}) {
+            QTest::addRow("%s", name) << static_cast<int>(precision) << false;
+            QTest::addRow("%s on a GPU", name) << static_cast<int>(precision) << true;
+        }
+        // On the CPU operators of two types copy what they read; the GPU's convert each element.
+        QTest::newRow("bf16") << static_cast<int>(projects::Precision::Bf16) << false;
+    }
+    /// Of a vocabulary whose logits are nearly all of the memory.
+    void lossAtItsPeak()
+    {
+        QFETCH(int, precision);
+        QFETCH(bool, onGpu);
+        const std::optional<engine::GpuPathsOnHost> paths = pathsOf(onGpu);
+        Project project = languageUnder("plain");
+        std::get<projects::SyntheticLanguage>(project.data.source).vocabulary = 4000;
+        project.network.stack.front().repeat = 1;
+        project.network.width = 8;
+        project.training.precision = static_cast<projects::Precision>(precision);
+        project.training.batch = 16;
+        const projects::Cost cost = projects::costOf(project, kindOf(onGpu))->total;
+        const auto network = compiled(project);
+        const engine::DeviceBatch batch = randomBatch(project, project.training.batch, kCostTime, 5);
+        network->loss(batch, kTraining).backward(); // what is made once is there now
+        const double before = CountingAllocator::instance().live();
+        CountingAllocator::instance().resetPeak();
+        network->loss(batch, kTraining).backward();
+        const double peak = CountingAllocator::instance().peak() - before;
+        QVERIFY(cost.lossBytes > 0.5 * cost.activationBytes);
+        within("peak", (cost.activationBytes + cost.lossBytes) / peak, 0.95, 1.05);
+    }
+
+    /// What a GPU keeps under bf16: one copy of what q, k and v are made of, and the rounded matrices.
+    void roundedOnGpu_data()
+    {
+        QTest::addColumn<QString>("change");
+        for (const char* const change : {"none", "biases", "shared heads", "norms", "GELU"}) {
+            QTest::newRow(change) << QString(change);
+        }
+    }
+    void roundedOnGpu()
+    {
+        QFETCH(QString, change);
+        const engine::GpuPathsOnHost paths;
+        Project project = change == "GELU" ? tinyLanguage("gpt", "plain", kCostDepth) : languageUnder("plain");
+        project.network.width = 64;
+        project.training.precision = projects::Precision::Bf16;
+        project.training.batch = kCostBatch;
+        project.training.sequenceLength = kCostTime;
+        for (projects::Node& node : project.network.blocks[0].graph.nodes) {
+            if (node.kind == "attention" && change == "biases") {
+                node.params[projects::kBiasParam] = std::string(projects::kAllBiases);
+            } else if (node.kind == "attention" && change == "shared heads") {
+                node.params["kv_heads"] = std::int64_t{1};
+            } else if (node.kind == "attention" && change == "norms") {
+                node.params[projects::kQkNormParam] = std::string(projects::kHeadNorm);
+            }
+        }
+        const auto cost = projects::costOf(project, projects::DeviceKind::Gpu);
+        QVERIFY2(cost.ok(), cost.ok() ? "" : cost.error().text().c_str());
+        const engine::DeviceBatch batch = randomBatch(project, kCostBatch, kCostTime, 5);
+        within("memory", cost->total.activationBytes / keptBy(*compiled(project), batch, kTraining), 0.95, 1.03);
     }
 
     /// Networks with kinds that no preset has, of one layer.
@@ -422,6 +503,15 @@ private Q_SLOTS:
     }
 
 private:
+    static std::optional<engine::GpuPathsOnHost> pathsOf(bool onGpu)
+    {
+        return onGpu ? std::optional<engine::GpuPathsOnHost>(std::in_place) : std::nullopt;
+    }
+    static projects::DeviceKind kindOf(bool onGpu)
+    {
+        return onGpu ? projects::DeviceKind::Gpu : projects::DeviceKind::Cpu;
+    }
+
     /// Bytes that a forward pass leaves in use for its backward pass.
     static double keptBy(engine::CompiledNetwork& network, const engine::DeviceBatch& batch, const engine::Pass& pass)
     {

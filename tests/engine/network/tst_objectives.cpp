@@ -3,18 +3,23 @@
 #include "network_harness.h"
 
 #include "engine/network/objectives.h"
+#include "engine/ops/token_loss.h"
 #include "tests/support/test_program.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/from_blob.h>
 #include <ATen/ops/ones_like.h>
+#include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
 #include <QtTest>
 
 #include <cmath>
+#include <utility>
 
 using namespace residua;
 using namespace residua::tests;
@@ -123,6 +128,74 @@ private Q_SLOTS:
         case MeanOf::Squares:
             QCOMPARE(lossOf(objective, offByOne), 1.0);
             break;
+        }
+    }
+
+    /// In parts of the rows: of one, of some with a rest, and all at once.
+    void tokensInParts_data()
+    {
+        QTest::addColumn<int>("type");
+        QTest::addColumn<int>("rows");
+        for (const at::ScalarType type : {at::kDouble, at::kFloat, at::kBFloat16}) {
+            for (const int rows : {1, 4, 100}) {
+                QTest::addRow("%s, %d rows", c10::toString(type), rows) << static_cast<int>(type) << rows;
+            }
+        }
+    }
+    void tokensInParts()
+    {
+        QFETCH(int, type);
+        QFETCH(int, rows);
+        constexpr std::int64_t kVocabulary = 33;
+        const at::Tensor drawn = (4 * randomTensor({2, 7, kVocabulary}, 1)).to(static_cast<at::ScalarType>(type));
+        const at::Tensor target = at::arange(14, at::kLong).mul(5).remainder(kVocabulary).view({2, 7});
+        const auto leaf = [&] { return drawn.clone().requires_grad_(); };
+        const double tolerance = drawn.scalar_type() == at::kDouble ? 1e-14 : 1e-6;
+        const double rounding = drawn.scalar_type() == at::kBFloat16 ? 0.0079 : 1e-5; // two of 2^-9 each
+
+        const at::Tensor expecting = leaf();
+        const at::Tensor single = expecting.to(drawn.scalar_type() == at::kDouble ? at::kDouble : at::kFloat);
+        const at::Tensor expected = at::cross_entropy_loss(single.view({-1, kVocabulary}), target.view({-1}));
+        (expected / 3).backward();
+
+        const at::Tensor kept = leaf();
+        const at::Tensor loss = engine::tokenLoss(kept, target.to(at::kInt), rows);
+        QVERIFY(loss.scalar_type() == expected.scalar_type());
+        QCOMPARE(loss.dim(), 0);
+        QVERIFY(std::abs((loss - expected).item<double>()) < tolerance * 10);
+        (loss / 3).backward({}, /*retain_graph=*/true);
+        QVERIFY(kept.equal(drawn));
+        const at::Tensor once = kept.grad().clone();
+        QVERIFY(once.scalar_type() == drawn.scalar_type());
+        const at::Tensor distance = (once - expecting.grad()).to(at::kDouble).abs();
+        const at::Tensor allowed = expecting.grad().to(at::kDouble).abs() * rounding + tolerance;
+        QVERIFY(distance.le(allowed).all().item<bool>());
+        kept.mutable_grad().reset();
+        (loss / 3).backward();
+        QVERIFY(kept.grad().equal(once));
+
+        const at::Tensor before = leaf();
+        at::Tensor moved = before * 1;
+        const at::Tensor view = at::from_blob(moved.mutable_data_ptr(), moved.sizes(), drawn.options());
+        const at::Tensor inPlace = engine::tokenLoss(std::move(moved), target, rows);
+        QVERIFY(!view.equal(drawn)); // the gradient took the place of logits that nobody else holds
+        (inPlace / 3).backward();
+        QVERIFY(inPlace.equal(loss));
+        QVERIFY(before.grad().equal(once));
+
+        const at::NoGradGuard noGrad;
+        QVERIFY(engine::tokenLoss(kept, target, rows).equal(loss));
+        QVERIFY(kept.equal(drawn));
+    }
+
+    void partsOfTokensFitMemory()
+    {
+        for (const std::int64_t vocabulary : {1, 50'304, 500'000'000}) {
+            const at::Tensor logits = at::zeros({1}, at::kBFloat16).expand({1 << 20, vocabulary}); // takes no memory
+            const std::int64_t rows = engine::tokenLossRows(logits);
+            QVERIFY(rows >= 1);
+            QVERIFY(rows == 1 || rows * vocabulary * 12 <= 1'000'000'000);
+            QVERIFY((rows + 1) * vocabulary * 12 > 1'000'000'000);
         }
     }
 

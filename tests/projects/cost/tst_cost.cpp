@@ -45,6 +45,7 @@ private slots:
     void sharedNormsCountOnce();
     void blocksRunWholeOrInHalves();
     void bytesFollowThePrecisionAndOptimiser();
+    void lossTakesItsPeak();
     void fullBatchHoldsTheTrainingSet();
     void partsAddUp();
     void shortcutAddsWhatTheTotalGains();
@@ -370,16 +371,43 @@ void TestCost::bytesFollowThePrecisionAndOptimiser()
     QCOMPARE(costOf(project)->total.weightBytes, 4 * parameters);
     const double withResidual = costOf(project)->total.activationBytes;
     project.training.residualPrecision = ResidualPrecision::Bf16;
-    QCOMPARE(costOf(project)->total.activationBytes, fp32.activationBytes / 2);
+    // Each matrix of a product has a rounded copy, the tied table too: all parameters but the norms'.
+    const double matrices = 2 * (parameters - (2 * 8 + 1) * kWidth);
+    QCOMPARE(costOf(project)->total.activationBytes, fp32.activationBytes / 2 + matrices);
     // In fp32 what the stem gives, what each of 8 layers adds up to, and what each FFN reads.
     const auto tokens = static_cast<double>(project.training.batch * project.training.sequenceLength);
-    QCOMPARE(withResidual - fp32.activationBytes / 2, 2 * (1 + 8 + 8) * kWidth * tokens);
+    QCOMPARE(withResidual - fp32.activationBytes / 2 - matrices, 2 * (1 + 8 + 8) * kWidth * tokens);
     project.training.precision = Precision::Fp64;
     project.training.optimiser = Sgd{};
     QCOMPARE(costOf(project)->total.weightBytes, 8 * parameters);
     QCOMPARE(costOf(project)->total.optimiserBytes, 8 * parameters);
     project.training.optimiser = Sgd{.momentum = 0.9};
     QCOMPARE(costOf(project)->total.optimiserBytes, 16 * parameters);
+}
+
+void TestCost::lossTakesItsPeak()
+{
+    Project project = underTopology("plain");
+    const auto tokens = static_cast<double>(project.training.batch * project.training.sequenceLength);
+    const auto loss = [&](DeviceKind device) { return costOf(project, device)->total.lossBytes; };
+    QCOMPARE(loss(DeviceKind::Cpu), tokens * 64 * 8); // three of 4 bytes, less the logits
+    QCOMPARE(loss(DeviceKind::Gpu), tokens * 64 * 5);
+    project.training.precision = Precision::Bf16;
+    QCOMPARE(loss(DeviceKind::Cpu), tokens * 64 * 10);
+    QCOMPARE(loss(DeviceKind::Gpu), tokens * 64 * 8);
+    QCOMPARE(costOf(project)->total.activationBytes, costOf(project, DeviceKind::Gpu)->total.activationBytes);
+    // As large as the runs of LLaMA-130M.
+    std::get<SyntheticLanguage>(project.data.source).vocabulary = 32'000;
+    project.training.batch = 512;
+    project.training.sequenceLength = 256;
+    QCOMPARE(loss(DeviceKind::Cpu), 512.0 * 256 * 32'000 * 10);
+    QVERIFY(loss(DeviceKind::Gpu) < 1e9);
+    QVERIFY(loss(DeviceKind::Gpu) > 0.6e9);
+    const Cost whole = costOf(project, DeviceKind::Gpu)->total;
+    QCOMPARE(whole.memoryBytes(), whole.weightBytes + whole.optimiserBytes + whole.activationBytes + whole.lossBytes);
+    QCOMPARE(costOf(vectorProject("x input; a linear; y output; x > a; a > y"))->total.lossBytes, 0.0);
+    QVERIFY(deviceKindOf("cpu") == DeviceKind::Cpu);
+    QVERIFY(deviceKindOf("cuda:1") == DeviceKind::Gpu);
 }
 
 void TestCost::fullBatchHoldsTheTrainingSet()
