@@ -22,13 +22,14 @@ const CudaKernels* loadCudaKernels(const std::string& path, std::string& why)
     }
     const auto table = reinterpret_cast<TableFunction>(dlsym(library, kTableSymbol));
     if (table == nullptr) {
-        why = path + " holds no Residua kernels: it has no symbol " + kTableSymbol;
+        why = path + " holds no Residua kernels, since it has no symbol " + kTableSymbol +
+              ": build it again, or unset RESIDUA_KERNELS";
         return nullptr;
     }
     const CudaKernels* kernels = table();
     if (kernels->version != kCudaKernelsVersion) {
         why = path + " has kernels of version " + std::to_string(kernels->version) + ", and this program expects " +
-              std::to_string(kCudaKernelsVersion);
+              std::to_string(kCudaKernelsVersion) + ": build both from the same sources";
         return nullptr;
     }
     return kernels;

@@ -51,9 +51,12 @@ QString deviceLine(const engine::DeviceInfo& device)
     if (!device.usable) {
         return RunBar::tr("%1 — not used").arg(name);
     }
-    return device.key == "cpu"
-               ? name
-               : RunBar::tr("%1 — %2 free").arg(name, formatBytes(static_cast<double>(device.freeBytes)));
+    if (device.key == "cpu") {
+        return name;
+    }
+    const QString free = formatBytes(static_cast<double>(device.freeBytes));
+    return device.withoutKernels.empty() ? RunBar::tr("%1 — %2 free").arg(name, free)
+                                         : RunBar::tr("%1 — %2 free, without custom kernels").arg(name, free);
 }
 
 } // namespace
@@ -170,7 +173,7 @@ void RunBar::setDevices(const std::vector<engine::DeviceInfo>& devices)
     const std::string kept = before >= 0 ? m_devices.at(static_cast<std::size_t>(before)).key : std::string();
     m_devices = devices;
     m_device->clear();
-    QStringList reasons;
+    QStringList notes;
     int chosen = -1;
     auto* model = qobject_cast<QStandardItemModel*>(m_device->model());
     for (std::size_t i = 0; i < devices.size(); ++i) {
@@ -178,10 +181,16 @@ void RunBar::setDevices(const std::vector<engine::DeviceInfo>& devices)
         m_device->addItem(deviceLine(device));
         if (!device.usable) {
             const QString reason = QString::fromStdString(device.reason);
-            reasons << tr("%1 is not used: %2").arg(QString::fromStdString(device.name), reason);
+            notes << tr("%1 is not used: %2").arg(QString::fromStdString(device.name), reason);
             m_device->setItemData(static_cast<int>(i), reason, Qt::ToolTipRole);
             model->item(static_cast<int>(i))->setEnabled(false);
-        } else if (chosen < 0 || devices[static_cast<std::size_t>(chosen)].key == "cpu") {
+            continue;
+        }
+        if (const QString kernels = QString::fromStdString(engine::kernelsText(device)); !kernels.isEmpty()) {
+            notes << tr("%1: %2").arg(QString::fromStdString(device.name), kernels);
+            m_device->setItemData(static_cast<int>(i), kernels, Qt::ToolTipRole);
+        }
+        if (chosen < 0 || devices[static_cast<std::size_t>(chosen)].key == "cpu") {
             chosen = static_cast<int>(i); // a GPU where there is one
         }
     }
@@ -192,7 +201,7 @@ void RunBar::setDevices(const std::vector<engine::DeviceInfo>& devices)
     }
     m_device->setCurrentIndex(chosen);
     m_device->setAccessibleDescription({});
-    m_device->setToolTip(reasons.isEmpty() ? tr("Where the next run computes") : reasons.join(QLatin1Char('\n')));
+    m_device->setToolTip(notes.isEmpty() ? tr("Where the next run computes") : notes.join(QLatin1Char('\n')));
     if (chosen >= 0) {
         m_controller.setDevice(devices[static_cast<std::size_t>(chosen)].key);
         emit deviceChosen(devices[static_cast<std::size_t>(chosen)]);

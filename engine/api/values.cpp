@@ -10,11 +10,19 @@ namespace residua::engine {
 namespace {
 
 /// In the order of RunEventKind.
-constexpr std::array<std::string_view, 14> kEventWords{"checkpoint",  "paused",   "continued", "resumed",    "forked",
-                                                       "retrofitted", "imported", "stage",     "other data", "store",
-                                                       "finished",    "stopped",  "failed",    "other"};
+constexpr std::array<std::string_view, 15> kEventWords{"checkpoint",  "paused",   "continued", "resumed",    "forked",
+                                                       "retrofitted", "imported", "stage",     "other data", "kernels",
+                                                       "store",       "finished", "stopped",   "failed",     "other"};
 
 } // namespace
+
+std::string kernelsText(const DeviceInfo& device)
+{
+    if (!device.usable || device.key == "cpu") {
+        return {};
+    }
+    return "custom kernels: " + (device.withoutKernels.empty() ? "in use" : "not in use: " + device.withoutKernels);
+}
 
 std::string textOf(RunStatus status)
 {

@@ -27,8 +27,12 @@ struct DeviceInfo {
     std::int64_t totalBytes = 0;
     bool usable = false;
     std::string reason; ///< why not, in one line; empty when usable
+    /// Why a usable GPU computes without our kernels, in one line; empty if it uses them.
+    std::string withoutKernels;
     bool operator==(const DeviceInfo&) const = default;
 };
+/// "custom kernels: in use", or why they are not, in one line. Empty for the CPU and for a GPU that is not usable.
+[[nodiscard]] std::string kernelsText(const DeviceInfo& device);
 
 /// Stands for a loss that there is not.
 inline constexpr double kNoLoss = std::numeric_limits<double>::quiet_NaN();
@@ -143,6 +147,7 @@ enum class RunEventKind {
     Imported,  ///< its first weights come from elsewhere
     Stage,     ///< one begins; the text is its name, and what became of the weights (stageText)
     OtherData, ///< the run goes on with data that are not what it was trained on
+    Kernels,   ///< the GPU computes without our kernels; the text says why
     Store,     ///< what had to be done to the store
     Finished,
     Stopped,

@@ -57,8 +57,9 @@ Failure noMemory(std::string_view text)
 
 Failure failureOf(std::string_view text, const std::string& whose)
 {
-    // The CPU's allocator has no exception type of its own.
-    for (const char* const said : {"can't allocate memory", "not enough memory", "out of memory", "out_of_memory"}) {
+    // Only the caching allocator of a GPU has an exception type of its own. CUDA, cuBLAS and cuDNN name their status.
+    for (const char* const said : {"can't allocate memory", "not enough memory", "out of memory", "out_of_memory",
+                                   "STATUS_ALLOC_FAILED", "ALLOCATION_FAILED"}) {
         if (text.find(said) != std::string_view::npos) {
             return noMemory(text);
         }

@@ -59,6 +59,9 @@ public:
     /// What the document has the pass do with each layer; empty: it runs all.
     [[nodiscard]] virtual std::vector<LayerUse> layersOf(const Pass& /*pass*/) { return {}; }
 
+    /// Why its GPU computes without our kernels, in one line; empty if it uses them, and on the CPU.
+    [[nodiscard]] virtual std::string withoutKernels() const { return {}; }
+
     [[nodiscard]] virtual std::vector<NamedParameter>& parameters() = 0;
     /// The mixing coefficients now (values.h, Matrix), copied to the host; empty for a topology with fixed weights.
     /// One device synchronisation in all. Where layers are left out, "active" of the last training pass too.

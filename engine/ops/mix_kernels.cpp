@@ -6,6 +6,7 @@
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
+#include <c10/core/DeviceGuard.h>
 #include <c10/util/Exception.h>
 
 #include <algorithm>
@@ -119,6 +120,7 @@ MixOutputs mixForward(const Compute& compute, const MixCall& call, std::span<con
     if (!hasKernels(compute)) {
         return composeMix(compute, call, base);
     }
+    const c10::DeviceGuard current(compute.device); // kernels run on the current device
     const StackView view(call);
     kernels::MixForward mix;
     mix.stack = view.stack();
@@ -139,7 +141,7 @@ MixOutputs mixForward(const Compute& compute, const MixCall& call, std::span<con
     const kernels::Status status = compute.device.is_cpu()
                                        ? kernels::mixForward(mix, torchThreads())
                                        : compute.cuda->mixForward(mix, currentStream(compute.device));
-    checkKernel(status, "mixForward");
+    checkKernel(status, "mixForward", compute.cuda);
     return result;
 }
 
@@ -149,6 +151,7 @@ MixGradients mixWeightGrad(const Compute& compute, const MixCall& call, std::spa
     if (!hasKernels(compute)) {
         return composeMixWeightGrad(compute, call, outGrads, gateLogits, rstd);
     }
+    const c10::DeviceGuard current(compute.device); // kernels run on the current device
     const StackView view(call);
     kernels::MixWeightGrad mix;
     mix.stack = view.stack();
@@ -177,7 +180,7 @@ MixGradients mixWeightGrad(const Compute& compute, const MixCall& call, std::spa
     mix.workspace = mutableDataOf(workspace);
     const kernels::Status status = cpu ? kernels::mixWeightGrad(mix, torchThreads())
                                        : compute.cuda->mixWeightGrad(mix, currentStream(compute.device));
-    checkKernel(status, "mixWeightGrad");
+    checkKernel(status, "mixWeightGrad", compute.cuda);
     return result;
 }
 
@@ -187,6 +190,7 @@ at::Tensor mixGather(const Compute& compute, std::span<const MixReading> reading
     if (!hasKernels(compute)) {
         return composeMixGather(readings, own, source, rstd);
     }
+    const c10::DeviceGuard current(compute.device); // kernels run on the current device
     std::vector<kernels::MixReader> readers;
     readers.reserve(readings.size());
     for (const MixReading& reading : readings) {
@@ -214,7 +218,7 @@ at::Tensor mixGather(const Compute& compute, std::span<const MixReading> reading
         const kernels::Status status = compute.device.is_cpu()
                                            ? kernels::mixGather(mix, torchThreads())
                                            : compute.cuda->mixGather(mix, currentStream(compute.device));
-        checkKernel(status, "mixGather");
+        checkKernel(status, "mixGather", compute.cuda);
         mix.own = mix.sourceGrad;
     }
     return result;

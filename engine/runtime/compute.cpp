@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/runtime/compute.h"
 
+#include "engine/host/failure.h"
+#include "engine/runtime/cuda_backend.h"
 #include "engine/runtime/device.h"
 #include "engine/runtime/host_memory.h"
 
 #include <ATen/Parallel.h>
+#include <c10/core/CachingDeviceAllocator.h>
+#include <c10/core/DeviceGuard.h>
 #include <c10/core/Stream.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <c10/util/Exception.h>
@@ -19,9 +23,37 @@ void runOnTorchThreads(void*, std::int64_t count, std::int64_t grain, kernels::P
 
 } // namespace
 
+std::string launchProblem(const kernels::CudaKernels& table, at::Device device)
+{
+    const c10::DeviceGuard current(device);
+    const c10::DataPtr memory = c10::getDeviceAllocator(device.type())->allocate(3 * sizeof(float));
+    float* const numbers = static_cast<float*>(memory.get());
+    const void* const source = numbers;
+    kernels::MixForward mix;
+    mix.stack.tokens = 1;
+    mix.stack.width = 1;
+    mix.stack.sources = 1;
+    mix.stack.outputs = 1;
+    mix.stack.source = &source;
+    mix.stack.weightKind = kernels::WeightKind::scalar;
+    mix.stack.weights = numbers + 1;
+    mix.out[0] = numbers + 2;
+    const kernels::Status status = table.mixForward(mix, currentStream(device));
+    if (status == kernels::Status::ok) {
+        return {};
+    }
+    const bool byCuda = status == kernels::Status::deviceFailure;
+    const std::string error = byCuda ? table.lastError() : kernels::describe(status);
+    // A lack of memory is the run's own failure, and is told as such by its first tensor.
+    return failureOf(error, {}).kind == Failure::Kind::OutOfMemory
+               ? std::string()
+               : "they do not run on this GPU (" + error + "): build them for it (CMAKE_CUDA_ARCHITECTURES)";
+}
+
 Result<Compute> Compute::create(const std::string& device, projects::Precision precision,
                                 projects::ResidualPrecision residual)
 {
+    static_cast<void>(loadCudaBackend()); // before the first backward, be it on the CPU
     const Result<at::Device> opened = openDevice(device);
     if (!opened) {
         return opened.error();
@@ -36,8 +68,14 @@ Result<Compute> Compute::create(const std::string& device, projects::Precision p
     compute.residualType =
         residual == projects::ResidualPrecision::Bf16 ? compute.activationType : compute.parameterType;
     if (compute.device.is_cuda()) {
-        std::string why; // Not an error: without our kernels, ATen computes the same.
-        compute.cuda = cudaKernels(why);
+        // Not an error: without our kernels, LibTorch's operators compute the same.
+        compute.cuda = cudaKernels(compute.withoutKernels);
+        if (compute.cuda != nullptr) {
+            compute.withoutKernels = launchProblem(*compute.cuda, compute.device);
+        }
+        if (!compute.withoutKernels.empty()) {
+            compute.cuda = nullptr;
+        }
     }
     return compute;
 }
@@ -62,9 +100,11 @@ kernels::DataType kernelType(at::ScalarType type)
     TORCH_CHECK(false, "no kernel for element type ", type);
 }
 
-void checkKernel(kernels::Status status, const char* kernel)
+void checkKernel(kernels::Status status, const char* kernel, const kernels::CudaKernels* table)
 {
-    TORCH_CHECK(status == kernels::Status::ok, kernel, ": ", kernels::describe(status));
+    const bool byCuda = status == kernels::Status::deviceFailure && table != nullptr;
+    TORCH_CHECK(status == kernels::Status::ok, kernel, ": ",
+                byCuda ? std::string("CUDA error: ") + table->lastError() : kernels::describe(status));
 }
 
 void* currentStream(at::Device device)

@@ -21,7 +21,8 @@ struct Compute {
     at::ScalarType parameterType = at::kFloat;
     at::ScalarType activationType = at::kFloat;
     at::ScalarType residualType = at::kFloat;
-    const kernels::CudaKernels* cuda = nullptr; ///< null on the CPU, and where our CUDA kernels are not installed
+    const kernels::CudaKernels* cuda = nullptr; ///< null on the CPU, and on a GPU without our kernels
+    std::string withoutKernels;                 ///< why `cuda` is null on a GPU, in one line; else empty
 
     /// `device` is "cpu" or "cuda:N"; the error says why it cannot be used.
     [[nodiscard]] static Result<Compute>
@@ -35,8 +36,13 @@ struct Compute {
 /// The kernels' name of an element type; throws c10::Error for one that they do not have.
 [[nodiscard]] kernels::DataType kernelType(at::ScalarType type);
 
-/// Throws c10::Error where a kernel refused its arguments: a mistake of ours, never of the document.
-void checkKernel(kernels::Status status, const char* kernel);
+/// Throws c10::Error unless `status` is ok. `table` is the library that returned it, null for the CPU's kernels: CUDA's
+/// own text is added if the launch failed. Refused arguments are a mistake of ours, never of the document.
+void checkKernel(kernels::Status status, const char* kernel, const kernels::CudaKernels* table = nullptr);
+
+/// Why the kernels of `table` do not run on a GPU, in one line; empty if they do. Launches the smallest mix: CUDA says
+/// only then that a library has no code for the GPU. Throws if the GPU has no memory.
+[[nodiscard]] std::string launchProblem(const kernels::CudaKernels& table, at::Device device);
 
 /// The current stream of a CUDA device as the kernels take it.
 [[nodiscard]] void* currentStream(at::Device device);

@@ -2,12 +2,16 @@
 #include "engine/runtime/cuda_backend.h"
 
 #include <ATen/Context.h>
+#include <c10/core/CachingDeviceAllocator.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <dlfcn.h>
 
 #include <array>
 #include <exception>
 #include <filesystem>
+#include <mutex>
+#include <string_view>
 
 namespace residua::engine {
 namespace {
@@ -18,6 +22,9 @@ constexpr DriverResult kDriverOk = 0;
 constexpr DriverResult kDriverNoDevice = 100;
 constexpr DriverResult kDriverMismatch = 803;
 constexpr int kNeededCuda = 13000;
+constexpr int kNeededCapability = 80; ///< of a GPU: ten times the major number, and the minor one
+constexpr int kCapabilityMajor = 75;  ///< CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
+constexpr int kCapabilityMinor = 76;
 
 struct NvmlMemory {
     unsigned long long total = 0;
@@ -29,6 +36,11 @@ template <class Function>
 Function* symbol(void* library, const char* name)
 {
     return reinterpret_cast<Function*>(dlsym(library, name));
+}
+
+std::string firstLine(std::string_view text)
+{
+    return std::string(text.substr(0, text.find('\n')));
 }
 
 std::string cudaVersionText(int version)
@@ -55,6 +67,25 @@ std::int64_t freeBytesByNvml(const char* busId)
     return static_cast<std::int64_t>(memory.free);
 }
 
+std::string capabilityText(int capability)
+{
+    return std::to_string(capability / 10) + "." + std::to_string(capability % 10);
+}
+
+/// Why the GPU is too old, in one line; empty if it is not, or if the driver does not say.
+std::string capabilityProblem(void* driver, int device)
+{
+    const auto attributeOf = symbol<DriverResult(int*, int, int)>(driver, "cuDeviceGetAttribute");
+    int major = 0;
+    int minor = 0;
+    if (attributeOf == nullptr || attributeOf(&major, kCapabilityMajor, device) != kDriverOk ||
+        attributeOf(&minor, kCapabilityMinor, device) != kDriverOk || 10 * major + minor >= kNeededCapability) {
+        return {};
+    }
+    return "its compute capability is " + capabilityText(10 * major + minor) + ", needed is " +
+           capabilityText(kNeededCapability) + " or higher: compute on another GPU or on the CPU";
+}
+
 GpuFigures figuresOf(void* driver, int index)
 {
     const auto deviceGet = symbol<DriverResult(int*, int)>(driver, "cuDeviceGet");
@@ -70,6 +101,7 @@ GpuFigures figuresOf(void* driver, int index)
     if (nameOf != nullptr && nameOf(text.data(), static_cast<int>(text.size()), device) == kDriverOk) {
         figures.name = text.data();
     }
+    figures.reason = capabilityProblem(driver, device);
     std::size_t total = 0;
     if (totalOf != nullptr && totalOf(&total, device) == kDriverOk) {
         figures.totalBytes = static_cast<std::int64_t>(total);
@@ -88,17 +120,18 @@ std::string driverProblem(void* driver, int& count)
     const auto versionOf = symbol<DriverResult(int*)>(driver, "cuDriverGetVersion");
     const auto countOf = symbol<DriverResult(int*)>(driver, "cuDeviceGetCount");
     if (init == nullptr || versionOf == nullptr || countOf == nullptr) {
-        return "libcuda.so.1 is not an NVIDIA driver";
+        return "libcuda.so.1 is not an NVIDIA driver: install the driver again";
     }
     const DriverResult started = init(0);
     if (started == kDriverMismatch) {
         return "the NVIDIA kernel module and libcuda.so.1 are of different versions: reboot after the driver's update";
     }
     if (started != kDriverOk && started != kDriverNoDevice) {
-        return "the NVIDIA driver does not start (CUDA error " + std::to_string(started) + ")";
+        return "the NVIDIA driver does not start (CUDA error " + std::to_string(started) +
+               "): see what nvidia-smi says, or reboot";
     }
     if (started == kDriverNoDevice || countOf(&count) != kDriverOk || count == 0) {
-        return "the NVIDIA driver sees no GPU";
+        return "the NVIDIA driver sees no GPU: see what nvidia-smi says, and the variable CUDA_VISIBLE_DEVICES";
     }
     int version = 0;
     if (versionOf(&version) == kDriverOk && version < kNeededCuda) {
@@ -135,10 +168,44 @@ std::string registerBackend()
         return std::string("libtorch_cuda.so does not load (") + (why != nullptr ? why : "no reason given") +
                "): run packaging/setup.sh --cuda";
     }
+    if (!at::detail::getCUDAHooks().hasCUDART()) {
+        return "LibTorch has trained on the CPU before its CUDA part was loaded, and does not find it any more: start "
+               "the program again";
+    }
     try {
         at::globalContext().lazyInitDevice(at::kCUDA);
-    } catch (const std::exception& failure) {
-        return std::string("CUDA does not start: ") + failure.what();
+    } catch (const std::exception& error) {
+        return "CUDA does not start (" + firstLine(error.what()) + "): see what nvidia-smi says";
+    }
+    return {};
+}
+
+struct Backend {
+    std::mutex mutex; ///< guards the others
+    bool loaded = false;
+    std::string lost; ///< what checkGpus() has found
+};
+
+Backend& backend()
+{
+    static Backend made;
+    return made;
+}
+
+/// What waiting for the GPUs that hold memory of ours throws, in one line; empty if nothing.
+std::string errorOfGpus()
+{
+    const c10::impl::VirtualGuardImpl guard(c10::DeviceType::CUDA);
+    c10::DeviceAllocator* const allocator = c10::getDeviceAllocator(c10::DeviceType::CUDA);
+    const auto whole = static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE);
+    try {
+        for (c10::DeviceIndex i = 0; allocator->initialized() && i < guard.deviceCount(); ++i) {
+            if (allocator->getDeviceStats(i).reserved_bytes[whole].current > 0) {
+                guard.synchronizeDevice(i);
+            }
+        }
+    } catch (const c10::Error& error) {
+        return firstLine(error.what_without_backtrace());
     }
     return {};
 }
@@ -148,9 +215,10 @@ std::string registerBackend()
 GpuDriver queryGpuDriver()
 {
     GpuDriver result;
-    static void* const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
+    void* const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
     if (driver == nullptr) {
-        result.reason = "no NVIDIA driver (libcuda.so.1 is not installed)";
+        result.reason = "no NVIDIA driver (libcuda.so.1 is not installed): install one for CUDA " +
+                        cudaVersionText(kNeededCuda) + " or newer, or compute on the CPU";
         return result;
     }
     int count = 0;
@@ -161,10 +229,28 @@ GpuDriver queryGpuDriver()
     return result;
 }
 
-const std::string& loadCudaBackend()
+std::string loadCudaBackend()
 {
-    static const std::string problem = registerBackend();
+    const std::scoped_lock lock(backend().mutex);
+    if (backend().loaded || !backend().lost.empty()) {
+        return backend().lost;
+    }
+    std::string problem = registerBackend();
+    backend().loaded = problem.empty();
     return problem;
+}
+
+std::string checkGpus()
+{
+    if (!c10::impl::hasDeviceGuardImpl(c10::DeviceType::CUDA)) {
+        return {};
+    }
+    const std::string error = errorOfGpus();
+    const std::scoped_lock lock(backend().mutex);
+    if (!error.empty()) {
+        backend().lost = "the GPU cannot be used any more (" + error + "): start the program again";
+    }
+    return backend().lost;
 }
 
 } // namespace residua::engine

@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <string_view>
@@ -23,12 +24,14 @@ namespace {
 
 constexpr const char* kCpuKey = "cpu";
 constexpr const char* kCudaPrefix = "cuda:";
+constexpr auto kAggregate = static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE);
 constexpr const char* kKernelLibrary = "libresidua_kernels_cuda.so";
+constexpr const char* kKernelVariable = "RESIDUA_KERNELS";
 
 DeviceMemory cpuMemory()
 {
     const MachineMemory memory = machineMemory();
-    return {memory.freeBytes, memory.totalBytes};
+    return {.freeBytes = memory.freeBytes, .totalBytes = memory.totalBytes};
 }
 
 DeviceInfo cpuInfo()
@@ -49,6 +52,29 @@ c10::Device cudaDevice(std::size_t index)
     return {c10::DeviceType::CUDA, static_cast<c10::DeviceIndex>(index)};
 }
 
+/// Memory that our own allocator keeps for the next tensors, in bytes. The driver counts it as used.
+std::int64_t cachedBytes(c10::Device gpu)
+{
+    const auto stats = c10::getDeviceAllocator(gpu.type())->getDeviceStats(gpu.index());
+    return stats.reserved_bytes[kAggregate].current - stats.allocated_bytes[kAggregate].current;
+}
+
+/// Why GPU number `index` cannot be used, and what to do, in one line; empty if it can.
+std::string gpuProblem(std::size_t index)
+{
+    const GpuDriver driver = queryGpuDriver();
+    const std::size_t count = driver.gpus.size();
+    if (driver.reason.empty() && index >= count) {
+        return count == 1
+                   ? "there is one GPU, cuda:0"
+                   : "there are " + std::to_string(count) + " GPUs, the last is cuda:" + std::to_string(count - 1);
+    }
+    if (driver.reason.empty() && !driver.gpus[index].reason.empty()) {
+        return driver.gpus[index].reason;
+    }
+    return loadCudaBackend(); // says too why the driver has no GPU
+}
+
 struct KernelLibrary {
     const kernels::CudaKernels* table = nullptr;
     std::string why;
@@ -57,8 +83,11 @@ struct KernelLibrary {
 KernelLibrary findKernelLibrary()
 {
     KernelLibrary library;
-    library.why = std::string(kKernelLibrary) + " is not installed beside the program";
-    const std::filesystem::path path = findOwnLibrary(kKernelLibrary, "RESIDUA_KERNELS", "kernels");
+    const char* const named = std::getenv(kKernelVariable);
+    library.why = named != nullptr
+                      ? std::string(kKernelVariable) + " names no file: " + named
+                      : std::string(kKernelLibrary) + " is not beside the program: build it, or install it again";
+    const std::filesystem::path path = findOwnLibrary(kKernelLibrary, kKernelVariable, "kernels");
     if (!path.empty()) {
         library.why.clear();
         library.table = kernels::loadCudaKernels(path.string(), library.why);
@@ -79,7 +108,7 @@ std::vector<DeviceInfo> listDevices()
 {
     std::vector<DeviceInfo> devices{cpuInfo()};
     const GpuDriver driver = queryGpuDriver();
-    const std::string& problem = loadCudaBackend();
+    const std::string problem = loadCudaBackend();
     for (std::size_t index = 0; index < std::max<std::size_t>(driver.gpus.size(), 1); ++index) {
         DeviceInfo info;
         info.key = kCudaPrefix + std::to_string(index);
@@ -89,8 +118,13 @@ std::vector<DeviceInfo> listDevices()
             info.freeBytes = driver.gpus[index].freeBytes;
             info.totalBytes = driver.gpus[index].totalBytes;
         }
-        info.reason = problem;
-        info.usable = problem.empty();
+        const bool tooOld = index < driver.gpus.size() && !driver.gpus[index].reason.empty();
+        info.reason = tooOld ? driver.gpus[index].reason : problem;
+        info.usable = info.reason.empty();
+        if (info.usable) {
+            info.freeBytes += cachedBytes(cudaDevice(index));
+            static_cast<void>(cudaKernels(info.withoutKernels));
+        }
         devices.push_back(std::move(info));
     }
     return devices;
@@ -109,14 +143,9 @@ Result<c10::Device> openDevice(const std::string& key)
     if (!index) {
         return Error{"device", "unknown device \"" + key + "\", expected cpu or cuda:N"};
     }
-    if (const std::string& problem = loadCudaBackend(); !problem.empty()) {
-        return Error{"device " + key, problem};
-    }
-    const std::size_t count = c10::impl::VirtualGuardImpl(c10::DeviceType::CUDA).deviceCount();
-    if (*index >= count) {
-        return Error{"device " + key, "there are " + std::to_string(count) + " GPUs, the first is cuda:0"};
-    }
-    return cudaDevice(*index);
+    const std::string problem = gpuProblem(*index);
+    return problem.empty() ? Result<c10::Device>(cudaDevice(*index))
+                           : Result<c10::Device>(Error{"device " + key, problem});
 }
 
 DeviceMemory memoryOf(c10::Device device)
@@ -124,8 +153,14 @@ DeviceMemory memoryOf(c10::Device device)
     if (device.is_cpu()) {
         return cpuMemory();
     }
-    const auto [free, total] = c10::getDeviceAllocator(device.type())->getMemoryInfo(device.index());
-    return {static_cast<std::int64_t>(free), static_cast<std::int64_t>(total)};
+    c10::DeviceAllocator* const allocator = c10::getDeviceAllocator(device.type());
+    const auto [free, total] = allocator->getMemoryInfo(device.index());
+    const auto reserved = allocator->getDeviceStats(device.index()).reserved_bytes[kAggregate].current;
+    DeviceMemory memory;
+    memory.freeBytes = static_cast<std::int64_t>(free) + cachedBytes(device);
+    memory.totalBytes = static_cast<std::int64_t>(total);
+    memory.othersBytes = std::max<std::int64_t>(memory.totalBytes - static_cast<std::int64_t>(free) - reserved, 0);
+    return memory;
 }
 
 std::int64_t peakBytes(c10::Device device)
@@ -136,7 +171,7 @@ std::int64_t peakBytes(c10::Device device)
         return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
     }
     const auto stats = c10::getDeviceAllocator(device.type())->getDeviceStats(device.index());
-    return stats.allocated_bytes[static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE)].peak;
+    return stats.allocated_bytes[kAggregate].peak;
 }
 
 void resetPeakBytes(c10::Device device)

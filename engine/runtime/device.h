@@ -30,8 +30,10 @@ void useThreads(int count);
 struct DeviceMemory {
     std::int64_t freeBytes = 0;
     std::int64_t totalBytes = 0;
+    std::int64_t othersBytes = 0; ///< of a GPU: used by other programs, or by the driver for this one
 };
-/// What a run could take now. On the CPU: what the kernel and the control group leave.
+/// What a run could take now. On the CPU: what the kernel and the control group leave. On a GPU: with what our own
+/// allocator keeps from earlier runs. Throws if CUDA does not answer.
 [[nodiscard]] DeviceMemory memoryOf(c10::Device device);
 
 /// Highest memory use in bytes: the allocator's since resetPeakBytes on a GPU, the process's resident set on the CPU.

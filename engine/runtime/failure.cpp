@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/runtime/failure.h"
 
+#include "engine/runtime/cuda_backend.h"
+
 #include <c10/util/Exception.h>
 
 namespace residua::engine {
@@ -17,6 +19,11 @@ std::optional<Failure> attempt(const std::function<void()>& work)
             ofTorch = failureOf(error.what_without_backtrace(), "LibTorch");
         }
     });
+    if (ofTorch && ofTorch->kind == Failure::Kind::Other) {
+        if (std::string lost = checkGpus(); !lost.empty()) {
+            ofTorch->text = std::move(lost);
+        }
+    }
     return ofTorch ? ofTorch : other;
 }
 

@@ -55,6 +55,12 @@ Status restored(Trainer& trainer, const CheckpointFiles& checkpoint, const std::
     return failure ? Status(describe(*failure, trainer.project(), device)) : status;
 }
 
+/// What is left after a failure; `step` is the newest checkpoint's, or negative if there is none.
+std::string checkpointNote(std::int64_t step)
+{
+    return step >= 0 ? "the checkpoint of step " + std::to_string(step) + " is intact" : "there is no checkpoint yet";
+}
+
 /// What to tell about the first step whose loss or gradient is not a finite number.
 Error divergence(const StepRecord& record, const projects::TrainingPlan& plan, std::int64_t checkpointStep)
 {
@@ -63,12 +69,8 @@ Error divergence(const StepRecord& record, const projects::TrainingPlan& plan, s
     std::ostringstream text;
     text << "the " << (byLoss ? "loss" : "gradient's norm") << " is " << (std::isnan(value) ? "NaN" : "infinite")
          << " at a learning rate of " << record.learningRate << ": lower the rate, lengthen the warm-up"
-         << (plan.clipNorm > 0 ? "" : ", clip the gradient") << " or check the data; ";
-    if (checkpointStep >= 0) {
-        text << "the checkpoint of step " << checkpointStep << " is intact";
-    } else {
-        text << "there is no checkpoint yet";
-    }
+         << (plan.clipNorm > 0 ? "" : ", clip the gradient") << " or check the data; "
+         << checkpointNote(checkpointStep);
     return {"step " + std::to_string(record.step), text.str()};
 }
 
@@ -215,6 +217,12 @@ void ActiveRun::announce()
     if (const std::string warning = memoryWarning(trainer().project(), m_device); !warning.empty()) {
         m_sink(Notice{m_id, warning});
     }
+    if (const std::string& why = trainer().network().withoutKernels(); !why.empty()) {
+        const std::string note =
+            why + "; LibTorch's operators compute the same, and deep mixes take several times as long";
+        m_recorder.event(trainer().stepsDone(), RunEventKind::Kernels, note);
+        m_sink(Notice{m_id, "custom kernels are not in use on " + m_device + ": " + note});
+    }
     const std::vector<DataPartOutline> parts = trainer().dataset().parts();
     for (std::size_t i = 0; i < parts.size(); ++i) {
         m_sink(Notice{m_id, textOf(parts[i], i, trainer().project().training)});
@@ -249,7 +257,9 @@ void ActiveRun::guarded(const std::function<void()>& work)
         return;
     }
     if (const auto failure = attempt(work)) {
-        fail(describe(*failure, trainer().project(), m_device));
+        Error error = describe(*failure, trainer().project(), m_device);
+        error.message += "; " + checkpointNote(m_checkpointStep);
+        fail(error);
     }
 }
 

@@ -31,13 +31,24 @@ Need predicted(const projects::Project& project)
     return need;
 }
 
+/// True if other programs hold so much of a GPU that they are worth a word; a driver's own part is a few percent.
+bool isFilled(const DeviceMemory& memory)
+{
+    return memory.othersBytes > memory.totalBytes / 8;
+}
+
 std::string available(const DeviceMemory& memory)
 {
     return gibibytes(static_cast<double>(memory.freeBytes)) + " of " +
-           gibibytes(static_cast<double>(memory.totalBytes)) + " free";
+           gibibytes(static_cast<double>(memory.totalBytes)) + " free" +
+           (isFilled(memory) ? ", other programs hold " + gibibytes(static_cast<double>(memory.othersBytes)) : "");
 }
 
-constexpr const char* kRemedy = "make the micro-batch, the sequence or the network smaller, or accumulate";
+std::string remedy(const DeviceMemory& memory)
+{
+    return std::string(isFilled(memory) ? "end those programs, take another device, or " : "") +
+           "make the micro-batch, the sequence or the network smaller, or accumulate";
+}
 
 } // namespace
 
@@ -52,7 +63,7 @@ std::string memoryWarning(const projects::Project& project, const std::string& d
     if (need.bytes <= static_cast<double>(memory.freeBytes)) {
         return {};
     }
-    return "memory on " + device + " may not suffice: " + need.text + ", " + available(memory);
+    return "memory on " + device + " may not suffice: " + need.text + ", " + available(memory) + "; " + remedy(memory);
 }
 
 Error describe(const Failure& failure, const projects::Project& project, const std::string& device)
@@ -61,9 +72,12 @@ Error describe(const Failure& failure, const projects::Project& project, const s
         return {"engine · " + device, failure.text};
     }
     const Result<c10::Device> opened = openDevice(device);
-    const std::string state = opened ? ", " + available(memoryOf(*opened)) : std::string();
-    return {"device " + device,
-            "out of memory: " + predicted(project).text + state + "; " + kRemedy + " (" + failure.text + ")"};
+    std::optional<DeviceMemory> memory;
+    // A GPU that is full may refuse even this question.
+    static_cast<void>(attempt([&] { memory = opened ? std::optional(memoryOf(*opened)) : std::nullopt; }));
+    return {"device " + device, "out of memory: " + predicted(project).text +
+                                    (memory ? ", " + available(*memory) : "") + "; " +
+                                    remedy(memory.value_or(DeviceMemory{})) + " (" + failure.text + ")"};
 }
 
 } // namespace residua::engine

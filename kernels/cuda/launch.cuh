@@ -35,7 +35,11 @@ Status launch(void (*kernel)(Args), dim3 grid, dim3 block, std::size_t sharedByt
 template <class T>
 __device__ inline T* sharedMemory()
 {
+#ifdef __CUDACC__
     extern __shared__ __align__(16) unsigned char memory[];
+#else // on the host, see tests/kernels/emulation
+    unsigned char* memory = emulation::dynamicShared();
+#endif
     return reinterpret_cast<T*>(memory);
 }
 

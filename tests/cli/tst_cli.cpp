@@ -392,6 +392,7 @@ private slots:
         const QJsonArray devices = json(run({"devices", "--json"})).array();
         QCOMPARE(devices[0].toObject()["key"].toString(), QString("cpu"));
         QVERIFY(devices[0].toObject()["usable"].toBool());
+        QCOMPARE(devices[0].toObject()["withoutKernels"].toString("none"), QString());
     }
 
     void formatsNumbers()

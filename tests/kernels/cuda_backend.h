@@ -6,6 +6,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <vector>
 
@@ -35,7 +36,7 @@ public:
     void* upload(const void* from, std::size_t bytes) override
     {
         void* memory = nullptr;
-        checkCuda(cudaMalloc(&memory, bytes + m_misalignment + 1));
+        checkCuda(cudaMalloc(&memory, std::max<std::size_t>(bytes + m_misalignment, 1)));
         m_memory.push_back(memory);
         void* to = static_cast<char*>(memory) + m_misalignment;
         checkCuda(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));

@@ -192,12 +192,14 @@ Exit runDevices(const Arguments&, const Console& console)
                                        ? scaledBytes(static_cast<double>(device.freeBytes)) + " free of " +
                                              scaledBytes(static_cast<double>(device.totalBytes))
                                        : "";
+        const std::string kernels = kernelsText(device);
         console.line(device.key + "  " + device.name + (memory.empty() ? "" : ", " + memory) +
-                     (device.usable ? "" : "  not usable: " + device.reason));
+                     (device.usable ? "" : "  not usable: " + device.reason) + (kernels.empty() ? "" : "  " + kernels));
         list.push_back({{"key", device.key},
                         {"name", device.name},
                         {"usable", device.usable},
                         {"reason", device.reason},
+                        {"withoutKernels", device.withoutKernels},
                         {"freeBytes", device.freeBytes},
                         {"totalBytes", device.totalBytes}});
     }

@@ -46,6 +46,22 @@ private slots:
         QVERIFY(m_window->bannerText().contains(QLatin1String("recovered")));
     }
 
+    void theDeviceChooserSaysIfAGpuHasTheCustomKernels()
+    {
+        auto* const bar = m_window->findChild<RunBar*>();
+        const auto* const chooser = bar->findChild<QComboBox*>(QStringLiteral("deviceChooser"));
+        const engine::DeviceInfo with{.key = "cuda:0", .name = "First GPU", .usable = true};
+        engine::DeviceInfo without{.key = "cuda:1", .name = "Second GPU", .usable = true};
+        without.withoutKernels = "they are not beside the program";
+        bar->setDevices({{.key = "cpu", .name = "CPU", .usable = true}, with, without});
+        QVERIFY(!chooser->itemText(1).contains(QLatin1String("kernels")));
+        QVERIFY(chooser->itemText(2).endsWith(QLatin1String("without custom kernels")));
+        QCOMPARE(chooser->itemData(1, Qt::ToolTipRole).toString(), QStringLiteral("custom kernels: in use"));
+        QCOMPARE(chooser->toolTip(), QStringLiteral("First GPU: custom kernels: in use\n"
+                                                    "Second GPU: custom kernels: not in use: "
+                                                    "they are not beside the program"));
+    }
+
     void theQueueKeepsItsRuns()
     {
         const std::filesystem::path path = m_window->session().directory();

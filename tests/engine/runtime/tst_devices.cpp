@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/runtime/device.h"
+#include "kernels/cuda_kernels.h"
 #include "tests/support/test_program.h"
 
+#include <QDir>
+#include <QFileInfo>
+#include <QProcess>
+#include <QTemporaryDir>
 #include <QtTest>
+
+#include <filesystem>
 
 using namespace residua;
 using namespace residua::engine;
@@ -60,15 +67,64 @@ private Q_SLOTS:
 
     void refusesAGpuThatIsNotThere() { QVERIFY(!openDevice("cuda:99").ok()); }
 
-    void saysWhyOurKernelsAreNotUsed()
+    void findsTheKernelsBuiltBesideIt()
     {
+        if (*RESIDUA_CUDA_KERNELS == '\0') {
+            QSKIP("this build has no CUDA kernels, since nvcc was not found");
+        }
         std::string why;
-        const bool found = cudaKernels(why) != nullptr;
-        QCOMPARE(why.empty(), found);
+        const kernels::CudaKernels* const table = cudaKernels(why);
+        QVERIFY2(table != nullptr, why.c_str());
+        QCOMPARE(why, std::string());
+        QCOMPARE(table->version, kernels::kCudaKernelsVersion);
+    }
+
+    void findsTheKernelsFromEachPlaceOfAProgram_data()
+    {
+        QTest::addColumn<QString>("program"); // folders below the place where the library is put, or is built
+        QTest::addColumn<QString>("library");
+        QTest::newRow("build directory") << "bin"
+                                         << "kernels";
+        QTest::newRow("tests of a build directory") << "tests/engine"
+                                                    << "kernels";
+        QTest::newRow("installed") << "bin"
+                                   << "lib/residua";
+        QTest::newRow("Debian package") << "lib/residua"
+                                        << "lib/residua";
+    }
+    void findsTheKernelsFromEachPlaceOfAProgram()
+    {
+        QFETCH(QString, program);
+        QFETCH(QString, library);
+        const QFileInfo built(QStringLiteral(RESIDUA_CUDA_KERNELS));
+        if (built.filePath().isEmpty()) {
+            QSKIP("this build has no CUDA kernels, since nvcc was not found");
+        }
+        // On the build's file system, where the program can be there twice without a copy.
+        const QTemporaryDir place(QCoreApplication::applicationDirPath() + QStringLiteral("/place-XXXXXX"));
+        QVERIFY(place.isValid() && QDir(place.path()).mkpath(program) && QDir(place.path()).mkpath(library));
+        QVERIFY(QFile::link(built.filePath(), place.filePath(library + QLatin1Char('/') + built.fileName())));
+        const QString copy = place.filePath(program + QStringLiteral("/program"));
+        std::filesystem::create_hard_link(QCoreApplication::applicationFilePath().toStdString(), copy.toStdString());
+        QProcess process;
+        process.start(copy, {QStringLiteral("tst_devices"), QStringLiteral("findsTheKernelsBuiltBesideIt")});
+        QVERIFY(process.waitForFinished(60000));
+        QVERIFY2(process.exitCode() == 0, process.readAllStandardOutput());
+    }
+
+    void saysWhatTheDeviceListSaysOfKernels()
+    {
+        DeviceInfo device{.key = "cuda:0", .usable = true};
+        QCOMPARE(kernelsText(device), std::string("custom kernels: in use"));
+        device.withoutKernels = "there are none";
+        QCOMPARE(kernelsText(device), std::string("custom kernels: not in use: there are none"));
+        device.usable = false;
+        QCOMPARE(kernelsText(device), std::string());
+        QCOMPARE(kernelsText(listDevices().front()), std::string());
     }
 };
 
 } // namespace
 
-RESIDUA_TEST(TestDevices)
+RESIDUA_TEST_IN(QCoreApplication, TestDevices)
 #include "tst_devices.moc"

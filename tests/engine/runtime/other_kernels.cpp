@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A library of kernels of a later version.
+#include "kernels/cuda_kernels.h"
+
+extern "C" __attribute__((visibility("default"))) const residua::kernels::CudaKernels* residuaCudaKernels()
+{
+    static const residua::kernels::CudaKernels table{.version = residua::kernels::kCudaKernelsVersion + 1};
+    return &table;
+}
