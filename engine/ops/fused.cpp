@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/ops/fused.h"
 
+#include "engine/ops/transformer_kernels.h"
 #include "engine/runtime/host_path.h"
 #include "engine/runtime/host_products.h"
 
@@ -39,11 +40,13 @@ at::ScalarType accumulationType(const at::Tensor& data)
 
 class RmsNormFunction : public Function<RmsNormFunction> {
 public:
-    static Variable forward(AutogradContext* context, const at::Tensor& input, const at::Tensor& weight, double epsilon)
+    /// `narrows`: y is bfloat16, of an x that is float32; on a GPU alone.
+    static Variable forward(AutogradContext* context, const at::Tensor& input, const at::Tensor& weight, double epsilon,
+                            bool narrows)
     {
         const at::Tensor x = input.contiguous();
         const std::int64_t width = x.size(-1);
-        at::Tensor y = at::empty_like(x);
+        at::Tensor y = at::empty_like(x, narrows ? at::kBFloat16 : x.scalar_type());
         at::Tensor rstd = at::empty({x.numel() / width}, x.options().dtype(accumulationType(x)));
         kernels::RmsNormForward norm;
         norm.dataType = kernelType(x.scalar_type());
@@ -54,7 +57,8 @@ public:
         norm.weight = weight.const_data_ptr();
         norm.y = y.mutable_data_ptr();
         norm.rstd = rstd.mutable_data_ptr();
-        checkKernel(kernels::rmsNormForward(norm, torchThreads()), "rmsNormForward");
+        norm.bfloat16Output = narrows;
+        runKernel(x.device(), norm);
         context->save_for_backward({x, weight, rstd});
         return y;
     }
@@ -76,11 +80,13 @@ public:
         norm.weight = saved[1].const_data_ptr();
         norm.xGrad = xGrad.mutable_data_ptr();
         norm.weightGrad = weightGrad.mutable_data_ptr();
-        norm.workspaceBytes = kernels::rmsNormBackwardWorkspace(norm);
-        const at::Tensor workspace = at::empty({static_cast<std::int64_t>(norm.workspaceBytes)}, at::kByte);
+        norm.bfloat16Output = yGrad.scalar_type() != x.scalar_type();
+        norm.workspaceBytes = workspaceOf(x.device(), norm);
+        const at::Tensor workspace =
+            at::empty({static_cast<std::int64_t>(norm.workspaceBytes)}, x.options().dtype(at::kByte));
         norm.workspace = workspace.mutable_data_ptr();
-        checkKernel(kernels::rmsNormBackward(norm, torchThreads()), "rmsNormBackward");
-        return {xGrad, weightGrad, Variable()};
+        runKernel(x.device(), norm);
+        return {xGrad, weightGrad, Variable(), Variable()};
     }
 };
 
@@ -155,12 +161,14 @@ void rotateByParts(const at::Tensor& in, const at::Tensor& out, const RotaryTabl
     const std::int64_t half = angles.cosine.size(1);
     const at::Tensor cosine = angles.cosine.narrow(0, 0, in.size(1)).unsqueeze(1);
     const at::Tensor sine = angles.sine.narrow(0, 0, in.size(1)).unsqueeze(1);
-    const at::Tensor first = in.narrow(3, 0, half);
+    // `out` may be `in`.
+    const at::Tensor first = in.is_alias_of(out) ? in.narrow(3, 0, half).clone() : in.narrow(3, 0, half);
     const at::Tensor second = in.narrow(3, half, half);
+    const at::Tensor secondTurned = second * cosine;
     at::Tensor turnedFirst = out.narrow(3, 0, half);
     at::Tensor turnedSecond = out.narrow(3, half, half);
     at::addcmul_out(turnedFirst, first * cosine, second, sine, -sign);
-    at::addcmul_out(turnedSecond, second * cosine, first, sine, sign);
+    at::addcmul_out(turnedSecond, secondTurned, first, sine, sign);
     if (const std::int64_t still = in.size(3) - 2 * half; still > 0) {
         out.narrow(3, 2 * half, still).copy_(in.narrow(3, 2 * half, still));
     }
@@ -223,12 +231,18 @@ at::Tensor frequenciesOf(const projects::RotaryPositions& positions)
 
 } // namespace
 
+at::Tensor rmsNorm(const at::Tensor& x, const at::Tensor& weight, double epsilon, at::ScalarType type)
+{
+    if (x.is_cpu() || hasTransformerKernels(x.device())) {
+        const bool narrows = !x.is_cpu() && x.scalar_type() == at::kFloat && type == at::kBFloat16;
+        return RmsNormFunction::apply(x, weight, epsilon, narrows).to(type);
+    }
+    return at::rms_norm(x, {x.size(-1)}, weight.to(x.scalar_type()), epsilon).to(type);
+}
+
 at::Tensor rmsNorm(const at::Tensor& x, const at::Tensor& weight, double epsilon)
 {
-    if (x.is_cpu()) {
-        return RmsNormFunction::apply(x, weight, epsilon);
-    }
-    return at::rms_norm(x, {x.size(-1)}, weight.to(x.scalar_type()), epsilon);
+    return rmsNorm(x, weight, epsilon, x.scalar_type());
 }
 
 at::Tensor swiglu(const at::Tensor& gate, const at::Tensor& up)
@@ -239,7 +253,7 @@ at::Tensor swiglu(const at::Tensor& gate, const at::Tensor& up)
 at::Tensor gated(const at::Tensor& gate, const at::Tensor& up)
 {
     at::Tensor out = at::empty(gate.sizes(), gate.options());
-    if (!takesHostPath(gate.device())) {
+    if (!hasTransformerKernels(gate.device())) {
         at::silu_out(out, gate);
         return out.mul_(up);
     }
@@ -251,14 +265,14 @@ at::Tensor gated(const at::Tensor& gate, const at::Tensor& up)
     swiglu.up = up.const_data_ptr();
     swiglu.rowStride = rowStride(gate);
     swiglu.out = out.mutable_data_ptr();
-    checkKernel(kernels::swigluForward(swiglu, torchThreads()), "swigluForward");
+    runKernel(gate.device(), swiglu);
     return out;
 }
 
 void gatedBackward(const at::Tensor& gate, const at::Tensor& up, const at::Tensor& outGrad, at::Tensor gateGrad,
                    at::Tensor upGrad)
 {
-    if (!takesHostPath(gate.device())) {
+    if (!hasTransformerKernels(gate.device())) {
         at::mul_out(gateGrad, outGrad, up);
         at::silu_backward_out(gateGrad, gateGrad, gate);
         at::silu_out(upGrad, gate);
@@ -276,7 +290,7 @@ void gatedBackward(const at::Tensor& gate, const at::Tensor& up, const at::Tenso
     swiglu.gateGrad = gateGrad.mutable_data_ptr();
     swiglu.upGrad = upGrad.mutable_data_ptr();
     swiglu.gradRowStride = rowStride(gateGrad);
-    checkKernel(kernels::swigluBackward(swiglu, torchThreads()), "swigluBackward");
+    runKernel(gate.device(), swiglu);
 }
 
 RotaryTable::RotaryTable(const Compute& compute, const projects::RotaryPositions& positions)
@@ -305,6 +319,9 @@ std::shared_ptr<RotaryTable> RotaryTables::get(const Compute& compute, const pro
 
 void rotate(const at::Tensor& in, const at::Tensor& out, const RotaryTable::Angles& angles, kernels::Rotation rotation)
 {
+    if (!hasTransformerKernels(in.device())) {
+        return rotateByParts(in, out, angles, rotation == kernels::Rotation::forward ? 1 : -1);
+    }
     kernels::Rotary rotary;
     rotary.dataType = kernelType(in.scalar_type());
     rotary.rotation = rotation;
@@ -319,7 +336,7 @@ void rotate(const at::Tensor& in, const at::Tensor& out, const RotaryTable::Angl
     rotary.inStrides = {in.stride(0), in.stride(1), in.stride(2)};
     rotary.out = out.mutable_data_ptr();
     rotary.outStrides = {out.stride(0), out.stride(1), out.stride(2)};
-    checkKernel(kernels::rotary(rotary, torchThreads()), "rotary");
+    runKernel(in.device(), rotary);
 }
 
 at::Tensor rotary(const at::Tensor& x, const RotaryTable::Angles& angles)

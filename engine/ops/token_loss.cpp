@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/ops/token_loss.h"
 
+#include "engine/ops/transformer_kernels.h"
+
 #include "projects/cost/cost.h"
 
 #include <ATen/TensorOperators.h>
@@ -77,6 +79,60 @@ public:
     }
 };
 
+/// The kernel's call for the rows of `logits` [N, V] and `target` [N], with no result wanted yet.
+kernels::CrossEntropy entropyOf(const at::Tensor& logits, const at::Tensor& target)
+{
+    kernels::CrossEntropy entropy;
+    entropy.dataType = kernelType(logits.scalar_type());
+    entropy.targetType = target.scalar_type() == at::kInt ? kernels::IndexType::int32 : kernels::IndexType::int64;
+    entropy.tokens = logits.size(0);
+    entropy.classes = logits.size(1);
+    entropy.logits = logits.const_data_ptr();
+    entropy.rowStride = logits.size(1);
+    entropy.targets = target.const_data_ptr();
+    return entropy;
+}
+
+at::Tensor fusedLoss(const at::Tensor& logits, const at::Tensor& target)
+{
+    at::Tensor losses = at::empty({logits.size(0)}, logits.options().dtype(lossType(logits)));
+    kernels::CrossEntropy entropy = entropyOf(logits, target);
+    entropy.loss = losses.mutable_data_ptr();
+    runKernel(logits.device(), entropy);
+    return losses.mean();
+}
+
+/// By the kernel: the backward reads the logits again and writes their gradient, scaled.
+class FusedTokenLossFunction : public Function<FusedTokenLossFunction> {
+public:
+    /// `own`: the gradient may overwrite the logits.
+    static Variable forward(AutogradContext* context, const at::Tensor& logits, const at::Tensor& target, bool own)
+    {
+        const at::Tensor rows = logits.reshape({-1, logits.size(-1)}).contiguous();
+        context->save_for_backward({rows, target});
+        context->saved_data["shape"] = logits.sizes();
+        context->saved_data["own"] = own;
+        return fusedLoss(rows, target);
+    }
+
+    static variable_list backward(AutogradContext* context, const variable_list& grads)
+    {
+        TORCH_CHECK(!at::GradMode::is_enabled(), "the loss of tokens has no second derivative");
+        const variable_list saved = context->get_saved_variables();
+        const bool comesAgain = torch::autograd::get_current_graph_task_keep_graph();
+        at::Tensor gradient =
+            context->saved_data["own"].toBool() && !comesAgain ? saved[0].detach() : at::empty_like(saved[0]);
+        const at::Tensor scale = grads[0].contiguous();
+        kernels::CrossEntropy entropy = entropyOf(saved[0], saved[1]);
+        entropy.grad = gradient.mutable_data_ptr();
+        entropy.gradRowStride = entropy.classes;
+        entropy.factor = 1.0 / static_cast<double>(entropy.tokens);
+        entropy.gradScale = scale.const_data_ptr();
+        runKernel(saved[0].device(), entropy);
+        return {gradient.view(context->saved_data["shape"].toIntVector()), Variable(), Variable()};
+    }
+};
+
 } // namespace
 
 std::int64_t tokenLossRows(const at::Tensor& logits)
@@ -86,12 +142,18 @@ std::int64_t tokenLossRows(const at::Tensor& logits)
 
 at::Tensor tokenLoss(at::Tensor logits, const at::Tensor& target, std::int64_t rows)
 {
-    const at::Tensor tokens = target.reshape({-1}).to(at::kLong);
-    if (!at::GradMode::is_enabled() || !logits.requires_grad()) {
-        return rowLosses(logits.reshape({-1, logits.size(-1)}), tokens, {}, rows).mean();
-    }
+    const bool differentiates = at::GradMode::is_enabled() && logits.requires_grad();
     const bool isOwn =
         !logits.is_leaf() && logits.is_contiguous() && logits.use_count() == 1 && logits.storage().use_count() == 1;
+    if (hasTransformerKernels(logits.device())) {
+        const at::Tensor tokens = target.reshape({-1}).contiguous();
+        return differentiates ? FusedTokenLossFunction::apply(logits, tokens, isOwn)
+                              : fusedLoss(logits.reshape({-1, logits.size(-1)}).contiguous(), tokens);
+    }
+    const at::Tensor tokens = target.reshape({-1}).to(at::kLong);
+    if (!differentiates) {
+        return rowLosses(logits.reshape({-1, logits.size(-1)}), tokens, {}, rows).mean();
+    }
     const at::Tensor gradient = isOwn ? logits.detach() : at::empty(logits.sizes(), logits.options());
     return TokenLossFunction::apply(logits, tokens, gradient, rows);
 }
