@@ -337,17 +337,6 @@ private:
                 of.shape.split(v)};
     }
 
-    /// What q, k and v are made of. On a GPU one tensor for all three is cast once, not by each projection, which saves
-    /// memory and passes over it. On the host their gradients are added before they are rounded.
-    [[nodiscard]] std::array<at::Tensor, 3> castOnce(const Inputs& in) const
-    {
-        if (takesHostPath(m_compute.device) || !in[0].is_same(in[1]) || !in[0].is_same(in[2])) {
-            return {in[0], in[1], in[2]};
-        }
-        const at::Tensor cast = in[0].to(m_compute.activationType);
-        return {cast, cast, cast};
-    }
-
     /// [batch, heads, time, headDim] each, in k and v as many heads as share them.
     [[nodiscard]] at::Tensor attend(const Heads& of, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                     const Pass& pass) const

@@ -176,12 +176,8 @@ void rotateByParts(const at::Tensor& in, const at::Tensor& out, const RotaryTabl
 
 at::Tensor turned(const at::Tensor& x, const at::Tensor& cosine, const at::Tensor& sine, kernels::Rotation rotation)
 {
-    const at::Tensor out = at::empty(x.sizes(), x.options());
-    if (takesHostPath(x.device())) {
-        rotate(x, out, {cosine, sine}, rotation);
-    } else {
-        rotateByParts(x, out, {cosine, sine}, rotation == kernels::Rotation::forward ? 1 : -1);
-    }
+    at::Tensor out = at::empty(x.sizes(), x.options());
+    rotate(x, out, {cosine, sine}, rotation);
     return out;
 }
 
