@@ -38,7 +38,8 @@ using tests::SessionProbe;
 namespace {
 
 constexpr int kRunSteps = 10;
-constexpr std::int64_t kGiB = std::int64_t{1} << 30;
+/// What the process may allocate on the CPU in the test of a lack of memory.
+constexpr std::int64_t kHostLimit = std::int64_t{2} << 30;
 
 /// With dropout, and with all that a run measures.
 Project watched(const std::string& topology)
@@ -77,12 +78,14 @@ private:
 
 constexpr std::int64_t kBorder = 4; ///< the last step before the wide layer
 
-/// Two narrow layers, and from step kBorder on a third that is so wide that its activations alone are twice `bytes`.
-/// Its weights are small, and the first allocation that fails is the first large one.
+/// Two narrow layers, and from step kBorder on a third that is so wide that one of its activations is twice `bytes`.
+/// Weights and all else stay small, so the first large allocation is the one that fails.
 Project growsBeyond(std::int64_t bytes)
 {
     Project project = tests::quickLanguage(2 * kBorder);
-    project.training.batch = 8192;
+    const auto tokensWanted =
+        static_cast<std::int64_t>(std::sqrt(static_cast<double>(bytes) / 8)); // a quarter of `hidden`
+    project.training.batch = tokensWanted / project.training.sequenceLength;
     project.training.checkpointEvery = 2;
     project.training.validationBatches = 1;
     project.network.width = 8;
@@ -164,11 +167,11 @@ private Q_SLOTS:
         {
             std::optional<AddressSpaceLimit> limit;
             if (m_device == "cpu") {
-                limit.emplace(4 * kGiB);
+                limit.emplace(kHostLimit);
                 QVERIFY(limit->isSet());
             }
             const Result<c10::Device> device = openDevice(m_device);
-            const Project project = growsBeyond(limit ? 4 * kGiB : memoryOf(*device).totalBytes);
+            const Project project = growsBeyond(limit ? kHostLimit : memoryOf(*device).totalBytes);
             for (const projects::Problem& problem : projects::validate(project)) {
                 QVERIFY2(!projects::hasErrors({problem}), problem.text().c_str());
             }
