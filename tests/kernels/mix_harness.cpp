@@ -278,21 +278,27 @@ std::string MixCase::name() const
 MixData randomData(const MixCase& mix, unsigned seed)
 {
     std::mt19937_64 random(seed);
-    const auto values = [&](std::size_t count, DataType type, double centre, double spread) {
+    const auto values = [&](std::size_t count, DataType type, double centre, double spread, double unit = 0) {
         Values result(count);
-        for (double& value : result)
+        for (double& value : result) {
             value = centre + spread * symmetric(random);
+            if (unit > 0)
+                value = std::round(value / unit) * unit;
+        }
         return rounded(result, type);
     };
+    // relu'(a + z) jumps at 0. Few enough bits in x and u make <u, x> exact in float32 in any order of the sum up to
+    // d = 1024, so that no two implementations are on different sides of the jump.
+    const bool exact = mix.gateKind == GateKind::reluInside;
     const std::size_t tensor = std::size_t(mix.tokens) * mix.width;
     const std::size_t rows = std::size_t(mix.outputs) * mix.sources;
     const DataType weights = weightType(mix);
     MixData data;
     for (int s = 0; s < mix.sources; ++s)
-        data.source.push_back(values(tensor, mix.dataType, 0, 1));
+        data.source.push_back(values(tensor, mix.dataType, 0, 1, exact ? 0x1p-8 : 0));
     data.weights = values(mix.weightKind == WeightKind::perFeature ? rows * mix.width : rows, weights, 0.5, 1);
     data.tokenWeights = values(rows * mix.tokens, weights, 0, 1);
-    data.gateVectors = values(std::size_t(mix.outputs) * mix.width, weights, 0, 1);
+    data.gateVectors = values(std::size_t(mix.outputs) * mix.width, weights, 0, 1, exact ? 0x1p-6 : 0);
     for (int o = 0; o < mix.outputs; ++o) {
         data.base.push_back(values(tensor, mix.dataType, 0, 1));
         data.outGrad.push_back(values(tensor, mix.dataType, 0, 1));

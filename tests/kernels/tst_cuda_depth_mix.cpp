@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The CUDA kernels against the CPU's, on the same case table. The library must load on every machine; the rest is
 // skipped without a device.
-//   RESIDUA_KERNELS=FILE     the library to test, in place of the one that was built with this program
-//   RESIDUA_REDUCED_CASES=1  a tenth of the table, for compute-sanitizer
+//   RESIDUA_KERNELS=FILE   the library to test, in place of the one that was built with this program
+//   RESIDUA_CASE_STRIDE=N  only every N-th case of the table and the three large ones, for compute-sanitizer (13) and
+//                          for the emulation (3); a factor 2 or 5 would leave out whole kinds of cases
 #include "kernels/cuda_kernels.h"
 
 #include "tests/kernels/cpu_backend.h"
@@ -36,24 +37,22 @@ private:
 
 std::vector<MixCase> casesToRun()
 {
-    const bool reduced = qEnvironmentVariableIntValue("RESIDUA_REDUCED_CASES") != 0;
-    // 13 has no factor in common with the table's periods, so that each shape, output count and variant still occurs.
-    const std::size_t stride = reduced ? 13 : 1;
+    const int stride = std::max(1, qEnvironmentVariableIntValue("RESIDUA_CASE_STRIDE"));
     const std::vector<MixCase> table = caseTable();
     std::vector<MixCase> cases;
-    for (std::size_t i = 0; i < table.size(); i += stride)
+    for (std::size_t i = 0; i < table.size(); i += std::size_t(stride))
         cases.push_back(table[i]);
-    // A stack that fits in shared memory, one that does not, and one with more tokens than blocks.
-    cases.push_back({DataType::bfloat16, 70, 768, 12, 3, WeightKind::perFeature, GateKind::reluOutside});
-    cases.push_back({DataType::float32, 70, 768, 40, 3, WeightKind::perFeature, GateKind::reluInside});
+    // A stack that fits in shared memory, one that does not, and one with several tiles of tokens in each block.
+    cases.push_back({DataType::bfloat16, 21, 768, 12, 3, WeightKind::perFeature, GateKind::reluOutside});
+    cases.push_back({DataType::float32, 21, 768, 40, 3, WeightKind::perFeature, GateKind::reluInside});
     cases.push_back(
-        {DataType::float32, 3000, 64, 4, 2, WeightKind::scalar, GateKind::reluOutside, GateInput::normalised});
-    if (reduced)
+        {DataType::float32, 9000, 4, 2, 2, WeightKind::perFeature, GateKind::reluOutside, GateInput::normalised});
+    if (stride == 13)
         return cases;
     // Widths of real models, with more sources than shared memory holds.
     for (const int width : {768, 2048})
         for (const GateKind gate : {GateKind::none, GateKind::reluOutside})
-            cases.push_back({DataType::bfloat16, 21, width, 30, 3, WeightKind::perFeature, gate,
+            cases.push_back({DataType::bfloat16, 9, width, 30, 3, WeightKind::perFeature, gate,
                              gate == GateKind::none ? GateInput::raw : GateInput::normalised});
     return cases;
 }
@@ -110,6 +109,9 @@ void CudaDepthMixTest::matchesTheCpu()
     QFETCH(int, misalignment);
     unsigned seed = 1;
     for (const MixCase& mix : casesToRun()) {
+        // Others are read element by element anyway.
+        if (misalignment != 0 && (mix.width % 4 != 0 || mix.dataType == DataType::float64))
+            continue;
         const MixData data = randomData(mix, seed++);
         CpuBackend cpu;
         CudaBackend cuda(*m_kernels, std::size_t(misalignment));
@@ -135,7 +137,7 @@ void CudaDepthMixTest::gatherTakesManyReaders()
     QFETCH(int, readers);
     QFETCH(DataType, type);
     constexpr int kOutputs = 4;
-    MixCase mix{type, 20, type == DataType::bfloat16 ? 64 : 6, 1, kOutputs, WeightKind::perFeature};
+    MixCase mix{type, 5, type == DataType::bfloat16 ? 32 : 6, 1, kOutputs, WeightKind::perFeature};
     mix.gateKind = GateKind::reluOutside;
     const std::vector<MixCase> mixes(readers / kOutputs, mix);
     std::vector<MixData> data;
@@ -173,7 +175,7 @@ void CudaDepthMixTest::repeatsToTheBit()
 {
     if (!hasDevice())
         QSKIP("no CUDA device");
-    const MixCase mix{DataType::float32, 5000, 96, 5, 3, WeightKind::perFeature, GateKind::reluOutside};
+    const MixCase mix{DataType::float32, 1000, 96, 5, 3, WeightKind::perFeature, GateKind::reluOutside};
     const MixData data = randomData(mix, 3);
     CudaBackend cuda(*m_kernels);
     const MixResult once = runKernels(mix, data, cuda);

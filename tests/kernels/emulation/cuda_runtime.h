@@ -48,11 +48,23 @@ extern "C" __attribute__((weak, visibility("hidden"))) unsigned char __stop_emul
 
 #pragma GCC visibility push(default)
 
-extern uint3 threadIdx;
-extern uint3 blockIdx;
-extern dim3 blockDim;
-extern dim3 gridDim;
-inline constexpr int warpSize = 32;
+namespace residua::emulation {
+
+/// Of the thread that runs now.
+struct Indices {
+    uint3 thread;
+    uint3 block;
+    dim3 blockSize;
+    dim3 gridSize;
+};
+extern Indices indices;
+
+} // namespace residua::emulation
+
+#define threadIdx residua::emulation::indices.thread
+#define blockIdx residua::emulation::indices.block
+#define blockDim residua::emulation::indices.blockSize
+#define gridDim residua::emulation::indices.gridSize
 
 void __syncthreads();
 void __syncwarp(unsigned mask = 0xffffffffu);

@@ -30,13 +30,23 @@ void failNextCall(cudaError_t error);
 
 inline constexpr unsigned kMaxThreads = 1024;
 
+inline constexpr std::size_t kStackBytes = 256 * 1024;
+
 /// The thread that runs now.
 struct Thread {
-    unsigned number;    ///< in its block
-    unsigned warpPhase; ///< how often its warp has met at __syncwarp
+    unsigned number;            ///< in its block
+    const unsigned* warpPhase;  ///< how often its warp has met at __syncwarp
+    const unsigned char* stack; ///< [kStackBytes]
 };
-[[nodiscard]] Thread currentThread();
-[[nodiscard]] bool onOwnStack(const void* address);
+extern Thread running;
+
+/// True for the running thread's stack and indices, which no other thread reads.
+[[nodiscard]] inline bool isPrivate(const void* address)
+{
+    const auto* byte = static_cast<const unsigned char*>(address);
+    return std::size_t(byte - running.stack) < kStackBytes ||
+           std::size_t(byte - reinterpret_cast<const unsigned char*>(&indices)) < sizeof(indices);
+}
 
 /// Runs one block of `threads` threads to its end, or until abandonBlock().
 void runBlock(dim3 block, const LaunchCall& call);
@@ -54,6 +64,7 @@ void endLaunch();
 void beginBlock();
 /// All threads of the block have met at a barrier.
 void nextPhase();
+/// An access of the running thread to memory that is not private.
 void touch(const void* address, std::size_t bytes, bool write, const void* code);
 
 } // namespace residua::emulation

@@ -13,6 +13,12 @@ struct SourceLocation {
     std::uint32_t column;
 };
 
+inline void access(const void* address, std::size_t bytes, bool write, const void* code)
+{
+    if (!residua::emulation::isPrivate(address))
+        residua::emulation::touch(address, bytes, write, code);
+}
+
 void reportAt(const SourceLocation& at, const std::string& what)
 {
     residua::emulation::report(what + " at " + at.file + ":" + std::to_string(at.line));
@@ -23,7 +29,7 @@ void reportAt(const SourceLocation& at, const std::string& what)
 #define RESIDUA_HOOK(name, bytes, write)                                                                               \
     void name(void* address)                                                                                           \
     {                                                                                                                  \
-        residua::emulation::touch(address, bytes, write, __builtin_return_address(0));                                 \
+        access(address, bytes, write, __builtin_return_address(0));                                                    \
     }
 #define RESIDUA_HOOKS(bytes)                                                                                           \
     RESIDUA_HOOK(__tsan_read##bytes, bytes, false)                                                                     \
@@ -42,25 +48,25 @@ RESIDUA_HOOKS(16)
 
 void __tsan_read_range(void* address, std::size_t bytes)
 {
-    residua::emulation::touch(address, bytes, false, __builtin_return_address(0));
+    access(address, bytes, false, __builtin_return_address(0));
 }
 
 void __tsan_write_range(void* address, std::size_t bytes)
 {
-    residua::emulation::touch(address, bytes, true, __builtin_return_address(0));
+    access(address, bytes, true, __builtin_return_address(0));
 }
 
 // Clang calls these in place of the functions of the same names.
 void* __tsan_memcpy(void* to, const void* from, std::size_t bytes)
 {
-    residua::emulation::touch(from, bytes, false, __builtin_return_address(0));
-    residua::emulation::touch(to, bytes, true, __builtin_return_address(0));
+    access(from, bytes, false, __builtin_return_address(0));
+    access(to, bytes, true, __builtin_return_address(0));
     return std::memcpy(to, from, bytes);
 }
 
 void* __tsan_memset(void* to, int value, std::size_t bytes)
 {
-    residua::emulation::touch(to, bytes, true, __builtin_return_address(0));
+    access(to, bytes, true, __builtin_return_address(0));
     return std::memset(to, value, bytes);
 }
 

@@ -25,9 +25,9 @@ constexpr std::size_t kFirstGlobal = kGap + kSharedBytes + kGap;
 using Toucher = std::uint16_t;
 constexpr unsigned kThreadBits = 10;
 
-Toucher toucherOf(Thread thread)
+Toucher runningToucher()
 {
-    return Toucher(thread.number | thread.warpPhase << kThreadBits);
+    return Toucher(running.number | *running.warpPhase << kThreadBits);
 }
 
 unsigned threadOf(Toucher toucher)
@@ -143,15 +143,6 @@ const char* check(Cell& cell, Toucher self, bool write, bool shared)
     return uninitialised ? "read of uninitialised " : race ? "race in " : nullptr;
 }
 
-bool isIndex(const void* address)
-{
-    const auto within = [&](const auto& object) {
-        const auto offset = static_cast<const char*>(address) - reinterpret_cast<const char*>(&object);
-        return offset >= 0 && std::size_t(offset) < sizeof(object);
-    };
-    return within(threadIdx) || within(blockIdx) || within(blockDim) || within(gridDim);
-}
-
 } // namespace
 
 void report(const std::string& finding, const void* code)
@@ -216,7 +207,7 @@ unsigned char* dynamicShared()
 
 void touch(const void* address, std::size_t bytes, bool write, const void* code)
 {
-    if (!device.launched || onOwnStack(address))
+    if (!device.launched)
         return;
     const char* kind = "shared memory";
     Cell* cells = nullptr;
@@ -232,14 +223,12 @@ void touch(const void* address, std::size_t bytes, bool write, const void* code)
         kind = "global memory";
         cells = device.cells + inArena / kGranule;
         offset = inArena;
-    } else if (isIndex(address)) {
-        return;
     } else {
         report(std::string(write ? "write" : "read") + " out of bounds", code);
         abandonBlock();
     }
     const bool shared = kind[0] == 's';
-    const Toucher self = toucherOf(currentThread());
+    const Toucher self = runningToucher();
     const std::size_t count = (offset % kGranule + bytes + kGranule - 1) / kGranule;
     for (std::size_t i = 0; i < count; ++i)
         if (const char* what = check(cells[i], self, write, shared))

@@ -15,15 +15,13 @@
 #include <ucontext.h>
 #include <vector>
 
-uint3 threadIdx;
-uint3 blockIdx;
-dim3 blockDim;
-dim3 gridDim;
-
 namespace residua::emulation {
+
+Indices indices{};
+Thread running{};
+
 namespace {
 
-constexpr std::size_t kStackBytes = 256 * 1024;
 constexpr std::size_t kGuardBytes = 4096;
 
 struct AsyncCopy {
@@ -62,24 +60,23 @@ struct Block {
 };
 
 Fiber fibers[kMaxThreads];
-unsigned running = 0;
 Block block;
 jmp_buf scheduler;
 ucontext_t* starter = nullptr;
 
 Warp& ownWarp()
 {
-    return block.warps[running / 32];
+    return block.warps[running.number / 32];
 }
 
 std::uint32_t ownBit()
 {
-    return 1u << running % 32;
+    return 1u << running.number % 32;
 }
 
 [[noreturn]] void resume(unsigned number)
 {
-    running = number;
+    running = {number, &block.warps[number / 32].phase, fibers[number].stack};
     threadIdx = fibers[number].index;
     _longjmp(fibers[number].registers, 1);
 }
@@ -97,7 +94,7 @@ void releaseBarrier()
 /// Runs the next thread that can run: of this warp, else of the first warp that has one.
 [[noreturn]] void runNext()
 {
-    const std::size_t own = running / 32;
+    const std::size_t own = running.number / 32;
     if (const std::uint32_t ready = block.warps[own].ready) {
         // The next lane around the warp, so that all lanes come to a warp operation in turn.
         const std::uint32_t after = ready & ~(ownBit() | (ownBit() - 1));
@@ -115,13 +112,13 @@ void releaseBarrier()
 
 void yield()
 {
-    if (_setjmp(fibers[running].registers) == 0)
+    if (_setjmp(fibers[running.number].registers) == 0)
         runNext();
 }
 
 [[noreturn]] void finishThread()
 {
-    Fiber& self = fibers[running];
+    Fiber& self = fibers[running.number];
     self.copies.clear();
     self.committed = 0;
     ownWarp().ready &= ~ownBit();
@@ -141,7 +138,7 @@ const std::uint64_t* exchange(unsigned mask, std::uint64_t value, const void* co
     if (warp.arrived != 0 && warp.mask != mask)
         report("lanes of a warp come to one warp operation with different masks", code);
     const std::uint64_t* values = warp.value[warp.turn % 2];
-    warp.value[warp.turn % 2][running % 32] = value;
+    warp.value[warp.turn % 2][running.number % 32] = value;
     warp.mask = mask;
     warp.arrived |= ownBit();
     if ((warp.arrived & mask) != mask) {
@@ -158,7 +155,7 @@ const std::uint64_t* exchange(unsigned mask, std::uint64_t value, const void* co
 /// A fiber's whole life: one kernel after the other.
 void liveFiber()
 {
-    Fiber& self = fibers[running];
+    Fiber& self = fibers[running.number];
     if (_setjmp(self.registers) == 0)
         setcontext(starter);
     while (true) {
@@ -181,27 +178,17 @@ void startFiber(unsigned number)
     ucontext_t context;
     getcontext(&context);
     context.uc_stack.ss_sp = fiber.stack;
-    context.uc_stack.ss_size = kStackBytes;
+    // Stacks begin at different places of a page, so that they do not compete for the same lines of the cache.
+    context.uc_stack.ss_size = kStackBytes - number % 64 * 1152;
     context.uc_link = nullptr;
     makecontext(&context, liveFiber, 0);
-    running = number;
+    running.number = number;
     starter = &here;
     swapcontext(&here, &context);
     fiber.started = true;
 }
 
 } // namespace
-
-Thread currentThread()
-{
-    return {running, ownWarp().phase};
-}
-
-bool onOwnStack(const void* address)
-{
-    const auto offset = static_cast<const unsigned char*>(address) - fibers[running].stack;
-    return offset >= 0 && std::size_t(offset) < kStackBytes;
-}
 
 void runBlock(dim3 size, const LaunchCall& call)
 {
@@ -228,7 +215,7 @@ void abandonBlock()
 
 int lane()
 {
-    return int(running % 32);
+    return int(running.number % 32);
 }
 
 std::uint64_t shuffleBits(unsigned mask, std::uint64_t value, int from)
@@ -275,17 +262,17 @@ void __pipeline_memcpy_async(void* to, const void* from, std::size_t bytes)
     const bool sized = bytes == 4 || bytes == 8 || bytes == 16;
     if (!sized || (reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from)) % bytes != 0)
         report("cp.async takes 4, 8 or 16 aligned bytes", __builtin_return_address(0));
-    fibers[running].copies.push_back({to, from, bytes, fibers[running].committed});
+    fibers[running.number].copies.push_back({to, from, bytes, fibers[running.number].committed});
 }
 
 void __pipeline_commit()
 {
-    ++fibers[running].committed;
+    ++fibers[running.number].committed;
 }
 
 void __pipeline_wait_prior(std::size_t groups)
 {
-    Fiber& self = fibers[running];
+    Fiber& self = fibers[running.number];
     const auto done = [&](const AsyncCopy& copy) { return copy.group + groups < self.committed; };
     for (const AsyncCopy& copy : self.copies)
         if (done(copy)) {
