@@ -8,6 +8,7 @@
 #include "engine/ops/joined_linear.h"
 #include "engine/ops/part_selection.h"
 #include "engine/runtime/fixed_bits.h"
+#include "engine/runtime/host_path.h"
 #include "projects/nodes/attention_features.h"
 #include "projects/nodes/attention_options.h"
 
@@ -21,6 +22,7 @@
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -89,9 +91,11 @@ struct Heads {
     Projection out;
     std::vector<at::Tensor> weights; ///< of q, k and v of all heads, where they are joined
     at::Tensor joined;               ///< undefined where they are not
-    PartRuns kept;                   ///< rows of each of the joined that run
-    at::Tensor factors;              ///< [heads · headDim] of what the heads make; undefined: all 1
-    at::Tensor features;             ///< [kvHeads, r, headDim] of the weights' kernel; undefined: by softmax
+    std::vector<at::Tensor> biases;  ///< likewise, if there are any
+    at::Tensor joinedBias;
+    PartRuns kept;       ///< rows of each of the joined that run
+    at::Tensor factors;  ///< [heads · headDim] of what the heads make; undefined: all 1
+    at::Tensor features; ///< [kvHeads, r, headDim] of the weights' kernel; undefined: by softmax
 };
 
 /// Whether query i sees key j, where its own key is j = i + itself: [queries, keys].
@@ -166,14 +170,19 @@ public:
         divide(node.plan);
         const Projection* const made[] = {&m_heads.query, &m_heads.key, &m_heads.value};
         const bool whole = std::ranges::none_of(made, [](const Projection* each) { return each->weight.factored(); });
-        const bool plain = !m_heads.query.bias.defined() && !m_heads.shape.queryNorm.defined() && heads == kvHeads &&
-                           !m_heads.features.defined();
-        if (plain && whole && m_compute.device.is_cpu()) {
+        const bool onHost = takesHostPath(m_compute.device);
+        const bool plain = !m_heads.query.bias.defined() && !m_heads.shape.queryNorm.defined() && heads == kvHeads;
+        if (whole && (plain || !onHost) && !m_heads.features.defined()) {
             m_heads.weights = {m_heads.query.weight.whole, m_heads.key.weight.whole, m_heads.value.weight.whole};
             m_heads.joined = joinRows(m_heads.weights);
+            if (m_heads.query.bias.defined()) {
+                m_heads.biases = {m_heads.query.bias, m_heads.key.bias, m_heads.value.bias};
+                m_heads.joinedBias = joinRows(m_heads.biases);
+            }
         }
     }
 
+    [[nodiscard]] bool castsInputs() const override { return true; }
     [[nodiscard]] at::Tensor run(const Inputs& in, const Pass& pass) const override
     {
         const PartUse& use = in.layer().heads;
@@ -287,8 +296,8 @@ private:
     /// Whether the projections and what follows them are one function.
     [[nodiscard]] bool joins(const Inputs& in, const Pass& pass) const
     {
-        return m_heads.joined.defined() && !m_values && (!pass.training() || m_options.dropout == 0) &&
-               !m_options.bounds(in[0].size(1));
+        return takesHostPath(m_compute.device) && m_heads.joined.defined() && !m_values &&
+               (!pass.training() || m_options.dropout == 0) && !m_options.bounds(in[0].size(1));
     }
 
     /// What the heads make, side by side: [batch, time, heads · headDim].
@@ -297,11 +306,35 @@ private:
         if (joins(in, pass)) {
             return runJoined(of, in);
         }
-        const at::Tensor q = of.shape.queries(project(in[0], of.query)).transpose(1, 2);
-        const at::Tensor k = of.shape.keys(project(in[1], of.key)).transpose(1, 2);
-        const at::Tensor own = of.shape.split(project(in[2], of.value));
-        const at::Tensor v = (m_values ? m_values->use(m_layer, own) : own).transpose(1, 2);
-        return attend(of, q, k, v, pass).transpose(1, 2).flatten(2);
+        const auto [q, k, own] = projected(of, in);
+        const at::Tensor v = m_values ? m_values->use(m_layer, own) : own;
+        return attend(of, q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), pass).transpose(1, 2).flatten(2);
+    }
+
+    /// Queries, keys and values in heads, normed and turned: [batch, time, heads, headDim] each. On a GPU one input of
+    /// all three is cast once and multiplied once, which saves memory and passes over it. On the host their gradients
+    /// are added before they are rounded.
+    [[nodiscard]] std::array<at::Tensor, 3> projected(const Heads& of, const Inputs& in) const
+    {
+        const bool together = !takesHostPath(m_compute.device) && in[0].is_same(in[1]) && in[0].is_same(in[2]);
+        const at::Tensor cast = together ? in[0].to(m_compute.activationType) : at::Tensor();
+        if (!together || !of.joined.defined()) {
+            const auto input = [&](std::size_t part) { return together ? cast : in[part]; };
+            return {of.shape.queries(project(input(0), of.query)), of.shape.keys(project(input(1), of.key)),
+                    of.shape.split(project(input(2), of.value))};
+        }
+        const bool turns = of.shape.rotary && of.shape.norm == projects::QkNorm::None;
+        ProjectedHeads heads;
+        heads.input = cast;
+        std::ranges::copy(of.weights, heads.weights);
+        std::ranges::copy(of.biases, heads.biases);
+        heads.joined = of.joined;
+        heads.joinedBias = of.joinedBias;
+        heads.headDim = of.sizes.headDim;
+        heads.angles = turns ? &of.shape.rotary->upTo(cast.size(1)) : nullptr;
+        const auto [q, k, v] = projectedHeads(heads);
+        return {turns ? of.shape.split(q) : of.shape.queries(q), turns ? of.shape.split(k) : of.shape.keys(k),
+                of.shape.split(v)};
     }
 
     /// [batch, heads, time, headDim] each, in k and v as many heads as share them.
@@ -312,7 +345,7 @@ private:
             return featureAttention(q, k, v, of.features, m_options.causal);
         }
         const double dropout = pass.training() ? m_options.dropout : 0.0;
-        if (dropout > 0 && q.is_cpu()) {
+        if (dropout > 0 && takesHostPath(q.device())) {
             return attendDropping(q, k, v, m_options);
         }
         const bool sharesHeads = of.sizes.heads != of.sizes.kvHeads;

@@ -33,19 +33,22 @@ std::vector<at::Tensor> normWeights(const NodeContext& node, bool bias)
 
 OperatorResult buildRmsNorm(const NodeContext& node)
 {
-    return makeOperator([weight = normWeights(node, false)[0], epsilon = paramDouble(node.params, "epsilon")](
-                            const Inputs& in, const Pass&) { return rmsNorm(in[0], weight, epsilon); });
+    return OperatorResult(std::make_unique<NormOperator>(
+        node.plan.compute(),
+        [weight = normWeights(node, false)[0], epsilon = paramDouble(node.params, "epsilon")](
+            const at::Tensor& x, at::ScalarType type) { return rmsNorm(x, weight, epsilon, type); }));
 }
 
 OperatorResult buildLayerNorm(const NodeContext& node)
 {
     std::vector<at::Tensor> weights = normWeights(node, paramBool(node.params, "bias"));
     weights.resize(2);
-    return makeOperator([weights, epsilon = paramDouble(node.params, "epsilon")](const Inputs& in, const Pass&) {
-        const at::ScalarType type = in[0].scalar_type();
-        const at::Tensor bias = weights[1].defined() ? weights[1].to(type) : at::Tensor();
-        return layerNorm(in[0], weights[0].to(type), bias, epsilon);
-    });
+    return OperatorResult(std::make_unique<NormOperator>(
+        node.plan.compute(),
+        [weights, epsilon = paramDouble(node.params, "epsilon")](const at::Tensor& x, at::ScalarType type) {
+            const at::Tensor bias = weights[1].defined() ? weights[1].to(x.scalar_type()) : at::Tensor();
+            return layerNorm(x, weights[0].to(x.scalar_type()), bias, epsilon).to(type);
+        }));
 }
 
 OperatorResult buildActivation(const NodeContext& node)

@@ -5,6 +5,7 @@
 #include "engine/ops/fused.h"
 #include "engine/ops/joined_linear.h"
 #include "engine/ops/part_selection.h"
+#include "engine/runtime/host_path.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/tensor.h>
@@ -25,6 +26,7 @@ public:
     {
     }
 
+    [[nodiscard]] bool castsInputs() const override { return true; }
     [[nodiscard]] at::Tensor run(const Inputs& in, const Pass& pass) const override
     {
         if (pass.weightInputs != nullptr) {
@@ -86,6 +88,18 @@ void fuseGatedLinear(std::vector<ProgramStep>& steps, ProgramStep& swiglu, std::
     up->run.reset();
 }
 
+/// Narrows a norm that only operators read which cast it.
+void narrowNorm(const std::vector<ProgramStep>& steps, std::size_t slot, NormOperator& norm,
+                std::span<const std::size_t> outputs)
+{
+    const bool allCast = std::ranges::all_of(steps, [&](const ProgramStep& step) {
+        return std::ranges::find(step.in, slot) == step.in.end() || step.run->castsInputs();
+    });
+    if (allCast && std::ranges::find(outputs, slot) == outputs.end() && !takesHostPath(norm.compute().device)) {
+        norm.narrow();
+    }
+}
+
 } // namespace
 
 LinearOperator::LinearOperator(const Compute& compute, Weight weight, at::Tensor bias)
@@ -111,6 +125,11 @@ at::Tensor LinearOperator::run(const Inputs& in, const Pass& pass) const
     return linear(m_compute, x, columnsAt(m_weight, layer.mlpParts, kept.parts), m_bias);
 }
 
+at::Tensor NormOperator::run(const Inputs& in, const Pass&) const
+{
+    return m_function(in[0], m_type.value_or(in[0].scalar_type()));
+}
+
 at::Tensor SwigluOperator::run(const Inputs& in, const Pass&) const
 {
     return swiglu(in[0], in[1]);
@@ -124,6 +143,11 @@ void fuse(std::vector<ProgramStep>& steps, std::span<const std::size_t> outputs)
         }
     }
     std::erase_if(steps, [](const ProgramStep& step) { return !step.run; });
+    for (const ProgramStep& step : steps) {
+        if (auto* const norm = dynamic_cast<NormOperator*>(step.run.get())) {
+            narrowNorm(steps, step.out, *norm, outputs);
+        }
+    }
 }
 
 } // namespace residua::engine

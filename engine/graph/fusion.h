@@ -8,8 +8,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace residua::engine {
@@ -22,6 +25,8 @@ class LinearOperator final : public Operator {
 public:
     LinearOperator(const Compute& compute, Weight weight, at::Tensor bias);
     [[nodiscard]] at::Tensor run(const Inputs& inputs, const Pass& pass) const override;
+    // The factors of kept parts multiply what enters in its own type.
+    [[nodiscard]] bool castsInputs() const override { return m_side != MlpSide::Closes; }
     /// Makes it a side of the MLP `mlp`, a number of its own in the graph.
     void joinMlp(MlpSide side, std::uint64_t mlp)
     {
@@ -50,6 +55,24 @@ public:
     [[nodiscard]] at::Tensor run(const Inputs& inputs, const Pass& pass) const override;
 };
 
+/// A norm over the features, in the type of its input until fuse() finds that its readers cast it.
+class NormOperator final : public Operator {
+public:
+    /// The norm of `x` in `type`.
+    using Function = std::function<at::Tensor(const at::Tensor& x, at::ScalarType type)>;
+    NormOperator(const Compute& compute, Function function) : m_compute(compute), m_function(std::move(function)) {}
+    [[nodiscard]] at::Tensor run(const Inputs& inputs, const Pass& pass) const override;
+    /// Makes its result the compute's activation type, so that it is rounded once and its gradient is added in that
+    /// type.
+    void narrow() { m_type = m_compute.activationType; }
+    [[nodiscard]] const Compute& compute() const { return m_compute; }
+
+private:
+    Compute m_compute;
+    Function m_function;
+    std::optional<at::ScalarType> m_type;
+};
+
 /// One step of a graph's program: an operator over numbered slots.
 struct ProgramStep {
     std::unique_ptr<Operator> run;
@@ -59,7 +82,8 @@ struct ProgramStep {
 };
 
 /// Rewrites a program so that it computes the same in fewer passes over memory: a SwiGLU whose gate and up are products
-/// of one input without bias, read by nothing else, becomes one step. `outputs` are the slots that leave the graph. To
+/// of one input without bias, read by nothing else, becomes one step; and on a GPU a norm whose readers all cast it
+/// returns the activation type. `outputs` are the slots that leave the graph. To
 /// be called before last readers are marked.
 void fuse(std::vector<ProgramStep>& steps, std::span<const std::size_t> outputs);
 

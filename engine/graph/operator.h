@@ -39,6 +39,8 @@ class Operator {
 public:
     virtual ~Operator() = default;
     [[nodiscard]] virtual at::Tensor run(const Inputs& inputs, const Pass& pass) const = 0;
+    /// True if it reads its inputs in the compute's activation type, whatever type they are in.
+    [[nodiscard]] virtual bool castsInputs() const { return false; }
 };
 
 } // namespace residua::engine

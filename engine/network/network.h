@@ -22,8 +22,8 @@ namespace residua::engine {
 
 /// Inputs on the device.
 struct DeviceBatch {
-    at::Tensor input;  ///< int64 [batch, time] tokens, or real [batch, inputs]
-    at::Tensor target; ///< int64 [batch, time], or real [batch, outputs]
+    at::Tensor input;  ///< int64 or int32 [batch, time] tokens, or real [batch, inputs]
+    at::Tensor target; ///< int64 or int32 [batch, time] (int64 on the CPU), or real [batch, outputs]
 };
 
 /// A document compiled to modules: stem → stack → head, each graph run in topological order, the layers connected by a

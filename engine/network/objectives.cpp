@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/network/objectives.h"
 
+#include "engine/ops/token_loss.h"
 #include "engine/runtime/fixed_bits.h"
+#include "engine/runtime/host_path.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cross_entropy_loss.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <utility>
 
 namespace residua::engine {
 namespace {
@@ -18,27 +22,31 @@ at::Tensor atLeastSingle(const at::Tensor& values)
     return values.to(values.scalar_type() == at::kDouble ? at::kDouble : at::kFloat);
 }
 
-at::Tensor errorOf(const at::Tensor& output, const at::Tensor& target)
+at::Tensor errorOf(at::Tensor output, const at::Tensor& target)
 {
-    const at::Tensor values = atLeastSingle(output);
-    return values - target.to(values.scalar_type());
+    output = atLeastSingle(output);
+    return output - target.to(output.scalar_type());
 }
 
-at::Tensor nextToken(const at::Tensor& output, const at::Tensor& target, const Pass&)
+at::Tensor nextToken(at::Tensor output, const at::Tensor& target, const Pass&)
 {
+    if (!takesHostPath(output.device())) {
+        const std::int64_t rows = tokenLossRows(output);
+        return tokenLoss(std::move(output), target, rows);
+    }
     const at::Tensor logits = atLeastSingle(output);
     return at::cross_entropy_loss(logits.view({-1, logits.size(-1)}), target.view({-1}));
 }
 
-at::Tensor halfSquaredError(const at::Tensor& output, const at::Tensor& target, const Pass&)
+at::Tensor halfSquaredError(at::Tensor output, const at::Tensor& target, const Pass&)
 {
-    const at::Tensor error = errorOf(output, target);
+    const at::Tensor error = errorOf(std::move(output), target);
     return sumOfAll(error * error) * (0.5 / static_cast<double>(error.size(0)));
 }
 
-at::Tensor meanSquaredError(const at::Tensor& output, const at::Tensor& target, const Pass&)
+at::Tensor meanSquaredError(at::Tensor output, const at::Tensor& target, const Pass&)
 {
-    const at::Tensor error = errorOf(output, target);
+    const at::Tensor error = errorOf(std::move(output), target);
     return sumOfAll(error * error) / static_cast<double>(error.numel());
 }
 

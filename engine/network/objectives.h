@@ -13,8 +13,8 @@ struct ObjectiveEntry {
     projects::Objective objective = projects::Objective::NextToken;
     /// The loss of the head's output against the target, which has the output's first dimensions and the element of the
     /// objective's traits: a scalar in at least single precision, the mean that the traits name. What it reads beside
-    /// them is among the pass's inputs.
-    at::Tensor (*loss)(const at::Tensor& output, const at::Tensor& target, const Pass& pass) = nullptr;
+    /// them is among the pass's inputs. It may overwrite an output that its caller moves here.
+    at::Tensor (*loss)(at::Tensor output, const at::Tensor& target, const Pass& pass) = nullptr;
 };
 
 /// The entry of the table that is for `objective`.

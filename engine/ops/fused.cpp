@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/ops/fused.h"
 
+#include "engine/ops/transformer_kernels.h"
+#include "engine/runtime/host_path.h"
 #include "engine/runtime/host_products.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/addcmul.h>
 #include <ATen/ops/arange.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/clamp.h>
 #include <ATen/ops/cos.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/linear.h>
+#include <ATen/ops/mul.h>
 #include <ATen/ops/outer.h>
 #include <ATen/ops/pow.h>
 #include <ATen/ops/rms_norm.h>
 #include <ATen/ops/silu.h>
+#include <ATen/ops/silu_backward.h>
 #include <ATen/ops/sin.h>
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -36,11 +40,13 @@ at::ScalarType accumulationType(const at::Tensor& data)
 
 class RmsNormFunction : public Function<RmsNormFunction> {
 public:
-    static Variable forward(AutogradContext* context, const at::Tensor& input, const at::Tensor& weight, double epsilon)
+    /// `narrows`: y is bfloat16, of an x that is float32; on a GPU alone.
+    static Variable forward(AutogradContext* context, const at::Tensor& input, const at::Tensor& weight, double epsilon,
+                            bool narrows)
     {
         const at::Tensor x = input.contiguous();
         const std::int64_t width = x.size(-1);
-        at::Tensor y = at::empty_like(x);
+        at::Tensor y = at::empty_like(x, narrows ? at::kBFloat16 : x.scalar_type());
         at::Tensor rstd = at::empty({x.numel() / width}, x.options().dtype(accumulationType(x)));
         kernels::RmsNormForward norm;
         norm.dataType = kernelType(x.scalar_type());
@@ -51,7 +57,8 @@ public:
         norm.weight = weight.const_data_ptr();
         norm.y = y.mutable_data_ptr();
         norm.rstd = rstd.mutable_data_ptr();
-        checkKernel(kernels::rmsNormForward(norm, torchThreads()), "rmsNormForward");
+        norm.bfloat16Output = narrows;
+        runKernel(x.device(), norm);
         context->save_for_backward({x, weight, rstd});
         return y;
     }
@@ -73,11 +80,13 @@ public:
         norm.weight = saved[1].const_data_ptr();
         norm.xGrad = xGrad.mutable_data_ptr();
         norm.weightGrad = weightGrad.mutable_data_ptr();
-        norm.workspaceBytes = kernels::rmsNormBackwardWorkspace(norm);
-        const at::Tensor workspace = at::empty({static_cast<std::int64_t>(norm.workspaceBytes)}, at::kByte);
+        norm.bfloat16Output = yGrad.scalar_type() != x.scalar_type();
+        norm.workspaceBytes = workspaceOf(x.device(), norm);
+        const at::Tensor workspace =
+            at::empty({static_cast<std::int64_t>(norm.workspaceBytes)}, x.options().dtype(at::kByte));
         norm.workspace = workspace.mutable_data_ptr();
-        checkKernel(kernels::rmsNormBackward(norm, torchThreads()), "rmsNormBackward");
-        return {xGrad, weightGrad, Variable()};
+        runKernel(x.device(), norm);
+        return {xGrad, weightGrad, Variable(), Variable()};
     }
 };
 
@@ -130,42 +139,40 @@ public:
             gate = gate.contiguous();
             up = up.contiguous();
         }
-        at::Tensor out = at::empty(gate.sizes(), gate.options());
-        kernels::SwigluForward swiglu;
-        swiglu.dataType = kernelType(gate.scalar_type());
-        swiglu.width = gate.size(-1);
-        swiglu.tokens = gate.numel() / swiglu.width;
-        swiglu.gate = gate.const_data_ptr();
-        swiglu.up = up.const_data_ptr();
-        swiglu.rowStride = rowStride(gate);
-        swiglu.out = out.mutable_data_ptr();
-        checkKernel(kernels::swigluForward(swiglu, torchThreads()), "swigluForward");
         context->save_for_backward({gate, up});
-        return out;
+        return gated(gate, up);
     }
 
     static variable_list backward(AutogradContext* context, const variable_list& grads)
     {
         const variable_list saved = context->get_saved_variables();
         const at::Tensor& gate = saved[0];
-        const at::Tensor outGrad = grads[0].contiguous();
-        at::Tensor gateGrad = at::empty(gate.sizes(), gate.options());
-        at::Tensor upGrad = at::empty(gate.sizes(), gate.options());
-        kernels::SwigluBackward swiglu;
-        swiglu.dataType = kernelType(gate.scalar_type());
-        swiglu.width = gate.size(-1);
-        swiglu.tokens = gate.numel() / swiglu.width;
-        swiglu.gate = gate.const_data_ptr();
-        swiglu.up = saved[1].const_data_ptr();
-        swiglu.rowStride = rowStride(gate);
-        swiglu.outGrad = outGrad.const_data_ptr();
-        swiglu.gateGrad = gateGrad.mutable_data_ptr();
-        swiglu.upGrad = upGrad.mutable_data_ptr();
-        swiglu.gradRowStride = swiglu.width;
-        checkKernel(kernels::swigluBackward(swiglu, torchThreads()), "swigluBackward");
+        const at::Tensor gateGrad = at::empty(gate.sizes(), gate.options());
+        const at::Tensor upGrad = at::empty(gate.sizes(), gate.options());
+        gatedBackward(gate, saved[1], grads[0].contiguous(), gateGrad, upGrad);
         return {gateGrad, upGrad};
     }
 };
+
+/// The rotation by LibTorch's operators: `sign` −1 turns back. The angles' precision decides that of the sums, which
+/// are rounded once.
+void rotateByParts(const at::Tensor& in, const at::Tensor& out, const RotaryTable::Angles& angles, double sign)
+{
+    const std::int64_t half = angles.cosine.size(1);
+    const at::Tensor cosine = angles.cosine.narrow(0, 0, in.size(1)).unsqueeze(1);
+    const at::Tensor sine = angles.sine.narrow(0, 0, in.size(1)).unsqueeze(1);
+    // `out` may be `in`.
+    const at::Tensor first = in.is_alias_of(out) ? in.narrow(3, 0, half).clone() : in.narrow(3, 0, half);
+    const at::Tensor second = in.narrow(3, half, half);
+    const at::Tensor secondTurned = second * cosine;
+    at::Tensor turnedFirst = out.narrow(3, 0, half);
+    at::Tensor turnedSecond = out.narrow(3, half, half);
+    at::addcmul_out(turnedFirst, first * cosine, second, sine, -sign);
+    at::addcmul_out(turnedSecond, secondTurned, first, sine, sign);
+    if (const std::int64_t still = in.size(3) - 2 * half; still > 0) {
+        out.narrow(3, 2 * half, still).copy_(in.narrow(3, 2 * half, still));
+    }
+}
 
 at::Tensor turned(const at::Tensor& x, const at::Tensor& cosine, const at::Tensor& sine, kernels::Rotation rotation)
 {
@@ -220,17 +227,66 @@ at::Tensor frequenciesOf(const projects::RotaryPositions& positions)
 
 } // namespace
 
+at::Tensor rmsNorm(const at::Tensor& x, const at::Tensor& weight, double epsilon, at::ScalarType type)
+{
+    if (x.is_cpu() || hasTransformerKernels(x.device())) {
+        const bool narrows = !x.is_cpu() && x.scalar_type() == at::kFloat && type == at::kBFloat16;
+        return RmsNormFunction::apply(x, weight, epsilon, narrows).to(type);
+    }
+    return at::rms_norm(x, {x.size(-1)}, weight.to(x.scalar_type()), epsilon).to(type);
+}
+
 at::Tensor rmsNorm(const at::Tensor& x, const at::Tensor& weight, double epsilon)
 {
-    if (x.is_cpu()) {
-        return RmsNormFunction::apply(x, weight, epsilon);
-    }
-    return at::rms_norm(x, {x.size(-1)}, weight.to(x.scalar_type()), epsilon);
+    return rmsNorm(x, weight, epsilon, x.scalar_type());
 }
 
 at::Tensor swiglu(const at::Tensor& gate, const at::Tensor& up)
 {
-    return gate.is_cpu() ? SwigluFunction::apply(gate, up) : at::silu(gate) * up;
+    return SwigluFunction::apply(gate, up);
+}
+
+at::Tensor gated(const at::Tensor& gate, const at::Tensor& up)
+{
+    at::Tensor out = at::empty(gate.sizes(), gate.options());
+    if (!hasTransformerKernels(gate.device())) {
+        at::silu_out(out, gate);
+        return out.mul_(up);
+    }
+    kernels::SwigluForward swiglu;
+    swiglu.dataType = kernelType(gate.scalar_type());
+    swiglu.width = gate.size(-1);
+    swiglu.tokens = gate.numel() / swiglu.width;
+    swiglu.gate = gate.const_data_ptr();
+    swiglu.up = up.const_data_ptr();
+    swiglu.rowStride = rowStride(gate);
+    swiglu.out = out.mutable_data_ptr();
+    runKernel(gate.device(), swiglu);
+    return out;
+}
+
+void gatedBackward(const at::Tensor& gate, const at::Tensor& up, const at::Tensor& outGrad, at::Tensor gateGrad,
+                   at::Tensor upGrad)
+{
+    if (!hasTransformerKernels(gate.device())) {
+        at::mul_out(gateGrad, outGrad, up);
+        at::silu_backward_out(gateGrad, gateGrad, gate);
+        at::silu_out(upGrad, gate);
+        upGrad.mul_(outGrad);
+        return;
+    }
+    kernels::SwigluBackward swiglu;
+    swiglu.dataType = kernelType(gate.scalar_type());
+    swiglu.width = gate.size(-1);
+    swiglu.tokens = gate.numel() / swiglu.width;
+    swiglu.gate = gate.const_data_ptr();
+    swiglu.up = up.const_data_ptr();
+    swiglu.rowStride = rowStride(gate);
+    swiglu.outGrad = outGrad.const_data_ptr();
+    swiglu.gateGrad = gateGrad.mutable_data_ptr();
+    swiglu.upGrad = upGrad.mutable_data_ptr();
+    swiglu.gradRowStride = rowStride(gateGrad);
+    runKernel(gate.device(), swiglu);
 }
 
 RotaryTable::RotaryTable(const Compute& compute, const projects::RotaryPositions& positions)
@@ -259,6 +315,9 @@ std::shared_ptr<RotaryTable> RotaryTables::get(const Compute& compute, const pro
 
 void rotate(const at::Tensor& in, const at::Tensor& out, const RotaryTable::Angles& angles, kernels::Rotation rotation)
 {
+    if (!hasTransformerKernels(in.device())) {
+        return rotateByParts(in, out, angles, rotation == kernels::Rotation::forward ? 1 : -1);
+    }
     kernels::Rotary rotary;
     rotary.dataType = kernelType(in.scalar_type());
     rotary.rotation = rotation;
@@ -273,21 +332,12 @@ void rotate(const at::Tensor& in, const at::Tensor& out, const RotaryTable::Angl
     rotary.inStrides = {in.stride(0), in.stride(1), in.stride(2)};
     rotary.out = out.mutable_data_ptr();
     rotary.outStrides = {out.stride(0), out.stride(1), out.stride(2)};
-    checkKernel(kernels::rotary(rotary, torchThreads()), "rotary");
+    runKernel(in.device(), rotary);
 }
 
 at::Tensor rotary(const at::Tensor& x, const RotaryTable::Angles& angles)
 {
-    if (x.is_cpu()) {
-        return RotaryFunction::apply(x, angles.cosine, angles.sine);
-    }
-    const std::int64_t half = angles.cosine.size(1);
-    const at::Tensor cosine = angles.cosine.narrow(0, 0, x.size(1)).unsqueeze(1).to(x.scalar_type());
-    const at::Tensor sine = angles.sine.narrow(0, 0, x.size(1)).unsqueeze(1).to(x.scalar_type());
-    const at::Tensor first = x.narrow(3, 0, half);
-    const at::Tensor second = x.narrow(3, half, half);
-    const at::Tensor still = x.narrow(3, 2 * half, x.size(3) - 2 * half);
-    return at::cat({first * cosine - second * sine, second * cosine + first * sine, still}, 3);
+    return RotaryFunction::apply(x, angles.cosine, angles.sine);
 }
 
 at::Tensor linear(const Compute& compute, const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias)
@@ -295,7 +345,7 @@ at::Tensor linear(const Compute& compute, const at::Tensor& x, const at::Tensor&
     const at::ScalarType type = compute.activationType;
     const at::Tensor typed = x.to(type);
     const bool asFloat = multipliesAsFloat(typed);
-    if (!bias.defined() && (asFloat || (x.is_cpu() && type == at::kFloat))) {
+    if (!bias.defined() && (asFloat || (takesHostPath(x.device()) && type == at::kFloat))) {
         return LinearFunction::apply(typed, weight.to(type));
     }
     if (asFloat) {

@@ -13,15 +13,23 @@
 
 namespace residua::engine {
 
-/// Differentiable functions that are one pass over memory each: our kernels on the CPU, ATen's operators elsewhere,
-/// with the same results up to rounding. Weights are in the compute's parameter type, data in any of the kernels'
-/// types.
+/// Differentiable functions that are one pass over memory each: our kernels on the CPU and on a GPU that has them,
+/// ATen's operators elsewhere, with the same results up to rounding. Weights are in the compute's parameter type, data
+/// in any of the kernels' types.
 
 /// x / √(mean x² + ε) · weight over the last dimension; `weight` [d].
 [[nodiscard]] at::Tensor rmsNorm(const at::Tensor& x, const at::Tensor& weight, double epsilon);
+/// The same in `type`, rounded to it once.
+[[nodiscard]] at::Tensor rmsNorm(const at::Tensor& x, const at::Tensor& weight, double epsilon, at::ScalarType type);
 
 /// silu(gate) · up; contiguous, or both the columns of one matrix.
 [[nodiscard]] at::Tensor swiglu(const at::Tensor& gate, const at::Tensor& up);
+
+/// What it is made of, not differentiable. `gate` and `up` [.., h] may be columns of one matrix, and so may `gateGrad`
+/// and `upGrad`, which are written; `outGrad` is contiguous.
+[[nodiscard]] at::Tensor gated(const at::Tensor& gate, const at::Tensor& up);
+void gatedBackward(const at::Tensor& gate, const at::Tensor& up, const at::Tensor& outGrad, at::Tensor gateGrad,
+                   at::Tensor upGrad);
 
 /// Angles of a rotary embedding; grows to the longest sequence seen. Engine thread.
 class RotaryTable {
@@ -54,7 +62,7 @@ private:
 [[nodiscard]] at::Tensor rotary(const at::Tensor& x, const RotaryTable::Angles& angles);
 
 /// The kernel under it: `in` turned by the angles, or back, into `out`, which may be `in`. Both [batch, time, heads,
-/// headWidth] on the CPU, of any strides with adjacent features; not differentiable.
+/// headWidth], of any strides with adjacent features; not differentiable.
 void rotate(const at::Tensor& in, const at::Tensor& out, const RotaryTable::Angles& angles, kernels::Rotation rotation);
 
 /// y = x·Wᵀ (+ b) in the compute's activation type.

@@ -5,15 +5,16 @@
 #include "kernels/transformer.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu.h>
 #include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu_backward.h>
+#include <ATen/ops/addmm.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/mm.h>
-#include <ATen/ops/silu.h>
-#include <ATen/ops/silu_backward.h>
+#include <ATen/ops/sum.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <optional>
@@ -33,52 +34,11 @@ at::Tensor asRows(const at::Tensor& x)
     return x.reshape({-1, x.size(-1)}).contiguous();
 }
 
-/// silu(gate)·up of the halves of y [N, 2h].
-at::Tensor gateHalves(const at::Tensor& y)
+/// The left or the right half of the columns of y [N, 2h].
+at::Tensor half(const at::Tensor& y, std::int64_t index)
 {
     const std::int64_t width = y.size(1) / 2;
-    if (!y.is_cpu()) {
-        return at::silu(y.narrow(1, 0, width)) * y.narrow(1, width, width);
-    }
-    at::Tensor out = at::empty({y.size(0), width}, y.options());
-    kernels::SwigluForward swiglu;
-    swiglu.dataType = kernelType(y.scalar_type());
-    swiglu.tokens = y.size(0);
-    swiglu.width = width;
-    swiglu.gate = y.const_data_ptr();
-    swiglu.up = y.narrow(1, width, width).const_data_ptr();
-    swiglu.rowStride = y.size(1);
-    swiglu.out = out.mutable_data_ptr();
-    checkKernel(kernels::swigluForward(swiglu, torchThreads()), "swigluForward");
-    return out;
-}
-
-at::Tensor gateHalvesBackward(const at::Tensor& y, const at::Tensor& outGrad)
-{
-    const std::int64_t width = y.size(1) / 2;
-    at::Tensor grad = at::empty_like(y);
-    const at::Tensor gateGrad = grad.narrow(1, 0, width);
-    const at::Tensor upGrad = grad.narrow(1, width, width);
-    const at::Tensor gate = y.narrow(1, 0, width);
-    const at::Tensor up = y.narrow(1, width, width);
-    if (!y.is_cpu()) {
-        gateGrad.copy_(at::silu_backward(outGrad * up, gate));
-        upGrad.copy_(outGrad * at::silu(gate));
-        return grad;
-    }
-    kernels::SwigluBackward swiglu;
-    swiglu.dataType = kernelType(y.scalar_type());
-    swiglu.tokens = y.size(0);
-    swiglu.width = width;
-    swiglu.gate = gate.const_data_ptr();
-    swiglu.up = up.const_data_ptr();
-    swiglu.rowStride = y.size(1);
-    swiglu.outGrad = outGrad.const_data_ptr();
-    swiglu.gateGrad = gateGrad.mutable_data_ptr();
-    swiglu.upGrad = upGrad.mutable_data_ptr();
-    swiglu.gradRowStride = y.size(1);
-    checkKernel(kernels::swigluBackward(swiglu, torchThreads()), "swigluBackward");
-    return grad;
+    return y.narrow(1, index * width, width);
 }
 
 class GatedLinearFunction : public Function<GatedLinearFunction> {
@@ -96,13 +56,15 @@ public:
         context->saved_data["shape"] = input.sizes();
         context->saved_data["type"] = gate.scalar_type();
         context->save_for_backward({x, y, weight});
-        return gateHalves(y).view(shape);
+        return gated(half(y, 0), half(y, 1)).view(shape);
     }
 
     static variable_list backward(AutogradContext* context, const variable_list& grads)
     {
         const variable_list saved = context->get_saved_variables();
-        const at::Tensor yGrad = gateHalvesBackward(saved[1], asRows(grads[0]));
+        const at::Tensor& y = saved[1];
+        const at::Tensor yGrad = at::empty_like(y);
+        gatedBackward(half(y, 0), half(y, 1), asRows(grads[0]), half(yGrad, 0), half(yGrad, 1));
         const std::int64_t width = context->saved_data["rows"].toInt();
         const PartRuns kept = PartRuns(context->saved_data["kept"].toIntVector()).repeated(2, width);
         const at::Tensor taken = product(yGrad.t(), saved[0]).to(context->saved_data["type"].toScalarType());
@@ -236,7 +198,104 @@ private:
     }
 };
 
+/// x [batch, time, n] as heads [batch, time, n / headDim, headDim].
+at::Tensor splitHeads(const at::Tensor& x, std::int64_t headDim)
+{
+    return x.view({x.size(0), x.size(1), -1, headDim});
+}
+
+/// q and k turned as one tensor with the heads of both, where they lie.
+class ProjectedHeadsFunction : public Function<ProjectedHeadsFunction> {
+public:
+    static variable_list forward(AutogradContext* context, const at::Tensor& input, const at::Tensor& q,
+                                 const at::Tensor& k, const at::Tensor& v, const OptionalTensor& qBias,
+                                 const OptionalTensor& /*kBias*/, const OptionalTensor& /*vBias*/,
+                                 const at::Tensor& joined, const OptionalTensor& joinedBias,
+                                 const OptionalTensor& cosine, const OptionalTensor& sine, std::int64_t headDim)
+    {
+        const at::Tensor x = asRows(input);
+        const at::Tensor weight = joined.to(x.scalar_type());
+        const at::Tensor rows =
+            joinedBias ? at::addmm(joinedBias->to(x.scalar_type()), x, weight.t()) : timesTransposed(x, weight);
+        // The results are not to be views of a tensor that autograd knows.
+        const at::AutoDispatchBelowADInplaceOrView noViews;
+        const at::Tensor y = rows.view({input.size(0), input.size(1), -1});
+        if (cosine) {
+            const at::Tensor turning = splitHeads(y.narrow(2, 0, q.size(0) + k.size(0)), headDim);
+            rotate(turning, turning, {*cosine, *sine}, kernels::Rotation::forward);
+        }
+        context->saved_data["rows"] = std::vector<std::int64_t>{q.size(0), k.size(0), v.size(0)};
+        context->saved_data["headDim"] = headDim;
+        context->saved_data["type"] = q.scalar_type();
+        context->saved_data["biased"] = qBias.has_value();
+        context->save_for_backward({x, weight, cosine.value_or(at::Tensor()), sine.value_or(at::Tensor())});
+        return {y.narrow(2, 0, q.size(0)), y.narrow(2, q.size(0), k.size(0)),
+                y.narrow(2, q.size(0) + k.size(0), v.size(0))};
+    }
+
+    static variable_list backward(AutogradContext* context, const variable_list& grads)
+    {
+        const variable_list saved = context->get_saved_variables();
+        const std::vector<std::int64_t> rows = context->saved_data["rows"].toIntVector();
+        const at::Tensor yGrad = gradientOf(context, saved, grads, rows);
+        const at::Tensor flat = yGrad.view({-1, yGrad.size(2)});
+        const at::ScalarType type = context->saved_data["type"].toScalarType();
+        variable_list result(12);
+        if (context->needs_input_grad(0)) {
+            result[0] = times(flat, saved[1]).view({yGrad.size(0), yGrad.size(1), saved[1].size(1)});
+        }
+        const at::Tensor weightGrad = product(flat.t(), saved[0]).to(type);
+        const bool biased = context->saved_data["biased"].toBool();
+        const at::Tensor biasGrad = biased ? at::sum(flat, 0, false, type) : at::Tensor();
+        std::int64_t first = 0;
+        for (std::size_t part = 0; part < 3; ++part) {
+            result[1 + part] = weightGrad.narrow(0, first, rows[part]);
+            if (biased) {
+                result[4 + part] = biasGrad.narrow(0, first, rows[part]);
+            }
+            first += rows[part];
+        }
+        return result;
+    }
+
+private:
+    /// The gradients of the three results side by side, turned back.
+    static at::Tensor gradientOf(AutogradContext* context, const variable_list& saved, const variable_list& grads,
+                                 const std::vector<std::int64_t>& rows)
+    {
+        const std::int64_t headDim = context->saved_data["headDim"].toInt();
+        const at::Tensor yGrad =
+            at::empty({grads[0].size(0), grads[0].size(1), rows[0] + rows[1] + rows[2]}, saved[0].options());
+        std::int64_t first = 0;
+        for (std::size_t part = 0; part < 3; ++part) {
+            const at::Tensor to = yGrad.narrow(2, first, rows[part]);
+            if (part < 2 && saved[2].defined()) {
+                const at::Tensor from = grads[part].stride(2) == 1 ? grads[part] : grads[part].contiguous();
+                rotate(splitHeads(from, headDim), splitHeads(to, headDim), {saved[2], saved[3]},
+                       kernels::Rotation::backward);
+            } else {
+                to.copy_(grads[part]);
+            }
+            first += rows[part];
+        }
+        return yGrad;
+    }
+};
+
 } // namespace
+
+std::array<at::Tensor, 3> projectedHeads(const ProjectedHeads& heads)
+{
+    const auto given = [](const at::Tensor& tensor) {
+        return tensor.defined() ? OptionalTensor(tensor) : OptionalTensor();
+    };
+    const RotaryTable::Angles angles = heads.angles == nullptr ? RotaryTable::Angles{} : *heads.angles;
+    variable_list made = ProjectedHeadsFunction::apply(heads.input, heads.weights[0], heads.weights[1],
+                                                       heads.weights[2], given(heads.biases[0]), given(heads.biases[1]),
+                                                       given(heads.biases[2]), heads.joined, given(heads.joinedBias),
+                                                       given(angles.cosine), given(angles.sine), heads.headDim);
+    return {made[0], made[1], made[2]};
+}
 
 at::Tensor gatedLinear(const at::Tensor& x, const at::Tensor& gate, const at::Tensor& up, const at::Tensor& joined,
                        const PartRuns& kept)

@@ -6,6 +6,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -15,8 +16,8 @@ namespace residua::engine {
 /// product with matrices that lie in one block of memory (joinRows), and no copy stands between the
 /// parts. All tensors are in one of the kernels' types; gradients reach each parameter under its own name.
 
-/// Lays the rows of several matrices [·, in] one after another in memory and makes the matrices views of it, so that
-/// one product serves all. Names and values stay. The whole as one tensor without gradient.
+/// Lays the rows of several matrices [·, in], or vectors, one after another in memory and makes the matrices views of
+/// it, so that one product serves all. Names and values stay. The whole as one tensor without gradient.
 [[nodiscard]] at::Tensor joinRows(std::vector<at::Tensor>& matrices);
 
 /// silu(x·Wgᵀ) · (x·Wuᵀ). `joined` [2h, in] holds the rows of both; `gate` and `up` are its views that require
@@ -36,5 +37,18 @@ struct ProjectedAttention {
 };
 /// [batch, time, heads · headDim]. CPU only.
 [[nodiscard]] at::Tensor projectedAttention(const ProjectedAttention& attention);
+
+/// Queries, keys and values of one input by one product.
+struct ProjectedHeads {
+    at::Tensor input;         ///< [batch, time, in], in the type to compute in
+    at::Tensor weights[3];    ///< of q, k and v: [rows, in] each, views of `joined` that require gradients
+    at::Tensor joined;        ///< [all rows, in]
+    at::Tensor biases[3];     ///< [rows] each, views of `joinedBias`; or undefined
+    at::Tensor joinedBias;    ///< [all rows], or undefined
+    std::int64_t headDim = 1; ///< divides the rows of each
+    const RotaryTable::Angles* angles = nullptr; ///< null: q and k are not turned
+};
+/// [batch, time, rows] of q, k and v: parts of one tensor, with features that are adjacent.
+[[nodiscard]] std::array<at::Tensor, 3> projectedHeads(const ProjectedHeads& heads);
 
 } // namespace residua::engine

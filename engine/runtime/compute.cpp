@@ -13,6 +13,9 @@
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <c10/util/Exception.h>
 
+#include <map>
+#include <mutex>
+
 namespace residua::engine {
 namespace {
 
@@ -69,13 +72,9 @@ Result<Compute> Compute::create(const std::string& device, projects::Precision p
         residual == projects::ResidualPrecision::Bf16 ? compute.activationType : compute.parameterType;
     if (compute.device.is_cuda()) {
         // Not an error: without our kernels, LibTorch's operators compute the same.
-        compute.cuda = cudaKernels(compute.withoutKernels);
-        if (compute.cuda != nullptr) {
-            compute.withoutKernels = launchProblem(*compute.cuda, compute.device);
-        }
-        if (!compute.withoutKernels.empty()) {
-            compute.cuda = nullptr;
-        }
+        const DeviceKernels& own = kernelsOn(compute.device);
+        compute.cuda = own.table;
+        compute.withoutKernels = own.why;
     }
     return compute;
 }
@@ -105,6 +104,30 @@ void checkKernel(kernels::Status status, const char* kernel, const kernels::Cuda
     const bool byCuda = status == kernels::Status::deviceFailure && table != nullptr;
     TORCH_CHECK(status == kernels::Status::ok, kernel, ": ",
                 byCuda ? std::string("CUDA error: ") + table->lastError() : kernels::describe(status));
+}
+
+const DeviceKernels& kernelsOn(at::Device device)
+{
+    static std::mutex mutex;
+    static std::map<at::DeviceIndex, DeviceKernels> kernels;
+    static const DeviceKernels kNone;
+    if (!device.is_cuda()) {
+        return kNone;
+    }
+    const std::lock_guard lock(mutex);
+    const auto known = kernels.find(device.index());
+    if (known != kernels.end()) {
+        return known->second;
+    }
+    DeviceKernels own;
+    own.table = cudaKernels(own.why);
+    if (own.table != nullptr) {
+        own.why = launchProblem(*own.table, device);
+    }
+    if (!own.why.empty()) {
+        own.table = nullptr;
+    }
+    return kernels.emplace(device.index(), own).first->second;
 }
 
 void* currentStream(at::Device device)

@@ -44,6 +44,14 @@ void checkKernel(kernels::Status status, const char* kernel, const kernels::Cuda
 /// only then that a library has no code for the GPU. Throws if the GPU has no memory.
 [[nodiscard]] std::string launchProblem(const kernels::CudaKernels& table, at::Device device);
 
+/// Our CUDA kernels on a GPU.
+struct DeviceKernels {
+    const kernels::CudaKernels* table = nullptr; ///< null where they are not installed or do not run
+    std::string why;                             ///< `table` is null, in one line; empty on the CPU
+};
+/// The kernels for a device: found and tried once for each GPU; no table on the CPU. Any thread.
+[[nodiscard]] const DeviceKernels& kernelsOn(at::Device device);
+
 /// The current stream of a CUDA device as the kernels take it.
 [[nodiscard]] void* currentStream(at::Device device);
 

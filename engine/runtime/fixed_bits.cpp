@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/runtime/fixed_bits.h"
 
+#include "engine/runtime/host_path.h"
+
 #include <ATen/ExpandUtils.h>
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
@@ -350,37 +352,37 @@ std::optional<at::Tensor> unlessUndefined(const at::Tensor& tensor)
 
 at::Tensor sumOfAll(const at::Tensor& x)
 {
-    return x.is_cpu() ? SumFunction::apply(x) : at::sum(x, sumType(x));
+    return takesHostPath(x.device()) ? SumFunction::apply(x) : at::sum(x, sumType(x));
 }
 
 at::Tensor scaled(const at::Tensor& x, const at::Tensor& factor)
 {
-    return x.is_cpu() ? ScaledFunction::apply(x, factor) : x * factor;
+    return takesHostPath(x.device()) ? ScaledFunction::apply(x, factor) : x * factor;
 }
 
 at::Tensor sigmoid(const at::Tensor& x)
 {
-    return x.is_cpu() ? SigmoidFunction::apply(x) : at::sigmoid(x);
+    return takesHostPath(x.device()) ? SigmoidFunction::apply(x) : at::sigmoid(x);
 }
 
 at::Tensor silu(const at::Tensor& x)
 {
-    return x.is_cpu() ? SiluFunction::apply(x) : at::silu(x);
+    return takesHostPath(x.device()) ? SiluFunction::apply(x) : at::silu(x);
 }
 
 at::Tensor gelu(const at::Tensor& x)
 {
-    return x.is_cpu() ? GeluFunction::apply(x, false) : at::gelu(x);
+    return takesHostPath(x.device()) ? GeluFunction::apply(x, false) : at::gelu(x);
 }
 
 at::Tensor geluTanh(const at::Tensor& x)
 {
-    return x.is_cpu() ? GeluFunction::apply(x, true) : at::gelu(x, kByTanh);
+    return takesHostPath(x.device()) ? GeluFunction::apply(x, true) : at::gelu(x, kByTanh);
 }
 
 at::Tensor power(const at::Tensor& base, const at::Tensor& exponent)
 {
-    if (!base.is_cpu()) {
+    if (!takesHostPath(base.device())) {
         return at::pow(base, exponent);
     }
     const std::vector<std::int64_t> shape = at::infer_size(base.sizes(), exponent.sizes());
@@ -389,20 +391,20 @@ at::Tensor power(const at::Tensor& base, const at::Tensor& exponent)
 
 at::Tensor softmax(const at::Tensor& x, std::int64_t dimension)
 {
-    return x.is_cpu() ? SoftmaxFunction::apply(x, dimension) : at::softmax(x, dimension);
+    return takesHostPath(x.device()) ? SoftmaxFunction::apply(x, dimension) : at::softmax(x, dimension);
 }
 
 at::Tensor layerNorm(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, double epsilon)
 {
-    return x.is_cpu() ? LayerNormFunction::apply(x, weight, unlessUndefined(bias), epsilon)
-                      : at::layer_norm(x, {x.size(-1)}, weight, bias, epsilon);
+    return takesHostPath(x.device()) ? LayerNormFunction::apply(x, weight, unlessUndefined(bias), epsilon)
+                                     : at::layer_norm(x, {x.size(-1)}, weight, bias, epsilon);
 }
 
 at::Tensor convolution(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, std::int64_t groups)
 {
     const std::optional<at::Tensor> added = unlessUndefined(bias);
-    return x.is_cpu() ? ConvolutionFunction::apply(x, weight, added, groups)
-                      : at::conv1d(x, weight, added, 1, at::IntArrayRef{0}, 1, groups);
+    return takesHostPath(x.device()) ? ConvolutionFunction::apply(x, weight, added, groups)
+                                     : at::conv1d(x, weight, added, 1, at::IntArrayRef{0}, 1, groups);
 }
 
 } // namespace residua::engine

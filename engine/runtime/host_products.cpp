@@ -2,6 +2,7 @@
 #include "engine/runtime/host_products.h"
 
 #include "engine/api/environment.h"
+#include "engine/runtime/host_path.h"
 
 #include <ATen/core/List.h>
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -63,7 +64,7 @@ bool productBitsAreFixed(ProductType type)
 bool multipliesAsFloat(const at::Tensor& x)
 {
     static const bool narrow = processorMultipliesBfloat16();
-    return !narrow && x.is_cpu() && x.scalar_type() == at::kBFloat16;
+    return !narrow && takesHostPath(x.device()) && x.scalar_type() == at::kBFloat16;
 }
 
 at::Tensor product(const at::Tensor& a, const at::Tensor& b)

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/ops/transformer_kernels.h"
+
+#include "engine/runtime/host_path.h"
+
+#include <c10/core/DeviceGuard.h>
+#include <c10/util/Exception.h>
+
+namespace residua::engine {
+namespace {
+
+using kernels::CudaKernels;
+using kernels::Status;
+
+const CudaKernels& tableOn(c10::Device device)
+{
+    const DeviceKernels& own = kernelsOn(device);
+    TORCH_CHECK(own.table != nullptr, "no CUDA kernels: ", own.why);
+    return *own.table;
+}
+
+template <class Call>
+void run(const char* name, c10::Device device, const Call& call, Status (*onCpu)(const Call&, const kernels::Parallel&),
+         Status (*CudaKernels::*onGpu)(const Call&, void*))
+{
+    if (device.is_cpu()) {
+        checkKernel(onCpu(call, torchThreads()), name);
+        return;
+    }
+    const CudaKernels& table = tableOn(device);
+    const c10::DeviceGuard current(device); // kernels run on the current device
+    checkKernel((table.*onGpu)(call, currentStream(device)), name, &table);
+}
+
+} // namespace
+
+bool hasTransformerKernels(c10::Device device)
+{
+    return takesHostPath(device) || kernelsOn(device).table != nullptr;
+}
+
+void runKernel(c10::Device device, const kernels::RmsNormForward& norm)
+{
+    run("rmsNormForward", device, norm, kernels::rmsNormForward, &CudaKernels::rmsNormForward);
+}
+
+void runKernel(c10::Device device, const kernels::RmsNormBackward& norm)
+{
+    run("rmsNormBackward", device, norm, kernels::rmsNormBackward, &CudaKernels::rmsNormBackward);
+}
+
+void runKernel(c10::Device device, const kernels::SwigluForward& swiglu)
+{
+    run("swigluForward", device, swiglu, kernels::swigluForward, &CudaKernels::swigluForward);
+}
+
+void runKernel(c10::Device device, const kernels::SwigluBackward& swiglu)
+{
+    run("swigluBackward", device, swiglu, kernels::swigluBackward, &CudaKernels::swigluBackward);
+}
+
+void runKernel(c10::Device device, const kernels::Rotary& rotary)
+{
+    run("rotary", device, rotary, kernels::rotary, &CudaKernels::rotary);
+}
+
+void runKernel(c10::Device device, const kernels::CrossEntropy& entropy)
+{
+    run("crossEntropy", device, entropy, kernels::crossEntropy, &CudaKernels::crossEntropy);
+}
+
+std::size_t workspaceOf(c10::Device device, const kernels::RmsNormBackward& norm)
+{
+    return device.is_cpu() ? kernels::rmsNormBackwardWorkspace(norm) : tableOn(device).rmsNormBackwardWorkspace(norm);
+}
+
+} // namespace residua::engine

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/runtime/compute.h"
+#include "kernels/transformer.h"
+
+#include <c10/core/Device.h>
+
+#include <cstddef>
+
+namespace residua::engine {
+
+/// True if the kernels of transformer.h are used for tensors on `device`: on the CPU, unless the paths of GPUs are
+/// under test, and on a GPU where our CUDA kernels run.
+[[nodiscard]] bool hasTransformerKernels(c10::Device device);
+
+/// These run a kernel on `device`, whose memory all pointers are of: on LibTorch's threads, or in the device's current
+/// stream. Throw c10::Error if it refuses or fails.
+void runKernel(c10::Device device, const kernels::RmsNormForward& norm);
+void runKernel(c10::Device device, const kernels::RmsNormBackward& norm);
+void runKernel(c10::Device device, const kernels::SwigluForward& swiglu);
+void runKernel(c10::Device device, const kernels::SwigluBackward& swiglu);
+void runKernel(c10::Device device, const kernels::Rotary& rotary);
+void runKernel(c10::Device device, const kernels::CrossEntropy& entropy);
+
+/// Bytes of workspace that the backward of RMSNorm needs on `device`.
+[[nodiscard]] std::size_t workspaceOf(c10::Device device, const kernels::RmsNormBackward& norm);
+
+} // namespace residua::engine
