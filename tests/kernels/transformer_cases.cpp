@@ -16,27 +16,6 @@ namespace {
 using kernels::DataType;
 using kernels::Status;
 
-constexpr DataType kTypes[] = {DataType::float32, DataType::bfloat16, DataType::float64};
-
-DataType accumulator(DataType type)
-{
-    return type == DataType::float64 ? DataType::float64 : DataType::float32;
-}
-
-double tolerance(DataType type)
-{
-    return type == DataType::float64 ? 1e-13 : type == DataType::float32 ? 3e-6 : 0x1p-8;
-}
-
-Values randomValues(std::size_t count, DataType type, unsigned seed, double spread = 1)
-{
-    std::mt19937_64 random(seed);
-    Values values(count);
-    for (double& value : values)
-        value = spread * symmetric(random);
-    return rounded(values, type);
-}
-
 void check(Status status)
 {
     if (status != Status::ok)
@@ -44,16 +23,17 @@ void check(Status status)
 }
 
 /// A tensor in a backend's memory.
-class Buffer {
+class DeviceBuffer {
 public:
-    Buffer(MixBackend& backend, const Values& values, DataType type)
+    DeviceBuffer(MixBackend& backend, const Values& values, DataType type)
         : m_backend(backend), m_type(type), m_count(values.size())
     {
         const std::vector<char> bytes = encode(values, type);
         m_data = backend.upload(bytes.data(), bytes.size());
     }
     /// Filled with NaN, which no kernel may leave.
-    Buffer(MixBackend& backend, std::size_t count, DataType type) : Buffer(backend, Values(count, std::nan("")), type)
+    DeviceBuffer(MixBackend& backend, std::size_t count, DataType type)
+        : DeviceBuffer(backend, Values(count, std::nan("")), type)
     {
     }
 
@@ -90,11 +70,6 @@ std::string nameOf(DataType type)
     return type == DataType::float64 ? "float64" : type == DataType::float32 ? "float32" : "bfloat16";
 }
 
-double silu(double value)
-{
-    return value / (1 + std::exp(-value));
-}
-
 struct NormCase {
     DataType type;
     bool bfloat16Output;
@@ -110,28 +85,28 @@ struct NormCase {
     }
 };
 
-struct NormResult {
+struct NormOutcome {
     Values normalised; ///< x, or the sum as it was stored
     Values y, rstd, xGrad, weightGrad;
 };
 
-constexpr double kEpsilon = 1e-5;
+constexpr double kNormEpsilon = 1e-5;
 
-NormResult runNorm(const TransformerKernels& kernels, const NormCase& norm, const Values& weight, const Values& yGrad,
-                   const Values& sumGrad)
+NormOutcome runNorm(const TransformerKernels& kernels, const NormCase& norm, const Values& weight, const Values& yGrad,
+                    const Values& sumGrad)
 {
     const auto memory = kernels.memory();
     const std::size_t count = std::size_t(norm.tokens) * norm.width;
     const DataType single = accumulator(norm.type);
-    const Buffer x(*memory, randomValues(count, norm.type, 1), norm.type);
-    const Buffer residual(*memory, randomValues(count, norm.type, 2), norm.type);
-    const Buffer weights(*memory, weight, single);
-    const Buffer sum(*memory, count, norm.type), y(*memory, count, norm.outputType());
-    const Buffer rstd(*memory, std::size_t(norm.tokens), single);
+    const DeviceBuffer x(*memory, randomValues(count, norm.type, 1), norm.type);
+    const DeviceBuffer residual(*memory, randomValues(count, norm.type, 2), norm.type);
+    const DeviceBuffer weights(*memory, weight, single);
+    const DeviceBuffer sum(*memory, count, norm.type), y(*memory, count, norm.outputType());
+    const DeviceBuffer rstd(*memory, std::size_t(norm.tokens), single);
     const kernels::RmsNormForward forward{norm.type,
                                           norm.tokens,
                                           norm.width,
-                                          kEpsilon,
+                                          kNormEpsilon,
                                           x.data(),
                                           norm.residual ? residual.data() : nullptr,
                                           norm.weight ? weights.data() : nullptr,
@@ -140,11 +115,12 @@ NormResult runNorm(const TransformerKernels& kernels, const NormCase& norm, cons
                                           rstd.data(),
                                           norm.bfloat16Output};
     check(kernels.rmsNormForward(forward));
-    const Buffer& normalised = norm.residual ? sum : x;
-    const Buffer dy(*memory, yGrad, norm.outputType());
+    const DeviceBuffer& normalised = norm.residual ? sum : x;
+    const DeviceBuffer dy(*memory, yGrad, norm.outputType());
     // The gradient of the sum, which the kernel replaces by that of x.
-    const Buffer dx = norm.sumGrad ? Buffer(*memory, sumGrad, norm.type) : Buffer(*memory, count, norm.type);
-    const Buffer dweight(*memory, std::size_t(norm.width), single);
+    const DeviceBuffer dx =
+        norm.sumGrad ? DeviceBuffer(*memory, sumGrad, norm.type) : DeviceBuffer(*memory, count, norm.type);
+    const DeviceBuffer dweight(*memory, std::size_t(norm.width), single);
     kernels::RmsNormBackward backward{norm.type,
                                       norm.tokens,
                                       norm.width,
@@ -157,18 +133,18 @@ NormResult runNorm(const TransformerKernels& kernels, const NormCase& norm, cons
                                       norm.weight ? dweight.data() : nullptr};
     backward.bfloat16Output = norm.bfloat16Output;
     backward.workspaceBytes = kernels.rmsNormBackwardWorkspace(backward);
-    const Buffer workspace(*memory, backward.workspaceBytes / elementBytes(single), single);
+    const DeviceBuffer workspace(*memory, backward.workspaceBytes / elementBytes(single), single);
     backward.workspace = workspace.data();
     check(kernels.rmsNormBackward(backward));
     return {normalised.values(), y.values(), rstd.values(), dx.values(), norm.weight ? dweight.values() : Values()};
 }
 
 /// The composition for the tensor that was normalised.
-NormResult referenceNorm(const NormCase& norm, const Values& x, const Values& weight, const Values& yGrad,
-                         const Values& sumGrad)
+NormOutcome referenceNorm(const NormCase& norm, const Values& x, const Values& weight, const Values& yGrad,
+                          const Values& sumGrad)
 {
     const auto width = std::size_t(norm.width);
-    NormResult want{x, Values(x.size()), {}, Values(x.size()), Values(norm.weight ? width : 0)};
+    NormOutcome want{x, Values(x.size()), {}, Values(x.size()), Values(norm.weight ? width : 0)};
     for (std::size_t row = 0; row < x.size(); row += width) {
         double squares = 0;
         double product = 0;
@@ -176,7 +152,7 @@ NormResult referenceNorm(const NormCase& norm, const Values& x, const Values& we
             squares += x[row + c] * x[row + c];
             product += yGrad[row + c] * (norm.weight ? weight[c] : 1) * x[row + c];
         }
-        const double rstd = 1 / std::sqrt(squares / norm.width + kEpsilon);
+        const double rstd = 1 / std::sqrt(squares / norm.width + kNormEpsilon);
         want.rstd.push_back(rstd);
         for (std::size_t c = 0; c < width; ++c) {
             const double scale = norm.weight ? weight[c] : 1;
@@ -196,8 +172,8 @@ std::string checkNorm(const TransformerKernels& kernels, const NormCase& norm)
     const Values weight = randomValues(std::size_t(norm.width), accumulator(norm.type), 3);
     const Values yGrad = randomValues(count, norm.outputType(), 4);
     const Values sumGrad = randomValues(count, norm.type, 5);
-    const NormResult got = runNorm(kernels, norm, weight, yGrad, sumGrad);
-    const NormResult want = referenceNorm(norm, got.normalised, weight, yGrad, sumGrad);
+    const NormOutcome got = runNorm(kernels, norm, weight, yGrad, sumGrad);
+    const NormOutcome want = referenceNorm(norm, got.normalised, weight, yGrad, sumGrad);
     Values sum = randomValues(count, norm.type, 1);
     const Values residual = randomValues(count, norm.type, 2);
     for (std::size_t i = 0; i < count && norm.residual; ++i)
@@ -225,9 +201,10 @@ std::string checkSwigluCase(const TransformerKernels& kernels, const SwigluCase&
     const std::size_t second = swiglu.joined ? width : count;
     const Values both = randomValues(2 * count, swiglu.type, 6, 6);
     const Values grads = randomValues(count, swiglu.type, 7);
-    const Buffer in(*memory, both, swiglu.type), out(*memory, count, swiglu.type), grad(*memory, grads, swiglu.type);
-    const Buffer apart(*memory, 2 * count, swiglu.type);
-    const Buffer& inGrad = swiglu.joined ? in : apart;
+    const DeviceBuffer in(*memory, both, swiglu.type), out(*memory, count, swiglu.type),
+        grad(*memory, grads, swiglu.type);
+    const DeviceBuffer apart(*memory, 2 * count, swiglu.type);
+    const DeviceBuffer& inGrad = swiglu.joined ? in : apart;
     check(kernels.swigluForward(
         {swiglu.type, swiglu.tokens, swiglu.width, in.data(), in.at(second), std::int64_t(stride), out.data()}));
     check(kernels.swigluBackward({swiglu.type, swiglu.tokens, swiglu.width, in.data(), in.at(second),
@@ -273,9 +250,9 @@ std::string checkRotaryCase(const TransformerKernels& kernels, const RotaryCase&
         }
     const DataType single = accumulator(rotary.type);
     const Values x = randomValues(count, rotary.type, 8);
-    const Buffer cosines(*memory, cosine, single), sines(*memory, sine, single);
-    const Buffer in(*memory, x, rotary.type), apart(*memory, count, rotary.type);
-    const Buffer& out = rotary.inPlace ? in : apart;
+    const DeviceBuffer cosines(*memory, cosine, single), sines(*memory, sine, single);
+    const DeviceBuffer in(*memory, x, rotary.type), apart(*memory, count, rotary.type);
+    const DeviceBuffer& out = rotary.inPlace ? in : apart;
     const std::int64_t width = rotary.width;
     const kernels::RotaryStrides inStrides{std::int64_t(rotary.time) * row, row, width};
     const kernels::RotaryStrides outStrides =
@@ -352,10 +329,10 @@ EntropyResult runEntropy(const TransformerKernels& kernels, const EntropyCase& e
     const auto memory = kernels.memory();
     const DataType single = accumulator(entropy.type);
     const Values values = entropyLogits(entropy);
-    const Buffer logits(*memory, values, entropy.type), apart(*memory, values, entropy.type);
-    const Buffer loss(*memory, std::size_t(entropy.tokens), single);
-    const Buffer rowWeight(*memory, weights, single), gradScale(*memory, Values{scale}, single);
-    const Buffer& grad = entropy.wanted == Wanted::InPlace ? logits : apart;
+    const DeviceBuffer logits(*memory, values, entropy.type), apart(*memory, values, entropy.type);
+    const DeviceBuffer loss(*memory, std::size_t(entropy.tokens), single);
+    const DeviceBuffer rowWeight(*memory, weights, single), gradScale(*memory, Values{scale}, single);
+    const DeviceBuffer& grad = entropy.wanted == Wanted::InPlace ? logits : apart;
     kernels::CrossEntropy call;
     call.dataType = entropy.type;
     call.targetType = entropy.index;
@@ -417,7 +394,7 @@ std::string checkEntropyEdges(const TransformerKernels& kernels)
     const double infinite = std::numeric_limits<double>::infinity();
     const Values values = {1, 2, 3, -infinite, 0, 0, 1, 2, 3};
     const std::vector<std::int64_t> targets = {3, 1, -1};
-    const Buffer logits(*memory, values, DataType::float32), loss(*memory, std::size_t(3), DataType::float32);
+    const DeviceBuffer logits(*memory, values, DataType::float32), loss(*memory, std::size_t(3), DataType::float32);
     kernels::CrossEntropy call;
     call.tokens = 3;
     call.classes = 3;
@@ -436,6 +413,15 @@ std::string checkEntropyEdges(const TransformerKernels& kernels)
 }
 
 } // namespace
+
+Values randomValues(std::size_t count, DataType type, unsigned seed, double spread)
+{
+    std::mt19937_64 random(seed);
+    Values values(count);
+    for (double& value : values)
+        value = spread * symmetric(random);
+    return rounded(values, type);
+}
 
 TransformerKernels cpuTransformerKernels()
 {
@@ -482,12 +468,15 @@ TransformerKernels transformerKernelsOf(const kernels::CudaKernels& table)
 
 std::string checkRmsNorm(const TransformerKernels& kernels)
 {
-    // Rows of one warp and of a block, rows longer than registers hold, and more rows than blocks.
-    constexpr int kShapes[][2] = {{1, 1},    {3, 7},     {5, 64},   {300, 37}, {2, 257},
-                                  {70, 768}, {19, 2048}, {3, 5000}, {2, 9000}, {1500, 136}};
+    // Rows of one warp and of a block, rows longer than registers hold, and more rows than blocks take at once.
+    constexpr int kShapes[][2] = {{1, 1},    {3, 7},    {5, 64},   {40, 37},  {2, 257},   {9, 768},
+                                  {3, 2048}, {2, 4104}, {1, 8200}, {2200, 8}, {1100, 130}};
     for (const auto& [tokens, width] : kShapes)
         for (int options = 0; options < 8; ++options)
             for (int form = 0; form < (kernels.mixedTypes ? 4 : 3); ++form) {
+                const bool large = tokens * width > 4096;
+                if (large && options != 0 && options != 7)
+                    continue;
                 const NormCase norm{form < 3 ? kTypes[form] : DataType::float32,
                                     form == 3,
                                     tokens,
@@ -504,7 +493,7 @@ std::string checkRmsNorm(const TransformerKernels& kernels)
 std::string checkSwiglu(const TransformerKernels& kernels)
 {
     for (const DataType type : kTypes)
-        for (const auto& [tokens, width] : {std::pair{1, 1}, {9, 5}, {9, 16}, {13, 67}, {30, 512}, {3, 2816}})
+        for (const auto& [tokens, width] : {std::pair{1, 1}, {9, 5}, {9, 16}, {13, 67}, {3, 2816}})
             for (const bool joined : {false, true})
                 if (std::string text = checkSwigluCase(kernels, {type, tokens, width, joined}); !text.empty())
                     return text;
@@ -530,17 +519,18 @@ std::string checkCrossEntropy(const TransformerKernels& kernels)
 {
     int turn = 0;
     for (const DataType type : kTypes)
-        for (const int classes : {1, 3, 7, 64, 257, 1000, 5003, 32768})
+        for (const int classes : {1, 3, 7, 64, 257, 2051, 20000})
             for (const int padding : {0, 3, 24})
                 for (const Wanted wanted : {Wanted::Loss, Wanted::Grad, Wanted::LossAndGrad, Wanted::InPlace}) {
+                    const bool large = classes > 10000;
+                    if (large && (wanted != Wanted::InPlace || padding == 24))
+                        continue;
                     ++turn;
-                    const EntropyCase entropy{type,
-                                              turn % 3 == 0 ? kernels::IndexType::int32 : kernels::IndexType::int64,
-                                              classes > 10000 ? 5 : 12,
-                                              classes,
-                                              padding,
-                                              wanted,
-                                              turn % 2 == 0};
+                    const EntropyCase entropy{
+                        type,          turn % 3 == 0 ? kernels::IndexType::int32 : kernels::IndexType::int64,
+                        large ? 2 : 8, classes,
+                        padding,       wanted,
+                        turn % 2 == 0};
                     if (std::string text = checkEntropyCase(kernels, entropy); !text.empty())
                         return text;
                 }
@@ -549,15 +539,15 @@ std::string checkCrossEntropy(const TransformerKernels& kernels)
 
 std::string checkRepeats(const TransformerKernels& kernels)
 {
-    const NormCase norm{DataType::float32, false, 3000, 768, true, true, true};
+    const NormCase norm{DataType::float32, false, 2200, 40, true, true, true};
     const std::size_t count = std::size_t(norm.tokens) * norm.width;
     const Values weight = randomValues(std::size_t(norm.width), DataType::float32, 3);
     const Values grad = randomValues(count, DataType::float32, 4);
-    const NormResult once = runNorm(kernels, norm, weight, grad, grad);
-    const NormResult again = runNorm(kernels, norm, weight, grad, grad);
+    const NormOutcome once = runNorm(kernels, norm, weight, grad, grad);
+    const NormOutcome again = runNorm(kernels, norm, weight, grad, grad);
     if (once.y != again.y || once.xGrad != again.xGrad || once.weightGrad != again.weightGrad)
         return norm.name();
-    const EntropyCase entropy{DataType::float32, kernels::IndexType::int64, 40, 5003, 0, Wanted::LossAndGrad, false};
+    const EntropyCase entropy{DataType::float32, kernels::IndexType::int64, 8, 2051, 0, Wanted::LossAndGrad, false};
     const EntropyResult lossOnce = runEntropy(kernels, entropy, {}, 1);
     const EntropyResult lossAgain = runEntropy(kernels, entropy, {}, 1);
     return lossOnce.loss == lossAgain.loss && lossOnce.grad == lossAgain.grad ? "" : "crossEntropy";

@@ -6,11 +6,34 @@
 #include "kernels/transformer.h"
 #include "tests/kernels/mix_harness.h"
 
+#include <cmath>
 #include <functional>
 #include <memory>
 #include <string>
 
 namespace residua::tests {
+
+inline constexpr kernels::DataType kTypes[] = {kernels::DataType::float32, kernels::DataType::bfloat16,
+                                               kernels::DataType::float64};
+
+/// The type of weights and saved scalars.
+[[nodiscard]] inline kernels::DataType accumulator(kernels::DataType type)
+{
+    return type == kernels::DataType::float64 ? kernels::DataType::float64 : kernels::DataType::float32;
+}
+
+[[nodiscard]] inline double tolerance(kernels::DataType type)
+{
+    return type == kernels::DataType::float64 ? 1e-13 : type == kernels::DataType::float32 ? 3e-6 : 0x1p-8;
+}
+
+/// Uniform on [-spread, spread), rounded to the type.
+[[nodiscard]] Values randomValues(std::size_t count, kernels::DataType type, unsigned seed, double spread = 1);
+
+[[nodiscard]] inline double silu(double value)
+{
+    return value / (1 + std::exp(-value));
+}
 
 /// The kernels of a backend, and its memory.
 struct TransformerKernels {
