@@ -125,11 +125,11 @@ traces() {
 }
 
 memory_check() {
-  RESIDUA_REDUCED_CASES=1 ours compute-sanitizer --tool memcheck --error-exitcode 9 "$bundle/bin/kernels_tst_cuda_depth_mix" | tail -n 30
+  RESIDUA_CASE_STRIDE=13 ours compute-sanitizer --tool memcheck --error-exitcode 9 "$bundle/bin/kernels_tst_cuda_depth_mix" | tail -n 30
 }
 
 race_check() {
-  RESIDUA_REDUCED_CASES=1 ours compute-sanitizer --tool racecheck --error-exitcode 9 "$bundle/bin/kernels_tst_cuda_depth_mix" | tail -n 30
+  RESIDUA_CASE_STRIDE=13 ours compute-sanitizer --tool racecheck --error-exitcode 9 "$bundle/bin/kernels_tst_cuda_depth_mix" | tail -n 30
 }
 
 # From the terminal, as a user: trains, stops with a checkpoint, resumes to the same weights, runs out of memory, goes on.
