@@ -90,9 +90,9 @@ Folder readRuns(const std::filesystem::path& folder)
     return {std::move(runs), std::move(faults)};
 }
 
-Curve curveOf(std::size_t i, const std::vector<MetricPoint>& points)
+Curve curveOf(const std::string& name, std::size_t i, const std::vector<MetricPoint>& points)
 {
-    return {"", points, i / kPageColours % 2 == 0 ? Stroke::Solid : Stroke::Dashed, i % kPageColours};
+    return {name, points, i / kPageColours % 2 == 0 ? Stroke::Solid : Stroke::Dashed, i % kPageColours};
 }
 
 /// Log where every value is above 0 and they span more than two decades.
@@ -266,7 +266,7 @@ void ComparisonPage::losses(const char* title, std::vector<MetricPoint> Compared
 {
     PlotSpec spec{title, "step", "loss", {}};
     for (std::size_t i = 0; i < m_runs.size(); ++i) {
-        spec.curves.push_back(curveOf(i, m_runs[i].*curve));
+        spec.curves.push_back(curveOf(m_runs[i].label, i, m_runs[i].*curve));
     }
     spec.yScale = scaleFor(spec.curves);
     if (const std::string svg = svgPlot(spec); !svg.empty()) {
@@ -291,7 +291,8 @@ void ComparisonPage::lossesByTime()
             continue;
         }
         const LossAxis axis = byTime(m_runs[i].seconds);
-        spec.curves.push_back(curveOf(i, placed(axis, validated ? m_runs[i].validation : m_runs[i].loss)));
+        spec.curves.push_back(
+            curveOf(m_runs[i].label, i, placed(axis, validated ? m_runs[i].validation : m_runs[i].loss)));
         spec.xUnit = axis.unit;
     }
     spec.yScale = scaleFor(spec.curves);
@@ -319,7 +320,7 @@ void ComparisonPage::costs()
         if (!finalLoss(m_runs[i].info)) {
             continue;
         }
-        Curve point = curveOf(i, {pointOf(i)});
+        Curve point = curveOf(m_runs[i].label, i, {pointOf(i)});
         point.stroke = Stroke::Dots;
         spec.curves.push_back(point);
     }

@@ -198,6 +198,10 @@ private slots:
         QVERIFY(page.ok());
         const QString html = QString::fromStdString(*page);
         QVERIFY(html.contains("3 runs: 1 finished, 1 stopped, 1 failed"));
+        const QString losses = html.section("aria-label='Training loss'", 1, 1).section("</svg>", 0, 0);
+        for (const char* const run : {">done<", ">half<", ">wild<"}) {
+            QVERIFY2(losses.contains(QLatin1String(run)), run); // the figure has its legend
+        }
         QVERIFY(html.contains("stopped at step 12 of 40"));
         QVERIFY(html.contains("failed at step 12: the loss is NaN"));
         const QString table = html.section("<table>", 1, 1).section("</table>", 0, 0);

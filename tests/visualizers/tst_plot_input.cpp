@@ -5,6 +5,7 @@
 #include "visualizers/heatmap/heatmap_view.h"
 #include "visualizers/heatmap/shown_matrices.h"
 #include "visualizers/pareto/pareto_view.h"
+#include "visualizers/plot/reading_table.h"
 #include "visualizers/runs/loss_view.h"
 #include "visualizers/runs/metrics_view.h"
 
@@ -111,10 +112,10 @@ private slots:
             QTest::mouseMove(m_plot, pointAt(step));
             QTRY_VERIFY(reading().startsWith(QString("step %1\n").arg(std::floor(step))));
             m_plot->replot();
-            const QCPItemText* text = readingItem();
-            QCOMPARE(text->layer()->name(), QString("overlay"));
-            QVERIFY(text->left->pixelPosition().x() >= m_plot->axisRect()->left());
-            QVERIFY(text->right->pixelPosition().x() <= m_plot->axisRect()->right() + 1);
+            const ReadingTable* table = readingItem();
+            QCOMPARE(table->layer()->name(), QString("overlay"));
+            QVERIFY(table->rect().left() >= m_plot->axisRect()->left());
+            QVERIFY(table->rect().right() <= m_plot->axisRect()->right() + 1);
         }
     }
 
@@ -268,15 +269,10 @@ private:
     }
 
     /// Beside the crosshair; null where there is none.
-    [[nodiscard]] const QCPItemText* readingItem() const
+    [[nodiscard]] const ReadingTable* readingItem() const
     {
-        for (int i = 0; i < m_plot->itemCount(); ++i) {
-            const auto* text = qobject_cast<QCPItemText*>(m_plot->item(i));
-            if (text && text->visible() && text->text().startsWith("step ")) {
-                return text;
-            }
-        }
-        return nullptr;
+        const auto* table = m_plot->findChild<ReadingTable*>();
+        return table && table->visible() ? table : nullptr;
     }
 
     [[nodiscard]] QString reading() const { return readingItem() ? readingItem()->text() : QString(); }

@@ -3,6 +3,7 @@
 #include "engine/results/run_reader.h"
 #include "tests/support/test_program.h"
 #include "tests/visualizers/begun_run.h"
+#include "tests/visualizers/legend_of.h"
 #include "visualizers/runs/loss_view.h"
 
 #include <QApplication>
@@ -28,19 +29,6 @@ std::vector<StepRecord> stepsOf(std::int64_t from, std::int64_t to)
     return steps;
 }
 
-QStringList namesIn(const LossView& view)
-{
-    QStringList names;
-    const auto* plot = view.findChild<QCustomPlot*>();
-    for (int i = 0; i < plot->legend->itemCount(); ++i) {
-        if (auto* item = qobject_cast<QCPPlottableLegendItem*>(plot->legend->item(i))) { // else a free place
-            names << item->plottable()->name();
-        }
-    }
-    names.sort();
-    return names;
-}
-
 /// Wide enough for whole names.
 void show(LossView& view)
 {
@@ -64,7 +52,7 @@ private slots:
         view.findChild<QSlider*>("smoothing")->setValue(0);
         begin(runs, "a", {.name = "first"});
         runs.add("a", {.steps = stepsOf(1, 4), .validations = {{2, 2.5}, {4, 2.25}}});
-        QCOMPARE(namesIn(view), (QStringList{"first, training", "first, validation"}));
+        QCOMPARE(legendOf(view), (QStringList{"first", "training", "validation"}));
         QCOMPARE(view.csv().section('\n', 0, 0), QString("run,step,training,smoothed,validation"));
         const auto drawnWith = [&view](Qt::PenStyle line) {
             auto* plot = view.findChild<QCustomPlot*>();
@@ -77,15 +65,14 @@ private slots:
         };
         QCOMPARE(drawnWith(Qt::DotLine), 0);
         runs.add("a", {.metrics = {{residua::engine::metric::kStageLoss, {{2, 2.75}, {4, 2.5}}}}});
-        QCOMPARE(namesIn(view),
-                 (QStringList{"first, training", "first, validation", "first, validation of the stage"}));
+        QCOMPARE(legendOf(view), (QStringList{"first", "training", "validation", "validation of the stage"}));
         QCOMPARE(drawnWith(Qt::DotLine), 2);
         const QStringList lines = view.csv().split('\n');
         QCOMPARE(lines[0], QString("run,step,training,smoothed,validation,validation of the stage"));
         QCOMPARE(lines[1], QString("\"first\",1,5,,,"));
         QCOMPARE(lines[2], QString("\"first\",2,3,,2.5,2.75"));
         runs.add("a", {.steps = stepsOf(2, 3)}); // gone on with from an earlier checkpoint
-        QCOMPARE(namesIn(view), (QStringList{"first, training"}));
+        QCOMPARE(legendOf(view), (QStringList{"first"}));
     }
 
     /// Where runs differ in their seeds alone, one curve is the mean of the stage's loss, as it is of the other losses.
@@ -100,7 +87,7 @@ private slots:
                            .validations = {{2, 2.5}},
                            .metrics = {{residua::engine::metric::kStageLoss, {{2, *run == 'a' ? 2.0 : 3.0}}}}});
         }
-        QCOMPARE(namesIn(view).filter("staged, 2 seeds, validation of the stage").size(), 1);
+        QCOMPARE(legendOf(view), (QStringList{"staged, 2 seeds", "training", "validation", "validation of the stage"}));
     }
 
     /// What the run took at the border is shown as it is, not as a mean of the steps around it.

@@ -62,6 +62,7 @@ HeatmapGrid::HeatmapGrid(const QString& invitation, QWidget* parent)
     m_labels->setClipToAxisRect(true);
     m_outline->setVisible(false);
     connect(this, &QCustomPlot::mouseMove, this, [this](QMouseEvent* event) { hover(event->position()); });
+    connect(this, &Plot::pointerLeft, this, [this] { point(-1, -1); });
     setAnyVisible(false);
 }
 

@@ -3,8 +3,10 @@
 
 #include "projects/studies/pareto_front.h"
 #include "resources/axis.h"
+#include "visualizers/pareto/front_names.h"
 #include "visualizers/plot/plot.h"
 #include "visualizers/plot/plot_controls.h"
+#include "visualizers/plot/plot_legend.h"
 #include "visualizers/plot/plot_style.h"
 #include "visualizers/plot/short_ticker.h"
 #include "visualizers/runs/shown_runs.h"
@@ -81,7 +83,7 @@ public:
     /// Gives up a person's zoom.
     void showAll();
 
-    QCustomPlot* plot;
+    Plot* plot;
     QComboBox* cost;
     QComboBox* scale;
     QComboBox* measure;
@@ -110,7 +112,8 @@ private:
     void fit();
     void drawPoints(const std::vector<std::size_t>& best);
     void drawNames(const std::vector<std::size_t>& best);
-    void spreadNames();
+    void fillLegend();
+    void hideName();
     [[nodiscard]] std::ptrdiff_t runAt(QPointF position) const;
 
     [[nodiscard]] bool isChosen(const ParetoRun& run) const { return run.key.toStdString() == m_shown.chosen(); }
@@ -124,7 +127,7 @@ private:
     QCPGraph* m_chosen;
     QCPItemText* m_name;
     bool m_following = true; ///< everything is shown until a person zooms
-    std::vector<QCPItemText*> m_labels;
+    FrontNames m_names;
 };
 
 ParetoView::Impl::Impl(ShownRuns& shown, ParetoView* view)
@@ -140,19 +143,16 @@ ParetoView::Impl::Impl(ShownRuns& shown, ParetoView* view)
       m_unfinished(plot->addGraph()),
       m_line(new QCPCurve(plot->xAxis, plot->yAxis)),
       m_chosen(plot->addGraph()),
-      m_name(new QCPItemText(plot))
+      m_name(new QCPItemText(plot)),
+      m_names(*plot)
 {
     for (QCPGraph* graph : {m_others, m_best, m_unfinished, m_chosen}) {
         graph->setLineStyle(QCPGraph::lsNone);
         graph->setAdaptiveSampling(false);
     }
-    m_others->setName(tr("runs"));
-    m_best->setName(tr("Pareto front"));
-    m_unfinished->setName(tr("not finished"));
-    m_line->removeFromLegend();
-    m_chosen->removeFromLegend();
     plot->setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
-    plot->axisRect()->insetLayout()->setInsetAlignment(0, Qt::AlignTop | Qt::AlignRight);
+    new PlotLegend(*plot); // the plot has it
+    m_name->setLayer(QStringLiteral("overlay"));
     m_name->setVisible(false);
     m_name->setPadding(QMargins(6, 4, 6, 4));
     m_name->setTextAlignment(Qt::AlignLeft);
@@ -201,10 +201,13 @@ void ParetoView::Impl::connectControls()
     for (QComboBox* box : {cost, scale, measure}) {
         QObject::connect(box, &QComboBox::currentIndexChanged, m_view, [this] { showAll(); });
     }
-    QObject::connect(plot, &QCustomPlot::afterLayout, m_view, [this] { spreadNames(); });
     QObject::connect(plot, &QCustomPlot::mouseDoubleClick, m_view, [this] { showAll(); });
     QObject::connect(plot, &QCustomPlot::mouseWheel, m_view, [this] { m_following = false; });
     QObject::connect(plot, &QCustomPlot::mouseMove, m_view, [this](QMouseEvent* event) { hover(event->position()); });
+    QObject::connect(plot, &Plot::pointerLeft, m_view, [this] {
+        hideName();
+        replotSoon(*plot);
+    });
     QObject::connect(plot, &QCustomPlot::mousePress, m_view, [this](QMouseEvent* event) {
         const std::ptrdiff_t run = runAt(event->position());
         if (event->button() == Qt::LeftButton && run >= 0) {
@@ -228,8 +231,7 @@ void ParetoView::Impl::show()
     const bool any = std::ranges::any_of(runs, [this](const ParetoRun& run) { return isShown(run); });
     empty->setVisible(!any);
     plot->axisRect()->setVisible(any);
-    plot->legend->setVisible(any);
-    m_name->setVisible(false);
+    hideName();
     setScales();
     const std::vector<std::size_t> best = front();
     if (m_following) {
@@ -306,12 +308,31 @@ void ParetoView::Impl::drawPoints(const std::vector<std::size_t>& best)
         before = lossOf(runs[i]);
         m_line->addData(at++, costOf(runs[i]), before);
     }
-    m_best->setVisible(!best.empty());
-    if (m_unfinished->data()->isEmpty()) {
-        m_unfinished->removeFromLegend();
-    } else {
-        m_unfinished->addToLegend();
-    }
+    fillLegend();
+}
+
+/// The legend has the kinds of points that are there.
+void ParetoView::Impl::fillLegend()
+{
+    const auto& c = resources::themeColours(theme);
+    std::vector<PlotLegend::Entry> entries;
+    const auto add = [&](const QCPGraph& points, const QString& text, resources::Rgb colour, Qt::PenStyle line) {
+        if (!points.data()->isEmpty()) {
+            entries.push_back(
+                {.text = text, .colour = toQColor(colour), .line = line, .marks = points.scatterStyle().shape()});
+        }
+    };
+    add(*m_others, tr("runs"), c.muted, Qt::NoPen);
+    add(*m_best, tr("Pareto front"), resources::curveColour(kFrontColour, theme), Qt::SolidLine);
+    add(*m_unfinished, tr("not finished"), c.muted, Qt::NoPen);
+    plot->plotLegend()->setEntries(std::move(entries));
+}
+
+/// Hides what is shown of the run under the pointer.
+void ParetoView::Impl::hideName()
+{
+    m_name->setVisible(false);
+    plot->setCursor(Qt::ArrowCursor);
 }
 
 QCPGraph* ParetoView::Impl::graphOf(const ParetoRun& run, bool isBest) const
@@ -321,42 +342,12 @@ QCPGraph* ParetoView::Impl::graphOf(const ParetoRun& run, bool isBest) const
 
 void ParetoView::Impl::drawNames(const std::vector<std::size_t>& best)
 {
-    for (QCPItemText* label : m_labels) {
-        plot->removeItem(label);
-    }
-    m_labels.clear();
-    if (best.size() > kNamedPoints) {
-        return;
-    }
+    std::vector<FrontNames::Name> shown;
     const QStringList names = namesOf(runs);
-    for (const std::size_t i : best) {
-        auto* label = new QCPItemText(plot);
-        label->position->setCoords(costOf(runs[i]), lossOf(runs[i]));
-        label->setPadding(QMargins(7, 0, 7, 3));
-        label->setText(names.at(static_cast<qsizetype>(i)));
-        label->setColor(toQColor(resources::themeColours(theme).muted));
-        label->setFont(plot->font());
-        m_labels.push_back(label);
+    for (const std::size_t i : best.size() <= kNamedPoints ? best : std::vector<std::size_t>()) {
+        shown.push_back({QPointF(costOf(runs[i]), lossOf(runs[i])), names.at(static_cast<qsizetype>(i))});
     }
-}
-
-/// On the side of its point that has more room; not over another name, since the pointer brings each up.
-void ParetoView::Impl::spreadNames()
-{
-    const QFontMetrics metrics(plot->font());
-    std::vector<QRectF> taken;
-    for (QCPItemText* label : m_labels) {
-        const QPointF at = label->position->pixelPosition();
-        const bool right = at.x() > plot->axisRect()->center().x();
-        label->setPositionAlignment((right ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignBottom);
-        const QSizeF size = metrics.size(0, label->text()).grownBy(label->padding());
-        const QRectF room(QPointF(right ? at.x() - size.width() : at.x(), at.y() - size.height()), size);
-        const bool covers = std::ranges::any_of(taken, [&](const QRectF& other) { return other.intersects(room); });
-        label->setVisible(!covers);
-        if (!covers) {
-            taken.push_back(room);
-        }
-    }
+    m_names.setNames(shown, theme);
 }
 
 std::ptrdiff_t ParetoView::Impl::runAt(QPointF position) const
@@ -430,6 +421,7 @@ void ParetoView::Impl::step(int direction)
 void ParetoView::Impl::retheme()
 {
     applyTheme(*plot, theme);
+    plot->plotLegend()->setTheme(theme);
     const auto& c = resources::themeColours(theme);
     const QColor front = toQColor(resources::curveColour(kFrontColour, theme));
     m_others->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCircle, QPen(toQColor(c.muted), 1.4), Qt::NoBrush, 7));

@@ -32,10 +32,6 @@ void applyTheme(QCustomPlot& plot, resources::Theme theme)
             axis->grid()->setSubGridVisible(false);
         }
     }
-    plot.legend->setBrush(QBrush(toQColor(c.surface, 0.85)));
-    plot.legend->setBorderPen(Qt::NoPen);
-    plot.legend->setTextColor(toQColor(c.text));
-    plot.legend->setFont(plot.font());
     plot.selectionRect()->setPen(QPen(toQColor(c.accent), 1));
     plot.selectionRect()->setBrush(QBrush(toQColor(c.accent, 0.12)));
 }

@@ -19,6 +19,7 @@ namespace {
 
 constexpr double kRawAlpha = 0.6; ///< at which every curve's colour stands out from both themes' ground
 constexpr double kRawWidth = 1.3;
+constexpr double kFullWidth = 1.8;
 constexpr double kBehindBand = 0.25;          ///< of a run whose mean over seeds is drawn
 constexpr double kFirstColumnAlpha = 0.3;     ///< of the first of several columns
 constexpr std::size_t kPointsATurn = 100'000; ///< taken into averages before what waits is let through
@@ -206,12 +207,14 @@ void RunPlot::undraw(Drawn& run)
     run.beside.clear();
 }
 
-QString RunPlot::legendName(const QString& run, const QString& title) const
+/// Returns what all curves of a run have in common.
+CurvePlot::Look RunPlot::lookOf(const Item& run) const
 {
-    if (run.isEmpty()) {
-        return title;
-    }
-    return m_shown.beside.empty() ? run : tr("%1, %2").arg(run, title);
+    const auto place = std::ranges::find(m_shownRuns.runs(), run.first, &ShownRuns::Run::key);
+    return {.group = QString::fromStdString(run.first),
+            .name = m_shownRuns.labelOf(run.first),
+            .place = static_cast<std::size_t>(place - m_shownRuns.runs().begin()),
+            .colour = resources::curveColour(about(run).colour, m_theme)};
 }
 
 void RunPlot::style(const Item& run) const
@@ -225,31 +228,27 @@ void RunPlot::style(const Item& run) const
     }
 }
 
-/// Draws a further number of a run as it is set to look, and names it in the legend where the run has points of it.
 void RunPlot::styleBeside(const Item& run, std::size_t index) const
 {
     const Beside& beside = m_shown.beside[index];
-    const bool apart = !inBand(run);
-    const bool recorded = run.second.curves.at(beside.metric).raw().size() > 0;
-    const QString name = m_shownRuns.labelOf(run.first);
-    m_plot->setLook(run.second.beside[index], {.name = apart && recorded ? legendName(name, beside.title) : QString(),
-                                               .run = name,
-                                               .reading = apart ? beside.title : QString(),
-                                               .colour = resources::curveColour(about(run).colour, m_theme),
-                                               .alpha = apart ? 1.0 : 0.0,
-                                               .width = 1.2,
-                                               .line = beside.line,
-                                               .marks = apart});
+    CurvePlot::Look look = inBand(run) ? CurvePlot::Look{.alpha = 0} : lookOf(run);
+    if (!inBand(run)) {
+        look.number = look.reading = beside.title;
+        look.width = 1.2;
+        look.line = beside.line;
+        look.marks = true;
+    }
+    m_plot->setLook(run.second.beside[index], look);
 }
 
-/// The run's name in the legend stands by what is drawn in full: the average, or the points where there is none.
 /// Columns gain strength by their number; the first, the middle and the last are read beside the crosshair.
 void RunPlot::styleLine(const Item& run, std::size_t line) const
 {
     const std::vector<Line>& lines = run.second.lines;
     if (inBand(run)) {
-        const CurvePlot::Look behind{.colour = resources::curveColour(about(run).colour, m_theme),
-                                     .alpha = kBehindBand};
+        CurvePlot::Look behind{.group = QString::fromStdString(about(run).facts.study)}; // hidden with its band
+        behind.colour = resources::curveColour(about(run).colour, m_theme);
+        behind.alpha = kBehindBand;
         m_plot->setLook(lines[line].raw, m_controls->smooths() ? CurvePlot::Look{.alpha = 0} : behind);
         m_plot->setLook(lines[line].smooth, behind);
         return;
@@ -257,22 +256,20 @@ void RunPlot::styleLine(const Item& run, std::size_t line) const
     const std::size_t last = lines.size() - 1;
     const double depth = last > 0 ? static_cast<double>(line) / static_cast<double>(last) : 1;
     const bool read = line == 0 || line == last || line == last / 2;
-    QString reading = m_shown.title;
+    CurvePlot::Look full = lookOf(run);
+    full.number = full.reading = m_shown.title;
     if (byColumn() && last > 0) {
-        reading = read ? tr("%1 %2").arg(m_shown.title).arg(columnOf(lines[line].name)) : QString();
+        full.reading = read ? tr("%1 %2").arg(m_shown.title).arg(columnOf(lines[line].name)) : QString();
     }
-    CurvePlot::Look full{.run = m_shownRuns.labelOf(run.first), .reading = reading};
-    full.colour = resources::curveColour(about(run).colour, m_theme);
     full.alpha = kFirstColumnAlpha + (1 - kFirstColumnAlpha) * depth;
+    full.width = kFullWidth;
     CurvePlot::Look faint = full;
     faint.alpha *= kRawAlpha;
     faint.width = kRawWidth;
-    faint.reading = byColumn() ? QString() : reading; // of columns, one number each
-    full.name = line == last ? legendName(full.run, m_shown.title) : QString();
-    full.width = 1.8;
+    faint.reading = byColumn() ? QString() : full.reading; // of columns, one number each
     m_plot->setLook(lines[line].raw, m_controls->smooths() ? faint : full);
-    full.reading = byColumn() ? reading : tr("smoothed");
-    m_plot->setLook(lines[line].smooth, m_controls->smooths() ? full : CurvePlot::Look{.colour = full.colour});
+    full.reading = byColumn() ? full.reading : tr("smoothed");
+    m_plot->setLook(lines[line].smooth, m_controls->smooths() ? full : CurvePlot::Look{});
 }
 
 void RunPlot::remove(const std::string& key)
@@ -338,8 +335,12 @@ std::vector<SeedPlot::Study> RunPlot::studies() const
         }
         auto study = std::ranges::find(studies, run.facts.study, &SeedPlot::Study::key);
         if (study == studies.end()) {
-            studies.push_back(
-                {run.facts.study, {}, {}, run.colour, run.facts.flopPerUnit > 0 ? run.facts.flopPerUnit : 1});
+            studies.push_back({.key = run.facts.study,
+                               .name = {},
+                               .curves = {},
+                               .colour = run.colour,
+                               .place = lookOf(*drawn).place,
+                               .flopPerUnit = run.facts.flopPerUnit > 0 ? run.facts.flopPerUnit : 1});
             study = std::prev(studies.end());
         }
         study->curves.push_back(&drawn->second.curves);
@@ -369,10 +370,10 @@ bool RunPlot::inBand(const Item& run) const
 /// What a theorem leaves open stands on the figure, so that it goes with every picture of it.
 void RunPlot::showBounds()
 {
-    std::vector<const ShownRuns::Run*> bounded;
-    for (const ShownRuns::Run& run : m_shownRuns.runs()) {
-        if (m_shown.bounded && m_runs.contains(run.key) && !run.facts.bounds.empty()) {
-            bounded.push_back(&run);
+    std::vector<BoundLines::Bounded> bounded;
+    for (const Item& run : m_runs) {
+        if (m_shown.bounded && !about(run).facts.bounds.empty()) {
+            bounded.push_back({lookOf(run), about(run).facts.bounds});
         }
     }
     const bool byStep = xAxis() == XAxis::Step;
@@ -380,7 +381,7 @@ void RunPlot::showBounds()
     if (!m_controls->bounds() || !byStep) {
         bounded.clear();
     }
-    m_boundLines.show(bounded, m_theme);
+    m_boundLines.show(bounded);
     m_controls->explainBounds(m_boundLines.claims());
     m_plot->setNote(m_boundLines.caveats());
 }

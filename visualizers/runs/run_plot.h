@@ -113,7 +113,7 @@ private:
     [[nodiscard]] const ShownRuns::Run* staged() const;
     [[nodiscard]] const ShownRuns::Run& about(const Item& run) const { return *m_shownRuns.find(run.first); }
     [[nodiscard]] std::vector<Beside> besideInCsv() const;
-    [[nodiscard]] QString legendName(const QString& run, const QString& title) const;
+    [[nodiscard]] CurvePlot::Look lookOf(const Item& run) const;
 
     const ShownRuns& m_shownRuns;
     RunCurves::Fields m_fields;

@@ -27,6 +27,7 @@ public:
         QString name;                         ///< of the study
         std::vector<const RunCurves*> curves; ///< two at least
         std::size_t colour = 0;
+        std::size_t place = 0; ///< in the legend
         double flopPerUnit = 1;
     };
     /// What is drawn of each study.
