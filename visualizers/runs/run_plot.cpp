@@ -114,11 +114,6 @@ void RunPlot::connectControls()
     });
 }
 
-void RunPlot::setSmoothing(int position)
-{
-    m_controls->setSmoothing(position);
-}
-
 XAxis RunPlot::xAxis() const
 {
     return m_controls->axis();

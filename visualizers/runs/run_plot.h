@@ -58,8 +58,6 @@ public:
             QWidget* parent);
 
     void setShown(Shown shown);
-    /// Sets the smoothing: from none, 0, to a mean over about 1,000 points.
-    void setSmoothing(int position);
     void putFirst(QWidget* control);
     void putBelow(QWidget* widget);
 

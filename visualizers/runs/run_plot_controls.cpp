@@ -49,7 +49,9 @@ void RunPlotControls::layOut()
     giveWay(*m_smoothing);
     m_smoothing->setObjectName(QStringLiteral("smoothing"));
     m_smoothing->setAccessibleName(tr("Smoothing"));
-    m_smoothing->setToolTip(tr("Moving average over 1 to 1,000 points; the recorded ones stay faint behind it"));
+    m_smoothing->setToolTip(
+        tr("Moving average over 1 to 1,000 points. It lags behind a loss that falls; the recorded points stay faint "
+           "behind it"));
     m_bounds->setObjectName(QStringLiteral("bounds"));
     m_bounds->setChecked(true);
     m_bounds->hide();
@@ -88,11 +90,6 @@ double RunPlotControls::window() const
 bool RunPlotControls::smooths() const
 {
     return m_smoothing->value() > 0;
-}
-
-void RunPlotControls::setSmoothing(int position)
-{
-    m_smoothing->setValue(position);
 }
 
 void RunPlotControls::chooseScale(int index)

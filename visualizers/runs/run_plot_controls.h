@@ -26,8 +26,6 @@ public:
     /// How many points an average takes in: 1 to about 1,000.
     [[nodiscard]] double window() const;
     [[nodiscard]] bool smooths() const;
-    /// Sets the smoothing: from none, 0, to a mean over about 1,000 points.
-    void setSmoothing(int position);
 
     /// Whether theorems' bounds are to be drawn, where they are offered.
     [[nodiscard]] bool bounds() const;
