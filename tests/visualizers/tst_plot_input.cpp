@@ -90,7 +90,8 @@ private slots:
         int drawn = 0;
         for (int i = 0; i < m_plot->graphCount(); ++i) {
             const QCPGraph* graph = m_plot->graph(i);
-            if (graph->pen().color().alpha() == 255 && graph->pen().style() == Qt::SolidLine && graph->dataCount() > 0) {
+            if (graph->pen().color().alpha() == 255 && graph->pen().style() == Qt::SolidLine &&
+                graph->dataCount() > 0) {
                 ++drawn;
                 for (const QCPGraphData& point : *graph->data()) {
                     QCOMPARE(point.value, 100 - point.key); // as falling() has it

@@ -7,12 +7,14 @@
 #include "visualizers/runs/loss_view.h"
 
 #include <QApplication>
+#include <QComboBox>
 #include <QSlider>
 #include <QTableView>
 #include <QTest>
 
 #include <qcustomplot.h>
 
+#include <algorithm>
 #include <vector>
 
 using namespace residua::visualizers;
@@ -118,6 +120,97 @@ private slots:
         QCOMPARE(model->rowCount(), 2);
         QCOMPARE(cell(1, 5), QString("-0.2500"));
         QCOMPARE(cell(1, 6), QString::fromUtf8("–"));
+    }
+
+    /// Of several staged runs, bands and table are of the one in front, which they name, or of one that is chosen.
+    void theStagesAreThoseOfTheRunInFront()
+    {
+        ShownRuns runs;
+        LossView view(runs);
+        show(view);
+        for (const char* const run : {"a", "b", "plain"}) {
+            begin(runs, run, {.name = QString("run %1").arg(run)});
+            runs.add(run, {.steps = stepsOf(1, 50)});
+        }
+        runs.setStages("a", {{.step = 0, .name = "a one", .note = {}}});
+        runs.setStages("b", {{.step = 0, .name = "b one", .note = {}}, {.step = 25, .name = "b two", .note = {}}});
+        const QAbstractItemModel* const model = view.findChild<QTableView*>()->model();
+        const auto header = [model] { return model->headerData(1, Qt::Horizontal).toString(); };
+        auto* choice = view.findChild<QComboBox*>("stagesOf");
+        QVERIFY(choice->isVisible());
+        runs.bringToFront("b");
+        QCOMPARE(bandsOf(view), (QStringList{"b one", "b two"}));
+        QCOMPARE(legendOf(view).back(), QString("stages of run b"));
+        QCOMPARE(choice->currentText(), QString("stages of run b"));
+        QCOMPARE(header(), QString("stage of run b"));
+        QCOMPARE(model->rowCount(), 2);
+        choice->setCurrentIndex(0);
+        QCOMPARE(bandsOf(view), QStringList("a one"));
+        QCOMPARE(header(), QString("stage of run a"));
+        QCOMPARE(model->rowCount(), 1);
+        runs.bringToFront("plain"); // it has none: those of another are named
+        QCOMPARE(choice->currentText(), QString("stages of run a"));
+        runs.bringToFront("b");
+        QCOMPARE(choice->currentText(), QString("stages of run b"));
+        choice->setCurrentIndex(2);
+        QCOMPARE(bandsOf(view), QStringList());
+        QCOMPARE(model->rowCount(), 0);
+        choice->setCurrentIndex(1);
+        runs.removeOverlay("a");
+        runs.removeOverlay("plain");
+        QCOMPARE(legendOf(view).back(), QString("run b")); // alone it needs no name
+    }
+
+    void namesOfBandsCoverNoOther()
+    {
+        ShownRuns runs;
+        LossView view(runs);
+        begin(runs, "a", {.name = "a run"});
+        runs.add("a", {.steps = stepsOf(1, 400)});
+        std::vector<residua::engine::StageRecord> stages;
+        for (const std::int64_t step : {0, 20, 40, 60, 65, 70, 300}) {
+            stages.push_back({.step = step, .name = std::to_string(step) + " of 400 layers", .note = {}});
+        }
+        runs.setStages("a", stages);
+        for (const int width : {300, 700, 1400}) {
+            view.resize(width, 500);
+            view.show();
+            QVERIFY(QTest::qWaitForWindowExposed(&view));
+            auto* plot = view.findChild<QCustomPlot*>();
+            plot->replot();
+            std::vector<QRectF> taken{QRectF(plot->findChild<PlotLegend*>()->outerRect())};
+            for (const QCPItemText* label : labelsOf(view)) {
+                const QRectF place(label->topLeft->pixelPosition(), label->bottomRight->pixelPosition());
+                QVERIFY(std::ranges::none_of(taken, [&](const QRectF& other) { return other.intersects(place); }));
+                QVERIFY(place.right() <= plot->axisRect()->right() + 1);
+                taken.push_back(place);
+            }
+            QVERIFY(taken.size() > 1);
+        }
+    }
+
+private:
+    static std::vector<const QCPItemText*> labelsOf(const LossView& view)
+    {
+        std::vector<const QCPItemText*> labels;
+        auto* plot = view.findChild<QCustomPlot*>();
+        plot->replot();
+        for (int i = 0; i < plot->itemCount(); ++i) {
+            const auto* text = qobject_cast<const QCPItemText*>(plot->item(i));
+            if (text && text->visible()) {
+                labels.push_back(text);
+            }
+        }
+        return labels;
+    }
+
+    static QStringList bandsOf(const LossView& view)
+    {
+        QStringList names;
+        for (const QCPItemText* label : labelsOf(view)) {
+            names << label->text();
+        }
+        return names;
     }
 };
 

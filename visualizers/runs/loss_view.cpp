@@ -74,7 +74,7 @@ LossView::Impl::Impl(const ShownRuns& runs, LossView* view)
 
 void LossView::Impl::showTransitions()
 {
-    transitions.setTransitions(curves->transitions());
+    transitions.setTransitions(curves->transitions(), curves->stagedName());
     fitTable();
     table->setVisible(transitions.rowCount() > 0);
 }

@@ -72,6 +72,10 @@ void RunPlot::follow()
         }
     });
     connect(&m_shownRuns, &ShownRuns::stagesChanged, this, &RunPlot::refresh);
+    connect(&m_shownRuns, &ShownRuns::frontChanged, this, [this] {
+        m_stageChoice.forget();
+        refresh();
+    });
     connect(&m_shownRuns, &ShownRuns::labelsChanged, this, &RunPlot::refresh);
 }
 
@@ -98,6 +102,10 @@ void RunPlot::connectControls()
         m_plot->setScaleY(y);
     });
     connect(m_controls, &RunPlotControls::partsChosen, this, &RunPlot::refresh);
+    connect(m_controls, &RunPlotControls::stagesChosen, this, [this](int index) {
+        m_stageChoice.choose(stagedRuns(), index);
+        refresh();
+    });
     connect(m_controls, &RunPlotControls::windowChosen, this, [this](double points) {
         for (auto& [key, run] : m_runs) {
             run.curves.setWindow(points);
@@ -290,22 +298,45 @@ void RunPlot::catchUp()
     }
 }
 
-const ShownRuns::Run* RunPlot::staged() const
+StageChoice::Staged RunPlot::stagedRuns() const
 {
-    const auto found = std::ranges::find_if(
-        m_shownRuns.runs(), [this](const auto& run) { return !run.stages.empty() && m_runs.contains(run.key); });
-    return found == m_shownRuns.runs().end() ? nullptr : &*found;
+    StageChoice::Staged staged;
+    for (const ShownRuns::Run& run : m_shownRuns.runs()) {
+        if (!run.stages.empty() && m_runs.contains(run.key)) {
+            staged.push_back(&run);
+        }
+    }
+    return staged;
+}
+
+QString RunPlot::stagedName() const
+{
+    const ShownRuns::Run* run = staged();
+    return run != nullptr && m_runs.size() > 1 ? m_shownRuns.labelOf(run->key) : QString();
+}
+
+void RunPlot::offerStages()
+{
+    const StageChoice::Staged all = stagedRuns();
+    QStringList names;
+    for (const ShownRuns::Run* run : all) {
+        names << m_shownRuns.labelOf(run->key);
+    }
+    const auto shown = std::ranges::find(all, staged()) - all.begin(); // behind the last: no stages
+    m_controls->offerStages(names, static_cast<int>(shown));
 }
 
 void RunPlot::showBands()
 {
+    offerStages();
     std::vector<CurvePlot::Band> bands;
     if (const ShownRuns::Run* run = staged()) {
         for (const engine::StageRecord& stage : run->stages) {
             bands.push_back({m_runs.at(run->key).curves.xOf(stage.step), QString::fromStdString(stage.name)});
         }
     }
-    m_plot->setBands(std::move(bands));
+    const QString name = stagedName();
+    m_plot->setBands(std::move(bands), name.isEmpty() ? QString() : tr("stages of %1").arg(name));
 }
 
 std::vector<engine::StageTransition> RunPlot::transitions() const
@@ -331,7 +362,7 @@ std::vector<SeedPlot::Study> RunPlot::studies() const
         auto study = std::ranges::find(studies, run.facts.study, &SeedPlot::Study::key);
         if (study == studies.end()) {
             studies.push_back({.key = run.facts.study,
-                               .name = {},
+                               .names = {},
                                .curves = {},
                                .colour = run.colour,
                                .place = lookOf(*drawn).place,
@@ -339,17 +370,9 @@ std::vector<SeedPlot::Study> RunPlot::studies() const
             study = std::prev(studies.end());
         }
         study->curves.push_back(&drawn->second.curves);
+        study->names << run.facts.name;
     }
     std::erase_if(studies, [](const SeedPlot::Study& study) { return study.curves.size() < 2; });
-    for (SeedPlot::Study& study : studies) {
-        QStringList names;
-        for (const ShownRuns::Run& run : m_shownRuns.runs()) {
-            if (run.facts.study == study.key && m_runs.contains(run.key)) {
-                names << run.facts.name;
-            }
-        }
-        study.name = commonName(names);
-    }
     return studies;
 }
 

@@ -7,6 +7,7 @@
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QSignalBlocker>
 #include <QSlider>
 
 #include <cmath>
@@ -26,7 +27,8 @@ RunPlotControls::RunPlotControls(QWidget* parent)
       m_scale(new PlotChoice(this)),
       m_smoothing(new QSlider(Qt::Horizontal, this)),
       m_bounds(new QCheckBox(tr("bounds"), this)),
-      m_seeds(new QCheckBox(tr("seeds as a band"), this))
+      m_seeds(new QCheckBox(tr("seeds as a band"), this)),
+      m_stages(new PlotChoice(this))
 {
     layOut();
     connect(m_axis, &QComboBox::currentIndexChanged, this, [this] { emit axisChosen(axis()); });
@@ -35,6 +37,7 @@ RunPlotControls::RunPlotControls(QWidget* parent)
     for (QCheckBox* box : {m_bounds, m_seeds}) {
         connect(box, &QCheckBox::toggled, this, &RunPlotControls::partsChosen);
     }
+    connect(m_stages, &QComboBox::currentIndexChanged, this, &RunPlotControls::stagesChosen);
 }
 
 void RunPlotControls::layOut()
@@ -59,6 +62,10 @@ void RunPlotControls::layOut()
     m_seeds->setToolTip(tr("Runs that differ in their seeds alone: their mean, and one standard deviation around it"));
     m_seeds->setChecked(true);
     m_seeds->hide();
+    m_stages->setObjectName(QStringLiteral("stagesOf"));
+    m_stages->setAccessibleName(tr("Stages"));
+    m_stages->setToolTip(tr("The run whose stages are the bands, and whose transitions are in the table"));
+    m_stages->hide();
 
     m_row->setContentsMargins(8, 4, 8, 0);
     m_row->setSpacing(10);
@@ -68,6 +75,7 @@ void RunPlotControls::layOut()
     m_row->addWidget(m_smoothing);
     m_row->addWidget(m_bounds);
     m_row->addWidget(m_seeds);
+    m_row->addWidget(m_stages);
     m_row->addStretch(1);
 }
 
@@ -129,11 +137,33 @@ void RunPlotControls::offerSeeds(bool offered)
     m_seeds->setVisible(offered);
 }
 
+/// A list that stays as it is may be open.
+void RunPlotControls::offerStages(const QStringList& runs, int shown)
+{
+    QStringList texts;
+    for (const QString& run : runs) {
+        texts << tr("stages of %1").arg(run);
+    }
+    texts << tr("no stages");
+    QStringList before;
+    for (int i = 0; i < m_stages->count(); ++i) {
+        before << m_stages->itemText(i);
+    }
+    const QSignalBlocker quiet(m_stages);
+    if (before != texts) {
+        m_stages->clear();
+        m_stages->addItems(texts);
+    }
+    m_stages->setCurrentIndex(shown);
+    m_stages->setVisible(!runs.isEmpty());
+}
+
 void RunPlotControls::putFirst(QWidget* control, QWidget* after)
 {
     m_row->insertWidget(0, control);
     QWidget* before = control;
-    for (QWidget* next : std::initializer_list<QWidget*>{m_axis, m_scale, m_smoothing, m_bounds, m_seeds, after}) {
+    for (QWidget* next :
+         std::initializer_list<QWidget*>{m_axis, m_scale, m_smoothing, m_bounds, m_seeds, m_stages, after}) {
         setTabOrder(before, next);
         before = next;
     }

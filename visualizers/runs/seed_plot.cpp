@@ -77,7 +77,7 @@ void SeedPlot::show(const std::vector<Study>& studies, const std::vector<Number>
             edge.alpha = 0;
             look.name =
                 QCoreApplication::translate("SeedPlot", "%1, %n seeds", nullptr, static_cast<int>(drawn.band.runs()))
-                    .arg(study.name);
+                    .arg(commonName(study.names));
             look.number = number.title;
             look.reading = QCoreApplication::translate("SeedPlot", "mean %1").arg(number.title);
             look.width = kMeanWidth;
