@@ -119,6 +119,7 @@ void RunFollower::openAnew()
     m_reading.clear();
     m_marks.clear();
     m_pending.reset();
+    emit rateKnown(0); // by this project's runs
     m_session.isOpen() ? m_watch.start() : m_watch.stop();
     takeList({});
     if (m_controller.phase() != RunPhase::Idle && isHere(m_controller.runDirectory())) {
