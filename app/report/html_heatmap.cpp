@@ -19,6 +19,7 @@ using resources::Theme;
 constexpr double kSide = 640; ///< width of the grid
 constexpr double kMargin = 44;
 constexpr std::int64_t kMostLabelled = 16; ///< columns up to which cells hold their number
+constexpr int kEndDigits = 7;              ///< as many as an end of a scale has
 constexpr int kColours = 33;               ///< entries of the colour table that the page carries
 
 // A light theme's colours: the cells carry their own ground, so they read on a dark page too.
@@ -118,8 +119,8 @@ std::string htmlHeatmap(const std::string& title, const std::vector<engine::Matr
         << width << ' ' << height << "'>";
     drawLabels(out, last, cell);
     drawCells(out, frames, cell);
-    out << "</svg><div class='scale'><span>" << shortNumber(scale.low) << "</span><i></i><span>" << shortNumber(high)
-        << "</span></div><script type='application/json' class='frames'>";
+    out << "</svg><div class='scale'><span>" << shortNumber(scale.low, kEndDigits) << "</span><i></i><span>"
+        << shortNumber(high, kEndDigits) << "</span></div><script type='application/json' class='frames'>";
     writeFrames(out, frames);
     out << "</script><script type='application/json' class='colours'>[" << colourTable(scale) << "]</script></figure>";
     return out.str();

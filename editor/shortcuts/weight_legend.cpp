@@ -4,10 +4,17 @@
 #include "editor/canvas/paint_tools.h"
 #include "editor/canvas/words.h"
 #include "projects/base/text.h"
+#include "resources/axis.h"
 
 #include <string>
 
 namespace residua::editor {
+
+namespace {
+
+constexpr int kEndDigits = 7; ///< as many as an end of a scale has, so that the ends enclose the values
+
+} // namespace
 
 std::string nameOfValue(const LiveWeights& weights, LiveMeasure measure)
 {
@@ -50,8 +57,8 @@ void paintLegend(ImDrawList& list, const LiveWeights& weights, resources::Theme 
         list.AddRectFilled({x, top}, {x + barWidth / pieces + 0.5F, top + barHeight},
                            imColour(weightColour(scale, scale.low + t * (scale.high - scale.low), theme)));
     }
-    const std::string high = shortNumber(scale.high);
-    paintText(list, kTextSize, {left, top + 12}, imColour(c.muted), shortNumber(scale.low));
+    const std::string high = resources::shortNumber(scale.high, kEndDigits);
+    paintText(list, kTextSize, {left, top + 12}, imColour(c.muted), resources::shortNumber(scale.low, kEndDigits));
     paintText(list, kTextSize, {left + barWidth - textWidth(kTextSize, high), top + 12}, imColour(c.muted), high);
 }
 

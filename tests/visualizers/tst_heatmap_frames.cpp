@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "resources/axis.h"
 #include "tests/support/test_program.h"
 #include "visualizers/heatmap/heatmap_frames.h"
 
@@ -18,6 +19,14 @@ constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 Matrix mixAt(std::int64_t step, std::vector<float> values)
 {
     return {.name = "mix", .step = step, .rows = 2, .columns = 2, .values = std::move(values)};
+}
+
+/// The number that a legend writes.
+double written(double end)
+{
+    const std::string text = residua::resources::shortNumber(end, 7);
+    const std::size_t minus = text.find("\u2212");
+    return minus == 0 ? -std::stod(text.substr(3)) : std::stod(text);
 }
 
 } // namespace
@@ -102,6 +111,35 @@ private slots:
         frames.clear(); // and with the frames their wiring
         frames.append(mixAt(0, {-0.5F, kNone, 0, 2}));
         QCOMPARE(frames.scale("mix"), (residua::projects::WeightScale{0.0, -2, 2}));
+    }
+
+    /// What share of a layer ran is no weight, whatever the wiring.
+    void theLayersThatRanAreSharesFromZeroToOne()
+    {
+        HeatmapFrames frames;
+        frames.append({.name = "active", .step = 0, .rows = 1, .columns = 3, .values = {1, 0, 0.5F}});
+        frames.setWiring(residua::projects::DepthMix()); // its weights start at 1
+        QCOMPARE(frames.scale("active"), (residua::projects::WeightScale{std::nullopt, 0, 1}));
+    }
+
+    /// What a legend writes at its ends encloses every value.
+    void theEndsOfALegendEncloseTheValues()
+    {
+        for (const float reach : {0.13371F, 0.000987F, 0.9999F, 41.237F, 3.00001e-7F}) {
+            const std::vector<float> values{1 - reach, 1, 1, 1 + reach / 3};
+            for (const auto init : {residua::projects::MixInit::Ones, residua::projects::MixInit::Zero}) {
+                residua::projects::DepthMix mix;
+                mix.init = init;
+                HeatmapFrames frames;
+                frames.setWiring(mix);
+                frames.append(mixAt(0, values));
+                const residua::projects::WeightScale scale = frames.scale("mix");
+                for (const float value : values) {
+                    QVERIFY(written(scale.low) <= value && value <= written(scale.high));
+                }
+                QCOMPARE(written(scale.high), scale.high); // to the last digit
+            }
+        }
     }
 
     /// One number has one colour whichever port it is of.

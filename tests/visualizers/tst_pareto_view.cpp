@@ -80,9 +80,13 @@ private slots:
         QTest::mouseMove(&plot(), pixel(1e6, 0.1));
         const auto says = [this](const QString& text) {
             const auto labels = plot().findChildren<QCPItemText*>();
-            return std::ranges::any_of(labels, [&](const QCPItemText* label) { return label->text().contains(text); });
+            return std::ranges::any_of(
+                labels, [&](const QCPItemText* label) { return label->visible() && label->text().contains(text); });
         };
         QTRY_VERIFY(says("so far, running"));
+        QEvent leave(QEvent::Leave); // the mouse leaves
+        QCoreApplication::sendEvent(&plot(), &leave);
+        QVERIFY(!says("so far, running"));
     }
 
     void aClickChoosesTheRunUnderThePointer()

@@ -218,6 +218,21 @@ private slots:
         QTRY_VERIFY(!QGuiApplication::clipboard()->image().isNull());
     }
 
+    /// The menu takes the button's release, and nothing that the press began stays on the plot or in its picture.
+    void theRightButtonLeavesNothingBehind()
+    {
+        m_plot->replot();
+        const QImage before = m_plot->grab().toImage();
+        QTest::mousePress(m_plot, Qt::RightButton, {}, pointAt(20));
+        QVERIFY(!m_plot->selectionRect()->isActive());
+        QTest::mouseMove(m_plot, pointAt(24));
+        QVERIFY(!m_plot->selectionRect()->isActive());
+        QEvent leave(QEvent::Leave);
+        QCoreApplication::sendEvent(m_plot, &leave);
+        m_plot->replot();
+        QCOMPARE(m_plot->grab().toImage(), before);
+    }
+
     /// Every plot passes the right button on to the view that has the menu.
     void everyPlotHasTheMenu()
     {

@@ -365,7 +365,7 @@ void PlotLegend::explain(const QHelpEvent& event) const
     if (entry && !entry->key.isEmpty()) {
         text += QLatin1Char('\n') + (entry->hidden ? tr("Click to show") : tr("Click to hide"));
     }
-    QToolTip::showText(event.globalPos(), text.isEmpty() ? text : Qt::convertFromPlainText(text), &m_plot);
+    QToolTip::showText(event.globalPos(), text, &m_plot);
 }
 
 bool PlotLegend::eventFilter(QObject* /*watched*/, QEvent* event)
