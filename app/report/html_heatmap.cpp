@@ -98,19 +98,21 @@ void writeFrames(std::ostringstream& out, const std::vector<engine::Matrix>& fra
 } // namespace
 
 std::string htmlHeatmap(const std::string& title, const std::vector<engine::Matrix>& frames,
-                        const projects::WeightScale& scale)
+                        const projects::WeightScale& scale, ColouredBy by)
 {
     if (frames.empty() || frames.back().columns == 0) {
         return {};
     }
     const engine::Matrix& last = frames.back();
+    const bool change = by == ColouredBy::ChangeSinceFirst;
     const double high = scale.high > scale.low ? scale.high : scale.low + 1; // where all are 0
     const double cell = std::min(kSide / static_cast<double>(last.columns), 56.0);
     const double width = kMargin + cell * static_cast<double>(last.columns) + 4;
     const double height = kMargin + cell * static_cast<double>(last.rows) + 4;
     std::ostringstream out;
-    out << "<figure class='heatmap' data-low='" << scale.low << "' data-high='" << high << "'><figcaption><b>"
-        << escapeHtml(title) << "</b>, step <output>" << last.step << "</output></figcaption>";
+    out << "<figure class='heatmap' data-low='" << scale.low << "' data-high='" << high
+        << (change ? "' data-from='first" : "") << "'><figcaption><b>" << escapeHtml(title) << "</b>, step <output>"
+        << last.step << "</output></figcaption>";
     if (frames.size() > 1) {
         out << "<input type='range' aria-label='recorded step' min='0' max='" << frames.size() - 1 << "' value='"
             << frames.size() - 1 << "'>";
@@ -120,7 +122,8 @@ std::string htmlHeatmap(const std::string& title, const std::vector<engine::Matr
     drawLabels(out, last, cell);
     drawCells(out, frames, cell);
     out << "</svg><div class='scale'><span>" << shortNumber(scale.low, kEndDigits) << "</span><i></i><span>"
-        << shortNumber(high, kEndDigits) << "</span></div><script type='application/json' class='frames'>";
+        << (change ? "+" : "") << shortNumber(high, kEndDigits) << (change ? " from the start of each" : "")
+        << "</span></div><script type='application/json' class='frames'>";
     writeFrames(out, frames);
     out << "</script><script type='application/json' class='colours'>[" << colourTable(scale) << "]</script></figure>";
     return out.str();

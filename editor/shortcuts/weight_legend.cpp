@@ -26,6 +26,9 @@ std::string nameOfValue(const LiveWeights& weights, LiveMeasure measure)
     case LiveMeasure::Mean:
         break;
     }
+    if (!weights.title(measure).empty()) {
+        return weights.title(measure);
+    }
     return weights.areShares() ? translate("Canvas", "share of the row") : translate("Canvas", "mixing weight");
 }
 
@@ -57,7 +60,13 @@ void paintLegend(ImDrawList& list, const LiveWeights& weights, resources::Theme 
         list.AddRectFilled({x, top}, {x + barWidth / pieces + 0.5F, top + barHeight},
                            imColour(weightColour(scale, scale.low + t * (scale.high - scale.low), theme)));
     }
-    const std::string high = resources::shortNumber(scale.high, kEndDigits);
+    const bool fromStart = weights.fromStart(measure);
+    const std::string high = (fromStart ? "+" : "") + resources::shortNumber(scale.high, kEndDigits);
+    if (fromStart) {
+        const std::string middle = translate("Canvas", "its start");
+        paintText(list, kTextSize, {left + (barWidth - textWidth(kTextSize, middle)) / 2, top + 12}, imColour(c.muted),
+                  middle);
+    }
     paintText(list, kTextSize, {left, top + 12}, imColour(c.muted), resources::shortNumber(scale.low, kEndDigits));
     paintText(list, kTextSize, {left + barWidth - textWidth(kTextSize, high), top + 12}, imColour(c.muted), high);
 }

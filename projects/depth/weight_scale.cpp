@@ -43,8 +43,9 @@ std::optional<double> centreOf(const Wiring* wiring, WeightQuantity quantity, do
 
 double WeightScale::strength(double weight) const
 {
-    const double reach = centre ? std::max(high - *centre, *centre - low) : high;
-    return reach > 0 ? std::clamp(std::abs(weight - centre.value_or(0.0)) / reach, 0.0, 1.0) : 0.0;
+    const double reach = centre ? std::max(high - *centre, *centre - low) : high - low;
+    const double from = centre ? std::abs(weight - *centre) : low < 0 ? weight - low : std::abs(weight);
+    return reach > 0 ? std::clamp(from / reach, 0.0, 1.0) : 0.0;
 }
 
 WeightScale weightScale(const Wiring* wiring, WeightQuantity quantity, double smallest, double largest)

@@ -73,7 +73,7 @@ void setMuted(QWidget& text, resources::Theme theme)
 
 QCPColorGradient gradientFor(Scale scale, resources::Theme theme)
 {
-    constexpr int stops = 33;
+    constexpr int stops = 97; // among them those of the maps: a weight has the canvases' colour
     QCPColorGradient gradient;
     gradient.clearColorStops();
     for (int i = 0; i < stops; ++i) {
