@@ -15,7 +15,7 @@ class Plot : public QCustomPlot {
 public:
     using QCustomPlot::QCustomPlot;
 
-    void setPlotLegend(PlotLegend* legend) { m_legend = legend; }
+    void setPlotLegend(PlotLegend* own) { m_legend = own; }
     /// Null if there is none.
     [[nodiscard]] PlotLegend* plotLegend() const { return m_legend; }
 

@@ -47,12 +47,12 @@ bool anyIn(const QRectF& rect, const QCustomPlot& plot, const Points& points, bo
 {
     QPointF before;
     bool any = false;
-    for (const auto& point : points) {
-        if (std::isnan(point.value)) {
+    for (auto point = points.constBegin(); point != points.constEnd(); ++point) {
+        if (std::isnan(point->value)) {
             any = false;
             continue;
         }
-        const QPointF at(plot.xAxis->coordToPixel(point.key), plot.yAxis->coordToPixel(point.value));
+        const QPointF at(plot.xAxis->coordToPixel(point->key), plot.yAxis->coordToPixel(point->value));
         if (crosses(rect, isLine && any ? before : at, at)) {
             return true;
         }
@@ -62,7 +62,7 @@ bool anyIn(const QRectF& rect, const QCustomPlot& plot, const Points& points, bo
     return false;
 }
 
-bool anyCurveIn(const QRectF& rect, const QCustomPlot& plot)
+bool anyCurveIn(const QRectF& rect, QCustomPlot& plot)
 {
     for (int i = 0; i < plot.plottableCount(); ++i) {
         const QCPAbstractPlottable* plottable = plot.plottable(i);
@@ -78,7 +78,7 @@ bool anyCurveIn(const QRectF& rect, const QCustomPlot& plot)
 }
 
 /// Texts of the overlay layer follow the pointer and do not count.
-bool anyTextIn(const QRectF& rect, const QCustomPlot& plot)
+bool anyTextIn(const QRectF& rect, QCustomPlot& plot)
 {
     for (int i = 0; i < plot.itemCount(); ++i) {
         const auto* text = qobject_cast<const QCPItemText*>(plot.item(i));

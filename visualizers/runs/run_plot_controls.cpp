@@ -64,7 +64,6 @@ void RunPlotControls::layOut()
     m_seeds->hide();
     m_stages->setObjectName(QStringLiteral("stagesOf"));
     m_stages->setAccessibleName(tr("Stages"));
-    m_stages->setToolTip(tr("The run whose stages are the bands, and whose transitions are in the table"));
     m_stages->hide();
 
     m_row->setContentsMargins(8, 4, 8, 0);
@@ -155,6 +154,8 @@ void RunPlotControls::offerStages(const QStringList& runs, int shown)
         m_stages->addItems(texts);
     }
     m_stages->setCurrentIndex(shown);
+    m_stages->setToolTip(m_stages->currentText() + QLatin1Char('\n') +
+                         tr("The run whose stages are the bands, and whose transitions are in the table"));
     m_stages->setVisible(!runs.isEmpty());
 }
 
