@@ -13,6 +13,7 @@
 #include "engine/api/row_curves.h"
 #include "engine/results/coefficients.h"
 #include "engine/results/loss_measures.h"
+#include "engine/results/spent_flops.h"
 #include "engine/results/stages.h"
 #include "projects/base/text.h"
 #include "projects/base/whole_file.h"
@@ -85,8 +86,8 @@ public:
         const auto cost = projects::costOf(m_project);
         const auto units = run.metric(engine::metric::kUnits);
         if (cost && !units.empty() && units.back().step > 0) {
-            m_flopsPerStep = cost->total.trainFlops * units.back().value / static_cast<double>(units.back().step);
-            m_flops = projects::flopCourseOf(m_project, *cost);
+            m_unitsPerStep = units.back().value / static_cast<double>(units.back().step);
+            m_flops = engine::spentFlopsOf(run, m_project, *cost);
         }
     }
 
@@ -125,8 +126,8 @@ private:
     engine::RunInfo m_info;
     projects::Project m_project;
     std::vector<engine::StageRecord> m_stages;
-    double m_flopsPerStep = std::numeric_limits<double>::quiet_NaN(); ///< of the whole network
-    projects::FlopCourse m_flops;
+    double m_unitsPerStep = 0;
+    engine::SpentFlops m_flops;
     std::vector<std::string> m_leftOut; ///< what the page does not carry, and why
     std::size_t m_cells = kMostCells;   ///< that it has room for
     std::size_t m_numbers = kMostNumbers;
@@ -234,7 +235,8 @@ void RunPage::draw(const PlotSpec& spec)
 
 double RunPage::flopsAt(std::int64_t step) const
 {
-    return m_flopsPerStep * projects::wholeSteps(m_flops, static_cast<double>(step));
+    const auto done = static_cast<double>(step);
+    return m_flops.at(done, done * m_unitsPerStep);
 }
 
 void RunPage::plots()
@@ -242,10 +244,13 @@ void RunPage::plots()
     m_out << "<h2>Training</h2>";
     draw(lossFigure(m_run, m_stages, byStep()));
     m_out << boundFigures("Loss", m_project, m_run.metric(engine::metric::kLoss));
-    if (!m_flops.empty() && std::isfinite(m_flopsPerStep)) { // where all layers train these have the shape of the first
-        draw(lossFigure(m_run, m_stages, byFlop([this](std::int64_t step) { return flopsAt(step); })));
+    const bool isEven = m_flops.course.empty() && m_flops.recorded.empty(); // then these have the shape of the first
+    if (!isEven && m_unitsPerStep > 0) {
+        LossAxis flop = byFlop([this](std::int64_t step) { return flopsAt(step); });
+        flop.title += m_flops.isWhole ? "" : ", without that of the weights it began with";
+        draw(lossFigure(m_run, m_stages, flop));
     }
-    if (const auto seconds = m_run.metric(engine::metric::kSeconds); !m_flops.empty() && !seconds.empty()) {
+    if (const auto seconds = m_run.metric(engine::metric::kSeconds); !m_flops.course.empty() && !seconds.empty()) {
         draw(lossFigure(m_run, m_stages, byTime(seconds)));
     }
     figure({"Learning rate", "step", "rate", {{"", m_run.metric(engine::metric::kLearningRate), Stroke::Solid, 0}}});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/pareto/front_names.h"
 
+#include "visualizers/pareto/pareto_view.h"
 #include "visualizers/plot/plot_style.h"
 
 #include <qcustomplot.h>
@@ -8,6 +9,28 @@
 #include <algorithm>
 
 namespace residua::visualizers {
+
+QStringList namesOf(const std::vector<ParetoRun>& runs)
+{
+    const auto agree = [&](std::string projects::Membership::*part) {
+        return std::ranges::all_of(runs, [&](const ParetoRun& run) {
+            return run.membership && *run.membership.*part == *runs.front().membership.*part;
+        });
+    };
+    const bool oneProject = agree(&projects::Membership::project);
+    const bool oneSweep = agree(&projects::Membership::sweep);
+    QStringList names;
+    for (const ParetoRun& run : runs) {
+        if (!oneProject) {
+            names << run.name;
+            continue;
+        }
+        const QString label = QString::fromStdString(run.membership->label());
+        const QString sweep = QString::fromStdString(run.membership->sweep);
+        names << (oneSweep || sweep.isEmpty() ? label : sweep + QStringLiteral(" · ") + label);
+    }
+    return names;
+}
 
 FrontNames::FrontNames(QCustomPlot& plot) : m_plot(plot)
 {

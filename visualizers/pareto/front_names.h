@@ -5,6 +5,7 @@
 
 #include <QPointF>
 #include <QString>
+#include <QStringList>
 
 #include <vector>
 
@@ -12,6 +13,12 @@ class QCPItemText;
 class QCustomPlot;
 
 namespace residua::visualizers {
+
+struct ParetoRun;
+
+/// What tells each of `runs` from the others. Where all are members of sweeps of one project its name says nothing: of
+/// one sweep, their labels; of several, which may have equal labels, the sweep before the label.
+[[nodiscard]] QStringList namesOf(const std::vector<ParetoRun>& runs);
 
 /// Names beside points of a plot: on the side that has more room, and none over another. GUI thread.
 class FrontNames {

@@ -44,30 +44,6 @@ struct Range {
     }
 };
 
-/// What tells each of `runs` from the others. Where all are members of sweeps of one project its name says nothing: of
-/// one sweep, their labels; of several, which may have equal labels, the sweep before the label.
-QStringList namesOf(const std::vector<ParetoRun>& runs)
-{
-    const auto agree = [&](std::string projects::Membership::*part) {
-        return std::ranges::all_of(runs, [&](const ParetoRun& run) {
-            return run.membership && *run.membership.*part == *runs.front().membership.*part;
-        });
-    };
-    const bool oneProject = agree(&projects::Membership::project);
-    const bool oneSweep = agree(&projects::Membership::sweep);
-    QStringList names;
-    for (const ParetoRun& run : runs) {
-        if (!oneProject) {
-            names << run.name;
-            continue;
-        }
-        const QString label = QString::fromStdString(run.membership->label());
-        const QString sweep = QString::fromStdString(run.membership->sweep);
-        names << (oneSweep || sweep.isEmpty() ? label : sweep + QStringLiteral(" · ") + label);
-    }
-    return names;
-}
-
 } // namespace
 
 class ParetoView::Impl {
@@ -101,6 +77,11 @@ public:
         return measure->currentIndex() == 0 && std::isfinite(run.validationLoss) ? run.validationLoss : run.loss;
     }
     [[nodiscard]] bool isShown(const ParetoRun& run) const { return std::isfinite(lossOf(run)) && costOf(run) > 0; }
+    /// Whether the run's cost leaves out what nobody knows: it stands apart, and is never on the front.
+    [[nodiscard]] bool isApart(const ParetoRun& run) const
+    {
+        return !run.isCostWhole && kCosts[static_cast<std::size_t>(cost->currentIndex())] != &ParetoRun::parameters;
+    }
     /// The Pareto front of those `runs` that are shown; indexes into `runs`, by rising cost.
     [[nodiscard]] std::vector<std::size_t> front() const;
 
@@ -123,6 +104,7 @@ private:
     QCPGraph* m_others;
     QCPGraph* m_best;
     QCPGraph* m_unfinished;
+    QCPGraph* m_apart;
     QCPCurve* m_line;
     QCPGraph* m_chosen;
     QCPItemText* m_name;
@@ -141,12 +123,13 @@ ParetoView::Impl::Impl(ShownRuns& shown, ParetoView* view)
       m_others(plot->addGraph()),
       m_best(plot->addGraph()),
       m_unfinished(plot->addGraph()),
+      m_apart(plot->addGraph()),
       m_line(new QCPCurve(plot->xAxis, plot->yAxis)),
       m_chosen(plot->addGraph()),
       m_name(new QCPItemText(plot)),
       m_names(*plot)
 {
-    for (QCPGraph* graph : {m_others, m_best, m_unfinished, m_chosen}) {
+    for (QCPGraph* graph : {m_others, m_best, m_unfinished, m_apart, m_chosen}) {
         graph->setLineStyle(QCPGraph::lsNone);
         graph->setAdaptiveSampling(false);
     }
@@ -220,7 +203,7 @@ std::vector<std::size_t> ParetoView::Impl::front() const
 {
     std::vector<projects::CostAndLoss> points;
     for (const ParetoRun& run : runs) {
-        const bool isResult = isShown(run) && run.standing == ParetoStanding::Result;
+        const bool isResult = isShown(run) && run.standing == ParetoStanding::Result && !isApart(run);
         points.push_back({costOf(run), isResult ? lossOf(run) : std::numeric_limits<double>::quiet_NaN()});
     }
     return projects::paretoFront(points);
@@ -289,6 +272,7 @@ void ParetoView::Impl::drawPoints(const std::vector<std::size_t>& best)
     m_others->data()->clear();
     m_best->data()->clear();
     m_unfinished->data()->clear();
+    m_apart->data()->clear();
     m_chosen->data()->clear();
     m_line->data()->clear();
     for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -325,6 +309,7 @@ void ParetoView::Impl::fillLegend()
     add(*m_others, tr("runs"), c.muted, Qt::NoPen);
     add(*m_best, tr("Pareto front"), resources::curveColour(kFrontColour, theme), Qt::SolidLine);
     add(*m_unfinished, tr("not finished"), c.muted, Qt::NoPen);
+    add(*m_apart, tr("start of unknown cost"), c.muted, Qt::NoPen);
     plot->plotLegend()->setEntries(std::move(entries));
 }
 
@@ -337,7 +322,7 @@ void ParetoView::Impl::hideName()
 
 QCPGraph* ParetoView::Impl::graphOf(const ParetoRun& run, bool isBest) const
 {
-    return isBest ? m_best : run.standing == ParetoStanding::Result ? m_others : m_unfinished;
+    return isBest ? m_best : run.standing != ParetoStanding::Result ? m_unfinished : isApart(run) ? m_apart : m_others;
 }
 
 void ParetoView::Impl::drawNames(const std::vector<std::size_t>& best)
@@ -375,11 +360,13 @@ void ParetoView::Impl::hover(QPointF position)
     if (run >= 0) {
         const ParetoRun& shown = runs[static_cast<std::size_t>(run)];
         const bool isResult = shown.standing == ParetoStanding::Result;
+        const QString start = isApart(shown) ? tr("\nwithout the cost of the weights that it began with") : QString();
         const QString soFar = isResult ? QString() : tr(" so far, %1").arg(shown.status);
         m_name->setText(tr("%1\nloss %2%6\n%3 parameters, %4 FLOP, %5 s")
                             .arg(shown.name, QString::number(lossOf(shown), 'g', 5),
                                  QString::number(shown.parameters, 'g', 4), QString::number(shown.flops, 'g', 3),
-                                 QString::number(shown.seconds, 'g', 3), soFar));
+                                 QString::number(shown.seconds, 'g', 3), soFar) +
+                        start);
         const bool right = position.x() > plot->axisRect()->center().x();
         m_name->setPositionAlignment((right ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
         m_name->position->setCoords(position.x() + (right ? -kReach : kReach), position.y());
@@ -427,6 +414,8 @@ void ParetoView::Impl::retheme()
     m_others->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCircle, QPen(toQColor(c.muted), 1.4), Qt::NoBrush, 7));
     m_unfinished->setScatterStyle(
         QCPScatterStyle(QCPScatterStyle::ssCross, QPen(toQColor(c.muted), 1.4), Qt::NoBrush, 6));
+    m_apart->setScatterStyle(
+        QCPScatterStyle(QCPScatterStyle::ssTriangle, QPen(toQColor(c.muted), 1.4), Qt::NoBrush, 7));
     m_best->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssDisc, QPen(front), front, 8));
     m_line->setPen(QPen(front, 1.6));
     m_chosen->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCircle, QPen(toQColor(c.accent), 2), Qt::NoBrush, 15));
@@ -462,12 +451,12 @@ CsvText ParetoView::csvText() const
 {
     return [runs = m_impl->runs, best = m_impl->front()](QTextStream& out) {
         out.setRealNumberPrecision(17);
-        out << "run,status,parameters,flop,seconds,loss,validation_loss,front\n";
+        out << "run,status,parameters,flop,seconds,loss,validation_loss,front,whole_cost\n";
         for (std::size_t i = 0; i < runs.size(); ++i) {
             const ParetoRun& run = runs[i];
             out << csvQuoted(run.name) << ',' << csvQuoted(run.status) << ',' << run.parameters << ',' << run.flops
                 << ',' << run.seconds << ',' << run.loss << ',' << run.validationLoss << ','
-                << (std::ranges::find(best, i) != best.end() ? 1 : 0) << '\n';
+                << (std::ranges::find(best, i) != best.end() ? 1 : 0) << ',' << (run.isCostWhole ? 1 : 0) << '\n';
         }
     };
 }

@@ -161,8 +161,8 @@ void RunPlot::begin(const std::string& key)
     RunCurves& curves = item.second.curves;
     curves.setAxis(xAxis());
     curves.setWindow(m_controls->window());
-    if (run.facts.flopPerUnit > 0) {
-        curves.setFlops(run.facts.flopPerUnit, run.facts.flops);
+    if (run.facts.flops.perUnit > 0) {
+        curves.setFlops(run.facts.flops);
     }
     draw(item);
 }
@@ -176,12 +176,6 @@ void RunPlot::take(const std::string& key, const RunNumbers& numbers)
     found->second.curves.append(numbers.steps);
     m_taker(found->second.curves, numbers);
     refresh();
-}
-
-std::vector<CurveName> RunPlot::namesOf(const Drawn& run) const
-{
-    const auto* const row = std::get_if<CurveRow>(&m_shown.number);
-    return row != nullptr ? run.curves.columnsOf(*row) : std::vector<CurveName>{std::get<std::string>(m_shown.number)};
 }
 
 void RunPlot::draw(Item& run)
@@ -366,7 +360,7 @@ std::vector<SeedPlot::Study> RunPlot::studies() const
                                .curves = {},
                                .colour = run.colour,
                                .place = lookOf(*drawn).place,
-                               .flopPerUnit = run.facts.flopPerUnit > 0 ? run.facts.flopPerUnit : 1});
+                               .flopPerUnit = run.facts.flops.perUnit > 0 ? run.facts.flops.perUnit : 1});
             study = std::prev(studies.end());
         }
         study->curves.push_back(&drawn->second.curves);
@@ -401,7 +395,13 @@ void RunPlot::showBounds()
     }
     m_boundLines.show(bounded);
     m_controls->explainBounds(m_boundLines.claims());
-    m_plot->setNote(m_boundLines.caveats());
+    QStringList notes;
+    for (const Item& run : m_runs) {
+        if (xAxis() == XAxis::Flop && !about(run).facts.flops.isWhole) {
+            notes << tr("%1: without the FLOP of the weights that it began with.").arg(m_shownRuns.labelOf(run.first));
+        }
+    }
+    m_plot->setNote((notes << m_boundLines.caveats()).join(QLatin1Char(' ')).trimmed());
 }
 
 void RunPlot::showSeeds()

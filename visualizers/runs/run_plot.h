@@ -102,7 +102,11 @@ private:
     void styleLine(const Item& run, std::size_t line) const;
     void styleBeside(const Item& run, std::size_t index) const;
     [[nodiscard]] bool byColumn() const { return std::holds_alternative<CurveRow>(m_shown.number); }
-    [[nodiscard]] std::vector<CurveName> namesOf(const Drawn& run) const;
+    [[nodiscard]] std::vector<CurveName> namesOf(const Drawn& run) const
+    {
+        return byColumn() ? run.curves.columnsOf(std::get<CurveRow>(m_shown.number))
+                          : std::vector<CurveName>{std::get<std::string>(m_shown.number)};
+    }
     void catchUp();
     void showBands();
     void showSeeds();
