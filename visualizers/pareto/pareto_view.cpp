@@ -451,12 +451,12 @@ CsvText ParetoView::csvText() const
 {
     return [runs = m_impl->runs, best = m_impl->front()](QTextStream& out) {
         out.setRealNumberPrecision(17);
-        out << "run,status,parameters,flop,seconds,loss,validation_loss,front,whole_cost\n";
+        out << "run,status,parameters,flop,seconds,loss,validation_loss,whole_cost,front\n";
         for (std::size_t i = 0; i < runs.size(); ++i) {
             const ParetoRun& run = runs[i];
             out << csvQuoted(run.name) << ',' << csvQuoted(run.status) << ',' << run.parameters << ',' << run.flops
                 << ',' << run.seconds << ',' << run.loss << ',' << run.validationLoss << ','
-                << (std::ranges::find(best, i) != best.end() ? 1 : 0) << ',' << (run.isCostWhole ? 1 : 0) << '\n';
+                << (run.isCostWhole ? 1 : 0) << ',' << (std::ranges::find(best, i) != best.end() ? 1 : 0) << '\n';
         }
     };
 }
