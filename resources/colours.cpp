@@ -45,10 +45,15 @@ constexpr ThemeColours kDark{
 // Ten even samples of the published viridis map; between them the interpolation error is below what an eye sees.
 constexpr std::array kViridis{rgb(0x440154), rgb(0x482878), rgb(0x3e4989), rgb(0x31688e), rgb(0x26828e),
                               rgb(0x1f9e89), rgb(0x35b779), rgb(0x6ece58), rgb(0xb5de2b), rgb(0xfde725)};
-constexpr std::array kBelow{rgb(0x6aa9de), rgb(0x2c6fb3), rgb(0x123f7a)};
-constexpr std::array kBelowDark{rgb(0x2c5f93), rgb(0x4f95d6), rgb(0xa8d3ff)};
-constexpr std::array kAbove{rgb(0xf0a45d), rgb(0xc9661a), rgb(0x7d3703)};
-constexpr std::array kAboveDark{rgb(0x8a4d17), rgb(0xd98032), rgb(0xffd09a)};
+// The parts of it that stand out from each theme's grounds.
+constexpr double kDarkFrom = 0.28;
+constexpr double kLightTo = 0.66;
+constexpr Rgb kCentre = rgb(0x98a1ae);
+constexpr Rgb kCentreDark = rgb(0x5a6473);
+constexpr std::array kBelow{rgb(0x5b9bd5), rgb(0x2c6fb3), rgb(0x123f7a)};
+constexpr std::array kBelowDark{rgb(0x3470ad), rgb(0x5b9fdd), rgb(0xa8d3ff)};
+constexpr std::array kAbove{rgb(0xdb8a3f), rgb(0xb85c16), rgb(0x7d3703)};
+constexpr std::array kAboveDark{rgb(0x9a581d), rgb(0xd98032), rgb(0xffd09a)};
 
 constexpr std::array kCurvesLight{rgb(0x1f64d6), rgb(0xc2570c), rgb(0x00796b), rgb(0x8e3bb5),
                                   rgb(0x6b6200), rgb(0xb0235f), rgb(0x2a7fa8), rgb(0x5a5f6b)};
@@ -92,14 +97,15 @@ Rgb viridis(double t)
 
 Rgb magnitude(double t, Theme theme)
 {
-    return theme == Theme::Dark ? viridis(t) : sample(kViridis, 1.0 - (std::isnan(t) ? 0.0 : t));
+    const double strength = std::isnan(t) ? 0.0 : std::clamp(t, 0.0, 1.0);
+    return viridis(theme == Theme::Dark ? std::lerp(kDarkFrom, 1.0, strength) : std::lerp(kLightTo, 0.0, strength));
 }
 
 Rgb diverging(double t, Theme theme)
 {
     const bool dark = theme == Theme::Dark;
     const auto& arm = t < 0 ? (dark ? kBelowDark : kBelow) : (dark ? kAboveDark : kAbove);
-    const std::array stops{themeColours(theme).raised, arm[0], arm[1], arm[2]};
+    const std::array stops{dark ? kCentreDark : kCentre, arm[0], arm[1], arm[2]};
     return sample(stops, std::abs(t));
 }
 

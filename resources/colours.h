@@ -37,10 +37,11 @@ struct ThemeColours {
 
 /// Perceptually even, for probabilities and magnitudes. `t` is clamped to [0, 1]; NaN gives the map's start.
 [[nodiscard]] Rgb viridis(double t);
-/// viridis turned so that more stands out more: bright on a dark ground, dark on a light one. What
-/// canvas, matrix and heatmap share for mixing weights.
+/// The part of viridis that stands out from the theme's grounds, turned so that more stands out more: bright on a dark
+/// ground, dark on a light one. Canvas, matrix and heatmap share it for mixing weights.
 [[nodiscard]] Rgb magnitude(double t, Theme theme);
-/// For signed values about a centre: `t` in [−1, 1]; 0 fades into the theme's ground. Blue below, orange above.
+/// For signed values about a centre: `t` in [−1, 1]; 0 is grey, which stands out from the theme's grounds as every
+/// other value does. Blue below, orange above.
 [[nodiscard]] Rgb diverging(double t, Theme theme);
 /// The colour of the n-th curve of an overlay, distinguishable without telling red from green.
 [[nodiscard]] Rgb curveColour(std::size_t n, Theme theme);

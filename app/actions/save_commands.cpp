@@ -124,6 +124,9 @@ void SaveCommands::load(const QString& title)
 
 void SaveCommands::tellRecovered()
 {
+    if (m_session.origin() == Origin::Kept) {
+        emit noted(tr("The changes that were not saved are here as they were left."));
+    }
     if (m_session.origin() != Origin::Recovered) {
         return;
     }

@@ -7,6 +7,7 @@
 #include "app/views/live_views.h"
 #include "app/workspace/panel_cycle.h"
 #include "app/workspace/workspace.h"
+#include "visualizers/heatmap/shown_matrices.h"
 #include "visualizers/plot/plot_view.h"
 
 #include <utility>
@@ -23,6 +24,28 @@ ViewCommands::ViewCommands(const WindowActions& actions, Look& look, Workspace& 
     connect(actions.rowShares, &QAction::toggled, &live, &LiveViews::setRowShares);
     connectCanvases(actions);
     connectPanels(actions);
+    connectValues(actions);
+}
+
+/// What canvases and heatmap show of the weights is one choice.
+void ViewCommands::connectValues(const WindowActions& actions)
+{
+    using visualizers::CellValue;
+    visualizers::ShownMatrices& matrices = m_workspace.shownMatrices();
+    const std::pair<QAction*, CellValue> values[] = {{actions.showWeights, CellValue::Weight},
+                                                     {actions.showChanges, CellValue::SinceStart},
+                                                     {actions.showLogs, CellValue::LogOfRowMax}};
+    for (const auto& [action, value] : values) {
+        const auto check = [&matrices, action = action, value = value] {
+            action->setChecked(matrices.value() == value);
+        };
+        connect(action, &QAction::triggered, &matrices, [&matrices, check, value = value] {
+            matrices.setValue(value);
+            check(); // a second choice of the same does not end it
+        });
+        connect(&matrices, &visualizers::ShownMatrices::changed, action, check);
+        check();
+    }
 }
 
 void ViewCommands::connectCanvases(const WindowActions& actions)

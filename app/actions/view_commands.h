@@ -19,6 +19,7 @@ public:
 private:
     void connectCanvases(const WindowActions& actions);
     void connectPanels(const WindowActions& actions);
+    void connectValues(const WindowActions& actions);
     void fit();
     void zoomToSelection();
 

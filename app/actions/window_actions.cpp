@@ -4,6 +4,7 @@
 #include "app/commands/key_bindings.h"
 #include "app/look/icons.h"
 
+#include <QActionGroup>
 #include <QCoreApplication>
 #include <QMenu>
 #include <QMenuBar>
@@ -99,6 +100,18 @@ void WindowActions::makeView(const Make& make)
                      Text::tr("Move the keys to the next panel"));
     previousPanel = make("previousPanel", "", Text::tr("Pre&vious panel"), {QKeySequence(Qt::SHIFT | Qt::Key_F6)},
                          Text::tr("Move the keys to the panel before"));
+    showWeights = make("showWeights", "", Text::tr("Shortcuts show their &weights"), {},
+                       Text::tr("Canvases and heatmap show the recorded weights"));
+    showChanges = make("showChanges", "", Text::tr("Shortcuts show their &change since start"), {},
+                       Text::tr("Canvases and heatmap show each weight less its first"));
+    showLogs = make("showLogs", "", Text::tr("Shortcuts show &log(p / row maximum)"), {},
+                    Text::tr("Canvases and heatmap show the logarithm of each weight over the largest of its row"));
+    auto* shown = new QActionGroup(showWeights); // one of them, or another choice of the heatmap's
+    shown->setExclusionPolicy(QActionGroup::ExclusionPolicy::ExclusiveOptional);
+    for (QAction* action : {showWeights, showChanges, showLogs}) {
+        action->setCheckable(true);
+        shown->addAction(action);
+    }
     rowShares = make("rowShares", "", Text::tr("Colour shortcuts by &row share"), {},
                      Text::tr("Colour each shortcut by its share of what its layer reads, not by its weight"));
     rowShares->setCheckable(true);
@@ -211,7 +224,9 @@ WindowMenus fillMenus(QMenuBar& bar, const WindowActions& actions)
     view->addSeparator();
     view->addActions({actions.depth, actions.matrix, actions.block, actions.schedule});
     view->addSeparator();
-    view->addActions({actions.fit, actions.zoomToSelection, actions.rowShares});
+    view->addActions({actions.fit, actions.zoomToSelection});
+    view->addSeparator();
+    view->addActions({actions.showWeights, actions.showChanges, actions.showLogs, actions.rowShares});
     view->addSeparator();
     menus.panels = view->addMenu(Text::tr("&Panels"));
     view->addActions({actions.nextPanel, actions.previousPanel, actions.floatPanel, actions.resetLayout});

@@ -57,6 +57,9 @@ struct WindowActions {
     QAction* clearQueue;
     QAction* nextPanel;
     QAction* previousPanel;
+    QAction* showWeights;
+    QAction* showChanges;
+    QAction* showLogs;
     QAction* rowShares;
     QAction* theme;
     QAction* resetLayout;

@@ -74,10 +74,10 @@ Status DocumentSession::open(const std::filesystem::path& path)
     if (Status closed = close(); !closed) { // its journal may be the one that is read now
         return closed;
     }
-    takePlace(directory);
+    const Origin ofJournal = takePlace(directory) ? Origin::Recovered : Origin::Kept;
     auto journal = m_draft.empty() ? projects::readJournal(directory) : std::optional<projects::Document>();
-    const bool recovered = journal && journal->has_value();
-    adopt(recovered ? std::move(**journal) : std::move(*saved), recovered ? Origin::Recovered : Origin::Saved);
+    const bool unsaved = journal && journal->has_value();
+    adopt(unsaved ? std::move(**journal) : std::move(*saved), unsaved ? ofJournal : Origin::Saved);
     if (!journal) { // what is saved opens all the same
         emit journalFailed(journal.error());
     }
@@ -261,18 +261,23 @@ void DocumentSession::adopt(projects::Document document, Origin origin)
     emit stateChanged();
 }
 
-/// An empty directory: a document that has no place yet.
-void DocumentSession::takePlace(std::filesystem::path directory)
+/// An empty directory: a document that has no place yet. Who closes a document removes its lock: one that is there and
+/// can be taken is of a program that died.
+bool DocumentSession::takePlace(std::filesystem::path directory)
 {
     m_directory = std::move(directory);
+    bool died = false;
     if (!isDraft()) {
-        m_lock = tryLock(m_directory);
         std::error_code ignored;
+        const bool locked = std::filesystem::exists(m_directory / kLockName, ignored);
+        m_lock = tryLock(m_directory);
+        died = locked && m_lock;
         m_elsewhere = !m_lock && std::filesystem::exists(m_directory / kLockName, ignored); // else a read-only folder
     }
     if (isDraft() || m_elsewhere) {
         makeDraft();
     }
+    return died;
 }
 
 void DocumentSession::makeDraft()

@@ -24,7 +24,8 @@ namespace residua::app {
 /// How an open document came to be as it is.
 enum class Origin {
     Saved,     ///< as its files say
-    Recovered, ///< from the journal of a session that ended without saving
+    Kept,      ///< with the changes that were unsaved when it was closed
+    Recovered, ///< with the changes that were unsaved when the program that had it open died; or a draft taken up
     Unsaved,   ///< new, or an example: a draft that has no place of its own yet
 };
 
@@ -45,7 +46,10 @@ public:
     /// The project's directory; empty for a draft.
     [[nodiscard]] const std::filesystem::path& directory() const { return m_directory; }
     [[nodiscard]] bool isDraft() const { return m_directory.empty(); }
-    [[nodiscard]] bool modified() const { return m_history.modified() || m_origin == Origin::Recovered; }
+    [[nodiscard]] bool modified() const
+    {
+        return m_history.modified() || m_origin == Origin::Recovered || m_origin == Origin::Kept;
+    }
     [[nodiscard]] Origin origin() const { return m_origin; }
     /// Whether another Residua has the project open (openElsewhere).
     [[nodiscard]] bool isElsewhere() const { return m_elsewhere; }
@@ -53,7 +57,7 @@ public:
     // On error the open document stays.
 
     /// Opens a project directory (or its project.json). A journal that is left there is taken up: origin()
-    /// then says Recovered.
+    /// then says Kept or Recovered.
     [[nodiscard]] Status open(const std::filesystem::path& path);
     /// Opens a new document that has no place yet.
     [[nodiscard]] Status start(projects::Document document);
@@ -108,7 +112,8 @@ private:
     void letGo();
     void makeDraft();
     void releasePlace();
-    void takePlace(std::filesystem::path directory);
+    /// Takes the directory's lock. Returns true if a program that held it died.
+    bool takePlace(std::filesystem::path directory);
     void tellOfOthers();
 
     projects::History m_history;

@@ -6,6 +6,8 @@
 #include <QApplication>
 #include <QFile>
 #include <QFontDatabase>
+#include <QLabel>
+#include <QProxyStyle>
 #include <QStyle>
 #include <QStyleFactory>
 
@@ -57,6 +59,23 @@ QString styleSheetOf(const Theme& theme)
     }
     return text;
 }
+
+/// The style of all widgets. A label, and a tooltip is one, shows its text as it is, unless it asks for markup: a
+/// project's name may look like some.
+class PlainTextStyle final : public QProxyStyle {
+public:
+    using QProxyStyle::polish;
+    using QProxyStyle::QProxyStyle;
+
+    void polish(QWidget* widget) override
+    {
+        QProxyStyle::polish(widget);
+        auto* label = qobject_cast<QLabel*>(widget);
+        if (label && label->textFormat() == Qt::AutoText) {
+            label->setTextFormat(Qt::PlainText);
+        }
+    }
+};
 
 QFont fontFrom(const QStringList& families, QFontDatabase::SystemFont fallback)
 {
@@ -150,7 +169,7 @@ QPalette Theme::palette() const
 Look::Look(ThemeKind kind, QObject* parent) : QObject(parent), m_theme(kind)
 {
     takeUpResources();
-    QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
+    QApplication::setStyle(new PlainTextStyle(QStyleFactory::create(QStringLiteral("Fusion"))));
     QApplication::setFont(textFont());
     setKind(kind);
 }

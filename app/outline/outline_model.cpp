@@ -215,7 +215,11 @@ QString OutlineModel::valueOf(const OutlineRow& row) const
         return tr("%1, left out now").arg(row.value);
     }
     const QString weight = row.shortcut ? weightOf(*row.shortcut) : QString();
-    return weight.isEmpty() ? row.value : weight;
+    const int state = row.property ? row.property->value.toInt() : 0; // 0: as the wiring has the others
+    if (weight.isEmpty() || state == static_cast<int>(projects::ShortcutState::Pruned) + 1) {
+        return row.value;
+    }
+    return state == 0 ? weight : tr("%1, %2").arg(row.value, weight);
 }
 
 /// The shortcut's weight, one for each port with a mix of its own; into the final output there is one weight.

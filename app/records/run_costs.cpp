@@ -4,8 +4,8 @@
 #include "app/engine/background.h"
 #include "app/records/runs_model.h"
 #include "engine/results/run_reader.h"
+#include "engine/results/spent_flops.h"
 #include "projects/cost/cost.h"
-#include "projects/cost/stage_cost.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -43,10 +43,9 @@ visualizers::ParetoRun costsOfRun(const engine::RunInfo& run)
     const auto cost = project ? projects::costOf(*project) : Result<projects::CostReport>(project.error());
     if (cost) {
         point.parameters = static_cast<double>(cost->total.parameters);
-        // What the steps so far have left out is not counted; each sees as many units.
-        const auto steps = static_cast<double>(std::max<std::int64_t>(run.step, 1));
-        const double share = projects::wholeSteps(projects::flopCourseOf(*project, *cost), steps) / steps;
-        point.flops = share * cost->total.trainFlops * lastOf(*reader, engine::metric::kUnits);
+        const engine::SpentFlops spent = engine::spentFlopsOf(*reader, *project, *cost);
+        point.flops = spent.at(static_cast<double>(run.step), lastOf(*reader, engine::metric::kUnits));
+        point.isCostWhole = spent.isWhole;
         point.seconds = lastOf(*reader, engine::metric::kSeconds);
     }
     return point;

@@ -88,8 +88,7 @@ Result<RunRecord> loadRunRecord(const std::string& directory, const RunMark& sin
     record.since = since;
     record.project = std::move(*project);
     if (const auto cost = projects::costOf(record.project)) {
-        record.flopPerUnit = cost->total.trainFlops;
-        record.flops = projects::flopCourseOf(record.project, *cost);
+        record.flops = engine::spentFlopsOf(*reader, record.project, *cost);
     }
     if (since == RunMark{}) {
         for (const report::BoundCurve& bound : report::boundCurves(record.project, kBoundSteps)) {

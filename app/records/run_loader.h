@@ -31,9 +31,8 @@ struct RunRecord {
     std::string directory;
     std::string name;
     RunMark since;
-    projects::Project project;  ///< that is trained
-    double flopPerUnit = 0;     ///< training FLOP per token or sample; 0 where the project's shapes do not tell
-    projects::FlopCourse flops; ///< what the schedule leaves of them
+    projects::Project project; ///< that is trained
+    engine::SpentFlops flops;  ///< of the training; none where the project's shapes do not tell
     visualizers::RunNumbers numbers;
     std::vector<visualizers::ShownRuns::Bound> bounds; ///< on its loss; of a run that is read from its beginning
     std::vector<engine::RunEvent> events;

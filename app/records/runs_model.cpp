@@ -257,7 +257,8 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const
     case Qt::FontRole:
         return number ? QVariant(numberFont()) : QVariant();
     case Qt::ToolTipRole:
-        return QString::fromStdString((run.message.empty() ? "" : run.message + "\n") +
+        return nameOf(index.internalId()) + QLatin1Char('\n') +
+               QString::fromStdString((run.message.empty() ? "" : run.message + "\n") +
                                       (run.device.empty() ? "" : run.device + "\n") + run.directory);
     default:
         return {};

@@ -9,7 +9,7 @@
 #include "engine/results/gap_summary.h"
 #include "engine/results/loss_measures.h"
 #include "engine/results/run_reader.h"
-#include "projects/cost/stage_cost.h"
+#include "engine/results/spent_flops.h"
 #include "projects/diff/diff.h"
 #include "projects/file/store.h"
 #include "projects/model/topology.h"
@@ -42,7 +42,8 @@ struct ComparedRun {
     std::vector<MetricPoint> validation;
     std::vector<MetricPoint> seconds;
     std::int64_t parameters = 0;
-    double flops = 0;
+    double flops = 0;                    ///< spent so far
+    bool isCostWhole = true;             ///< false: without those of the weights that it began with
     std::optional<engine::Gap> gap = {}; ///< of its factors at the start
 };
 
@@ -81,7 +82,10 @@ Folder readRuns(const std::filesystem::path& folder)
         }
         if (const auto cost = projects::costOf(*project)) {
             run.parameters = cost->total.parameters;
-            run.flops = projects::expectedFlopShare(*project, *cost) * projects::trainingFlops(*project, cost->total);
+            const engine::SpentFlops spent = engine::spentFlopsOf(*reader, *project, *cost);
+            const auto units = reader->lastPoint(engine::metric::kUnits, listed.step);
+            run.flops = units ? spent.at(static_cast<double>(units->step), units->value) : 0;
+            run.isCostWhole = spent.isWhole;
         }
         runs.push_back(std::move(run));
     }
@@ -90,9 +94,9 @@ Folder readRuns(const std::filesystem::path& folder)
     return {std::move(runs), std::move(faults)};
 }
 
-Curve curveOf(std::size_t i, const std::vector<MetricPoint>& points)
+Curve curveOf(const std::string& name, std::size_t i, const std::vector<MetricPoint>& points)
 {
-    return {"", points, i / kPageColours % 2 == 0 ? Stroke::Solid : Stroke::Dashed, i % kPageColours};
+    return {name, points, i / kPageColours % 2 == 0 ? Stroke::Solid : Stroke::Dashed, i % kPageColours};
 }
 
 /// Log where every value is above 0 and they span more than two decades.
@@ -118,7 +122,8 @@ public:
     {
         std::vector<projects::CostAndLoss> points;
         for (const ComparedRun& run : m_runs) {
-            points.push_back({run.flops, finalLoss(run.info).value_or(std::numeric_limits<double>::quiet_NaN())});
+            const auto loss = run.isCostWhole ? finalLoss(run.info) : std::nullopt; // else it has no place on the front
+            points.push_back({run.flops, loss.value_or(std::numeric_limits<double>::quiet_NaN())});
         }
         m_front = projects::paretoFront(points);
     }
@@ -217,9 +222,9 @@ void ComparisonPage::table()
         const auto loss = finalLoss(run.info);
         const auto measures = loss ? engine::measuresOf(run.project, *loss) : std::nullopt;
         m_out << "<tr><td>" << swatch(i) << escapeHtml(run.label) << "</td><td>" << escapeHtml(progressOf(run.info))
-              << "</td><td class='n'>" << run.parameters << "</td><td class='n'>" << shortNumber(run.flops)
-              << "</td><td class='n'>" << (finished ? number(run.info.loss) : "–") << "</td><td class='n'>"
-              << (finished ? number(run.info.validationLoss) : "–") << "</td><td class='n'>"
+              << "</td><td class='n'>" << run.parameters << "</td><td class='n'>" << (run.isCostWhole ? "" : "&gt; ")
+              << shortNumber(run.flops) << "</td><td class='n'>" << (finished ? number(run.info.loss) : "–")
+              << "</td><td class='n'>" << (finished ? number(run.info.validationLoss) : "–") << "</td><td class='n'>"
               << (measures ? number(measures->perplexity) : "–") << "</td><td class='n'>"
               << (measures && measures->bitsPerByte ? number(*measures->bitsPerByte) : "–") << "</td><td>"
               << (onFront(i) ? "★" : "") << "</td></tr>";
@@ -266,7 +271,7 @@ void ComparisonPage::losses(const char* title, std::vector<MetricPoint> Compared
 {
     PlotSpec spec{title, "step", "loss", {}};
     for (std::size_t i = 0; i < m_runs.size(); ++i) {
-        spec.curves.push_back(curveOf(i, m_runs[i].*curve));
+        spec.curves.push_back(curveOf(m_runs[i].label, i, m_runs[i].*curve));
     }
     spec.yScale = scaleFor(spec.curves);
     if (const std::string svg = svgPlot(spec); !svg.empty()) {
@@ -291,7 +296,8 @@ void ComparisonPage::lossesByTime()
             continue;
         }
         const LossAxis axis = byTime(m_runs[i].seconds);
-        spec.curves.push_back(curveOf(i, placed(axis, validated ? m_runs[i].validation : m_runs[i].loss)));
+        spec.curves.push_back(
+            curveOf(m_runs[i].label, i, placed(axis, validated ? m_runs[i].validation : m_runs[i].loss)));
         spec.xUnit = axis.unit;
     }
     spec.yScale = scaleFor(spec.curves);
@@ -319,7 +325,7 @@ void ComparisonPage::costs()
         if (!finalLoss(m_runs[i].info)) {
             continue;
         }
-        Curve point = curveOf(i, {pointOf(i)});
+        Curve point = curveOf(m_runs[i].label, i, {pointOf(i)});
         point.stroke = Stroke::Dots;
         spec.curves.push_back(point);
     }

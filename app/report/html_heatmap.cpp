@@ -19,6 +19,7 @@ using resources::Theme;
 constexpr double kSide = 640; ///< width of the grid
 constexpr double kMargin = 44;
 constexpr std::int64_t kMostLabelled = 16; ///< columns up to which cells hold their number
+constexpr int kEndDigits = 7;              ///< as many as an end of a scale has
 constexpr int kColours = 33;               ///< entries of the colour table that the page carries
 
 // A light theme's colours: the cells carry their own ground, so they read on a dark page too.
@@ -97,19 +98,21 @@ void writeFrames(std::ostringstream& out, const std::vector<engine::Matrix>& fra
 } // namespace
 
 std::string htmlHeatmap(const std::string& title, const std::vector<engine::Matrix>& frames,
-                        const projects::WeightScale& scale)
+                        const projects::WeightScale& scale, ColouredBy by)
 {
     if (frames.empty() || frames.back().columns == 0) {
         return {};
     }
     const engine::Matrix& last = frames.back();
+    const bool change = by == ColouredBy::ChangeSinceFirst;
     const double high = scale.high > scale.low ? scale.high : scale.low + 1; // where all are 0
     const double cell = std::min(kSide / static_cast<double>(last.columns), 56.0);
     const double width = kMargin + cell * static_cast<double>(last.columns) + 4;
     const double height = kMargin + cell * static_cast<double>(last.rows) + 4;
     std::ostringstream out;
-    out << "<figure class='heatmap' data-low='" << scale.low << "' data-high='" << high << "'><figcaption><b>"
-        << escapeHtml(title) << "</b>, step <output>" << last.step << "</output></figcaption>";
+    out << "<figure class='heatmap' data-low='" << scale.low << "' data-high='" << high
+        << (change ? "' data-from='first" : "") << "'><figcaption><b>" << escapeHtml(title) << "</b>, step <output>"
+        << last.step << "</output></figcaption>";
     if (frames.size() > 1) {
         out << "<input type='range' aria-label='recorded step' min='0' max='" << frames.size() - 1 << "' value='"
             << frames.size() - 1 << "'>";
@@ -118,7 +121,8 @@ std::string htmlHeatmap(const std::string& title, const std::vector<engine::Matr
         << width << ' ' << height << "'>";
     drawLabels(out, last, cell);
     drawCells(out, frames, cell);
-    out << "</svg><div class='scale'><span>" << shortNumber(scale.low) << "</span><i></i><span>" << shortNumber(high)
+    out << "</svg><div class='scale'><span>" << shortNumber(scale.low, kEndDigits) << "</span><i></i><span>"
+        << (change ? "+" : "") << shortNumber(high, kEndDigits) << (change ? " from the start of each" : "")
         << "</span></div><script type='application/json' class='frames'>";
     writeFrames(out, frames);
     out << "</script><script type='application/json' class='colours'>[" << colourTable(scale) << "]</script></figure>";

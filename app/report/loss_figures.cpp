@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/report/loss_figures.h"
 
+#include "resources/moving_average.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -12,24 +14,38 @@ namespace {
 
 using engine::MetricPoint;
 
-constexpr std::size_t kSmoothing = 10; ///< steps of the moving average
-constexpr double kMostPlaces = 9e18;   ///< that a plot's whole numbers hold
+constexpr double kMostSmoothing = 10;   ///< steps of the moving average
+constexpr double kSmoothedShare = 0.01; ///< of the steps that it takes in: its lag is not seen
+constexpr double kMostPlaces = 9e18;    ///< that a plot's whole numbers hold
 constexpr double kMillisecond = 1e-3;
 
-std::vector<MetricPoint> smoothed(const std::vector<MetricPoint>& points)
+/// Returns the number of steps that the moving average of so many points takes in; 1: there is none.
+double windowOf(std::size_t points)
 {
-    const double keep = 1.0 - 1.0 / static_cast<double>(kSmoothing);
-    double mean = 0;
-    double weight = 0;
+    return std::clamp(std::floor(kSmoothedShare * static_cast<double>(points)), 1.0, kMostSmoothing);
+}
+
+std::vector<MetricPoint> smoothed(const std::vector<MetricPoint>& points, double window)
+{
+    resources::MovingAverage average(window);
     std::vector<MetricPoint> result;
     for (const auto& point : points) {
         if (std::isfinite(point.value)) {
-            mean = keep * mean + (1 - keep) * point.value;
-            weight = keep * weight + (1 - keep);
-            result.push_back({point.step, mean / weight});
+            result.push_back({point.step, *average.add(point.value)});
         }
     }
     return result;
+}
+
+/// The training loss as recorded, and over it its moving average if the run is long enough for one.
+std::vector<Curve> trainingCurves(const LossAxis& axis, const std::vector<MetricPoint>& loss)
+{
+    const double window = windowOf(loss.size());
+    if (window <= 1) {
+        return {{"training", placed(axis, loss), Stroke::Solid, 0}};
+    }
+    return {{"", placed(axis, loss), Stroke::Faint, 0},
+            {"training (smoothed)", placed(axis, smoothed(loss, window)), Stroke::Solid, 0}};
 }
 
 std::int64_t placeOf(const LossAxis& axis, std::int64_t step)
@@ -74,13 +90,8 @@ std::vector<MetricPoint> placed(const LossAxis& axis, std::vector<MetricPoint> p
 
 PlotSpec lossFigure(const engine::RunReader& run, const std::vector<engine::StageRecord>& stages, const LossAxis& axis)
 {
-    const auto loss = run.metric(engine::metric::kLoss);
-    PlotSpec spec{axis.title,
-                  axis.label,
-                  "loss",
-                  {{"", placed(axis, loss), Stroke::Faint, 0},
-                   {"training (smoothed)", placed(axis, smoothed(loss)), Stroke::Solid, 0},
-                   {"validation", placed(axis, run.metric(engine::metric::kValidationLoss)), Stroke::Dashed, 1}}};
+    PlotSpec spec{axis.title, axis.label, "loss", trainingCurves(axis, run.metric(engine::metric::kLoss))};
+    spec.curves.push_back({"validation", placed(axis, run.metric(engine::metric::kValidationLoss)), Stroke::Dashed, 1});
     if (auto ofStage = run.metric(engine::metric::kStageLoss); !ofStage.empty()) {
         spec.curves.push_back({"validation of the stage", placed(axis, std::move(ofStage)), Stroke::Dotted, 2});
     }

@@ -29,8 +29,8 @@ struct LossAxis {
 /// Points by step, each at its place on the axis.
 [[nodiscard]] std::vector<engine::MetricPoint> placed(const LossAxis& axis, std::vector<engine::MetricPoint> points);
 
-/// A run's losses: of training, as recorded and smoothed, of validation, and of validation of what a stage trains where
-/// that was recorded; its stages are bands.
+/// A run's losses: of training, as recorded and, of a long run, smoothed; of validation, and of validation of what a
+/// stage trains where that was recorded; its stages are bands.
 [[nodiscard]] PlotSpec lossFigure(const engine::RunReader& run, const std::vector<engine::StageRecord>& stages,
                                   const LossAxis& axis);
 

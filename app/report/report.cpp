@@ -11,7 +11,9 @@
 #include "app/report/svg_plot.h"
 #include "engine/api/matrix_name.h"
 #include "engine/api/row_curves.h"
+#include "engine/results/coefficients.h"
 #include "engine/results/loss_measures.h"
+#include "engine/results/spent_flops.h"
 #include "engine/results/stages.h"
 #include "projects/base/text.h"
 #include "projects/base/whole_file.h"
@@ -49,10 +51,10 @@ constexpr double kMebibyte = 1024.0 * 1024.0;
 const char* const kScript = R"(
 document.querySelectorAll('figure.heatmap').forEach(f=>{
  const read=c=>JSON.parse(f.querySelector('script.'+c).textContent),d=read('frames'),k=read('colours');
- const low=+f.dataset.low,high=+f.dataset.high,cells=[...f.querySelectorAll('[data-cell]')],n=f.querySelector('input');
+ const first=f.dataset.from==='first',low=+f.dataset.low,high=+f.dataset.high,cells=[...f.querySelectorAll('[data-cell]')],n=f.querySelector('input');
  const dark=h=>{const v=parseInt(h.slice(1),16);return .299*(v>>16)+.587*(v>>8&255)+.114*(v&255)<140};
  const show=i=>{f.querySelector('output').textContent=d.steps[i];cells.forEach(g=>{
-  const c=+g.dataset.cell,v=d.values[i][c],t=(v-low)/(high-low),h=k[Math.max(0,Math.min(k.length-1,Math.round(t*(k.length-1))))];
+  const c=+g.dataset.cell,v=d.values[i][c],t=(v-(first?d.values[0][c]:0)-low)/(high-low),h=k[Math.max(0,Math.min(k.length-1,Math.round(t*(k.length-1))))];
   const none=v===null,x=g.querySelector('text');g.querySelector('rect').setAttribute('fill',none?'none':h);
   g.querySelector('title').textContent=none?'':(c%d.columns)+':'+(Math.floor(c/d.columns)+1)+' = '+v;
   if(x){x.textContent=none?'':Math.abs(v)<1000?v.toFixed(2):v.toPrecision(2);x.setAttribute('fill',dark(h)?'#fff':'#000')}})};
@@ -84,8 +86,8 @@ public:
         const auto cost = projects::costOf(m_project);
         const auto units = run.metric(engine::metric::kUnits);
         if (cost && !units.empty() && units.back().step > 0) {
-            m_flopsPerStep = cost->total.trainFlops * units.back().value / static_cast<double>(units.back().step);
-            m_flops = projects::flopCourseOf(m_project, *cost);
+            m_unitsPerStep = units.back().value / static_cast<double>(units.back().step);
+            m_flops = engine::spentFlopsOf(run, m_project, *cost);
         }
     }
 
@@ -108,7 +110,11 @@ private:
     /// The frames that a page carries of each matrix, by its name.
     using Heatmaps = std::vector<std::pair<engine::MatrixName, std::vector<engine::Matrix>>>;
     [[nodiscard]] std::vector<engine::Matrix> framesOf(const engine::MatrixName& name);
-    [[nodiscard]] projects::WeightScale scaleOf(const std::string& kind, const Heatmaps& heatmaps) const;
+    struct Colouring {
+        projects::WeightScale scale;
+        ColouredBy by = ColouredBy::Numbers;
+    };
+    [[nodiscard]] Colouring colouringOf(const std::string& kind, const Heatmaps& heatmaps) const;
     void card(const std::string& value, const std::string& label);
     /// Against the step, with the stages as bands.
     void figure(PlotSpec spec);
@@ -120,8 +126,8 @@ private:
     engine::RunInfo m_info;
     projects::Project m_project;
     std::vector<engine::StageRecord> m_stages;
-    double m_flopsPerStep = std::numeric_limits<double>::quiet_NaN(); ///< of the whole network
-    projects::FlopCourse m_flops;
+    double m_unitsPerStep = 0;
+    engine::SpentFlops m_flops;
     std::vector<std::string> m_leftOut; ///< what the page does not carry, and why
     std::size_t m_cells = kMostCells;   ///< that it has room for
     std::size_t m_numbers = kMostNumbers;
@@ -229,7 +235,8 @@ void RunPage::draw(const PlotSpec& spec)
 
 double RunPage::flopsAt(std::int64_t step) const
 {
-    return m_flopsPerStep * projects::wholeSteps(m_flops, static_cast<double>(step));
+    const auto done = static_cast<double>(step);
+    return m_flops.at(done, done * m_unitsPerStep);
 }
 
 void RunPage::plots()
@@ -237,10 +244,13 @@ void RunPage::plots()
     m_out << "<h2>Training</h2>";
     draw(lossFigure(m_run, m_stages, byStep()));
     m_out << boundFigures("Loss", m_project, m_run.metric(engine::metric::kLoss));
-    if (!m_flops.empty() && std::isfinite(m_flopsPerStep)) { // where all layers train these have the shape of the first
-        draw(lossFigure(m_run, m_stages, byFlop([this](std::int64_t step) { return flopsAt(step); })));
+    const bool isEven = m_flops.course.empty() && m_flops.recorded.empty(); // then these have the shape of the first
+    if (!isEven && m_unitsPerStep > 0) {
+        LossAxis flop = byFlop([this](std::int64_t step) { return flopsAt(step); });
+        flop.title += m_flops.isWhole ? "" : ", without that of the weights it began with";
+        draw(lossFigure(m_run, m_stages, flop));
     }
-    if (const auto seconds = m_run.metric(engine::metric::kSeconds); !m_flops.empty() && !seconds.empty()) {
+    if (const auto seconds = m_run.metric(engine::metric::kSeconds); !m_flops.course.empty() && !seconds.empty()) {
         draw(lossFigure(m_run, m_stages, byTime(seconds)));
     }
     figure({"Learning rate", "step", "rate", {{"", m_run.metric(engine::metric::kLearningRate), Stroke::Solid, 0}}});
@@ -364,21 +374,29 @@ std::vector<engine::Matrix> RunPage::framesOf(const engine::MatrixName& name)
     return frames;
 }
 
-/// The colour scale of the matrices of one kind: the same for all ports, as in the window.
-projects::WeightScale RunPage::scaleOf(const std::string& kind, const Heatmaps& heatmaps) const
+/// How the matrices of one kind are coloured: the same for all ports, as in the window.
+RunPage::Colouring RunPage::colouringOf(const std::string& kind, const Heatmaps& heatmaps) const
 {
     projects::FiniteRange numbers;
+    projects::FiniteRange changes;
+    std::vector<const engine::Matrix*> starts;
     for (const auto& [name, frames] : heatmaps) {
-        if (name.kind != kind) {
+        if (name.kind != kind || frames.empty()) {
             continue;
         }
+        starts.push_back(&frames.front());
         for (const engine::Matrix& frame : frames) {
-            for (const double value : frame.values) {
-                numbers.add(value);
+            for (std::size_t i = 0; i < frame.values.size(); ++i) {
+                numbers.add(frame.values[i]);
+                changes.add(frame.values[i] - starts.back()->values[i]);
             }
         }
     }
-    return projects::weightScale(&m_project.topology.wiring, engine::MatrixName{kind}.quantity(), numbers);
+    const auto scale = projects::weightScale(&m_project.topology.wiring, engine::MatrixName{kind}.quantity(), numbers);
+    const auto isApart = [&](const engine::Matrix* start) { return !engine::isEverywhere(*start, *scale.centre); };
+    return scale.centre && std::ranges::any_of(starts, isApart)
+               ? Colouring{projects::differenceScale(changes.low, changes.high), ColouredBy::ChangeSinceFirst}
+               : Colouring{scale};
 }
 
 void RunPage::heatmaps()
@@ -394,7 +412,8 @@ void RunPage::heatmaps()
                  "coefficient: the trained parameter behind it.</p>";
     }
     for (const auto& [name, frames] : heatmaps) {
-        m_out << htmlHeatmap(name.text(), frames, scaleOf(name.kind, heatmaps));
+        const Colouring colouring = colouringOf(name.kind, heatmaps);
+        m_out << htmlHeatmap(name.text(), frames, colouring.scale, colouring.by);
     }
 }
 

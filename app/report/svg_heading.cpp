@@ -12,6 +12,8 @@ constexpr double kBaseline = 18; ///< of the first row
 constexpr double kRow = 18;
 constexpr double kBelow = 16;         ///< between the last baseline and the plot
 constexpr double kLine = 20;          ///< of a curve, before its name
+constexpr double kMiddle = 4;         ///< of letters, above their baseline
+constexpr double kDotSample = 4;      ///< radius
 constexpr double kBeside = 6;         ///< between a curve's line and its name
 constexpr double kBetween = 14;       ///< between a name and the next curve's line
 constexpr double kApart = 24;         ///< of the title and the names beside it
@@ -26,6 +28,22 @@ void writeText(std::ostream& out, const char* kind, double x, double y, const st
         out << "<title>" << escapeHtml(shortened(whole, kTooltip)) << "</title>";
     }
     out << "</text>";
+}
+
+/// Draws what a curve looks like, from `x` to the right.
+void drawSample(std::ostream& out, const Curve& curve, double x, double y)
+{
+    if (curve.stroke == Stroke::Dots) {
+        out << "<circle class='d" << curve.colour << "' r='" << kDotSample << "' cx='" << x + kLine / 2 << "' cy='" << y
+            << "'/>";
+        return;
+    }
+    out << "<line class='curve c" << curve.colour
+        << (curve.stroke == Stroke::Dashed   ? " dashed"
+            : curve.stroke == Stroke::Dotted ? " dotted"
+            : curve.stroke == Stroke::Faint  ? " faint"
+                                             : " solid")
+        << "' x1='" << x << "' x2='" << x + kLine << "' y1='" << y << "' y2='" << y << "'/>";
 }
 
 } // namespace
@@ -80,11 +98,7 @@ void SvgHeading::draw(std::ostream& out) const
     writeText(out, "title", m_left, kBaseline, m_shown, m_title);
     for (const Entry& entry : m_entries) {
         const double y = kBaseline + entry.row * kRow;
-        out << "<line class='curve c" << entry.curve->colour
-            << (entry.curve->stroke == Stroke::Dashed   ? " dashed"
-                : entry.curve->stroke == Stroke::Dotted ? " dotted"
-                                                        : " solid")
-            << "' x1='" << entry.x << "' x2='" << entry.x + kLine << "' y1='" << y - 4 << "' y2='" << y - 4 << "'/>";
+        drawSample(out, *entry.curve, entry.x, y - kMiddle);
         writeText(out, "tick", entry.x + kLine + kBeside, y, entry.name, entry.curve->name);
     }
 }

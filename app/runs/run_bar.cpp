@@ -270,6 +270,9 @@ QStringList RunBar::speed(const RunProgress& progress) const
 {
     const RunPhase phase = m_controller.phase();
     QStringList parts;
+    if (!m_controller.isOfDocument()) { // its buttons act on it whichever document is shown
+        parts << tr("of %1").arg(QString::fromStdString(m_controller.runProject().filename().string()));
+    }
     if (progress.unitsPerSecond > 0) {
         parts << tr("%1 %2/s").arg(formatCount(progress.unitsPerSecond), formatUnits(progress.unit));
     }

@@ -5,6 +5,7 @@
 #include "app/look/format.h"
 #include "app/look/icons.h"
 #include "app/runs/queue_strip.h"
+#include "app/runs/run_name_delegate.h"
 #include "engine/results/run_reader.h"
 #include "visualizers/runs/shown_runs.h"
 
@@ -163,7 +164,7 @@ void RunsPanel::fitTree()
         m_tree->header()->setSectionResizeMode(column, QHeaderView::Interactive);
     }
     m_tree->header()->resizeSection(RunsModel::Name, kNameWidth);
-    m_tree->setTextElideMode(Qt::ElideMiddle); // a sweep's runs differ in their last words
+    m_tree->setItemDelegateForColumn(RunsModel::Name, new RunNameDelegate(m_model, m_tree));
 }
 
 void RunsPanel::connectButtons()

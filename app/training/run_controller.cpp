@@ -60,6 +60,10 @@ RunController::RunController(DocumentSession& session, EngineBridge& engine, QOb
     connect(&engine, &EngineBridge::runContinued, this, [this] { setPhase(RunPhase::Running); });
     connect(&engine, &EngineBridge::runEnded, this, &RunController::onEnded);
     followCopies();
+    connect(&session, &DocumentSession::opened, this, [this] {
+        forgetForeignRun();
+        emit phaseChanged();
+    });
     connect(&m_queue, &RunQueue::failed, this,
             [this](const Error& error) { emit refused(QString::fromStdString(error.text())); });
     connect(&m_queue, &RunQueue::takenUp, this, [this](int count, const std::filesystem::path& project) {
@@ -169,6 +173,7 @@ bool RunController::launch(engine::ResumeRun command)
     }
     command.device = m_device;
     m_progress = {};
+    m_project = command.projectDirectory;
     m_engine.resumeRun(std::move(command));
     setPhase(RunPhase::Starting);
     return true;
@@ -196,6 +201,7 @@ void RunController::launch(engine::StartRun command)
     command.runFolder = command.projectDirectory / projects::kRunsFolder;
     m_progress = {};
     m_progress.steps = command.project.training.steps;
+    m_project = command.projectDirectory;
     m_engine.startRun(std::move(command));
     setPhase(RunPhase::Starting);
 }
@@ -360,6 +366,19 @@ void RunController::setPhase(RunPhase phase)
     }
 }
 
+bool RunController::isOfDocument() const
+{
+    return m_session.isOpen() && !m_session.isDraft() && m_session.directory() == m_project;
+}
+
+/// A run that has ended belongs to the document that it was of.
+void RunController::forgetForeignRun()
+{
+    if (m_phase == RunPhase::Idle && !isOfDocument()) {
+        m_progress = {};
+    }
+}
+
 void RunController::onProgress(const engine::Progress& progress)
 {
     if (!progress.steps.empty()) {
@@ -376,7 +395,9 @@ void RunController::onProgress(const engine::Progress& progress)
 
 void RunController::onEnded(const engine::RunEnded& event)
 {
-    setPhase(RunPhase::Idle);
+    m_phase = RunPhase::Idle;
+    forgetForeignRun();
+    emit phaseChanged();
     const bool ofQueue = std::exchange(m_ofQueue, false);
     if (event.noEngine) { // without an engine every other queued run would fail too
         m_held = true;

@@ -45,6 +45,10 @@ public:
     [[nodiscard]] double secondsLeft() const { return m_progress.secondsLeft(m_unitsPerStep); }
     /// The followed run's directory; empty before the first.
     [[nodiscard]] const std::filesystem::path& runDirectory() const { return m_directory; }
+    /// The directory of the project that the followed run is of; empty before the first.
+    [[nodiscard]] const std::filesystem::path& runProject() const { return m_project; }
+    /// Whether the followed run is of the open document.
+    [[nodiscard]] bool isOfDocument() const;
     void setDevice(const std::string& key) { m_device = key; }
     /// Where a document goes that has no place when it is run. Default: Residua in the user's home.
     void setProjectsFolder(std::filesystem::path folder) { m_projectsFolder = std::move(folder); }
@@ -96,6 +100,7 @@ public:
     void forgetTakenUp(const std::filesystem::path& projectDirectory);
 
 signals:
+    /// Another phase, or another document whose run it is or is not.
     void phaseChanged();
     void queueChanged();
     /// `count` runs that an earlier session queued in that project wait.
@@ -126,6 +131,7 @@ private:
     [[nodiscard]] bool prepare();
     [[nodiscard]] bool givePlace();
     void setPhase(RunPhase phase);
+    void forgetForeignRun();
     void onProgress(const engine::Progress& progress);
     void onEnded(const engine::RunEnded& event);
 
@@ -135,6 +141,7 @@ private:
     RunProgress m_progress;
     std::int64_t m_unitsPerStep = 0;
     std::filesystem::path m_directory;
+    std::filesystem::path m_project;
     std::filesystem::path m_projectsFolder;
     std::string m_device = "cpu";
     RunQueue m_queue; ///< their directories are named when they start

@@ -72,30 +72,49 @@ void LiveViews::setRowShares(bool shown)
     update();
 }
 
+void LiveViews::take(const std::vector<visualizers::HeatmapFrames::Shown>& frames, editor::LiveWeights& live) const
+{
+    for (const auto& [matrix, shades, scale, fromStart] : frames) {
+        editor::LiveValues values;
+        values.port = matrix.name.port;
+        values.step = matrix.step;
+        if (const auto measure = measureOf(matrix.name.kind)) {
+            values.mix = matrix.values;
+            values.rows = matrix.rows;
+            values.columns = matrix.columns;
+            values.measure = *measure;
+            values.feature = m_matrices.feature().value_or(0);
+            if (fromStart) {
+                values.shades = shades;
+            }
+            if (measure == LiveMeasure::Mean) {
+                values.title = m_matrices.valueTitle().toStdString();
+            }
+        } else if (matrix.name.kind == engine::matrix::kActive) {
+            values.active = matrix.values;
+        }
+        live.take(values, scale);
+    }
+}
+
 void LiveViews::update()
 {
     m_fits = fits();
     m_live.clear();
     if (m_fits) {
-        for (const auto& matrix : m_matrices.framesShown()) {
-            const engine::MatrixName& name = matrix->name;
-            editor::LiveValues values;
-            values.port = name.port;
-            values.step = matrix->step;
-            if (const auto measure = measureOf(name.kind)) {
-                values.mix = matrix->values;
-                values.rows = matrix->rows;
-                values.columns = matrix->columns;
-                values.measure = *measure;
-                values.feature = m_matrices.feature().value_or(0);
-            } else if (name.kind == engine::matrix::kActive) {
-                values.active = matrix->values;
-            }
-            m_live.take(values, m_matrices.frames().scale(name));
-        }
+        take(m_matrices.framesShown(), m_live);
     }
-    const auto live = std::make_shared<const editor::LiveWeights>(m_live);
-    const auto drawn = m_rowShares ? std::make_shared<const editor::LiveWeights>(m_live.rowShares()) : live;
+    const bool asRecorded = m_matrices.value() == visualizers::CellValue::Weight;
+    const auto drawn =
+        std::make_shared<const editor::LiveWeights>(m_rowShares && asRecorded ? m_live.rowShares() : m_live);
+    auto live = drawn;
+    if (m_fits && !asRecorded) { // the outline has the weights themselves
+        editor::LiveWeights recorded;
+        take(m_matrices.frames().shownAt(m_matrices.step().value_or(0), visualizers::CellValue::Weight), recorded);
+        live = std::make_shared<const editor::LiveWeights>(std::move(recorded));
+    } else if (m_rowShares) {
+        live = std::make_shared<const editor::LiveWeights>(m_live);
+    }
     for (CanvasWidget* canvas : m_workspace.canvases()) {
         canvas->canvas().setLive(drawn);
         canvas->refresh();

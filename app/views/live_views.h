@@ -2,8 +2,11 @@
 #pragma once
 
 #include "editor/shortcuts/live_weights.h"
+#include "visualizers/heatmap/heatmap_frames.h"
 
 #include <QObject>
+
+#include <vector>
 
 namespace residua::visualizers {
 class ShownMatrices;
@@ -15,8 +18,9 @@ class DocumentSession;
 class Workspace;
 
 /// The weights of the run in front on the canvases and in the outline, as the heatmap shows them: at the same step, in
-/// the same colours. They are shown while the document's wiring is that which they were learned under; which shortcuts
-/// it has may differ, for a shortcut that the run has not has no weight. GUI thread.
+/// the same colours, and on the canvases as their change or as logarithms where the heatmap does. They are shown while
+/// the document's wiring is that which they were learned under; which shortcuts it has may differ, for a shortcut that
+/// the run has not has no weight. GUI thread.
 class LiveViews : public QObject {
     Q_OBJECT
 public:
@@ -29,6 +33,7 @@ private:
     [[nodiscard]] bool fits() const;
     void onDocumentChanged();
     void update();
+    void take(const std::vector<visualizers::HeatmapFrames::Shown>& frames, editor::LiveWeights& live) const;
 
     const DocumentSession& m_session;
     Workspace& m_workspace;

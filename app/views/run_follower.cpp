@@ -119,6 +119,7 @@ void RunFollower::openAnew()
     m_reading.clear();
     m_marks.clear();
     m_pending.reset();
+    emit rateKnown(0); // by this project's runs
     m_session.isOpen() ? m_watch.start() : m_watch.stop();
     takeList({});
     if (m_controller.phase() != RunPhase::Idle && isHere(m_controller.runDirectory())) {
@@ -305,10 +306,9 @@ void RunFollower::onLoaded(const std::shared_ptr<const RunRecord>& record)
     }
     if (whole) {
         m_reading.erase(directory);
-        m_shown.begin(directory,
-                      {QString::fromStdString(record->name), record->flopPerUnit, record->flops,
-                       record->project.topology, record->project.network.depth(), startOf(directory), record->bounds,
-                       projects::textApartFromSeeds(record->project), startOfFactors(record->project)});
+        m_shown.begin(directory, {QString::fromStdString(record->name), record->flops, record->project.topology,
+                                  record->project.network.depth(), startOf(directory), record->bounds,
+                                  projects::textApartFromSeeds(record->project), startOfFactors(record->project)});
     }
     m_shown.add(directory, record->numbers);
     m_shown.setStages(directory, record->stages);
@@ -348,11 +348,12 @@ void RunFollower::onFailed(const std::string& directory, const QString& reason)
 void RunFollower::tellRate(const RunRecord& record)
 {
     const auto speed = record.numbers.metrics.find(engine::metric::kThroughput);
-    if (speed != record.numbers.metrics.end() && !speed->second.empty() && record.flopPerUnit > 0) {
+    if (speed != record.numbers.metrics.end() && !speed->second.empty() && record.flops.perUnit > 0) {
         const auto& [step, units] = speed->second.back();
         const auto done = static_cast<double>(step);
-        const double share = projects::wholeSteps(record.flops, done) - projects::wholeSteps(record.flops, done - 1);
-        emit rateKnown(units * share * record.flopPerUnit);
+        const projects::FlopCourse& course = record.flops.course;
+        const double share = projects::wholeSteps(course, done) - projects::wholeSteps(course, done - 1);
+        emit rateKnown(units * share * record.flops.perUnit);
     }
 }
 

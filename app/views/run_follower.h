@@ -43,7 +43,7 @@ public:
 
 signals:
     void refused(const QString& reason);
-    /// FLOP a second that a run of this project reaches.
+    /// FLOP a second that a run of this project reaches; 0: none is known.
     void rateKnown(double flopPerSecond);
 
 private:

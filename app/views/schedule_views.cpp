@@ -27,7 +27,8 @@ void connectSchedule(const DocumentSession& session, const Analysis& analysis, c
     });
     QObject::connect(&page, &SchedulePage::refused, &documents, &DocumentViews::refused);
     const auto follow = [&controller, &page] {
-        const bool runs = controller.phase() != RunPhase::Idle && controller.phase() != RunPhase::Starting;
+        const bool runs = controller.isOfDocument() && controller.phase() != RunPhase::Idle &&
+                          controller.phase() != RunPhase::Starting;
         page.ribbon().setCursorStep(runs ? std::optional(controller.progress().step) : std::nullopt);
     };
     QObject::connect(&controller, &RunController::progressed, &page, follow);

@@ -335,6 +335,7 @@ void MainWindow::about()
     QMessageBox box(this);
     box.setWindowTitle(tr("About Residua"));
     box.setIconPixmap(windowIcon().pixmap(QSize(64, 64), devicePixelRatioF()));
+    box.setTextFormat(Qt::RichText);
     box.setText(tr("<b>Residua %1</b>").arg(QCoreApplication::applicationVersion()));
     box.setInformativeText(tr("A workbench for the depth topology of neural networks.\n"
                               "Free software under the GNU General Public License, version 3 or later."));

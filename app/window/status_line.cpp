@@ -36,6 +36,7 @@ StatusLine::StatusLine(QStatusBar& bar, const DocumentSession& session, const An
         bar.addPermanentWidget(label);
     }
     bar.setSizeGripEnabled(false);
+    connect(&session, &DocumentSession::aboutToClose, &bar, &QStatusBar::clearMessage);
     connect(&analysis, &Analysis::updated, this, &StatusLine::update);
     connect(&controller, &RunController::phaseChanged, this, &StatusLine::update);
     connect(&controller, &RunController::queueChanged, this, &StatusLine::update);

@@ -14,10 +14,13 @@ namespace {
 constexpr std::size_t kSketch = 300;     ///< arcs drawn as a sample of all until the picture of all is ready
 constexpr std::size_t kMostMarks = 2000; ///< marks of frozen arcs and counts of groups, drawn over that picture
 constexpr double kAside = 0.3;           ///< opacity of arcs that do not touch the layer under the pointer
-constexpr float kWeakest = 0.45F;        ///< opacity of the smallest weight, where arcs are not faded
-constexpr float kDimmed = 0.35F;         ///< of what a step leaves out
-constexpr float kStrandGap = 3.5F;       ///< screen pixels between the ports of one shortcut
-constexpr float kSmallestCount = 9;      ///< screen pixels of an arc's height, below which a group's count is left out
+constexpr float kThinnest = 1.5F;        ///< screen pixels
+constexpr float kThickest = 4.5F;
+constexpr float kHoveredWider = 2;  ///< screen pixels
+constexpr float kHalo = 4;          ///< screen pixels of the ground around the arc under the pointer
+constexpr float kDimmed = 0.35F;    ///< of what a step leaves out
+constexpr float kStrandGap = 3.5F;  ///< screen pixels between the ports of one shortcut
+constexpr float kSmallestCount = 9; ///< screen pixels of an arc's height, below which a group's count is left out
 
 struct Strand {
     ArcShape shape;
@@ -25,19 +28,20 @@ struct Strand {
     Stroke stroke;
 };
 
-std::optional<float> weightOf(const DepthPicture& picture, const Arc& arc, const PortWeights& weights)
+/// What the arc is coloured by.
+std::optional<float> shadeOf(const DepthPicture& picture, const Arc& arc, const PortWeights& weights)
 {
     if (arc.count == 1) {
-        return weights.of(arc.shortcut);
+        return weights.shadeOf(arc.shortcut);
     }
-    // Shortcuts drawn as one arc have the colour of their strongest weight.
+    // Shortcuts drawn as one arc have the colour of the strongest.
     std::optional<float> strongest;
     double most = -1;
     for (const projects::Shortcut& shortcut : picture.scene.members(arc)) {
-        if (const auto weight = weights.of(shortcut)) {
-            if (const double strength = picture.weights.scale().strength(*weight); strength > most) {
+        if (const auto shade = weights.shadeOf(shortcut)) {
+            if (const double strength = picture.weights.scale().strength(*shade); strength > most) {
                 most = strength;
-                strongest = weight;
+                strongest = shade;
             }
         }
     }
@@ -77,13 +81,12 @@ ArcInk inkOf(const DepthPicture& picture, const Arc& arc, const ShownPort& port,
 {
     const resources::ThemeColours& c = resources::themeColours(picture.theme);
     ArcInk ink{.shape = arc, .colour = c.muted};
-    const auto weight = weightOf(picture, arc, port.weights);
-    if (weight && arc.kind != projects::ShortcutKind::Pruned && arc.kind != projects::ShortcutKind::Stream) {
+    const auto shade = shadeOf(picture, arc, port.weights);
+    if (shade && arc.kind != projects::ShortcutKind::Pruned && arc.kind != projects::ShortcutKind::Stream) {
         const projects::WeightScale& scale = picture.weights.scale();
-        ink.strength = static_cast<float>(scale.strength(*weight));
-        ink.floor = kWeakest;
-        ink.width = 1.0F + 3.5F * ink.strength;
-        ink.colour = apart ? port.port->colour : weightColour(scale, *weight, picture.theme);
+        ink.strength = static_cast<float>(scale.strength(*shade));
+        ink.width = std::lerp(kThinnest, kThickest, ink.strength);
+        ink.colour = apart ? port.port->colour : weightColour(scale, *shade, picture.theme);
     } else if (arc.kind == projects::ShortcutKind::Stream) {
         ink.strength = 1;
         ink.floor = 0;
@@ -141,6 +144,7 @@ private:
     [[nodiscard]] Stroke strokeOf(const Arc& arc, const ArcInk& ink) const;
     [[nodiscard]] bool touchesHovered(const Arc& arc) const;
     [[nodiscard]] bool isPointedAt(const Arc& arc) const;
+    [[nodiscard]] bool othersStandBack() const;
     [[nodiscard]] std::vector<Strand> strandsOf(const Arc& arc) const;
     void paintStrand(const Strand& strand) const;
     void paintMark(const Strand& strand) const;
@@ -173,12 +177,13 @@ Stroke Arcs::strokeOf(const Arc& arc, const ArcInk& ink) const
     if (isSelected(m_picture, arc)) {
         return {imColour(colours().accent), 3.0F};
     }
-    const bool hovered = m_hovered == &arc;
-    double alpha = hovered ? 1 / m_fade : 1.0;
-    if (m_picture.hoveredModule) {
-        alpha = touchesHovered(arc) ? 1 / m_fade : kAside;
+    if (m_hovered == &arc) {
+        return {imColour(ink.colour), ink.width + kHoveredWider};
     }
-    return {imColour(ink.colour, alpha * ink.alpha(m_fade)), ink.width + (hovered ? 1.5F : 0.0F)};
+    if (touchesHovered(arc)) {
+        return {imColour(ink.colour, ink.alpha(1)), ink.width};
+    }
+    return {imColour(ink.colour, ink.alpha(m_fade) * (othersStandBack() ? kAside : 1.0)), ink.width};
 }
 
 std::vector<Strand> Arcs::strandsOf(const Arc& arc) const
@@ -192,8 +197,17 @@ std::vector<Strand> Arcs::strandsOf(const Arc& arc) const
     return strands;
 }
 
+/// Whether what is not pointed at is faint: beside a layer, and beside an arc where arcs crowd each other.
+bool Arcs::othersStandBack() const
+{
+    return m_picture.hoveredModule || (m_hovered != nullptr && m_fade < 1);
+}
+
 void Arcs::paintStrand(const Strand& strand) const
 {
+    if (strand.arc == m_hovered) {
+        m_painter.stroke(strand.shape, {imColour(colours().background), strand.stroke.width + kHalo});
+    }
     if (strand.arc->kind == projects::ShortcutKind::Pruned) {
         m_painter.dash(strand.shape, strand.stroke);
         return;
@@ -226,7 +240,7 @@ void Arcs::paintCount(const Arc& arc) const
 void Arcs::paintSheet() const
 {
     const Rect r = m_picture.view.rectToScreen(m_picture.sheet->shows);
-    const double alpha = m_picture.hoveredModule ? kAside : 1.0;
+    const double alpha = othersStandBack() ? kAside : 1.0;
     m_list.AddImage(m_picture.sheet->texture, {r.left, r.top}, {r.right, r.bottom}, {0, 0}, {1, 1},
                     imColour({255, 255, 255}, alpha));
 }

@@ -57,8 +57,8 @@ double CellFills::strengthOf(const Shortcut& shortcut) const
 {
     const MatrixCell cell = m_picture.scene.cell(shortcut);
     if (isRead(cell)) {
-        if (const auto weight = m_weights.of(shortcut)) {
-            return 1 + m_picture.weights.scale(m_picture.measure).strength(*weight);
+        if (const auto shade = m_weights.shadeOf(shortcut)) {
+            return 1 + m_picture.weights.scale(m_picture.measure).strength(*shade);
         }
     }
     switch (cell) {
@@ -83,8 +83,8 @@ resources::Rgb CellFills::colourOf(const Shortcut& shortcut) const
     const ThemeColours& c = coloursOf(m_picture);
     const MatrixCell cell = m_picture.scene.cell(shortcut);
     if (isRead(cell)) {
-        if (const auto weight = m_weights.of(shortcut)) {
-            return weightColour(m_picture.weights.scale(m_picture.measure), *weight, m_picture.theme);
+        if (const auto shade = m_weights.shadeOf(shortcut)) {
+            return weightColour(m_picture.weights.scale(m_picture.measure), *shade, m_picture.theme);
         }
     }
     switch (cell) {

@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace residua::editor {
@@ -27,6 +28,8 @@ enum class LiveMeasure {
 struct LiveValues {
     projects::MixPort port = projects::MixPort::Input;
     std::span<const float> mix;
+    std::span<const float> shades = {}; ///< what each is coloured by, as mix; empty: by the weight itself
+    std::string title = {};             ///< what the numbers are, if they are no weights: "change since step 0"
     std::int64_t rows = 0;
     std::int64_t columns = 0;
     std::span<const float> active; ///< [layers]: the share that the step runs, 0: left out; empty: as before
@@ -39,11 +42,19 @@ struct LiveValues {
 [[nodiscard]] resources::Rgb weightColour(const projects::WeightScale& scale, double weight, resources::Theme theme);
 
 struct WeightGrid {
-    std::vector<float> mix; ///< row-major [target − 1, source], NaN: none
+    std::vector<float> mix;    ///< row-major [target − 1, source], NaN: none
+    std::vector<float> shades; ///< what each is coloured by; empty: by the weight itself
     std::int64_t rows = 0;
     std::int64_t columns = 0;
 
-    [[nodiscard]] std::optional<float> of(const projects::Shortcut& shortcut) const;
+    [[nodiscard]] std::optional<float> of(const projects::Shortcut& shortcut) const { return in(mix, shortcut); }
+    [[nodiscard]] std::optional<float> shadeOf(const projects::Shortcut& shortcut) const
+    {
+        return in(shades.empty() ? mix : shades, shortcut);
+    }
+
+private:
+    [[nodiscard]] std::optional<float> in(const std::vector<float>& numbers, const projects::Shortcut& shortcut) const;
 };
 
 /// What one port reads, looked up once for a frame's many shortcuts. Good until the weights change.
@@ -52,6 +63,8 @@ struct PortWeights {
     const WeightGrid* final = nullptr; ///< the final output has one mix of its own, whichever port is asked for
 
     [[nodiscard]] std::optional<float> of(const projects::Shortcut& shortcut) const;
+    /// What the shortcut is coloured by, on the scale of the weights.
+    [[nodiscard]] std::optional<float> shadeOf(const projects::Shortcut& shortcut) const;
 };
 
 /// The live weights that are drawn, as a copy of the engine's numbers. One grid for each port that has a
@@ -66,6 +79,10 @@ public:
     [[nodiscard]] LiveWeights rowShares() const;
     /// Whether it is what rowShares() gives.
     [[nodiscard]] bool areShares() const { return m_shares; }
+    /// What the numbers are, if they are no weights; empty if they are.
+    [[nodiscard]] const std::string& title(LiveMeasure measure = LiveMeasure::Mean) const { return of(measure).title; }
+    /// Whether weights are coloured by how far each is from its own start: then the scale is of these distances.
+    [[nodiscard]] bool fromStart(LiveMeasure measure = LiveMeasure::Mean) const;
     /// A number that changes with every change of the weights.
     [[nodiscard]] std::uint64_t revision() const { return m_revision; }
 
@@ -88,6 +105,7 @@ private:
         std::map<projects::MixPort, WeightGrid> grids;
         std::int64_t step = 0;
         projects::WeightScale scale;
+        std::string title;
     };
     [[nodiscard]] const Measured& of(LiveMeasure measure) const
     {

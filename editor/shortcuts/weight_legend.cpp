@@ -4,10 +4,17 @@
 #include "editor/canvas/paint_tools.h"
 #include "editor/canvas/words.h"
 #include "projects/base/text.h"
+#include "resources/axis.h"
 
 #include <string>
 
 namespace residua::editor {
+
+namespace {
+
+constexpr int kEndDigits = 7; ///< as many as an end of a scale has, so that the ends enclose the values
+
+} // namespace
 
 std::string nameOfValue(const LiveWeights& weights, LiveMeasure measure)
 {
@@ -18,6 +25,9 @@ std::string nameOfValue(const LiveWeights& weights, LiveMeasure measure)
         return filled(translate("Canvas", "feature %1's weight"), {std::to_string(weights.feature())});
     case LiveMeasure::Mean:
         break;
+    }
+    if (!weights.title(measure).empty()) {
+        return weights.title(measure);
     }
     return weights.areShares() ? translate("Canvas", "share of the row") : translate("Canvas", "mixing weight");
 }
@@ -50,8 +60,14 @@ void paintLegend(ImDrawList& list, const LiveWeights& weights, resources::Theme 
         list.AddRectFilled({x, top}, {x + barWidth / pieces + 0.5F, top + barHeight},
                            imColour(weightColour(scale, scale.low + t * (scale.high - scale.low), theme)));
     }
-    const std::string high = shortNumber(scale.high);
-    paintText(list, kTextSize, {left, top + 12}, imColour(c.muted), shortNumber(scale.low));
+    const bool fromStart = weights.fromStart(measure);
+    const std::string high = (fromStart ? "+" : "") + resources::shortNumber(scale.high, kEndDigits);
+    if (fromStart) {
+        const std::string middle = translate("Canvas", "its start");
+        paintText(list, kTextSize, {left + (barWidth - textWidth(kTextSize, middle)) / 2, top + 12}, imColour(c.muted),
+                  middle);
+    }
+    paintText(list, kTextSize, {left, top + 12}, imColour(c.muted), resources::shortNumber(scale.low, kEndDigits));
     paintText(list, kTextSize, {left + barWidth - textWidth(kTextSize, high), top + 12}, imColour(c.muted), high);
 }
 

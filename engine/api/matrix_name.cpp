@@ -40,7 +40,8 @@ bool MatrixName::isOfShortcuts() const
 
 projects::WeightQuantity MatrixName::quantity() const
 {
-    return kind == matrix::kSpread        ? projects::WeightQuantity::Spread
+    const bool isMagnitude = kind == matrix::kSpread || kind == matrix::kActive; // from 0, and of no sign
+    return isMagnitude                    ? projects::WeightQuantity::Spread
            : kind == matrix::kCoefficient ? projects::WeightQuantity::Coefficient
                                           : projects::WeightQuantity::Weight;
 }

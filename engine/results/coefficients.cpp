@@ -332,6 +332,12 @@ Result<Matrix> difference(const Matrix& a, const Matrix& b)
     return result;
 }
 
+bool isEverywhere(const Matrix& matrix, double value)
+{
+    constexpr double kRounding = 1e-6;
+    return std::ranges::none_of(matrix.values, [value](float cell) { return std::abs(cell - value) > kRounding; });
+}
+
 Matrix logOfRowMaximum(const Matrix& matrix)
 {
     Matrix result = matrix;

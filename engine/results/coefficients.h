@@ -52,6 +52,8 @@ struct CoefficientTensor {
 
 /// a − b; cells that one of them lacks are NaN. An error where the shapes differ.
 [[nodiscard]] Result<Matrix> difference(const Matrix& a, const Matrix& b);
+/// Whether every number of the matrix is `value`, but for rounding. NaN, where there is no shortcut, does not count.
+[[nodiscard]] bool isEverywhere(const Matrix& matrix, double value);
 /// log(p_ij / max_i p_ij) of each row (ANCRe figure 6); NaN where p_ij is not positive.
 [[nodiscard]] Matrix logOfRowMaximum(const Matrix& matrix);
 

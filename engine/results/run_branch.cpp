@@ -3,6 +3,7 @@
 
 #include "engine/api/row_curves.h"
 #include "engine/results/run_reader.h"
+#include "engine/results/spent_flops.h"
 #include "engine/runs/gap_record.h"
 #include "engine/runs/import_record.h"
 #include "engine/runs/run_files.h"
@@ -128,6 +129,9 @@ Result<fs::path> makeBranch(const RunBranch& branch,
     const fs::path directory = writer->directory();
     UnfinishedDirectory unfinished(directory); // also where something throws
     copyNumbers(*reader, branch.step, before && before->topology.wiring == branch.project.topology.wiring, *writer);
+    if (const auto spent = spentFlopsAt(*reader, branch.step)) {
+        writer->metric(kSpentFlops, spent->step, spent->value);
+    }
     for (const Matrix& matrix : branch.matrices) {
         writer->matrix(matrix);
     }

@@ -2,46 +2,85 @@
 #include "engine/results/run_names.h"
 
 #include "engine/results/run_reader.h"
+#include "projects/base/text.h"
 #include "projects/diff/diff.h"
+#include "projects/diff/wiring_name.h"
 
-#include <optional>
+#include <algorithm>
+#include <span>
 #include <vector>
 
 namespace residua::engine {
 namespace {
 
 constexpr const char* kDivider = ", ";
-constexpr int kCompared = 20; ///< runs that are compared: more take time, and the newest suffice
+constexpr std::size_t kCompared = 20; ///< runs that are compared: more take time
+constexpr std::size_t kFewWords = 2;  ///< that a name has at most if they tell it from all others
 
-bool isOfProject(const RunInfo& run, const std::string& project)
+struct Neighbour {
+    std::string name;
+    bool differs = false; ///< in what it trains
+    projects::Project project;
+};
+
+/// The runs of no sweep that were made of a project of this name: the newest, and at the end the oldest.
+std::vector<Neighbour> neighboursOf(const std::filesystem::path& folder, const projects::Project& project)
 {
-    return !run.membership && (run.name == project || run.name.starts_with(project + kDivider));
+    std::vector<Neighbour> neighbours;
+    const std::vector<RunInfo> runs = listRuns(folder); // the newest first
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        const bool isLast = i + 1 == runs.size();
+        if (runs[i].membership || (neighbours.size() >= kCompared && !isLast)) {
+            continue;
+        }
+        const auto reader = RunReader::open(runs[i].directory);
+        auto trained = reader ? reader->project() : Result<projects::Project>(reader.error());
+        if (trained && trained->name == project.name) {
+            const bool differs = !projects::differingWords(*trained, project).empty();
+            neighbours.push_back({runs[i].name, differs, std::move(*trained)});
+        }
+    }
+    return neighbours;
+}
+
+/// What the project is called by itself: its name does not stand for another wiring than it has.
+std::string ownName(const projects::Project& project, const std::string& wiring, bool& tellsWiring)
+{
+    if (projects::isPresetTitle(project.name, project.network)) {
+        tellsWiring = true;
+        return wiring;
+    }
+    tellsWiring = !projects::isPresetTitle(wiring, project.network);
+    return tellsWiring ? project.name + kDivider + wiring : project.name;
 }
 
 } // namespace
 
 std::string nameForRun(const std::filesystem::path& folder, const projects::Project& project)
 {
-    std::string name = project.name;
-    bool taken = false; ///< whether a run that differs has the project's own name
-    int compared = 0;
-    for (const RunInfo& run : listRuns(folder)) { // the newest first: the oldest decides what it differs from
-        if (!isOfProject(run, project.name) || ++compared > kCompared) {
-            continue;
-        }
-        const auto reader = RunReader::open(run.directory);
-        const auto trained = reader ? reader->project() : Result<projects::Project>(reader.error());
-        if (!trained) {
-            continue;
-        }
-        const std::string differs = projects::brief(projects::diff(*trained, project));
-        if (differs.empty()) {
-            return run.name;
-        }
-        taken = taken || run.name == project.name;
-        name = project.name + kDivider + differs;
+    const std::vector<Neighbour> neighbours = neighboursOf(folder, project);
+    const auto isTaken = [&neighbours](const std::string& name) {
+        return std::ranges::any_of(neighbours,
+                                   [&](const Neighbour& each) { return each.differs && each.name == name; });
+    };
+    const std::string wiring = projects::wiringName(project.topology, project.network);
+    bool tellsWiring = false;
+    const std::string own = ownName(project, wiring, tellsWiring);
+    std::vector<std::string> words =
+        neighbours.empty() ? std::vector<std::string>() : projects::differingWords(neighbours.back().project, project);
+    if (tellsWiring) {
+        std::erase(words, wiring);
     }
-    return taken ? name : project.name;
+    std::string name = own;
+    for (std::size_t count = std::clamp<std::size_t>(words.size(), 1, kFewWords);
+         isTaken(name) && count <= words.size(); ++count) {
+        name = own + kDivider + joinedText(std::span(words).first(count), kDivider);
+    }
+    const std::string told = name;
+    for (int number = 2; isTaken(name); ++number) {
+        name = told + " (" + std::to_string(number) + ")";
+    }
+    return name;
 }
 
 } // namespace residua::engine

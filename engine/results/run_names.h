@@ -8,9 +8,10 @@
 
 namespace residua::engine {
 
-/// What a new run of `project` in this folder is called: as the project; where that has runs there which differ from
-/// it, with what differs, "Plain residual, GRN-v1"; and as one that does not differ.
-/// For a run of no sweep. Reads the newest runs of that name. Blocking; any thread.
+/// The name of a new run of `project` in this folder: the project's, "mine", with its wiring if that is no preset's,
+/// "mine, custom from ANCRe, ingoing, 3 pruned". A project that is named as a preset gives way to its wiring's name,
+/// "No shortcuts + 1:4". If a run there that differs has that name, what differs from the oldest follows, "mine, width
+/// 64 features". For a run of no sweep. Reads the newest runs and the oldest. Blocking; any thread.
 [[nodiscard]] std::string nameForRun(const std::filesystem::path& folder, const projects::Project& project);
 
 } // namespace residua::engine

@@ -7,7 +7,22 @@
 namespace residua::projects {
 namespace {
 
-constexpr double kLeastReach = 1e-3; ///< either side of the centre
+constexpr double kLeastReach = 1e-3;       ///< either side of the centre
+constexpr int kDigits = 3;                 ///< of the ends of a scale
+constexpr double kLeastMagnitude = 1e-300; ///< whose digits can be counted
+
+/// Rounds a magnitude up to so few digits that a legend can write it in full: the ends that it writes enclose every
+/// value.
+double roundedUp(double magnitude)
+{
+    if (!(magnitude > kLeastMagnitude) || !std::isfinite(magnitude)) {
+        return magnitude;
+    }
+    constexpr double kNoise = 1e-9; // of the division: what has few digits stays as it is
+    const double unit = std::pow(10.0, std::floor(std::log10(magnitude)) + 1 - kDigits);
+    const double units = std::ceil(magnitude / unit - kNoise);
+    return unit < 1 ? units / std::round(1 / unit) : units * unit; // a power of ten below 1 is not exact
+}
 
 std::optional<double> centreOf(const Wiring* wiring, WeightQuantity quantity, double smallest)
 {
@@ -28,8 +43,9 @@ std::optional<double> centreOf(const Wiring* wiring, WeightQuantity quantity, do
 
 double WeightScale::strength(double weight) const
 {
-    const double reach = centre ? std::max(high - *centre, *centre - low) : high;
-    return reach > 0 ? std::clamp(std::abs(weight - centre.value_or(0.0)) / reach, 0.0, 1.0) : 0.0;
+    const double reach = centre ? std::max(high - *centre, *centre - low) : high - low;
+    const double from = centre ? std::abs(weight - *centre) : low < 0 ? weight - low : std::abs(weight);
+    return reach > 0 ? std::clamp(from / reach, 0.0, 1.0) : 0.0;
 }
 
 WeightScale weightScale(const Wiring* wiring, WeightQuantity quantity, double smallest, double largest)
@@ -38,7 +54,7 @@ WeightScale weightScale(const Wiring* wiring, WeightQuantity quantity, double sm
     if (!centre) {
         return magnitudeScale(largest);
     }
-    const double reach = std::max({largest - *centre, *centre - smallest, kLeastReach});
+    const double reach = roundedUp(std::max({largest - *centre, *centre - smallest, kLeastReach}));
     return {centre, *centre - reach, *centre + reach};
 }
 
@@ -64,13 +80,13 @@ WeightScale weightScale(const Wiring* wiring, WeightQuantity quantity, const Fin
 
 WeightScale differenceScale(double smallest, double largest)
 {
-    const double reach = std::max({largest, -smallest, 0.0});
+    const double reach = roundedUp(std::max({largest, -smallest, 0.0}));
     return {0.0, -reach, reach};
 }
 
 WeightScale magnitudeScale(double largest)
 {
-    return {std::nullopt, 0, largest};
+    return {std::nullopt, 0, roundedUp(largest)};
 }
 
 } // namespace residua::projects

@@ -3,6 +3,7 @@
 
 #include "projects/base/text.h"
 #include "projects/diff/diff_walk.h"
+#include "projects/diff/wiring_name.h"
 #include "projects/model/topology.h"
 
 #include <algorithm>
@@ -241,33 +242,46 @@ std::vector<Change> diff(const Topology& a, const Topology& b)
     return std::move(differ).take();
 }
 
-std::string brief(const std::vector<Change>& changes)
+/// A unit that is the field's own name is told once.
+std::string briefText(const Change& change)
 {
-    constexpr std::size_t kMost = 2;
+    const std::string& field = change.place.back();
+    if (change.kind == ChangeKind::Removed) {
+        return "no " + field;
+    }
+    return change.after.ends_with(" " + field) ? change.after
+           : change.after.empty()              ? field
+                                               : field + " " + change.after;
+}
+
+std::vector<std::string> differingWords(const Project& a, const Project& b)
+{
     std::vector<std::string> words;
-    std::string block; ///< whose inside has changed
-    for (const Change& change : changes) {
-        if (change.part == ChangedPart::Preset) {
-            const auto presets = topologyPresets(1);
-            const auto named = std::ranges::find(presets, change.after, &TopologyPreset::name);
-            return named == presets.end() ? change.after : named->title;
+    std::vector<std::string> fields;
+    const auto addOnce = [&words](std::string word) {
+        if (std::ranges::find(words, word) == words.end()) {
+            words.push_back(std::move(word));
         }
-        if (change.part == ChangedPart::Remark) {
+    };
+    const std::vector<Change> changes = diff(a, b);
+    const auto isOfWiring = [](const Change& change) {
+        return change.part == ChangedPart::Preset || change.part == ChangedPart::Topology;
+    };
+    if (std::ranges::any_of(changes, isOfWiring)) {
+        addOnce(wiringName(b.topology, b.network));
+    }
+    for (const Change& change : changes) {
+        if (isOfWiring(change) || change.part == ChangedPart::Remark) {
             continue;
         }
-        if (change.part == ChangedPart::Topology) {
-            block = "wired otherwise";
-        } else if (change.part == ChangedPart::Block || change.kind != ChangeKind::Changed) {
-            block = block.empty() ? change.place.front() : block;
-        } else if (words.size() < kMost) {
-            words.push_back(change.place.back() + " " + change.after);
+        if (change.part == ChangedPart::Block || change.kind != ChangeKind::Changed) {
+            addOnce(change.place.front());
+        } else {
+            fields.push_back(briefText(change));
         }
     }
-    if (!block.empty()) {
-        words.insert(words.begin(), block);
-    }
-    words.resize(std::min(words.size(), kMost));
-    return joinedText(words);
+    words.insert(words.end(), fields.begin(), fields.end());
+    return words;
 }
 
 } // namespace residua::projects

@@ -37,8 +37,10 @@ struct Change {
 /// The same of the topologies of two documents, which are otherwise alike.
 [[nodiscard]] std::vector<Change> diff(const Topology& a, const Topology& b);
 
-/// Those of the changes that matter most to the training, in a few words: "GRN-v1", "width 64 features, peak 0.01".
-/// Empty where none does: a name, a description and sweeps train nothing.
-[[nodiscard]] std::string brief(const std::vector<Change>& changes);
+/// A change in a few words: "width 64 features", "3000 steps".
+[[nodiscard]] std::string briefText(const Change& change);
+/// What of `b` is not as in `a` and matters to the training, a few words each: how it is wired (wiringName), then
+/// blocks and the like, then fields. Empty if nothing is: a name, a description and sweeps train nothing.
+[[nodiscard]] std::vector<std::string> differingWords(const Project& a, const Project& b);
 
 } // namespace residua::projects

@@ -69,6 +69,87 @@ private slots:
         QVERIFY(opacity({1, 0, 0, 0, 1, 1}) < whole);
     }
 
+    /// An arc whose weight is as it was at the start is drawn as full as every other, where arcs are few.
+    void anArcAtItsStartStandsOut()
+    {
+        const auto document = stackOf(6);
+        DepthScene scene;
+        scene.rebuild(document.project, {}, {});
+        PortRow row;
+        row.follow(document.project.topology, Theme::Light);
+        const std::vector<float> weights(49, 1.0F);
+        const std::vector<float> shades(49, 0.0F);
+        LiveWeights live;
+        live.take({.mix = weights, .shades = shades, .rows = 7, .columns = 7, .active = {}},
+                  {.centre = 0, .low = -1, .high = 1});
+        QVERIFY(live.fromStart());
+        const Viewport view;
+        const projects::Selection selection;
+        const auto inks = inksOf({scene, view, selection, live, document.project, row.ports(), {}, {}});
+        for (std::size_t i = 0; i < inks.size(); ++i) {
+            if (scene.arcs()[i].kind != projects::ShortcutKind::Stream) {
+                QCOMPARE(inks[i].colour, resources::diverging(0, Theme::Light)); // whose contrast has its own test
+                QCOMPARE(inks[i].alpha(1), 1.0);
+                QVERIFY(inks[i].width >= 1.5F);
+            }
+        }
+        QVERIFY(inks.size() > 20);
+        QVERIFY(!live.rowShares().fromStart()); // shares have no start
+    }
+
+    /// However many arcs there are, the one under the pointer is drawn in full, and the others stand back.
+    void theArcUnderThePointerStandsOut()
+    {
+        load(stackOf(16)); // more arcs than are told apart at once
+        CanvasDriver driver(*m_canvas);
+        const std::vector<float> weights(17 * 17, 1.0F);
+        LiveWeights live;
+        live.take({.mix = weights, .rows = 17, .columns = 17, .active = {}}, {.centre = 0, .low = -100, .high = 100});
+        m_canvas->setLive(std::make_shared<const LiveWeights>(live));
+        driver.frame();
+        const ImU32 opaque = imColour(weightColour(live.scale(), 1, Theme::Light));
+        const auto countOf = [](ImU32 colour) {
+            std::size_t count = 0;
+            const ImDrawData& data = *ImGui::GetDrawData();
+            for (int list = 0; list < data.CmdListsCount; ++list) {
+                const auto& vertices = data.CmdLists[list]->VtxBuffer;
+                count += static_cast<std::size_t>(
+                    std::ranges::count_if(vertices, [colour](const ImDrawVert& v) { return v.col == colour; }));
+            }
+            return count;
+        };
+        const std::size_t before = countOf(opaque); // of the legend, if any
+        m_canvas->setState({.selection = {}, .hovered = Shortcut{3, 12}, .folds = {}});
+        driver.frame();
+        QVERIFY(countOf(opaque) >= before + 24);
+    }
+
+    /// The legend says what the colours are of: weights, their change, or the distance of each from its own start.
+    void theLegendNamesWhatIsShown()
+    {
+        load(stackOf(3));
+        CanvasDriver driver(*m_canvas);
+        const std::vector<float> weights(16, 0.5F);
+        const std::vector<float> shades(16, 0.1F);
+        const auto says = [&](const LiveValues& values, const char* text) {
+            LiveWeights live;
+            live.take(values, {.centre = 0, .low = -0.25, .high = 0.25});
+            m_canvas->setLive(std::make_shared<const LiveWeights>(live));
+            return driver.textsOfAFrame().contains(text);
+        };
+        const LiveValues plain{.mix = weights, .rows = 4, .columns = 4, .active = {}};
+        QVERIFY(says(plain, "mixing weight"));
+        QVERIFY(!says(plain, "its start"));
+        LiveValues apart = plain;
+        apart.shades = shades;
+        QVERIFY(says(apart, "its start"));
+        LiveValues change = plain;
+        change.title = "change since step 0";
+        LiveWeights live;
+        live.take(change, {});
+        QCOMPARE(nameOfValue(live), std::string("change since step 0"));
+    }
+
     void whatIsCountedIsTranslated()
     {
         load(stackOf(8));

@@ -198,6 +198,10 @@ private slots:
         QVERIFY(page.ok());
         const QString html = QString::fromStdString(*page);
         QVERIFY(html.contains("3 runs: 1 finished, 1 stopped, 1 failed"));
+        const QString losses = html.section("aria-label='Training loss'", 1, 1).section("</svg>", 0, 0);
+        for (const char* const run : {">done<", ">half<", ">wild<"}) {
+            QVERIFY2(losses.contains(QLatin1String(run)), run); // the figure has its legend
+        }
         QVERIFY(html.contains("stopped at step 12 of 40"));
         QVERIFY(html.contains("failed at step 12: the loss is NaN"));
         const QString table = html.section("<table>", 1, 1).section("</table>", 0, 0);
@@ -333,8 +337,8 @@ private slots:
         QCOMPARE(svgsOf(html).back().count("data-cell"), 4);
     }
 
-    /// Weights that all start at 1 are signed about it, as in the window, and on one scale for all ports; what a
-    /// softmax makes are magnitudes.
+    /// Weights that all start at 1 are signed about it, as in the window, and on one scale for all ports; those that
+    /// start apart are coloured each from its own start; what a softmax makes are magnitudes.
     void heatmapsAreColouredAsInTheWindow()
     {
         const QTemporaryDir dir;
@@ -342,6 +346,8 @@ private slots:
         {
             auto writer = engine::RunWriter::reopen(path, 40);
             QVERIFY(writer.ok());
+            writer->matrix({"mix", 0, 2, 2, {1, 1, 1, 1}});
+            writer->matrix({"mix/q", 0, 2, 2, {1, 1, 1, 1}});
             writer->matrix({"mix/q", 20, 2, 2, {1, 1, 1.5F, 2}});
             QVERIFY(writer->flush().ok());
         }
@@ -351,9 +357,17 @@ private slots:
         // The table of colours has the ground's in the middle, at the scale's centre.
         const auto middle = [](resources::Rgb colour) { return '"' + QString::fromStdString(colour.hex()) + '"'; };
         const QString grn = page(path);
-        QCOMPARE(grn.count("data-low='0' data-high='2'"), 2);
+        QCOMPARE(grn.count("data-low='0' data-high='2'>"), 2);
         const QStringList colours = grn.section("class='colours'>[", 1, 1).section("]", 0, 0).split(",");
         QCOMPARE(colours[colours.size() / 2], middle(resources::diverging(0, resources::Theme::Light)));
+
+        {
+            auto writer = engine::RunWriter::reopen(path, 40);
+            QVERIFY(writer.ok());
+            writer->matrix({"mix/q", 0, 2, 2, {0, 1, 1, 1}});
+            QVERIFY(writer->flush().ok());
+        }
+        QCOMPARE(page(path).count("data-low='-1' data-high='1' data-from='first'>"), 2);
 
         const QTemporaryDir other;
         const QString softmax = page(writeRun(other, "ancre"));

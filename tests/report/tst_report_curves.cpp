@@ -3,6 +3,7 @@
 #include "report_harness.h"
 
 #include "app/report/comparison.h"
+#include "app/report/loss_figures.h"
 #include "app/report/report.h"
 #include "engine/api/matrix_name.h"
 #include "engine/results/run_reader.h"
@@ -16,6 +17,7 @@
 #include <QRegularExpression>
 #include <QTest>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -233,6 +235,42 @@ private Q_SLOTS:
         }
         QVERIFY(lossPlot().contains("validation of the stage"));
         QCOMPARE(lossPlot().count("dotted"), 2); // the curve, and its line in the legend
+    }
+
+    void theLossIsDrawnAsItFalls_data()
+    {
+        QTest::addColumn<int>("steps");
+        for (const int steps : {30, 150, 400, 3000}) {
+            QTest::addRow("%d steps", steps) << steps;
+        }
+    }
+
+    /// A moving average lags behind: of a short run the recorded points are drawn in full, and the average of a long
+    /// one is nowhere further from them than what is seen.
+    void theLossIsDrawnAsItFalls()
+    {
+        QFETCH(int, steps);
+        const QTemporaryDir dir;
+        const std::filesystem::path path = std::filesystem::path(dir.path().toStdString()) / "falling";
+        engine::RunInfo info;
+        info.steps = steps;
+        auto writer = engine::RunWriter::create(path, info, projects::findExample("ancre-language")->project,
+                                                dir.path().toStdString());
+        QVERIFY(writer.ok());
+        for (int step = 1; step <= steps; ++step) {
+            writer->step({step, 5 - 3.0 * step / steps, 1e-3, 0.5, 64 * step, 0.5 * step});
+        }
+        QVERIFY(writer->flush().ok());
+        const report::PlotSpec figure = report::lossFigure(*engine::RunReader::open(path), {}, report::byStep());
+        double furthest = -1;
+        for (const report::Curve& curve : figure.curves) {
+            for (const engine::MetricPoint& point : curve.points) {
+                if (curve.stroke == report::Stroke::Solid) {
+                    furthest = std::max(furthest, std::abs(point.value - (5 - 3.0 * point.step / steps)));
+                }
+            }
+        }
+        QVERIFY2(furthest >= 0 && furthest <= 0.03, qPrintable(QString::number(furthest))); // a hundredth of the fall
     }
 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "resources/axis.h"
 #include "tests/support/test_program.h"
 #include "visualizers/heatmap/heatmap_frames.h"
 
@@ -18,6 +19,14 @@ constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 Matrix mixAt(std::int64_t step, std::vector<float> values)
 {
     return {.name = "mix", .step = step, .rows = 2, .columns = 2, .values = std::move(values)};
+}
+
+/// The number that a legend writes.
+double written(double end)
+{
+    const std::string text = residua::resources::shortNumber(end, 7);
+    const std::size_t minus = text.find("\u2212");
+    return minus == 0 ? -std::stod(text.substr(3)) : std::stod(text);
 }
 
 } // namespace
@@ -87,9 +96,11 @@ private slots:
     void theWiringSaysHowWeightsAreColoured()
     {
         HeatmapFrames frames;
-        frames.append(mixAt(0, {0.5F, kNone, 0.5F, 1.25F}));
+        frames.append(mixAt(0, {1, kNone, 1, 1}));
+        frames.append(mixAt(1, {0.5F, kNone, 0.5F, 1.25F}));
         frames.append({.name = "spread/q", .step = 0, .rows = 1, .columns = 1, .values = {0.5F}});
-        frames.append({.name = "coefficient", .step = 0, .rows = 1, .columns = 1, .values = {-0.5F}});
+        frames.append({.name = "coefficient", .step = 0, .rows = 1, .columns = 1, .values = {0}});
+        frames.append({.name = "coefficient", .step = 1, .rows = 1, .columns = 1, .values = {-0.5F}});
         residua::projects::DepthMix mix; // starts at 1
         frames.setWiring(mix);
         QCOMPARE(frames.scale("mix"), (residua::projects::WeightScale{1.0, 0.5, 1.5}));
@@ -100,8 +111,89 @@ private slots:
         QCOMPARE(frames.scale("mix"), (residua::projects::WeightScale{std::nullopt, 0, 1.25}));
         QCOMPARE(frames.scale("coefficient"), (residua::projects::WeightScale{0.0, -0.5, 0.5}));
         frames.clear(); // and with the frames their wiring
-        frames.append(mixAt(0, {-0.5F, kNone, 0, 2}));
+        frames.append(mixAt(0, {0, kNone, 0, 0}));
+        frames.append(mixAt(1, {-0.5F, kNone, 0, 2}));
         QCOMPARE(frames.scale("mix"), (residua::projects::WeightScale{0.0, -2, 2}));
+    }
+
+    /// Where weights do not all start at the centre of their colours, each is coloured by its change since its own
+    /// start, so that what nothing was learned of is grey.
+    void theCentreIsTheStartOfEachWeight()
+    {
+        HeatmapFrames frames;
+        residua::projects::DepthMix mix; // as DenseFormer's: 1 for the newest entry, 0 for the others
+        mix.init = residua::projects::MixInit::Cascaded;
+        frames.setWiring(mix);
+        frames.append(mixAt(0, {1, kNone, 0, 1}));
+        frames.append(mixAt(5, {1.25F, kNone, -0.5F, 1}));
+        const HeatmapFrames::Shown shown = frames.shown("mix", 1, CellValue::Weight);
+        QVERIFY(shown.fromStart);
+        QCOMPARE(shown.scale, (residua::projects::WeightScale{0.0, -0.5, 0.5}));
+        QCOMPARE(shown.matrix.values[0], 1.25F); // the cell shows the weight
+        QCOMPARE(shown.shades[0], 0.25F);
+        QVERIFY(std::isnan(shown.shades[1]));
+        QCOMPARE(shown.shades[2], -0.5F);
+        QCOMPARE(shown.shades[3], 0.0F);
+        const HeatmapFrames::Shown change = frames.shown("mix", 1, CellValue::SinceStart);
+        QVERIFY(!change.fromStart); // its numbers say it
+        QCOMPARE(change.matrix.values[2], change.shades[2]);
+        mix.init = residua::projects::MixInit::Ones; // others start where their colours' centre is
+        HeatmapFrames ones;
+        ones.setWiring(mix);
+        ones.append(mixAt(0, {1, kNone, 1, 1}));
+        ones.append(mixAt(5, {1.25F, kNone, 1, 1}));
+        QVERIFY(!ones.shown("mix", 1, CellValue::Weight).fromStart);
+    }
+
+    /// The canvases show what the heatmap does, of every matrix that has such a value.
+    void everyMatrixShowsWhatItHas()
+    {
+        HeatmapFrames frames;
+        frames.append(mixAt(0, {1, kNone, 0.5F, 0.5F}));
+        frames.append(mixAt(5, {1, kNone, 0.2F, 0.8F}));
+        frames.append({.name = "active", .step = 5, .rows = 1, .columns = 2, .values = {1, 0}});
+        for (const HeatmapFrames::Shown& shown : frames.shownAt(9, CellValue::LogOfRowMax)) {
+            if (shown.matrix.name.kind == "active") {
+                QCOMPARE(shown.matrix.values, (std::vector<float>{1, 0}));
+                continue;
+            }
+            QVERIFY(std::abs(shown.matrix.values[2] - std::log(0.25F)) < 1e-6F);
+            QCOMPARE(shown.scale.high, 0.0);
+            QVERIFY(shown.scale.low <= std::log(0.25));
+            QCOMPARE(shown.scale.strength(0), 1.0); // the largest of a row stands out most
+            QVERIFY(shown.scale.strength(std::log(0.25)) < 0.01);
+        }
+    }
+
+    /// What share of a layer ran is no weight, whatever the wiring.
+    void theLayersThatRanAreSharesFromZeroToOne()
+    {
+        HeatmapFrames frames;
+        frames.append({.name = "active", .step = 0, .rows = 1, .columns = 3, .values = {1, 0, 0.5F}});
+        frames.setWiring(residua::projects::DepthMix()); // its weights start at 1
+        QCOMPARE(frames.scale("active"), (residua::projects::WeightScale{std::nullopt, 0, 1}));
+    }
+
+    /// What a legend writes at its ends encloses every value.
+    void theEndsOfALegendEncloseTheValues()
+    {
+        for (const float reach : {0.13371F, 0.000987F, 0.9999F, 41.237F, 3.00001e-7F}) {
+            const std::vector<float> values{1 - reach, 1, 1, 1 + reach / 3};
+            for (const auto init : {residua::projects::MixInit::Ones, residua::projects::MixInit::Zero}) {
+                residua::projects::DepthMix mix;
+                mix.init = init;
+                HeatmapFrames frames;
+                frames.setWiring(mix);
+                const float start = init == residua::projects::MixInit::Ones ? 1 : 0;
+                frames.append(mixAt(0, {start, start, start, start}));
+                frames.append(mixAt(1, values));
+                const residua::projects::WeightScale scale = frames.scale("mix");
+                for (const float value : values) {
+                    QVERIFY(written(scale.low) <= value && value <= written(scale.high));
+                }
+                QCOMPARE(written(scale.high), scale.high); // to the last digit
+            }
+        }
     }
 
     /// One number has one colour whichever port it is of.
@@ -117,7 +209,8 @@ private slots:
         QCOMPARE(frames.scale("mix/q").high, 0.75);
         // A port without numbers, which the report leaves out of the scale too, does not widen it.
         HeatmapFrames signs;
-        signs.append({.name = "mix/q", .step = 0, .rows = 1, .columns = 2, .values = {-0.25F, 0.25F}});
+        signs.append({.name = "mix/q", .step = 0, .rows = 1, .columns = 2, .values = {0, 0}});
+        signs.append({.name = "mix/q", .step = 1, .rows = 1, .columns = 2, .values = {-0.25F, 0.25F}});
         signs.append({.name = "mix/k", .step = 0, .rows = 1, .columns = 2, .values = {kNone, kNone}});
         QCOMPARE(signs.scale("mix/q"), (residua::projects::WeightScale{0.0, -0.25, 0.25}));
     }
@@ -129,9 +222,9 @@ private slots:
             frames.append(mixAt(step, {1, kNone, 1, 1}));
         }
         for (const auto& [asked, found] : {std::pair(5, 10), {10, 10}, {29, 20}, {99, 30}}) {
-            QCOMPARE(frames.at(asked).front()->step, std::int64_t{found});
+            QCOMPARE(frames.shownAt(asked, CellValue::Weight).front().matrix.step, std::int64_t{found});
         }
-        QVERIFY(HeatmapFrames().at(1).empty());
+        QVERIFY(HeatmapFrames().shownAt(1, CellValue::Weight).empty());
     }
 
     void anotherShapeStartsAfresh()

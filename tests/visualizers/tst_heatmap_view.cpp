@@ -198,6 +198,13 @@ private slots:
         QTest::mouseMove(plot, pixel(1, 1));
         QTRY_COMPARE(hovered.count(), 1);
         QCOMPARE(hovered.takeFirst(), (QVariantList{-1, -1}));
+        QTest::mouseMove(plot, pixel(1, 2));
+        QTRY_COMPARE(hovered.count(), 1);
+        hovered.clear();
+        QEvent leave(QEvent::Leave); // the mouse leaves
+        QCoreApplication::sendEvent(plot, &leave);
+        QCOMPARE(hovered.count(), 1);
+        QCOMPARE(hovered.takeFirst(), (QVariantList{-1, -1}));
     }
 };
 

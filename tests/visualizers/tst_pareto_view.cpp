@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/test_program.h"
+#include "tests/visualizers/legend_of.h"
 #include "visualizers/pareto/pareto_view.h"
 #include "visualizers/runs/shown_runs.h"
 
@@ -80,9 +81,28 @@ private slots:
         QTest::mouseMove(&plot(), pixel(1e6, 0.1));
         const auto says = [this](const QString& text) {
             const auto labels = plot().findChildren<QCPItemText*>();
-            return std::ranges::any_of(labels, [&](const QCPItemText* label) { return label->text().contains(text); });
+            return std::ranges::any_of(
+                labels, [&](const QCPItemText* label) { return label->visible() && label->text().contains(text); });
         };
         QTRY_VERIFY(says("so far, running"));
+        QEvent leave(QEvent::Leave); // the mouse leaves
+        QCoreApplication::sendEvent(&plot(), &leave);
+        QVERIFY(!says("so far, running"));
+    }
+
+    /// A run that began with weights whose cost is unknown stands apart where it is compared by cost, but its size is
+    /// known.
+    void anUnknownCostIsNoBargain()
+    {
+        std::vector<ParetoRun> runs = fourRuns();
+        runs.push_back({"/e", "e", 10, 1e6, 1, 0.1, 0.1, ParetoStanding::Result, "finished"}); // cheapest and best
+        runs.back().isCostWhole = false;
+        m_view->setRuns(runs);
+        QCOMPARE(frontIn(m_view->csv()), QString("ab"));
+        QVERIFY(legendOf(*m_view).contains("start of unknown cost"));
+        box("cost")->setCurrentIndex(0); // by parameters
+        QVERIFY(frontIn(m_view->csv()).contains('e'));
+        QVERIFY(!legendOf(*m_view).contains("start of unknown cost"));
     }
 
     void aClickChoosesTheRunUnderThePointer()

@@ -2,6 +2,7 @@
 // What leaves a plot: its shape, its place and what its numbers are of; bands and bounds over its curves.
 #include "tests/support/test_program.h"
 #include "tests/visualizers/begun_run.h"
+#include "tests/visualizers/legend_of.h"
 #include "visualizers/heatmap/heatmap_view.h"
 #include "visualizers/heatmap/shown_matrices.h"
 #include "visualizers/plot/curve_plot.h"
@@ -35,18 +36,6 @@ std::vector<engine::StepRecord> line(double from)
         steps.push_back({.step = step, .loss = from + static_cast<double>(step)});
     }
     return steps;
-}
-
-QStringList legendOf(const LossView& view)
-{
-    QStringList names;
-    const auto* plot = view.findChild<QCustomPlot*>();
-    for (int i = 0; i < plot->legend->itemCount(); ++i) {
-        if (auto* item = qobject_cast<QCPPlottableLegendItem*>(plot->legend->item(i))) { // else a free place
-            names << item->plottable()->name();
-        }
-    }
-    return names;
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 #include "visualizers/heatmap/heatmap_view.h"
 #include "visualizers/heatmap/shown_matrices.h"
 #include "visualizers/pareto/pareto_view.h"
+#include "visualizers/plot/reading_table.h"
 #include "visualizers/runs/loss_view.h"
 #include "visualizers/runs/metrics_view.h"
 
@@ -83,6 +84,26 @@ private slots:
 
     void cleanup() { m_view.reset(); }
 
+    /// An average lags behind a loss that falls: nothing is smoothed unless somebody asks for it.
+    void theLossIsDrawnAsItWasRecorded()
+    {
+        int drawn = 0;
+        for (int i = 0; i < m_plot->graphCount(); ++i) {
+            const QCPGraph* graph = m_plot->graph(i);
+            if (graph->pen().color().alpha() == 255 && graph->pen().style() == Qt::SolidLine &&
+                graph->dataCount() > 0) {
+                ++drawn;
+                for (const QCPGraphData& point : *graph->data()) {
+                    QCOMPARE(point.value, 100 - point.key); // as falling() has it
+                }
+            }
+        }
+        QCOMPARE(drawn, 1);
+        QTest::mouseMove(m_plot, pointAt(20.4));
+        QTRY_VERIFY(reading().contains("training 80"));
+        QVERIFY(!reading().contains("smoothed"));
+    }
+
     void theCrosshairReadsWhatWasRecorded()
     {
         auto steps = falling(30);
@@ -90,6 +111,7 @@ private slots:
         m_runs.add("a", {.steps = steps});
         m_plot->replot();
         QCOMPARE(reading(), QString());
+        m_view->findChild<QSlider*>("smoothing")->setValue(4);
         QTest::mouseMove(m_plot, pointAt(20.4));
         QTRY_VERIFY(reading().startsWith("step 20\nfirst   training 80   smoothed "));
         QTest::mouseMove(m_plot, pointAt(10.4));
@@ -111,10 +133,10 @@ private slots:
             QTest::mouseMove(m_plot, pointAt(step));
             QTRY_VERIFY(reading().startsWith(QString("step %1\n").arg(std::floor(step))));
             m_plot->replot();
-            const QCPItemText* text = readingItem();
-            QCOMPARE(text->layer()->name(), QString("overlay"));
-            QVERIFY(text->left->pixelPosition().x() >= m_plot->axisRect()->left());
-            QVERIFY(text->right->pixelPosition().x() <= m_plot->axisRect()->right() + 1);
+            const ReadingTable* table = readingItem();
+            QCOMPARE(table->layer()->name(), QString("overlay"));
+            QVERIFY(table->rect().left() >= m_plot->axisRect()->left());
+            QVERIFY(table->rect().right() <= m_plot->axisRect()->right() + 1);
         }
     }
 
@@ -171,7 +193,7 @@ private slots:
         m_runs.add("a", {.steps = falling(kLong)});
         auto* smoothing = m_view->findChild<QSlider*>("smoothing");
         smoothing->setFocus();
-        QTest::keyClick(smoothing, Qt::Key_Left);
+        QTest::keyClick(smoothing, Qt::Key_Right);
         QVERIFY(lastSmoothed() < kLong);
         QTRY_COMPARE(lastSmoothed(), static_cast<double>(kLong));
     }
@@ -194,6 +216,21 @@ private slots:
         QTRY_COMPARE(QGuiApplication::clipboard()->text(), m_view->csv());
         chooseFromMenu(1);
         QTRY_VERIFY(!QGuiApplication::clipboard()->image().isNull());
+    }
+
+    /// The menu takes the button's release, and nothing that the press began stays on the plot or in its picture.
+    void theRightButtonLeavesNothingBehind()
+    {
+        m_plot->replot();
+        const QImage before = m_plot->grab().toImage();
+        QTest::mousePress(m_plot, Qt::RightButton, {}, pointAt(20));
+        QVERIFY(!m_plot->selectionRect()->isActive());
+        QTest::mouseMove(m_plot, pointAt(24));
+        QVERIFY(!m_plot->selectionRect()->isActive());
+        QEvent leave(QEvent::Leave);
+        QCoreApplication::sendEvent(m_plot, &leave);
+        m_plot->replot();
+        QCOMPARE(m_plot->grab().toImage(), before);
     }
 
     /// Every plot passes the right button on to the view that has the menu.
@@ -268,15 +305,10 @@ private:
     }
 
     /// Beside the crosshair; null where there is none.
-    [[nodiscard]] const QCPItemText* readingItem() const
+    [[nodiscard]] const ReadingTable* readingItem() const
     {
-        for (int i = 0; i < m_plot->itemCount(); ++i) {
-            const auto* text = qobject_cast<QCPItemText*>(m_plot->item(i));
-            if (text && text->visible() && text->text().startsWith("step ")) {
-                return text;
-            }
-        }
-        return nullptr;
+        const auto* table = m_plot->findChild<ReadingTable*>();
+        return table && table->visible() ? table : nullptr;
     }
 
     [[nodiscard]] QString reading() const { return readingItem() ? readingItem()->text() : QString(); }

@@ -101,7 +101,7 @@ private slots:
         QCOMPARE(loss.at(1).x, 1.0);
         QCOMPARE(run.xOf(0), 0.0);
         run.setAxis(XAxis::Flop);
-        run.setFlops(1000);
+        run.setFlops({.perUnit = 1000});
         QCOMPARE(loss.at(1).x, 128'000.0);
         QCOMPARE(run.xOf(1), 64'000.0);
         QCOMPARE(run.series("rate").raw().at(1).x, 128'000.0);
@@ -111,7 +111,7 @@ private slots:
     void flopsAreThoseOfEachStep()
     {
         RunCurves run(lossAndRate());
-        run.setFlops(1000, {{2, 0.5}, {4, 1}});
+        run.setFlops({.perUnit = 1000, .course = {{2, 0.5}, {4, 1}}});
         run.append({at(1, 3), at(2, 2), at(3, 1), at(4, 1)});
         run.append("validation", {{3, 2.5}});
         run.setAxis(XAxis::Flop);
@@ -124,6 +124,20 @@ private slots:
         QCOMPARE(run.xOf(2), 64'000.0);
         run.setAxis(XAxis::Units);
         QCOMPARE(loss.at(3).x, 256.0);
+    }
+
+    /// Steps that another project trained have the price that was paid for them.
+    void flopsBeforeABranchAreThoseThatWereSpent()
+    {
+        RunCurves run(lossAndRate());
+        run.setFlops({.perUnit = 1000, .recorded = {{2, 20'000}}});
+        run.append({at(1, 3), at(2, 2), at(3, 1), at(4, 1)});
+        run.setAxis(XAxis::Flop);
+        const Curve& loss = run.series("loss").raw();
+        QCOMPARE(loss.at(0).x, 10'000.0);
+        QCOMPARE(loss.at(1).x, 20'000.0);
+        QCOMPARE(loss.at(2).x, 84'000.0);
+        QCOMPARE(loss.at(3).x, 148'000.0);
     }
 
     /// The minima and maxima above the points are those of every axis.

@@ -3,15 +3,18 @@
 #include "engine/results/run_reader.h"
 #include "tests/support/test_program.h"
 #include "tests/visualizers/begun_run.h"
+#include "tests/visualizers/legend_of.h"
 #include "visualizers/runs/loss_view.h"
 
 #include <QApplication>
+#include <QComboBox>
 #include <QSlider>
 #include <QTableView>
 #include <QTest>
 
 #include <qcustomplot.h>
 
+#include <algorithm>
 #include <vector>
 
 using namespace residua::visualizers;
@@ -26,19 +29,6 @@ std::vector<StepRecord> stepsOf(std::int64_t from, std::int64_t to)
         steps.push_back({.step = step, .loss = 1 + 4.0 / static_cast<double>(step)});
     }
     return steps;
-}
-
-QStringList namesIn(const LossView& view)
-{
-    QStringList names;
-    const auto* plot = view.findChild<QCustomPlot*>();
-    for (int i = 0; i < plot->legend->itemCount(); ++i) {
-        if (auto* item = qobject_cast<QCPPlottableLegendItem*>(plot->legend->item(i))) { // else a free place
-            names << item->plottable()->name();
-        }
-    }
-    names.sort();
-    return names;
 }
 
 /// Wide enough for whole names.
@@ -64,7 +54,7 @@ private slots:
         view.findChild<QSlider*>("smoothing")->setValue(0);
         begin(runs, "a", {.name = "first"});
         runs.add("a", {.steps = stepsOf(1, 4), .validations = {{2, 2.5}, {4, 2.25}}});
-        QCOMPARE(namesIn(view), (QStringList{"first, training", "first, validation"}));
+        QCOMPARE(legendOf(view), (QStringList{"first", "training", "validation"}));
         QCOMPARE(view.csv().section('\n', 0, 0), QString("run,step,training,smoothed,validation"));
         const auto drawnWith = [&view](Qt::PenStyle line) {
             auto* plot = view.findChild<QCustomPlot*>();
@@ -77,15 +67,14 @@ private slots:
         };
         QCOMPARE(drawnWith(Qt::DotLine), 0);
         runs.add("a", {.metrics = {{residua::engine::metric::kStageLoss, {{2, 2.75}, {4, 2.5}}}}});
-        QCOMPARE(namesIn(view),
-                 (QStringList{"first, training", "first, validation", "first, validation of the stage"}));
+        QCOMPARE(legendOf(view), (QStringList{"first", "training", "validation", "validation of the stage"}));
         QCOMPARE(drawnWith(Qt::DotLine), 2);
         const QStringList lines = view.csv().split('\n');
         QCOMPARE(lines[0], QString("run,step,training,smoothed,validation,validation of the stage"));
         QCOMPARE(lines[1], QString("\"first\",1,5,,,"));
         QCOMPARE(lines[2], QString("\"first\",2,3,,2.5,2.75"));
         runs.add("a", {.steps = stepsOf(2, 3)}); // gone on with from an earlier checkpoint
-        QCOMPARE(namesIn(view), (QStringList{"first, training"}));
+        QCOMPARE(legendOf(view), (QStringList{"first"}));
     }
 
     /// Where runs differ in their seeds alone, one curve is the mean of the stage's loss, as it is of the other losses.
@@ -100,7 +89,7 @@ private slots:
                            .validations = {{2, 2.5}},
                            .metrics = {{residua::engine::metric::kStageLoss, {{2, *run == 'a' ? 2.0 : 3.0}}}}});
         }
-        QCOMPARE(namesIn(view).filter("staged, 2 seeds, validation of the stage").size(), 1);
+        QCOMPARE(legendOf(view), (QStringList{"staged, 2 seeds", "training", "validation", "validation of the stage"}));
     }
 
     /// What the run took at the border is shown as it is, not as a mean of the steps around it.
@@ -131,6 +120,97 @@ private slots:
         QCOMPARE(model->rowCount(), 2);
         QCOMPARE(cell(1, 5), QString("-0.2500"));
         QCOMPARE(cell(1, 6), QString::fromUtf8("–"));
+    }
+
+    /// Of several staged runs, bands and table are of the one in front, which they name, or of one that is chosen.
+    void theStagesAreThoseOfTheRunInFront()
+    {
+        ShownRuns runs;
+        LossView view(runs);
+        show(view);
+        for (const char* const run : {"a", "b", "plain"}) {
+            begin(runs, run, {.name = QString("run %1").arg(run)});
+            runs.add(run, {.steps = stepsOf(1, 50)});
+        }
+        runs.setStages("a", {{.step = 0, .name = "a one", .note = {}}});
+        runs.setStages("b", {{.step = 0, .name = "b one", .note = {}}, {.step = 25, .name = "b two", .note = {}}});
+        const QAbstractItemModel* const model = view.findChild<QTableView*>()->model();
+        const auto header = [model] { return model->headerData(1, Qt::Horizontal).toString(); };
+        auto* choice = view.findChild<QComboBox*>("stagesOf");
+        QVERIFY(choice->isVisible());
+        runs.bringToFront("b");
+        QCOMPARE(bandsOf(view), (QStringList{"b one", "b two"}));
+        QCOMPARE(legendOf(view).back(), QString("stages of run b"));
+        QCOMPARE(choice->currentText(), QString("stages of run b"));
+        QCOMPARE(header(), QString("stage of run b"));
+        QCOMPARE(model->rowCount(), 2);
+        choice->setCurrentIndex(0);
+        QCOMPARE(bandsOf(view), QStringList("a one"));
+        QCOMPARE(header(), QString("stage of run a"));
+        QCOMPARE(model->rowCount(), 1);
+        runs.bringToFront("plain"); // it has none: those of another are named
+        QCOMPARE(choice->currentText(), QString("stages of run a"));
+        runs.bringToFront("b");
+        QCOMPARE(choice->currentText(), QString("stages of run b"));
+        choice->setCurrentIndex(2);
+        QCOMPARE(bandsOf(view), QStringList());
+        QCOMPARE(model->rowCount(), 0);
+        choice->setCurrentIndex(1);
+        runs.removeOverlay("a");
+        runs.removeOverlay("plain");
+        QCOMPARE(legendOf(view).back(), QString("run b")); // alone it needs no name
+    }
+
+    void namesOfBandsCoverNoOther()
+    {
+        ShownRuns runs;
+        LossView view(runs);
+        begin(runs, "a", {.name = "a run"});
+        runs.add("a", {.steps = stepsOf(1, 400)});
+        std::vector<residua::engine::StageRecord> stages;
+        for (const std::int64_t step : {0, 20, 40, 60, 65, 70, 300}) {
+            stages.push_back({.step = step, .name = std::to_string(step) + " of 400 layers", .note = {}});
+        }
+        runs.setStages("a", stages);
+        for (const int width : {300, 700, 1400}) {
+            view.resize(width, 500);
+            view.show();
+            QVERIFY(QTest::qWaitForWindowExposed(&view));
+            auto* plot = view.findChild<QCustomPlot*>();
+            plot->replot();
+            std::vector<QRectF> taken{QRectF(plot->findChild<PlotLegend*>()->outerRect())};
+            for (const QCPItemText* label : labelsOf(view)) {
+                const QRectF place(label->topLeft->pixelPosition(), label->bottomRight->pixelPosition());
+                QVERIFY(std::ranges::none_of(taken, [&](const QRectF& other) { return other.intersects(place); }));
+                QVERIFY(place.right() <= plot->axisRect()->right() + 1);
+                taken.push_back(place);
+            }
+            QVERIFY(taken.size() > 1);
+        }
+    }
+
+private:
+    static std::vector<const QCPItemText*> labelsOf(const LossView& view)
+    {
+        std::vector<const QCPItemText*> labels;
+        auto* plot = view.findChild<QCustomPlot*>();
+        plot->replot();
+        for (int i = 0; i < plot->itemCount(); ++i) {
+            const auto* text = qobject_cast<const QCPItemText*>(plot->item(i));
+            if (text && text->visible()) {
+                labels.push_back(text);
+            }
+        }
+        return labels;
+    }
+
+    static QStringList bandsOf(const LossView& view)
+    {
+        QStringList names;
+        for (const QCPItemText* label : labelsOf(view)) {
+            names << label->text();
+        }
+        return names;
     }
 };
 

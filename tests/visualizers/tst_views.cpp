@@ -3,6 +3,7 @@
 #include "engine/results/run_reader.h"
 #include "tests/support/test_program.h"
 #include "tests/visualizers/begun_run.h"
+#include "tests/visualizers/legend_of.h"
 #include "visualizers/heatmap/heatmap_frames.h"
 #include "visualizers/heatmap/heatmap_view.h"
 #include "visualizers/heatmap/shown_matrices.h"
@@ -157,9 +158,9 @@ private slots:
         QVERIFY(QTest::qWaitForWindowExposed(&view));
         auto* plot = view.findChild<QCustomPlot*>();
         plot->replot(); // measures the legend, and sets it aside
-        plot->replot();
-        QVERIFY(plot->legend->visible());
-        const QRectF legend = plot->legend->outerRect();
+        const PlotLegend& box = *plot->findChild<PlotLegend*>();
+        QVERIFY(box.visible() && !box.isBeside());
+        const QRectF legend = box.outerRect();
         for (const StepRecord& record : steps) {
             const QPointF at(plot->xAxis->coordToPixel(static_cast<double>(record.step)),
                              plot->yAxis->coordToPixel(record.loss));
@@ -194,12 +195,11 @@ private slots:
         }
     }
 
-    /// Names stand beside each other before the legend goes, and the numbers of the axis never cover each other.
+    /// The numbers of the axis never cover each other.
     void aLowPlotKeepsItsLegend()
     {
         ShownRuns runs;
         LossView view(runs);
-        view.resize(760, 280);
         for (const char* const run : {"a", "b", "c"}) {
             begin(runs, run, {.name = QString("start %1").arg(run)});
             runs.add(run, {.steps = descent(1, 40), .validations = {{20, 2}, {40, 1.5}}});
@@ -207,18 +207,14 @@ private slots:
         view.show();
         QVERIFY(QTest::qWaitForWindowExposed(&view));
         auto* plot = view.findChild<QCustomPlot*>();
-        plot->replot();
-        QVERIFY(plot->legend->visible());
-        QCOMPARE(plot->legend->itemCount(), 6);
-        QVERIFY(plot->legend->columnCount() > 1);
-        QVERIFY(plot->legend->outerRect().height() < plot->height() / 2);
-        QVERIFY(plot->legend->outerRect().width() < plot->width());
-        view.resize(760, 900);
-        plot->replot();
-        QCOMPARE(plot->legend->columnCount(), 1);
-        view.resize(760, 130);
-        plot->replot();
-        QVERIFY(!plot->legend->visible());
+        const PlotLegend& legend = *plot->findChild<PlotLegend*>();
+        for (const int height : {900, 280, 130}) {
+            view.resize(760, height);
+            plot->replot();
+            QVERIFY(legend.visible());
+            QCOMPARE(legend.shownTexts(), (QStringList{"start a", "start b", "start c", "training", "validation"}));
+            QVERIFY(QRect(QPoint(), plot->size()).contains(legend.outerRect()));
+        }
         QVERIFY(plot->yAxis->ticker()->tickCount() < 5);
     }
 
@@ -343,7 +339,7 @@ private slots:
     {
         ShownRuns runs;
         MetricsView view(runs);
-        begin(runs, "a", {.name = "first", .flopPerUnit = 10});
+        begin(runs, "a", {.name = "first", .flops = {.perUnit = 10}});
         runs.add("a", {.steps = descent(1, 4)});
         runs.add("a", {.metrics = {{residua::engine::metric::kPeakBytes, {{2, 1024.0 * 1024}, {4, 3072.0 * 1024}}}}});
         runs.setStages("a", residua::engine::stageStarts(
@@ -388,7 +384,7 @@ private slots:
                                      "\"first\",1,10,0.5,\n\"first\",1,20,4,\n\"first\",2,10,0.25,\n"
                                      "\"first\",3,10,0.125,\n\"first\",3,20,6,\n"));
         QCOMPARE(plot->xAxis->range(), QCPRange(10, 20));
-        QCOMPARE(plot->legend->itemCount(), 1);
+        QCOMPARE(legendOf(view), QStringList("first"));
         const QString sound = view.csv();
         runs.add("a", {.matrices = {Matrix{residua::engine::matrix::kLayerMagnitudes, 30, 5, 2,
                                            std::vector<float>(10, 1)}}}); // of no such shape

@@ -3,6 +3,7 @@
 
 #include "projects/schema/method_keys.h"
 #include "resources/axis.h"
+#include "visualizers/plot/plot_legend.h"
 #include "visualizers/plot/plot_style.h"
 #include "visualizers/plot/short_ticker.h"
 
@@ -20,11 +21,7 @@ constexpr double kMarkAlpha = 0.16;
 constexpr double kSlant = -45; ///< degrees
 constexpr int kLabelPixels = 16;
 constexpr double kBoundSize = 6;
-constexpr int kLegendItem = 160; ///< pixels
-constexpr int kLegendRow = 26;
-constexpr int kLegendFrom = 2 * kLegendItem;
-constexpr int kLegendFromHeight = 6 * kLegendRow;
-constexpr double kMostLegend = 0.5; ///< of the height
+constexpr double kBehind = 0.2; ///< opacity of bars while others are pointed at in the legend
 
 QString labelOf(GapMeasure measure)
 {
@@ -70,9 +67,10 @@ GapBars::GapBars(QWidget* parent) : Plot(parent), m_group(new QCPBarsGroup(this)
     xAxis->setSubTicks(false);
     xAxis->grid()->setVisible(false);
     m_bound->setLineStyle(QCPGraph::lsNone);
-    m_bound->setName(tr("best at most"));
-    axisRect()->insetLayout()->setInsetAlignment(0, Qt::AlignTop | Qt::AlignHCenter);
-    legend->setFillOrder(QCPLegend::foColumnsFirst);
+    setAutoAddPlottableToLegend(false);
+    auto* const names = new PlotLegend(*this, PlotLegend::Room::Beside); // within the axes it would cover bars
+    connect(names, &PlotLegend::clicked, this, &GapBars::toggle);
+    connect(names, &PlotLegend::pointedChanged, this, &GapBars::draw);
     setTheme(m_theme);
 }
 
@@ -97,15 +95,14 @@ void GapBars::setTheme(resources::Theme theme)
 {
     m_theme = theme;
     applyTheme(*this, theme);
-    legend->setBorderPen(Qt::NoPen);
-    legend->setBrush(Qt::NoBrush);
+    plotLegend()->setTheme(theme);
     draw();
 }
 
 void GapBars::resizeEvent(QResizeEvent* event)
 {
     Plot::resizeEvent(event);
-    draw(); // labels and legend have other room
+    draw(); // labels have other room
 }
 
 void GapBars::draw()
@@ -119,20 +116,49 @@ void GapBars::draw()
     const QString label = labelOf(m_measure);
     yAxis->setLabel(fontMetrics().horizontalAdvance(label) <= axisRect()->height() ? label : QString());
     fitTicks(*this);
-    double highest = 0;
-    for (const engine::GapFit& fit : m_gap.fits) {
-        highest = std::max(highest, valueOf(fit, m_measure).value_or(0));
-    }
-    legend->setVisible(!m_gap.weights.empty() && axisRect()->width() >= kLegendFrom &&
-                       axisRect()->height() >= kLegendFromHeight); // else it would hide the bars
-    const int columns = std::max(axisRect()->width() / kLegendItem, 1);
-    legend->setWrap(columns);
-    const int rows = (legend->itemCount() + columns - 1) / columns;
-    const double room =
-        legend->visible() ? static_cast<double>(rows * kLegendRow) / std::max(axisRect()->height(), 1) : 0;
-    const double high = resources::linearRange(0, highest, kMargin).high;
-    yAxis->setRange(0, high / (1 - std::min(room, kMostLegend))); // the bars end below the legend
+    fillLegend();
+    fitHeight();
     replotSoon(*this);
+}
+
+void GapBars::fitHeight()
+{
+    double highest = 0;
+    for (std::size_t at = 0; at < m_order.size(); ++at) {
+        for (std::size_t method = 0; method < m_gap.methods.size(); ++method) {
+            if (m_bars[method]->visible()) {
+                highest = std::max(highest, valueOf(m_gap.fit(m_order[at], method), m_measure).value_or(0));
+            }
+        }
+    }
+    yAxis->setRange(0, resources::linearRange(0, highest, kMargin).high);
+}
+
+void GapBars::fillLegend()
+{
+    std::vector<PlotLegend::Entry> entries;
+    for (const projects::LowRankMethod method : m_gap.methods) {
+        const QString title = QString::fromStdString(projects::titleOf(method));
+        entries.push_back({.key = title,
+                           .text = title,
+                           .colour = toQColor(resources::curveColour(colourOf(method), m_theme)),
+                           .line = Qt::NoPen,
+                           .area = true,
+                           .hidden = m_hidden.contains(title)});
+    }
+    if (m_bound->dataCount() > 0) {
+        entries.push_back({.text = tr("best at most"), .colour = toQColor(resources::themeColours(m_theme).text)});
+    }
+    plotLegend()->setEntries(m_gap.weights.empty() ? std::vector<PlotLegend::Entry>() : std::move(entries));
+}
+
+/// Hides the bars of a method, or shows them again.
+void GapBars::toggle(const QString& key)
+{
+    if (m_hidden.erase(key) == 0) {
+        m_hidden.insert(key);
+    }
+    draw();
 }
 
 void GapBars::drawBars()
@@ -157,9 +183,13 @@ void GapBars::drawBars()
             }
         }
         QCPBars& bars = *m_bars[method];
-        bars.setName(QString::fromStdString(projects::titleOf(m_gap.methods[method])));
+        const QString title = QString::fromStdString(projects::titleOf(m_gap.methods[method]));
+        const QString& pointed = plotLegend()->pointed();
+        bars.setName(title);
+        bars.setVisible(!m_hidden.contains(title));
         bars.setWidth(kGroupWidth / static_cast<double>(m_bars.size()));
-        bars.setBrush(toQColor(resources::curveColour(colourOf(m_gap.methods[method]), m_theme)));
+        bars.setBrush(toQColor(resources::curveColour(colourOf(m_gap.methods[method]), m_theme),
+                               pointed.isEmpty() || pointed == title ? 1 : kBehind));
         bars.setData(places, values, true);
     }
 }
@@ -177,7 +207,6 @@ void GapBars::drawBound()
     m_bound->setScatterStyle(dash(toQColor(resources::themeColours(m_theme).text)));
     m_bound->setData(places, values, true);
     m_bound->setLayer(QStringLiteral("axes"));
-    places.isEmpty() ? static_cast<void>(m_bound->removeFromLegend()) : static_cast<void>(m_bound->addToLegend());
 }
 
 void GapBars::drawMarks()

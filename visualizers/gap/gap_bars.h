@@ -35,6 +35,9 @@ private:
     void draw();
     void drawBars();
     void drawBound();
+    void fillLegend();
+    void fitHeight();
+    void toggle(const QString& key);
     void drawMarks();
     void labelWeights();
     /// The place in the order that the pointer means; −1: none.
@@ -49,6 +52,7 @@ private:
     QCPBarsGroup* m_group;
     std::vector<QCPBars*> m_bars;
     QCPGraph* m_bound;
+    std::set<QString> m_hidden; ///< methods, by their titles
     resources::Theme m_theme = resources::Theme::Light;
 };
 

@@ -13,8 +13,6 @@
 namespace residua::visualizers {
 namespace {
 
-constexpr int kSmoothing = 4;
-
 void takeLosses(RunCurves& curves, const RunNumbers& numbers)
 {
     std::vector<engine::MetricPoint> points;
@@ -50,7 +48,6 @@ StartLosses::Impl::Impl(const ShownRuns& shown, StartLosses* of)
                          tr("Train from each start: their losses are laid over each other here."), of))
 {
     curves->plot().setAccessibleName(tr("Losses from each start"));
-    curves->setSmoothing(kSmoothing);
     connect(&all, &ShownRuns::begun, view, [this](const std::string& key) { begin(key); });
     connect(&all, &ShownRuns::added, view,
             [this](const std::string& key, const RunNumbers& numbers) { starts.add(key, numbers); });

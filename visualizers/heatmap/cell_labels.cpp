@@ -19,16 +19,14 @@ struct Numbers {
     double width = 0;
 };
 
-Numbers numbersOf(QCPColorMapData& data, const QFontMetrics& metrics)
+Numbers numbersOf(const std::vector<float>& shown, const QFontMetrics& metrics)
 {
     double low = std::numeric_limits<double>::max();
     double high = std::numeric_limits<double>::lowest();
-    for (int column = 0; column < data.keySize(); ++column) {
-        for (int row = 0; row < data.valueSize(); ++row) {
-            if (const double value = data.cell(column, row); std::isfinite(value)) {
-                low = std::min(low, value);
-                high = std::max(high, value);
-            }
+    for (const double value : shown) {
+        if (std::isfinite(value)) {
+            low = std::min(low, value);
+            high = std::max(high, value);
         }
     }
     const int decimals = decimalsFor(low, high);
@@ -70,7 +68,7 @@ void CellLabels::draw(QCPPainter* painter)
     if (width < kSmallestLabelled || height < painter->fontMetrics().height() + 2) {
         return;
     }
-    const Numbers numbers = numbersOf(data, painter->fontMetrics());
+    const Numbers numbers = numbersOf(m_numbers, painter->fontMetrics());
     if (width < numbers.width) {
         return; // fewer decimals would call different numbers the same
     }
@@ -78,14 +76,14 @@ void CellLabels::draw(QCPPainter* painter)
     QCPColorGradient gradient = m_map->gradient();
     for (int column = 0; column < data.keySize(); ++column) {
         for (int row = 0; row < data.valueSize(); ++row) {
-            const double value = data.cell(column, row);
-            if (std::isnan(value)) {
+            const double number = m_numbers[static_cast<std::size_t>(row * data.keySize() + column)];
+            if (std::isnan(number)) {
                 continue;
             }
-            const QColor ground(gradient.color(value, range));
+            const QColor ground(gradient.color(data.cell(column, row), range));
             painter->setPen(ground.lightnessF() > 0.5F ? Qt::black : Qt::white);
             const QRectF cell(x.coordToPixel(column) - width / 2, y.coordToPixel(row + 1) - height / 2, width, height);
-            painter->drawText(cell, Qt::AlignCenter, cellText(value, numbers.decimals));
+            painter->drawText(cell, Qt::AlignCenter, cellText(number, numbers.decimals));
         }
     }
 }

@@ -3,6 +3,9 @@
 
 #include <qcustomplot.h>
 
+#include <utility>
+#include <vector>
+
 namespace residua::visualizers {
 
 /// So many decimals that numbers from `low` to `high` are told apart: 2, and more where they differ by less.
@@ -15,6 +18,9 @@ class CellLabels final : public QCPAbstractItem {
 public:
     explicit CellLabels(QCPColorMap* map);
 
+    /// The numbers of the map's cells, row by row.
+    void setNumbers(std::vector<float> numbers) { m_numbers = std::move(numbers); }
+
     double selectTest(const QPointF& position, bool onlySelectable, QVariant* details) const override;
 
 protected:
@@ -22,6 +28,7 @@ protected:
 
 private:
     QCPColorMap* m_map;
+    std::vector<float> m_numbers;
 };
 
 } // namespace residua::visualizers

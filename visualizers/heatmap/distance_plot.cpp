@@ -2,6 +2,7 @@
 #include "visualizers/heatmap/distance_plot.h"
 
 #include "resources/axis.h"
+#include "visualizers/plot/plot_legend.h"
 #include "visualizers/plot/plot_style.h"
 #include "visualizers/plot/short_ticker.h"
 
@@ -29,11 +30,8 @@ DistancePlot::DistancePlot(QWidget* parent) : Plot(parent), m_median(addGraph())
     xAxis->setLabel(words("distance, in places of the stack"));
     xAxis->setTicker(shortTicker(xAxis->scaleType()));
     yAxis->setTicker(shortTicker(yAxis->scaleType()));
-    m_median->setName(words("median"));
-    m_high->setName(words("up to the 90th percentile"));
     m_high->setChannelFillGraph(m_median);
-    legend->setVisible(true);
-    axisRect()->insetLayout()->setInsetAlignment(0, Qt::AlignTop | Qt::AlignRight);
+    new PlotLegend(*this); // the plot has it
     setTheme(m_theme);
 }
 
@@ -75,6 +73,10 @@ void DistancePlot::style()
     QColor shade = colour;
     shade.setAlphaF(static_cast<float>(kShade));
     m_high->setBrush(shade);
+    plotLegend()->setTheme(m_theme);
+    plotLegend()->setEntries(
+        {{.text = words("median"), .colour = colour, .marks = QCPScatterStyle::ssDisc},
+         {.text = words("up to the 90th percentile"), .colour = shade, .line = Qt::NoPen, .area = true}});
 }
 
 } // namespace residua::visualizers

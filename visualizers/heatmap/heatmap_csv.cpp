@@ -39,7 +39,7 @@ CsvText heatmapCsv(const HeatmapFrames& frames, const HeatmapSource& source)
         out.setRealNumberPrecision(kCellDigits);
         out << "run,port,step," << (cells ? "source,target,value" : "distance,count,median,percentile90") << '\n';
         for (std::size_t i = 0; i < frames.count(source.series); ++i) {
-            const engine::Matrix matrix = frames.shown(source.series, i, source.value);
+            const engine::Matrix matrix = frames.shown(source.series, i, source.value).matrix;
             cells ? writeCells(out, lead, matrix) : writeDistances(out, lead, matrix);
         }
     };

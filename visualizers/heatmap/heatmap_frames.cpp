@@ -15,14 +15,16 @@ constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 } // namespace
 
-std::shared_ptr<const engine::Matrix> HeatmapFrames::frameAt(const Frames& frames, std::int64_t step)
+std::size_t HeatmapFrames::indexAt(const Frames& frames, std::int64_t step)
 {
-    if (frames.empty()) {
-        return nullptr;
-    }
     const auto after = std::upper_bound(frames.begin(), frames.end(), step,
                                         [](std::int64_t value, const auto& frame) { return value < frame->step; });
-    return after == frames.begin() ? frames.front() : *std::prev(after);
+    return after == frames.begin() ? 0 : static_cast<std::size_t>(after - frames.begin()) - 1;
+}
+
+std::shared_ptr<const engine::Matrix> HeatmapFrames::frameAt(const Frames& frames, std::int64_t step)
+{
+    return frames.empty() ? nullptr : frames[indexAt(frames, step)];
 }
 
 void HeatmapFrames::clear()
@@ -120,17 +122,6 @@ const engine::Matrix& HeatmapFrames::frame(const engine::MatrixName& name, std::
     return *m_series.at(name).frames.at(index);
 }
 
-std::vector<std::shared_ptr<const engine::Matrix>> HeatmapFrames::at(std::int64_t step) const
-{
-    std::vector<std::shared_ptr<const engine::Matrix>> frames;
-    for (const auto& [name, series] : m_series) {
-        if (auto frame = frameAt(series.frames, step)) {
-            frames.push_back(std::move(frame));
-        }
-    }
-    return frames;
-}
-
 std::vector<double> HeatmapFrames::cells(const engine::MatrixName& name, std::size_t index, CellValue value) const
 {
     const engine::Matrix& matrix = frame(name, index);
@@ -147,12 +138,32 @@ std::vector<double> HeatmapFrames::cells(const engine::MatrixName& name, std::si
     return cells;
 }
 
-engine::Matrix HeatmapFrames::shown(const engine::MatrixName& name, std::size_t index, CellValue value) const
+HeatmapFrames::Shown HeatmapFrames::shown(const engine::MatrixName& name, std::size_t index, CellValue value) const
 {
-    engine::Matrix matrix = frame(name, index);
-    std::ranges::transform(cells(name, index, value), matrix.values.begin(),
-                           [](double cell) { return static_cast<float>(cell); });
-    return matrix;
+    const auto numbers = [&](CellValue of) {
+        const std::vector<double> all = cells(name, index, of);
+        return std::vector<float>(all.begin(), all.end());
+    };
+    Shown shown{frame(name, index), {}, scale(name, value), value == CellValue::Weight && isColouredFromStart(name)};
+    shown.matrix.values = numbers(value);
+    shown.shades = shown.fromStart ? numbers(CellValue::SinceStart) : shown.matrix.values;
+    for (std::size_t i = 0; shown.fromStart && i < shown.shades.size(); ++i) {
+        if (std::isnan(shown.shades[i])) { // a shortcut that was not there at the start
+            shown.shades[i] = shown.matrix.values[i] - static_cast<float>(*plainScale(name).centre);
+        }
+    }
+    return shown;
+}
+
+std::vector<HeatmapFrames::Shown> HeatmapFrames::shownAt(std::int64_t step, CellValue value) const
+{
+    std::vector<Shown> all;
+    for (const auto& [name, series] : m_series) {
+        const bool hasLogs = name.kind == engine::matrix::kMix || name.kind == engine::matrix::kFeature;
+        const bool has = name.kind == engine::matrix::kActive ? false : value != CellValue::LogOfRowMax || hasLogs;
+        all.push_back(shown(name, indexAt(series.frames, step), has ? value : CellValue::Weight));
+    }
+    return all;
 }
 
 HeatmapFrames::Range HeatmapFrames::range(const engine::MatrixName& name, CellValue value) const
@@ -166,16 +177,44 @@ HeatmapFrames::Range HeatmapFrames::range(const engine::MatrixName& name, CellVa
     return known ? Range{found->second.low, found->second.high} : Range{};
 }
 
-projects::WeightScale HeatmapFrames::scale(const engine::MatrixName& name) const
+projects::FiniteRange HeatmapFrames::rangeOfKind(const std::string& kind, CellValue value) const
 {
     projects::FiniteRange ofPorts;
-    for (const auto& [other, series] : m_series) {
-        const auto range = series.ranges.find(CellValue::Weight);
-        if (other.kind == name.kind && range != series.ranges.end()) {
+    for (const auto& [name, series] : m_series) {
+        const auto range = series.ranges.find(value);
+        if (name.kind == kind && range != series.ranges.end()) {
             ofPorts.add(range->second);
         }
     }
-    return projects::weightScale(m_wiring ? &*m_wiring : nullptr, name.quantity(), ofPorts);
+    return ofPorts;
+}
+
+projects::WeightScale HeatmapFrames::plainScale(const engine::MatrixName& name) const
+{
+    return projects::weightScale(m_wiring ? &*m_wiring : nullptr, name.quantity(),
+                                 rangeOfKind(name.kind, CellValue::Weight));
+}
+
+/// The first frames of a single feature are those of the first checkpoint, which is no start.
+bool HeatmapFrames::isColouredFromStart(const engine::MatrixName& name) const
+{
+    const std::optional<double> centre = plainScale(name).centre;
+    return centre && name.kind != engine::matrix::kFeature && std::ranges::any_of(m_series, [&](const auto& item) {
+               return item.first.kind == name.kind && !engine::isEverywhere(*item.second.frames.front(), *centre);
+           });
+}
+
+projects::WeightScale HeatmapFrames::scale(const engine::MatrixName& name, CellValue value) const
+{
+    if (value == CellValue::Weight && !isColouredFromStart(name)) {
+        return plainScale(name);
+    }
+    const projects::FiniteRange range =
+        rangeOfKind(name.kind, value == CellValue::Weight ? CellValue::SinceStart : value);
+    if (value == CellValue::LogOfRowMax) {
+        return {{}, range.low < 0 ? -projects::magnitudeScale(-range.low).high : -1, 0};
+    }
+    return range.empty() ? projects::differenceScale(-1, 1) : projects::differenceScale(range.low, range.high);
 }
 
 void HeatmapFrames::rangeAnew(CellValue value)

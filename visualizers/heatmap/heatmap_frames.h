@@ -51,18 +51,29 @@ public:
     [[nodiscard]] std::vector<engine::MatrixName> names() const; ///< in their order
     [[nodiscard]] std::size_t count(const engine::MatrixName& name) const;
     [[nodiscard]] const engine::Matrix& frame(const engine::MatrixName& name, std::size_t index) const;
-    /// For every matrix the last frame at or before `step`; its first where all are later.
-    [[nodiscard]] std::vector<std::shared_ptr<const engine::Matrix>> at(std::int64_t step) const;
     /// Row-major cells of a frame; NaN where there is no shortcut.
     [[nodiscard]] std::vector<double> cells(const engine::MatrixName& name, std::size_t index, CellValue value) const;
-    /// A frame with those cells for its values.
-    [[nodiscard]] engine::Matrix shown(const engine::MatrixName& name, std::size_t index, CellValue value) const;
+    /// A frame as it is shown.
+    struct Shown {
+        engine::Matrix matrix;       ///< with what its cells show for its values
+        std::vector<float> shades;   ///< what each cell is coloured by
+        projects::WeightScale scale; ///< of the shades
+        bool fromStart = false;      ///< the shades are how far weights are from their own starts
+    };
+    [[nodiscard]] Shown shown(const engine::MatrixName& name, std::size_t index, CellValue value) const;
+    /// For every matrix the last frame at or before `step`; its first where all are later. A matrix that has no such
+    /// value shows its own numbers.
+    [[nodiscard]] std::vector<Shown> shownAt(std::int64_t step, CellValue value) const;
     /// Smallest and largest cell over all frames, so that colours hold still while scrubbing.
     [[nodiscard]] Range range(const engine::MatrixName& name, CellValue value) const;
     /// The wiring that the matrices were recorded under; clear() forgets it.
     void setWiring(const projects::Wiring& wiring) { m_wiring = wiring; }
-    /// How the weights of a matrix are coloured, the same over all frames and ports.
-    [[nodiscard]] projects::WeightScale scale(const engine::MatrixName& name) const;
+    /// How what the cells of a matrix are coloured by is coloured, the same over all frames and ports.
+    [[nodiscard]] projects::WeightScale scale(const engine::MatrixName& name,
+                                              CellValue value = CellValue::Weight) const;
+    /// Whether the weights of a matrix are coloured by how far each is from its own start: they are signed, and do not
+    /// all start at the centre of their scale.
+    [[nodiscard]] bool isColouredFromStart(const engine::MatrixName& name) const;
 
 private:
     using Frames = std::vector<std::shared_ptr<const engine::Matrix>>;
@@ -73,6 +84,11 @@ private:
 
     /// The last frame at or before `step`; the first where all are later. Null: there is none.
     [[nodiscard]] static std::shared_ptr<const engine::Matrix> frameAt(const Frames& frames, std::int64_t step);
+    /// Its index. Precondition: there is a frame.
+    [[nodiscard]] static std::size_t indexAt(const Frames& frames, std::int64_t step);
+    [[nodiscard]] projects::FiniteRange rangeOfKind(const std::string& kind, CellValue value) const;
+    /// How the weights of a kind are coloured if they all start at the centre.
+    [[nodiscard]] projects::WeightScale plainScale(const engine::MatrixName& name) const;
     /// Removes the frames at or after a step.
     static void cut(Frames& frames, std::int64_t step);
     void widen(Series& series, const engine::MatrixName& name, std::size_t index);

@@ -4,7 +4,6 @@
 #include "visualizers/heatmap/cell_labels.h"
 #include "visualizers/plot/plot_controls.h"
 #include "visualizers/plot/plot_style.h"
-#include "visualizers/plot/short_ticker.h"
 
 #include <QLabel>
 
@@ -15,6 +14,7 @@ namespace residua::visualizers {
 namespace {
 
 constexpr int kColourBarWidth = 10;
+constexpr int kEndDigits = 7;   ///< as many as an end of a scale has
 constexpr int kAxesHeight = 50; ///< pixels: the numbers and the name below the map, and its margins
 
 /// The range that a colour map of so many cells takes: from centre to centre, but the whole of an only cell.
@@ -41,7 +41,6 @@ HeatmapGrid::HeatmapGrid(const QString& invitation, QWidget* parent)
     plotLayout()->addElement(0, 1, m_scale);
     m_scale->setType(QCPAxis::atRight);
     m_scale->setBarWidth(kColourBarWidth);
-    m_scale->axis()->setTicker(shortTicker(m_scale->axis()->scaleType()));
     // Colour bar and map keep the same height.
     auto* margins = new QCPMarginGroup(this);
     axisRect()->setMarginGroup(QCP::msBottom | QCP::msTop, margins);
@@ -62,6 +61,7 @@ HeatmapGrid::HeatmapGrid(const QString& invitation, QWidget* parent)
     m_labels->setClipToAxisRect(true);
     m_outline->setVisible(false);
     connect(this, &QCustomPlot::mouseMove, this, [this](QMouseEvent* event) { hover(event->position()); });
+    connect(this, &Plot::pointerLeft, this, [this] { point(-1, -1); });
     setAnyVisible(false);
 }
 
@@ -85,23 +85,17 @@ void HeatmapGrid::setNothing()
 void HeatmapGrid::setPicture(const Picture& picture)
 {
     setAnyVisible(true);
+    m_numbers = picture.cells;
     m_map->data()->setSize(picture.columns, picture.rows);
     m_map->data()->setRange(centresFrom(0, picture.columns), centresFrom(1, picture.rows));
-    auto cell = picture.cells.begin();
+    auto shade = picture.shades.begin();
     for (int row = 0; row < picture.rows; ++row) {
-        for (int column = 0; column < picture.columns; ++column, ++cell) {
-            m_map->data()->setCell(column, row, *cell);
+        for (int column = 0; column < picture.columns; ++column, ++shade) {
+            m_map->data()->setCell(column, row, *shade);
         }
     }
-    if (picture.centre) {
-        m_map->setGradient(gradientFor(Scale::Signed, m_theme));
-        setColours(resources::linearRange(picture.low, picture.high, 0));
-    } else {
-        m_map->setGradient(gradientFor(Scale::Magnitude, m_theme));
-        const bool nothing = picture.low == 0 && picture.high <= 0; // shown as the least of the colours
-        setColours(nothing ? resources::AxisRange()
-                           : resources::linearRange(picture.low, std::max(picture.low, picture.high), 0));
-    }
+    m_labels->setNumbers(m_numbers);
+    setColours(picture);
     m_label = picture.label;
     fitLabel();
     xAxis->setRange(-0.5, picture.columns - 0.5);
@@ -109,9 +103,20 @@ void HeatmapGrid::setPicture(const Picture& picture)
     replotSoon(*this);
 }
 
-void HeatmapGrid::setColours(resources::AxisRange range)
+/// The bar has numbers at its ends, which enclose every value, and in its middle.
+void HeatmapGrid::setColours(const Picture& picture)
 {
+    m_map->setGradient(gradientFor(picture.centre ? Scale::Signed : Scale::Magnitude, m_theme));
+    const bool nothing = !picture.centre && picture.low == 0 && picture.high <= 0; // shown as the least of the colours
+    const resources::AxisRange range =
+        nothing ? resources::AxisRange() : resources::linearRange(picture.low, std::max(picture.low, picture.high), 0);
     m_map->setDataRange({range.low, range.high});
+    const QSharedPointer<QCPAxisTickerText> ticker(new QCPAxisTickerText);
+    for (const double at : {range.low, (range.low + range.high) / 2, range.high}) {
+        const QString sign = picture.fromStart && at > 0 ? QStringLiteral("+") : QString();
+        ticker->addTick(at, sign + QString::fromStdString(resources::shortNumber(at, kEndDigits)));
+    }
+    m_scale->axis()->setTicker(ticker);
 }
 
 /// Beside a bar that is lower than it is long it would be cut off; the choice above the plot says the same.
@@ -132,6 +137,11 @@ bool HeatmapGrid::holds(int row, int column) const
     return row >= 0 && column >= 0 && row < m_map->data()->valueSize() && column < m_map->data()->keySize();
 }
 
+double HeatmapGrid::numberOf(int row, int column) const
+{
+    return m_numbers[static_cast<std::size_t>(row * m_map->data()->keySize() + column)];
+}
+
 void HeatmapGrid::hover(const QPointF& position)
 {
     int column = -1;
@@ -139,7 +149,7 @@ void HeatmapGrid::hover(const QPointF& position)
     if (m_any && axisRect()->rect().contains(position.toPoint())) {
         column = static_cast<int>(std::lround(xAxis->pixelToCoord(position.x())));
         row = static_cast<int>(std::lround(yAxis->pixelToCoord(position.y()))) - 1;
-        if (!holds(row, column) || std::isnan(m_map->data()->cell(column, row))) {
+        if (!holds(row, column) || std::isnan(numberOf(row, column))) {
             column = row = -1;
         }
     }
@@ -166,7 +176,7 @@ void HeatmapGrid::moveCell(int rows, int columns)
     int row = (pointed ? m_pointedRow : -rows) + rows;
     int column = (pointed ? m_pointedColumn : -columns) + columns;
     for (; holds(row, column); row += rows, column += columns) {
-        if (!std::isnan(m_map->data()->cell(column, row))) {
+        if (!std::isnan(numberOf(row, column))) {
             point(row, column);
             return;
         }
@@ -176,8 +186,8 @@ void HeatmapGrid::moveCell(int rows, int columns)
 void HeatmapGrid::outline(int row, int column)
 {
     const bool known = holds(row, column);
-    emit readingChanged(
-        known ? tr("%1:%2 = %3").arg(column).arg(row + 1).arg(m_map->data()->cell(column, row), 0, 'g', 4) : QString());
+    emit readingChanged(known ? tr("%1:%2 = %3").arg(column).arg(row + 1).arg(numberOf(row, column), 0, 'g', 4)
+                              : QString());
     m_outline->setVisible(known);
     m_outline->topLeft->setCoords(column - 0.5, row + 0.5);
     m_outline->bottomRight->setCoords(column + 0.5, row + 1.5);

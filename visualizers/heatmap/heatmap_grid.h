@@ -25,11 +25,13 @@ public:
     struct Picture {
         int rows = 0;
         int columns = 0;
-        std::vector<double> cells; ///< [rows, columns]; NaN where there is no shortcut
+        std::vector<float> cells;  ///< [rows, columns]; NaN where there is no shortcut
+        std::vector<float> shades; ///< what each cell is coloured by, between low and high
         double low = 0;
         double high = 1;
         std::optional<double> centre; ///< of signed values: a diverging map around it instead of low to high
         QString label;                ///< of the colour bar
+        bool fromStart = false;       ///< the shades are distances from starts, and the bar's numbers have signs
     };
     void setPicture(const Picture& picture);
     void setNothing();
@@ -50,17 +52,21 @@ protected:
 
 private:
     void fitLabel();
-    void setColours(resources::AxisRange range);
+    void setColours(const Picture& picture);
     void hover(const QPointF& position);
     void point(int row, int column);
     void setAnyVisible(bool any);
+    /// Whether there is such a cell.
     [[nodiscard]] bool holds(int row, int column) const;
+    /// What it shows. Precondition: it is there.
+    [[nodiscard]] double numberOf(int row, int column) const;
 
     QLabel* m_invitation;
     QCPColorMap* m_map;
     QCPColorScale* m_scale;
     CellLabels* m_labels;
-    QString m_label; ///< of the colours
+    QString m_label;              ///< of the colours
+    std::vector<float> m_numbers; ///< what the cells show, row by row
     QCPItemRect* m_outline;
     resources::Theme m_theme = resources::Theme::Light;
     bool m_any = false;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/heatmap/heatmap_view.h"
 
-#include "projects/base/text.h"
 #include "visualizers/heatmap/distance_plot.h"
 #include "visualizers/heatmap/heatmap_controls.h"
 #include "visualizers/heatmap/heatmap_csv.h"
@@ -53,25 +52,6 @@ void HeatmapView::layOut()
     m_distances->hide();
 }
 
-QString HeatmapView::scaleLabel() const
-{
-    switch (m_matrices.value()) {
-    case CellValue::Weight:
-        return m_controls->kindTitle();
-    case CellValue::SinceStart:
-        return tr("change since step %1")
-            .arg(QString::fromStdString(groupedText(m_matrices.frames().frame(m_matrices.series(), 0).step)));
-    case CellValue::SincePinned:
-        return tr("change since step %1").arg(QString::fromStdString(groupedText(m_matrices.frames().pinned())));
-    case CellValue::AgainstRun:
-        return m_matrices.comparedRun().isEmpty() ? tr("show another run to compare with")
-                                                  : tr("less %1").arg(m_matrices.comparedRun());
-    case CellValue::LogOfRowMax:
-        return tr("log(pᵢⱼ / maxᵢ pᵢⱼ)");
-    }
-    return {};
-}
-
 bool HeatmapView::byDistance() const
 {
     return m_controls->distance->isChecked() && m_matrices.any();
@@ -85,19 +65,17 @@ void HeatmapView::draw()
         m_grid->setNothing();
         return;
     }
-    const HeatmapFrames& frames = m_matrices.frames();
-    const engine::MatrixName series = m_matrices.series();
-    const std::size_t index = m_matrices.frame();
-    const CellValue value = m_matrices.value();
-    const auto [low, high] = frames.range(series, value);
-    const projects::WeightScale scale = value == CellValue::Weight        ? frames.scale(series)
-                                        : value == CellValue::LogOfRowMax ? projects::WeightScale{{}, low, high}
-                                                                          : projects::differenceScale(low, high);
-    const engine::Matrix& matrix = frames.frame(series, index);
-    m_grid->setPicture({static_cast<int>(matrix.rows), static_cast<int>(matrix.columns),
-                        frames.cells(series, index, value), scale.low, scale.high, scale.centre, scaleLabel()});
+    const HeatmapFrames::Shown shown =
+        m_matrices.frames().shown(m_matrices.series(), m_matrices.frame(), m_matrices.value());
+    const engine::Matrix& matrix = shown.matrix;
+    const projects::WeightScale& scale = shown.scale;
+    const QString title = m_matrices.value() == CellValue::Weight ? m_controls->kindTitle() : m_matrices.valueTitle();
+    m_grid->setPicture({static_cast<int>(matrix.rows), static_cast<int>(matrix.columns), matrix.values, shown.shades,
+                        scale.low, scale.high, scale.centre,
+                        shown.fromStart ? tr("%1, from the start of each").arg(title) : title, shown.fromStart});
     if (byDistance()) {
-        m_distances->setWeights(weightsByDistance(frames.shown(series, index, value)), scaleLabel(), low, high);
+        const auto [low, high] = m_matrices.frames().range(m_matrices.series(), m_matrices.value());
+        m_distances->setWeights(weightsByDistance(matrix), title, low, high);
     }
 }
 

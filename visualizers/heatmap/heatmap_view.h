@@ -40,7 +40,6 @@ private:
     void layOut();
     void draw();
     [[nodiscard]] bool byDistance() const;
-    [[nodiscard]] QString scaleLabel() const;
 
     ShownMatrices& m_matrices;
     HeatmapControls* m_controls;

@@ -2,6 +2,7 @@
 #include "visualizers/heatmap/shown_matrices.h"
 
 #include "engine/api/row_curves.h"
+#include "projects/base/text.h"
 #include "visualizers/runs/shown_runs.h"
 
 #include <algorithm>
@@ -231,10 +232,30 @@ std::optional<std::int64_t> ShownMatrices::step() const
     return any() ? std::optional(m_frames.frame(series(), m_frame).step) : std::nullopt;
 }
 
-std::vector<std::shared_ptr<const engine::Matrix>> ShownMatrices::framesShown() const
+std::vector<HeatmapFrames::Shown> ShownMatrices::framesShown() const
 {
     const auto here = step();
-    return here ? m_frames.at(*here) : std::vector<std::shared_ptr<const engine::Matrix>>();
+    return here ? m_frames.shownAt(*here, m_value) : std::vector<HeatmapFrames::Shown>();
+}
+
+QString ShownMatrices::valueTitle() const
+{
+    const auto since = [](std::int64_t step) {
+        return tr("change since step %1").arg(QString::fromStdString(groupedText(step)));
+    };
+    switch (m_value) {
+    case CellValue::Weight:
+        break;
+    case CellValue::SinceStart:
+        return since(any() ? m_frames.frame(series(), 0).step : 0);
+    case CellValue::SincePinned:
+        return since(m_frames.pinned());
+    case CellValue::AgainstRun:
+        return m_comparedRun.isEmpty() ? tr("show another run to compare with") : tr("less %1").arg(m_comparedRun);
+    case CellValue::LogOfRowMax:
+        return tr("log(pᵢⱼ / maxᵢ pᵢⱼ)");
+    }
+    return {};
 }
 
 } // namespace residua::visualizers

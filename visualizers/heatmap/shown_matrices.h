@@ -81,8 +81,10 @@ public:
     [[nodiscard]] bool any() const { return m_frames.count(series()) > 0; }
     /// The step of the frame that is shown; nullopt where none is.
     [[nodiscard]] std::optional<std::int64_t> step() const;
-    /// What was recorded up to that step, the newest of every matrix; none where nothing is shown.
-    [[nodiscard]] std::vector<std::shared_ptr<const engine::Matrix>> framesShown() const;
+    /// What is shown of every matrix at that step; empty where nothing is.
+    [[nodiscard]] std::vector<HeatmapFrames::Shown> framesShown() const;
+    /// What the cells show, if it is not the recorded number itself: "change since step 0"; empty if it is.
+    [[nodiscard]] QString valueTitle() const;
     [[nodiscard]] const QString& run() const { return m_run; }
     [[nodiscard]] const QString& comparedRun() const { return m_comparedRun; }
 

@@ -3,8 +3,10 @@
 
 #include "projects/studies/pareto_front.h"
 #include "resources/axis.h"
+#include "visualizers/pareto/front_names.h"
 #include "visualizers/plot/plot.h"
 #include "visualizers/plot/plot_controls.h"
+#include "visualizers/plot/plot_legend.h"
 #include "visualizers/plot/plot_style.h"
 #include "visualizers/plot/short_ticker.h"
 #include "visualizers/runs/shown_runs.h"
@@ -42,30 +44,6 @@ struct Range {
     }
 };
 
-/// What tells each of `runs` from the others. Where all are members of sweeps of one project its name says nothing: of
-/// one sweep, their labels; of several, which may have equal labels, the sweep before the label.
-QStringList namesOf(const std::vector<ParetoRun>& runs)
-{
-    const auto agree = [&](std::string projects::Membership::*part) {
-        return std::ranges::all_of(runs, [&](const ParetoRun& run) {
-            return run.membership && *run.membership.*part == *runs.front().membership.*part;
-        });
-    };
-    const bool oneProject = agree(&projects::Membership::project);
-    const bool oneSweep = agree(&projects::Membership::sweep);
-    QStringList names;
-    for (const ParetoRun& run : runs) {
-        if (!oneProject) {
-            names << run.name;
-            continue;
-        }
-        const QString label = QString::fromStdString(run.membership->label());
-        const QString sweep = QString::fromStdString(run.membership->sweep);
-        names << (oneSweep || sweep.isEmpty() ? label : sweep + QStringLiteral(" · ") + label);
-    }
-    return names;
-}
-
 } // namespace
 
 class ParetoView::Impl {
@@ -81,7 +59,7 @@ public:
     /// Gives up a person's zoom.
     void showAll();
 
-    QCustomPlot* plot;
+    Plot* plot;
     QComboBox* cost;
     QComboBox* scale;
     QComboBox* measure;
@@ -99,6 +77,11 @@ public:
         return measure->currentIndex() == 0 && std::isfinite(run.validationLoss) ? run.validationLoss : run.loss;
     }
     [[nodiscard]] bool isShown(const ParetoRun& run) const { return std::isfinite(lossOf(run)) && costOf(run) > 0; }
+    /// Whether the run's cost leaves out what nobody knows: it stands apart, and is never on the front.
+    [[nodiscard]] bool isApart(const ParetoRun& run) const
+    {
+        return !run.isCostWhole && kCosts[static_cast<std::size_t>(cost->currentIndex())] != &ParetoRun::parameters;
+    }
     /// The Pareto front of those `runs` that are shown; indexes into `runs`, by rising cost.
     [[nodiscard]] std::vector<std::size_t> front() const;
 
@@ -110,7 +93,8 @@ private:
     void fit();
     void drawPoints(const std::vector<std::size_t>& best);
     void drawNames(const std::vector<std::size_t>& best);
-    void spreadNames();
+    void fillLegend();
+    void hideName();
     [[nodiscard]] std::ptrdiff_t runAt(QPointF position) const;
 
     [[nodiscard]] bool isChosen(const ParetoRun& run) const { return run.key.toStdString() == m_shown.chosen(); }
@@ -120,11 +104,12 @@ private:
     QCPGraph* m_others;
     QCPGraph* m_best;
     QCPGraph* m_unfinished;
+    QCPGraph* m_apart;
     QCPCurve* m_line;
     QCPGraph* m_chosen;
     QCPItemText* m_name;
     bool m_following = true; ///< everything is shown until a person zooms
-    std::vector<QCPItemText*> m_labels;
+    FrontNames m_names;
 };
 
 ParetoView::Impl::Impl(ShownRuns& shown, ParetoView* view)
@@ -138,21 +123,19 @@ ParetoView::Impl::Impl(ShownRuns& shown, ParetoView* view)
       m_others(plot->addGraph()),
       m_best(plot->addGraph()),
       m_unfinished(plot->addGraph()),
+      m_apart(plot->addGraph()),
       m_line(new QCPCurve(plot->xAxis, plot->yAxis)),
       m_chosen(plot->addGraph()),
-      m_name(new QCPItemText(plot))
+      m_name(new QCPItemText(plot)),
+      m_names(*plot)
 {
-    for (QCPGraph* graph : {m_others, m_best, m_unfinished, m_chosen}) {
+    for (QCPGraph* graph : {m_others, m_best, m_unfinished, m_apart, m_chosen}) {
         graph->setLineStyle(QCPGraph::lsNone);
         graph->setAdaptiveSampling(false);
     }
-    m_others->setName(tr("runs"));
-    m_best->setName(tr("Pareto front"));
-    m_unfinished->setName(tr("not finished"));
-    m_line->removeFromLegend();
-    m_chosen->removeFromLegend();
     plot->setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
-    plot->axisRect()->insetLayout()->setInsetAlignment(0, Qt::AlignTop | Qt::AlignRight);
+    new PlotLegend(*plot); // the plot has it
+    m_name->setLayer(QStringLiteral("overlay"));
     m_name->setVisible(false);
     m_name->setPadding(QMargins(6, 4, 6, 4));
     m_name->setTextAlignment(Qt::AlignLeft);
@@ -201,10 +184,13 @@ void ParetoView::Impl::connectControls()
     for (QComboBox* box : {cost, scale, measure}) {
         QObject::connect(box, &QComboBox::currentIndexChanged, m_view, [this] { showAll(); });
     }
-    QObject::connect(plot, &QCustomPlot::afterLayout, m_view, [this] { spreadNames(); });
     QObject::connect(plot, &QCustomPlot::mouseDoubleClick, m_view, [this] { showAll(); });
     QObject::connect(plot, &QCustomPlot::mouseWheel, m_view, [this] { m_following = false; });
     QObject::connect(plot, &QCustomPlot::mouseMove, m_view, [this](QMouseEvent* event) { hover(event->position()); });
+    QObject::connect(plot, &Plot::pointerLeft, m_view, [this] {
+        hideName();
+        replotSoon(*plot);
+    });
     QObject::connect(plot, &QCustomPlot::mousePress, m_view, [this](QMouseEvent* event) {
         const std::ptrdiff_t run = runAt(event->position());
         if (event->button() == Qt::LeftButton && run >= 0) {
@@ -217,7 +203,7 @@ std::vector<std::size_t> ParetoView::Impl::front() const
 {
     std::vector<projects::CostAndLoss> points;
     for (const ParetoRun& run : runs) {
-        const bool isResult = isShown(run) && run.standing == ParetoStanding::Result;
+        const bool isResult = isShown(run) && run.standing == ParetoStanding::Result && !isApart(run);
         points.push_back({costOf(run), isResult ? lossOf(run) : std::numeric_limits<double>::quiet_NaN()});
     }
     return projects::paretoFront(points);
@@ -228,8 +214,7 @@ void ParetoView::Impl::show()
     const bool any = std::ranges::any_of(runs, [this](const ParetoRun& run) { return isShown(run); });
     empty->setVisible(!any);
     plot->axisRect()->setVisible(any);
-    plot->legend->setVisible(any);
-    m_name->setVisible(false);
+    hideName();
     setScales();
     const std::vector<std::size_t> best = front();
     if (m_following) {
@@ -287,6 +272,7 @@ void ParetoView::Impl::drawPoints(const std::vector<std::size_t>& best)
     m_others->data()->clear();
     m_best->data()->clear();
     m_unfinished->data()->clear();
+    m_apart->data()->clear();
     m_chosen->data()->clear();
     m_line->data()->clear();
     for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -306,57 +292,47 @@ void ParetoView::Impl::drawPoints(const std::vector<std::size_t>& best)
         before = lossOf(runs[i]);
         m_line->addData(at++, costOf(runs[i]), before);
     }
-    m_best->setVisible(!best.empty());
-    if (m_unfinished->data()->isEmpty()) {
-        m_unfinished->removeFromLegend();
-    } else {
-        m_unfinished->addToLegend();
-    }
+    fillLegend();
+}
+
+/// The legend has the kinds of points that are there.
+void ParetoView::Impl::fillLegend()
+{
+    const auto& c = resources::themeColours(theme);
+    std::vector<PlotLegend::Entry> entries;
+    const auto add = [&](const QCPGraph& points, const QString& text, resources::Rgb colour, Qt::PenStyle line) {
+        if (!points.data()->isEmpty()) {
+            entries.push_back(
+                {.text = text, .colour = toQColor(colour), .line = line, .marks = points.scatterStyle().shape()});
+        }
+    };
+    add(*m_others, tr("runs"), c.muted, Qt::NoPen);
+    add(*m_best, tr("Pareto front"), resources::curveColour(kFrontColour, theme), Qt::SolidLine);
+    add(*m_unfinished, tr("not finished"), c.muted, Qt::NoPen);
+    add(*m_apart, tr("start of unknown cost"), c.muted, Qt::NoPen);
+    plot->plotLegend()->setEntries(std::move(entries));
+}
+
+/// Hides what is shown of the run under the pointer.
+void ParetoView::Impl::hideName()
+{
+    m_name->setVisible(false);
+    plot->setCursor(Qt::ArrowCursor);
 }
 
 QCPGraph* ParetoView::Impl::graphOf(const ParetoRun& run, bool isBest) const
 {
-    return isBest ? m_best : run.standing == ParetoStanding::Result ? m_others : m_unfinished;
+    return isBest ? m_best : run.standing != ParetoStanding::Result ? m_unfinished : isApart(run) ? m_apart : m_others;
 }
 
 void ParetoView::Impl::drawNames(const std::vector<std::size_t>& best)
 {
-    for (QCPItemText* label : m_labels) {
-        plot->removeItem(label);
-    }
-    m_labels.clear();
-    if (best.size() > kNamedPoints) {
-        return;
-    }
+    std::vector<FrontNames::Name> shown;
     const QStringList names = namesOf(runs);
-    for (const std::size_t i : best) {
-        auto* label = new QCPItemText(plot);
-        label->position->setCoords(costOf(runs[i]), lossOf(runs[i]));
-        label->setPadding(QMargins(7, 0, 7, 3));
-        label->setText(names.at(static_cast<qsizetype>(i)));
-        label->setColor(toQColor(resources::themeColours(theme).muted));
-        label->setFont(plot->font());
-        m_labels.push_back(label);
+    for (const std::size_t i : best.size() <= kNamedPoints ? best : std::vector<std::size_t>()) {
+        shown.push_back({QPointF(costOf(runs[i]), lossOf(runs[i])), names.at(static_cast<qsizetype>(i))});
     }
-}
-
-/// On the side of its point that has more room; not over another name, since the pointer brings each up.
-void ParetoView::Impl::spreadNames()
-{
-    const QFontMetrics metrics(plot->font());
-    std::vector<QRectF> taken;
-    for (QCPItemText* label : m_labels) {
-        const QPointF at = label->position->pixelPosition();
-        const bool right = at.x() > plot->axisRect()->center().x();
-        label->setPositionAlignment((right ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignBottom);
-        const QSizeF size = metrics.size(0, label->text()).grownBy(label->padding());
-        const QRectF room(QPointF(right ? at.x() - size.width() : at.x(), at.y() - size.height()), size);
-        const bool covers = std::ranges::any_of(taken, [&](const QRectF& other) { return other.intersects(room); });
-        label->setVisible(!covers);
-        if (!covers) {
-            taken.push_back(room);
-        }
-    }
+    m_names.setNames(shown, theme);
 }
 
 std::ptrdiff_t ParetoView::Impl::runAt(QPointF position) const
@@ -384,11 +360,13 @@ void ParetoView::Impl::hover(QPointF position)
     if (run >= 0) {
         const ParetoRun& shown = runs[static_cast<std::size_t>(run)];
         const bool isResult = shown.standing == ParetoStanding::Result;
+        const QString start = isApart(shown) ? tr("\nwithout the cost of the weights that it began with") : QString();
         const QString soFar = isResult ? QString() : tr(" so far, %1").arg(shown.status);
         m_name->setText(tr("%1\nloss %2%6\n%3 parameters, %4 FLOP, %5 s")
                             .arg(shown.name, QString::number(lossOf(shown), 'g', 5),
                                  QString::number(shown.parameters, 'g', 4), QString::number(shown.flops, 'g', 3),
-                                 QString::number(shown.seconds, 'g', 3), soFar));
+                                 QString::number(shown.seconds, 'g', 3), soFar) +
+                        start);
         const bool right = position.x() > plot->axisRect()->center().x();
         m_name->setPositionAlignment((right ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
         m_name->position->setCoords(position.x() + (right ? -kReach : kReach), position.y());
@@ -430,11 +408,14 @@ void ParetoView::Impl::step(int direction)
 void ParetoView::Impl::retheme()
 {
     applyTheme(*plot, theme);
+    plot->plotLegend()->setTheme(theme);
     const auto& c = resources::themeColours(theme);
     const QColor front = toQColor(resources::curveColour(kFrontColour, theme));
     m_others->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCircle, QPen(toQColor(c.muted), 1.4), Qt::NoBrush, 7));
     m_unfinished->setScatterStyle(
         QCPScatterStyle(QCPScatterStyle::ssCross, QPen(toQColor(c.muted), 1.4), Qt::NoBrush, 6));
+    m_apart->setScatterStyle(
+        QCPScatterStyle(QCPScatterStyle::ssTriangle, QPen(toQColor(c.muted), 1.4), Qt::NoBrush, 7));
     m_best->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssDisc, QPen(front), front, 8));
     m_line->setPen(QPen(front, 1.6));
     m_chosen->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCircle, QPen(toQColor(c.accent), 2), Qt::NoBrush, 15));
@@ -470,12 +451,12 @@ CsvText ParetoView::csvText() const
 {
     return [runs = m_impl->runs, best = m_impl->front()](QTextStream& out) {
         out.setRealNumberPrecision(17);
-        out << "run,status,parameters,flop,seconds,loss,validation_loss,front\n";
+        out << "run,status,parameters,flop,seconds,loss,validation_loss,whole_cost,front\n";
         for (std::size_t i = 0; i < runs.size(); ++i) {
             const ParetoRun& run = runs[i];
             out << csvQuoted(run.name) << ',' << csvQuoted(run.status) << ',' << run.parameters << ',' << run.flops
                 << ',' << run.seconds << ',' << run.loss << ',' << run.validationLoss << ','
-                << (std::ranges::find(best, i) != best.end() ? 1 : 0) << '\n';
+                << (run.isCostWhole ? 1 : 0) << ',' << (std::ranges::find(best, i) != best.end() ? 1 : 0) << '\n';
         }
     };
 }

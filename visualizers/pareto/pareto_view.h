@@ -30,6 +30,7 @@ struct ParetoRun {
     ParetoStanding standing = ParetoStanding::Result;
     QString status;                                                ///< in words: "finished", "running"
     std::optional<projects::Membership> membership = std::nullopt; ///< none: the run is of no sweep
+    bool isCostWhole = true; ///< false: FLOP and seconds leave out the weights that it began with
     bool operator==(const ParetoRun&) const = default;
 };
 

@@ -2,8 +2,8 @@
 #include "visualizers/plot/curve_plot.h"
 
 #include "resources/axis.h"
-#include "visualizers/plot/legend_place.h"
 #include "visualizers/plot/plot_style.h"
+#include "visualizers/plot/reading_table.h"
 #include "visualizers/plot/short_ticker.h"
 
 #include <algorithm>
@@ -17,11 +17,8 @@ constexpr double kMargin = 0.04;      ///< room above and below the curves, as a
 constexpr double kLinearShare = 1e-4; ///< of the largest value, below which a symmetric logarithm is linear
 constexpr int kFewestColumns = 200;   ///< of a curve, however many there are
 constexpr int kMostColumns = 24'000;  ///< of all curves together
-constexpr double kLegendShare = 0.5;  ///< of the width that a name in the legend may take
-constexpr int kNarrowestName = 80;    ///< pixels
-constexpr int kNotePadding = 6;       ///< pixels
-constexpr int kReadings = 12;         ///< runs beside the crosshair
-constexpr double kBeside = 10;        ///< pixels between the crosshair and what is read there
+constexpr double kBehind = 0.15;      ///< share of its opacity that a curve has while another is pointed at
+constexpr double kBandSample = 0.25;  ///< opacity of a band in the legend
 constexpr int kSmooth = 20'000;       ///< points up to which lines are antialiased
 
 // Positions are symmetric logarithms: labels say the values.
@@ -55,40 +52,37 @@ void setRange(QCPAxis& axis, resources::AxisRange range)
 
 CurvePlot::CurvePlot(QWidget* parent)
     : Plot(parent),
-      m_noteItem(new QCPItemText(this)),
+      m_bands(*this),
+      m_legend(new PlotLegend(*this)),
+      m_note(*this),
       m_cursor(new QCPItemStraightLine(this)),
-      m_values(new QCPItemText(this))
+      m_readings(new ReadingTable(*this))
 {
     setFocusPolicy(Qt::StrongFocus);
     setAttribute(Qt::WA_NoMousePropagation, false); // the menu is the view's
     setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
     setSelectionRectMode(QCP::srmZoom);
     setMouseTracking(true);
-    legend->setVisible(true);
+    setAutoAddPlottableToLegend(false);
     for (QCPAxis* axis : {xAxis, yAxis}) {
         axis->setTicker(shortTicker(axis->scaleType()));
     }
-    axisRect()->insetLayout()->setInsetAlignment(0, Qt::AlignTop | Qt::AlignRight);
-    for (QCPAbstractItem* item : std::initializer_list<QCPAbstractItem*>{m_cursor, m_values}) {
-        item->setLayer(QStringLiteral("overlay")); // above the curves
-        item->setVisible(false);
-    }
-    m_noteItem->setLayer(QStringLiteral("overlay"));
-    m_noteItem->setVisible(false);
-    m_noteItem->position->setType(QCPItemPosition::ptAxisRectRatio);
-    m_noteItem->position->setCoords(0, 1);
-    m_noteItem->setPositionAlignment(Qt::AlignLeft | Qt::AlignBottom);
-    m_noteItem->setPadding(QMargins(kNotePadding, 2, kNotePadding, 2));
-    m_noteItem->setTextAlignment(Qt::AlignLeft);
-    connect(this, &QCustomPlot::afterLayout, this, &CurvePlot::wrapNote);
-    m_values->position->setTypeX(QCPItemPosition::ptAbsolute);
-    m_values->position->setTypeY(QCPItemPosition::ptAbsolute);
-    m_values->setPadding(QMargins(6, 4, 6, 4));
-    m_values->setTextAlignment(Qt::AlignLeft);
+    m_cursor->setLayer(QStringLiteral("overlay")); // above the curves
+    m_cursor->setVisible(false);
     connect(this, &QCustomPlot::afterLayout, this, &CurvePlot::resample);
     connect(this, &QCustomPlot::mouseDoubleClick, this, &CurvePlot::showAll);
     connect(this, &QCustomPlot::mouseWheel, this, [this] { m_following = false; });
     connect(selectionRect(), &QCPSelectionRect::accepted, this, [this] { m_following = false; });
+    connect(this, &Plot::pointerLeft, this, [this] {
+        selectionRect()->cancel();
+        hideCrosshair();
+        replotSoon(*this);
+    });
+    connect(m_legend, &PlotLegend::clicked, this, &CurvePlot::toggle);
+    connect(m_legend, &PlotLegend::pointedChanged, this, [this] {
+        styleAll();
+        replotSoon(*this);
+    });
     setTheme(m_theme);
 }
 
@@ -130,7 +124,9 @@ void CurvePlot::remove(Id id)
 
 void CurvePlot::style(Shown& shown) const
 {
-    const QColor colour = toQColor(shown.look.colour, shown.look.alpha);
+    const QColor colour = toQColor(shown.look.colour, shown.look.alpha * strengthOf(shown.look));
+    shown.line->setVisible(!isHidden(shown.look));
+    shown.broken->setVisible(!isHidden(shown.look));
     shown.line->setPen(QPen(colour, shown.look.width, shown.look.line));
     shown.line->setScatterStyle(shown.look.marks ? QCPScatterStyle(QCPScatterStyle::ssDisc, colour, colour, 5)
                                                  : QCPScatterStyle());
@@ -142,10 +138,27 @@ void CurvePlot::style(Shown& shown) const
         shown.line->setPen(Qt::NoPen);
     }
     shown.line->setName(shown.look.name);
-    shown.broken->removeFromLegend();
-    shown.look.name.isEmpty() ? (void)shown.line->removeFromLegend() : (void)shown.line->addToLegend();
     const QColor error = toQColor(resources::themeColours(m_theme).error);
     shown.broken->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCross, QPen(error, 1.6), Qt::NoBrush, 8));
+}
+
+void CurvePlot::styleAll()
+{
+    for (auto& [id, shown] : m_curves) {
+        style(shown);
+    }
+}
+
+bool CurvePlot::isHidden(const Look& look) const
+{
+    return m_hidden.contains(groupKey(look)) || m_hidden.contains(numberKey(look));
+}
+
+/// Returns the share of its opacity that a curve is drawn with: less if another entry of the legend is pointed at.
+double CurvePlot::strengthOf(const Look& look) const
+{
+    const QString& pointed = m_legend->pointed();
+    return pointed.isEmpty() || pointed == groupKey(look) || pointed == numberKey(look) ? 1 : kBehind;
 }
 
 bool CurvePlot::isEmpty() const
@@ -204,15 +217,14 @@ void CurvePlot::resample()
         shown.broken->data()->set(drawn, true);
     }
     setNotAntialiasedElements(points > kSmooth ? QCP::aePlottables : QCP::aeNone);
-    keepLegendClear(*this);
-    drawBands();
+    m_bands.draw(m_theme);
 }
 
 void CurvePlot::refresh()
 {
     const bool any = !isEmpty();
     axisRect()->setVisible(any);
-    fitLegend();
+    fillLegend();
     if (!any) {
         hideCrosshair();
     }
@@ -223,24 +235,30 @@ void CurvePlot::refresh()
     replotSoon(*this);
 }
 
-/// Names give way in a narrow plot, and the legend where it has no room: the crosshair names the curves too.
-void CurvePlot::fitLegend()
+/// The legend has what was recorded.
+void CurvePlot::fillLegend()
 {
-    const int widest = std::max(static_cast<int>(width() * kLegendShare), kNarrowestName);
-    int names = 0;
-    int longest = 0;
-    for (auto& [id, shown] : m_curves) {
-        const QString name = fontMetrics().elidedText(shown.look.name, Qt::ElideMiddle, widest);
-        shown.line->setName(name);
-        names += name.isEmpty() ? 0 : 1;
-        longest = std::max(longest, fontMetrics().horizontalAdvance(name));
+    std::erase_if(m_hidden, [this](const QString& key) {
+        return std::ranges::none_of(m_curves, [&key](const auto& item) {
+            return groupKey(item.second.look) == key || numberKey(item.second.look) == key;
+        });
+    });
+    std::vector<const Look*> recorded;
+    for (const auto& [id, shown] : m_curves) {
+        if (!shown.look.group.isEmpty() && shown.curve->size() > 0) {
+            recorded.push_back(&shown.look);
+        }
     }
-    arrangeLegend(*this, isEmpty() ? 0 : names, longest);
+    std::vector<PlotLegend::Entry> entries = legendEntries(std::move(recorded), m_hidden, m_theme);
+    if (!m_bandTitle.isEmpty() && !m_bands.isEmpty()) {
+        const QColor colour = toQColor(resources::themeColours(m_theme).muted, kBandSample);
+        entries.push_back({.text = m_bandTitle, .colour = colour, .line = Qt::NoPen, .area = true});
+    }
+    m_legend->setEntries(isEmpty() ? std::vector<PlotLegend::Entry>() : std::move(entries));
 }
 
 void CurvePlot::resizeEvent(QResizeEvent* event)
 {
-    fitLegend();
     fitTicks(*this);
     Plot::resizeEvent(event);
 }
@@ -260,7 +278,7 @@ void CurvePlot::fitAxes()
     for (const auto& [id, shown] : m_curves) {
         const Curve& curve = *shown.curve;
         const std::size_t from = logX ? curve.lowerBound(std::numeric_limits<double>::min()) : 0;
-        if (from >= curve.size() || !shown.look.fits) {
+        if (from >= curve.size() || !shown.look.fits || isHidden(shown.look)) {
             continue;
         }
         x = {std::min(x.low, curve.at(from).x), std::max(x.high, curve.at(curve.size() - 1).x)};
@@ -316,136 +334,74 @@ void CurvePlot::setTheme(resources::Theme theme)
     applyTheme(*this, theme);
     const auto& c = resources::themeColours(theme);
     m_cursor->setPen(QPen(toQColor(c.muted), 1, Qt::DotLine));
-    m_values->setColor(toQColor(c.text));
-    m_values->setBrush(toQColor(c.raised)); // it may lie over the legend
-    m_values->setPen(toQColor(c.border));
-    m_values->setFont(font());
-    m_noteItem->setColor(toQColor(c.muted));
-    m_noteItem->setBrush(toQColor(c.surface, 0.8));
-    m_noteItem->setPen(Qt::NoPen);
-    m_noteItem->setFont(font());
-    for (auto& [id, shown] : m_curves) {
-        style(shown);
-    }
+    m_readings->setTheme(theme);
+    m_legend->setTheme(theme);
+    m_note.setTheme(theme);
+    styleAll();
+    fillLegend();
     replotSoon(*this);
 }
 
-void CurvePlot::setBands(std::vector<Band> bands)
+void CurvePlot::setBands(std::vector<Band> bands, const QString& title)
 {
-    m_bands = std::move(bands);
+    m_bands.setBands(std::move(bands));
+    m_bandTitle = title;
     replotSoon(*this);
 }
 
-void CurvePlot::setNote(const QString& note)
+/// Fills the table with a row for each group: its numbers at the last point at or before `x`.
+void CurvePlot::readAt(double x)
 {
-    m_note = note;
-    m_noteItem->setVisible(!note.isEmpty());
-    wrapNote();
-}
-
-/// An item of a plot breaks no lines by itself.
-void CurvePlot::wrapNote()
-{
-    const int room = axisRect()->width() - 2 * kNotePadding;
-    const QFontMetrics metrics(m_noteItem->font());
-    QString wrapped;
-    QString line;
-    for (const QString& word : m_note.split(QLatin1Char(' '), Qt::SkipEmptyParts)) {
-        const QString longer = line.isEmpty() ? word : line + QLatin1Char(' ') + word;
-        if (!line.isEmpty() && metrics.horizontalAdvance(longer) > room) {
-            wrapped += line + QLatin1Char('\n');
-            line = word;
-        } else {
-            line = longer;
-        }
-    }
-    m_noteItem->setText(wrapped + line);
-}
-
-// Few, and their ends depend on the axis: made anew.
-void CurvePlot::drawBands()
-{
-    for (QCPAbstractItem* item : m_bandItems) {
-        removeItem(item);
-    }
-    m_bandItems.clear();
-    const auto& c = resources::themeColours(m_theme);
-    for (std::size_t i = 0; i < m_bands.size(); ++i) {
-        const double to =
-            i + 1 < m_bands.size() ? m_bands[i + 1].from : std::max(xAxis->range().upper, m_bands[i].from);
-        if (i % 2 == 1) {
-            auto* shade = new QCPItemRect(this);
-            shade->topLeft->setTypeY(QCPItemPosition::ptAxisRectRatio);
-            shade->bottomRight->setTypeY(QCPItemPosition::ptAxisRectRatio);
-            shade->topLeft->setCoords(m_bands[i].from, 0);
-            shade->bottomRight->setCoords(to, 1);
-            shade->setPen(Qt::NoPen);
-            shade->setBrush(toQColor(c.muted, 0.10));
-            shade->setLayer(QStringLiteral("background"));
-            m_bandItems.push_back(shade);
-        }
-        auto* name = new QCPItemText(this);
-        name->position->setTypeY(QCPItemPosition::ptAxisRectRatio);
-        // A band that begins before the picture has its name at the picture's edge.
-        const double from =
-            to > xAxis->range().lower ? std::max(m_bands[i].from, xAxis->range().lower) : m_bands[i].from;
-        name->position->setCoords(from, 0);
-        name->setPositionAlignment(Qt::AlignLeft | Qt::AlignTop);
-        name->setPadding(QMargins(4, 2, 0, 0));
-        name->setText(m_bands[i].name);
-        name->setColor(toQColor(c.muted));
-        name->setFont(font());
-        m_bandItems.push_back(name);
-    }
-}
-
-/// A line a run: what it is at the last point at or before the pointer, what was known then.
-QStringList CurvePlot::readingsAt(double x) const
-{
-    std::vector<std::pair<QString, QStringList>> lines;
+    struct Group {
+        QString key;
+        std::size_t place;
+        ReadingTable::Row row;
+    };
+    std::vector<Group> groups;
+    QStringList columns;
     for (const auto& [id, shown] : m_curves) {
+        const Look& look = shown.look;
         const std::size_t after = shown.curve->lowerBound(std::nextafter(x, std::numeric_limits<double>::infinity()));
-        if (shown.look.reading.isEmpty() || after == 0) {
+        if (look.reading.isEmpty() || after == 0 || isHidden(look)) {
             continue;
         }
-        auto line = std::ranges::find(lines, shown.look.run, &std::pair<QString, QStringList>::first);
-        if (line == lines.end()) {
-            line = lines.insert(lines.end(), {shown.look.run, {}});
+        auto group = std::ranges::find(groups, look.group, &Group::key);
+        if (group == groups.end()) {
+            group = groups.insert(group, {look.group, look.place, {toQColor(look.colour), look.name, {}}});
         }
-        line->second << shown.look.reading + QLatin1Char(' ') + QString::number(shown.curve->at(after - 1).y, 'g', 5);
+        if (!columns.contains(look.reading)) {
+            columns << look.reading;
+        }
+        const qsizetype column = columns.indexOf(look.reading);
+        group->row.values.resize(std::max(group->row.values.size(), column + 1));
+        group->row.values[column] = QString::number(shown.curve->at(after - 1).y, 'g', 5);
     }
-    QStringList texts;
-    for (const auto& [run, readings] : lines) {
-        const QStringList named = run.isEmpty() ? readings : QStringList(run) + readings;
-        texts << named.join(QStringLiteral("   "));
-    }
-    return texts.mid(0, kReadings);
+    std::ranges::stable_sort(groups, {}, &Group::place);
+    std::vector<ReadingTable::Row> rows;
+    std::ranges::transform(groups, std::back_inserter(rows), &Group::row);
+    const QString band = m_bands.nameAt(x);
+    const QString title = m_xText ? m_xText(x) : QString::number(x, 'g', 6);
+    m_readings->setRows(band.isEmpty() ? title : title + QStringLiteral("   ") + band, columns, std::move(rows));
 }
 
 void CurvePlot::crosshair(QPointF position)
 {
     const double x = xAxis->pixelToCoord(position.x());
-    const QStringList lines = QStringList(m_xText ? m_xText(x) : QString::number(x, 'g', 6)) + readingsAt(x);
-    const QRect rect = axisRect()->rect();
-    const bool shows = lines.size() > 1 && rect.contains(position.toPoint());
+    readAt(x);
+    const bool shows =
+        !m_readings->rows().empty() && m_legend->pointed().isEmpty() && axisRect()->rect().contains(position.toPoint());
     m_cursor->setVisible(shows);
-    m_values->setVisible(shows);
+    m_readings->setVisible(shows);
     m_cursor->point1->setCoords(x, yAxis->range().lower);
     m_cursor->point2->setCoords(x, yAxis->range().upper);
-    m_values->setText(lines.join(QLatin1Char('\n')));
-    const QSizeF size = fontMetrics().size(0, m_values->text()).grownBy(m_values->padding());
-    const double beside =
-        position.x() > rect.center().x() ? position.x() - kBeside - size.width() : position.x() + kBeside;
-    const double left = std::max<double>(std::min(beside, rect.right() - size.width()), rect.left());
-    m_values->setPositionAlignment(Qt::AlignLeft | Qt::AlignVCenter);
-    m_values->position->setCoords(left, position.y());
+    m_readings->moveTo(position);
     replotSoon(*this);
 }
 
 void CurvePlot::hideCrosshair()
 {
     m_cursor->setVisible(false);
-    m_values->setVisible(false);
+    m_readings->setVisible(false);
 }
 
 void CurvePlot::mouseMoveEvent(QMouseEvent* event)
@@ -454,11 +410,14 @@ void CurvePlot::mouseMoveEvent(QMouseEvent* event)
     crosshair(event->position());
 }
 
-void CurvePlot::leaveEvent(QEvent* event)
+/// Hides the curves of an entry of the legend, or shows them again.
+void CurvePlot::toggle(const QString& key)
 {
-    Plot::leaveEvent(event);
-    hideCrosshair();
-    replotSoon(*this);
+    if (m_hidden.erase(key) == 0) {
+        m_hidden.insert(key);
+    }
+    styleAll();
+    refresh();
 }
 
 void CurvePlot::keyPressEvent(QKeyEvent* event)

@@ -3,14 +3,20 @@
 
 #include "resources/colours.h"
 #include "resources/curve.h"
+#include "visualizers/plot/band_marks.h"
+#include "visualizers/plot/curve_look.h"
 #include "visualizers/plot/plot.h"
+#include "visualizers/plot/plot_legend.h"
+#include "visualizers/plot/plot_note.h"
 
 #include <functional>
 #include <map>
-#include <optional>
+#include <set>
 #include <vector>
 
 namespace residua::visualizers {
+
+class ReadingTable;
 
 using resources::Curve;
 
@@ -18,24 +24,14 @@ enum class AxisScale { Linear, Logarithmic, SymmetricLogarithmic };
 
 /// A plot of curves that are sampled anew at each drawing: in four points a pixel column at most, however long they
 /// are. Drag zooms, the wheel too, a double click or Home shows everything again; NaN and infinity are marks at the
-/// edge where they belong. GUI thread.
+/// edge where they belong. The legend has an entry for each group of curves, by its colour, and, if groups have several
+/// numbers, one for each number, by its stroke. A click on an entry hides its curves and shows them again; the pointer
+/// on an entry makes all others faint. GUI thread.
 class CurvePlot : public Plot {
     Q_OBJECT
 public:
-    enum class Id : int {};
-    struct Look {
-        QString name = {};    ///< in the legend; empty: not there
-        QString run = {};     ///< whose numbers it holds: those of one run share a line beside the crosshair
-        QString reading = {}; ///< what they are; empty: not beside the crosshair
-        resources::Rgb colour = {};
-        double alpha = 1;
-        double width = 1;
-        Qt::PenStyle line = Qt::SolidLine;
-        bool marks = false;            ///< a dot at each point
-        bool fits = true;              ///< the axes are fitted to it, and it counts as something to show
-        std::optional<Id> fillTo = {}; ///< no line, but the area between this curve and that one
-        bool operator==(const Look&) const = default;
-    };
+    using Id = CurveId;
+    using Look = CurveLook;
 
     explicit CurvePlot(QWidget* parent);
 
@@ -52,21 +48,16 @@ public:
     void setTheme(resources::Theme theme);
     /// Sets how an x is written beside the crosshair.
     void setXText(std::function<QString(double)> text) { m_xText = std::move(text); }
-    /// A stretch of the horizontal axis, from its start to the next one's, with its name along the top. Every other one
-    /// is shaded.
-    struct Band {
-        double from = 0;
-        QString name;
-    };
-    void setBands(std::vector<Band> bands);
+    using Band = BandMarks::Band;
+    /// `title` names the bands in the legend; empty: they are not there.
+    void setBands(std::vector<Band> bands, const QString& title = {});
     /// A sentence at the lower left of the figure, in every picture of it; empty: none.
-    void setNote(const QString& note);
+    void setNote(const QString& note) { m_note.setText(note); }
     [[nodiscard]] bool isEmpty() const;
 
 protected:
     void mouseMoveEvent(QMouseEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
-    void leaveEvent(QEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
 
 private:
@@ -78,15 +69,17 @@ private:
     };
 
     void style(Shown& shown) const;
+    void styleAll();
     void resample();
     void fitAxes();
     void setFullRange(Curve::Range x, Curve::Range y);
-    void drawBands();
-    void fitLegend();
-    void wrapNote();
+    void fillLegend();
+    void toggle(const QString& key);
     void crosshair(QPointF position);
-    [[nodiscard]] QStringList readingsAt(double x) const;
+    void readAt(double x);
     void hideCrosshair();
+    [[nodiscard]] bool isHidden(const Look& look) const;
+    [[nodiscard]] double strengthOf(const Look& look) const;
     [[nodiscard]] std::vector<double> edges(int columns) const;
     [[nodiscard]] double toAxis(double y) const;
 
@@ -97,12 +90,13 @@ private:
     double m_linearReach = 1e-3; ///< a symmetric logarithm is linear up to here
     bool m_following = true;     ///< everything is shown until a person zooms
     std::function<QString(double)> m_xText;
-    std::vector<Band> m_bands;
-    std::vector<QCPAbstractItem*> m_bandItems;
-    QString m_note;
-    QCPItemText* m_noteItem;
+    BandMarks m_bands;
+    QString m_bandTitle;
+    PlotLegend* m_legend;
+    std::set<QString> m_hidden; ///< keys of the legend
+    PlotNote m_note;
     QCPItemStraightLine* m_cursor;
-    QCPItemText* m_values;
+    ReadingTable* m_readings;
 };
 
 } // namespace residua::visualizers

@@ -3,6 +3,8 @@
 
 #include "projects/base/whole_file.h"
 #include "projects/file/store.h"
+#include "visualizers/plot/plot.h"
+#include "visualizers/plot/plot_legend.h"
 
 #include <QBuffer>
 #include <QCoreApplication>
@@ -24,11 +26,28 @@ constexpr double kPngScale = 2;
 constexpr double kPointsPerPixel = 0.75;
 constexpr int kPdfResolution = 96; ///< dots an inch: one a pixel of the plot
 
-/// Gives a plot another shape for as long as it lives: what it leaves out for want of room is there in a larger one.
+void setForPicture(QCustomPlot& plot, bool forPicture)
+{
+    const auto* own = qobject_cast<Plot*>(&plot);
+    if (own != nullptr && own->plotLegend() != nullptr) {
+        own->plotLegend()->setForPicture(forPicture);
+    }
+}
+
+/// Gives a plot another shape, and the legend of a picture, for as long as it lives: what it leaves out for want of
+/// room is there in a larger one.
 class Shaped {
 public:
-    Shaped(QCustomPlot& plot, QSize shape) : m_plot(plot), m_before(plot.size()) { become(shape); }
-    ~Shaped() { become(m_before); }
+    Shaped(QCustomPlot& plot, QSize shape) : m_plot(plot), m_before(plot.size())
+    {
+        setForPicture(plot, true);
+        become(shape);
+    }
+    ~Shaped()
+    {
+        setForPicture(m_plot, false);
+        become(m_before);
+    }
     Shaped(const Shaped&) = delete;
     Shaped& operator=(const Shaped&) = delete;
 
@@ -88,11 +107,14 @@ Contents csvContents(CsvText numbers)
     };
 }
 
+QPixmap pixmapOf(QCustomPlot& plot)
+{
+    return plot.toPixmap(plot.width(), plot.height(), kPngScale);
+}
+
 Contents pngContents(QCustomPlot& plot)
 {
-    return [image = plot.toPixmap(plot.width(), plot.height(), kPngScale).toImage()](QIODevice& device) {
-        return image.save(&device, "PNG");
-    };
+    return [image = pixmapOf(plot).toImage()](QIODevice& device) { return image.save(&device, "PNG"); };
 }
 
 Contents vectorContents(QCustomPlot& plot, void (*paint)(QCustomPlot&, QIODevice&))
@@ -137,6 +159,12 @@ Status writeFile(const QString& path, const Contents& contents)
 }
 
 } // namespace
+
+QPixmap pictureOf(QCustomPlot& plot)
+{
+    const Shaped shaped(plot, plot.size());
+    return pixmapOf(plot);
+}
 
 Result<ExportWork> exportWork(QCustomPlot& plot, const std::function<CsvText()>& numbers, const QString& path,
                               QSize shape)

@@ -10,8 +10,12 @@
 #include <functional>
 
 class QCustomPlot;
+class QPixmap;
 
 namespace residua::visualizers {
+
+/// Returns the plot as it is, in twice the pixels, without what only a screen needs. GUI thread.
+[[nodiscard]] QPixmap pictureOf(QCustomPlot& plot);
 
 /// What is left of an export once the plot is drawn: to encode, and to write the file, which is complete or not there.
 /// Any thread. Error: a place that cannot be written.

@@ -32,10 +32,6 @@ void applyTheme(QCustomPlot& plot, resources::Theme theme)
             axis->grid()->setSubGridVisible(false);
         }
     }
-    plot.legend->setBrush(QBrush(toQColor(c.surface, 0.85)));
-    plot.legend->setBorderPen(Qt::NoPen);
-    plot.legend->setTextColor(toQColor(c.text));
-    plot.legend->setFont(plot.font());
     plot.selectionRect()->setPen(QPen(toQColor(c.accent), 1));
     plot.selectionRect()->setBrush(QBrush(toQColor(c.accent, 0.12)));
 }
@@ -77,7 +73,7 @@ void setMuted(QWidget& text, resources::Theme theme)
 
 QCPColorGradient gradientFor(Scale scale, resources::Theme theme)
 {
-    constexpr int stops = 33;
+    constexpr int stops = 97; // among them those of the maps: a weight has the canvases' colour
     QCPColorGradient gradient;
     gradient.clearColorStops();
     for (int i = 0; i < stops; ++i) {

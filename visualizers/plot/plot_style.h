@@ -14,7 +14,7 @@ namespace residua::visualizers {
 
 [[nodiscard]] QColor toQColor(resources::Rgb rgb, double alpha = 1.0);
 
-/// Grounds, axes, grid, legend and fonts of a plot in the theme's colours.
+/// Grounds, axes, grid and fonts of a plot in the theme's colours.
 void applyTheme(QCustomPlot& plot, resources::Theme theme);
 
 /// Height and width of what stands below and beside the axes of a plot.

@@ -23,8 +23,6 @@
 namespace residua::visualizers {
 namespace {
 
-constexpr double kClipboardScale = 2;
-
 QString textOf(const CsvText& numbers)
 {
     QString text;
@@ -91,8 +89,7 @@ void PlotView::askExport()
 void PlotView::copyPicture()
 {
     leavePlot();
-    QCustomPlot& shown = plot();
-    QGuiApplication::clipboard()->setPixmap(shown.toPixmap(shown.width(), shown.height(), kClipboardScale));
+    QGuiApplication::clipboard()->setPixmap(pictureOf(plot()));
 }
 
 void PlotView::copyNumbers()
@@ -104,6 +101,7 @@ void PlotView::copyNumbers()
 
 void PlotView::contextMenuEvent(QContextMenuEvent* event)
 {
+    leavePlot();
     auto* menu = new QMenu(this);
     menu->setAttribute(Qt::WA_DeleteOnClose);
     menu->addAction(tr("Export…"), this, &PlotView::askExport);

@@ -6,15 +6,6 @@
 
 namespace residua::visualizers {
 
-std::optional<double> MovingAverage::add(double value)
-{
-    if (std::isfinite(value)) {
-        m_sum = m_keep * m_sum + (1 - m_keep) * value;
-        m_weight = m_keep * m_weight + (1 - m_keep);
-    }
-    return m_weight > 0 ? std::optional(m_sum / m_weight) : std::nullopt;
-}
-
 void Series::append(const Positions& positions, double y)
 {
     cut(positions.front());

@@ -2,32 +2,18 @@
 #pragma once
 
 #include "resources/curve.h"
+#include "resources/moving_average.h"
 
 #include <array>
 #include <cstddef>
-#include <optional>
 
 namespace residua::visualizers {
 
 using resources::Curve;
+using resources::MovingAverage;
 
 /// What a curve is drawn against.
 enum class XAxis { Step, Units, Flop, Seconds };
-
-/// Exponential moving average, corrected for its start; passes over what is not finite.
-class MovingAverage {
-public:
-    /// An average over so many points; with 1 it is the last one.
-    explicit MovingAverage(double window = 1) : m_keep(1 - 1 / window) {}
-
-    /// The average with `value`; none before the first finite one.
-    [[nodiscard]] std::optional<double> add(double value);
-
-private:
-    double m_keep;
-    double m_sum = 0;
-    double m_weight = 0;
-};
 
 /// One recorded number of a run: its points, and their moving average, which follows them as there is time for it.
 class Series {

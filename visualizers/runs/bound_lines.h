@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "resources/colours.h"
 #include "visualizers/plot/curve_plot.h"
 #include "visualizers/runs/shown_runs.h"
 
@@ -15,8 +14,12 @@ class BoundLines {
 public:
     explicit BoundLines(CurvePlot& plot) : m_plot(plot) {}
 
+    struct Bounded {
+        CurvePlot::Look look; ///< of the run's curves
+        std::vector<ShownRuns::Bound> bounds;
+    };
     /// Draws the bounds of these runs, in place of what was drawn.
-    void show(const std::vector<const ShownRuns::Run*>& runs, resources::Theme theme);
+    void show(const std::vector<Bounded>& runs);
     /// What the bounds claim, a line each; empty where none is drawn.
     [[nodiscard]] QString claims() const { return m_claims.join(QLatin1Char('\n')); }
     /// What lies between them and a run, each sentence once; empty: nothing.
@@ -29,9 +32,8 @@ private:
     };
 
     CurvePlot& m_plot;
-    std::list<Line> m_lines;                                  ///< they stay where they are: the plot points into them
-    std::vector<std::pair<std::string, std::size_t>> m_shown; ///< runs, and how many bounds of each
-    resources::Theme m_theme = resources::Theme::Light;
+    std::list<Line> m_lines; ///< they stay where they are: the plot points into them
+    std::vector<std::pair<CurvePlot::Look, std::size_t>> m_shown; ///< runs, and how many bounds of each
     QStringList m_claims;
     QStringList m_caveats;
 };

@@ -14,7 +14,6 @@
 namespace residua::visualizers {
 namespace {
 
-constexpr int kSmoothing = 4;
 constexpr int kMostRows = 6;        ///< of the table that are seen at once
 constexpr double kTableShare = 0.4; ///< of the height: the most that the table takes from the plot
 constexpr int kFrame = 22;          ///< the table's own, with a scroll bar
@@ -59,7 +58,6 @@ LossView::Impl::Impl(const ShownRuns& runs, LossView* view)
 {
     view->setAccessibleName(tr("Loss"));
     curves->plot().setAccessibleName(tr("Loss plot"));
-    curves->setSmoothing(kSmoothing);
     table->setModel(&transitions);
     table->setAccessibleName(tr("Stage transitions"));
     table->setSelectionBehavior(QAbstractItemView::SelectRows);
@@ -76,7 +74,7 @@ LossView::Impl::Impl(const ShownRuns& runs, LossView* view)
 
 void LossView::Impl::showTransitions()
 {
-    transitions.setTransitions(curves->transitions());
+    transitions.setTransitions(curves->transitions(), curves->stagedName());
     fitTable();
     table->setVisible(transitions.rowCount() > 0);
 }

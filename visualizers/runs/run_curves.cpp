@@ -43,8 +43,7 @@ void RunCurves::append(const std::vector<engine::StepRecord>& steps)
     for (const engine::StepRecord& record : steps) {
         const auto step = static_cast<double>(record.step);
         const auto units = static_cast<double>(record.tokens);
-        const double whole = step > 0 ? projects::wholeSteps(m_flops, step) / step : 1;
-        positions.push_back({step, units, record.seconds, units * whole});
+        positions.push_back({step, units, record.seconds, m_flops.at(step, units) / m_flops.perUnit});
     }
     for (const auto& [name, field] : m_fields) {
         Series& curve = series(name);
@@ -71,7 +70,7 @@ double RunCurves::xOf(std::int64_t step) const
     case XAxis::Units:
         return positions[1];
     case XAxis::Flop:
-        return positions[3] * m_flopPerUnit;
+        return positions[3] * m_flops.perUnit;
     case XAxis::Seconds:
         return positions[2];
     }
@@ -86,10 +85,9 @@ void RunCurves::setAxis(XAxis axis)
     }
 }
 
-void RunCurves::setFlops(double perUnit, projects::FlopCourse course)
+void RunCurves::setFlops(engine::SpentFlops flops)
 {
-    m_flopPerUnit = perUnit;
-    m_flops = std::move(course);
+    m_flops = std::move(flops);
     setAxis(m_axis);
 }
 

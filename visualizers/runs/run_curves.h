@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/api/values.h"
-#include "projects/cost/stage_cost.h"
+#include "engine/results/spent_flops.h"
 #include "visualizers/plot/series.h"
 #include "visualizers/runs/curve_name.h"
 
@@ -41,18 +41,16 @@ public:
     [[nodiscard]] double xOf(std::int64_t step) const;
 
     void setAxis(XAxis axis);
-    /// Training FLOP per token or sample of the whole network, 1 until it is known, and what the schedule leaves of
-    /// them: for the points that follow.
-    void setFlops(double perUnit, projects::FlopCourse course = {});
+    /// The training FLOP, for the points that follow; until they are known a unit takes 1.
+    void setFlops(engine::SpentFlops flops);
     void setWindow(double points);
 
 private:
-    void setAxisOf(Series& series) const { series.setAxis(m_axis, m_flopPerUnit); }
+    void setAxisOf(Series& series) const { series.setAxis(m_axis, m_flops.perUnit); }
 
     Fields m_fields;
     XAxis m_axis = XAxis::Step;
-    double m_flopPerUnit = 1;
-    projects::FlopCourse m_flops;
+    engine::SpentFlops m_flops{.perUnit = 1};
     double m_window = 1;
     std::map<CurveName, Series> m_series;
     Series* m_clock; ///< of the first field: where each step stands

@@ -19,6 +19,7 @@ namespace {
 
 constexpr double kRawAlpha = 0.6; ///< at which every curve's colour stands out from both themes' ground
 constexpr double kRawWidth = 1.3;
+constexpr double kFullWidth = 1.8;
 constexpr double kBehindBand = 0.25;          ///< of a run whose mean over seeds is drawn
 constexpr double kFirstColumnAlpha = 0.3;     ///< of the first of several columns
 constexpr std::size_t kPointsATurn = 100'000; ///< taken into averages before what waits is let through
@@ -71,6 +72,10 @@ void RunPlot::follow()
         }
     });
     connect(&m_shownRuns, &ShownRuns::stagesChanged, this, &RunPlot::refresh);
+    connect(&m_shownRuns, &ShownRuns::frontChanged, this, [this] {
+        m_stageChoice.forget();
+        refresh();
+    });
     connect(&m_shownRuns, &ShownRuns::labelsChanged, this, &RunPlot::refresh);
 }
 
@@ -97,6 +102,10 @@ void RunPlot::connectControls()
         m_plot->setScaleY(y);
     });
     connect(m_controls, &RunPlotControls::partsChosen, this, &RunPlot::refresh);
+    connect(m_controls, &RunPlotControls::stagesChosen, this, [this](int index) {
+        m_stageChoice.choose(stagedRuns(), index);
+        refresh();
+    });
     connect(m_controls, &RunPlotControls::windowChosen, this, [this](double points) {
         for (auto& [key, run] : m_runs) {
             run.curves.setWindow(points);
@@ -111,11 +120,6 @@ void RunPlot::connectControls()
         refresh();
         m_plot->showAll();
     });
-}
-
-void RunPlot::setSmoothing(int position)
-{
-    m_controls->setSmoothing(position);
 }
 
 XAxis RunPlot::xAxis() const
@@ -157,8 +161,8 @@ void RunPlot::begin(const std::string& key)
     RunCurves& curves = item.second.curves;
     curves.setAxis(xAxis());
     curves.setWindow(m_controls->window());
-    if (run.facts.flopPerUnit > 0) {
-        curves.setFlops(run.facts.flopPerUnit, run.facts.flops);
+    if (run.facts.flops.perUnit > 0) {
+        curves.setFlops(run.facts.flops);
     }
     draw(item);
 }
@@ -172,12 +176,6 @@ void RunPlot::take(const std::string& key, const RunNumbers& numbers)
     found->second.curves.append(numbers.steps);
     m_taker(found->second.curves, numbers);
     refresh();
-}
-
-std::vector<CurveName> RunPlot::namesOf(const Drawn& run) const
-{
-    const auto* const row = std::get_if<CurveRow>(&m_shown.number);
-    return row != nullptr ? run.curves.columnsOf(*row) : std::vector<CurveName>{std::get<std::string>(m_shown.number)};
 }
 
 void RunPlot::draw(Item& run)
@@ -206,12 +204,14 @@ void RunPlot::undraw(Drawn& run)
     run.beside.clear();
 }
 
-QString RunPlot::legendName(const QString& run, const QString& title) const
+/// Returns what all curves of a run have in common.
+CurvePlot::Look RunPlot::lookOf(const Item& run) const
 {
-    if (run.isEmpty()) {
-        return title;
-    }
-    return m_shown.beside.empty() ? run : tr("%1, %2").arg(run, title);
+    const auto place = std::ranges::find(m_shownRuns.runs(), run.first, &ShownRuns::Run::key);
+    return {.group = QString::fromStdString(run.first),
+            .name = m_shownRuns.labelOf(run.first),
+            .place = static_cast<std::size_t>(place - m_shownRuns.runs().begin()),
+            .colour = resources::curveColour(about(run).colour, m_theme)};
 }
 
 void RunPlot::style(const Item& run) const
@@ -225,31 +225,27 @@ void RunPlot::style(const Item& run) const
     }
 }
 
-/// Draws a further number of a run as it is set to look, and names it in the legend where the run has points of it.
 void RunPlot::styleBeside(const Item& run, std::size_t index) const
 {
     const Beside& beside = m_shown.beside[index];
-    const bool apart = !inBand(run);
-    const bool recorded = run.second.curves.at(beside.metric).raw().size() > 0;
-    const QString name = m_shownRuns.labelOf(run.first);
-    m_plot->setLook(run.second.beside[index], {.name = apart && recorded ? legendName(name, beside.title) : QString(),
-                                               .run = name,
-                                               .reading = apart ? beside.title : QString(),
-                                               .colour = resources::curveColour(about(run).colour, m_theme),
-                                               .alpha = apart ? 1.0 : 0.0,
-                                               .width = 1.2,
-                                               .line = beside.line,
-                                               .marks = apart});
+    CurvePlot::Look look = inBand(run) ? CurvePlot::Look{.alpha = 0} : lookOf(run);
+    if (!inBand(run)) {
+        look.number = look.reading = beside.title;
+        look.width = 1.2;
+        look.line = beside.line;
+        look.marks = true;
+    }
+    m_plot->setLook(run.second.beside[index], look);
 }
 
-/// The run's name in the legend stands by what is drawn in full: the average, or the points where there is none.
 /// Columns gain strength by their number; the first, the middle and the last are read beside the crosshair.
 void RunPlot::styleLine(const Item& run, std::size_t line) const
 {
     const std::vector<Line>& lines = run.second.lines;
     if (inBand(run)) {
-        const CurvePlot::Look behind{.colour = resources::curveColour(about(run).colour, m_theme),
-                                     .alpha = kBehindBand};
+        CurvePlot::Look behind{.group = QString::fromStdString(about(run).facts.study)}; // hidden with its band
+        behind.colour = resources::curveColour(about(run).colour, m_theme);
+        behind.alpha = kBehindBand;
         m_plot->setLook(lines[line].raw, m_controls->smooths() ? CurvePlot::Look{.alpha = 0} : behind);
         m_plot->setLook(lines[line].smooth, behind);
         return;
@@ -257,22 +253,20 @@ void RunPlot::styleLine(const Item& run, std::size_t line) const
     const std::size_t last = lines.size() - 1;
     const double depth = last > 0 ? static_cast<double>(line) / static_cast<double>(last) : 1;
     const bool read = line == 0 || line == last || line == last / 2;
-    QString reading = m_shown.title;
+    CurvePlot::Look full = lookOf(run);
+    full.number = full.reading = m_shown.title;
     if (byColumn() && last > 0) {
-        reading = read ? tr("%1 %2").arg(m_shown.title).arg(columnOf(lines[line].name)) : QString();
+        full.reading = read ? tr("%1 %2").arg(m_shown.title).arg(columnOf(lines[line].name)) : QString();
     }
-    CurvePlot::Look full{.run = m_shownRuns.labelOf(run.first), .reading = reading};
-    full.colour = resources::curveColour(about(run).colour, m_theme);
     full.alpha = kFirstColumnAlpha + (1 - kFirstColumnAlpha) * depth;
+    full.width = kFullWidth;
     CurvePlot::Look faint = full;
     faint.alpha *= kRawAlpha;
     faint.width = kRawWidth;
-    faint.reading = byColumn() ? QString() : reading; // of columns, one number each
-    full.name = line == last ? legendName(full.run, m_shown.title) : QString();
-    full.width = 1.8;
+    faint.reading = byColumn() ? QString() : full.reading; // of columns, one number each
     m_plot->setLook(lines[line].raw, m_controls->smooths() ? faint : full);
-    full.reading = byColumn() ? reading : tr("smoothed");
-    m_plot->setLook(lines[line].smooth, m_controls->smooths() ? full : CurvePlot::Look{.colour = full.colour});
+    full.reading = byColumn() ? full.reading : tr("smoothed");
+    m_plot->setLook(lines[line].smooth, m_controls->smooths() ? full : CurvePlot::Look{});
 }
 
 void RunPlot::remove(const std::string& key)
@@ -298,22 +292,45 @@ void RunPlot::catchUp()
     }
 }
 
-const ShownRuns::Run* RunPlot::staged() const
+StageChoice::Staged RunPlot::stagedRuns() const
 {
-    const auto found = std::ranges::find_if(
-        m_shownRuns.runs(), [this](const auto& run) { return !run.stages.empty() && m_runs.contains(run.key); });
-    return found == m_shownRuns.runs().end() ? nullptr : &*found;
+    StageChoice::Staged staged;
+    for (const ShownRuns::Run& run : m_shownRuns.runs()) {
+        if (!run.stages.empty() && m_runs.contains(run.key)) {
+            staged.push_back(&run);
+        }
+    }
+    return staged;
+}
+
+QString RunPlot::stagedName() const
+{
+    const ShownRuns::Run* run = staged();
+    return run != nullptr && m_runs.size() > 1 ? m_shownRuns.labelOf(run->key) : QString();
+}
+
+void RunPlot::offerStages()
+{
+    const StageChoice::Staged all = stagedRuns();
+    QStringList names;
+    for (const ShownRuns::Run* run : all) {
+        names << m_shownRuns.labelOf(run->key);
+    }
+    const auto shown = std::ranges::find(all, staged()) - all.begin(); // behind the last: no stages
+    m_controls->offerStages(names, static_cast<int>(shown));
 }
 
 void RunPlot::showBands()
 {
+    offerStages();
     std::vector<CurvePlot::Band> bands;
     if (const ShownRuns::Run* run = staged()) {
         for (const engine::StageRecord& stage : run->stages) {
             bands.push_back({m_runs.at(run->key).curves.xOf(stage.step), QString::fromStdString(stage.name)});
         }
     }
-    m_plot->setBands(std::move(bands));
+    const QString name = stagedName();
+    m_plot->setBands(std::move(bands), name.isEmpty() ? QString() : tr("stages of %1").arg(name));
 }
 
 std::vector<engine::StageTransition> RunPlot::transitions() const
@@ -338,22 +355,18 @@ std::vector<SeedPlot::Study> RunPlot::studies() const
         }
         auto study = std::ranges::find(studies, run.facts.study, &SeedPlot::Study::key);
         if (study == studies.end()) {
-            studies.push_back(
-                {run.facts.study, {}, {}, run.colour, run.facts.flopPerUnit > 0 ? run.facts.flopPerUnit : 1});
+            studies.push_back({.key = run.facts.study,
+                               .names = {},
+                               .curves = {},
+                               .colour = run.colour,
+                               .place = lookOf(*drawn).place,
+                               .flopPerUnit = run.facts.flops.perUnit > 0 ? run.facts.flops.perUnit : 1});
             study = std::prev(studies.end());
         }
         study->curves.push_back(&drawn->second.curves);
+        study->names << run.facts.name;
     }
     std::erase_if(studies, [](const SeedPlot::Study& study) { return study.curves.size() < 2; });
-    for (SeedPlot::Study& study : studies) {
-        QStringList names;
-        for (const ShownRuns::Run& run : m_shownRuns.runs()) {
-            if (run.facts.study == study.key && m_runs.contains(run.key)) {
-                names << run.facts.name;
-            }
-        }
-        study.name = commonName(names);
-    }
     return studies;
 }
 
@@ -369,10 +382,10 @@ bool RunPlot::inBand(const Item& run) const
 /// What a theorem leaves open stands on the figure, so that it goes with every picture of it.
 void RunPlot::showBounds()
 {
-    std::vector<const ShownRuns::Run*> bounded;
-    for (const ShownRuns::Run& run : m_shownRuns.runs()) {
-        if (m_shown.bounded && m_runs.contains(run.key) && !run.facts.bounds.empty()) {
-            bounded.push_back(&run);
+    std::vector<BoundLines::Bounded> bounded;
+    for (const Item& run : m_runs) {
+        if (m_shown.bounded && !about(run).facts.bounds.empty()) {
+            bounded.push_back({lookOf(run), about(run).facts.bounds});
         }
     }
     const bool byStep = xAxis() == XAxis::Step;
@@ -380,9 +393,15 @@ void RunPlot::showBounds()
     if (!m_controls->bounds() || !byStep) {
         bounded.clear();
     }
-    m_boundLines.show(bounded, m_theme);
+    m_boundLines.show(bounded);
     m_controls->explainBounds(m_boundLines.claims());
-    m_plot->setNote(m_boundLines.caveats());
+    QStringList notes;
+    for (const Item& run : m_runs) {
+        if (xAxis() == XAxis::Flop && !about(run).facts.flops.isWhole) {
+            notes << tr("%1: without the FLOP of the weights that it began with.").arg(m_shownRuns.labelOf(run.first));
+        }
+    }
+    m_plot->setNote((notes << m_boundLines.caveats()).join(QLatin1Char(' ')).trimmed());
 }
 
 void RunPlot::showSeeds()

@@ -8,6 +8,7 @@
 #include "visualizers/runs/run_curves.h"
 #include "visualizers/runs/seed_plot.h"
 #include "visualizers/runs/shown_runs.h"
+#include "visualizers/runs/stage_choice.h"
 
 #include <QTimer>
 #include <QWidget>
@@ -28,7 +29,8 @@ class RunPlotControls;
 
 /// A recorded number of the overlaid runs as curves, with the choices above them: by step, units, FLOP or time; the
 /// scales; a moving average with the recorded points faint behind it; runs that differ in their seeds alone as their
-/// mean in a band of one deviation. Stages are bands too, those of the first run that has any. GUI thread.
+/// mean in a band of one deviation. Stages are bands too: those of the run in front, or of one
+/// that a person chooses. GUI thread.
 class RunPlot : public QWidget {
     Q_OBJECT
 public:
@@ -58,13 +60,13 @@ public:
             QWidget* parent);
 
     void setShown(Shown shown);
-    /// Sets the smoothing: from none, 0, to a mean over about 1,000 points.
-    void setSmoothing(int position);
     void putFirst(QWidget* control);
     void putBelow(QWidget* widget);
 
     /// What the bands' borders did to the number shown; nothing to the columns of a row.
     [[nodiscard]] std::vector<engine::StageTransition> transitions() const;
+    /// The name of the run that bands and transitions are of; empty if only one run is shown, or there are none.
+    [[nodiscard]] QString stagedName() const;
     void setTheme(resources::Theme theme);
     [[nodiscard]] CsvText csvText() const;
     [[nodiscard]] CurvePlot& plot() const { return *m_plot; }
@@ -100,7 +102,11 @@ private:
     void styleLine(const Item& run, std::size_t line) const;
     void styleBeside(const Item& run, std::size_t index) const;
     [[nodiscard]] bool byColumn() const { return std::holds_alternative<CurveRow>(m_shown.number); }
-    [[nodiscard]] std::vector<CurveName> namesOf(const Drawn& run) const;
+    [[nodiscard]] std::vector<CurveName> namesOf(const Drawn& run) const
+    {
+        return byColumn() ? run.curves.columnsOf(std::get<CurveRow>(m_shown.number))
+                          : std::vector<CurveName>{std::get<std::string>(m_shown.number)};
+    }
     void catchUp();
     void showBands();
     void showSeeds();
@@ -109,11 +115,14 @@ private:
     /// Whether this run is a part of a band that is drawn.
     [[nodiscard]] bool inBand(const Item& run) const;
     [[nodiscard]] XAxis xAxis() const;
-    /// The first run that has stages; nullptr: none has.
-    [[nodiscard]] const ShownRuns::Run* staged() const;
+    /// The runs that have stages.
+    [[nodiscard]] StageChoice::Staged stagedRuns() const;
+    /// The run whose stages are shown; null if there is none.
+    [[nodiscard]] const ShownRuns::Run* staged() const { return m_stageChoice.pick(stagedRuns(), m_shownRuns.front()); }
+    void offerStages();
     [[nodiscard]] const ShownRuns::Run& about(const Item& run) const { return *m_shownRuns.find(run.first); }
     [[nodiscard]] std::vector<Beside> besideInCsv() const;
-    [[nodiscard]] QString legendName(const QString& run, const QString& title) const;
+    [[nodiscard]] CurvePlot::Look lookOf(const Item& run) const;
 
     const ShownRuns& m_shownRuns;
     RunCurves::Fields m_fields;
@@ -125,6 +134,7 @@ private:
     QLabel* m_empty;
     QTimer m_later;                      ///< goes on with the averages once what waits is done
     std::map<std::string, Drawn> m_runs; ///< by key; they stay where they are: the plot points into them
+    StageChoice m_stageChoice;
     SeedPlot m_seedPlot;
     BoundLines m_boundLines;
     resources::Theme m_theme = resources::Theme::Light;

@@ -7,6 +7,7 @@
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QSignalBlocker>
 #include <QSlider>
 
 #include <cmath>
@@ -26,7 +27,8 @@ RunPlotControls::RunPlotControls(QWidget* parent)
       m_scale(new PlotChoice(this)),
       m_smoothing(new QSlider(Qt::Horizontal, this)),
       m_bounds(new QCheckBox(tr("bounds"), this)),
-      m_seeds(new QCheckBox(tr("seeds as a band"), this))
+      m_seeds(new QCheckBox(tr("seeds as a band"), this)),
+      m_stages(new PlotChoice(this))
 {
     layOut();
     connect(m_axis, &QComboBox::currentIndexChanged, this, [this] { emit axisChosen(axis()); });
@@ -35,6 +37,7 @@ RunPlotControls::RunPlotControls(QWidget* parent)
     for (QCheckBox* box : {m_bounds, m_seeds}) {
         connect(box, &QCheckBox::toggled, this, &RunPlotControls::partsChosen);
     }
+    connect(m_stages, &QComboBox::currentIndexChanged, this, &RunPlotControls::stagesChosen);
 }
 
 void RunPlotControls::layOut()
@@ -49,7 +52,9 @@ void RunPlotControls::layOut()
     giveWay(*m_smoothing);
     m_smoothing->setObjectName(QStringLiteral("smoothing"));
     m_smoothing->setAccessibleName(tr("Smoothing"));
-    m_smoothing->setToolTip(tr("Moving average over 1 to 1,000 points; the recorded ones stay faint behind it"));
+    m_smoothing->setToolTip(
+        tr("Moving average over 1 to 1,000 points. It lags behind a loss that falls; the recorded points stay faint "
+           "behind it"));
     m_bounds->setObjectName(QStringLiteral("bounds"));
     m_bounds->setChecked(true);
     m_bounds->hide();
@@ -57,6 +62,9 @@ void RunPlotControls::layOut()
     m_seeds->setToolTip(tr("Runs that differ in their seeds alone: their mean, and one standard deviation around it"));
     m_seeds->setChecked(true);
     m_seeds->hide();
+    m_stages->setObjectName(QStringLiteral("stagesOf"));
+    m_stages->setAccessibleName(tr("Stages"));
+    m_stages->hide();
 
     m_row->setContentsMargins(8, 4, 8, 0);
     m_row->setSpacing(10);
@@ -66,6 +74,7 @@ void RunPlotControls::layOut()
     m_row->addWidget(m_smoothing);
     m_row->addWidget(m_bounds);
     m_row->addWidget(m_seeds);
+    m_row->addWidget(m_stages);
     m_row->addStretch(1);
 }
 
@@ -88,11 +97,6 @@ double RunPlotControls::window() const
 bool RunPlotControls::smooths() const
 {
     return m_smoothing->value() > 0;
-}
-
-void RunPlotControls::setSmoothing(int position)
-{
-    m_smoothing->setValue(position);
 }
 
 void RunPlotControls::chooseScale(int index)
@@ -132,11 +136,35 @@ void RunPlotControls::offerSeeds(bool offered)
     m_seeds->setVisible(offered);
 }
 
+/// A list that stays as it is may be open.
+void RunPlotControls::offerStages(const QStringList& runs, int shown)
+{
+    QStringList texts;
+    for (const QString& run : runs) {
+        texts << tr("stages of %1").arg(run);
+    }
+    texts << tr("no stages");
+    QStringList before;
+    for (int i = 0; i < m_stages->count(); ++i) {
+        before << m_stages->itemText(i);
+    }
+    const QSignalBlocker quiet(m_stages);
+    if (before != texts) {
+        m_stages->clear();
+        m_stages->addItems(texts);
+    }
+    m_stages->setCurrentIndex(shown);
+    m_stages->setToolTip(m_stages->currentText() + QLatin1Char('\n') +
+                         tr("The run whose stages are the bands, and whose transitions are in the table"));
+    m_stages->setVisible(!runs.isEmpty());
+}
+
 void RunPlotControls::putFirst(QWidget* control, QWidget* after)
 {
     m_row->insertWidget(0, control);
     QWidget* before = control;
-    for (QWidget* next : std::initializer_list<QWidget*>{m_axis, m_scale, m_smoothing, m_bounds, m_seeds, after}) {
+    for (QWidget* next :
+         std::initializer_list<QWidget*>{m_axis, m_scale, m_smoothing, m_bounds, m_seeds, m_stages, after}) {
         setTabOrder(before, next);
         before = next;
     }

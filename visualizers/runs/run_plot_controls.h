@@ -4,6 +4,7 @@
 #include "visualizers/plot/curve_plot.h"
 #include "visualizers/runs/run_curves.h"
 
+#include <QStringList>
 #include <QWidget>
 
 class QCheckBox;
@@ -26,8 +27,6 @@ public:
     /// How many points an average takes in: 1 to about 1,000.
     [[nodiscard]] double window() const;
     [[nodiscard]] bool smooths() const;
-    /// Sets the smoothing: from none, 0, to a mean over about 1,000 points.
-    void setSmoothing(int position);
 
     /// Whether theorems' bounds are to be drawn, where they are offered.
     [[nodiscard]] bool bounds() const;
@@ -37,6 +36,9 @@ public:
     /// Whether runs that differ in their seeds alone are to be drawn as one band.
     [[nodiscard]] bool seedsAsBand() const;
     void offerSeeds(bool offered);
+    /// Offers the stages of these runs, and none of them, to be drawn. `shown` is an index, or the number of runs if no
+    /// stages are drawn. Nothing is offered without runs.
+    void offerStages(const QStringList& runs, int shown);
 
     /// Puts a control before all others; Tab goes from it through the others to `after`.
     void putFirst(QWidget* control, QWidget* after);
@@ -47,6 +49,8 @@ signals:
     void windowChosen(double points);
     /// Drawing of bounds or of bands was switched on or off.
     void partsChosen();
+    /// The stages of a run, or of no run, were chosen as offerStages() counts.
+    void stagesChosen(int index);
 
 private:
     void layOut();
@@ -58,6 +62,7 @@ private:
     QSlider* m_smoothing;
     QCheckBox* m_bounds;
     QCheckBox* m_seeds;
+    QComboBox* m_stages;
 };
 
 } // namespace residua::visualizers

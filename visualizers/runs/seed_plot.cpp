@@ -68,17 +68,17 @@ void SeedPlot::show(const std::vector<Study>& studies, const std::vector<Number>
                 undraw(drawn);
                 draw(drawn);
             }
-            const bool any = drawn.band.mean().size() > 0;
-            const QString run =
-                QCoreApplication::translate("SeedPlot", "%1, %n seeds", nullptr, static_cast<int>(drawn.band.runs()))
-                    .arg(study.name);
-            CurvePlot::Look look{.run = run, .colour = resources::curveColour(study.colour, theme)};
+            CurvePlot::Look look{.group = QString::fromStdString(study.key), .place = study.place};
+            look.colour = resources::curveColour(study.colour, theme);
             CurvePlot::Look area = look;
             area.alpha = kBandAlpha;
             area.fillTo = drawn.low;
             CurvePlot::Look edge = look;
             edge.alpha = 0;
-            look.name = any ? QCoreApplication::translate("SeedPlot", "%1, %2").arg(run, number.title) : QString();
+            look.name =
+                QCoreApplication::translate("SeedPlot", "%1, %n seeds", nullptr, static_cast<int>(drawn.band.runs()))
+                    .arg(commonName(study.names));
+            look.number = number.title;
             look.reading = QCoreApplication::translate("SeedPlot", "mean %1").arg(number.title);
             look.width = kMeanWidth;
             look.marks = number.marks;

@@ -7,6 +7,7 @@
 #include "visualizers/runs/seed_band.h"
 
 #include <QString>
+#include <QStringList>
 
 #include <cstddef>
 #include <map>
@@ -24,9 +25,10 @@ public:
     /// The runs of one study, and how they are drawn.
     struct Study {
         std::string key;
-        QString name;                         ///< of the study
+        QStringList names;                    ///< of the runs
         std::vector<const RunCurves*> curves; ///< two at least
         std::size_t colour = 0;
+        std::size_t place = 0; ///< in the legend
         double flopPerUnit = 1;
     };
     /// What is drawn of each study.

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "engine/api/values.h"
+#include "engine/results/spent_flops.h"
 #include "engine/results/stages.h"
-#include "projects/cost/stage_cost.h"
 #include "projects/model/topology.h"
 #include "projects/model/training_plan.h"
 
@@ -44,8 +44,7 @@ public:
     /// What views need to know of a run beside its numbers.
     struct Facts {
         QString name = {};
-        double flopPerUnit = 0;           ///< training FLOP per token or sample of the whole network; 0: not known
-        projects::FlopCourse flops = {};  ///< what its schedule leaves of them
+        engine::SpentFlops flops = {};    ///< of its training
         projects::Topology topology = {}; ///< that its matrices were recorded under
         std::int64_t layers = 0;          ///< of its stack
         QString started = {};             ///< when, for people

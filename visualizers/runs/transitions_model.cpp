@@ -8,6 +8,8 @@
 namespace residua::visualizers {
 namespace {
 
+constexpr qsizetype kLongestName = 28; ///< letters of a run's name in the header
+
 enum Column {
     Step,
     Stage,
@@ -33,6 +35,14 @@ QString percent(double share)
     return std::isnan(share) ? text(share) : text(100 * share, 1) + QStringLiteral(" %");
 }
 
+/// Cuts the middle of a long name.
+QString shortened(const QString& name)
+{
+    return name.size() <= kLongestName
+               ? name
+               : name.left(kLongestName / 2) + QStringLiteral("…") + name.right(kLongestName / 2);
+}
+
 /// NaN stands for what there is not.
 bool same(double a, double b)
 {
@@ -49,8 +59,12 @@ bool same(const engine::StageTransition& a, const engine::StageTransition& b)
 
 } // namespace
 
-void TransitionsModel::setTransitions(std::vector<engine::StageTransition> transitions)
+void TransitionsModel::setTransitions(std::vector<engine::StageTransition> transitions, const QString& run)
 {
+    if (run != m_run) {
+        m_run = run;
+        emit headerDataChanged(Qt::Horizontal, Stage, Stage);
+    }
     const int had = rowCount();
     const int have = static_cast<int>(transitions.size());
     if (have < had) {
@@ -131,10 +145,11 @@ QVariant TransitionsModel::headerData(int section, Qt::Orientation orientation, 
     if (orientation != Qt::Horizontal || !asked || section < 0 || section >= Columns) {
         return QAbstractTableModel::headerData(section, orientation, role);
     }
-    const QString titles[] = {tr("after"),      tr("stage"), tr("steps"),  tr("loss"), tr("after"), tr("jump"),
+    const QString stage = m_run.isEmpty() ? tr("stage") : tr("stage of %1").arg(shortened(m_run));
+    const QString titles[] = {tr("after"),      stage,       tr("steps"),  tr("loss"), tr("after"), tr("jump"),
                               tr("validation"), tr("after"), tr("s/step"), tr("FLOP"), tr("time")};
     const QString meanings[] = {tr("The last step before it"),
-                                tr("What trains in it"),
+                                m_run.isEmpty() ? tr("What trains in it") : tr("What trains in it: %1").arg(m_run),
                                 tr("Steps done in it"),
                                 tr("Training loss before the transition"),
                                 tr("Training loss after it, on the same batches"),

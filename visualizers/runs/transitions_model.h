@@ -15,8 +15,9 @@ class TransitionsModel : public QAbstractTableModel {
 public:
     using QAbstractTableModel::QAbstractTableModel;
 
-    /// Rows that stay are changed in place: a selection and a scrolled list outlive a growing run.
-    void setTransitions(std::vector<engine::StageTransition> transitions);
+    /// Rows that stay are changed in place: a selection and a scrolled list outlive a growing run. The header names
+    /// `run`, unless that is empty.
+    void setTransitions(std::vector<engine::StageTransition> transitions, const QString& run = {});
 
     [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
     [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
@@ -25,6 +26,7 @@ public:
 
 private:
     std::vector<engine::StageTransition> m_transitions;
+    QString m_run;
 };
 
 } // namespace residua::visualizers

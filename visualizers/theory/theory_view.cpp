@@ -94,9 +94,12 @@ void TheoryView::Impl::style()
 {
     for (std::size_t i = 0; i < curves.size(); ++i) {
         const QString name = QStringLiteral("GRN-v%1").arg(i + 1);
-        plot->setLook(
-            lines[i],
-            {.name = name, .run = name, .reading = name, .colour = resources::curveColour(i, theme), .width = 1.8});
+        plot->setLook(lines[i], {.group = name,
+                                 .name = name,
+                                 .place = i,
+                                 .reading = tr("risk saved"),
+                                 .colour = resources::curveColour(i, theme),
+                                 .width = 1.8});
     }
 }
 

@@ -3,6 +3,7 @@
 #include "projects/base/whole_file.h"
 #include "projects/file/store.h"
 #include "projects/library/examples.h"
+#include "tests/app/dead_lock.h"
 #include "tests/support/test_program.h"
 
 #include <QSignalSpy>
@@ -66,7 +67,7 @@ private slots:
         }
         DocumentSession session(m_drafts);
         QVERIFY(session.open(m_project / "project.json").ok());
-        QCOMPARE(session.origin(), Origin::Recovered);
+        QCOMPARE(session.origin(), Origin::Kept);
         QCOMPARE(session.project().name, std::string("Unsaved"));
         QVERIFY(session.modified());
 
@@ -81,6 +82,26 @@ private slots:
         QVERIFY(session.modified());
         session.redo();
         QVERIFY(!session.modified());
+    }
+
+    /// Whoever closes a document takes its lock away: one that is left is of a program that died.
+    void onlyADeadProgramsChangesAreRecovered()
+    {
+        {
+            DocumentSession session(m_drafts);
+            QVERIFY(session.open(m_project).ok());
+            QVERIFY(session.perform(projects::SetField{"/name", {"Unsaved"}}).ok());
+        }
+        QVERIFY(leaveDeadLock(m_project));
+        DocumentSession session(m_drafts);
+        QVERIFY(session.open(m_project).ok());
+        QCOMPARE(session.origin(), Origin::Recovered);
+        QCOMPARE(session.project().name, std::string("Unsaved"));
+        QVERIFY(session.start(example()).ok());
+        QVERIFY(session.open(m_project).ok()); // and back
+        QCOMPARE(session.origin(), Origin::Kept);
+        QCOMPARE(session.project().name, std::string("Unsaved"));
+        QVERIFY(session.modified());
     }
 
     /// The changes went to the other folder: the first opens as it was saved.

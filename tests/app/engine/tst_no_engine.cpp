@@ -2,6 +2,7 @@
 // The window where its engine is missing: it opens and says so, and nothing is trained or computed.
 #include "app/runs/run_bar.h"
 #include "app/training/run_controller.h"
+#include "tests/app/dead_lock.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
 
@@ -34,6 +35,8 @@ private slots:
         const std::filesystem::path path = m_window->session().directory();
         QVERIFY(m_window->session().perform(projects::SetField{"/name", {"Edited"}}).ok());
         m_window->session().flushJournal();
+        m_window.reset();
+        QVERIFY(leaveDeadLock(path));
         makeWindow();
         m_window->openProject(path);
         QVERIFY(m_window->bannerText().contains(QLatin1String("recovered")));

@@ -188,6 +188,27 @@ private slots:
         QVERIFY(index.data().toString() != QString("0.2500"));
     }
 
+    /// A pruned shortcut has no weight, whatever a run has learned for it; a frozen one says that it is.
+    void theStateOfAShortcutIsNotCoveredByItsWeight()
+    {
+        auto& mix = std::get<projects::DepthMix>(m_document.project.topology.wiring);
+        mix.states = {{{0, 2}, projects::ShortcutState::Pruned}, {{1, 2}, projects::ShortcutState::Frozen}};
+        refresh();
+        const std::int64_t depth = m_document.project.network.depth();
+        const std::vector<float> weights(static_cast<std::size_t>((depth + 1) * (depth + 1)), 0.25F);
+        editor::LiveValues live;
+        live.mix = weights;
+        live.rows = live.columns = depth + 1;
+        m_model->setLive(shared(live));
+        const auto value = [this](const projects::Shortcut& shortcut) {
+            const QModelIndex index = m_model->indexOf(ShortcutsPlace{{shortcut}});
+            return index.siblingAtColumn(OutlineModel::Value).data().toString().toLower();
+        };
+        QCOMPARE(value({0, 2}), QString("pruned"));
+        QCOMPARE(value({1, 2}), QString("frozen, 0.2500"));
+        QCOMPARE(value({0, 1}), QString("0.2500"));
+    }
+
     void portsAndLayersLeftOutAreToldApart()
     {
         auto& mix = std::get<projects::DepthMix>(m_document.project.topology.wiring);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Runs in the window: queue, overlays, comparison, and runs that another process writes.
+#include "app/look/elided_label.h"
+#include "app/runs/run_bar.h"
 #include "app/runs/run_comparison_dialog.h"
 #include "app/runs/runs_panel.h"
 #include "app/views/document_views.h"
@@ -22,6 +24,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
+#include <QProgressBar>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTableView>
@@ -84,13 +87,49 @@ private slots:
         m_window->actions().run.step->trigger();
         QTRY_VERIFY_WITH_TIMEOUT(!progressed.empty(), kPatience);
         QCOMPARE(points(lossCsv()), 0);
+        QVERIFY2(speed().contains("of project"), qPrintable(speed())); // the buttons act on that run
         m_window->openProject(m_project);
+        QVERIFY(!speed().contains("of project"));
         QTRY_COMPARE_WITH_TIMEOUT(stepsShown(), 4, kPatience);
         QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 1, kPatience);
         QVERIFY(m_window->workspace().shownRuns().isOverlaid(model().runs().front().directory));
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
         m_window->actions().run.stop->trigger();
         QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+    }
+
+    /// What came of a run stands in the toolbar while the document that it is of is shown.
+    void theOutcomeOfARunKeepsToItsProject()
+    {
+        const std::filesystem::path other = folder("other");
+        QVERIFY(projects::saveProject(other, {quickExample(), {}}).ok());
+        const auto* const bar = m_window->findChild<RunBar*>()->findChild<QProgressBar*>();
+        train();
+        QVERIFY2(speed().contains("loss"), qPrintable(speed()));
+        m_window->openProject(other);
+        QCOMPARE(speed(), QString());
+        QVERIFY(!bar->isVisible());
+        m_window->runs().runSteps(3);
+        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().phase(), RunPhase::Paused, kPatience);
+        m_window->openProject(m_project);
+        QSignalSpy ended(&m_window->runs(), &RunController::ended);
+        m_window->actions().run.stop->trigger();
+        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        QCOMPARE(speed(), QString()); // it ended elsewhere
+        QVERIFY(!bar->isVisible());
+    }
+
+    /// Changes that were left unsaved come back without a word about a crash.
+    void switchingProjectsIsNoCrash()
+    {
+        const std::filesystem::path other = folder("other");
+        QVERIFY(projects::saveProject(other, {quickExample(), {}}).ok());
+        QVERIFY(m_window->session().perform(projects::SetField{"/name", {"Edited"}}).ok());
+        m_window->openProject(other);
+        m_window->openProject(m_project);
+        QCOMPARE(project().name, std::string("Edited"));
+        QCOMPARE(m_window->bannerText(), QString());
+        QVERIFY(m_window->actions().revert->isEnabled());
     }
 
     void theNewestRunIsShownOnOpening()
@@ -403,6 +442,10 @@ private slots:
         m_window->actions().undo->trigger();
         QVERIFY(m_window->session().project().sweeps.empty());
     }
+
+private:
+    /// What the toolbar tells of the run.
+    [[nodiscard]] QString speed() const { return m_window->findChild<ElidedLabel*>("runSpeed")->text(); }
 };
 
 RESIDUA_TEST_IN(QApplication, TestRuns)

@@ -12,9 +12,11 @@
 #include <QAccessible>
 #include <QApplication>
 #include <QComboBox>
+#include <QLabel>
 #include <QLineEdit>
 #include <QSet>
 #include <QTabWidget>
+#include <QToolTip>
 
 using namespace residua;
 using namespace residua::app;
@@ -65,6 +67,33 @@ private slots:
         m_window->actions().methods->trigger(); // explanations are there without a project too
         QVERIFY(findNameless() > 2);
         QCOMPARE(m_nameless.values().join('\n'), QString());
+    }
+
+    /// A name that looks like markup is shown as it is, in tooltips too.
+    void textIsNotReadAsMarkup()
+    {
+        const QString name = "<b>bold</b>";
+        QVERIFY(m_window->session().perform(projects::SetField{"/name", {name.toStdString()}}).ok());
+        m_window->showStartPage();
+        m_window->openProject(m_project);
+        QCoreApplication::processEvents();
+        int seen = 0;
+        for (const QLabel* label : m_window->findChildren<QLabel*>()) {
+            if (label->isVisible()) {
+                QVERIFY2(label->textFormat() == Qt::PlainText, qPrintable(label->text()));
+                ++seen;
+            }
+        }
+        QVERIFY(seen > 5);
+        QToolTip::showText(m_window->mapToGlobal(QPoint(100, 100)), name, m_window.get());
+        const QLabel* tip = nullptr;
+        for (const QWidget* widget : QApplication::topLevelWidgets()) {
+            tip = widget->inherits("QTipLabel") ? qobject_cast<const QLabel*>(widget) : tip;
+        }
+        QVERIFY(tip);
+        QCOMPARE(tip->text(), name);
+        QCOMPARE(tip->textFormat(), Qt::PlainText);
+        QToolTip::hideText();
     }
 
     /// Through editing, undo, filters and the palettes; the testers end the test at the first broken promise.

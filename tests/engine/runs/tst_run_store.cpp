@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/results/run_names.h"
 #include "engine/results/run_reader.h"
 #include "engine/results/stages.h"
 #include "engine/runs/checkpoint.h"
@@ -47,39 +46,6 @@ class TestRunStore : public RunFilesHarness {
 
 private slots:
     void init() { newFolder(); }
-
-    /// After what differs from the runs that are there, but for members of a sweep: those are named by the sweep.
-    void runsAreNamedAfterWhatDiffers()
-    {
-        projects::Project project = exampleProject();
-        const std::string name = project.name;
-        const auto begin = [&] {
-            RunInfo info = exampleInfo();
-            info.name = nameForRun(m_folder, project);
-            return RunWriter::createIn(m_folder, info, project, ".") ? info.name : std::string();
-        };
-        QCOMPARE(begin(), name);
-        QCOMPARE(begin(), name); // the same again
-        project.network.width *= 2;
-        const std::string wide = begin();
-        QCOMPARE(wide, name + ", width " + std::to_string(project.network.width) + " features");
-        project.training.learningRate.peak = 0.5;
-        QCOMPARE(begin(), wide + ", peak 0.5");
-        project.training.learningRate.peak = exampleProject().training.learningRate.peak;
-        QCOMPARE(begin(), wide);
-        project = exampleProject();
-        QCOMPARE(begin(), name);
-        project.name += " · 0:2"; // a person's own name, which makes no member
-        QCOMPARE(begin(), project.name);
-        project.network.width *= 4;
-        QCOMPARE(begin(), project.name + ", width " + std::to_string(project.network.width) + " features");
-        RunInfo member = exampleInfo();
-        member.name = project.name = "study";
-        member.membership = projects::Membership{"study", "widths", {{"/network/width", "width", "8"}}};
-        QVERIFY(RunWriter::createIn(m_folder, member, project, "."));
-        project.network.width *= 2;
-        QCOMPARE(begin(), project.name);
-    }
 
     void everythingComesBack()
     {

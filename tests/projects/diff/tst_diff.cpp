@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/diff/diff.h"
+#include "projects/diff/wiring_name.h"
 
 #include "projects/library/examples.h"
 #include "tests/projects/mix_of.h"
@@ -93,7 +94,7 @@ private slots:
         const auto said = [&](const std::function<void(Project&)>& change) {
             Project other = plain;
             change(other);
-            return brief(diff(plain, other));
+            return joinedText(differingWords(plain, other));
         };
         QCOMPARE(said([](Project&) {}), std::string());
         QCOMPARE(said([](Project& p) {
@@ -106,17 +107,54 @@ private slots:
                      p.network.width = 64;
                      p.topology = grn;
                  }),
-                 std::string("GRN-v1"));
+                 std::string("GRN-v1, width 64 features"));
         QCOMPARE(said([](Project& p) {
                      p.network.width = 64;
                      p.training.learningRate.peak = 0.02;
                      p.seeds.init = 9;
                  }),
-                 std::string("width 64 features, peak 0.02"));
+                 std::string("width 64 features, peak 0.02, init 9"));
+        QCOMPARE(said([](Project& p) { p.training.steps = 3000; }), std::string("3000 steps")); // told once
         QCOMPARE(said([](Project& p) {
                      std::get<DepthMix>(p.topology.wiring).states = {{{2, 7}, ShortcutState::Learned}};
                  }),
-                 std::string("wired otherwise"));
+                 std::string("Plain residual + 2:7"));
+    }
+
+    /// A wiring that was drawn by hand is not called as the preset that it came from.
+    void aWiringIsNamedByWhatItIs()
+    {
+        Project project = findExample("plain-language")->project;
+        const auto named = [&](const char* preset, const std::function<void(DepthMix&)>& change) {
+            const auto presets = topologyPresets(project.network);
+            const auto found = std::ranges::find(presets, preset, &TopologyPreset::name);
+            project.topology = {preset, found->wiring};
+            change(std::get<DepthMix>(project.topology.wiring));
+            return wiringName(project.topology, project.network);
+        };
+        const auto nothing = [](DepthMix&) {};
+        QCOMPARE(named("grn-v1", nothing), std::string("GRN-v1"));
+        QCOMPARE(named("none",
+                       [](DepthMix& mix) {
+                           std::get<ExplicitSources>(mix.sources).shortcuts.push_back({1, 4});
+                           std::ranges::sort(std::get<ExplicitSources>(mix.sources).shortcuts);
+                       }),
+                 std::string("No shortcuts + 1:4"));
+        QCOMPARE(named("ancre-ingoing",
+                       [](DepthMix& mix) {
+                           for (const Shortcut& shortcut : {Shortcut{0, 2}, Shortcut{0, 3}, Shortcut{1, 3}}) {
+                               mix.states[shortcut] = ShortcutState::Pruned;
+                           }
+                       }),
+                 std::string("custom from ANCRe, ingoing, 3 pruned"));
+        const std::string warm = named("ancre-ingoing", [](DepthMix& mix) { mix.temperature = 0.5; });
+        QVERIFY2(warm.starts_with("custom from ANCRe, ingoing, ") && warm.ends_with("0.5"), warm.c_str());
+        QVERIFY(named("ancre-ingoing", [](DepthMix& mix) {
+                    mix.states[{0, 2}] = ShortcutState::Frozen;
+                }) != named("ancre-ingoing", [](DepthMix& mix) {
+                    mix.states[{0, 2}] = ShortcutState::Pruned;
+                }));
+        QCOMPARE(wiringName({"drawn", DepthMix()}, project.network), std::string("custom"));
     }
 
     /// A name may hold what stands between the words of a text.
@@ -131,7 +169,7 @@ private slots:
         QCOMPARE(changes.size(), std::size_t{1});
         QCOMPARE(changes.front().place, (std::vector<std::string>{"block mlp · wide", "node up", "out"}));
         QCOMPARE(changes.front().placeText(), std::string("block mlp · wide · node up · out"));
-        QCOMPARE(brief(changes), std::string("block mlp · wide"));
+        QCOMPARE(differingWords(a, b), std::vector<std::string>{"block mlp · wide"});
         b = a;
         b.network.stem.nodes[1].name = "widen";
         QCOMPARE(diff(a, b).front().place, (std::vector<std::string>{"stem", "node up", "name"}));

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The weights of a run on the canvases, in the heatmap and in the outline: the same numbers in the same colours.
+#include "app/outline/outline_model.h"
+#include "editor/shortcuts/live_weights.h"
+#include "tests/app/runs/runs_harness.h"
+#include "tests/support/test_program.h"
+#include "visualizers/heatmap/heatmap_frames.h"
+#include "visualizers/heatmap/shown_matrices.h"
+#include "visualizers/plot/plot_style.h"
+
+#include <QApplication>
+#include <QComboBox>
+
+#include <qcustomplot.h>
+
+#include <algorithm>
+#include <cmath>
+
+using namespace residua;
+using namespace residua::app;
+using visualizers::CellValue;
+
+class TestLiveViews : public RunsHarness {
+    Q_OBJECT
+
+private slots:
+    void init() { openWindowOn(quickExample()); }
+
+    void cleanup() { m_window.reset(); }
+
+    /// One rule and one table of colours, whose rounding is not seen.
+    void aWeightHasOneColourInArcAndHeatmap()
+    {
+        const projects::WeightScale scales[] = {{1.0, 0.5, 1.5}, {0.0, -0.25, 0.25}, {std::nullopt, 0, 0.75}};
+        for (const auto theme : {resources::Theme::Light, resources::Theme::Dark}) {
+            for (const projects::WeightScale& scale : scales) {
+                QCPColorGradient gradient = visualizers::gradientFor(
+                    scale.centre ? visualizers::Scale::Signed : visualizers::Scale::Magnitude, theme);
+                for (int i = 0; i <= 40; ++i) {
+                    const double weight = std::lerp(scale.low, scale.high, i / 40.0);
+                    const QColor cell(gradient.color(weight, QCPRange(scale.low, scale.high)));
+                    const resources::Rgb arc = editor::weightColour(scale, weight, theme);
+                    const int apart = std::max(
+                        {std::abs(cell.red() - arc.r), std::abs(cell.green() - arc.g), std::abs(cell.blue() - arc.b)});
+                    QVERIFY2(apart <= 3, qPrintable(QString("%1: %2").arg(weight).arg(apart)));
+                }
+            }
+        }
+    }
+
+    /// What the View menu and the heatmap choose is one choice; the outline goes on telling the weights.
+    void theCanvasesShowWhatTheHeatmapShows()
+    {
+        train();
+        QTRY_VERIFY(m_window->workspace().shownMatrices().any());
+        auto* value = heatmap().findChild<QComboBox*>("value");
+        const WindowActions& actions = m_window->actions();
+        QVERIFY(actions.showWeights->isChecked());
+        actions.showChanges->trigger();
+        QCOMPARE(value->currentIndex(), static_cast<int>(CellValue::SinceStart));
+        QVERIFY(actions.showChanges->isChecked() && !actions.showWeights->isChecked());
+        const auto& frames = m_window->workspace().shownMatrices();
+        for (const auto& shown : frames.framesShown()) {
+            if (shown.matrix.name.isOfShortcuts()) {
+                const auto first = frames.frames().shown(shown.matrix.name, 0, CellValue::Weight);
+                const auto last = frames.frames().shown(shown.matrix.name, frames.frames().count(shown.matrix.name) - 1,
+                                                        CellValue::Weight);
+                for (std::size_t i = 0; i < shown.matrix.values.size(); ++i) {
+                    const float change = last.matrix.values[i] - first.matrix.values[i];
+                    QVERIFY(std::isnan(change) || std::abs(shown.matrix.values[i] - change) < 1e-6F);
+                }
+            }
+        }
+        value->setCurrentIndex(static_cast<int>(CellValue::LogOfRowMax));
+        QVERIFY(actions.showLogs->isChecked());
+        actions.showLogs->trigger();
+        QVERIFY(actions.showLogs->isChecked()); // it is no switch
+        value->setCurrentIndex(static_cast<int>(CellValue::AgainstRun));
+        QVERIFY(!actions.showLogs->isChecked() && !actions.showChanges->isChecked());
+    }
+};
+
+RESIDUA_TEST_IN(QApplication, TestLiveViews)
+#include "tst_live_views.moc"

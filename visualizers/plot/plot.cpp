@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "visualizers/plot/plot.h"
+
+#include "visualizers/plot/plot_legend.h"
+
+namespace residua::visualizers {
+
+/// Another button opens a menu, which takes the release: QCustomPlot would wait for it with a selection that it has
+/// begun.
+void Plot::mousePressEvent(QMouseEvent* event)
+{
+    if (event->button() == Qt::LeftButton) {
+        QCustomPlot::mousePressEvent(event);
+    } else {
+        event->ignore();
+    }
+}
+
+void Plot::leaveEvent(QEvent* event)
+{
+    QCustomPlot::leaveEvent(event);
+    emit pointerLeft();
+}
+
+void Plot::resizeEvent(QResizeEvent* event)
+{
+    if (!event->size().isEmpty()) {
+        QCustomPlot::resizeEvent(event);
+    }
+}
+
+void Plot::updateLayout()
+{
+    if (m_legend) {
+        m_legend->arrange();
+    }
+    QCustomPlot::updateLayout();
+    if (m_legend && m_legend->settle()) {
+        QCustomPlot::updateLayout();
+    }
+}
+
+} // namespace residua::visualizers
