@@ -2,6 +2,7 @@
 // Kernels and errors of a GPU, with stand-ins for the GPU and for our kernels.
 #include "engine/ops/mix_kernels.h"
 #include "engine/runtime/failure.h"
+#include "engine/session/memory_report.h"
 #include "tests/engine/runtime/fake_cuda.h"
 #include "tests/support/test_program.h"
 
