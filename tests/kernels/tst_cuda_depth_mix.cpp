@@ -2,8 +2,8 @@
 // The CUDA kernels against the CPU's, on the same case table. The library must load on every machine; the rest is
 // skipped without a device.
 //   RESIDUA_KERNELS=FILE   the library to test, in place of the one that was built with this program
-//   RESIDUA_CASE_STRIDE=N  only every N-th case of the table and the three large ones, for compute-sanitizer (13) and
-//                          for the emulation (3); a factor 2 or 5 would leave out whole kinds of cases
+//   RESIDUA_CASE_STRIDE=N  only every N-th case of the table, and all large ones: for compute-sanitizer (13) and the
+//                          emulation (3). N with a factor 2 or 5 would leave out some shapes or absent sources.
 #include "kernels/cuda_kernels.h"
 
 #include "tests/kernels/cpu_backend.h"
@@ -47,8 +47,6 @@ std::vector<MixCase> casesToRun()
     cases.push_back({DataType::float32, 21, 768, 40, 3, WeightKind::perFeature, GateKind::reluInside});
     cases.push_back(
         {DataType::float32, 9000, 4, 2, 2, WeightKind::perFeature, GateKind::reluOutside, GateInput::normalised});
-    if (stride == 13)
-        return cases;
     // Widths of real models, with more sources than shared memory holds.
     for (const int width : {768, 2048})
         for (const GateKind gate : {GateKind::none, GateKind::reluOutside})
@@ -147,7 +145,8 @@ void CudaDepthMixTest::gatherTakesManyReaders()
     }
     CpuBackend cpu;
     CudaBackend cuda(*m_kernels);
-    const double tolerance = type == DataType::bfloat16 ? 0x1p-8 : 1e-13;
+    // One unit in the last place of bfloat16, see difference().
+    const double tolerance = type == DataType::bfloat16 ? 0x1p-7 : 1e-13;
     const std::string text =
         difference("gather", gatherShared(mixes, data, cuda), gatherShared(mixes, data, cpu), tolerance);
     QVERIFY2(text.empty(), text.c_str());
