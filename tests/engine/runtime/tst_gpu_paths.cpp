@@ -2,6 +2,7 @@
 // The paths that functions take on a GPU, run on the CPU: they compute what those of the CPU do.
 #include "tests/engine/network/network_harness.h"
 
+#include "engine/graph/fusion.h"
 #include "engine/ops/fused.h"
 #include "engine/runtime/host_path.h"
 #include "engine/train/batches.h"
@@ -18,7 +19,10 @@
 
 #include <functional>
 #include <map>
+#include <memory>
+#include <optional>
 #include <utility>
+#include <vector>
 
 using namespace residua;
 using namespace residua::tests;
@@ -117,6 +121,51 @@ private Q_SLOTS:
                 QVERIFY2(apart < 1e-11, qPrintable(QString("%1: %2").arg(own.name.c_str()).arg(apart)));
             }
         }
+    }
+
+    /// A norm returns the activation type on a GPU if all its readers cast it, and nothing else reads it.
+    void normsNarrow_data()
+    {
+        QTest::addColumn<bool>("onGpu");
+        QTest::addColumn<bool>("leaves"); // the graph
+        QTest::addColumn<bool>("gated");  // by an operator that does not cast
+        QTest::addColumn<bool>("narrows");
+        QTest::newRow("read by a linear") << true << false << false << true;
+        QTest::newRow("leaves the graph") << true << true << false << false;
+        QTest::newRow("read by a gate") << true << false << true << false;
+        QTest::newRow("on the host") << false << false << false << false;
+    }
+    void normsNarrow()
+    {
+        QFETCH(bool, onGpu);
+        QFETCH(bool, leaves);
+        QFETCH(bool, gated);
+        QFETCH(bool, narrows);
+        std::optional<engine::GpuPathsOnHost> paths;
+        if (onGpu) {
+            paths.emplace();
+        }
+        engine::Compute compute;
+        compute.activationType = at::kBFloat16;
+        const at::Tensor gain = randomTensor({4}, 1).to(at::kFloat);
+        const auto norm = [gain](const at::Tensor& x, at::ScalarType type) {
+            return engine::rmsNorm(x, gain, 1e-6, type);
+        };
+        std::vector<engine::ProgramStep> steps(gated ? 3 : 2);
+        steps[0] = {std::make_unique<engine::NormOperator>(compute, norm), {0}, 1, {}};
+        const engine::Weight weight{randomTensor({4, 4}, 2).to(at::kFloat), {}, {}};
+        steps[1] = {std::make_unique<engine::LinearOperator>(compute, weight, at::Tensor()), {1}, 2, {}};
+        if (gated) {
+            steps[2] = {std::make_unique<engine::SwigluOperator>(), {1, 1}, 3, {}};
+        }
+        const std::vector<std::size_t> outputs =
+            leaves ? std::vector<std::size_t>{1, 2} : std::vector<std::size_t>{steps.back().out, 2};
+        engine::fuse(steps, outputs);
+        const at::Tensor x = randomTensor({3, 4}, 3).to(at::kFloat);
+        const std::vector<at::Tensor> slots = {x};
+        const at::Tensor y = steps[0].run->run({slots, steps[0].in, engine::LayerUse()}, engine::Pass());
+        const at::Tensor whole = engine::rmsNorm(x, gain, 1e-6);
+        QVERIFY(y.equal(narrows ? whole.to(at::kBFloat16) : whole));
     }
 
     /// Angles in single precision, and one rounding: as if bf16 had been rotated in single precision.
