@@ -3,7 +3,7 @@
 // skipped without a device.
 //   RESIDUA_KERNELS=FILE   the library to test, in place of the one that was built with this program
 //   RESIDUA_CASE_STRIDE=N  only every N-th case of the table, and all large ones: for compute-sanitizer (13) and the
-//                          emulation (3). N with a factor 2 or 5 would leave out some shapes or absent sources.
+//                          emulation (7). N with a factor 2 or 5 would leave out some shapes or absent sources.
 #include "kernels/cuda_kernels.h"
 
 #include "tests/kernels/cpu_backend.h"
@@ -43,14 +43,14 @@ std::vector<MixCase> casesToRun()
     for (std::size_t i = 0; i < table.size(); i += std::size_t(stride))
         cases.push_back(table[i]);
     // A stack that fits in shared memory, one that does not, and one with several tiles of tokens in each block.
-    cases.push_back({DataType::bfloat16, 21, 768, 12, 3, WeightKind::perFeature, GateKind::reluOutside});
-    cases.push_back({DataType::float32, 21, 768, 40, 3, WeightKind::perFeature, GateKind::reluInside});
+    cases.push_back({DataType::bfloat16, 9, 768, 12, 3, WeightKind::perFeature, GateKind::reluOutside});
+    cases.push_back({DataType::float32, 9, 768, 40, 3, WeightKind::perFeature, GateKind::reluInside});
     cases.push_back(
         {DataType::float32, 9000, 4, 2, 2, WeightKind::perFeature, GateKind::reluOutside, GateInput::normalised});
     // Widths of real models, with more sources than shared memory holds.
     for (const int width : {768, 2048})
         for (const GateKind gate : {GateKind::none, GateKind::reluOutside})
-            cases.push_back({DataType::bfloat16, 9, width, 30, 3, WeightKind::perFeature, gate,
+            cases.push_back({DataType::bfloat16, 5, width, 30, 3, WeightKind::perFeature, gate,
                              gate == GateKind::none ? GateInput::raw : GateInput::normalised});
     return cases;
 }
