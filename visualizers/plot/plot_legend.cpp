@@ -140,7 +140,7 @@ std::vector<PlotLegend::Entry> PlotLegend::shown() const
 {
     std::vector<Entry> shown = m_entries;
     if (m_forPicture) {
-        std::erase_if(shown, &Entry::hidden);
+        std::erase_if(shown, [](const Entry& entry) { return entry.hidden; });
     }
     return shown;
 }

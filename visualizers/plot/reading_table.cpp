@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/plot/reading_table.h"
 
+#include "visualizers/plot/distinct_names.h"
 #include "visualizers/plot/plot_style.h"
 
 #include <algorithm>
@@ -111,7 +112,11 @@ void ReadingTable::draw(QCPPainter* painter)
 {
     const auto& c = resources::themeColours(m_theme);
     const QRectF box = rect();
-    const QFontMetrics metrics = mParentPlot->fontMetrics();
+    QStringList shownNames;
+    for (const Row& row : m_rows) {
+        shownNames << row.name;
+    }
+    shownNames = distinctNames(shownNames, mParentPlot->fontMetrics(), nameWidth());
     painter->setFont(mParentPlot->font());
     painter->setPen(QPen(toQColor(c.border)));
     painter->setBrush(toQColor(c.raised)); // it may be above the legend
@@ -137,7 +142,7 @@ void ReadingTable::draw(QCPPainter* painter)
         const Row& row = m_rows[i];
         line.translate(0, lineHeight());
         painter->fillRect(QRectF(line.left(), line.center().y() - 2, kColourWidth, 4), row.colour);
-        write(names, nameWidth(), metrics.elidedText(row.name, Qt::ElideMiddle, nameWidth()), Qt::AlignLeft, c.text);
+        write(names, nameWidth(), shownNames[static_cast<qsizetype>(i)], Qt::AlignLeft, c.text);
         columns([&row](qsizetype column) { return row.values.value(column); }, c.text);
     }
     if (const auto more = static_cast<int>(m_rows.size() - fittingRows()); more > 0) {
