@@ -48,6 +48,7 @@ constexpr std::array kViridis{rgb(0x440154), rgb(0x482878), rgb(0x3e4989), rgb(0
 // The parts of it that stand out from each theme's grounds.
 constexpr double kDarkFrom = 0.28;
 constexpr double kLightTo = 0.66;
+constexpr double kColoured = 0.2; ///< magnitudes below it fade into grey
 constexpr Rgb kCentre = rgb(0x98a1ae);
 constexpr Rgb kCentreDark = rgb(0x5a6473);
 constexpr std::array kBelow{rgb(0x5b9bd5), rgb(0x2c6fb3), rgb(0x123f7a)};
@@ -98,7 +99,10 @@ Rgb viridis(double t)
 Rgb magnitude(double t, Theme theme)
 {
     const double strength = std::isnan(t) ? 0.0 : std::clamp(t, 0.0, 1.0);
-    return viridis(theme == Theme::Dark ? std::lerp(kDarkFrom, 1.0, strength) : std::lerp(kLightTo, 0.0, strength));
+    const bool dark = theme == Theme::Dark;
+    return blend(dark ? kCentreDark : kCentre,
+                 viridis(dark ? std::lerp(kDarkFrom, 1.0, strength) : std::lerp(kLightTo, 0.0, strength)),
+                 std::min(strength / kColoured, 1.0));
 }
 
 Rgb diverging(double t, Theme theme)

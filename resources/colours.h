@@ -38,7 +38,7 @@ struct ThemeColours {
 /// Perceptually even, for probabilities and magnitudes. `t` is clamped to [0, 1]; NaN gives the map's start.
 [[nodiscard]] Rgb viridis(double t);
 /// The part of viridis that stands out from the theme's grounds, turned so that more stands out more: bright on a dark
-/// ground, dark on a light one. Canvas, matrix and heatmap share it for mixing weights.
+/// ground, dark on a light one. It begins in grey. Canvas, matrix and heatmap share it for mixing weights.
 [[nodiscard]] Rgb magnitude(double t, Theme theme);
 /// For signed values about a centre: `t` in [−1, 1]; 0 is grey, which stands out from the theme's grounds as every
 /// other value does. Blue below, orange above.

@@ -19,12 +19,13 @@ constexpr double kMostHeight = 0.4;   ///< share of the axes' height that it may
 constexpr double kMostWidth = 0.6;    ///< share of their width
 constexpr double kMostBeside = 0.4;   ///< share of the plot's width that it may take beside them
 constexpr int kNarrowestColumn = 110; ///< pixels, where names have to be shortened
-constexpr int kSampleWidth = 24;      ///< pixels of a curve's sample
+constexpr int kSampleWidth = 30;      ///< pixels of a curve's sample
 constexpr int kNameGap = 6;           ///< pixels between the sample and the name
 constexpr int kColumnGap = 14;        ///< pixels between two columns
 constexpr int kLeading = 4;           ///< pixels between two rows
 constexpr int kLegendPadding = 4;     ///< pixels around the entries
-constexpr int kMarkSize = 6;
+constexpr double kSampleLine = 1.5;   ///< pixels
+constexpr int kMarkSize = 5;
 constexpr double kHiddenOpacity = 0.35;
 
 /// Returns true if the line from `a` to `b`, which is not left of `a`, meets the rectangle.
@@ -329,7 +330,7 @@ void PlotLegend::drawSample(QCPPainter& painter, const Entry& entry, const QRect
         painter.fillRect(QRectF(place).adjusted(0, half, 0, -half), entry.colour);
     }
     if (entry.line != Qt::NoPen) {
-        painter.setPen(QPen(entry.colour, 2, entry.line));
+        painter.setPen(QPen(entry.colour, kSampleLine, entry.line));
         painter.drawLine(QPointF(place.left(), middle.y()), QPointF(place.right(), middle.y()));
     }
     if (entry.marks != QCPScatterStyle::ssNone) {
