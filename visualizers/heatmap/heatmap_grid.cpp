@@ -134,7 +134,7 @@ void HeatmapGrid::resizeEvent(QResizeEvent* event)
 
 bool HeatmapGrid::holds(int row, int column) const
 {
-    return row >= 0 && column >= 0 && row < m_map->data()->valueSize() && column < m_map->data()->keySize();
+    return m_any && row >= 0 && column >= 0 && row < m_map->data()->valueSize() && column < m_map->data()->keySize();
 }
 
 double HeatmapGrid::numberOf(int row, int column) const
