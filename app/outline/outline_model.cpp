@@ -215,11 +215,13 @@ QString OutlineModel::valueOf(const OutlineRow& row) const
         return tr("%1, left out now").arg(row.value);
     }
     const QString weight = row.shortcut ? weightOf(*row.shortcut) : QString();
-    const int state = row.property ? row.property->value.toInt() : 0; // 0: as the wiring has the others
-    if (weight.isEmpty() || state == static_cast<int>(projects::ShortcutState::Pruned) + 1) {
+    const auto isNow = [&row](projects::ShortcutState state) {
+        return row.property && row.property->value.toInt() == static_cast<int>(state) + 1; // 0: as the wiring has it
+    };
+    if (weight.isEmpty() || isNow(projects::ShortcutState::Pruned)) {
         return row.value;
     }
-    return state == 0 ? weight : tr("%1, %2").arg(row.value, weight);
+    return isNow(projects::ShortcutState::Frozen) ? tr("%1, %2").arg(row.value, weight) : weight;
 }
 
 /// The shortcut's weight, one for each port with a mix of its own; into the final output there is one weight.
