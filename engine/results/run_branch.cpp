@@ -129,7 +129,7 @@ Result<fs::path> makeBranch(const RunBranch& branch,
     const fs::path directory = writer->directory();
     UnfinishedDirectory unfinished(directory); // also where something throws
     copyNumbers(*reader, branch.step, before && before->topology.wiring == branch.project.topology.wiring, *writer);
-    if (const auto spent = spentFlopsAt(*reader, branch.step)) {
+    if (const auto spent = spentFlopsAt(*reader, branch.step, sameProject)) {
         writer->metric(kSpentFlops, spent->step, spent->value);
     }
     for (const Matrix& matrix : branch.matrices) {

@@ -30,10 +30,10 @@ struct RunBranch {
 };
 
 /// Makes the branch: its parent's numbers up to the step (those of the wiring where it is the same), the FLOP that were
-/// spent until then, the gap that its factors started with, its project, where it comes from, and the checkpoint that `putCheckpoint` writes into it. It
-/// is stopped; until all of it is written it is marked as running, so that one that is cut off reads as interrupted.
-/// Tells its directory. On error, and where `putCheckpoint` throws, nothing of it remains. The parent's
-/// checkpoint is not asked for: a parent that trains on may have removed it since it was read.
+/// spent until then, the gap that its factors started with, its project, where it comes from, and the checkpoint that
+/// `putCheckpoint` writes into it. It is stopped; until all of it is written it is marked as running, so that one that
+/// is cut off reads as interrupted. Tells its directory. On error, and where `putCheckpoint` throws, nothing of it
+/// remains. The parent's checkpoint is not asked for: a parent that trains on may have removed it since it was read.
 [[nodiscard]] Result<std::filesystem::path>
 makeBranch(const RunBranch& branch, const std::function<Status(const std::filesystem::path& directory)>& putCheckpoint);
 

@@ -105,13 +105,18 @@ SpentFlops spentFlopsOf(const RunReader& run, const projects::Project& project, 
     return spentBy(run, project, cost, kMostGenerations);
 }
 
-std::optional<MetricPoint> spentFlopsAt(const RunReader& run, std::int64_t step)
+std::optional<MetricPoint> spentFlopsAt(const RunReader& run, std::int64_t step, bool sameProject)
 {
     const auto spent = spentBy(run, kMostGenerations);
     const auto units = run.lastPoint(metric::kUnits, step);
-    return spent && units && spent->since == 0
-               ? std::optional(MetricPoint{step, spent->at(static_cast<double>(step), units->value)})
-               : std::nullopt;
+    if (!spent || !units || spent->since != 0) {
+        return std::nullopt;
+    }
+    const std::vector<MetricPoint>& recorded = spent->recorded;
+    if (sameProject && (recorded.empty() || recorded.back().step <= step)) {
+        return recorded.empty() ? MetricPoint{} : recorded.back(); // the steps after it have the branch's own price
+    }
+    return MetricPoint{step, spent->at(static_cast<double>(step), units->value)};
 }
 
 } // namespace residua::engine

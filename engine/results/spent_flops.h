@@ -35,8 +35,8 @@ struct SpentFlops {
 /// that it went on from. Blocking; any thread.
 [[nodiscard]] SpentFlops spentFlopsOf(const RunReader& run, const projects::Project& project,
                                       const projects::CostReport& cost);
-/// What a run that goes on from `run` at a step records as kSpentFlops; nullopt if the cost of some steps is unknown,
-/// so that it is looked for again.
-[[nodiscard]] std::optional<MetricPoint> spentFlopsAt(const RunReader& run, std::int64_t step);
+/// What a run that goes on from `run` at a step, with the same project or another, records as kSpentFlops; nullopt if
+/// the cost of some steps is unknown, so that it is looked for again.
+[[nodiscard]] std::optional<MetricPoint> spentFlopsAt(const RunReader& run, std::int64_t step, bool sameProject);
 
 } // namespace residua::engine
