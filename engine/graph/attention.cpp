@@ -171,8 +171,10 @@ public:
         const Projection* const made[] = {&m_heads.query, &m_heads.key, &m_heads.value};
         const bool whole = std::ranges::none_of(made, [](const Projection* each) { return each->weight.factored(); });
         const bool onHost = takesHostPath(m_compute.device);
-        const bool plain = !m_heads.query.bias.defined() && !m_heads.shape.queryNorm.defined() && heads == kvHeads;
-        if (whole && (plain || !onHost) && !m_heads.features.defined()) {
+        const bool plain = !m_heads.query.bias.defined() && heads == kvHeads;
+        // A norm reads rows that lie together: of a part of one product it would keep a copy.
+        const bool isNormed = m_heads.shape.queryNorm.defined();
+        if (whole && !isNormed && (plain || !onHost) && !m_heads.features.defined()) {
             m_heads.weights = {m_heads.query.weight.whole, m_heads.key.weight.whole, m_heads.value.weight.whole};
             m_heads.joined = joinRows(m_heads.weights);
             if (m_heads.query.bias.defined()) {
@@ -323,7 +325,7 @@ private:
             return {of.shape.queries(project(input(0), of.query)), of.shape.keys(project(input(1), of.key)),
                     of.shape.split(project(input(2), of.value))};
         }
-        const bool turns = of.shape.rotary && of.shape.norm == projects::QkNorm::None;
+        const bool turns = of.shape.rotary != nullptr; // there is no norm before it
         ProjectedHeads heads;
         heads.input = cast;
         std::ranges::copy(of.weights, heads.weights);
@@ -333,8 +335,7 @@ private:
         heads.headDim = of.sizes.headDim;
         heads.angles = turns ? &of.shape.rotary->upTo(cast.size(1)) : nullptr;
         const auto [q, k, v] = projectedHeads(heads);
-        return {turns ? of.shape.split(q) : of.shape.queries(q), turns ? of.shape.split(k) : of.shape.keys(k),
-                of.shape.split(v)};
+        return {of.shape.split(q), of.shape.split(k), of.shape.split(v)};
     }
 
     /// [batch, heads, time, headDim] each, in k and v as many heads as share them.
