@@ -7,8 +7,6 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/add.h>
-#include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/log_softmax.h>
@@ -38,16 +36,16 @@ at::ScalarType lossType(const at::Tensor& logits)
 at::Tensor rowLosses(const at::Tensor& logits, const at::Tensor& target, const at::Tensor& gradient, std::int64_t rows)
 {
     const at::Tensor losses = at::empty({logits.size(0)}, logits.options().dtype(lossType(logits)));
-    const at::Tensor vocabulary = gradient.defined() ? at::arange(logits.size(1), target.options()) : at::Tensor();
     for (std::int64_t first = 0; first < logits.size(0); first += rows) {
         const std::int64_t count = std::min(rows, logits.size(0) - first);
         const at::Tensor tokens = target.narrow(0, first, count).unsqueeze(1);
         const at::Tensor values = at::log_softmax(logits.narrow(0, first, count).to(losses.scalar_type()), 1);
-        losses.narrow(0, first, count).copy_(values.gather(1, tokens).squeeze(1));
+        const at::Tensor chosen = values.gather(1, tokens);
+        losses.narrow(0, first, count).copy_(chosen.squeeze(1));
         if (gradient.defined()) {
             // The 1 is subtracted in the loss's precision: near 1 the logits' type has too few digits.
-            at::Tensor out = gradient.narrow(0, first, count);
-            at::add_out(out, values.exp_(), tokens.eq(vocabulary), -1);
+            values.exp_().scatter_(1, tokens, chosen.exp().sub_(1));
+            gradient.narrow(0, first, count).copy_(values);
         }
     }
     return losses.neg_();

@@ -111,7 +111,7 @@ public:
 
     /// What the loss holds at its peak, in the weights' type. On the CPU the backward pass has the log-softmax and two
     /// gradients; the kept logits are freed by then. On a GPU the loss comes in parts, and the gradient takes the
-    /// logits' place: a part has a copy in the loss's type and its log-softmax, or that and a mask.
+    /// logits' place: a part has its log-softmax, and a copy in the loss's type where that is another.
     double lossBytes() const
     {
         if (traitsOf(m_project.network.objective).target != Element::Token) {
@@ -123,7 +123,7 @@ public:
         }
         const bool copies = m_scale.weightBytes != m_scale.activationBytes;
         const double rows = std::min(m_scale.tokens, real(lossRows(vocabulary, m_scale.weightBytes)));
-        return rows * real(vocabulary) * (copies ? 2 * m_scale.weightBytes : m_scale.weightBytes + 1);
+        return rows * real(vocabulary) * m_scale.weightBytes * (copies ? 2 : 1);
     }
 
 private:
