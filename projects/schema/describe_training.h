@@ -258,9 +258,8 @@ struct Fields<TrainingPlan> {
            {.where = when<isBf16>}},
           &TrainingPlan::residualPrecision);
         v({"determinism", "determinism",
-           "Deterministic runs give the same bits again; fast ones on a GPU may not. On an H200 a deterministic step "
-           "took 1.02 times as long at 256 tokens a sequence and 1.06 times at 1,024, because attention cannot use "
-           "cuDNN."},
+           "Deterministic runs give the same bits again, fast ones on a GPU may not; without cuDNN's attention a "
+           "deterministic step took 1.02 times as long on an H200 at 256 tokens a sequence, and 1.06 times at 1,024."},
           &TrainingPlan::determinism);
         v({"activations", "activations",
            "Kept for the backward pass, or computed again in it: a third more arithmetic, and of each layer only the "
