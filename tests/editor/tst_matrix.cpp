@@ -252,8 +252,8 @@ private slots:
             return std::ranges::any_of(driver.textsOfAFrame(),
                                        [start](const std::string& text) { return text.starts_with(start); });
         };
-        QVERIFY(says(live, "weight"));
-        QVERIFY(!says(live.rowShares(), "weight"));
+        QVERIFY(says(live, "mixing weight"));
+        QVERIFY(!says(live.rowShares(), "mixing weight"));
         QVERIFY(says(live.rowShares(), "share of the row"));
         QCOMPARE(nameOfValue(live.rowShares(), LiveMeasure::Spread), std::string("spread"));
     }

@@ -322,6 +322,8 @@ private slots:
         steps[0].loss = 1e6; // a spike
         steps[1].loss = std::numeric_limits<double>::quiet_NaN();
         runs.add("a", {.steps = steps, .validations = {{3, 2.5}}});
+        QVERIFY(view.csv().contains("\"first, \"\"best\"\"\",1,1000000,,\n"));
+        view.findChild<QSlider*>("smoothing")->setValue(1);
         const QStringList lines = view.csv().split('\n');
         QCOMPARE(lines.size(), 5);
         QCOMPARE(lines[0], QString("run,step,training,smoothed,validation"));
