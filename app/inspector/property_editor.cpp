@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/inspector/property_editor.h"
 
+#include "app/look/field_row.h"
 #include "app/look/format.h"
 #include "app/look/icons.h"
 #include "app/look/theme.h"
@@ -95,6 +96,7 @@ void PropertyEditor::makeField(QHBoxLayout& row)
     row.addWidget(m_field);
     setFocusProxy(m_field);
     m_field->installEventFilter(this);
+    passUndoOnceCommitted(*m_field);
     connect(m_field, &QLineEdit::editingFinished, this, &PropertyEditor::commit);
     connect(m_field, &QLineEdit::textEdited, this, &PropertyEditor::checkText);
     if (m_property.kind != PropertyKind::Text && m_property.kind != PropertyKind::File) {

@@ -5,6 +5,7 @@
 
 #include <QDir>
 #include <QHBoxLayout>
+#include <QKeyEvent>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QSpinBox>
@@ -18,6 +19,27 @@ namespace residua::app {
 namespace {
 
 constexpr int kFieldSpacing = 6; ///< pixels
+
+class UndoPasser : public QObject {
+public:
+    explicit UndoPasser(QLineEdit& field) : QObject(&field), m_field(field) { field.installEventFilter(this); }
+
+    bool eventFilter(QObject* /*watched*/, QEvent* event) override
+    {
+        if (event->type() != QEvent::ShortcutOverride || m_field.isModified()) {
+            return false;
+        }
+        const auto* key = static_cast<QKeyEvent*>(event);
+        if (!key->matches(QKeySequence::Undo) && !key->matches(QKeySequence::Redo)) {
+            return false;
+        }
+        event->ignore();
+        return true;
+    }
+
+private:
+    QLineEdit& m_field;
+};
 
 } // namespace
 
@@ -53,6 +75,11 @@ void takeChosen(QLineEdit& field, const QString& path)
     if (!path.isEmpty()) {
         field.setText(QDir::toNativeSeparators(path));
     }
+}
+
+void passUndoOnceCommitted(QLineEdit& field)
+{
+    new UndoPasser(field);
 }
 
 } // namespace residua::app

@@ -24,4 +24,8 @@ namespace residua::app {
 /// Shows the path that a file dialog returned. An empty path means that it was cancelled: the field keeps its text.
 void takeChosen(QLineEdit& field, const QString& path);
 
+/// Lets the keys of Undo and Redo reach the window's commands while the field has no typed text that is uncommitted. A
+/// field of its own accord keeps them even where it has nothing to undo.
+void passUndoOnceCommitted(QLineEdit& field);
+
 } // namespace residua::app

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/schedule/schedule_page.h"
 
+#include "app/look/field_row.h"
 #include "app/look/format.h"
 #include "app/look/theme.h"
 #include "app/schedule/schedule_ribbon.h"
@@ -34,6 +35,7 @@ QLineEdit* field(const QString& name, const QString& toolTip, int widest, QWidge
     edit->setFont(numberFont());
     edit->setMinimumWidth(kNarrowField);
     edit->setMaximumWidth(widest);
+    passUndoOnceCommitted(*edit);
     return edit;
 }
 

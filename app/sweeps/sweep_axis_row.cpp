@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/sweeps/sweep_axis_row.h"
 
+#include "app/look/field_row.h"
 #include "app/look/icons.h"
 #include "app/look/theme.h"
 #include "app/sweeps/sweep_fields.h"
@@ -69,6 +70,8 @@ SweepAxisRow::SweepAxisRow(int number, QWidget* parent)
     m_line->addWidget(m_field, 1);
     m_line->addLayout(values, 1);
     connect(m_field, &QComboBox::activated, this, &SweepAxisRow::commit);
+    passUndoOnceCommitted(*m_field->lineEdit());
+    passUndoOnceCommitted(*m_values);
     connect(m_field->lineEdit(), &QLineEdit::editingFinished, this, &SweepAxisRow::commit);
     connect(m_values, &QLineEdit::editingFinished, this, &SweepAxisRow::commit);
     connect(m_proposals, &QMenu::aboutToShow, this, &SweepAxisRow::propose);
