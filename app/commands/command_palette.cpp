@@ -3,27 +3,29 @@
 
 #include "app/commands/key_bindings.h"
 
+#include <QAbstractTableModel>
 #include <QAction>
 #include <QApplication>
 #include <QHeaderView>
 #include <QLineEdit>
 #include <QMenu>
 #include <QMenuBar>
-#include <QPointer>
-#include <QRegularExpression>
-#include <QSortFilterProxyModel>
-#include <QStandardItemModel>
 #include <QTreeView>
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 namespace residua::app {
 
 namespace {
 
-enum Column { Name, Keys, ColumnCount };
-constexpr int kActionRole = Qt::UserRole;
+enum Column { Name, Note, ColumnCount };
+constexpr int kMostRecent = 8;
+constexpr int kOnlyAboveRow = 0; ///< QHeaderView: rows outside the view do not count for a column's width
+constexpr int kInPath = 2;       ///< rank of a word of the menus that hold a command
+constexpr QStringView kDivider = u" › ";
 constexpr int kWidth = 620;
 constexpr int kHeight = 420;
 constexpr int kTop = 60;
@@ -31,7 +33,7 @@ constexpr int kTop = 60;
 void collect(const QList<QAction*>& actions, const QString& path, QList<MenuCommand>& commands)
 {
     for (QAction* action : actions) {
-        const QString name = path.isEmpty() ? plainText(*action) : path + QStringLiteral(" › ") + plainText(*action);
+        const QString name = path.isEmpty() ? plainText(*action) : path + kDivider.toString() + plainText(*action);
         if (action->menu()) {
             collect(action->menu()->actions(), name, commands);
         } else if (!action->isSeparator()) {
@@ -40,7 +42,70 @@ void collect(const QList<QAction*>& actions, const QString& path, QList<MenuComm
     }
 }
 
+/// The rank of one word within the text, whose last part begins at `last`.
+std::optional<int> wordRank(const QString& text, const QString& word, qsizetype last)
+{
+    std::optional<int> best;
+    for (qsizetype at = text.indexOf(word, 0, Qt::CaseInsensitive); at >= 0;
+         at = text.indexOf(word, at + 1, Qt::CaseInsensitive)) {
+        const bool begins = at == 0 || !text[at - 1].isLetterOrNumber();
+        const int rank = !begins ? kInsideWord : at < last ? kInPath : at == last ? 0 : 1;
+        best = std::min(rank, best.value_or(rank));
+    }
+    return best;
+}
+
 } // namespace
+
+/// The entries that answer what is typed, in their order.
+class PaletteRows : public QAbstractTableModel {
+public:
+    using QAbstractTableModel::QAbstractTableModel;
+
+    std::vector<PaletteEntry> entries;
+
+    void setOrder(std::vector<std::size_t> order)
+    {
+        beginResetModel();
+        m_order = std::move(order);
+        m_notes.assign(m_order.size(), std::nullopt);
+        endResetModel();
+    }
+    [[nodiscard]] const PaletteEntry& entry(int row) const { return entries[m_order[static_cast<std::size_t>(row)]]; }
+
+    [[nodiscard]] int rowCount(const QModelIndex& parent) const override
+    {
+        return parent.isValid() ? 0 : static_cast<int>(m_order.size());
+    }
+    [[nodiscard]] int columnCount(const QModelIndex& /*parent*/) const override { return ColumnCount; }
+    [[nodiscard]] Qt::ItemFlags flags(const QModelIndex& index) const override
+    {
+        return entry(index.row()).isEnabled ? Qt::ItemIsEnabled | Qt::ItemIsSelectable : Qt::NoItemFlags;
+    }
+    [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override
+    {
+        const PaletteEntry& shown = entry(index.row());
+        if (role == Qt::ToolTipRole) {
+            return shown.toolTip;
+        }
+        if (index.column() == Name) {
+            return role == Qt::DisplayRole ? QVariant(shown.text) : QVariant();
+        }
+        if (role == Qt::TextAlignmentRole) {
+            return QVariant(Qt::AlignRight | Qt::AlignVCenter);
+        }
+        if (role != Qt::DisplayRole || !shown.note) {
+            return {};
+        }
+        std::optional<QString>& note = m_notes[static_cast<std::size_t>(index.row())];
+        note = note ? note : shown.note();
+        return *note;
+    }
+
+private:
+    std::vector<std::size_t> m_order;
+    mutable std::vector<std::optional<QString>> m_notes; ///< as far as they were asked for
+};
 
 QList<MenuCommand> commandsOf(const QMenuBar& bar)
 {
@@ -49,22 +114,34 @@ QList<MenuCommand> commandsOf(const QMenuBar& bar)
     return commands;
 }
 
-CommandPalette::CommandPalette(QWidget* window)
-    : TypedPopup(window),
-      m_commands(new QStandardItemModel(0, ColumnCount, this)),
-      m_filter(new QSortFilterProxyModel(this))
+std::optional<int> matchRank(const QString& text, const QStringList& words)
+{
+    const qsizetype divider = text.lastIndexOf(kDivider);
+    const qsizetype last = divider < 0 ? 0 : divider + kDivider.size();
+    int rank = 0;
+    for (const QString& word : words) {
+        const std::optional<int> one = wordRank(text, word, last);
+        if (!one) {
+            return std::nullopt;
+        }
+        rank += *one;
+    }
+    return rank;
+}
+
+CommandPalette::CommandPalette(QWidget* window) : TypedPopup(window), m_rows(new PaletteRows(this))
 {
     setObjectName(QStringLiteral("commandPalette"));
     setAccessibleName(tr("Commands"));
-    m_filter->setSourceModel(m_commands);
     field().setObjectName(QStringLiteral("commandSearch"));
-    field().setPlaceholderText(tr("Type a command"));
-    field().setAccessibleName(tr("Search commands"));
-    list().setAccessibleName(tr("Matching commands"));
-    list().setModel(m_filter);
+    field().setPlaceholderText(tr("Type a command, a topology or a field"));
+    field().setAccessibleName(tr("Search commands, topologies and fields"));
+    list().setAccessibleName(tr("What matches"));
+    list().setModel(m_rows);
     list().header()->setStretchLastSection(false);
     list().header()->setSectionResizeMode(Name, QHeaderView::Stretch);
-    list().header()->setSectionResizeMode(Keys, QHeaderView::ResizeToContents);
+    list().header()->setSectionResizeMode(Note, QHeaderView::ResizeToContents);
+    list().header()->setResizeContentsPrecision(kOnlyAboveRow);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(8, 8, 8, 8);
     layout->addWidget(&field());
@@ -72,20 +149,10 @@ CommandPalette::CommandPalette(QWidget* window)
     connect(&field(), &QLineEdit::textChanged, this, &CommandPalette::search);
 }
 
-void CommandPalette::open(const QList<MenuCommand>& commands)
+void CommandPalette::open(std::vector<PaletteEntry> entries)
 {
-    m_commands->setRowCount(0);
-    for (const MenuCommand& command : commands) {
-        auto* name = new QStandardItem(command.path);
-        name->setData(QVariant::fromValue(QPointer<QAction>(command.action)), kActionRole);
-        name->setToolTip(command.action->statusTip());
-        auto* keys = new QStandardItem(command.action->shortcut().toString(QKeySequence::NativeText));
-        keys->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
-        for (QStandardItem* item : {name, keys}) {
-            item->setEnabled(command.action->isEnabled());
-        }
-        m_commands->appendRow({name, keys});
-    }
+    m_rows->setOrder({});
+    m_rows->entries = std::move(entries);
     QWidget* window = parentWidget();
     const int width = std::min(kWidth, window->width() - 40);
     field().clear();
@@ -96,15 +163,25 @@ void CommandPalette::open(const QList<MenuCommand>& commands)
 
 void CommandPalette::search(const QString& text)
 {
-    QString pattern;
-    for (const QString& word : text.split(QLatin1Char(' '), Qt::SkipEmptyParts)) {
-        pattern += QStringLiteral("(?=.*%1)").arg(QRegularExpression::escape(word));
+    const QStringList words = text.split(QLatin1Char(' '), Qt::SkipEmptyParts);
+    // Whether a word was found only inside another, how long ago it was taken, the rank, the place.
+    std::vector<std::tuple<bool, qsizetype, int, std::size_t>> found;
+    for (std::size_t i = 0; i < m_rows->entries.size(); ++i) {
+        const PaletteEntry& entry = m_rows->entries[i];
+        if (const std::optional<int> rank = matchRank(entry.text, words)) {
+            const qsizetype recent = m_recent.indexOf(entry.id);
+            found.emplace_back(*rank >= kInsideWord, recent < 0 ? kMostRecent : recent, *rank, i);
+        }
     }
-    m_filter->setFilterRegularExpression(QRegularExpression(pattern, QRegularExpression::CaseInsensitiveOption));
-    for (int row = 0; row < m_filter->rowCount(); ++row) {
-        const QModelIndex index = m_filter->index(row, Name);
-        if (index.flags() & Qt::ItemIsEnabled) {
-            list().setCurrentIndex(index);
+    std::ranges::sort(found);
+    std::vector<std::size_t> order;
+    for (const auto& each : found) {
+        order.push_back(std::get<std::size_t>(each));
+    }
+    m_rows->setOrder(std::move(order));
+    for (int row = 0; row < m_rows->rowCount({}); ++row) {
+        if (m_rows->entry(row).isEnabled) {
+            list().setCurrentIndex(m_rows->index(row, Name));
             return;
         }
     }
@@ -112,12 +189,17 @@ void CommandPalette::search(const QString& text)
 
 void CommandPalette::take()
 {
-    const auto action = list().currentIndex().siblingAtColumn(Name).data(kActionRole).value<QPointer<QAction>>();
-    if (!action || !action->isEnabled()) {
+    const QModelIndex current = list().currentIndex();
+    if (!current.isValid() || !m_rows->entry(current.row()).isEnabled) {
         return;
     }
+    const PaletteEntry entry = m_rows->entry(current.row());
+    m_recent.removeAll(entry.id);
+    m_recent.prepend(entry.id);
+    m_recent = m_recent.mid(0, kMostRecent);
+    emit recentChanged();
     leave();
-    action->trigger();
+    entry.take();
 }
 
 } // namespace residua::app

@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/commands/commands.h"
 
-#include "app/commands/command_palette.h"
 #include "app/commands/keys_dialog.h"
 
 #include <QAbstractButton>
 #include <QAction>
 #include <QMainWindow>
 #include <QMenuBar>
+#include <QPointer>
 #include <QSettings>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace residua::app {
 
 namespace {
+
+constexpr const char* kRecent = "palette/recent"; ///< in the user's settings
 
 QList<QAction*> namedActions(const QMenuBar& bar)
 {
@@ -42,11 +48,31 @@ void Commands::remember()
         QSettings settings;
         m_keys.store(settings);
     });
+    m_palette->setRecent(QSettings().value(kRecent).toStringList());
+    connect(m_palette, &CommandPalette::recentChanged, this,
+            [this] { QSettings().setValue(kRecent, m_palette->recent()); });
 }
 
-void Commands::showPalette()
+void Commands::showPalette(std::vector<PaletteEntry> further)
 {
-    m_palette->open(commandsOf(*m_window.menuBar()));
+    std::vector<PaletteEntry> entries;
+    for (const MenuCommand& command : commandsOf(*m_window.menuBar())) {
+        const QPointer<QAction> action(command.action);
+        PaletteEntry entry;
+        entry.text = command.path;
+        entry.id = action->objectName().isEmpty() ? command.path : action->objectName();
+        entry.toolTip = action->statusTip();
+        entry.isEnabled = action->isEnabled();
+        entry.note = [keys = action->shortcut().toString(QKeySequence::NativeText)] { return keys; };
+        entry.take = [action] {
+            if (action) {
+                action->trigger();
+            }
+        };
+        entries.push_back(std::move(entry));
+    }
+    std::ranges::move(further, std::back_inserter(entries));
+    m_palette->open(std::move(entries));
 }
 
 void Commands::showKeys()

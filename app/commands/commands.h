@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/commands/command_palette.h"
 #include "app/commands/key_bindings.h"
 
 #include <QObject>
@@ -11,8 +12,6 @@ class QMainWindow;
 
 namespace residua::app {
 
-class CommandPalette;
-
 /// Finds and rebinds the commands of a window's menus: the command palette and the page of keys.
 class Commands : public QObject {
     Q_OBJECT
@@ -21,9 +20,10 @@ public:
     explicit Commands(QMainWindow& window);
 
     [[nodiscard]] KeyBindings& keys() { return m_keys; }
-    /// Keys are read from, and written to, the user's settings from now on.
+    /// Keys, and what the palette found last, are read from and written to the user's settings from now on.
     void remember();
-    void showPalette();
+    /// Opens the palette with the commands, and after them what else can be found.
+    void showPalette(std::vector<PaletteEntry> further);
     void showKeys();
 
 private:

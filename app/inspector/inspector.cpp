@@ -19,6 +19,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include <algorithm>
 #include <utility>
 
 namespace residua::app {
@@ -232,6 +233,14 @@ void Inspector::takeFocus()
 {
     if (!m_lines.empty()) {
         m_lines[m_lines.size() > 1 ? 1 : 0].editor->setFocus(Qt::ShortcutFocusReason);
+    }
+}
+
+void Inspector::takeFocus(const std::string& key)
+{
+    const auto line = std::ranges::find(m_lines, key, [](const Line& each) { return each.property.key; });
+    if (line != m_lines.end()) {
+        line->editor->setFocus(Qt::ShortcutFocusReason);
     }
 }
 

@@ -31,6 +31,8 @@ public:
     [[nodiscard]] CostView& cost() { return *m_cost; }
     /// Puts the cursor into the first value after the name, or into the name where there is no other.
     void takeFocus();
+    /// Puts the cursor into the property with this key, if it is shown.
+    void takeFocus(const std::string& key);
     /// The property whose editor has the keyboard; nullptr where none has.
     [[nodiscard]] const Property* focusedProperty() const;
 

@@ -5,6 +5,7 @@
 #include "app/actions/bundle_commands.h"
 #include "app/actions/canvas_actions.h"
 #include "app/actions/canvas_menu.h"
+#include "app/actions/document_entries.h"
 #include "app/actions/edit_commands.h"
 #include "app/actions/gap_commands.h"
 #include "app/actions/help_commands.h"
@@ -194,7 +195,7 @@ void MainWindow::connectWindow()
     connect(m_actions.keys, &QAction::triggered, m_commands, &Commands::showKeys);
     connect(m_actions.commands, &QAction::triggered, this, [this] {
         m_openCommands->fillRecent(); // the list of recent projects is otherwise filled only when its menu opens
-        m_commands->showPalette();
+        m_commands->showPalette(documentEntries(m_session, *m_documents, *m_workspace));
     });
     explain(m_start->newButton(), *m_actions.create);
     explain(m_start->openButton(), *m_actions.open);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The window as a person uses it: mouse and keyboard only, on a real screen.
 #include "app/actions/open_commands.h"
-#include "app/commands/command_palette.h"
 #include "app/inspector/inspector.h"
 #include "app/outline/outline_view.h"
 #include "app/views/document_views.h"
@@ -393,22 +392,6 @@ private slots:
         QVERIFY(std::ranges::any_of(headings, [](const QLabel* each) {
             return each->isVisible() && each->property("role") == "group" && each->text().startsWith("Custom, from");
         }));
-    }
-
-    void anyCommandIsFoundByItsName()
-    {
-        m_window->openProject(m_project);
-        m_window->documents().choose(SectionPlace{Section::Topology});
-        QTest::keyClick(m_window.get(), Qt::Key_K, Qt::ControlModifier);
-        auto* search = m_window->findChild<QLineEdit*>(QStringLiteral("commandSearch"));
-        QVERIFY(search->isVisible() && search->hasFocus());
-        QTest::keyClicks(search, "preset back"); // in any order
-        QTest::keyClick(search, Qt::Key_Return);
-        QVERIFY(!search->isVisible());
-        QVERIFY(!m_window->actions().backToPreset->isEnabled());
-        QTest::keyClick(m_window.get(), Qt::Key_K, Qt::ControlModifier);
-        QTest::keyClick(search, Qt::Key_Escape);
-        QVERIFY(!search->isVisible());
     }
 
     void thePanelInFrontFloatsAndComesBack()

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/commands/command_palette.h"
+#include "tests/support/test_program.h"
+
+#include <QApplication>
+#include <QLineEdit>
+#include <QTest>
+#include <QTreeView>
+
+#include <memory>
+
+using namespace residua::app;
+
+class TestCommandPalette : public QObject {
+    Q_OBJECT
+
+private slots:
+    void init()
+    {
+        m_window = std::make_unique<QWidget>();
+        m_window->resize(800, 600);
+        m_window->show();
+        m_palette = new CommandPalette(m_window.get());
+        m_taken.clear();
+    }
+    void cleanup() { m_window.reset(); }
+
+    void wordsGoBeforeWhatIsInsideWords()
+    {
+        open({"Edit › Back to the preset", "View › Reset the layout", "Reset › Other", "Train › Run"});
+        type("reset the");
+        QCOMPARE(shown(), QStringList({"View › Reset the layout", "Edit › Back to the preset"}));
+        type("reset");
+        QCOMPARE(shown(), QStringList({"View › Reset the layout", "Reset › Other", "Edit › Back to the preset"}));
+        type("layout view"); // in any order
+        QCOMPARE(shown(), QStringList{"View › Reset the layout"});
+        type("nothing");
+        QVERIFY(shown().isEmpty());
+    }
+
+    void whatWasTakenLastIsFirst()
+    {
+        const QStringList texts{"File › Save", "File › Save as", "Edit › Unsaved"};
+        open(texts);
+        type("save");
+        QCOMPARE(shown(), QStringList({"File › Save", "File › Save as", "Edit › Unsaved"}));
+        type("unsaved");
+        take();
+        QCOMPARE(m_taken, QStringList{"Edit › Unsaved"});
+        open(texts);
+        type("save as");
+        take();
+        open(texts);
+        QCOMPARE(shown().first(), QString("File › Save as")); // before anything is typed
+        type("save");
+        QCOMPARE(shown(), QStringList({"File › Save as", "File › Save", "Edit › Unsaved"})); // words before recent ones
+        QCOMPARE(m_palette->recent(), QStringList({"File › Save as", "Edit › Unsaved"}));
+    }
+
+    void aRowThatIsNotSeenIsNotPriced()
+    {
+        int asked = 0;
+        std::vector<PaletteEntry> entries;
+        for (int i = 0; i < 200; ++i) {
+            entries.push_back({.text = QString("topology %1").arg(i),
+                               .id = QString::number(i),
+                               .toolTip = {},
+                               .note =
+                                   [&asked] {
+                                       ++asked;
+                                       return QString("parameters +1");
+                                   },
+                               .take = [] {}});
+        }
+        m_palette->open(std::move(entries));
+        QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
+        m_palette->grab();
+        QVERIFY2(asked > 0 && asked < 100, qPrintable(QString::number(asked)));
+        QCOMPARE(list().model()->index(0, 1).data().toString(), QString("parameters +1"));
+    }
+
+    void whatCannotBeDoneIsNotTaken()
+    {
+        m_palette->open(
+            {{.text = "Stop", .id = "stop", .toolTip = {}, .isEnabled = false, .note = {}, .take = [] {}},
+             {.text = "Stop all", .id = "all", .toolTip = {}, .note = {}, .take = [this] { m_taken << "all"; }}});
+        type("stop");
+        take();
+        QCOMPARE(m_taken, QStringList{"all"});
+    }
+
+private:
+    void open(const QStringList& texts)
+    {
+        std::vector<PaletteEntry> entries;
+        for (const QString& text : texts) {
+            entries.push_back(
+                {.text = text, .id = text, .toolTip = {}, .note = {}, .take = [this, text] { m_taken << text; }});
+        }
+        m_palette->open(std::move(entries));
+    }
+    QLineEdit& field() { return *m_window->findChild<QLineEdit*>("commandSearch"); }
+    QTreeView& list() { return *m_palette->findChild<QTreeView*>(); }
+    void type(const QString& text) { field().setText(text); }
+    void take() { QTest::keyClick(&field(), Qt::Key_Return); }
+    QStringList shown()
+    {
+        QStringList rows;
+        for (int row = 0; row < list().model()->rowCount(); ++row) {
+            rows << list().model()->index(row, 0).data().toString();
+        }
+        return rows;
+    }
+
+    std::unique_ptr<QWidget> m_window;
+    CommandPalette* m_palette = nullptr;
+    QStringList m_taken;
+};
+
+RESIDUA_TEST_IN(QApplication, TestCommandPalette)
+#include "tst_command_palette.moc"

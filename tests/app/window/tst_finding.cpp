@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Commands, topologies and fields found by typing, and the keys of Undo in a field.
+#include "app/inspector/inspector.h"
+#include "app/views/document_views.h"
+#include "tests/app/window_harness.h"
+#include "tests/support/test_program.h"
+
+#include <QLineEdit>
+#include <QTreeView>
+
+using namespace residua;
+using namespace residua::app;
+
+class TestFinding : public WindowHarness {
+    Q_OBJECT
+
+private slots:
+    void init()
+    {
+        m_project = newProject(quickExample());
+        QVERIFY(!m_project.empty());
+        openWindow();
+    }
+
+    void cleanup() { m_window.reset(); }
+
+    void anyCommandIsFoundByItsName()
+    {
+        m_window->openProject(m_project);
+        m_window->documents().choose(SectionPlace{Section::Topology});
+        QTest::keyClick(m_window.get(), Qt::Key_K, Qt::ControlModifier);
+        auto* search = m_window->findChild<QLineEdit*>(QStringLiteral("commandSearch"));
+        QVERIFY(search->isVisible() && search->hasFocus());
+        QTest::keyClicks(search, "preset back"); // in any order
+        QTest::keyClick(search, Qt::Key_Return);
+        QVERIFY(!search->isVisible());
+        QVERIFY(!m_window->actions().backToPreset->isEnabled());
+        QTest::keyClick(m_window.get(), Qt::Key_K, Qt::ControlModifier);
+        QTest::keyClick(search, Qt::Key_Escape);
+        QVERIFY(!search->isVisible());
+    }
+
+    void topologiesAndFieldsAreFoundToo()
+    {
+        m_window->openProject(m_project);
+        auto* search = m_window->findChild<QLineEdit*>(QStringLiteral("commandSearch"));
+        auto* rows = m_window->findChild<QWidget*>(QStringLiteral("commandPalette"))->findChild<QTreeView*>();
+        QTest::keyClick(m_window.get(), Qt::Key_K, Qt::ControlModifier);
+        QTest::keyClicks(search, "topology denseformer");
+        QVERIFY2(noteOf(*rows).startsWith("parameters +"), qPrintable(noteOf(*rows)));
+        QTest::keyClick(search, Qt::Key_Return);
+        QCOMPARE(QString::fromStdString(project().topology.preset), QString("denseformer"));
+        QTest::keyClick(m_window.get(), Qt::Key_K, Qt::ControlModifier);
+        QTest::keyClicks(search, "training batch");
+        QVERIFY(noteOf(*rows).startsWith(QString::number(project().training.batch)));
+        QTest::keyClick(search, Qt::Key_Return);
+        QVERIFY(field("property:/training/batch")->hasFocus());
+    }
+
+    /// A field keeps the keys of Undo only for text that is being typed.
+    void undoReachesTheDocumentFromACommittedField()
+    {
+        m_window->openProject(m_project);
+        m_window->documents().choose(SectionPlace{Section::Training});
+        const std::int64_t before = project().training.steps;
+        QLineEdit* steps = field("property:/training/steps");
+        steps->setFocus();
+        steps->selectAll();
+        QTest::keyClicks(steps, "77");
+        QTest::keyClick(steps, Qt::Key_Z, Qt::ControlModifier); // of the text alone
+        QCOMPARE(project().training.steps, before);
+        steps->selectAll();
+        QTest::keyClicks(steps, "77");
+        QTest::keyClick(steps, Qt::Key_Return);
+        QCOMPARE(project().training.steps, std::int64_t(77));
+        QTest::keyClick(steps, Qt::Key_Z, Qt::ControlModifier);
+        QCOMPARE(project().training.steps, before);
+        QTest::keyClick(steps, Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
+        QCOMPARE(project().training.steps, std::int64_t(77));
+    }
+
+private:
+    /// What stands at the end of the palette's chosen row.
+    static QString noteOf(const QTreeView& rows) { return rows.currentIndex().siblingAtColumn(1).data().toString(); }
+
+    QLineEdit* field(const QString& name) const { return visible<QLineEdit>(name); }
+};
+
+RESIDUA_TEST_IN(QApplication, TestFinding)
+#include "tst_finding.moc"
