@@ -2,12 +2,14 @@
 #include "projects/commands/cures.h"
 
 #include "projects/edit/field_edit.h"
+#include "projects/graphs/graph_edits.h"
 #include "projects/layers/layer_edits.h"
 #include "projects/library/presets.h"
 #include "projects/model/graph_pointer.h"
 #include "projects/model/text_forms.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/node_kinds.h"
+#include "projects/nodes/resolved_graph.h"
 #include "projects/schema/describe_topology.h"
 #include "projects/transfer/topology_choice.h"
 
@@ -15,6 +17,7 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -97,6 +100,55 @@ void addHeadCures(const Project& project, const GraphPointer& at, Cures& cures)
     }
 }
 
+/// The widths that what a wire of the graph carries may have to get: those of the node's other inputs, and the
+/// network's.
+std::set<std::int64_t> widthsFor(const Project& project, const std::vector<std::pair<Wire, Shape>>& inputs,
+                                 const Wire& wire)
+{
+    std::set<std::int64_t> widths{project.network.width};
+    for (const auto& [other, shape] : inputs) {
+        if (other != wire) {
+            widths.insert(shape.features());
+        }
+    }
+    return widths;
+}
+
+/// A linear in a wire of the node, or of the graph's output if a graph is wrong as a whole, that gives it another
+/// width.
+void addWidthCures(const Project& project, const GraphPointer& at, Cures& cures)
+{
+    const Graph& graph = *findGraph(project, at.graph);
+    const ResolvedGraph resolved = resolveGraph(project, at.graph);
+    std::vector<std::pair<Wire, Shape>> inputs;
+    for (const Wire& wire : graph.wires) {
+        const Node* const reader = graph.find(wire.to.node);
+        const bool isMeant = reader != nullptr &&
+                             (at.node ? reader == &graph.nodes[*at.node] : roleOf(*reader) == NodeRole::GraphOutput);
+        const auto shape = resolved.outputs.find(wire.from);
+        if (isMeant && shape != resolved.outputs.end() && !shape->second.dims.empty()) {
+            inputs.emplace_back(wire, shape->second);
+        }
+    }
+    for (const auto& [wire, shape] : inputs) {
+        for (const std::int64_t width : widthsFor(project, inputs, wire)) {
+            if (width == shape.features()) {
+                continue;
+            }
+            Node linear = newNode(graph, "linear");
+            if (width != project.network.width) { // which is the default
+                linear.params["out"] = width;
+            }
+            const std::string title =
+                "Insert a linear " + std::to_string(shape.features()) + " → " + std::to_string(width);
+            EditGroup group{title, {RemoveWire{at.graph, wire}, AddNode{at.graph, linear, std::nullopt}}};
+            group.edits.emplace_back(AddWire{at.graph, {wire.from, {linear.id, "in"}}});
+            group.edits.emplace_back(AddWire{at.graph, {{linear.id, "out"}, wire.to}});
+            cures.push_back({title, std::move(group)});
+        }
+    }
+}
+
 /// Removes the state of every pruned shortcut.
 void addPrunedCure(const Project& project, Cures& cures)
 {
@@ -145,6 +197,9 @@ Cures candidates(const Project& project, const std::string& path)
     }
     if (at && at->node) {
         addHeadCures(project, *at, cures);
+    }
+    if (at && findGraph(project, at->graph) != nullptr) {
+        addWidthCures(project, *at, cures);
     }
     addRangeCure(project, path, cures);
     return cures;

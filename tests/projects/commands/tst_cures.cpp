@@ -10,6 +10,7 @@
 #include <QTest>
 
 #include <algorithm>
+#include <ranges>
 
 using namespace residua;
 using namespace residua::projects;
@@ -123,6 +124,42 @@ private slots:
         const auto cure = cureFor(project, "is not a multiple of 5 heads");
         QVERIFY(cure.has_value());
         QCOMPARE(cure->title, std::string("Set 4 heads"));
+        QVERIFY(!hasErrors(validate(after(project, cure->edit))));
+    }
+
+    /// A branch of another width is brought to the width that it is added to.
+    void widthsThatDoNotMatchGetALinear()
+    {
+        Project project = language();
+        const auto mlp = std::ranges::find(blockPresets(), "mlp", &BlockPreset::name);
+        project.network.blocks = {Block{"mlp", "mlp", mlp->graph}};
+        project.network.stack = {{"mlp", 4}};
+        Graph& graph = project.network.blocks.front().graph;
+        const auto last = std::ranges::find_if(graph.nodes | std::views::reverse,
+                                               [](const Node& node) { return node.kind == "linear"; });
+        last->params["out"] = std::int64_t{352};
+        const std::string words = std::to_string(project.network.width);
+        const auto cure = cureFor(project, "352");
+        QVERIFY(cure.has_value());
+        QCOMPARE(cure->title, "Insert a linear 352 → " + words);
+        const Project cured = after(project, cure->edit);
+        QVERIFY(!hasErrors(validate(cured)));
+        QCOMPARE(cured.network.blocks.front().graph.nodes.size(), graph.nodes.size() + 1);
+    }
+
+    /// Between two nodes of a graph, and to a width that is not the network's.
+    void aGateOfAnotherWidthGetsALinear()
+    {
+        Project project = language();
+        Graph& graph = project.network.blocks.front().graph;
+        const auto gate = std::ranges::find(graph.nodes, "swiglu", &Node::kind);
+        QVERIFY(gate != graph.nodes.end());
+        const auto wire = std::ranges::find(graph.wires, PortRef{gate->id, "up"}, &Wire::to);
+        Node* const up = graph.find(wire->from.node);
+        up->params["out"] = std::int64_t{40};
+        const auto cure = cureFor(project, "width 40 does not match");
+        QVERIFY(cure.has_value());
+        QVERIFY2(cure->title.starts_with("Insert a linear "), cure->title.c_str());
         QVERIFY(!hasErrors(validate(after(project, cure->edit))));
     }
 
