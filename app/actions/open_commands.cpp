@@ -18,13 +18,23 @@
 #include "projects/library/examples.h"
 
 #include <QDir>
+#include <QDropEvent>
 #include <QFileDialog>
 #include <QMenu>
+#include <QMimeData>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
 namespace residua::app {
+
+namespace {
+
+constexpr const char* kModelFile = "config.json"; ///< of a folder that the package transformers has saved
+constexpr const char* kTensorsSuffix = ".safetensors";
+
+} // namespace
 
 OpenCommands::OpenCommands(const WindowActions& actions, const WindowMenus& menus, DocumentSession& session,
                            EngineBridge& engine, Workspace& workspace, StartPage& start, Banner& banner,
@@ -40,19 +50,59 @@ OpenCommands::OpenCommands(const WindowActions& actions, const WindowMenus& menu
       m_recent(menus.recent),
       m_window(window)
 {
-    connect(actions.create, &QAction::triggered, this, &OpenCommands::askForNew);
+    connect(actions.create, &QAction::triggered, this, [this] { askForNew({}); });
     connect(actions.open, &QAction::triggered, this, &OpenCommands::chooseAndOpen);
-    connect(actions.import, &QAction::triggered, this, &OpenCommands::askForModel);
+    connect(actions.import, &QAction::triggered, this, [this] { askForModel({}); });
     connect(m_recent, &QMenu::aboutToShow, this, &OpenCommands::fillRecent);
     connectStartPage();
     fillExamples();
+    window->setAcceptDrops(true);
+    window->installEventFilter(this);
+}
+
+bool OpenCommands::eventFilter(QObject* watched, QEvent* event)
+{
+    if (event->type() != QEvent::DragEnter && event->type() != QEvent::Drop) {
+        return QObject::eventFilter(watched, event);
+    }
+    auto* const drop = static_cast<QDropEvent*>(event);
+    const QList<QUrl> urls = drop->mimeData()->urls();
+    if (urls.isEmpty() || !std::ranges::all_of(urls, &QUrl::isLocalFile)) {
+        return false;
+    }
+    drop->acceptProposedAction();
+    if (event->type() == QEvent::Drop && urls.size() > 1) {
+        refuse(
+            Error{std::to_string(urls.size()) + " files", "were dropped; expected one, or a folder that holds them"});
+    } else if (event->type() == QEvent::Drop) {
+        takeDropped(urls.front().toLocalFile().toStdString());
+    }
+    return true;
+}
+
+void OpenCommands::takeDropped(const std::filesystem::path& path)
+{
+    std::error_code ignored;
+    const bool isFile = std::filesystem::is_regular_file(path, ignored);
+    const auto holds = [&](const char* name) { return std::filesystem::exists(path / name, ignored); };
+    const bool isOpened = isFile
+                              ? path.filename() == projects::kProjectFile || path.extension() == engine::kBundleSuffix
+                              : holds(projects::kProjectFile) || holds(engine::kRunFile);
+    const bool isModel = isFile ? path.extension() == kTensorsSuffix : holds(kModelFile);
+    if (isOpened) {
+        open(path);
+    } else if (isModel) {
+        askForModel(QString::fromStdString(path.string()));
+    } else {
+        askForNew(QString::fromStdString(path.string()));
+    }
 }
 
 void OpenCommands::connectStartPage()
 {
     connect(&m_start, &StartPage::exampleChosen, this,
             [this](const QString& name) { refuse(openExample(name.toStdString())); });
-    connect(&m_start, &StartPage::newRequested, this, &OpenCommands::askForNew);
+    connect(&m_start, &StartPage::newRequested, this, [this] { askForNew({}); });
     connect(&m_start, &StartPage::openRequested, this, &OpenCommands::chooseAndOpen);
     connect(&m_start, &StartPage::projectChosen, this, [this](const QString& folder) { open(folder.toStdString()); });
     connect(&m_start, &StartPage::draftChosen, this, &OpenCommands::takeUpDraft);
@@ -149,18 +199,24 @@ void OpenCommands::chooseAndOpen()
     }
 }
 
-void OpenCommands::askForNew()
+void OpenCommands::askForNew(const QString& data)
 {
     auto* dialog = new NewProjectDialog(m_engine, m_workspace.view<Inspector>().cost().device(), m_window);
     connect(dialog, &NewProjectDialog::created, this, [this](const projects::Project& project) {
         refuse(m_session.start({project, {}}));
     });
+    if (!data.isEmpty()) {
+        dialog->setData(data);
+    }
     dialog->show();
 }
 
-void OpenCommands::askForModel()
+void OpenCommands::askForModel(const QString& model)
 {
     auto* dialog = new ImportDialog(m_engine, m_projects, m_window);
+    if (!model.isEmpty()) {
+        dialog->setFolder(model);
+    }
     dialog->setOpenProject([this]() -> std::optional<OntoProject> {
         const bool saved = m_session.isOpen() && !m_session.isDraft(); // a draft has no folder for the run
         return saved ? std::optional(OntoProject{m_session.project(), m_session.directory()}) : std::nullopt;

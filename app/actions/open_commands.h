@@ -40,11 +40,18 @@ public:
     [[nodiscard]] Status openExample(const std::string& name);
     /// Lists the recent projects in their menu, which does so by itself only where it is opened.
     void fillRecent();
+    /// Opens what was dropped on the window: besides what open() takes, the folder of a model or a file of tensors,
+    /// which begins an import, and a text or another file or folder of data, which begins a new project.
+    void takeDropped(const std::filesystem::path& path);
 
 signals:
     void bundleGiven(const std::filesystem::path& file);
     /// The project of a run was opened through it. `run` is absolute, without "..".
     void runOpened(const std::filesystem::path& run);
+
+protected:
+    /// The window takes drops of files.
+    bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
     void connectStartPage();
@@ -52,8 +59,10 @@ private:
     void refuse(const Status& status);
     [[nodiscard]] Status openRun(const std::filesystem::path& run);
     void chooseAndOpen();
-    void askForNew();
-    void askForModel();
+    /// `data`: a file or a folder that is proposed; may be empty.
+    void askForNew(const QString& data);
+    /// `model`: likewise.
+    void askForModel(const QString& model);
     void takeUpDraft(const QString& folder);
     void moveDraftToTrash(const Draft& draft);
 

@@ -112,6 +112,13 @@ NewProjectDialog::~NewProjectDialog()
     }
 }
 
+void NewProjectDialog::setData(const QString& path)
+{
+    const projects::Source source = projects::sourceAt(path.toStdString());
+    m_kind->setCurrentIndex(m_kind->findData(static_cast<int>(source.index())));
+    takeChosen(*m_path, path);
+}
+
 QFormLayout* NewProjectDialog::makeDataForm()
 {
     m_name->setObjectName(QStringLiteral("newName"));

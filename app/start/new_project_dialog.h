@@ -37,6 +37,9 @@ public:
     NewProjectDialog(EngineBridge& engine, const CostView::Device& device, QWidget* parent = nullptr);
     ~NewProjectDialog() override;
 
+    /// Sets the data's place, a file or a folder, and their kind by its name (projects::sourceAt).
+    void setData(const QString& path);
+
 signals:
     void created(const residua::projects::Project& project);
 

@@ -6,21 +6,29 @@
 #include "app/help/help_window.h"
 #include "app/palette/palette_view.h"
 #include "app/views/document_views.h"
+#include "app/workspace/banner.h"
 #include "projects/library/examples.h"
 #include "resources/help.h"
 #include "tests/app/window_harness.h"
 
+#include <QApplication>
 #include <QComboBox>
+#include <QDialog>
 #include <QDockWidget>
+#include <QDragEnterEvent>
 #include <QKeySequenceEdit>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QMenu>
+#include <QMimeData>
 #include <QPushButton>
 #include <QSettings>
 #include <QTableView>
 #include <QToolButton>
 #include <QTreeView>
+
+#include <fstream>
+#include <vector>
 
 using namespace residua;
 using namespace residua::app;
@@ -52,6 +60,28 @@ private slots:
         QTRY_VERIFY(dock("lossDock")->isVisible());
         QVERIFY(dock("paretoDock")->isHidden());
         QVERIFY(!dock("runsDock")->widget()->visibleRegion().isEmpty()); // in front
+    }
+
+    void whatIsDroppedIsOpenedOrAskedAbout()
+    {
+        QVERIFY(drop({m_project}));
+        QCOMPARE(m_window->session().directory(), m_project);
+        QVERIFY(drop({m_project / "project.json"}));
+        const std::filesystem::path text = folder("a text.jsonl");
+        std::ofstream(text) << "{\"text\": \"of one line\"}\n";
+        QVERIFY(drop({text}));
+        QCOMPARE(visible<QLineEdit>(QStringLiteral("newPath"))->text(), QString::fromStdString(text.string()));
+        QVERIFY(visible<QComboBox>(QStringLiteral("newData"))->currentText().startsWith("JSON Lines"));
+        visible<QDialog>(QStringLiteral("newProjectDialog"))->close();
+        std::filesystem::create_directories(folder("model"));
+        std::ofstream(folder("model") / "config.json") << "{}";
+        QVERIFY(drop({folder("model")}));
+        const auto* import = visible<QDialog>(QStringLiteral("importDialog"));
+        QVERIFY(import);
+        QCOMPARE(import->findChild<QLineEdit*>()->text(), QString::fromStdString(folder("model").string()));
+        QVERIFY(drop({m_project, text}));
+        QVERIFY2(m_window->findChild<Banner*>()->text().contains("2 files"),
+                 qPrintable(m_window->findChild<Banner*>()->text()));
     }
 
     /// From the keys, the inspector and the palette, and with no project at all.
@@ -207,6 +237,23 @@ private slots:
     }
 
 private:
+    /// Drops files in the middle of the window. Returns whether it took them.
+    bool drop(const std::vector<std::filesystem::path>& paths)
+    {
+        QMimeData data;
+        QList<QUrl> urls;
+        for (const std::filesystem::path& path : paths) {
+            urls << QUrl::fromLocalFile(QString::fromStdString(path.string()));
+        }
+        data.setUrls(urls);
+        const QPoint middle = m_window->rect().center();
+        QDragEnterEvent enter(middle, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(m_window.get(), &enter);
+        QDropEvent drop(middle, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(m_window.get(), &drop);
+        return enter.isAccepted() && drop.isAccepted();
+    }
+
     QDockWidget* dock(const char* name) const { return m_window->findChild<QDockWidget*>(QString::fromLatin1(name)); }
 
     /// The topic that is shown; empty where none is.
