@@ -17,7 +17,7 @@ namespace residua::app {
 
 namespace {
 
-struct Text {
+struct EntryText {
     Q_DECLARE_TR_FUNCTIONS(DocumentEntries)
 };
 
@@ -33,13 +33,13 @@ QString priceOf(const DocumentSession& session, const PaletteItem& topology)
         return {};
     }
     const auto change = static_cast<double>(cost->parameters - now->total.parameters);
-    return Text::tr("parameters %1").arg(formatChange(change, formatCount));
+    return EntryText::tr("parameters %1").arg(formatChange(change, formatCount));
 }
 
 PaletteEntry entryOf(const DocumentSession& session, DocumentViews& documents, const PaletteItem& topology)
 {
     PaletteEntry entry;
-    entry.text = Text::tr("Topology › %1").arg(topology.title);
+    entry.text = EntryText::tr("Topology › %1").arg(topology.title);
     entry.id = QStringLiteral("topology:") + QString::fromStdString(topology.key);
     entry.toolTip = topology.summary;
     entry.note = [&session, topology] { return priceOf(session, topology); };

@@ -53,6 +53,8 @@ private slots:
         GapView view(runs);
         begin(runs, "a", {.name = "first", .start = residua::projects::LowRankMethod::Spectral});
         runs.add("a", {.steps = {{.step = 1, .loss = 2}, {.step = 9, .loss = 1}}});
+        view.resize(900, 600);
+        view.show();
         auto* plot = view.findChild<StartLosses*>()->findChild<QCustomPlot*>();
         const auto shows = [plot](const QString& text) {
             plot->replot();

@@ -341,6 +341,8 @@ private slots:
     {
         ShownRuns runs;
         MetricsView view(runs);
+        view.resize(900, 600);
+        view.show();
         begin(runs, "a", {.name = "first", .flops = {.perUnit = 10}});
         runs.add("a", {.steps = descent(1, 4)});
         runs.add("a", {.metrics = {{residua::engine::metric::kPeakBytes, {{2, 1024.0 * 1024}, {4, 3072.0 * 1024}}}}});
