@@ -32,6 +32,7 @@ SaveCommands::SaveCommands(const WindowActions& actions, DocumentSession& sessio
 
 void SaveCommands::connectSession()
 {
+    connect(&m_session, &DocumentSession::aboutToClose, this, [this] { finishTyping(*m_window); });
     connect(&m_session, &DocumentSession::opened, this, [this] { m_filesChanged = false; });
     connect(&m_session, &DocumentSession::changedOnDisk, this, &SaveCommands::offerReload);
     connect(&m_session, &DocumentSession::openElsewhere, this, [this] {

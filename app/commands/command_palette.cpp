@@ -24,7 +24,6 @@ namespace {
 enum Column { Name, Note, ColumnCount };
 constexpr int kMostRecent = 8;
 constexpr int kOnlyAboveRow = 0; ///< QHeaderView: rows outside the view do not count for a column's width
-constexpr int kInPath = 2;       ///< rank of a word of the menus that hold a command
 constexpr QStringView kDivider = u" › ";
 constexpr int kWidth = 620;
 constexpr int kHeight = 420;
@@ -48,8 +47,11 @@ std::optional<int> wordRank(const QString& text, const QString& word, qsizetype 
     std::optional<int> best;
     for (qsizetype at = text.indexOf(word, 0, Qt::CaseInsensitive); at >= 0;
          at = text.indexOf(word, at + 1, Qt::CaseInsensitive)) {
+        const qsizetype end = at + word.size();
         const bool begins = at == 0 || !text[at - 1].isLetterOrNumber();
-        const int rank = !begins ? kInsideWord : at < last ? kInPath : at == last ? 0 : 1;
+        const bool isWhole = end == text.size() || !text[end].isLetterOrNumber();
+        const int place = at < last ? 2 : at == last ? 0 : 1;
+        const int rank = begins ? 2 * place + (isWhole ? 0 : 1) : kInsideWord;
         best = std::min(rank, best.value_or(rank));
     }
     return best;

@@ -33,9 +33,9 @@ struct PaletteEntry {
     std::function<void()> take;
 };
 
-/// How well an entry's text answers the words, which may stand in any order; less is better. Words that begin a word
-/// of the text go before those inside one, and the last part of a path before the menus that hold it. Nullopt if a
-/// word is not in the text.
+/// How well an entry's text answers the words, which may stand in any order; less is better. Whole words go before
+/// words that begin so, these before what is inside a word, and the last part of a path before the menus that hold it.
+/// Nullopt if a word is not in the text.
 [[nodiscard]] std::optional<int> matchRank(const QString& text, const QStringList& words);
 /// A rank from which on some word was found only inside another.
 inline constexpr int kInsideWord = 100;

@@ -27,11 +27,11 @@ private slots:
 
     void wordsGoBeforeWhatIsInsideWords()
     {
-        open({"Edit › Back to the preset", "View › Reset the layout", "Reset › Other", "Train › Run"});
+        open({"Edit › Back to the preset", "View › Reset the layout", "Reset › All", "Train › Run"});
         type("reset the");
         QCOMPARE(shown(), QStringList({"View › Reset the layout", "Edit › Back to the preset"}));
         type("reset");
-        QCOMPARE(shown(), QStringList({"View › Reset the layout", "Reset › Other", "Edit › Back to the preset"}));
+        QCOMPARE(shown(), QStringList({"View › Reset the layout", "Reset › All", "Edit › Back to the preset"}));
         type("layout view"); // in any order
         QCOMPARE(shown(), QStringList{"View › Reset the layout"});
         type("nothing");

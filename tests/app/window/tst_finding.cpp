@@ -17,7 +17,10 @@ class TestFinding : public WindowHarness {
 private slots:
     void init()
     {
-        m_project = newProject(quickExample());
+        projects::Project project = quickExample();
+        auto& mix = std::get<projects::DepthMix>(project.topology.wiring);
+        mix.sources = projects::ExplicitSources{{{0, 1}, {1, 2}, {2, 3}}}; // no preset's
+        m_project = newProject(project);
         QVERIFY(!m_project.empty());
         openWindow();
     }

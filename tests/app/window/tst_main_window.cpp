@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The window as a person uses it: mouse and keyboard only, on a real screen.
 #include "app/actions/open_commands.h"
+#include "app/commands/command_palette.h"
 #include "app/inspector/inspector.h"
 #include "app/outline/outline_view.h"
 #include "app/views/document_views.h"
