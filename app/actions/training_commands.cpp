@@ -49,6 +49,9 @@ void TrainingCommands::connectRun()
     connect(m_actions.run.stop, &QAction::triggered, &m_controller, &RunController::stop);
     connect(&m_controller, &RunController::refused, &m_banner, &Banner::refuse);
     connect(&m_controller, &RunController::started, &m_banner, &Banner::noticeAction);
+    connect(&m_controller, &RunController::started, this, [this] { m_underWay.start(); });
+    connect(&m_controller, &RunController::phaseChanged, &m_banner, &Banner::recheck);
+    connect(&m_controller, &RunController::heldUp, this, &TrainingCommands::tellHeldUp);
     connect(&m_controller, &RunController::savedTo, this,
             [this](const QString& folder) { emit noted(tr("Saved to %1").arg(QDir::toNativeSeparators(folder))); });
     connect(&m_engine, &EngineBridge::noticed, this,
@@ -117,6 +120,37 @@ void TrainingCommands::tellEnded(const engine::RunEnded& event)
             m_banner.whileTrue([this] { return m_controller.queueHeld(); });
         }
     }
+}
+
+bool TrainingCommands::mayClose(std::chrono::milliseconds longest)
+{
+    const RunPhase phase = m_controller.phase();
+    const bool trains = phase == RunPhase::Running || phase == RunPhase::Paused;
+    if (!trains || m_closes || m_underWay.durationElapsed() < longest) {
+        return true;
+    }
+    const RunProgress& progress = m_controller.progress();
+    m_banner.ask(tr("A run is under way: step %1 of %2. If Residua ends now, the run stops at a checkpoint and can be "
+                    "resumed.")
+                     .arg(formatWhole(progress.step), formatWhole(progress.steps)),
+                 {{tr("Stop it and leave"),
+                   [this] {
+                       m_closes = true;
+                       m_window->close();
+                   }},
+                  {tr("Stay"), [] {}}});
+    m_banner.whileTrue([this] { return m_controller.phase() != RunPhase::Idle; });
+    return false;
+}
+
+void TrainingCommands::tellHeldUp(const engine::RunPaused& event)
+{
+    m_banner.ask(tr("The run is paused at step %1, because it cannot be written: %2. Nothing is lost while it waits: "
+                    "make room, then go on.")
+                     .arg(formatWhole(event.step), QString::fromStdString(event.error.text())),
+                 {{tr("Go on"), [this] { m_controller.run(); }},
+                  {tr("End it without this checkpoint"), [this] { m_controller.stop(); }}});
+    m_banner.whileTrue([this] { return m_controller.phase() == RunPhase::Paused; });
 }
 
 void TrainingCommands::tellTakenUp(int count, const std::filesystem::path& project)

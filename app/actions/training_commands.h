@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QElapsedTimer>
 #include <QObject>
 #include <QString>
 
+#include <chrono>
 #include <filesystem>
 
 class QWidget;
 
 namespace residua::engine {
 struct RunEnded;
+struct RunPaused;
 } // namespace residua::engine
 
 namespace residua::app {
@@ -30,6 +33,9 @@ public:
 
     /// The banner does not say at the start that there is no engine: for pictures.
     void keepNoEngineQuiet() { m_noDevicesTold = true; }
+    /// Whether the window may close. Asks once if a run has been under way for longer than `longest`, and closes the
+    /// window when the answer is yes.
+    [[nodiscard]] bool mayClose(std::chrono::milliseconds longest = std::chrono::minutes(1));
 
 signals:
     void noted(const QString& text);
@@ -40,6 +46,7 @@ private:
     void connectDevices(RunBar& bar);
     void enableQueue();
     void tellEnded(const engine::RunEnded& event);
+    void tellHeldUp(const engine::RunPaused& event);
     void tellTakenUp(int count, const std::filesystem::path& project);
 
     const WindowActions& m_actions;
@@ -48,7 +55,9 @@ private:
     Workspace& m_workspace;
     Banner& m_banner;
     QWidget* m_window;
+    QElapsedTimer m_underWay; ///< since the run began
     bool m_noDevicesTold = false;
+    bool m_closes = false; ///< the answer was yes
 };
 
 } // namespace residua::app

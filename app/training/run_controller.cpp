@@ -56,7 +56,12 @@ RunController::RunController(DocumentSession& session, EngineBridge& engine, QOb
         emit started(m_directory);
     });
     connect(&engine, &EngineBridge::progressed, this, &RunController::onProgress);
-    connect(&engine, &EngineBridge::runPaused, this, [this] { setPhase(RunPhase::Paused); });
+    connect(&engine, &EngineBridge::runPaused, this, [this](const engine::RunPaused& event) {
+        setPhase(RunPhase::Paused);
+        if (!event.error.message.empty()) {
+            emit heldUp(event);
+        }
+    });
     connect(&engine, &EngineBridge::runContinued, this, [this] { setPhase(RunPhase::Running); });
     connect(&engine, &EngineBridge::runEnded, this, &RunController::onEnded);
     followCopies();
@@ -172,6 +177,7 @@ bool RunController::launch(engine::ResumeRun command)
         return false;
     }
     command.device = m_device;
+    command.waitsForDisk = true;
     m_progress = {};
     m_project = command.projectDirectory;
     m_engine.resumeRun(std::move(command));
@@ -199,6 +205,7 @@ engine::StartRun RunController::commandFor(projects::Project project, std::int64
 void RunController::launch(engine::StartRun command)
 {
     command.runFolder = command.projectDirectory / projects::kRunsFolder;
+    command.waitsForDisk = true;
     m_progress = {};
     m_progress.steps = command.project.training.steps;
     m_project = command.projectDirectory;

@@ -115,6 +115,8 @@ signals:
     void ended(const residua::engine::RunEnded& event);
     /// The document was given a place of its own so that it could be run.
     void savedTo(const QString& folder);
+    /// The run pauses because it cannot be written; run() tries once more, stop() ends it.
+    void heldUp(const residua::engine::RunPaused& event);
     /// What was asked for cannot be done; `reason` says why.
     void refused(const QString& reason);
 

@@ -328,7 +328,7 @@ void MainWindow::arrangeOnce()
 void MainWindow::closeEvent(QCloseEvent* event)
 {
     m_memory->keepLayout();
-    event->setAccepted(m_saveCommands->mayClose());
+    event->setAccepted(m_trainingCommands->mayClose() && m_saveCommands->mayClose());
 }
 
 void MainWindow::about()

@@ -41,6 +41,7 @@ struct StartRun {
     std::int64_t pauseAfter = 0; ///< pauses after so many steps (Step on a fresh run); 0: never
     /// The member of a sweep that this run trains; nothing for another run. The run of a member is named project.name.
     std::optional<projects::Membership> membership = std::nullopt;
+    bool waitsForDisk = false; ///< if the run cannot be written, it pauses instead of failing (RunPaused::error)
 };
 /// Goes on from the last checkpoint, or that of `step`; from 0 before the first. What is recorded beyond is dropped.
 struct ResumeRun {
@@ -51,6 +52,7 @@ struct ResumeRun {
     std::string device = "cpu";
     std::optional<std::int64_t> step;
     std::optional<std::int64_t> steps; ///< a new total of steps
+    bool waitsForDisk = false;         ///< as in StartRun
 };
 struct Pause {
     RunId run{};
@@ -243,6 +245,9 @@ struct CheckpointWritten {
 struct RunPaused {
     RunId run{};
     std::int64_t step = 0;
+    /// Why its checkpoint or its record cannot be written; empty if a pause was asked for. Continue and Step try once
+    /// more; Stop ends the run as Failed, with what was written before.
+    Error error;
 };
 struct RunContinued {
     RunId run{};

@@ -106,6 +106,7 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::start(const StartRun& command, con
     std::unique_ptr<ActiveRun> run(
         new ActiveRun(command.run, std::move(*trainer), std::move(*writer), command.device, sink));
     run->m_pauseAt = command.pauseAfter;
+    run->m_waitsForDisk = command.waitsForDisk;
     run->guarded([&] { run->announce(); });
     run->guarded([&] { run->m_loop.observe(); });
     return run;
@@ -154,12 +155,13 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::resume(const ResumeRun& command, c
     writer->setSource(opened->projectDirectory, opened->data);
     std::unique_ptr<ActiveRun> run(
         new ActiveRun(command.run, std::move(*trainer), std::move(*writer), command.device, sink));
+    run->m_waitsForDisk = command.waitsForDisk;
     run->goOnFrom(*opened, again ? std::nullopt : std::optional(done));
     if (onlyNote || opened->info.status == RunStatus::Failed) { // perhaps in what was due after its last step
         run->guarded([&] { run->makeUp(done); });
     }
     if (onlyNote) {
-        run->guarded([&] { run->finish(RunStatus::Finished); });
+        run->guarded([&] { run->finish({.status = RunStatus::Finished}); });
     }
     return run;
 }
@@ -270,7 +272,8 @@ void ActiveRun::advance()
 {
     guarded([this] {
         StepOutcome outcome = m_loop.advance();
-        if (const Status sound = outcome.found ? publish(std::move(*outcome.found)) : Done{}; !sound) {
+        const Status sound = outcome.found ? publish(std::move(*outcome.found)) : Done{};
+        if (m_diverged) {
             fail(sound.error());
             return;
         }
@@ -279,11 +282,11 @@ void ActiveRun::advance()
             return;
         }
         if (outcome.due.last) {
-            finish(RunStatus::Finished);
+            finish({.status = RunStatus::Finished});
             return;
         }
-        if (const Status written = outcome.due.checkpoint ? writeCheckpoint() : Done{}; !written) {
-            fail(written.error());
+        if (const Status written = outcome.due.checkpoint ? writeCheckpoint() : sound; !written) {
+            holdUp(written.error());
             return;
         }
         if (stopWhereAsked(); m_state == State::Ended) {
@@ -296,7 +299,7 @@ void ActiveRun::advance()
         const auto interval = trainer().device().is_cpu() ? kPublishOnCpu : kPublishOnGpu;
         const bool due = Clock::now() - m_published >= interval;
         if (const Status published = due ? publish(m_loop.read()) : Done{}; !published) {
-            fail(published.error());
+            holdUp(published.error());
         }
     });
 }
@@ -325,6 +328,7 @@ Status ActiveRun::publish(Findings found)
         m_sink(Notice{m_id, slow});
     }
     if (diverged) {
+        m_diverged = true;
         return divergence(*diverged, trainer().project().training, m_checkpointStep);
     }
     const Status written = m_recorder.flushIfDue();
@@ -359,28 +363,59 @@ Status ActiveRun::writeCheckpoint()
 void ActiveRun::enterPause()
 {
     if (const Status published = publish(m_loop.read()); !published) {
-        fail(published.error());
+        holdUp(published.error());
         return;
     }
     m_state = State::Paused;
     m_pauseAt = 0;
     m_recorder.event(trainer().stepsDone(), RunEventKind::Paused, "");
     if (const Status written = m_recorder.flush(RunStatus::Paused); !written) {
-        fail(written.error());
+        holdUp(written.error());
         return;
     }
-    m_sink(RunPaused{m_id, trainer().stepsDone()});
+    m_sink(RunPaused{m_id, trainer().stepsDone(), {}});
+}
+
+void ActiveRun::holdUp(const Error& error, std::optional<Ending> ending)
+{
+    if (!m_waitsForDisk || m_diverged) {
+        fail(error);
+        return;
+    }
+    m_state = State::Paused;
+    m_pauseAt = 0;
+    const bool isFirst = !m_unwritten;
+    m_unwritten = Unwritten{error, std::move(ending)};
+    if (isFirst) {
+        m_recorder.event(trainer().stepsDone(), RunEventKind::Paused, error.text());
+        (void)m_recorder.flush(RunStatus::Paused); // what of the record can be written; else it waits in memory
+    }
+    m_sink(RunPaused{m_id, trainer().stepsDone(), error});
+}
+
+bool ActiveRun::isWrittenNow()
+{
+    if (m_unwritten->ending) {
+        finish(Ending(*m_unwritten->ending));
+        return false;
+    }
+    if (const Status written = writeCheckpoint(); !written) {
+        holdUp(written.error());
+        return false;
+    }
+    m_unwritten.reset();
+    return true;
 }
 
 void ActiveRun::leavePause()
 {
-    if (m_state != State::Paused) {
+    if (m_state != State::Paused || (m_unwritten && !isWrittenNow())) {
         return;
     }
     m_state = State::Running;
     m_recorder.event(trainer().stepsDone(), RunEventKind::Continued, "");
     if (const Status written = m_recorder.flush(RunStatus::Running); !written) {
-        fail(written.error());
+        holdUp(written.error());
         return;
     }
     m_sink(RunContinued{m_id});
@@ -413,7 +448,7 @@ void ActiveRun::goOnFor(std::int64_t steps)
 
 void ActiveRun::stop()
 {
-    guarded([this] { finish(RunStatus::Stopped); });
+    guarded([this] { m_unwritten ? fail(m_unwritten->error) : finish({.status = RunStatus::Stopped}); });
 }
 
 void ActiveRun::heedRequests()
@@ -429,7 +464,8 @@ void ActiveRun::stopWhereAsked()
 {
     if (m_stopAt && trainer().stepsDone() >= *m_stopAt) {
         m_sink(Notice{m_id, "another process asked for the end of this run"});
-        finish(RunStatus::Stopped, "asked for by another process");
+        m_unwritten ? fail(m_unwritten->error)
+                    : finish({.status = RunStatus::Stopped, .text = "asked for by another process"});
     }
 }
 
@@ -437,27 +473,30 @@ void ActiveRun::checkpoint()
 {
     guarded([this] {
         if (const Status written = writeCheckpoint(); !written) {
-            fail(written.error());
+            holdUp(written.error());
         }
     });
 }
 
-void ActiveRun::finish(RunStatus status, const std::string& text)
+void ActiveRun::finish(Ending ending)
 {
     if (const Status written = writeCheckpoint(); !written) {
-        fail(written.error());
+        holdUp(written.error(), std::move(ending));
         return;
     }
-    m_recorder.event(trainer().stepsDone(),
-                     status == RunStatus::Finished ? RunEventKind::Finished : RunEventKind::Stopped, text);
+    if (!std::exchange(ending.isNoted, true)) {
+        m_recorder.event(trainer().stepsDone(),
+                         ending.status == RunStatus::Finished ? RunEventKind::Finished : RunEventKind::Stopped,
+                         ending.text);
+    }
     clearStopRequest(m_recorder.directory());
-    if (const Status written = m_recorder.flush(status); !written) {
-        fail(written.error());
+    if (const Status written = m_recorder.flush(ending.status); !written) {
+        holdUp(written.error(), std::move(ending));
         return;
     }
     tellNotes();
     m_state = State::Ended;
-    m_sink(RunEnded{m_id, status, trainer().stepsDone(), {}});
+    m_sink(RunEnded{m_id, ending.status, trainer().stepsDone(), {}});
 }
 
 void ActiveRun::failKept(const Error& error)

@@ -52,6 +52,18 @@ private:
 
     ActiveRun(RunId id, std::unique_ptr<Trainer> trainer, RunWriter writer, std::string device, const EventSink& sink);
 
+    /// How a run ends after a checkpoint: Finished or Stopped, with what its history says of it.
+    struct Ending {
+        RunStatus status{};
+        std::string text = {};
+        bool isNoted = false; ///< in the history
+    };
+    /// What could not be written, and how the run was to end, if it was.
+    struct Unwritten {
+        Error error;
+        std::optional<Ending> ending;
+    };
+
     /// What a run that is resumed begins with; without a checkpoint it begins again.
     void goOnFrom(const OpenedRun& opened, std::optional<std::int64_t> checkpoint);
     /// Does what was due after the step that the run goes on from and that the record lacks.
@@ -61,13 +73,16 @@ private:
     void tellNotes();
     /// Runs `work`, unless the run has ended; what it throws ends the run.
     void guarded(const std::function<void()>& work);
-    /// Tells and records what was found. An error where the run has diverged.
+    /// Tells and records what was found. An error where the run has diverged, or its record cannot be written.
     [[nodiscard]] Status publish(Findings found);
     [[nodiscard]] Status writeCheckpoint();
     void enterPause();
     void leavePause();
-    /// Ends after a checkpoint: Finished or Stopped, with what its history says of it.
-    void finish(RunStatus status, const std::string& text = {});
+    /// Pauses, if the run waits for the disk, until what could not be written can be; else ends as Failed.
+    void holdUp(const Error& error, std::optional<Ending> ending = std::nullopt);
+    /// Tries once more to write what held the run up. False: it is held up again, or has ended.
+    [[nodiscard]] bool isWrittenNow();
+    void finish(Ending ending);
     void stopWhereAsked();
     /// Ends as Failed after a checkpoint: the weights are sound, what they were to learn from next is not. Where it
     /// cannot be written either, both are told. None is written of a network that has grown and done no step since.
@@ -85,6 +100,9 @@ private:
     /// The calls of slow kernels before the run; nullopt once they were told of.
     std::optional<std::uint64_t> m_slowCalls;
     State m_state = State::Running;
+    bool m_waitsForDisk = false;
+    bool m_diverged = false;
+    std::optional<Unwritten> m_unwritten; ///< while the run is held up
     Clock::time_point m_published{};
     Clock::time_point m_heeded{};
     std::optional<std::int64_t> m_stopAt; ///< asked for by another process

@@ -4,6 +4,7 @@
 
 #include "engine/files/safetensors.h"
 #include "engine/init/fit_cache.h"
+#include "tests/support/full_disk.h"
 #include "tests/support/test_program.h"
 
 #include <ATen/Parallel.h>
@@ -12,10 +13,7 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
-#include <sys/resource.h>
-
 #include <chrono>
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -26,24 +24,6 @@ using namespace residua::tests;
 namespace fs = std::filesystem;
 
 namespace {
-
-/// No file grows above so many bytes while it lives, as on a disk that is full.
-class FullDisk {
-public:
-    explicit FullDisk(rlim_t bytes)
-    {
-        std::signal(SIGXFSZ, SIG_IGN);
-        ::getrlimit(RLIMIT_FSIZE, &m_old);
-        const rlimit limit{bytes, m_old.rlim_max};
-        ::setrlimit(RLIMIT_FSIZE, &limit);
-    }
-    ~FullDisk() { ::setrlimit(RLIMIT_FSIZE, &m_old); }
-    FullDisk(const FullDisk&) = delete;
-    FullDisk& operator=(const FullDisk&) = delete;
-
-private:
-    rlimit m_old{};
-};
 
 engine::LowRankProblem problemOf(double weight)
 {

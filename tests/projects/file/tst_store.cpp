@@ -3,6 +3,7 @@
 #include "projects/file/store.h"
 
 #include "projects/file/json.h"
+#include "tests/support/full_disk.h"
 #include "tests/support/random_document.h"
 #include "tests/support/test_program.h"
 #include "tests/support/text.h"
@@ -10,7 +11,6 @@
 #include <QtTest>
 
 #include <chrono>
-#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <future>
@@ -18,7 +18,6 @@
 #include <string>
 
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -38,29 +37,6 @@ Document sample(std::uint32_t seed)
 {
     return tests::RandomDocument(seed).document();
 }
-
-/// While it lives, no file may grow beyond `bytes`: writes fail as on a full disk.
-class FullDisk {
-public:
-    explicit FullDisk(rlim_t bytes)
-    {
-        ::getrlimit(RLIMIT_FSIZE, &m_old);
-        const rlimit limit{bytes, m_old.rlim_max};
-        ::setrlimit(RLIMIT_FSIZE, &limit);
-        m_handler = std::signal(SIGXFSZ, SIG_IGN);
-    }
-    ~FullDisk()
-    {
-        ::setrlimit(RLIMIT_FSIZE, &m_old);
-        std::signal(SIGXFSZ, m_handler);
-    }
-    FullDisk(const FullDisk&) = delete;
-    FullDisk& operator=(const FullDisk&) = delete;
-
-private:
-    rlimit m_old{};
-    void (*m_handler)(int) = nullptr;
-};
 
 /// What a reader gets that closes the file after so many bytes.
 std::string readUpTo(const fs::path& path, std::size_t most)
@@ -173,7 +149,7 @@ private slots:
         QVERIFY(saveProject(m_dir, first).ok());
         Status saved = Done{};
         {
-            const FullDisk full(100);
+            const tests::FullDisk full(100);
             saved = saveProject(m_dir, sample(2));
         }
         QVERIFY(!saved.ok());

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the window asks while a run is under way: before it closes, and where the disk is full.
+#include "app/actions/training_commands.h"
+#include "app/workspace/banner.h"
+#include "tests/app/runs/runs_harness.h"
+#include "tests/support/full_disk.h"
+#include "tests/support/test_program.h"
+
+#include <QPushButton>
+#include <QSignalSpy>
+
+using namespace residua;
+using namespace residua::app;
+
+class TestRunUnderWay : public RunsHarness {
+    Q_OBJECT
+
+private slots:
+    void init() { openWindowOn(quickExample()); }
+
+    void cleanup() { m_window.reset(); }
+
+    /// One that has only begun is not asked about, and the answer counts.
+    void aLongRunIsAskedAboutBeforeTheWindowCloses()
+    {
+        m_window->runs().runSteps(3);
+        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().phase(), RunPhase::Paused, kPatience);
+        TrainingCommands& training = m_window->trainingCommands();
+        QVERIFY(training.mayClose());
+        QVERIFY(!training.mayClose(std::chrono::milliseconds(0)));
+        auto* banner = m_window->findChild<Banner*>();
+        QVERIFY2(banner->text().contains("step 3 of 8"), qPrintable(banner->text()));
+        const auto choices = banner->findChildren<QPushButton*>();
+        QTest::mouseClick(choices.at(1), Qt::LeftButton); // stay
+        QVERIFY(banner->text().isEmpty() && m_window->isVisible());
+        QVERIFY(!training.mayClose(std::chrono::milliseconds(0)));
+        QTest::mouseClick(banner->findChildren<QPushButton*>().first(), Qt::LeftButton);
+        QVERIFY(!m_window->isVisible());
+    }
+
+    /// A run that cannot be written waits for the disk, and the banner has the way on.
+    void aFullDiskPausesTheRun()
+    {
+        m_window->runs().runSteps(1);
+        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().phase(), RunPhase::Paused, kPatience);
+        auto* banner = m_window->findChild<Banner*>();
+        QSignalSpy ended(&m_window->runs(), &RunController::ended);
+        {
+            const tests::FullDisk full(1);
+            m_window->actions().run.run->trigger();
+            QTRY_VERIFY_WITH_TIMEOUT(banner->text().contains("cannot be written"), kPatience);
+            QCOMPARE(m_window->runs().phase(), RunPhase::Paused);
+        }
+        QTest::mouseClick(banner->findChildren<QPushButton*>().first(), Qt::LeftButton); // go on
+        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        QVERIFY(ended.first().first().value<engine::RunEnded>().status == engine::RunStatus::Finished);
+        QVERIFY(banner->text().isEmpty());
+    }
+};
+
+RESIDUA_TEST_IN(QApplication, TestRunUnderWay)
+#include "tst_run_under_way.moc"
