@@ -41,6 +41,7 @@ set(RESIDUA_FAMILY_HEADERS
   "eigen=^Eigen/"
   "nlohmann=^nlohmann/"
   "archive=^archive(_entry)?[.]h$"
+  "zstd=^zstd(_errors)?[.]h$"
   "arrow=^(arrow|parquet)/"
   "torch=^(torch|ATen|c10|caffe2)/"
   "sqlite=^sqlite3(ext)?[.]h$"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The packages that are not ours, each behind one imported target:
 #   Qt6::*  residua::qcustomplot  residua::imgui  OpenGL::GL  nlohmann_json::nlohmann_json
-#   Eigen3::Eigen  SQLite::SQLite3  residua::archive  residua::sentencepiece  residua::icu  residua::pcre2
+#   Eigen3::Eigen  SQLite::SQLite3  residua::archive  residua::zstd  residua::sentencepiece  residua::icu  residua::pcre2
 #   residua::torch  Threads::Threads, and residua::arrow where Arrow is there
 
 find_package(Threads REQUIRED)
@@ -23,6 +23,7 @@ pkg_check_modules(ResiduaSentencePiece REQUIRED IMPORTED_TARGET sentencepiece)
 pkg_check_modules(ResiduaIcu REQUIRED IMPORTED_TARGET icu-uc)
 pkg_check_modules(ResiduaPcre2 REQUIRED IMPORTED_TARGET libpcre2-8)
 pkg_check_modules(ResiduaArchive REQUIRED IMPORTED_TARGET libarchive)
+pkg_check_modules(ResiduaZstd REQUIRED IMPORTED_TARGET libzstd)
 find_package(ResiduaTorch REQUIRED)
 find_package(ResiduaArrow)
 
@@ -38,6 +39,7 @@ else()
   residua_external_alias(qcustomplot QCustomPlotQt6)
 endif()
 residua_external_alias(archive PkgConfig::ResiduaArchive)
+residua_external_alias(zstd PkgConfig::ResiduaZstd)
 residua_external_alias(imgui PkgConfig::ResiduaImgui)
 residua_external_alias(sentencepiece PkgConfig::ResiduaSentencePiece)
 residua_external_alias(icu PkgConfig::ResiduaIcu)

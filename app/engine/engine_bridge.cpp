@@ -218,6 +218,7 @@ void EngineBridge::dispatch(const engine::Event& event)
                    },
                    // What the window does not follow, or did not ask for.
                    [](const engine::ExportProgress&) {},
+                   [](const engine::FactoriseProgress&) {},
                    [](const engine::EvaluationReady&) {},
                    [](const engine::StabilityReady&) {},
                },

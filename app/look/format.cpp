@@ -2,6 +2,7 @@
 #include "app/look/format.h"
 
 #include "projects/base/text.h"
+#include "projects/model/data_endings.h"
 
 #include <QCoreApplication>
 #include <QLocale>
@@ -82,7 +83,11 @@ QString fileFilter(const QString& title, std::span<const std::string_view> endin
 {
     QStringList patterns;
     for (const std::string_view end : endings) {
-        patterns << QLatin1Char('*') + QString::fromUtf8(end.data(), static_cast<qsizetype>(end.size()));
+        const QString name = QLatin1Char('*') + QString::fromUtf8(end.data(), static_cast<qsizetype>(end.size()));
+        patterns << name;
+        for (const std::string_view compressed : projects::kCompressedEndings) {
+            patterns << name + QString::fromUtf8(compressed.data(), static_cast<qsizetype>(compressed.size()));
+        }
     }
     return QStringLiteral("%1 (%2);;%3 (*)")
         .arg(title, patterns.join(QLatin1Char(' ')), QCoreApplication::translate("FileFilter", "Any file"));

@@ -32,7 +32,8 @@ namespace residua::app {
 [[nodiscard]] QString formatWhole(std::int64_t value);
 /// What is counted of the data: "token" or "sample".
 [[nodiscard]] QString formatUnit(const projects::DataSource& data);
-/// The filters of a file dialog, "Texts (*.txt *.md);;Any file (*)": files with one of these endings, or all.
+/// The filters of a file dialog, "Texts (*.txt *.md);;Any file (*)": files with one of these endings, compressed or
+/// not, or all.
 [[nodiscard]] QString fileFilter(const QString& title, std::span<const std::string_view> endings);
 /// The plural of what is counted: "tokens" or "samples".
 [[nodiscard]] QString formatUnits(projects::Unit unit);

@@ -4,6 +4,7 @@
 #include "app/report/bound_figures.h"
 #include "app/report/html_text.h"
 #include "app/report/loss_figures.h"
+#include "app/report/page_paths.h"
 #include "app/report/page_style.h"
 #include "app/report/svg_plot.h"
 #include "engine/results/gap_summary.h"
@@ -62,12 +63,12 @@ Folder readRuns(const std::filesystem::path& folder)
         const auto reader = engine::RunReader::open(directory);
         const auto project = reader ? reader->project() : Result<projects::Project>(reader.error());
         if (!project) {
-            faults.push_back(directory.filename().string() + ": " + project.error().text());
+            faults.push_back(directory.filename().string() + ": " + withoutPlaces(project.error().text(), directory));
             continue;
         }
         ComparedRun run{directory.filename().string(),
                         listed,
-                        *project,
+                        withoutPlaces(*project),
                         reader->metric(engine::metric::kLoss),
                         reader->metric(engine::metric::kValidationLoss),
                         reader->metric(engine::metric::kSeconds)};
@@ -78,7 +79,7 @@ Folder readRuns(const std::filesystem::path& folder)
             run.info.loss = std::numeric_limits<double>::quiet_NaN(); // it has no step yet
         }
         for (const Error& fault : reader->faults()) {
-            faults.push_back(run.label + ": " + fault.text());
+            faults.push_back(run.label + ": " + withoutPlaces(fault.text(), directory));
         }
         if (const auto cost = projects::costOf(*project)) {
             run.parameters = cost->total.parameters;

@@ -6,6 +6,7 @@
 #include "app/report/html_heatmap.h"
 #include "app/report/html_text.h"
 #include "app/report/loss_figures.h"
+#include "app/report/page_paths.h"
 #include "app/report/page_style.h"
 #include "app/report/row_figures.h"
 #include "app/report/svg_plot.h"
@@ -156,7 +157,7 @@ std::string RunPage::head() const
         << escapeHtml(engine::textOf(m_info.status)) << " at step " << m_info.step << " of " << m_info.steps << " · "
         << escapeHtml(m_info.device) << " · " << escapeHtml(m_info.created) << "</p>";
     if (!m_info.message.empty()) {
-        out << "<p class='panel'>" << escapeHtml(m_info.message) << "</p>";
+        out << "<p class='panel'>" << escapeHtml(withoutPlaces(m_info.message, m_info.directory)) << "</p>";
     }
     if (!m_project.description.empty()) {
         out << "<p>" << escapeHtml(m_project.description) << "</p>";
@@ -169,7 +170,7 @@ std::string RunPage::faults() const
 {
     std::vector<std::string> all = m_leftOut;
     for (const Error& fault : m_run.faults()) {
-        all.push_back(fault.text());
+        all.push_back(withoutPlaces(fault.text(), m_info.directory));
     }
     return faultList(all);
 }
@@ -453,7 +454,7 @@ Result<std::string> reportHtml(const RunReader& run)
     if (!project) {
         return project.error();
     }
-    return RunPage(run, std::move(*info), std::move(*project)).html();
+    return RunPage(run, std::move(*info), withoutPlaces(std::move(*project))).html();
 }
 
 Status writeReport(const std::filesystem::path& runDirectory, const std::filesystem::path& path)

@@ -50,6 +50,10 @@ QString amountText(const engine::DataSummary& data, const projects::NewProject& 
     const double fed = static_cast<double>(project.steps) * static_cast<double>(project.batch) *
                        static_cast<double>(data.examples.units(1, project.sequenceLength));
     QStringList lines;
+    for (const engine::DataReading& reading : data.readings) {
+        lines << DataPreviewText::tr("%1: %2").arg(QString::fromStdString(reading.path).section(QLatin1Char('/'), -1),
+                                                   QString::fromStdString(reading.files));
+    }
     lines << DataPreviewText::tr("%1 %2 to train on, %3 for validation")
                  .arg(formatWhole(data.train), unit, formatWhole(data.validation));
     for (const engine::DataPartSummary& part : data.parts) {
@@ -64,6 +68,9 @@ QString amountText(const engine::DataSummary& data, const projects::NewProject& 
     lines << DataPreviewText::tr("%1 %2 fed: %3 epochs")
                  .arg(formatCount(fed), unit,
                       formatCount(fed / static_cast<double>(std::max<std::int64_t>(data.train, 1))));
+    for (const std::string& note : data.notes) {
+        lines << QString::fromStdString(note);
+    }
     return lines.join(QLatin1Char('\n'));
 }
 

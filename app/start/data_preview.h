@@ -10,7 +10,7 @@ namespace residua::app {
 
 /// The beginning of what training is fed: a text and its tokens, or a sample's numbers.
 [[nodiscard]] QString previewText(const engine::DataPreview& preview);
-/// How much data there is, and how often the new project's training goes through it.
+/// How the files are read, how much data there is, how often the new project's training goes through it, and the notes.
 [[nodiscard]] QString amountText(const engine::DataSummary& data, const projects::NewProject& project);
 
 } // namespace residua::app

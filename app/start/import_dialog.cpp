@@ -110,7 +110,9 @@ void ImportDialog::connectEngine()
         if (asks(event.tag)) {
             end(m_givenUp ? tr("The import was given up; nothing of it is left.")
                           : QString::fromStdString(event.error.text()));
-            showDetails(event.details);
+            std::vector<std::string> lines = event.notes;
+            lines.insert(lines.end(), event.details.begin(), event.details.end());
+            showDetails(lines);
         }
     });
 }
@@ -137,7 +139,7 @@ QFormLayout* ImportDialog::makeForm()
     m_name->setObjectName(QStringLiteral("importName"));
     m_data->setObjectName(QStringLiteral("importData"));
     m_data->setPlaceholderText(
-        tr("A text or .jsonl, also .gz and .zst, a .parquet, a .bin, or a folder of such; may be left empty"));
+        tr("A text or JSON Lines, also compressed, a Parquet file, a .bin, or a folder of such; may be left empty"));
     auto* browseModels = new QPushButton(tr("Browse…"), this);
     browseModels->setAccessibleName(tr("Browse for the model's folder"));
     auto* browseTensors = new QPushButton(tr("File…"), this);

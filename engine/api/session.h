@@ -315,6 +315,11 @@ struct ImportProgress {
     QueryTag tag{};
     double share = 0; ///< of reading the weights and writing the checkpoint
 };
+/// How far a factorisation is with fitting the weights to the data.
+struct FactoriseProgress {
+    QueryTag tag{};
+    double share = 0;
+};
 /// How far an export is with writing the weights. Some thirty times a second at most.
 struct ExportProgress {
     QueryTag tag{};
@@ -342,6 +347,7 @@ struct LoadWeightsReady {
     };
     std::vector<Row> rows;           ///< in the network's order
     std::vector<std::string> unused; ///< tensors of the file that are left over and say something
+    std::vector<std::string> notes;
 };
 struct ExportReady {
     QueryTag tag{};
@@ -386,12 +392,13 @@ struct QueryFailed {
     Error error;
     /// All that is wrong, a line each, where `error` can name only the first: the tensors of an import that do not fit.
     std::vector<std::string> details = {};
+    std::vector<std::string> notes = {}; ///< what a person should know, as far as the work came
 };
 
 using Event = std::variant<RunStarted, Progress, CheckpointWritten, RunPaused, RunContinued, RunEnded, Notice,
-                           DevicesListed, SampleReady, EvaluationReady, RetrofitReady, FactoriseReady, ImportProgress,
-                           ImportReady, LoadWeightsReady, ExportProgress, ExportReady, StabilityReady, GapProgress,
-                           GapReady, TokeniserProgressed, TokeniserReady, QueryFailed>;
+                           DevicesListed, SampleReady, EvaluationReady, RetrofitReady, FactoriseProgress,
+                           FactoriseReady, ImportProgress, ImportReady, LoadWeightsReady, ExportProgress, ExportReady,
+                           StabilityReady, GapProgress, GapReady, TokeniserProgressed, TokeniserReady, QueryFailed>;
 
 /// Receives events on the engine's thread; must return quickly and never call back into the session's destructor.
 using EventSink = std::function<void(Event)>;

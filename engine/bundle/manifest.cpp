@@ -2,6 +2,7 @@
 #include "engine/bundle/manifest.h"
 
 #include "engine/bundle/project_identity.h"
+#include "engine/files/identity.h"
 #include "engine/files/json_record.h"
 #include "projects/base/utf8.h"
 #include "projects/file/store.h"
@@ -129,6 +130,29 @@ Status checkRuns(const std::string& place, const std::vector<std::string>& runs)
     return Done{};
 }
 
+bool isBelow(const std::string& path, const std::string& folder)
+{
+    return path == folder || (path.starts_with(folder) && path[folder.size()] == '/');
+}
+
+/// Nothing but what a project has: its document and identity, and what lies in its runs and data.
+Status checkBelonging(const std::string& place, const BundleContents& contents)
+{
+    for (const BundledFile& file : contents.files) {
+        const std::string& path = file.path;
+        const bool document = path == projects::kProjectFile || path == projects::kLayoutFile || path == kIdentityFile;
+        const auto holds = [&](const std::string& folder) { return isBelow(path, folder); };
+        const bool data = std::ranges::any_of(contents.data, [&](const BundledPart& part) {
+            const fs::path name = fs::path(part.name).lexically_normal();
+            return part.inside && holds((name.has_filename() ? name : name.parent_path()).generic_string());
+        });
+        if (!document && (isHidden(path) || !(data || std::ranges::any_of(contents.runs, holds)))) {
+            return Error{place, "holds " + shown(path) + ", which is no file of a project, its runs or its data"};
+        }
+    }
+    return Done{};
+}
+
 Status checkPaths(const std::string& place, const BundleContents& contents)
 {
     std::int64_t total = 0;
@@ -152,7 +176,7 @@ Status checkPaths(const std::string& place, const BundleContents& contents)
         return apart;
     }
     const Status named = checkBundledPath(place, contents.folder);
-    if (!named || contents.folder.find('/') != std::string::npos) {
+    if (!named || contents.folder.find('/') != std::string::npos || isHidden(contents.folder)) {
         return Error{place, "names its folder " + shown(contents.folder) + ", expected a single plain name"};
     }
     for (const BundledPart& part : contents.data) {
@@ -167,10 +191,16 @@ Status checkPaths(const std::string& place, const BundleContents& contents)
     if (!contents.identity.empty() && !isIdentity(contents.identity)) {
         return Error{place, "its identity is " + shown(contents.identity) + ", expected 32 hexadecimal digits"};
     }
-    return checkDistinct(place, contents.files);
+    const Status distinct = checkDistinct(place, contents.files);
+    return distinct ? checkBelonging(place, contents) : distinct;
 }
 
 } // namespace
+
+bool isHidden(const std::string& path)
+{
+    return path.starts_with('.') || path.find("/.") != std::string::npos;
+}
 
 std::string printable(const std::string& text)
 {

@@ -12,7 +12,7 @@
 #include "engine/runs/run_files.h"
 #include "engine/runs/run_writer.h"
 #include "engine/runs/stop_request.h"
-#include "engine/text/text_files.h"
+#include "engine/text/data_files.h"
 #include "projects/base/whole_file.h"
 #include "projects/file/json.h"
 #include "projects/file/store.h"
@@ -42,6 +42,16 @@ bool isOfAProcess(const std::string& name)
 {
     return name == kLockFile || name == kStopFile || name.ends_with("-shm") || name.starts_with('.') ||
            name.find(kTemporaryMark) != std::string::npos;
+}
+
+/// The text with names below `folder` in the place of their whole paths.
+std::string withoutPath(std::string text, const fs::path& folder)
+{
+    const std::string path = folder.string() + "/";
+    for (std::size_t at = text.find(path); at != std::string::npos; at = text.find(path, at)) {
+        text.erase(at, path.size());
+    }
+    return text;
 }
 
 class Lister {
@@ -91,7 +101,8 @@ private:
         }
         m_list.contents.project = printable(project->name);
         m_list.contents.folder = directory.filename().string();
-        if (m_list.contents.folder.empty() || !checkBundledPath("", m_list.contents.folder)) {
+        if (m_list.contents.folder.empty() || isHidden(m_list.contents.folder) ||
+            !checkBundledPath("", m_list.contents.folder)) {
             m_list.contents.folder = "project";
         }
         std::map<std::string, std::string> renamed;
@@ -183,7 +194,8 @@ private:
     {
         const fs::path model = withoutSlash(m_list.project / *path.path);
         const auto within = placeBelow(m_list.project, model);
-        const fs::path folder = within ? fs::path(*within).parent_path() : fs::path(placeOf(model.parent_path()));
+        const fs::path folder =
+            within && !isHidden(*within) ? fs::path(*within).parent_path() : fs::path(placeOf(model.parent_path()));
         for (const std::string& before : namesOf(path, m_list.project)) {
             const fs::path source = m_list.project / before;
             const std::string place = (folder / source.filename()).generic_string();
@@ -215,14 +227,16 @@ private:
     std::string placeOf(const fs::path& path)
     {
         const fs::path source = withoutSlash(m_list.project / path);
-        if (const auto within = placeBelow(m_list.project, source)) {
+        const auto within = placeBelow(m_list.project, source);
+        if (within && !isHidden(*within)) {
             return *within;
         }
         const auto known = m_places.find(source);
         if (known != m_places.end()) {
             return known->second;
         }
-        const std::string name = source.has_filename() ? source.filename().string() : kDataFolder;
+        std::string name = source.has_filename() ? source.filename().string() : kDataFolder;
+        name.erase(0, name.find_first_not_of('.')); // an unpacked project has no hidden files
         std::string place = std::string(kDataFolder) + "/" + name;
         std::error_code ignored;
         for (int number = 2; m_taken.contains(place) || fs::exists(m_list.project / place, ignored); ++number) {
@@ -297,6 +311,11 @@ private:
     void addRunFile(const std::string& place, RunFile file, const std::map<std::string, std::string>& renamed)
     {
         file.projectDirectory = wayUp(place);
+        // Where the bundle has its parent, or else by its name alone; and no more than names below the project.
+        const auto parent = placeBelow(m_list.project / projects::kRunsFolder, file.info.parent);
+        file.info.parent = parent ? (fs::path(projects::kRunsFolder) / *parent).lexically_relative(place).string()
+                                  : fs::path(file.info.parent).filename().string();
+        file.info.message = withoutPath(std::move(file.info.message), m_list.project);
         for (std::size_t i = 0; file.data && i < file.data->size(); ++i) {
             std::string& name = (*file.data)[i].name;
             if (const auto other = renamed.find(name); other != renamed.end()) {

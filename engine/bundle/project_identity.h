@@ -16,6 +16,5 @@ inline constexpr const char* kIdentityFile = ".residua-identity";
 [[nodiscard]] std::string identityOf(const std::filesystem::path& directory);
 /// The same; drawn and kept where it has none. An error where it cannot be kept.
 [[nodiscard]] Result<std::string> ensureIdentity(const std::filesystem::path& directory);
-[[nodiscard]] bool isIdentity(const std::string& text);
 
 } // namespace residua::engine

@@ -9,56 +9,20 @@
 #include "engine/data/fingerprint.h"
 #include "engine/results/run_reader.h"
 #include "engine/runs/run_files.h"
+#include "projects/base/scratch_folder.h"
 #include "projects/file/store.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdint>
 #include <deque>
 #include <string>
 #include <system_error>
 #include <utility>
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 namespace residua::engine {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A folder that is removed with all that is in it, unless it was moved away.
-class TemporaryFolder {
-public:
-    static Result<TemporaryFolder> beside(const fs::path& place)
-    {
-        // Not by mkdtemp, whose folder is closed to others whatever the umask says.
-        const std::string name = "." + place.filename().string() + ".unpack-" + std::to_string(::getpid()) + "-";
-        for (int number = 0;; ++number) {
-            const fs::path path = place.parent_path() / (name + std::to_string(number));
-            if (::mkdir(path.c_str(), 0777) == 0) {
-                return TemporaryFolder(path);
-            }
-            if (errno != EEXIST) {
-                return systemError(place.parent_path(), "cannot be written", errno);
-            }
-        }
-    }
-    TemporaryFolder(TemporaryFolder&& other) noexcept : m_path(std::exchange(other.m_path, {})) {}
-    TemporaryFolder& operator=(TemporaryFolder&&) = delete;
-    ~TemporaryFolder()
-    {
-        if (!m_path.empty()) {
-            std::error_code ignored;
-            fs::remove_all(m_path, ignored);
-        }
-    }
-    [[nodiscard]] const fs::path& path() const { return m_path; }
-
-private:
-    explicit TemporaryFolder(fs::path path) : m_path(std::move(path)) {}
-    fs::path m_path;
-};
 
 Result<fs::path> placeFor(const BundleContents& contents, const fs::path& folder)
 {
@@ -218,7 +182,7 @@ Result<UnpackedBundle> unpack(const fs::path& file, const fs::path& folder, cons
     std::error_code code;
     // Where runs/ is a link to another disk, on that disk.
     const fs::path neighbour = *joined ? fs::weakly_canonical(*target / projects::kRunsFolder, code) : *target;
-    const auto temporary = TemporaryFolder::beside(code ? *target : neighbour);
+    const auto temporary = ScratchFolder::beside(code ? *target : neighbour);
     if (!temporary) {
         return temporary.error();
     }

@@ -3,10 +3,16 @@
 
 #include "engine/codec/text_codec.h"
 #include "engine/data/dataset.h"
+#include "engine/data/fingerprint.h"
 #include "engine/data/mixture.h"
 #include "engine/host/failure.h"
-#include "engine/text/text_files.h"
-#include "projects/model/data_endings.h"
+#include "engine/runs/run_files.h"
+#include "engine/text/data_files.h"
+#include "projects/base/overloaded.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace residua::engine {
 namespace {
@@ -22,6 +28,7 @@ DataSummary summaryOf(const DataOutline& data)
             .validation = counted(Split::Validation),
             .test = counted(Split::Test),
             .parts = {},
+            .readings = {},
             .notes = {}};
 }
 
@@ -48,17 +55,40 @@ DataSummary summaryOf(const Dataset& dataset, const projects::TrainingPlan& plan
 
 projects::Source dataAt(const std::filesystem::path& path)
 {
-    std::error_code ignored;
-    if (!std::filesystem::is_directory(path, ignored)) {
-        return projects::sourceAt(path.string());
-    }
-    if (holdsRecords(path)) {
+    switch (kindAt(path)) {
+    case DataKind::Records:
         return projects::JsonLinesData{.path = path.string(), .tokeniser = {}};
-    }
-    if (!filesAt(path, projects::kTextEndings) && filesAt(path, projects::kTokenEndings)) {
+    case DataKind::Tokens:
         return projects::TokenFileData{.path = path.string(), .validationPath = {}};
+    case DataKind::Text:
+        break;
     }
     return projects::TextData{path.string(), {}};
+}
+
+std::vector<DataReading> readingsOf(const projects::Project& project, const std::filesystem::path& projectDirectory)
+{
+    std::vector<DataReading> readings;
+    const auto add = [&](const std::string& path, DataKind kind) {
+        DataLook look = lookAt(projectDirectory / path, kind);
+        readings.push_back({path, std::move(look.files), std::move(look.notes)});
+    };
+    std::visit(Overloaded{[&](const projects::TextData& source) { add(source.path, DataKind::Text); },
+                          [&](const projects::JsonLinesData& source) { add(source.path, DataKind::Records); },
+                          [&](const projects::TokenFileData& source) {
+                              add(source.path, DataKind::Tokens);
+                              if (!source.validationPath.empty()) {
+                                  add(source.validationPath, DataKind::Tokens);
+                              }
+                          },
+                          [&](const projects::MixtureData& source) {
+                              for (const projects::MixturePart& part : source.parts) {
+                                  add(part.path, kindAt(projectDirectory / part.path));
+                              }
+                          },
+                          [](const auto&) {}},
+               project.data.source);
+    return readings;
 }
 
 Result<projects::Tokeniser> tokeniserAt(const std::filesystem::path& file)
@@ -91,8 +121,34 @@ Result<DataSummary> summariseData(const projects::Project& project, const std::f
             return;
         }
         summary = summaryOf(**opened, project.training);
+        summary->readings = readingsOf(project, projectDirectory);
     });
     return failure ? Result<DataSummary>(Error{"data", failure->text}) : summary;
+}
+
+std::vector<std::string> otherDataOf(const std::vector<TrainedProject>& runs,
+                                     const std::filesystem::path& projectDirectory)
+{
+    std::vector<std::pair<const projects::Project*, Result<DataFingerprint>>> known; // members of a sweep share data
+    std::vector<std::string> differences;
+    for (const TrainedProject& run : runs) {
+        std::string& difference = differences.emplace_back();
+        const Result<RunFile> file = readRunFile(run.run);
+        if (!file || !file->data) {
+            continue;
+        }
+        const auto same = [&](const auto& entry) {
+            return entry.first->data == run.project->data && entry.first->seeds.data == run.project->seeds.data;
+        };
+        auto now = std::ranges::find_if(known, same);
+        if (now == known.end()) {
+            known.emplace_back(run.project, fingerprintOf(*run.project, projectDirectory, {}, LargeFiles::AsKnown));
+            now = std::prev(known.end());
+        }
+        const auto differs = now->second ? differenceOf(*file->data, *now->second) : std::nullopt;
+        difference = differs ? differs->text() : std::string();
+    }
+    return differences;
 }
 
 Result<DataPreview> previewData(const projects::Project& project, const std::filesystem::path& projectDirectory,
@@ -108,6 +164,7 @@ Result<DataPreview> previewData(const projects::Project& project, const std::fil
         }
         const Dataset& dataset = **opened;
         preview->summary = summaryOf(dataset, project.training);
+        preview->summary.readings = readingsOf(project, projectDirectory);
         Batch batch;
         if (const Status filled = dataset.fillSequential(batch, Split::Train, 0, 1); !filled) {
             preview = filled.error();

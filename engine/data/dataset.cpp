@@ -7,6 +7,7 @@
 #include "engine/data/nested_agreement.h"
 #include "engine/data/regression.h"
 #include "engine/data/token_dataset.h"
+#include "engine/text/data_files.h"
 #include "engine/text/text_files.h"
 #include "engine/tokens/text_corpus.h"
 #include "engine/tokens/token_cache.h"
@@ -15,7 +16,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <span>
 
 namespace residua::engine {
 namespace {
@@ -39,11 +39,10 @@ struct Opener {
     }
 
     /// What a person should know of how text is read.
-    [[nodiscard]] static std::vector<std::string> notesOn(const std::filesystem::path& path,
-                                                          std::span<const std::string_view> endings,
+    [[nodiscard]] static std::vector<std::string> notesOn(const std::filesystem::path& path, DataKind kind,
                                                           const projects::Tokeniser& tokeniser)
     {
-        std::vector<std::string> notes = leftOutAt(path, endings);
+        std::vector<std::string> notes = lookAt(path, kind).notes;
         std::ranges::move(tokenCacheFaults(tokeniser.kind), std::back_inserter(notes));
         return notes;
     }
@@ -69,14 +68,14 @@ struct Opener {
     {
         const auto path = resolved(source.path);
         return openText(readTextFiles(path, watch), source.tokeniser, path.string(),
-                        notesOn(path, projects::kTextEndings, source.tokeniser));
+                        notesOn(path, DataKind::Text, source.tokeniser));
     }
 
     Opened operator()(const projects::JsonLinesData& source) const
     {
         const auto path = resolved(source.path);
         return openText(readRecords(path, source.field, watch), source.tokeniser, path.string(),
-                        notesOn(path, projects::kRecordEndings, source.tokeniser));
+                        notesOn(path, DataKind::Records, source.tokeniser));
     }
 
     Opened operator()(const projects::MixtureData& source) const
@@ -94,6 +93,7 @@ struct Opener {
         if (auto status = append(files, path); !status) {
             return status.error();
         }
+        std::ranges::move(lookAt(path, DataKind::Tokens).notes, std::back_inserter(files.notes));
         SplitRanges ranges = split(files.tokens.size());
         if (!source.validationPath.empty()) {
             const std::int64_t before = files.tokens.size();

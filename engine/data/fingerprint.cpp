@@ -4,7 +4,7 @@
 #include "engine/codec/text_codec.h"
 #include "engine/files/content_hash.h"
 #include "engine/files/file_digest.h"
-#include "engine/text/text_files.h"
+#include "engine/text/data_files.h"
 #include "projects/base/files.h"
 #include "projects/model/data_endings.h"
 #include "projects/model/source_tokeniser.h"
@@ -155,7 +155,7 @@ public:
     }
 
     /// The texts at `path`, be they JSON Lines or plain text.
-    Status addText(const std::string& path) { return add(path, endingsAt(m_directory / path)); }
+    Status addText(const std::string& path) { return add(path, endingsOf(kindAt(m_directory / path))); }
 
     void add(DataPart part) { m_parts.push_back(std::move(part)); }
     [[nodiscard]] DataFingerprint take() { return std::move(m_parts); }

@@ -2,6 +2,7 @@
 #include "engine/data/mixture.h"
 
 #include "engine/data/token_dataset.h"
+#include "engine/text/data_files.h"
 #include "engine/text/text_files.h"
 #include "engine/tokens/text_corpus.h"
 #include "engine/tokens/token_cache.h"
@@ -201,7 +202,7 @@ Result<std::unique_ptr<Dataset>> openMixture(const projects::MixtureData& mixtur
     std::vector<std::string> notes = notesOf(outlinesOf(*parts, length), project.training);
     for (const projects::MixturePart& part : mixture.parts) {
         const fs::path path = projectDirectory / part.path;
-        std::ranges::move(leftOutAt(path, endingsAt(path)), std::back_inserter(notes));
+        std::ranges::move(lookAt(path, kindAt(path)).notes, std::back_inserter(notes));
     }
     std::ranges::move(tokenCacheFaults(mixture.tokeniser.kind), std::back_inserter(notes));
     return TokenDataset::create(*std::move(parts), *std::move(codec), mixture.tokeniser.vocabulary, length,

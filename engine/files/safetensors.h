@@ -14,7 +14,8 @@
 
 namespace residua::engine {
 
-enum class StoredType { F64, F32, F16, Bf16, I64, I32, U8, Bool };
+/// Other: an element type that nothing here is made of; its tensors are never read.
+enum class StoredType { F64, F32, F16, Bf16, I64, I32, U8, Bool, Other };
 [[nodiscard]] std::int64_t bytesOf(StoredType type);
 
 /// A tensor as bytes, little endian, row-major; `bytes` views memory that someone else keeps alive.

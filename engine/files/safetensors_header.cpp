@@ -30,20 +30,19 @@ struct TypeName {
     const char* name;
     std::int64_t bytes;
 };
-constexpr std::array kTypes{TypeName{StoredType::F64, "F64", 8}, TypeName{StoredType::F32, "F32", 4},
-                            TypeName{StoredType::F16, "F16", 2}, TypeName{StoredType::Bf16, "BF16", 2},
-                            TypeName{StoredType::I64, "I64", 8}, TypeName{StoredType::I32, "I32", 4},
-                            TypeName{StoredType::U8, "U8", 1},   TypeName{StoredType::Bool, "BOOL", 1}};
+constexpr std::array kTypes{TypeName{StoredType::F64, "F64", 8},
+                            TypeName{StoredType::F32, "F32", 4},
+                            TypeName{StoredType::F16, "F16", 2},
+                            TypeName{StoredType::Bf16, "BF16", 2},
+                            TypeName{StoredType::I64, "I64", 8},
+                            TypeName{StoredType::I32, "I32", 4},
+                            TypeName{StoredType::U8, "U8", 1},
+                            TypeName{StoredType::Bool, "BOOL", 1},
+                            TypeName{StoredType::Other, "another type", 1}};
 
 const TypeName& entryOf(StoredType type)
 {
     return *std::find_if(kTypes.begin(), kTypes.end(), [type](const TypeName& entry) { return entry.type == type; });
-}
-
-/// "F64, F32, … or BOOL".
-std::string typeNames()
-{
-    return choiceText(kTypes, &TypeName::name);
 }
 
 /// Reads one entry of a header; after it come so many bytes of data, from `begin` of the file on.
@@ -100,14 +99,14 @@ private:
     Status readType(const std::string& name, const HeaderJson& value, TensorPlace& tensor) const
     {
         const auto at = value.find("dtype");
-        const std::string text = at != value.end() && at->is_string() ? at->get<std::string>() : "nothing";
-        for (const TypeName& entry : kTypes) {
-            if (text == entry.name) {
-                tensor.type = entry.type;
-                return Done{};
-            }
+        if (at == value.end() || !at->is_string()) {
+            return fail(name, "dtype is missing, expected the name of a type");
         }
-        return fail(name, "dtype is " + text + ", expected " + typeNames());
+        const std::string text = at->get<std::string>();
+        const auto* const known = std::ranges::find(kTypes, text, &TypeName::name);
+        tensor.type = known != kTypes.end() ? known->type : StoredType::Other;
+        tensor.otherType = tensor.type == StoredType::Other ? text : std::string();
+        return Done{};
     }
 
     Status readShape(const std::string& name, const HeaderJson& value, TensorPlace& tensor) const
@@ -140,7 +139,7 @@ private:
                                   ", the file holds " + std::to_string(m_size) + " bytes of data (truncated?)");
         }
         const auto expected = byteCount(tensor.type, tensor.shape);
-        if (!expected || *expected != end - begin) {
+        if (tensor.type != StoredType::Other && (!expected || *expected != end - begin)) {
             return fail(name, std::to_string(end - begin) + " bytes do not hold " + nameOf(tensor.type) + " " +
                                   shapeText(tensor.shape));
         }
@@ -216,6 +215,11 @@ std::int64_t bytesOf(StoredType type)
 const char* nameOf(StoredType type)
 {
     return entryOf(type).name;
+}
+
+std::string typeText(const TensorPlace& place)
+{
+    return place.type == StoredType::Other ? place.otherType : nameOf(place.type);
 }
 
 bool isWeightType(StoredType type)

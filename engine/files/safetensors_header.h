@@ -27,7 +27,7 @@ inline constexpr const char* kMetadataKey = "__metadata__";
 [[nodiscard]] std::optional<StoredType> weightTypeFrom(std::string_view name);
 /// "[2, 3]".
 [[nodiscard]] std::string shapeText(std::span<const std::int64_t> shape);
-/// Bytes that a tensor takes; nothing where a size is negative or the product too large for any file.
+/// Bytes that a tensor of a known type takes; nothing where a size is negative or the product too large for any file.
 [[nodiscard]] std::optional<std::uint64_t> byteCount(StoredType type, const std::vector<std::int64_t>& shape);
 
 /// A tensor of a file, and where in it its bytes are.
@@ -36,7 +36,10 @@ struct TensorPlace {
     std::vector<std::int64_t> shape;
     std::uint64_t begin = 0; ///< of its bytes in the file
     std::uint64_t bytes = 0;
+    std::string otherType = {}; ///< the header's word for StoredType::Other
 };
+/// The element type as the header names it.
+[[nodiscard]] std::string typeText(const TensorPlace& place);
 
 /// What a file says of itself before its data. Every offset, shape and length has been checked: the tensors cover the
 /// rest of the file once, without holes.

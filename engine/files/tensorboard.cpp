@@ -65,12 +65,11 @@ std::uint32_t masked(std::uint32_t crc)
 
 std::filesystem::path freshName(const std::filesystem::path& directory)
 {
-    std::array<char, 256> host{};
-    ::gethostname(host.data(), host.size() - 1);
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now).count();
+    // Where others have the name of the host, which a run that is handed on would tell.
     const std::string name =
-        "events.out.tfevents." + std::to_string(seconds) + "." + host.data() + "." + std::to_string(::getpid());
+        "events.out.tfevents." + std::to_string(seconds) + ".residua." + std::to_string(::getpid());
     return freePath(directory / name, ".");
 }
 

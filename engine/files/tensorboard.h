@@ -18,7 +18,7 @@ namespace residua::engine {
 /// Scalars as TensorBoard's events, in a file of its own for each process that writes the run.
 class TensorBoardWriter {
 public:
-    /// Creates events.out.tfevents.<time>.<host>.<process>[.n] in `directory`. With `purgeFrom`, a reader forgets what
+    /// Creates events.out.tfevents.<time>.residua.<process>[.n] in `directory`. With `purgeFrom`, a reader forgets what
     /// earlier files say of steps from there on.
     [[nodiscard]] static Result<TensorBoardWriter> create(const std::filesystem::path& directory,
                                                           std::optional<std::int64_t> purgeFrom);

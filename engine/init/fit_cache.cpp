@@ -23,8 +23,9 @@ namespace residua::engine {
 namespace {
 
 constexpr std::string_view kFormatWords = "residua fit ";
-constexpr int kFormat = 2; ///< a change of what any method finds is a change of this
+constexpr int kFormat = 3; ///< a change of what any method finds is a change of this
 constexpr const char* kFormatKey = "format";
+constexpr const char* kNameKey = "name";
 constexpr const char* kSumKey = "crc32c";
 constexpr const char* kNoteKey = "note";
 constexpr const char* kConvergedKey = "converged";
@@ -140,7 +141,8 @@ Result<std::optional<Metadata>> readNumbers(const std::filesystem::path& file, c
         return Error{file.string(), other};
     }
     const bool whole = std::ranges::all_of(parts, [&](const ReadPart& part) { return readPart(*opened, part); });
-    if (!whole || textOf(metadata, kFormatKey) != formatText() || textOf(metadata, kSumKey) != sumOf(parts)) {
+    if (!whole || textOf(metadata, kFormatKey) != formatText() || textOf(metadata, kSumKey) != sumOf(parts) ||
+        textOf(metadata, kNameKey) != file.filename()) {
         return Error{file.string(), "is damaged, or holds another fit than its name says"};
     }
     return std::optional(metadata);
@@ -158,6 +160,7 @@ Status writeNumbers(const std::filesystem::path& file, const std::vector<Written
         tensors[part.name] = {StoredType::F64, {part.rows, part.columns}, std::as_bytes(std::span(*part.values))};
     }
     metadata.emplace(kFormatKey, formatText());
+    metadata.emplace(kNameKey, file.filename().string());
     metadata.emplace(kSumKey, sumOf(parts));
     return writeSafetensors(file, tensors, metadata);
 }

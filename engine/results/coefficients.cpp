@@ -47,6 +47,7 @@ double numberAt(const StoredTensor& tensor, std::size_t index)
     case StoredType::I32:
     case StoredType::U8:
     case StoredType::Bool:
+    case StoredType::Other:
         break;
     }
     return kNone;

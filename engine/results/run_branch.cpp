@@ -6,10 +6,12 @@
 #include "engine/results/spent_flops.h"
 #include "engine/runs/gap_record.h"
 #include "engine/runs/import_record.h"
+#include "engine/runs/new_run.h"
 #include "engine/runs/run_files.h"
 #include "engine/runs/run_writer.h"
 
 #include <algorithm>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -68,27 +70,18 @@ RunInfo infoOf(const RunBranch& branch, const RunReader& reader, const RunInfo& 
     return info;
 }
 
-/// Removes a directory that is being made, unless it is kept.
-class UnfinishedDirectory {
-public:
-    explicit UnfinishedDirectory(fs::path path) : m_path(std::move(path)) {}
-    ~UnfinishedDirectory()
-    {
-        if (!m_path.empty()) {
-            std::error_code ignored;
-            fs::remove_all(m_path, ignored);
-        }
+/// Claims the place of the branch: its directory, or one beside its parent.
+Result<NewRun> placeOf(const RunBranch& branch)
+{
+    if (!branch.directory.empty()) {
+        return NewRun::begin(branch.directory);
     }
-    UnfinishedDirectory(const UnfinishedDirectory&) = delete;
-    UnfinishedDirectory& operator=(const UnfinishedDirectory&) = delete;
+    const fs::path parent = branch.parent.lexically_normal();
+    // Also where it is written with a slash at its end.
+    return NewRun::beginIn((parent.has_filename() ? parent : parent.parent_path()).parent_path(), branch.project.name);
+}
 
-    void keep() { m_path.clear(); }
-
-private:
-    fs::path m_path;
-};
-
-Result<RunWriter> created(const RunBranch& branch, RunInfo info, const RunFile& parent)
+Result<RunWriter> created(const RunBranch& branch, fs::path directory, RunInfo info, const RunFile& parent)
 {
     fs::path project = resolvedProjectDirectory(branch.parent, parent.projectDirectory);
     std::optional<DataFingerprint> data = parent.data;
@@ -96,18 +89,12 @@ Result<RunWriter> created(const RunBranch& branch, RunInfo info, const RunFile& 
         project = branch.source->first;
         data = branch.source->second;
     }
-    fs::path directory = branch.directory;
-    const fs::path parentPath = branch.parent.lexically_normal();
-    // Also where it is written with a slash at its end.
-    fs::path folder = (parentPath.has_filename() ? parentPath : parentPath.parent_path()).parent_path();
     if (parent.projectDirectory.is_relative()) { // as its parent has it
         std::error_code code;
         project = fs::proximate(project, code);
-        directory = directory.empty() ? directory : fs::proximate(directory, code);
-        folder = fs::proximate(folder, code);
+        directory = fs::proximate(directory, code);
     }
-    return directory.empty() ? RunWriter::createIn(folder, std::move(info), branch.project, project, std::move(data))
-                             : RunWriter::create(directory, std::move(info), branch.project, project, std::move(data));
+    return RunWriter::create(directory, std::move(info), branch.project, project, std::move(data));
 }
 
 } // namespace
@@ -122,12 +109,13 @@ Result<fs::path> makeBranch(const RunBranch& branch,
     }
     const auto before = reader->project();
     const bool sameProject = before && *before == branch.project;
-    auto writer = created(branch, infoOf(branch, *reader, file->info, sameProject), *file);
-    if (!writer) {
-        return writer.error();
+    auto place = placeOf(branch);
+    auto made = place ? created(branch, place->scratch(), infoOf(branch, *reader, file->info, sameProject), *file)
+                      : Result<RunWriter>(place.error());
+    if (!made) {
+        return made.error();
     }
-    const fs::path directory = writer->directory();
-    UnfinishedDirectory unfinished(directory); // also where something throws
+    std::optional<RunWriter> writer(*std::move(made));
     copyNumbers(*reader, branch.step, before && before->topology.wiring == branch.project.topology.wiring, *writer);
     if (const auto spent = spentFlopsAt(*reader, branch.step, sameProject)) {
         writer->metric(kSpentFlops, spent->step, spent->value);
@@ -139,21 +127,19 @@ Result<fs::path> makeBranch(const RunBranch& branch,
     for (const RunEvent& event : branch.events) {
         writer->event(event);
     }
+    const fs::path& scratch = place->scratch();
     const auto gap = reader->gap(); // a damaged one is not handed on
-    Status written = gap && *gap ? writeGap(directory, **gap) : Status(Done{});
+    Status written = gap && *gap ? writeGap(scratch, **gap) : Status(Done{});
     const auto import = readImport(branch.parent); // likewise
-    written = written && import && *import ? writeImport(directory, **import) : written;
-    // First the rows, so that a branch that is cut off after its checkpoint goes on without a hole.
+    written = written && import && *import ? writeImport(scratch, **import) : written;
     written = written ? writer->flush() : written;
-    written = written ? putCheckpoint(directory) : written;
+    written = written ? putCheckpoint(scratch) : written;
     RunInfo info = writer->info();
     info.status = RunStatus::Stopped;
     written = written ? writer->update(info) : written;
-    if (!written) {
-        return written.error();
-    }
-    unfinished.keep();
-    return directory;
+    writer.reset(); // closed before it is renamed
+    written = written ? place->keep() : written;
+    return written ? Result<fs::path>(place->directory()) : Result<fs::path>(written.error());
 }
 
 } // namespace residua::engine

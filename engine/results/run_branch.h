@@ -29,11 +29,11 @@ struct RunBranch {
     std::optional<std::pair<std::filesystem::path, DataFingerprint>> source;
 };
 
-/// Makes the branch: its parent's numbers up to the step (those of the wiring where it is the same), the FLOP that were
-/// spent until then, the gap that its factors started with, its project, where it comes from, and the checkpoint that
-/// `putCheckpoint` writes into it. It is stopped; until all of it is written it is marked as running, so that one that
-/// is cut off reads as interrupted. Tells its directory. On error, and where `putCheckpoint` throws, nothing of it
-/// remains. The parent's checkpoint is not asked for: a parent that trains on may have removed it since it was read.
+/// Makes the branch: its parent's numbers up to the step (those of the wiring where it is the same), the FLOP that
+/// were spent until then, the gap that its factors started with, its project, where it comes from, and the checkpoint
+/// that `putCheckpoint` writes into a directory beside its place. It is stopped, and comes to its place when all of it
+/// is written (NewRun). Returns its directory. On error, and where `putCheckpoint` throws, nothing of it remains. The
+/// parent's checkpoint is not asked for: a parent that trains on may have removed it since it was read.
 [[nodiscard]] Result<std::filesystem::path>
 makeBranch(const RunBranch& branch, const std::function<Status(const std::filesystem::path& directory)>& putCheckpoint);
 

@@ -4,15 +4,14 @@
 #include "engine/api/run_paths.h"
 #include "engine/files/crc32c.h"
 #include "engine/runs/checkpoint_state.h"
+#include "engine/runs/run_files.h"
 #include "projects/base/files.h"
+#include "projects/base/scratch_folder.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <set>
 #include <utility>
-
-#include <fcntl.h>
 
 namespace residua::engine {
 namespace {
@@ -26,6 +25,13 @@ Status compareChecksum(const fs::path& path, std::uint32_t actual, const std::st
     return checksumText(actual) == checksum ? Status(Done{})
                                             : Error{path.string(), "its checksum is " + checksumText(actual) +
                                                                        ", expected " + checksum + " (damaged)"};
+}
+
+/// The identity of a run; empty if it has none, or no run.json.
+std::string runIdentity(const fs::path& runDirectory)
+{
+    const auto file = readRunFile(runDirectory);
+    return file ? file->identity : std::string();
 }
 
 struct Whole {
@@ -75,6 +81,12 @@ Result<typename How::Checkpoint> checkpointOf(const fs::path& runDirectory, std:
     if (!state) {
         return state.error();
     }
+    const std::string run = runIdentity(runDirectory);
+    if (!state->run.empty() && !run.empty() && state->run != run) {
+        return Error{(directory / kStateFile).string() + " · run",
+                     "is " + state->run + ", expected " + run +
+                         ": this is a checkpoint of another run; import --onto takes the weights of a file"};
+    }
     auto model = How::open(directory / kModelTensors, state->modelChecksum);
     if (!model) {
         return model.error();
@@ -115,23 +127,6 @@ fs::path temporaryOf(const fs::path& runDirectory, std::int64_t step)
 {
     const fs::path directory = checkpointDirectory(runDirectory, step);
     return directory.parent_path() / ("." + directory.filename().string() + ".tmp");
-}
-
-/// Renames `from` to `to`, exchanging them where `to` exists, so that one whole checkpoint is there at any moment.
-Status putInPlace(const fs::path& from, const fs::path& to)
-{
-    if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) == 0) {
-        return Done{};
-    }
-    std::error_code code;
-    if (errno != ENOENT) { // a file system that cannot exchange
-        fs::remove_all(to, code);
-    }
-    fs::rename(from, to, code);
-    if (code) {
-        return systemError(to, "cannot put the new checkpoint in place", code.value());
-    }
-    return Done{};
 }
 
 Status removeCheckpoint(const fs::path& runDirectory, std::int64_t step)
@@ -341,7 +336,8 @@ Status CheckpointWriter::endFiles()
     if (!file) {
         return file.error();
     }
-    if (auto status = file->write(asBytes(stateText(m_state, *modelChecksum, *optimiserChecksum))); !status) {
+    if (auto status = file->write(asBytes(stateText(m_state, runIdentity(m_run), *modelChecksum, *optimiserChecksum)));
+        !status) {
         return status;
     }
     if (auto status = file->sync(); !status) {
@@ -354,7 +350,7 @@ Status CheckpointWriter::end(const CheckpointRule& rule)
 {
     Status status = endFiles();
     if (status) {
-        status = putInPlace(m_temporary, checkpointDirectory(m_run, m_state.step));
+        status = replaceFolder(m_temporary, checkpointDirectory(m_run, m_state.step));
     }
     std::error_code code;
     fs::remove_all(m_temporary, code); // what is left of a failure, or the checkpoint that was exchanged

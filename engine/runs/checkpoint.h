@@ -15,8 +15,8 @@
 
 namespace residua::engine {
 
-/// What a checkpoint holds beside tensors; state.json, with a checksum of each tensor file, so that
-/// a flipped bit is found before it trains.
+/// What a checkpoint holds beside tensors; state.json, with the identity of its run and a checksum of each tensor file,
+/// so that a checkpoint of another run and a flipped bit are found before they train.
 struct CheckpointState {
     std::int64_t step = 0;
     std::int64_t units = 0; ///< tokens or samples seen

@@ -24,7 +24,7 @@ std::string checksumOf(const RecordJson& state)
     return checksumText(crc32c(asBytes(state.dump(-1, ' ', false, RecordJson::error_handler_t::replace))));
 }
 
-RecordJson stateJson(const CheckpointState& state, std::uint32_t model, std::uint32_t optimiser)
+RecordJson stateJson(const CheckpointState& state, const std::string& run, std::uint32_t model, std::uint32_t optimiser)
 {
     RecordJson json = {{"format", kFormat},
                        {"step", state.step},
@@ -33,6 +33,9 @@ RecordJson stateJson(const CheckpointState& state, std::uint32_t model, std::uin
                        {"stage", 0}}; // earlier versions do not open a checkpoint without it
     if (state.validationLoss) {
         json["validationLoss"] = *state.validationLoss;
+    }
+    if (!run.empty()) {
+        json["run"] = run;
     }
     json["cursors"] = state.cursors;
     json["crc32c"] = {{kModelTensors, checksumText(model)}, {kOptimiserTensors, checksumText(optimiser)}};
@@ -72,6 +75,9 @@ Result<StateFile> stateFrom(const RecordJson& json, const std::string& place)
     state.seconds = fields.number("seconds");
     if (fields.find("validationLoss") != nullptr) { // earlier versions wrote none
         state.validationLoss = fields.number("validationLoss");
+    }
+    if (fields.find("run") != nullptr) {
+        file.run = fields.text("run");
     }
     state.cursors = textsIn(fields, "cursors");
     const std::map<std::string, std::string> checksums = textsIn(fields, "crc32c");
@@ -124,9 +130,10 @@ std::string checksumText(std::uint32_t checksum)
     return text.data();
 }
 
-std::string stateText(const CheckpointState& state, std::uint32_t model, std::uint32_t optimiser)
+std::string stateText(const CheckpointState& state, const std::string& run, std::uint32_t model,
+                      std::uint32_t optimiser)
 {
-    RecordJson json = stateJson(state, model, optimiser);
+    RecordJson json = stateJson(state, run, model, optimiser);
     json["checksum"] = checksumOf(json);
     return json.dump(2, ' ', false, RecordJson::error_handler_t::replace) + "\n";
 }

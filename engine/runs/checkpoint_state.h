@@ -18,11 +18,13 @@ inline constexpr const char* kOptimiserTensors = "optimiser.safetensors";
 /// A CRC-32C as state.json has it: eight hexadecimal digits.
 [[nodiscard]] std::string checksumText(std::uint32_t checksum);
 
-/// state.json with its own checksum, beside those of the files of tensors.
-[[nodiscard]] std::string stateText(const CheckpointState& state, std::uint32_t model, std::uint32_t optimiser);
+/// state.json with its own checksum, beside those of the files of tensors. `run` is the identity of the run, or empty.
+[[nodiscard]] std::string stateText(const CheckpointState& state, const std::string& run, std::uint32_t model,
+                                    std::uint32_t optimiser);
 
 struct StateFile {
     CheckpointState state;
+    std::string run; ///< the identity of its run; empty if an earlier version wrote it
     std::string modelChecksum;
     std::string optimiserChecksum;
 };

@@ -136,6 +136,10 @@ StoreTrouble troubleOf(int code)
 
 void Database::Close::operator()(sqlite3* connection) const
 {
+    if (sqlite3_db_readonly(connection, "main") == 0) {
+        // SQLite does it for the last connection alone, and one that only reads may still be open.
+        sqlite3_wal_checkpoint_v2(connection, nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
+    }
     sqlite3_close(connection);
 }
 
@@ -193,10 +197,11 @@ Result<Database> Database::openForReading(const std::filesystem::path& path)
     if (database || trouble != StoreTrouble::Other) {
         return database;
     }
-    // Read-only media cannot hold the shared file that a WAL needs. Nothing writes there, so the database is opened as
-    // immutable.
-    auto frozen =
-        openRead(path, "file:" + uriPath(path) + "?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, trouble);
+    // Read-only media cannot hold the shared file that a WAL needs. Nothing writes there: the index of a WAL is kept in
+    // memory, which wants a connection without locks, and without a WAL the database is opened as immutable.
+    const std::uintmax_t rows = std::filesystem::file_size(path.string() + "-wal", code);
+    const std::string how = !code && rows > 0 ? "?vfs=unix-none" : "?immutable=1";
+    auto frozen = openRead(path, "file:" + uriPath(path) + how, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, trouble);
     return frozen ? std::move(frozen) : std::move(database);
 }
 
@@ -207,6 +212,12 @@ Result<Database> Database::openRead(const std::filesystem::path& path, const std
     if (!database) {
         trouble = StoreTrouble::Other;
         return database;
+    }
+    if ((flags & SQLITE_OPEN_URI) != 0) {
+        if (const Status alone = database->execute("PRAGMA locking_mode = EXCLUSIVE"); !alone) {
+            trouble = database->trouble();
+            return alone.error();
+        }
     }
     database->m_work = std::make_unique<int>(0);
     sqlite3_progress_handler(database->m_connection.get(), kPieceOfWork, &countWork, database->m_work.get());

@@ -14,7 +14,7 @@ namespace residua::engine {
 /// What a run whose first weights were imported keeps of where they came from: import.json, which its branches have
 /// too. An export gives it back.
 struct ImportRecord {
-    std::string source;                      ///< the folder
+    std::string source;                      ///< the name of the folder
     std::string config;                      ///< its config.json, as it was
     StoredType type = StoredType::F32;       ///< of most of its tensors
     std::map<std::string, StoredType> types; ///< of those that have another

@@ -119,12 +119,17 @@ Result<RunFile> runFileFrom(const RecordJson& json, const fs::path& runDirectory
     info.steps = fields.count("steps");
     info.loss = fields.number("loss");
     info.validationLoss = fields.number("validationLoss");
-    info.parent = fields.text("parent");
+    const fs::path parent = fields.text("parent");
+    info.parent = parent.is_relative() && !parent.empty() ? resolvedProjectDirectory(runDirectory, parent).string()
+                                                          : parent.string();
     info.parentStep = fields.count("parentStep");
     info.tags = fields.texts("tags");
     info.notes = fields.text("notes");
     file.projectDirectory = fields.text("projectDirectory");
     file.data = fingerprintFrom(fields);
+    if (fields.find("identity") != nullptr) {
+        file.identity = fields.text("identity");
+    }
     info.membership = membershipOf(fields, info.name);
     const std::string status = fields.text("status");
     if (fields.error()) {
@@ -176,6 +181,9 @@ std::string runFileText(const RunFile& file)
                        {"notes", info.notes},
                        {"projectDirectory", file.projectDirectory.string()},
                        {kMembershipKey, RecordJson::parse(projects::textOf(info.membership))}};
+    if (!file.identity.empty()) {
+        json["identity"] = file.identity;
+    }
     if (file.data) {
         json["data"] = jsonOf(*file.data);
     }
@@ -184,7 +192,26 @@ std::string runFileText(const RunFile& file)
 
 Status writeRunFile(const fs::path& runDirectory, const RunFile& file)
 {
-    return writeOwnFile(runDirectory / kRunFile, runFileText(file));
+    RunFile kept = file;
+    kept.info.parent = keptParent(runDirectory, file).string();
+    return writeOwnFile(runDirectory / kRunFile, runFileText(kept));
+}
+
+fs::path keptParent(const fs::path& runDirectory, const RunFile& file)
+{
+    const fs::path& parent = file.info.parent;
+    if (parent.empty()) {
+        return {};
+    }
+    const fs::path run = placeOf(runDirectory);
+    const fs::path place = placeOf(parent);
+    const fs::path project = resolvedProjectDirectory(runDirectory, file.projectDirectory);
+    const auto isInProject = [&](const fs::path& path) {
+        const fs::path below = path.lexically_relative(project);
+        return !below.empty() && *below.begin() != "..";
+    };
+    const bool together = place.parent_path() == run.parent_path() || (isInProject(run) && isInProject(place));
+    return together ? place.lexically_relative(run) : place;
 }
 
 fs::path keptProjectDirectory(const fs::path& runDirectory, const fs::path& projectDirectory)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/runs/run_writer.h"
 
+#include "engine/files/identity.h"
 #include "engine/files/tensorboard.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/run_directory.h"
@@ -168,6 +169,7 @@ Result<RunWriter> RunWriter::begin(HeldDirectory held, RunFile file, const proje
     info.directory = directory.string();
     info.name = info.name.empty() ? directory.filename().string() : info.name;
     info.created = info.created.empty() ? utcNow() : info.created;
+    file.identity = newIdentity();
 
     std::error_code code;
     const auto fill = [&]() -> Result<RunWriter> {
@@ -219,6 +221,7 @@ Result<RunWriter> RunWriter::reopen(const fs::path& runDirectory, std::int64_t s
     if (!file) {
         return file.error();
     }
+    file->identity = file->identity.empty() ? newIdentity() : file->identity;
     sweepRun(directory);
     auto impl = Impl::open(directory, std::move(*file), std::move(lock), step);
     if (!impl) {

@@ -163,7 +163,7 @@ public:
                 return wanted.error();
             }
         }
-        if (m_texts.allEmpty()) {
+        if (m_rowsBefore > 0 && m_texts.allEmpty()) {
             return Error{m_place, "column \"" + std::string(m_table.column(m_reader, column).name) +
                                       "\" has no text: " + std::to_string(m_rowsBefore) + " rows, of which " +
                                       std::to_string(m_texts.count()) + " are empty and the others null"};

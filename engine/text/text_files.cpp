@@ -2,17 +2,20 @@
 #include "engine/text/text_files.h"
 
 #include "engine/text/compressed_file.h"
+#include "engine/text/data_files.h"
+#include "engine/text/file_format.h"
 #include "engine/text/gathered_texts.h"
 #include "engine/text/parquet.h"
 #include "engine/text/text_encoding.h"
+#include "projects/base/json_tree.h"
 #include "projects/base/text.h"
 #include "projects/base/utf8.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cerrno>
-#include <iterator>
+#include <array>
+#include <optional>
 
 namespace residua::engine {
 namespace {
@@ -72,32 +75,59 @@ Result<ByteRange> checkedText(const Bytes& file, const std::string& place, const
 /// The `index`-th of many texts.
 Result<Bytes> openText(const fs::path& path, std::size_t index, const PreparationWatch& watch, const TextMemory& memory)
 {
-    if (isCompressed(path)) {
-        return decompressed(path, watch, memory);
+    const auto format = formatOf(path);
+    if (!format) {
+        return format.error();
+    }
+    if (format->compression != nullptr) {
+        return decompressed(path, *format->compression, watch, memory);
     }
     auto file = openAmong(path, index);
     return file ? Result<Bytes>(bytesOfFile(*std::move(file))) : Result<Bytes>(file.error());
 }
 
-/// The text of one JSON line; `place` is "path:line".
-Result<std::string> readLine(std::string_view line, const std::string& field, const std::string& place)
+/// Returns the value at a field's name, or else along its dots; null if there is none.
+const Json* valueAt(const Json& object, std::string_view field)
+{
+    if (!object.is_object()) {
+        return nullptr;
+    }
+    if (const auto found = object.find(field); found != object.end()) {
+        return &*found;
+    }
+    const std::size_t dot = field.find('.');
+    const auto group = dot == std::string_view::npos ? object.end() : object.find(field.substr(0, dot));
+    return group != object.end() ? valueAt(*group, field.substr(dot + 1)) : nullptr;
+}
+
+/// Returns the text of one JSON line, nullopt if it is null. Errors have no place.
+Result<std::optional<std::string>> readLine(std::string_view line, const std::string& field)
 {
     const Json json = Json::parse(line.begin(), line.end(), nullptr, false);
     if (json.is_discarded()) {
-        return Error{place, "is not valid JSON; expected one object per line"};
+        constexpr std::string_view kLine = "line 1, ";
+        const auto reason = projects::parseJson(line); // slower, and says what is wrong
+        const std::string place = reason ? std::string() : reason.error().place;
+        const std::string why = reason ? std::string()
+                                       : ", " + (place.starts_with(kLine) ? place.substr(kLine.size()) : place) + ": " +
+                                             reason.error().message;
+        return Error{{}, "is not valid JSON" + why + "; expected one object per line"};
     }
     if (!json.is_object()) {
-        return Error{place, "is a JSON " + std::string(json.type_name()) + ", expected an object"};
+        return Error{{}, "is a JSON " + std::string(json.type_name()) + ", expected an object"};
     }
-    const auto value = json.find(field);
-    if (value == json.end()) {
+    const Json* const value = valueAt(json, field);
+    if (value == nullptr) {
         const std::string fields = joinedText(json.items(), ", ", [](const auto& item) { return item.key(); });
-        return Error{place, "has no field \"" + field + "\"; its fields are: " + (fields.empty() ? "none" : fields)};
+        return Error{{}, "has no field \"" + field + "\"; its fields are: " + (fields.empty() ? "none" : fields)};
+    }
+    if (value->is_null()) {
+        return std::optional<std::string>();
     }
     if (!value->is_string()) {
-        return Error{place, "field \"" + field + "\" is a " + value->type_name() + ", expected a string"};
+        return Error{{}, "field \"" + field + "\" is a " + value->type_name() + ", expected a string"};
     }
-    return value->get<std::string>();
+    return std::optional(value->get<std::string>());
 }
 
 /// Gathers the texts of a JSON Lines file.
@@ -134,12 +164,16 @@ public:
         if (Status status = endLine(); !status) {
             return status.error();
         }
-        if (m_texts.count() == 0) {
-            return Error{m_path.string(), "is empty, expected one JSON object per line"};
+        if (m_bad > 1) {
+            m_firstBad.message +=
+                "; so are other lines, " + std::to_string(m_bad) + " of " + std::to_string(m_lines) + " in all";
         }
-        if (m_texts.allEmpty()) {
-            return Error{place(m_first), "field \"" + m_field + "\" is empty here and in every other line (" +
-                                             std::to_string(m_texts.count()) + " in all); expected text"};
+        if (m_bad > 0) {
+            return m_firstBad;
+        }
+        if (m_lines > 0 && m_texts.allEmpty()) {
+            return Error{place(m_first), "field \"" + m_field + "\" is empty or null here and in every other line (" +
+                                             std::to_string(m_lines) + " in all); expected text"};
         }
         return m_texts.take();
     }
@@ -154,68 +188,32 @@ private:
             m_line.clear();
             return Done{};
         }
-        const auto value = readLine(m_line, m_field, place(number));
-        if (!value) {
-            return value.error();
-        }
+        m_first = m_lines++ == 0 ? number : m_first;
+        const auto value = readLine(m_line, m_field);
         m_line.clear();
-        m_first = m_texts.count() == 0 ? number : m_first;
-        return m_texts.add(*value) ? Status(Done{}) : Status(m_texts.memory().refusal(m_path, kFewerRecords));
+        if (!value) {
+            m_firstBad = m_bad++ == 0 ? Error{place(number), value.error().message} : m_firstBad;
+            return Done{};
+        }
+        const bool wanted = *value && m_bad == 0;
+        return !wanted || m_texts.add(**value) ? Status(Done{}) : m_texts.memory().refusal(m_path, kFewerRecords);
     }
 
     const fs::path& m_path;
     const std::string& m_field;
     std::string m_line;
     std::size_t m_number = 1;
-    std::size_t m_first = 1; ///< line of the first document
+    std::size_t m_first = 1; ///< line of the first record
+    std::size_t m_lines = 0; ///< that are not blank
+    std::size_t m_bad = 0;
+    Error m_firstBad;
     GatheredTexts m_texts;
 };
-
-/// The files below a folder whose names end in one of those, sorted.
-Result<std::vector<fs::path>> listedIn(const fs::path& folder, std::span<const std::string_view> endings)
-{
-    std::vector<fs::path> files;
-    std::error_code code;
-    fs::recursive_directory_iterator entry(folder, code);
-    for (const fs::recursive_directory_iterator end; !code && entry != end; entry.increment(code)) {
-        std::error_code ignored;
-        const std::string name = entry->path().filename().string();
-        const bool ends = std::ranges::any_of(
-            endings, [&](std::string_view last) { return name.size() > last.size() && name.ends_with(last); });
-        if (ends && entry->is_regular_file(ignored)) {
-            files.push_back(entry->path());
-        }
-    }
-    if (code) {
-        return systemError(folder, "cannot list the folder", code.value());
-    }
-    std::sort(files.begin(), files.end());
-    return files;
-}
-
-/// What the compressed ones of sorted files lie beside: the same, uncompressed or compressed by gzip. Empty where a
-/// file stands alone.
-fs::path twinOf(const fs::path& file, const std::vector<fs::path>& files)
-{
-    if (isCompressed(file)) {
-        fs::path plain = file;
-        plain.replace_extension();
-        for (const fs::path& other : {plain, fs::path(plain.string() + ".gz")}) {
-            if (other != file && std::ranges::binary_search(files, other)) {
-                return other;
-            }
-        }
-    }
-    return {};
-}
 
 /// The texts of one file of JSON Lines, the `index`-th document and those after it.
 Result<std::vector<Document>> readJsonLines(const fs::path& path, const std::string& field, std::size_t index,
                                             const PreparationWatch& watch, const TextMemory& memory)
 {
-    if (isCompressed(path) && path.stem().extension() == kParquetEnding) {
-        return Error{path.string(), "is a compressed Parquet file: decompress it; what is in it is compressed besides"};
-    }
     const auto file = openText(path, index, watch, memory);
     const auto text = file ? checkedText(*file, path.string(), watch) : Result<ByteRange>(file.error());
     if (!text) {
@@ -226,54 +224,26 @@ Result<std::vector<Document>> readJsonLines(const fs::path& path, const std::str
     return read ? lines.documents() : Result<std::vector<Document>>(read.error());
 }
 
+/// The same of one file of records, be it empty, Parquet or JSON Lines.
+Result<std::vector<Document>> readRecordsOf(const fs::path& path, const std::string& field, std::size_t index,
+                                            const PreparationWatch& watch, const TextMemory& memory)
+{
+    const auto format = formatOf(path);
+    if (!format) {
+        return format.error();
+    }
+    const bool parquet =
+        format->content == FileContent::Parquet || projects::endsIn(path.native(), std::array{kParquetEnding});
+    if (format->empty || !parquet) {
+        return readJsonLines(path, field, index, watch, memory);
+    }
+    if (format->compression != nullptr) {
+        return Error{path.string(), "is a compressed Parquet file: decompress it; what is in it is compressed besides"};
+    }
+    return readParquet(path, field, watch, memory);
+}
+
 } // namespace
-
-Result<std::vector<fs::path>> filesAt(const fs::path& path, std::span<const std::string_view> endings)
-{
-    std::error_code code;
-    const fs::file_status status = fs::status(path, code);
-    if (!fs::exists(status)) {
-        return systemError(path, "cannot open the data", code ? code.value() : ENOENT);
-    }
-    if (!fs::is_directory(status)) {
-        return std::vector<fs::path>{path};
-    }
-    if (endings.empty()) {
-        return Error{path.string(), "is a folder; expected a file"};
-    }
-    auto listed = listedIn(path, endings);
-    if (!listed) {
-        return listed;
-    }
-    if (listed->empty()) {
-        return Error{path.string(), "the folder holds no file that ends in " + joinedText(endings)};
-    }
-    std::vector<fs::path> files;
-    std::ranges::copy_if(*listed, std::back_inserter(files),
-                         [&](const fs::path& file) { return twinOf(file, *listed).empty(); });
-    return files;
-}
-
-std::vector<std::string> leftOutAt(const fs::path& path, std::span<const std::string_view> endings)
-{
-    std::error_code ignored;
-    const auto listed = fs::is_directory(path, ignored) ? listedIn(path, endings) : std::vector<fs::path>();
-    std::string first;
-    std::size_t count = 0;
-    for (std::size_t i = 0; listed && i < listed->size(); ++i) {
-        const fs::path& file = (*listed)[i];
-        const fs::path twin = twinOf(file, *listed);
-        if (!twin.empty() && count++ == 0) {
-            first = file.string() + " is not read, for " + twin.filename().string() + " lies beside it";
-        }
-    }
-    if (count == 0) {
-        return {};
-    }
-    return {first + (count == 2  ? ", and so is 1 more"
-                     : count > 2 ? ", and so are " + std::to_string(count - 1) + " more"
-                                 : "")};
-}
 
 Result<InputFile> openAmong(const fs::path& path, std::size_t index)
 {
@@ -316,7 +286,7 @@ Result<std::vector<Document>> readTextFiles(const fs::path& path, const Preparat
     }
     std::vector<Document> documents;
     for (const fs::path& name : *files) {
-        if (name.extension() == kParquetEnding) {
+        if (const auto format = formatOf(name); format && format->content == FileContent::Parquet) {
             return Error{name.string(), "is a Parquet file, expected plain text: choose the source \"JSON Lines or "
                                         "Parquet\" (json_lines)"};
         }
@@ -347,36 +317,24 @@ Result<std::vector<Document>> readRecords(const fs::path& path, const std::strin
     }
     std::vector<Document> documents;
     for (const fs::path& name : *files) {
-        auto found = name.extension() == kParquetEnding ? readParquet(name, field, watch, memory)
-                                                        : readJsonLines(name, field, documents.size(), watch, memory);
+        auto found = readRecordsOf(name, field, documents.size(), watch, memory);
         if (!found) {
             return found.error();
         }
         documents.insert(documents.end(), found->begin(), found->end());
     }
-    return documents;
-}
-
-bool holdsRecords(const fs::path& path)
-{
-    std::error_code ignored;
-    if (!fs::is_directory(path, ignored)) {
-        const std::string name = path.filename().string();
-        return std::ranges::any_of(projects::kRecordEndings, [&](std::string_view end) { return name.ends_with(end); });
+    if (documents.empty()) {
+        return Error{path.string(),
+                     files->size() == 1 ? "is empty, expected one JSON object per line" : "all its files are empty"};
     }
-    return !filesAt(path, projects::kTextEndings) && filesAt(path, projects::kRecordEndings);
-}
-
-std::span<const std::string_view> endingsAt(const fs::path& path)
-{
-    using Endings = std::span<const std::string_view>;
-    return holdsRecords(path) ? Endings(projects::kRecordEndings) : Endings(projects::kTextEndings);
+    return documents;
 }
 
 Result<std::vector<Document>> readTexts(const fs::path& path, const std::string& field, const PreparationWatch& watch,
                                         const TextMemory& memory)
 {
-    return holdsRecords(path) ? readRecords(path, field, watch, memory) : readTextFiles(path, watch, memory);
+    return kindAt(path) == DataKind::Records ? readRecords(path, field, watch, memory)
+                                             : readTextFiles(path, watch, memory);
 }
 
 } // namespace residua::engine

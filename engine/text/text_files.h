@@ -5,11 +5,9 @@
 #include "engine/text/byte_source.h"
 #include "engine/text/text_memory.h"
 #include "projects/base/result.h"
-#include "projects/model/data_endings.h"
 
 #include <filesystem>
 #include <functional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,14 +25,11 @@ using Document = ByteRange;
                                                           const TextMemory& memory = TextMemory());
 /// The string `field` of every record, each ended by a newline, in memory; of the file, or of every file of records
 /// below the folder in the order of their paths. A record is a line of JSON Lines that is not blank and has at most 64
-/// MiB, or a row of Parquet that is not null, where `field` is the column.
+/// MiB, or a row of Parquet, where `field` is the column. Both leave out records whose text is null, and take `a.b` as
+/// field b of the object or group a. Errors about a line name the first and count all of its file.
 [[nodiscard]] Result<std::vector<Document>> readRecords(const std::filesystem::path& path, const std::string& field,
                                                         const PreparationWatch& watch = {},
                                                         const TextMemory& memory = TextMemory());
-/// Whether a path is read as records: by the end of its name, or as a folder that has such files and no texts.
-[[nodiscard]] bool holdsRecords(const std::filesystem::path& path);
-/// What the names of the files at a path end in, be they records or plain text.
-[[nodiscard]] std::span<const std::string_view> endingsAt(const std::filesystem::path& path);
 /// The texts at a path, be they records, whose key or column is `field`, or plain text.
 [[nodiscard]] Result<std::vector<Document>> readTexts(const std::filesystem::path& path, const std::string& field,
                                                       const PreparationWatch& watch = {},
@@ -49,14 +44,6 @@ inline constexpr const char* kFewerRecords =
 [[nodiscard]] Status forEachPart(const ByteRange& text, const PreparationWatch& watch,
                                  const std::function<Status(std::string_view part)>& take);
 
-/// The files a data path stands for: itself, or every file below the folder whose name ends in one of those, sorted. Of
-/// a file that lies there uncompressed too, or by both gzip and zstd, the first of these is read. Without endings a
-/// folder is an error.
-[[nodiscard]] Result<std::vector<std::filesystem::path>> filesAt(const std::filesystem::path& path,
-                                                                 std::span<const std::string_view> endings);
-/// What of the folder is left out because the same lies beside it: a sentence, or none.
-[[nodiscard]] std::vector<std::string> leftOutAt(const std::filesystem::path& path,
-                                                 std::span<const std::string_view> endings);
 /// Opens the `index`-th of many: only the first of them keep their descriptors, of which a process has few.
 [[nodiscard]] Result<InputFile> openAmong(const std::filesystem::path& path, std::size_t index);
 

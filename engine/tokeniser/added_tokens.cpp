@@ -99,17 +99,14 @@ void AddedTokens::read(const Part& file, const TokenTable& table, const Normalis
     for (const Part& part : file.parts("added_tokens")) {
         AddedToken token;
         token.content = part.text("content", "");
-        const std::int64_t id = part.number("id", -1);
         if (token.content.empty()) {
             continue; // it is never found
         }
-        if (id < 0 || id >= TokenTable::kMostTokens) {
-            part.part("id").fail("is " + std::to_string(id) + ", expected 0 to " +
-                                 std::to_string(TokenTable::kMostTokens - 1));
-            return;
-        }
-        // The model's own id counts where the file contradicts itself.
-        token.id = table.id(token.content).value_or(static_cast<std::uint32_t>(id));
+        // As the library does: the model's own id, else the next one behind the model's count and the largest so far.
+        const AddedToken* const known = find(token.content);
+        token.id =
+            table.id(token.content)
+                .value_or(known != nullptr ? known->id : static_cast<std::uint32_t>(std::max(table.count(), size())));
         token.singleWord = part.flag("single_word", false);
         token.takesLeft = part.flag("lstrip", false);
         token.takesRight = part.flag("rstrip", false);
@@ -122,29 +119,13 @@ void AddedTokens::read(const Part& file, const TokenTable& table, const Normalis
                 return;
             }
         }
-        if (!keep(std::move(token), table, part)) {
-            return;
-        }
+        m_tokens.insert_or_assign(token.id, token); // of a token that is there twice the last entry counts
     }
     for (const auto& [id, token] : m_tokens) {
         if (!token.decoded.empty()) {
             (token.normalised ? m_normalised : m_raw).add(token.decoded, &token);
         }
     }
-}
-
-bool AddedTokens::keep(AddedToken token, const TokenTable& table, const Part& part)
-{
-    const AddedToken* const added = find(token.id);
-    const std::string* const other = added != nullptr ? &added->content : table.token(token.id);
-    if (other != nullptr && *other != token.content) {
-        part.part("id").fail("is " + std::to_string(token.id) + " for \"" + token.content + "\", which \"" + *other +
-                             "\" has already; expected an id of its own");
-        return false;
-    }
-    const std::uint32_t key = token.id;
-    m_tokens.insert_or_assign(key, std::move(token)); // of a token that is there twice the last entry counts
-    return true;
 }
 
 const AddedToken* AddedTokens::find(std::uint32_t id) const

@@ -73,9 +73,6 @@ public:
                                  const TakeToken& takeToken) const;
 
 private:
-    /// False where another token has its id, of which the part then says so.
-    [[nodiscard]] bool keep(AddedToken token, const TokenTable& table, const Part& part);
-
     std::map<std::uint32_t, AddedToken> m_tokens;
     TokenFinder m_raw;
     TokenFinder m_normalised;

@@ -27,7 +27,7 @@ constexpr std::size_t kTokensAtOnce = std::size_t{1} << 18;
 
 /// Before the tokens. A change of what tokenisers find is a change of its first field.
 struct Head {
-    std::array<char, 16> format{'r', 'e', 's', 'i', 'd', 'u', 'a', ' ', 't', 'o', 'k', 'e', 'n', 's', ' ', '1'};
+    std::array<char, 16> format{'r', 'e', 's', 'i', 'd', 'u', 'a', ' ', 't', 'o', 'k', 'e', 'n', 's', ' ', '2'};
     std::uint64_t bytes = 0; ///< of the tokens
     std::uint64_t width = 0; ///< bytes of one
     std::array<char, 32> sum{};

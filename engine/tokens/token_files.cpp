@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/tokens/token_files.h"
 
-#include "engine/text/compressed_file.h"
+#include "engine/text/data_files.h"
+#include "engine/text/file_format.h"
 #include "engine/text/text_files.h"
 #include "engine/tokens/token_width.h"
 
@@ -140,10 +141,13 @@ Status appendTokenFiles(TokenFiles& files, const fs::path& path, TokenWidth widt
     Notes notes;
     for (std::size_t index = 0; index < names->size(); ++index) {
         const fs::path& name = (*names)[index];
-        if (isCompressed(name)) {
+        const auto format = formatOf(name);
+        if (!projects::compressedEnding(name.native()).empty() || (format && format->compression != nullptr)) {
             return Error{name.string(), "is compressed, expected ready-made tokens as they are, which are read where "
-                                        "they lie: unpack it with " +
-                                            std::string(name.extension() == ".gz" ? "gunzip" : "zstd -d")};
+                                        "they lie: decompress it"};
+        }
+        if (!format) {
+            return format.error();
         }
         auto file = openAmong(name, index);
         if (!file) {

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/train/tensor_io.h"
 
+#include "projects/base/text.h"
+
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/all.h>
 #include <ATen/ops/from_blob.h>
+#include <ATen/ops/isfinite.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
 #include <new>
 #include <optional>
+#include <ranges>
 #include <set>
 
 namespace residua::engine {
@@ -42,8 +47,8 @@ Status checkForm(const std::string& name, const TensorPlace& place, const at::Te
         return Done{};
     }
     const std::optional<StoredType> expected = storedTypeOf(tensor.scalar_type());
-    return Error{"checkpoint · " + name, std::string("got ") + nameOf(place.type) + " " + shapeText(place.shape) +
-                                             ", expected " + (expected ? nameOf(*expected) : "another type") + " " +
+    return Error{"checkpoint · " + name, "got " + typeText(place) + " " + shapeText(place.shape) + ", expected " +
+                                             (expected ? nameOf(*expected) : "another type") + " " +
                                              shapeText(tensor.sizes())};
 }
 
@@ -78,7 +83,8 @@ void HostTensors::add(const std::string& name, const at::Tensor& tensor)
 
 at::ScalarType scalarTypeOf(StoredType type)
 {
-    return std::ranges::find(kTypes, type, &TypePair::stored)->scalar;
+    const auto* const found = std::ranges::find(kTypes, type, &TypePair::stored);
+    return found == std::end(kTypes) ? at::ScalarType::Undefined : found->scalar;
 }
 
 HostTensors hostTensors(const std::vector<NamedParameter>& parameters)
@@ -146,6 +152,22 @@ Status loadParameters(const TensorFiles& stored, std::vector<NamedParameter>& pa
         }
     }
     return checkAllKnown(stored, parameters);
+}
+
+void noteNotFinite(const std::vector<NamedParameter>& parameters, std::vector<std::string>& notes)
+{
+    constexpr std::size_t kNamed = 6;
+    std::vector<std::string> names;
+    for (const NamedParameter& parameter : parameters) {
+        if (!parameter.tensor.isfinite().all().item<bool>()) {
+            names.push_back(parameter.name);
+        }
+    }
+    if (!names.empty()) {
+        notes.push_back(countText(names.size(), "weight") + " of " + std::to_string(parameters.size()) +
+                        " with numbers that are not finite: " + joinedText(names | std::views::take(kNamed)) +
+                        (names.size() > kNamed ? ", …" : ""));
+    }
 }
 
 } // namespace residua::engine

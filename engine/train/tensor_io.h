@@ -28,6 +28,7 @@ private:
 
 [[nodiscard]] HostTensors hostTensors(const std::vector<NamedParameter>& parameters);
 
+/// Undefined for StoredType::Other.
 [[nodiscard]] at::ScalarType scalarTypeOf(StoredType type);
 
 /// The stored numbers where they lie, which must outlive the tensor; they must not be written to.
@@ -44,5 +45,8 @@ private:
 /// Every parameter, a tensor at a time; what is stored and is no parameter is an error too, for it belongs to another
 /// network.
 [[nodiscard]] Status loadParameters(const TensorFiles& stored, std::vector<NamedParameter>& parameters);
+
+/// Adds a note that names and counts the parameters with numbers that are not finite, if there are any.
+void noteNotFinite(const std::vector<NamedParameter>& parameters, std::vector<std::string>& notes);
 
 } // namespace residua::engine

@@ -66,7 +66,8 @@ std::string misfitOf(const TransferStep& step)
         return unlike(shapeText(got), shapeText(expected));
     }
     const StoredType type = step.stored.place.type;
-    return step.row.computed.defined() || isWeightType(type) ? std::string() : unlike(nameOf(type), weightTypeNames());
+    return step.row.computed.defined() || isWeightType(type) ? std::string()
+                                                             : unlike(typeText(step.stored.place), weightTypeNames());
 }
 
 /// Copies the row's numbers into its parameters.
@@ -114,6 +115,9 @@ TransferReport TransferPlan::match(const TensorFiles& files, std::vector<NamedPa
         if (!row.computed.defined()) {
             if (!files.tensors().contains(step.name) && step.name.starts_with(prefix)) {
                 step.name = step.name.substr(prefix.size());
+            }
+            if (!files.tensors().contains(step.name) && files.tensors().contains(row.tensor.otherName)) {
+                step.name = row.tensor.otherName;
             }
             const auto stored = files.tensors().find(step.name);
             if (stored == files.tensors().end()) {

@@ -5,6 +5,7 @@
 #include "projects/huggingface/decoder_kinds.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <ranges>
 #include <utility>
 
@@ -42,6 +43,32 @@ TransferReport matchModel(const TensorFiles& files, const projects::Decoder& dec
         plan.add({.tensor = std::move(tensor)});
     }
     return plan.match(files, parameters, std::string(projects::findDecoderKind(decoder.kind)->prefix));
+}
+
+Result<bool> tieHolds(const TensorFiles& files, const projects::Decoder& decoder)
+{
+    const std::string embedding = projects::fileTensorsOf(decoder).front().name;
+    const std::string_view prefix = projects::findDecoderKind(decoder.kind)->prefix;
+    const auto& tensors = files.tensors();
+    const auto head = tensors.find(projects::headTensorOf(decoder));
+    const auto whole = tensors.find(embedding);
+    const auto stem = whole != tensors.end() ? whole : tensors.find(embedding.substr(prefix.size()));
+    if (!decoder.tied || head == tensors.end() || stem == tensors.end()) {
+        return true;
+    }
+    const TensorPlace& one = head->second.place;
+    const TensorPlace& other = stem->second.place;
+    if (one.type != other.type || one.shape != other.shape) {
+        return false;
+    }
+    std::vector<std::byte> bytes(one.bytes);
+    std::vector<std::byte> others(other.bytes);
+    for (const auto& [place, out] : {std::pair(head, &bytes), std::pair(stem, &others)}) {
+        if (const Status read = files.read(place->second, *out); !read) {
+            return read.error();
+        }
+    }
+    return bytes == others;
 }
 
 Result<std::vector<TransferStep>> transfersOf(const TensorFiles& files, const projects::Decoder& decoder,

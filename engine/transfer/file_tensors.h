@@ -19,6 +19,9 @@ namespace residua::engine {
                                         const std::function<std::string(const std::string&)>& named,
                                         std::vector<NamedParameter>& parameters);
 
+/// True unless `decoder` is tied and the files hold a head's weight beside the embedding that differs from it.
+[[nodiscard]] Result<bool> tieHolds(const TensorFiles& files, const projects::Decoder& decoder);
+
 /// All that a model's network is made of. An error tells, of the files as a whole: what is missing, what nothing is
 /// made of (each with the nearest name), and every tensor with another shape than the network has; the first few of
 /// each, and `all` gets a line for every one. `place` is the folder.

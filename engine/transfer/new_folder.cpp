@@ -4,8 +4,6 @@
 #include "projects/base/files.h"
 #include "projects/base/whole_file.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -56,14 +54,20 @@ Result<NewFolder> NewFolder::begin(const fs::path& folder)
         return Error{folder.string(), "exists, expected a folder that does not, or an empty one"};
     }
     NewFolder made(folder.has_filename() ? folder : folder.parent_path()); // "name/" is "name"
-    Status begun = made.makeParents();
-    begun = begun ? made.makeScratch() : begun;
-    return begun ? Result<NewFolder>(std::move(made)) : begun.error();
+    if (Status begun = made.makeParents(); !begun) {
+        return begun.error();
+    }
+    auto scratch = ScratchFolder::beside(made.m_folder);
+    if (!scratch) {
+        return scratch.error();
+    }
+    made.m_scratch.emplace(*std::move(scratch));
+    return made;
 }
 
 NewFolder::NewFolder(NewFolder&& other) noexcept
     : m_folder(std::move(other.m_folder)),
-      m_scratch(std::exchange(other.m_scratch, {})),
+      m_scratch(std::move(other.m_scratch)),
       m_made(std::exchange(other.m_made, {}))
 {
 }
@@ -71,9 +75,7 @@ NewFolder::NewFolder(NewFolder&& other) noexcept
 NewFolder::~NewFolder()
 {
     std::error_code ignored;
-    if (!m_scratch.empty()) {
-        fs::remove_all(m_scratch, ignored);
-    }
+    m_scratch.reset(); // before the parents that were made for it
     for (auto parent = m_made.rbegin(); parent != m_made.rend(); ++parent) {
         fs::remove(*parent, ignored); // where nothing else has come into it
     }
@@ -99,34 +101,14 @@ Status NewFolder::makeParents()
     return Done{};
 }
 
-/// One that nobody else has: what another process of this number left behind stays, be it a folder or a link to one.
-Status NewFolder::makeScratch()
-{
-    constexpr int kTries = 1000;
-    const std::string name = "." + m_folder.filename().string() + "." + std::to_string(::getpid());
-    for (int number = 1; number <= kTries; ++number) {
-        const fs::path scratch = parent() / (number == 1 ? name : name + "-" + std::to_string(number));
-        std::error_code code;
-        if (fs::create_directory(scratch, code)) {
-            m_scratch = scratch;
-            return Done{};
-        }
-        if (code && code != std::errc::file_exists) {
-            return systemError(scratch, "cannot be made", code.value());
-        }
-    }
-    return Error{(parent() / name).string(), "exists, and so do the next " + std::to_string(kTries) +
-                                                 ", which were left behind: expected a name that is free; remove them"};
-}
-
 Status NewFolder::keep()
 {
     std::error_code code;
-    fs::rename(m_scratch, m_folder, code); // takes the place of an empty folder
+    fs::rename(path(), m_folder, code); // takes the place of an empty folder
     if (code) {
         return systemError(m_folder, "cannot be written", code.value());
     }
-    m_scratch.clear();
+    m_scratch->keep();
     m_made.clear();
     return syncDirectory(parent());
 }

@@ -2,10 +2,12 @@
 #pragma once
 
 #include "projects/base/result.h"
+#include "projects/base/scratch_folder.h"
 #include "projects/huggingface/custom_model.h"
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,18 +25,17 @@ public:
     ~NewFolder();
 
     /// Where to write meanwhile.
-    [[nodiscard]] const std::filesystem::path& path() const { return m_scratch; }
+    [[nodiscard]] const std::filesystem::path& path() const { return m_scratch->path(); }
     /// Brings it to its place, and the names to the disk.
     [[nodiscard]] Status keep();
 
 private:
     explicit NewFolder(std::filesystem::path folder) : m_folder(std::move(folder)) {}
     [[nodiscard]] Status makeParents();
-    [[nodiscard]] Status makeScratch();
     [[nodiscard]] std::filesystem::path parent() const;
 
     std::filesystem::path m_folder;
-    std::filesystem::path m_scratch;           ///< empty: nothing is to be removed
+    std::optional<ScratchFolder> m_scratch;
     std::vector<std::filesystem::path> m_made; ///< parents that were not there, the innermost last
 };
 

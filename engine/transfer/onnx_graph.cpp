@@ -11,6 +11,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <unistd.h>
 
 namespace residua::engine {
 namespace {
@@ -31,6 +32,15 @@ import math
 import sys
 import warnings
 from pathlib import Path
+
+if len(sys.argv) > 1:  # as Residua starts it: ends with the process of this number, even if that is killed
+    import ctypes
+    import os
+    import signal
+
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+    if os.getppid() != int(sys.argv[1]):
+        sys.exit(1)
 
 try:
     import numpy
@@ -139,7 +149,8 @@ Result<OnnxGraph> OnnxGraph::begin(const fs::path& folder)
         return systemError(folder / kLog, "cannot be made", errno);
     }
     // -B: no __pycache__ is left beside the code.
-    auto process = ChildProcess::start({.words = {python, "-B", (folder / kScript).string()}, .errors = log.get()});
+    auto process = ChildProcess::start(
+        {.words = {python, "-B", (folder / kScript).string(), std::to_string(::getpid())}, .errors = log.get()});
     if (!process) {
         return Error{"python", python + " " + process.error().message + kAdvice};
     }

@@ -217,18 +217,24 @@ std::vector<FileTensor> fileTensorsOf(const Decoder& decoder)
             add(tensors, file, ours, row, decoder.heads);
         }
     }
-    if (!decoder.tied) {
+    if (decoder.tied) {
+        tensors.front().otherName = headTensorOf(decoder); // the embedding is the first row of each table
+    } else {
         add(tensors, "", "", {table.head, {"head.logits"}}, 1);
     }
     return tensors;
+}
+
+std::string headTensorOf(const Decoder& decoder)
+{
+    return std::string(tableOf(*findDecoderKind(decoder.kind)).head) + ".weight";
 }
 
 bool isRedundant(const Decoder& decoder, std::string_view tensor)
 {
     constexpr std::string_view kEnds[] = {".attn.bias", ".attn.masked_bias", ".attention.bias",
                                           ".attention.masked_bias", ".rotary_emb.inv_freq"};
-    const std::string head = std::string(tableOf(*findDecoderKind(decoder.kind)).head) + ".weight";
-    return (decoder.tied && tensor == head) ||
+    return (decoder.tied && tensor == headTensorOf(decoder)) ||
            std::ranges::any_of(kEnds, [&](std::string_view end) { return tensor.ends_with(end); });
 }
 

@@ -67,9 +67,12 @@ struct FileTensor {
     /// Into so many equal parts all parameters are cut; the file has the first part of each, then the second, … 1: the
     /// parameters as they are.
     std::int64_t groups = 1;
+    std::string otherName = {}; ///< that the tensor may have instead, or empty
 };
 /// Every tensor that such a model may have; those whose parameters the network lacks are not in the file either.
 [[nodiscard]] std::vector<FileTensor> fileTensorsOf(const Decoder& decoder);
+/// Returns the name of the head's weight, which a tied model does not need.
+[[nodiscard]] std::string headTensorOf(const Decoder& decoder);
 /// Whether a tensor of this name says nothing that the config and the other tensors do not: masks and frequencies that
 /// older files hold, and a tied head that is stored a second time.
 [[nodiscard]] bool isRedundant(const Decoder& decoder, std::string_view tensor);

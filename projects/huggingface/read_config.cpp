@@ -22,7 +22,10 @@ constexpr std::int64_t kMostOfAnything = 1'000'000'000;
 /// Reads keys of an object; the first error stays, and later reads give what they are given for a missing key.
 class Keys {
 public:
-    Keys(const JsonValue& object, std::string place) : m_object(object), m_place(std::move(place)) {}
+    Keys(const JsonValue& object, std::string place, std::string name = "config.json")
+        : m_object(object), m_place(std::move(place)), m_name(std::move(name))
+    {
+    }
 
     /// Whether the key is there, be it null.
     [[nodiscard]] bool names(std::string_view key) const { return findMember(m_object, key) != nullptr; }
@@ -117,9 +120,12 @@ public:
             fail(key, "got " + shown(*value) + ", expected an object");
             return {kNone, m_place};
         }
-        return {value == nullptr ? kNone : *value, m_place + " · " + std::string(key)};
+        const std::string below = " · " + std::string(key);
+        return {value == nullptr ? kNone : *value, m_place + below, m_name + below};
     }
 
+    /// What the object is called in notes: "config.json", "config.json · rope_scaling".
+    [[nodiscard]] std::string name() const { return m_name; }
     /// The keys of the file that no call has read.
     [[nodiscard]] std::vector<std::string> unread() const
     {
@@ -147,11 +153,16 @@ private:
             return std::to_string(*number);
         }
         const auto* const real = std::get_if<double>(&value.data);
-        return real == nullptr ? nameOfValue(value) : numberText(*real);
+        if (real == nullptr) {
+            return nameOfValue(value);
+        }
+        const std::string text = numberText(*real);
+        return text.find_first_not_of("-0123456789") == std::string::npos ? text + ".0" : text; // no whole number
     }
 
     const JsonValue& m_object;
     std::string m_place;
+    std::string m_name;
     std::set<std::string> m_used;
     std::optional<Error> m_error;
 };
@@ -280,14 +291,15 @@ private:
         if (m_kind.learnedPositions) {
             return;
         }
-        // Version 5 of transformers keeps all in one object, earlier ones in three places.
+        // Version 5 of transformers keeps all in one object, earlier ones in three places. It reads both names of the
+        // object, the older one first.
         Keys newer = m_keys.object("rope_parameters");
         Keys scaling = m_keys.object("rope_scaling");
         const ConfigWords& words = wordsOf(m_kind);
         const double base = m_keys.real(words.ropeBase, m_keys.real(kNewerRopeBase, RotaryPositions().base));
-        m_decoder.rotary.base = newer.real(kNewerRopeBase, base);
+        m_decoder.rotary.base = scaling.real(kNewerRopeBase, newer.real(kNewerRopeBase, base));
         const double share = m_keys.real(words.rotaryShare, m_kind.rotaryShare);
-        m_decoder.rotaryShare = newer.real(kNewerRotaryShare, share);
+        m_decoder.rotaryShare = scaling.real(kNewerRotaryShare, newer.real(kNewerRotaryShare, share));
         if (!m_kind.choosesRotaryShare && m_decoder.rotaryShare != 1) {
             m_keys.fail(words.rotaryShare,
                         "is " + numberText(m_decoder.rotaryShare) + ", expected 1 in a " + m_decoder.kind);
@@ -303,8 +315,10 @@ private:
         }
         const bool older = scaling.find("rope_type") != nullptr || scaling.find("type") != nullptr;
         readScaling(older ? scaling : newer);
-        m_keys.take(newer);
-        m_keys.take(scaling);
+        for (const Keys* const inner : {&newer, &scaling}) {
+            m_keys.take(*inner);
+            noteUnread(*inner);
+        }
     }
 
     void readScaling(Keys& keys)
@@ -372,10 +386,15 @@ private:
                                   " is left out: it acts in training alone, where a dropout node does the same");
             }
         }
-        std::vector<std::string> others = m_keys.unread();
+        noteUnread(m_keys);
+    }
+
+    void noteUnread(const Keys& keys)
+    {
+        std::vector<std::string> others = keys.unread();
         std::erase_if(others, isIrrelevant);
         if (!others.empty()) {
-            m_notes.push_back("config.json says more, which is not read: " + joinedText(others));
+            m_notes.push_back(keys.name() + " says more, which is not read: " + joinedText(others));
         }
     }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <span>
 #include <string_view>
 
 namespace residua::projects {
@@ -18,14 +19,20 @@ template <std::size_t N, std::size_t M>
     return all;
 }
 
-/// What the names of plain texts end in, where a folder of them is given; and of those of records.
-inline constexpr std::array<std::string_view, 3> kTextEndings{".txt", ".txt.gz", ".txt.zst"};
-inline constexpr std::array<std::string_view, 7> kRecordEndings{".jsonl",     ".jsonl.gz",   ".jsonl.zst", ".ndjson",
-                                                                ".ndjson.gz", ".ndjson.zst", ".parquet"};
-/// What the names of files with ready-made tokens end in.
-inline constexpr std::array<std::string_view, 1> kTokenEndings{".bin"};
+/// Endings of the names of data files by what is in them. Any of them may be followed by one of kCompressedEndings.
+inline constexpr std::array<std::string_view, 1> kTextEndings{".txt"};
+inline constexpr std::array<std::string_view, 4> kRecordEndings{".jsonl", ".ndjson", ".json", ".parquet"};
+inline constexpr std::array<std::string_view, 2> kTokenEndings{".bin", ".npy"};
+inline constexpr std::array<std::string_view, 4> kCompressedEndings{".gz", ".zst", ".xz", ".bz2"};
 
 inline constexpr auto kAnyTextEndings = bothOf(kTextEndings, kRecordEndings);
 inline constexpr auto kDataEndings = bothOf(kAnyTextEndings, kTokenEndings);
+
+/// Returns the ending of kCompressedEndings that the name has in either case, or an empty one.
+[[nodiscard]] std::string_view compressedEnding(std::string_view name);
+/// Returns the name without that ending.
+[[nodiscard]] std::string_view withoutCompression(std::string_view name);
+/// True if the name, without the ending of a compression, ends in one of `endings`, in either case.
+[[nodiscard]] bool endsIn(std::string_view name, std::span<const std::string_view> endings);
 
 } // namespace residua::projects

@@ -8,8 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
-#include <string_view>
 
 namespace residua::projects {
 namespace {
@@ -56,32 +54,14 @@ double bytesOf(const BooleanPolynomial& source, const DataSource& data)
     return kDouble * (splits * real(kHeldOutPolynomials) * (real(source.dim) + 1) + factorsOf(source));
 }
 
-bool endsInOne(std::string_view name, std::span<const std::string_view> endings)
-{
-    return std::ranges::any_of(endings, [&](std::string_view end) { return name.ends_with(end); });
-}
-
-/// The name of what is compressed.
-std::string_view withoutCompression(std::string_view name)
-{
-    for (const std::string_view compressed : {".gz", ".zst"}) {
-        if (name.ends_with(compressed)) {
-            name.remove_suffix(compressed.size());
-            break;
-        }
-    }
-    return name;
-}
-
 } // namespace
 
 Source sourceAt(const std::string& path)
 {
-    const std::string_view name = withoutCompression(path);
-    if (endsInOne(name, kTokenEndings)) {
+    if (endsIn(path, kTokenEndings)) {
         return TokenFileData{.path = path, .validationPath = {}};
     }
-    if (endsInOne(name, kRecordEndings)) {
+    if (endsIn(path, kRecordEndings)) {
         return JsonLinesData{.path = path, .tokeniser = {}};
     }
     return TextData{path, {}};
@@ -89,7 +69,7 @@ Source sourceAt(const std::string& path)
 
 bool mayBeJsonLines(const std::string& path)
 {
-    return !endsInOne(path, kTextEndings);
+    return !endsIn(path, kTextEndings);
 }
 
 std::vector<double> sharesOf(const MixtureData& mixture)

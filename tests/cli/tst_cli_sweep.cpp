@@ -387,6 +387,34 @@ private slots:
         QCOMPARE(statusNow("5"), QString("finished"));
     }
 
+    void otherDataAreRefusedUnlessTheyAreAllowed()
+    {
+        const auto sweep = m_project.sweeps;
+        m_project = cli::tinyProject().project;
+        m_project.sweeps = sweep;
+        m_project.training.steps = 2;
+        m_project.data.source = projects::TextData{"t.txt", {}};
+        save();
+        const auto write = [this](char letter) {
+            std::ofstream(fs::path(path("tiny").toStdString()) / "t.txt") << std::string(2000, letter);
+        };
+        write('a');
+        const Ran first = run({"--member", "5"});
+        QVERIFY2(first.code == 0, qPrintable(first.errors));
+        write('b');
+        const Ran refused = run({});
+        QVERIFY2(refused.code == 3, qPrintable(refused.errors));
+        QVERIFY2(refused.errors.contains("was trained on other data: [data · t.txt] expected 1 file of 2000 bytes"),
+                 qPrintable(refused.errors));
+        QVERIFY2(refused.errors.contains("--other-data"), qPrintable(refused.errors));
+        const Ran mixed = run({"--other-data", "--json"});
+        QVERIFY2(mixed.code == 0, qPrintable(mixed.errors));
+        QVERIFY(!memberOf(gridOf(mixed), "5")["otherData"].toString().isEmpty());
+        QVERIFY(memberOf(gridOf(mixed), "6")["otherData"].toString().isEmpty());
+        const Ran told = run({"--other-data", "--list"});
+        QVERIFY2(told.output.contains("finished, other data"), qPrintable(told.output));
+    }
+
 private:
     void save()
     {

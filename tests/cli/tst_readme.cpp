@@ -75,13 +75,7 @@ private slots:
     {
         QTemporaryDir folder;
         QVERIFY(folder.isValid());
-        for (QString command : m_commands) {
-            if (command.contains("NAME")) {
-                const QStringList runs =
-                    QDir(folder.filePath("my-project/runs")).entryList(QDir::Dirs | QDir::NoDotAndDotDot);
-                QCOMPARE(runs.size(), 1);
-                command.replace("NAME", runs.front());
-            }
+        for (const QString& command : m_commands) {
             QStringList words = command.split(' ', Qt::SkipEmptyParts).mid(1);
             if (words.front() == "sweep") {
                 words << "--steps"

@@ -243,6 +243,15 @@ private slots:
         QCOMPARE(limit.due(begin + 9s), TimeLimit::Act::Stop);
     }
 
+    void aTableThatIsTooWideGoesOnBelow()
+    {
+        const std::vector<std::vector<std::string>> rows{{"name", "first", "second"}, {"a", "1", "22"}};
+        QCOMPARE(table(rows), std::string("name  first  second\na         1      22"));
+        QCOMPARE(table(rows, 20), table(rows));
+        QCOMPARE(table(rows, 15), std::string("name  first\na         1\n\nname  second\na         22"));
+        QCOMPARE(table(rows, 1), table(rows, 15)); // one column at least
+    }
+
     void temporaryFoldersOfTheDeadAreSwept()
     {
         QTemporaryDir folder;
@@ -251,17 +260,17 @@ private slots:
         QVERIFY(QDir(folder.path()).mkpath("residua-bench-dead/run"));
         QVERIFY(QDir(folder.path()).mkpath("somebody-elses"));
         {
-            const Result<ScratchDirectory> first = ScratchDirectory::make("residua-bench-");
+            const Result<ScratchFolder> first = scratchDirectory("residua-bench-");
             QVERIFY(first.ok());
             QVERIFY(!QDir(folder.filePath("residua-bench-dead")).exists());
-            const Result<ScratchDirectory> second = ScratchDirectory::make("residua-bench-");
+            const Result<ScratchFolder> second = scratchDirectory("residua-bench-");
             QVERIFY(second.ok());
             QVERIFY(std::filesystem::exists(first->path())); // it is in use
             QVERIFY(first->path() != second->path());
         }
         QCOMPARE(QDir(folder.path()).entryList(QDir::Dirs | QDir::NoDotAndDotDot), QStringList{"somebody-elses"});
         qputenv("TMPDIR", "/nowhere/at/all");
-        const Result<ScratchDirectory> none = ScratchDirectory::make("residua-bench-");
+        const Result<ScratchFolder> none = scratchDirectory("residua-bench-");
         QVERIFY(!none.ok());
         QVERIFY2(none.error().text().find("TMPDIR") != std::string::npos, none.error().text().c_str());
         qputenv("TMPDIR", before);

@@ -65,6 +65,33 @@ private slots:
     }
 
     /// What a run has recorded of its factors' start, weight by weight; a record that is damaged is named.
+    /// Of data, of the run and of what is wrong with it.
+    void pagesTellNoPlacesOfTheMachine()
+    {
+        const QTemporaryDir dir;
+        projects::Project project = projects::examples().front().project;
+        project.data.source = projects::TextData{"/home/somebody/texts/mine.txt", {}};
+        const auto run = writeRun(dir, "first", project);
+        QVERIFY(writeFileAtomically(run / "gap.json", "{"));
+        {
+            auto writer = engine::RunWriter::reopen(run, 40);
+            engine::RunInfo info = writer->info();
+            info.status = engine::RunStatus::Failed;
+            info.message = "[" + (run / "store.sqlite").string() + "] is full";
+            QVERIFY(writer->update(info));
+        }
+        const auto reader = engine::RunReader::open(run);
+        const auto page = report::reportHtml(*reader);
+        const auto comparison = report::comparisonHtml(dir.path().toStdString());
+        QVERIFY(page && comparison);
+        for (const std::string& html : {*page, *comparison}) {
+            QVERIFY(html.find("/home/somebody") == std::string::npos);
+            QVERIFY(html.find(dir.path().toStdString()) == std::string::npos);
+        }
+        QVERIFY(page->find("mine.txt") != std::string::npos);
+        QVERIFY(page->find("[store.sqlite] is full") != std::string::npos);
+    }
+
     void aPageTellsTheGapOfFactoredWeights()
     {
         const QTemporaryDir dir;

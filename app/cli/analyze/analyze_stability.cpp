@@ -92,7 +92,7 @@ void show(const engine::StabilityReady& ready, const Console& console)
         layers.push_back(
             {{"layer", layer}, {"psi", numberOf(effect)}, {"norm", numberOf(norm)}, {"lossRise", numberOf(rise)}});
     }
-    console.line(table(rows));
+    console.line(console.table(rows));
     console.line("loss of all layers " + numberText(ready.loss, 5) + ", less its mean without one " + cellOf(gap) +
                  ", over " + groupedText(ready.batches) + " batches at step " + groupedText(ready.step));
     if (!std::isnan(power)) {
@@ -250,7 +250,7 @@ void showFigure(const std::vector<Shared>& all, std::int64_t dimension, const Co
     }
     console.line("Linear residual network with normalisation, d = " + std::to_string(dimension) +
                  ": (1/L) sum of Psi over the norm of the output");
-    console.line(table(rows));
+    console.line(console.table(rows));
     console.line(kPaper);
     console.value({{"dimension", dimension}, {"shared", told}, {"paper", kPaperPower}, {"paperBert", kPaperBert}});
 }

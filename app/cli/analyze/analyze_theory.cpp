@@ -64,7 +64,7 @@ void show(const LowRankModel& model, const report::TheoryTable& answer, const Co
         cells.push_back({row.name});
         std::ranges::transform(row.values(), std::back_inserter(cells.back()), cell);
     }
-    console.line(table(cells));
+    console.line(console.table(cells));
 
     const auto number = [](double value) { return std::isfinite(value) ? json(value) : json(nullptr); };
     json told{{"dimension", model.dimension}, {"rank", model.rank}, {"layers", model.layers}};

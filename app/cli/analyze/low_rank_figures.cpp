@@ -261,7 +261,7 @@ void showFigure(const FigureTable& figure, const Console& console)
         points.push_back(std::move(point));
     }
     console.line(figure.title);
-    console.line(table(cells));
+    console.line(console.table(cells));
     console.remark("note: " + figure.note);
     console.value({{"title", figure.title}, {"points", points}});
 }

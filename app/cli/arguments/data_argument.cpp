@@ -13,7 +13,7 @@
 namespace residua::cli {
 namespace {
 
-/// The path, which must be there.
+/// The absolute path, which must be there.
 Result<std::string> placeOf(const std::string& option, const std::string& text, const std::string& expected)
 {
     const Result<std::filesystem::path> path = absolutePath(text);
@@ -28,7 +28,7 @@ Result<std::string> placeOf(const std::string& option, const std::string& text, 
 }
 
 /// Reads a part of a mixture from "web.jsonl=0.57"; the last "=" counts, so that a path may have one.
-Result<projects::MixturePart> partFrom(const std::string& text)
+Result<projects::MixturePart> partFrom(const std::string& text, const std::filesystem::path& project)
 {
     constexpr const char* kOption = "--mix";
     const std::size_t equals = text.rfind('=');
@@ -48,14 +48,14 @@ Result<projects::MixturePart> partFrom(const std::string& text)
     if (std::holds_alternative<projects::TokenFileData>(projects::sourceAt(*path))) {
         return Error{kOption, *path + " is ready-made tokens; expected a text, .jsonl, .parquet, or a folder of such"};
     }
-    return projects::MixturePart{.path = *path, .weight = *weight};
+    return projects::MixturePart{.path = storedPath(text.substr(0, equals), project), .weight = *weight};
 }
 
-Result<projects::Source> mixtureFrom(const std::vector<std::string>& texts)
+Result<projects::Source> mixtureFrom(const std::vector<std::string>& texts, const std::filesystem::path& project)
 {
     projects::MixtureData mixture;
     for (const std::string& text : texts) {
-        Result<projects::MixturePart> part = partFrom(text);
+        Result<projects::MixturePart> part = partFrom(text, project);
         if (!part) {
             return part.error();
         }
@@ -64,10 +64,21 @@ Result<projects::Source> mixtureFrom(const std::vector<std::string>& texts)
     return projects::Source(std::move(mixture));
 }
 
-Result<projects::Source> sourceFrom(const std::string& text)
+Result<projects::Source> sourceFrom(const std::string& text, const std::filesystem::path& project)
 {
     const Result<std::string> path = placeOf("--data", text, "a text, .jsonl, .parquet, .bin, or a folder of such");
-    return path ? Result<projects::Source>(engine::dataAt(*path)) : Result<projects::Source>(path.error());
+    if (!path) {
+        return path.error();
+    }
+    projects::Source source = engine::dataAt(*path);
+    std::visit(
+        [&](auto& data) {
+            if constexpr (requires { data.path; }) {
+                data.path = storedPath(text, project);
+            }
+        },
+        source);
+    return source;
 }
 
 /// False where nothing has a key.
@@ -108,12 +119,26 @@ OptionSpec fieldOption()
             "the key of JSON Lines, or the column of Parquet, that holds the text (default: text)"};
 }
 
+std::string storedPath(const std::string& typed, const std::filesystem::path& project)
+{
+    std::error_code code;
+    const std::filesystem::path path(typed);
+    if (path.is_absolute()) {
+        return path.lexically_normal().string();
+    }
+    // Both as they lie on the disk: ".." behind a link leads elsewhere.
+    const auto onDisk = [&code](const std::filesystem::path& given) {
+        return std::filesystem::weakly_canonical(std::filesystem::absolute(given, code), code);
+    };
+    return onDisk(path).lexically_relative(onDisk(project)).string();
+}
+
 bool namesData(const Arguments& arguments)
 {
     return arguments.has("data") || arguments.has("mix") || arguments.has("field");
 }
 
-Result<projects::Source> dataSource(const Arguments& arguments)
+Result<projects::Source> dataSource(const Arguments& arguments, const std::filesystem::path& project)
 {
     if (arguments.has("data") && arguments.has("mix")) {
         return Error{"--mix", "is instead of --data; expected one of the two"};
@@ -121,8 +146,8 @@ Result<projects::Source> dataSource(const Arguments& arguments)
     if (!arguments.has("data") && !arguments.has("mix")) {
         return Error{"--field", "is for JSON Lines and Parquet, which --data or --mix name"};
     }
-    Result<projects::Source> source =
-        arguments.has("mix") ? mixtureFrom(arguments.texts("mix")) : sourceFrom(arguments.text("data"));
+    Result<projects::Source> source = arguments.has("mix") ? mixtureFrom(arguments.texts("mix"), project)
+                                                           : sourceFrom(arguments.text("data"), project);
     if (source && arguments.has("field") && !takeKey(*source, arguments.text("field"))) {
         return Error{"--field", "is for JSON Lines and Parquet; " + arguments.text("data") + " is neither"};
     }

@@ -99,10 +99,19 @@ std::variant<NamedProject, Refusal> openProject(const std::string& path, const A
     return *std::move(opened);
 }
 
-void trainFor(projects::Project& project, std::int64_t steps)
+Status trainFor(projects::Project& project, std::int64_t steps)
 {
+    if (steps == project.training.steps) {
+        return Done{};
+    }
+    for (const projects::Problem& problem : projects::validate(project)) {
+        if (problem.severity == projects::Severity::Error && problem.path.starts_with("/schedule")) {
+            return Error{problem.place, problem.message + "; --steps keeps the shares of a valid schedule alone"};
+        }
+    }
     project.schedule = projects::stretched(std::move(project.schedule), project.training.steps, steps);
     project.training.steps = steps;
+    return Done{};
 }
 
 PositionalSpec projectArgument()

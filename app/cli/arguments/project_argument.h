@@ -37,8 +37,9 @@ struct Refusal {
 /// presets by name, whose blocks get the ports that they feed. What else it changes than the field is told as a remark.
 /// Errors name the field, what it takes, and what was probably meant.
 [[nodiscard]] Status setField(projects::Project& project, const std::string& text, const Console& console);
-/// The project's training takes so many steps; its stages keep their shares of them.
-void trainFor(projects::Project& project, std::int64_t steps);
+/// Gives the project's training so many steps; its stages keep their shares of them. An error, and no change, if its
+/// schedule is invalid as it is written: shares of it would mean something else.
+[[nodiscard]] Status trainFor(projects::Project& project, std::int64_t steps);
 /// PROJECT: of a command that takes a project or an example.
 [[nodiscard]] PositionalSpec projectArgument();
 /// The option --set FIELD=VALUE. `of` says which project it is about, where a command may have none or several.

@@ -46,6 +46,9 @@ inline Exit unanswered(const std::optional<engine::Event>& answer, const Console
         return console.fail(Exit::Quit, {"", "interrupted: " + after});
     }
     const auto* const failed = std::get_if<engine::QueryFailed>(&*answer);
+    if (failed != nullptr) {
+        remarkNotes(failed->notes, console);
+    }
     return console.fail(Exit::RunFailed, failed != nullptr ? failed->error : Error{"engine", "unexpected answer"});
 }
 

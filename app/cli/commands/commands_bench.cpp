@@ -45,7 +45,7 @@ void showBench(const projects::Project& project, const RunOutcome& outcome, cons
     const projects::Cost cost = sound ? projects::costOf(*sound, device).total : projects::Cost{};
     const double needed = cost.memoryBytes();
     const std::string unit = projects::unitWord(project.data);
-    console.line(table({
+    console.line(console.table({
         {"device", outcome.started.device},
         {"parameters", groupedText(outcome.started.parameters)},
         {"step, median", scaled(time.median * 1000) + " ms"},
@@ -78,13 +78,15 @@ Exit runBench(const Arguments& arguments, const Console& console)
     projects::Project& project = std::get<NamedProject>(named).document.project;
     const std::int64_t steps = arguments.integer("steps", 30);
     const std::int64_t warmup = std::max<std::int64_t>(steps / 5, 1);
-    trainFor(project, steps + warmup);
+    if (const Status planned = trainFor(project, steps + warmup); !planned) {
+        return console.fail(Exit::InvalidProject, planned.error());
+    }
     project.training.validateEvery = 0;
     project.training.checkpointEvery = 0;
     if (const auto error = obstacle(project, console)) {
         return console.fail(Exit::InvalidProject, *error);
     }
-    const Result<ScratchDirectory> scratch = ScratchDirectory::make("residua-bench-");
+    const Result<ScratchFolder> scratch = scratchDirectory("residua-bench-");
     if (!scratch) {
         return console.fail(Exit::Usage, scratch.error());
     }

@@ -56,12 +56,12 @@ Result<Value> chosen(const Arguments& arguments, const std::string& option,
                  "got \"" + shortened(word) + "\", expected one of " + joinedText(choices, ", ", &Choice<Value>::word)};
 }
 
-/// Shows how far it is, on a terminal; gives it up after Ctrl-C.
+/// Shows how far it is; gives it up after Ctrl-C.
 engine::BundleWatch watchOn(const Console& console, const Interruptible& interruptible, const std::string& what)
 {
     return [&console, &interruptible, what, shown = -1](double share) mutable {
         const int percent = static_cast<int>(100 * share);
-        if (console.onTerminal() && percent != shown) {
+        if (percent != shown) {
             shown = percent;
             console.status(what + " " + std::to_string(percent) + " %");
         }

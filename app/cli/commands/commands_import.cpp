@@ -45,12 +45,14 @@ void showWeights(const engine::LoadWeightsReady& ready, const Console& console)
         list.push_back(
             {{"parameter", row.parameter}, {"tensor", row.tensor}, {"fits", row.fits}, {"message", row.message}});
     }
-    console.line(table(rows));
+    console.line(console.table(rows));
+    remarkNotes(ready.notes, console);
     for (const std::string& name : ready.unused) {
         console.remark("left over: " + name);
     }
     console.line("what does not fit starts as the project says; run " + ready.runDirectory.string());
-    console.value({{"run", ready.runDirectory.string()}, {"parameters", list}, {"unused", ready.unused}});
+    console.value(
+        {{"run", ready.runDirectory.string()}, {"parameters", list}, {"unused", ready.unused}, {"notes", ready.notes}});
 }
 
 /// Asks the engine to load weights, and shows how far it is until the answer comes.
@@ -121,7 +123,7 @@ Exit runImport(const Arguments& arguments, const Console& console)
     request.folder = *folder;
     request.projectDirectory = *project;
     if (namesData(arguments)) {
-        const Result<projects::Source> data = dataSource(arguments);
+        const Result<projects::Source> data = dataSource(arguments, *project);
         if (!data) {
             return console.fail(Exit::Usage, data.error());
         }

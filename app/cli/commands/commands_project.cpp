@@ -73,7 +73,7 @@ std::string tokeniserText()
 
 /// What `--tokeniser` says: a word of the schema, or a file, whose tokens are counted. A folder stands for its
 /// tokenizer.json.
-Result<projects::Tokeniser> tokeniserFrom(const std::string& text)
+Result<projects::Tokeniser> tokeniserFrom(const std::string& text, const std::filesystem::path& project)
 {
     for (const projects::TokeniserKind kind : wordTokenisers()) {
         if (text == projects::nameOf(kind)) {
@@ -85,13 +85,19 @@ Result<projects::Tokeniser> tokeniserFrom(const std::string& text)
         return path.error();
     }
     std::error_code code;
+    std::filesystem::path typed = text;
     if (std::filesystem::is_directory(*path, code)) {
         *path /= "tokenizer.json";
+        typed /= "tokenizer.json";
     }
     if (!std::filesystem::exists(*path, code)) {
         return Error{"--tokeniser", path->string() + " does not exist; expected " + tokeniserText()};
     }
-    return engine::tokeniserAt(*path);
+    Result<projects::Tokeniser> tokeniser = engine::tokeniserAt(*path);
+    if (tokeniser) {
+        tokeniser->model = storedPath(typed.string(), project);
+    }
+    return tokeniser;
 }
 
 /// Makes a project from data, sizes and a topology.
@@ -99,14 +105,14 @@ Result<projects::Project> sizedProject(const Arguments& arguments, const std::fi
 {
     projects::Source source = projects::SyntheticLanguage{};
     if (namesData(arguments)) {
-        const Result<projects::Source> given = dataSource(arguments);
+        const Result<projects::Source> given = dataSource(arguments, directory);
         if (!given) {
             return given.error();
         }
         source = *given;
     }
     if (arguments.has("tokeniser")) {
-        const Result<projects::Tokeniser> tokeniser = tokeniserFrom(arguments.text("tokeniser"));
+        const Result<projects::Tokeniser> tokeniser = tokeniserFrom(arguments.text("tokeniser"), directory);
         if (!tokeniser) {
             return tokeniser.error();
         }
@@ -142,6 +148,19 @@ Result<projects::Project> exampleProject(const std::string& name)
                                "; residua-cli new --list shows them")};
 }
 
+/// Says how the files of each path are read.
+json showReadings(const std::vector<engine::DataReading>& readings, const Console& console)
+{
+    json list = json::array();
+    for (const engine::DataReading& reading : readings) {
+        if (!reading.files.empty()) {
+            console.line(printable(reading.path, LineEnds::Escape) + ": " + reading.files);
+        }
+        list.push_back({{"path", reading.path}, {"files", reading.files}, {"notes", reading.notes}});
+    }
+    return list;
+}
+
 Exit runNew(const Arguments& arguments, const Console& console)
 {
     if (arguments.has("list")) {
@@ -173,8 +192,13 @@ Exit runNew(const Arguments& arguments, const Console& console)
     }
     const std::string title = printable(document.project.name, LineEnds::Escape);
     console.line("made " + (directory / projects::kProjectFile).string() + " (" + title + ")");
+    const std::vector<engine::DataReading> readings = engine::readingsOf(document.project, directory);
+    const json data = showReadings(readings, console);
+    for (const engine::DataReading& reading : readings) {
+        remarkNotes(reading.notes, console);
+    }
     console.line("train it with: residua-cli train " + shellWord(directory.string()));
-    console.value({{"project", directory.string()}, {"name", document.project.name}});
+    console.value({{"project", directory.string()}, {"name", document.project.name}, {"data", data}});
     return Exit::Ok;
 }
 
@@ -247,10 +271,11 @@ Exit runSet(const Arguments& arguments, const Console& console)
         list.push_back({{"place", change.placeText()}, {"before", change.before}, {"after", change.after}});
     }
     console.value({{"changes", list}});
-    for (const projects::Problem& problem : projects::validate(document->project)) {
+    const std::vector<projects::Problem> problems = projects::validate(document->project);
+    for (const projects::Problem& problem : problems) {
         console.remark((problem.severity == projects::Severity::Error ? "error: " : "warning: ") + problem.text());
     }
-    return Exit::Ok;
+    return projects::hasErrors(problems) ? Exit::InvalidProject : Exit::Ok;
 }
 
 Exit runValidate(const Arguments& arguments, const Console& console)
@@ -263,10 +288,12 @@ Exit runValidate(const Arguments& arguments, const Console& console)
     const Judgement judgement = judged(project);
     const json list = tellProblems(judgement.problems, console);
     const bool valid = judgement.valid();
+    json data = json::array();
     if (valid) {
+        data = showReadings(judgement.data->readings, console);
         console.line("valid: " + printable(project.document.project.name, LineEnds::Escape));
     }
-    console.value({{"valid", valid}, {"problems", list}});
+    console.value({{"valid", valid}, {"problems", list}, {"data", data}});
     if (!valid) {
         console.remark("the project is invalid: it cannot be trained");
     }
@@ -321,7 +348,7 @@ void showParts(const engine::DataSummary& data, const Console& console)
                         groupedText(part.validated), groupedText(part.test)});
     }
     if (!data.parts.empty()) {
-        console.line("\n" + table(rows));
+        console.line("\n" + console.table(rows));
     }
 }
 
@@ -340,7 +367,7 @@ json partsJson(const engine::DataSummary& data)
     return list;
 }
 
-void showData(const engine::DataSummary& data, const Console& console)
+json showData(const engine::DataSummary& data, const Console& console)
 {
     const auto count = [](std::int64_t units) { return units < 0 ? std::string("endless") : groupedText(units); };
     const projects::ExampleField& input = data.examples.input();
@@ -349,10 +376,12 @@ void showData(const engine::DataSummary& data, const Console& console)
                                                      groupedText(data.examples.target().shape.features()) + " out";
     console.line("data: " + shape + "; train " + count(data.train) + ", validation " + count(data.validation) +
                  ", test " + count(data.test));
+    json readings = showReadings(data.readings, console);
     showParts(data, console);
     for (const std::string& note : data.notes) {
         console.line("note: " + note);
     }
+    return readings;
 }
 
 json showCost(const projects::SoundProject& project, const std::string& device, const Console& console)
@@ -366,7 +395,7 @@ json showCost(const projects::SoundProject& project, const std::string& device, 
     rows.push_back(costRow("topology", report.topology));
     rows.push_back(costRow("head", report.head));
     rows.push_back(costRow("total", report.total));
-    console.line("\n" + table(rows));
+    console.line("\n" + console.table(rows));
     console.line("\nmemory of a training step on " + device + ": " + scaledBytes(report.total.memoryBytes()));
     json layers = json::array();
     for (const projects::Cost& layer : report.layers) {
@@ -403,12 +432,13 @@ Exit runInfo(const Arguments& arguments, const Console& console)
     console.line("network: " + groupedText(project.network.depth()) + " layers of width " +
                  groupedText(project.network.width) + ", topology " + project.topology.preset);
     if (const auto& data = judgement.data) {
-        showData(*data, console);
+        const json readings = showData(*data, console);
         value["data"] = {{"vocabulary", data->examples.input().vocabulary},
                          {"train", data->train},
                          {"validation", data->validation},
                          {"test", data->test},
                          {"parts", partsJson(*data)},
+                         {"readings", readings},
                          {"notes", data->notes}};
     }
     if (const Result<projects::SoundProject> sound = projects::soundProject(project)) {
@@ -458,8 +488,8 @@ std::vector<Command> projectCommands()
                     exampleNames()),
            {"list", OptionKind::Flag, "", "list the examples"},
            {"data", OptionKind::Text, "PATH",
-            "instead: a text or JSON Lines (.jsonl), also .gz and .zst, Parquet (.parquet), ready-made tokens (.bin), "
-            "or a folder of such"},
+            "instead: a text or JSON Lines, also compressed by gzip, zstd, xz or bzip2, Parquet, ready-made tokens "
+            "(.bin), or a folder of such"},
            mixOption(),
            fieldOption(),
            {.name = "tokeniser",
@@ -476,7 +506,7 @@ std::vector<Command> projectCommands()
            fieldOption("/training/steps", "steps", "N", "instead: steps of training")}},
          &runNew},
         {"set",
-         "write fields of a project, and say what changes",
+         "write fields of a project, and say what changes; ends with 2 if the project is then invalid",
          "residua-cli set my-project training.batch=8",
          {{{"PROJECT", "a project's directory or its project.json"},
            {"FIELD=VALUE", "a field by its pointer or with dots, and its value (residua-cli explain fields lists them)",

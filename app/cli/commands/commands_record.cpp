@@ -151,7 +151,7 @@ Exit runRuns(const Arguments& arguments, const Console& console)
             failures += "\n" + path + " " + engine::textOf(run.status) + ": " + run.message;
         }
     }
-    console.line(rows.size() > 1 ? table(rows) + failures : "no runs in " + folder.string());
+    console.line(rows.size() > 1 ? console.table(rows) + failures : "no runs in " + folder.string());
     console.value(list);
     return Exit::Ok;
 }

@@ -31,10 +31,6 @@ Exit conclude(const RunOutcome& outcome, const projects::Project& project, const
         }
         return code;
     }
-    if (directory.empty()) {
-        console.remark("stopped while it was prepared: nothing was trained");
-        return Exit::Interrupted;
-    }
     if (outcome.ended.status == engine::RunStatus::Stopped) {
         return concludeStopped(outcome, "go on with: residua-cli resume " + shellWord(directory), console);
     }
@@ -49,8 +45,8 @@ Exit conclude(const RunOutcome& outcome, const projects::Project& project, const
     return Exit::Ok;
 }
 
-Exit trainNew(const projects::Project& project, const std::filesystem::path& projectDirectory,
-              const Arguments& arguments, const Computing& computing, const Console& console)
+RunOutcome trainNew(const projects::Project& project, const std::filesystem::path& projectDirectory,
+                    const Arguments& arguments, const Computing& computing, const Console& console)
 {
     const std::filesystem::path folder = arguments.text("runs", (projectDirectory / projects::kRunsFolder).string());
     const std::string named = arguments.text("run");
@@ -61,7 +57,7 @@ Exit trainNew(const projects::Project& project, const std::filesystem::path& pro
     command.runDirectory = named;
     command.runFolder = folder;
     command.device = arguments.text("device", "cpu");
-    return conclude(follow(command, console, Show::Progress, computing), project, console);
+    return follow(command, console, Show::Progress, computing);
 }
 
 std::string differenceText(const projects::Change& change)
@@ -84,8 +80,9 @@ std::vector<projects::Change> trainedOtherwise(const projects::Project& frozen, 
 Status sameProject(const projects::Project& frozen, projects::Project written, const std::filesystem::path& run)
 {
     projects::Project stretched = written;
-    trainFor(stretched, frozen.training.steps);
+    const Status planned = trainFor(stretched, frozen.training.steps);
     written.training.steps = frozen.training.steps;
+    stretched = planned ? stretched : written;
     const std::vector<projects::Change> asWritten = trainedOtherwise(frozen, written);
     const std::vector<projects::Change> asStretched = trainedOtherwise(frozen, stretched);
     const std::vector<projects::Change>& changes = asStretched.size() < asWritten.size() ? asStretched : asWritten;
@@ -95,6 +92,34 @@ Status sameProject(const projects::Project& frozen, projects::Project written, c
     const std::string more = changes.size() > 1 ? " (and " + std::to_string(changes.size() - 1) + " more)" : "";
     return Error{run.string(), "holds a run of another project: " + differenceText(changes.front()) + more +
                                    "; choose another directory with --run"};
+}
+
+/// A run on disk. Its store is closed again, so that the process that writes it is the last to close it.
+struct FoundRun {
+    projects::Project project;
+    engine::RunInfo info;
+};
+
+Result<FoundRun> runAt(const std::filesystem::path& directory)
+{
+    const Result<engine::RunReader> reader = engine::RunReader::open(directory);
+    if (!reader) {
+        return reader.error();
+    }
+    Result<projects::Project> project = reader->project();
+    Result<engine::RunInfo> info = reader->info();
+    if (!project || !info) {
+        return project ? info.error() : project.error();
+    }
+    return FoundRun{*std::move(project), *std::move(info)};
+}
+
+Exit tellComplete(const std::filesystem::path& run, const engine::RunInfo& info, const Console& console)
+{
+    console.line("complete: all " + groupedText(info.step) + " steps are done in " + run.string() +
+                 "; --steps raises their number");
+    console.value({{"event", "complete"}, {"run", run.string()}, {"step", info.step}});
+    return Exit::Complete;
 }
 
 /// Goes on with the run of --run to the project's steps, or tells that it has them all. `written` as in sameProject().
@@ -108,25 +133,18 @@ Exit trainOn(const projects::Project& project, const projects::Project& written,
     command.steps = project.training.steps;
     setSource(command, arguments);
     command.projectDirectory = projectDirectory;
-    const Result<engine::RunReader> reader = engine::RunReader::open(command.runDirectory);
-    if (!reader) {
-        return console.fail(Exit::RunFailed, reader.error());
+    const Result<FoundRun> found = runAt(command.runDirectory);
+    if (!found) {
+        return console.fail(Exit::RunFailed, found.error());
     }
-    const Result<projects::Project> frozen = reader->project();
-    const Result<engine::RunInfo> info = reader->info();
-    if (!frozen || !info) {
-        return console.fail(Exit::RunFailed, frozen ? info.error() : frozen.error());
-    }
-    if (const Status same = sameProject(*frozen, written, command.runDirectory); !same) {
+    const engine::RunInfo& info = found->info;
+    if (const Status same = sameProject(found->project, written, command.runDirectory); !same) {
         return console.fail(Exit::RunFailed, same.error());
     }
-    if (info->status == engine::RunStatus::Finished && info->step >= project.training.steps) {
-        console.line("complete: all " + groupedText(info->step) + " steps are done in " +
-                     command.runDirectory.string());
-        console.value({{"event", "complete"}, {"run", command.runDirectory.string()}, {"step", info->step}});
-        return Exit::Complete;
+    if (info.status == engine::RunStatus::Finished && info.step >= project.training.steps) {
+        return tellComplete(command.runDirectory, info, console);
     }
-    command.device = arguments.text("device", info->device);
+    command.device = arguments.text("device", info.device);
     return conclude(follow(command, console, Show::Progress, computing), project, console);
 }
 
@@ -147,18 +165,26 @@ Exit runTrain(const Arguments& arguments, const Console& console)
     project.training.keepEvery = arguments.integer("keep-every", project.training.keepEvery);
     project.training.keepBest = arguments.integer("keep-best", project.training.keepBest);
     const projects::Project written = project;
-    trainFor(project, arguments.integer("steps", project.training.steps));
+    if (const Status planned = trainFor(project, arguments.integer("steps", project.training.steps)); !planned) {
+        return console.fail(Exit::InvalidProject, planned.error());
+    }
     if (const auto error = obstacle(project, console)) {
         return console.fail(Exit::InvalidProject, *error);
     }
-    std::error_code ignored;
     // A directory without one is what a process left that was killed as it began: the new run takes it over.
-    const bool isRun =
-        std::filesystem::exists(std::filesystem::path(arguments.text("run")) / engine::kRunFile, ignored);
-    if (mayResume && isRun) {
+    const auto isRun = [file = std::filesystem::path(arguments.text("run")) / engine::kRunFile] {
+        std::error_code ignored;
+        return std::filesystem::exists(file, ignored);
+    };
+    if (mayResume && isRun()) {
         return trainOn(project, written, directory, arguments, computing, console);
     }
-    return trainNew(project, directory, arguments, computing, console);
+    const RunOutcome outcome = trainNew(project, directory, arguments, computing, console);
+    const bool refused = !outcome.began() && outcome.ended.status == engine::RunStatus::Failed;
+    if (mayResume && refused && isRun()) { // another process with the same command was quicker
+        return trainOn(project, written, directory, arguments, computing, console);
+    }
+    return conclude(outcome, project, console);
 }
 
 Exit runResume(const Arguments& arguments, const Console& console)
@@ -167,24 +193,24 @@ Exit runResume(const Arguments& arguments, const Console& console)
     engine::ResumeRun command;
     command.run = kRun;
     command.runDirectory = arguments.positional(0);
-    const Result<engine::RunReader> reader = engine::RunReader::open(command.runDirectory);
-    if (!reader) {
-        return console.fail(Exit::RunFailed, reader.error());
+    const Result<FoundRun> found = runAt(command.runDirectory);
+    if (!found) {
+        return console.fail(Exit::RunFailed, found.error());
     }
-    const Result<projects::Project> project = reader->project();
-    const Result<engine::RunInfo> info = reader->info();
-    if (!project || !info) {
-        return console.fail(Exit::RunFailed, project ? info.error() : project.error());
+    const engine::RunInfo& info = found->info;
+    const bool asItWas = !arguments.has("steps") && !arguments.has("from");
+    if (asItWas && info.status == engine::RunStatus::Finished && info.step >= info.steps) {
+        return tellComplete(command.runDirectory, info, console);
     }
     setSource(command, arguments);
-    command.device = arguments.text("device", info->device);
+    command.device = arguments.text("device", info.device);
     if (arguments.has("steps")) {
         command.steps = arguments.integer("steps", 0);
     }
     if (arguments.has("from")) {
         command.step = arguments.integer("from", 0);
     }
-    return conclude(follow(command, console, Show::Progress, computing), *project, console);
+    return conclude(follow(command, console, Show::Progress, computing), found->project, console);
 }
 
 } // namespace

@@ -33,7 +33,9 @@ MeantOrNot meantBy(const Arguments& arguments, const Console& console)
     }
     NamedProject& opened = std::get<NamedProject>(named);
     projects::Project& project = opened.document.project;
-    trainFor(project, arguments.integer("steps", project.training.steps));
+    if (const Status planned = trainFor(project, arguments.integer("steps", project.training.steps)); !planned) {
+        return Refusal{Exit::InvalidProject, planned.error()};
+    }
     const Result<projects::Sweep> sweep = chosenSweep(arguments, project);
     if (!sweep) {
         return Refusal{Exit::Usage, sweep.error()};
@@ -55,12 +57,13 @@ MeantOrNot meantBy(const Arguments& arguments, const Console& console)
         training.failed = FailedMembers::TryAgain;
     }
     training.output = arguments.has("lines") ? MemberOutput::Lines : MemberOutput::Bar;
+    training.otherData = arguments.has("other-data") ? engine::OtherData::Accept : engine::OtherData::Refuse;
     training.computing = Computing::from(arguments);
     return Meant{*std::move(plan), training};
 }
 
 /// Why the members cannot be trained. Each reason is printed; the value returned ends the program.
-std::optional<Refusal> obstacleOf(const SweepPlan& plan, const Console& console)
+std::optional<Refusal> obstacleOf(const SweepPlan& plan, engine::OtherData otherData, const Console& console)
 {
     std::optional<Refusal> obstacle;
     for (const Planned& planned : plan.members) {
@@ -81,6 +84,12 @@ std::optional<Refusal> obstacleOf(const SweepPlan& plan, const Console& console)
                         {plan.folder.string(), "holds runs of a project that has changed since: nothing was trained. "
                                                "Choose another folder with -o, move those runs away, or take the "
                                                "changes back"}};
+        } else if (planned.chosen && !planned.otherData.empty() && otherData == engine::OtherData::Refuse) {
+            console.remark(planned.directory.string() + ": was trained on other data: " + planned.otherData);
+            obstacle = Refusal{Exit::RunFailed,
+                               {plan.folder.string(), "holds runs that were trained on other data than the project has "
+                                                      "now: nothing was trained. Choose another folder with -o, take "
+                                                      "the changes back, or mix them all the same (--other-data)"}};
         }
     }
     return obstacle;
@@ -95,8 +104,10 @@ std::vector<std::string> wordsForOne(const Arguments& arguments, const SweepPlan
             words.insert(words.end(), {std::string("--") + option, value});
         }
     }
-    if (arguments.has("json")) {
-        words.emplace_back("--json");
+    for (const char* flag : {"json", "other-data"}) {
+        if (arguments.has(flag)) {
+            words.push_back(std::string("--") + flag);
+        }
     }
     words.insert(words.end(), {"--", arguments.positional(0)});
     if (!arguments.positional(1).empty()) {
@@ -148,7 +159,7 @@ Exit runSweep(const Arguments& arguments, const Console& console)
     if (list) {
         showGrid(plan, console);
     }
-    if (const std::optional<Refusal> obstacle = obstacleOf(plan, console)) {
+    if (const std::optional<Refusal> obstacle = obstacleOf(plan, meant.training.otherData, console)) {
         return console.fail(obstacle->code, obstacle->error);
     }
     if (list) {
@@ -167,6 +178,7 @@ Exit runSweep(const Arguments& arguments, const Console& console)
         showJson(plan, console);
         return ended;
     }
+    compareData(plan);
     showOutcome(plan, console);
     const auto failed = [](const Planned& planned) { return std::holds_alternative<member::Failed>(planned.status); };
     if (std::ranges::any_of(plan.members, failed)) {
@@ -203,6 +215,7 @@ std::vector<Command> sweepCommands()
            {"again", OptionKind::Text, "failed", "also train members that failed before, from their last checkpoints"},
            {"lines", OptionKind::Flag, "", "for logs: a line for each event, with its member, and no table"},
            fieldOption("/training/steps", "steps", "N", "steps of every member (default: the project's)"),
+           {"other-data", OptionKind::Flag, "", "go on though members were trained on other data than the project has"},
            timeLimitOption(),
            deviceOption(),
            {"output", OptionKind::Text, "DIR",

@@ -93,7 +93,7 @@ std::vector<Command> tokeniseCommands()
         {"tokenise",
          "learn a tokeniser from text: a SentencePiece model",
          "residua-cli tokenise my-project/project.json --size 400 -o my-project/text.model",
-         {{{"TEXT", "a text, JSON Lines (also .gz and .zst) or Parquet, or a folder of such"}},
+         {{{"TEXT", "a text, JSON Lines (also compressed) or Parquet, or a folder of such"}},
           {{"output", OptionKind::Text, "FILE", "the model's file, which is replaced", "o"},
            {.name = "kind",
             .kind = OptionKind::Text,

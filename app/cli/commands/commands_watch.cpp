@@ -59,7 +59,7 @@ private:
             "step " + groupedText(info.step) + "/" + groupedText(info.steps) + "  loss " + lossText(info.loss) +
             (std::isfinite(info.validationLoss) ? "  validation " + lossText(info.validationLoss) : "");
         const auto now = std::chrono::steady_clock::now();
-        if (m_console.onTerminal()) {
+        if (m_console.rewritesProgress()) {
             m_console.status(text);
         } else if (now - m_told >= kBetweenLines) {
             m_told = now;

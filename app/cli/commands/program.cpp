@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/arguments/help.h"
+#include "app/cli/arguments/project_argument.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/terminal/process.h"
 #include "projects/base/text.h"
@@ -79,6 +80,10 @@ Exit runCommand(const Command& command, std::span<const std::string> words, Outp
         console.line(explanation(command, helpColumns(console)));
         console.value(explanationJson(command));
         return Exit::Ok;
+    }
+    // The engine's libraries end the process without one.
+    if (const Result<std::filesystem::path> here = absolutePath("."); !here) {
+        return console.fail(Exit::Usage, here.error());
     }
     return command.run(*arguments, console);
 }

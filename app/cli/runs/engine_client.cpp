@@ -140,6 +140,7 @@ std::optional<engine::Event> ask(const engine::Command& question, int threads,
         Heard heard = client.next();
         if (auto* const event = std::get_if<engine::Event>(&heard)) {
             const bool isPart = std::holds_alternative<engine::GapProgress>(*event) ||
+                                std::holds_alternative<engine::FactoriseProgress>(*event) ||
                                 std::holds_alternative<engine::ImportProgress>(*event) ||
                                 std::holds_alternative<engine::ExportProgress>(*event);
             if (!isPart) {

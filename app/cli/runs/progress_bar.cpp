@@ -11,8 +11,7 @@
 namespace residua::cli {
 namespace {
 
-constexpr std::chrono::milliseconds kTerminalPause{100};
-constexpr std::chrono::seconds kPlainPause{5};
+constexpr std::chrono::milliseconds kPause{100};
 constexpr std::size_t kWidestBar = 20;
 constexpr std::size_t kNarrowestBar = 8;
 constexpr std::size_t kBarFrame = 3;     ///< "[", "]" and a space
@@ -44,18 +43,19 @@ void ProgressBar::update(const engine::Progress& progress)
     }
     m_unitsPerSecond = progress.unitsPerSecond;
     const auto now = Clock::now();
-    if (m_console.onTerminal() && now - m_shown >= kTerminalPause) {
-        m_shown = now;
-        m_console.status(line(m_console.width() > kSpareColumns ? m_console.width() - kSpareColumns : 0));
-    } else if (!m_console.onTerminal() && now - m_shown >= kPlainPause) {
-        m_shown = now;
-        m_console.line(figures(kRanks));
+    if (now - m_shown < kPause) {
+        return;
     }
+    m_shown = now;
+    const std::size_t columns = m_console.width();
+    m_console.status(!m_console.rewritesProgress() ? figures(kRanks)
+                     : columns > kSpareColumns     ? line(columns - kSpareColumns)
+                                                   : line(0));
 }
 
 void ProgressBar::finish()
 {
-    m_console.line(m_console.onTerminal() ? fitting(m_console.width()) : figures(kRanks));
+    m_console.progress(m_console.rewritesProgress() ? fitting(m_console.width()) : figures(kRanks));
 }
 
 std::string ProgressBar::fitting(std::size_t columns) const

@@ -10,8 +10,7 @@
 
 namespace residua::cli {
 
-/// Shows how far a run is: one line that is rewritten at most ten times a second on a terminal and fits into its
-/// columns, a line now and then elsewhere.
+/// Shows how far a run is as the console's status, at most ten times a second; on a terminal it fits into its columns.
 class ProgressBar {
 public:
     ProgressBar(const Console& console, const engine::RunStarted& started);

@@ -34,9 +34,9 @@ public:
         if (m_show != Show::Progress) {
             return;
         }
-        m_console.line("training on " + event.device + ": " + groupedText(event.parameters) + " parameters, " +
-                       groupedText(event.unitsPerStep) + " " + projects::unitWord(event.unit) + "s a step, steps " +
-                       groupedText(event.firstStep) + " to " + groupedText(event.steps));
+        m_console.progress("training on " + event.device + ": " + groupedText(event.parameters) + " parameters, " +
+                           groupedText(event.unitsPerStep) + " " + projects::unitWord(event.unit) + "s a step, steps " +
+                           groupedText(event.firstStep) + " to " + groupedText(event.steps));
         m_console.line("run " + event.runDirectory.string());
         m_console.value({{"event", "started"},
                          {"run", event.runDirectory.string()},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/sweep/sweep_plan.h"
 
+#include "engine/api/data_summary.h"
 #include "projects/base/text.h"
 #include "projects/file/store.h"
 #include "projects/schema/fields.h"
@@ -96,6 +97,7 @@ Result<SweepPlan> planOf(const NamedProject& project, const Sweep& sweep, const 
         plan.members.push_back({std::move(member), folder / name, {}});
     }
     lookAgain(plan);
+    compareData(plan);
     return plan;
 }
 
@@ -136,6 +138,23 @@ void lookAgain(SweepPlan& plan)
             planned.status = engine::memberStatus(planned.directory, planned.member.project);
         }
     }
+}
+
+void compareData(SweepPlan& plan)
+{
+    std::vector<engine::TrainedProject> runs;
+    for (const Planned& planned : plan.members) {
+        runs.push_back({planned.directory, &planned.member.project});
+    }
+    const std::vector<std::string> differences = engine::otherDataOf(runs, plan.projectDirectory);
+    for (std::size_t i = 0; i < plan.members.size(); ++i) {
+        plan.members[i].otherData = differences[i];
+    }
+}
+
+std::string statusText(const Planned& planned)
+{
+    return engine::textOf(planned.status) + (planned.otherData.empty() ? "" : ", other data");
 }
 
 } // namespace residua::cli

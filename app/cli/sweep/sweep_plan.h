@@ -19,6 +19,7 @@ struct Planned {
     std::filesystem::path directory;
     engine::MemberStatus status; ///< as it was last looked at
     bool chosen = true;          ///< by --member and --part
+    std::string otherData = {};  ///< how its data now differ from those that its run was trained on; empty: not at all
 };
 
 struct SweepPlan {
@@ -43,5 +44,9 @@ struct SweepPlan {
 
 /// Looks at every member again that is not finished.
 void lookAgain(SweepPlan& plan);
+/// Compares the data of all members that have a run with what those were trained on.
+void compareData(SweepPlan& plan);
+/// The status of a member in one or two words, and that it has other data.
+[[nodiscard]] std::string statusText(const Planned& planned);
 
 } // namespace residua::cli

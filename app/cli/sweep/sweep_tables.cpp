@@ -74,6 +74,7 @@ json jsonOf(const Planned& planned, std::size_t index, bool best)
             {"error", member.error ? member.error->text() : ""},
             {"status", engine::textOf(planned.status)},
             {"detail", engine::describe(planned.status)},
+            {"otherData", planned.otherData},
             {"step", stepOf(planned)},
             {"loss", finished != nullptr ? json(finished->loss) : json(nullptr)},
             {"validationLoss", finished != nullptr ? numberOrNull(finished->validationLoss) : json(nullptr)},
@@ -90,9 +91,18 @@ bool isFinished(const Planned& planned)
     return std::holds_alternative<Finished>(planned.status);
 }
 
-bool isPlain(const engine::MemberStatus& status)
+/// A line for each chosen member that has more to tell than its status in the table.
+void tellDetails(const SweepPlan& plan, const Console& console)
 {
-    return std::holds_alternative<Finished>(status) || std::holds_alternative<engine::member::Pending>(status);
+    for (const Planned& planned : plan.members) {
+        const bool plain = isFinished(planned) || std::holds_alternative<engine::member::Pending>(planned.status);
+        if (planned.chosen && !plain) {
+            console.line(planned.member.label + ": " + engine::describe(planned.status));
+        }
+        if (planned.chosen && !planned.otherData.empty()) {
+            console.line(planned.member.label + ": was trained on other data: " + planned.otherData);
+        }
+    }
 }
 
 } // namespace
@@ -154,15 +164,11 @@ void showGrid(const SweepPlan& plan, const Console& console)
         const projects::SweepMember& member = planned.member;
         rows.push_back({member.label, std::to_string(i + 1), groupedText(member.cost.parameters),
                         groupedText(member.project.training.steps), scaled(member.trainFlops),
-                        lossCell(engine::finalLoss(planned.status)), engine::textOf(planned.status)});
+                        lossCell(engine::finalLoss(planned.status)), statusText(planned)});
     }
     rows.push_back({"whole grid", "", "", "", scaled(totalFlops(plan))});
-    console.line(table(rows));
-    for (const Planned& planned : plan.members) {
-        if (planned.chosen && !isPlain(planned.status)) {
-            console.line(planned.member.label + ": " + engine::describe(planned.status));
-        }
-    }
+    console.line(console.table(rows));
+    tellDetails(plan, console);
     console.line(summaryOf(plan));
     showJson(plan, console);
 }
@@ -179,15 +185,11 @@ void showOutcome(const SweepPlan& plan, const Console& console)
                         scaled(planned.member.trainFlops),
                         lossCell(finished != nullptr ? std::optional(finished->loss) : std::nullopt),
                         lossCell(finished != nullptr ? finished->validationLoss : std::nullopt),
-                        front.contains(i) ? "*" : "", engine::textOf(planned.status)});
+                        front.contains(i) ? "*" : "", statusText(planned)});
     }
-    console.line(table(rows));
+    console.line(console.table(rows));
     console.line("* no other finished member is cheaper and better\ntotal " + scaled(totalFlops(plan)) + "FLOP");
-    for (const Planned& planned : plan.members) {
-        if (!isPlain(planned.status)) {
-            console.line(planned.member.label + ": " + engine::describe(planned.status));
-        }
-    }
+    tellDetails(plan, console);
     console.line(summaryOf(plan));
     showJson(plan, console);
 }

@@ -17,7 +17,7 @@ using engine::MemberStatus;
 namespace member = engine::member;
 
 /// What brings a claimed member's run to its end.
-engine::Command commandFor(const SweepPlan& plan, const Planned& planned, const std::string& device)
+engine::Command commandFor(const SweepPlan& plan, const Planned& planned, const SweepTraining& how)
 {
     if (std::holds_alternative<member::Pending>(planned.status)) {
         engine::StartRun start;
@@ -25,7 +25,7 @@ engine::Command commandFor(const SweepPlan& plan, const Planned& planned, const 
         start.project = planned.member.project;
         start.projectDirectory = plan.projectDirectory;
         start.runDirectory = planned.directory;
-        start.device = device;
+        start.device = how.device;
         start.membership = planned.member.membership;
         return start;
     }
@@ -33,7 +33,8 @@ engine::Command commandFor(const SweepPlan& plan, const Planned& planned, const 
     resume.run = kRun;
     resume.runDirectory = planned.directory;
     resume.projectDirectory = plan.projectDirectory;
-    resume.device = device;
+    resume.device = how.device;
+    resume.otherData = how.otherData;
     return resume;
 }
 
@@ -121,7 +122,7 @@ Exit SweepTrainer::train(std::size_t index)
                      planned.member.label);
     }
     const Show show = console.json() && !lines ? Show::Nothing : Show::Progress;
-    const engine::Command command = commandFor(m_plan, planned, m_how.device);
+    const engine::Command command = commandFor(m_plan, planned, m_how);
     return conclude(index, follow(command, console, show, m_how.computing), console);
 }
 

@@ -4,6 +4,7 @@
 #include "app/cli/runs/computing.h"
 #include "app/cli/sweep/sweep_plan.h"
 #include "app/cli/terminal/console.h"
+#include "engine/api/session.h"
 
 #include <string>
 
@@ -18,7 +19,8 @@ struct SweepTraining {
     std::string device = "cpu";
     FailedMembers failed = FailedMembers::Leave;
     MemberOutput output = MemberOutput::Bar;
-    Computing computing; ///< its time limit is for all members together
+    engine::OtherData otherData = engine::OtherData::Refuse; ///< where a member goes on
+    Computing computing;                                     ///< its time limit is for all members together
 };
 
 /// Trains the chosen members that nobody trains and that are not finished, one after another, as long as there is one:

@@ -13,7 +13,10 @@
 #include <array>
 #include <cerrno>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <string_view>
 #include <system_error>
 
 namespace residua::cli {
@@ -27,14 +30,38 @@ std::string format(const char* pattern, Values... values)
     return text.data();
 }
 
+constexpr std::chrono::seconds kBetweenLines{5}; ///< of progress
+
+bool takesControlCodes()
+{
+    const char* const terminal = std::getenv("TERM");
+    return terminal != nullptr && *terminal != '\0' && std::string_view(terminal) != "dumb";
+}
+
+/// Columns of the terminal, 0 where that is none.
+std::size_t columnsAt(int descriptor)
+{
+    winsize size{};
+    return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
 } // namespace
 
-Console::Console(Output output) : m_output(output), m_terminal(isatty(STDOUT_FILENO) == 1) {}
+Console::Console(Output output)
+    : m_output(output),
+      m_terminal(isatty(STDOUT_FILENO) == 1),
+      m_rewrites(isatty(STDERR_FILENO) == 1 && takesControlCodes()),
+      m_clears(m_terminal && takesControlCodes()),
+      m_told(std::make_shared<Clock::time_point>(Clock::now()))
+{
+}
 
 Console Console::about(const std::string& subject) const
 {
     Console other = *this;
     other.m_terminal = false;
+    other.m_rewrites = false;
+    other.m_clears = false;
     other.m_subject = subject;
     return other;
 }
@@ -46,9 +73,9 @@ std::string Console::withSubject(const std::string& text) const
 
 std::size_t Console::width() const
 {
-    winsize size{};
-    const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-    return known ? size.ws_col : 80;
+    const std::size_t out = columnsAt(STDOUT_FILENO);
+    const std::size_t columns = out > 0 ? out : columnsAt(STDERR_FILENO);
+    return columns > 0 ? columns : 80;
 }
 
 bool Console::outputLost() const
@@ -72,7 +99,7 @@ void Console::print(const std::string& text) const
 void Console::line(const std::string& text) const
 {
     if (!json()) {
-        print((m_terminal ? "\r\x1b[K" : "") + printable(withSubject(text), LineEnds::Keep) + "\n");
+        print((m_clears ? "\r\x1b[K" : "") + printable(withSubject(text), LineEnds::Keep) + "\n");
     }
 }
 
@@ -111,12 +138,50 @@ Exit Console::fail(Exit code, const Error& error) const
 
 void Console::status(const std::string& text) const
 {
-    if (m_terminal && !json()) {
-        print("\r" + printable(text, LineEnds::Escape) + "\x1b[K");
+    if (json()) {
+        return;
+    }
+    if (m_rewrites) {
+        std::fprintf(stderr, "\r%s\x1b[K", printable(text, LineEnds::Escape).c_str());
+    } else if (!text.empty() && Clock::now() - *m_told >= kBetweenLines) {
+        progress(text);
     }
 }
 
-std::string table(const std::vector<std::vector<std::string>>& rows)
+void Console::progress(const std::string& text) const
+{
+    if (!json()) {
+        *m_told = Clock::now();
+        remark(text);
+    }
+}
+
+std::string Console::table(const std::vector<std::vector<std::string>>& rows) const
+{
+    return cli::table(rows, m_terminal ? width() : SIZE_MAX);
+}
+
+namespace {
+
+/// The first column and those from `begin` to before `end`.
+std::string block(const std::vector<std::vector<std::string>>& cells, const std::vector<std::size_t>& widths,
+                  std::size_t begin, std::size_t end)
+{
+    std::string text;
+    for (const std::vector<std::string>& row : cells) {
+        std::string line = row.empty() ? std::string() : row[0] + std::string(widths[0] - columnsOf(row[0]), ' ');
+        for (std::size_t column = begin; column < std::min(end, row.size()); ++column) {
+            line += "  " + std::string(widths[column] - columnsOf(row[column]), ' ') + row[column];
+        }
+        line.erase(line.find_last_not_of(' ') + 1);
+        text += line + "\n";
+    }
+    return text;
+}
+
+} // namespace
+
+std::string table(const std::vector<std::vector<std::string>>& rows, std::size_t width)
 {
     std::vector<std::vector<std::string>> cells = rows;
     std::vector<std::size_t> widths;
@@ -128,14 +193,14 @@ std::string table(const std::vector<std::vector<std::string>>& rows)
         }
     }
     std::string text;
-    for (const std::vector<std::string>& row : cells) {
-        std::string line;
-        for (std::size_t column = 0; column < row.size(); ++column) {
-            const std::string padding(widths[column] - columnsOf(row[column]), ' ');
-            line += column == 0 ? row[column] + padding : "  " + padding + row[column];
+    for (std::size_t begin = 1; begin == 1 || begin < widths.size();) {
+        std::size_t end = begin;
+        std::size_t filled = widths.empty() ? 0 : widths[0];
+        while (end < widths.size() && (end == begin || filled + 2 + widths[end] <= width)) {
+            filled += 2 + widths[end++];
         }
-        line.erase(line.find_last_not_of(' ') + 1);
-        text += line + "\n";
+        text += (text.empty() ? "" : "\n") + block(cells, widths, begin, end);
+        begin = std::max(end, std::size_t{2});
     }
     if (!text.empty()) {
         text.pop_back();

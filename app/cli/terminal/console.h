@@ -6,7 +6,10 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,8 +17,9 @@ namespace residua::cli {
 
 enum class Output { Text, Json };
 
-/// Where a command writes: text for people, or one JSON value a line. Errors go to stderr as text, and in JSON mode to
-/// stdout as {"error": …} as well. What would act on a terminal is spelt out in every text (see terminal_text.h).
+/// Where a command writes: results to stdout, as text for people or one JSON value a line; progress, notes and errors
+/// to stderr. In JSON mode errors go to stdout as {"error": …} as well, and no progress is written. What would act on a
+/// terminal is spelt out in every text (see terminal_text.h).
 /// Where stdout cannot be written any more (its reader has gone, the disk is full) that is told once on stderr, and
 /// what would follow is dropped: it harms no run.
 class Console {
@@ -26,8 +30,8 @@ public:
     [[nodiscard]] Console about(const std::string& subject) const;
 
     [[nodiscard]] bool json() const { return m_output == Output::Json; }
-    /// Whether people watch stdout.
-    [[nodiscard]] bool onTerminal() const { return m_terminal; }
+    /// True if progress is shown on a terminal that rewrites lines.
+    [[nodiscard]] bool rewritesProgress() const { return m_rewrites; }
     /// Columns of the terminal; 80 where that is none. Never 0.
     [[nodiscard]] std::size_t width() const;
 
@@ -44,21 +48,31 @@ public:
     void remark(const std::string& text) const;
     Exit fail(Exit code, const Error& error) const;
 
-    /// Rewrites the terminal's last line; with empty text it is cleared.
+    /// Rewrites the terminal's last line with progress; with empty text it is cleared. Elsewhere writes a line of it
+    /// now and then.
     void status(const std::string& text) const;
+    /// Writes a line of progress.
+    void progress(const std::string& text) const;
+    /// Returns the table (see below). On a terminal that is narrower, columns that do not fit come below, with the
+    /// first one repeated.
+    [[nodiscard]] std::string table(const std::vector<std::vector<std::string>>& rows) const;
 
 private:
     [[nodiscard]] std::string withSubject(const std::string& text) const;
     void print(const std::string& text) const;
 
+    using Clock = std::chrono::steady_clock;
     Output m_output;
-    bool m_terminal;
-    std::string m_subject; ///< empty: one thing alone
+    bool m_terminal;                           ///< people watch stdout
+    bool m_rewrites;                           ///< people watch stderr on a terminal that takes control codes
+    bool m_clears;                             ///< likewise stdout
+    std::shared_ptr<Clock::time_point> m_told; ///< when progress was last written as a line
+    std::string m_subject;                     ///< empty: one thing alone
 };
 
 /// Columns as wide as their widest cell; the first is flush left, the others right. The first row is the heading. A
-/// cell stays on its line.
-[[nodiscard]] std::string table(const std::vector<std::vector<std::string>>& rows);
+/// cell stays on its line. Columns beyond `width` come in further blocks below, each with the first one.
+[[nodiscard]] std::string table(const std::vector<std::vector<std::string>>& rows, std::size_t width = SIZE_MAX);
 
 /// Three significant digits and an SI prefix: "12.3 M".
 [[nodiscard]] std::string scaled(double number);

@@ -89,8 +89,9 @@ Status takeData(const RunUse& use, DataFingerprint data, OpenedRun& run)
     if (use.otherData == OtherData::Refuse) {
         return otherDataError(*difference, run);
     }
-    run.otherData = difference->text() + " in " + run.projectDirectory.string();
-    run.notes.push_back("the data are not those of the run: " + *run.otherData);
+    run.otherData = difference->text();
+    run.notes.push_back("the data are not those of the run: " + *run.otherData + " in " +
+                        run.projectDirectory.string());
     return Done{};
 }
 

@@ -30,7 +30,14 @@ private:
     /// Whether the stage, which has just done a piece, has a further one.
     [[nodiscard]] virtual bool hasMore(Stage) const { return false; }
     /// What is told of an error.
-    [[nodiscard]] virtual QueryFailed failed(const Error& error) { return {tag(), error, {}}; }
+    [[nodiscard]] virtual QueryFailed failed(const Error& error)
+    {
+        QueryFailed failed{tag(), error, {}, {}};
+        if constexpr (requires { m_ready.notes; }) {
+            failed.notes = m_ready.notes;
+        }
+        return failed;
+    }
 
     [[nodiscard]] std::optional<Event> work() final
     {

@@ -38,6 +38,14 @@ class FactoriseQuery final : public TransferQuery<FactoriseQuery, FactoriseReque
 public:
     using TransferQuery::TransferQuery;
 
+    std::optional<Event> takeNews() override
+    {
+        const bool isNew = std::exchange(m_told, m_layer) != m_layer;
+        return isNew ? std::optional<Event>(FactoriseProgress{tag(), static_cast<double>(m_layer) /
+                                                                         static_cast<double>(m_layers.size())})
+                     : std::nullopt;
+    }
+
 private:
     std::span<const Stage> stages() const override
     {
@@ -278,6 +286,7 @@ private:
     std::vector<FactoredWeight> m_weights;
     std::vector<std::int64_t> m_layers; ///< in order; empty: nothing is fitted to the data
     std::size_t m_layer = 0;            ///< fitted so far
+    std::size_t m_told = 0;             ///< of them
     Gap m_gap;
 };
 

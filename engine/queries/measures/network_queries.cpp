@@ -46,6 +46,7 @@ Result<Model> loadModel(const RunUse& use, std::optional<std::int64_t> step, con
     if (const Status loaded = loadParameters(checkpoint->model, parts->network->parameters()); !loaded) {
         return loaded.error();
     }
+    noteNotFinite(parts->network->parameters(), opened->notes);
     return Model{std::move(*parts), checkpoint->state.step, std::move(opened->notes)};
 }
 

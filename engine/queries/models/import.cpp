@@ -9,6 +9,7 @@
 #include "engine/queries/models/model_data.h"
 #include "engine/runs/import_record.h"
 #include "engine/runs/run_writer.h"
+#include "engine/train/tensor_io.h"
 #include "engine/train/trainer.h"
 #include "engine/transfer/file_tensors.h"
 #include "engine/transfer/new_folder.h"
@@ -46,7 +47,7 @@ private:
             &ImportQuery::writeTensor, &ImportQuery::endRun,      &ImportQuery::keep};
         return kStages;
     }
-    QueryFailed failed(const Error& error) override { return {tag(), error, std::move(m_unfit)}; }
+    QueryFailed failed(const Error& error) override { return {tag(), error, std::move(m_unfit), m_ready.notes}; }
 
     Status readConfig()
     {
@@ -74,11 +75,21 @@ private:
         if (!files) {
             return files.error();
         }
-        m_record.source = m_request.folder.string();
+        m_record.source = m_request.folder.filename().string();
         m_record.config = std::move(*config);
         m_decoder = std::move(decoder->decoder);
         m_ready.notes = std::move(decoder->notes);
         m_files.emplace(std::move(*files));
+        const Result<bool> tied = tieHolds(*m_files, m_decoder);
+        if (!tied) {
+            return tied.error();
+        }
+        if (!*tied) {
+            m_decoder.tied = false;
+            m_ready.notes.push_back("config.json ties the head to the embedding, but " +
+                                    projects::headTensorOf(m_decoder) +
+                                    " differs from it: both are kept, and they are not tied");
+        }
         return Done{};
     }
 
@@ -91,14 +102,12 @@ private:
         }
         m_folder.emplace(std::move(*folder));
         const std::int64_t length = projects::projectOf(m_decoder, "", {}).training.sequenceLength;
-        Result<ModelData> data =
-            modelData(m_request.folder, m_folder->path(), m_request.data, m_decoder.vocabulary, length);
+        const Result<projects::Source> data =
+            modelData(m_request.folder, m_folder->path(), m_request.data, m_decoder.vocabulary, length, m_ready.notes);
         if (!data) {
             return data.error();
         }
-        m_ready.notes.insert(m_ready.notes.end(), data->notes.begin(), data->notes.end());
-        m_document.project =
-            projects::projectOf(m_decoder, m_request.projectDirectory.filename().string(), data->source);
+        m_document.project = projects::projectOf(m_decoder, m_request.projectDirectory.filename().string(), *data);
         if (const Status valid = checkProject(m_document.project); !valid) {
             return valid;
         }
@@ -145,6 +154,7 @@ private:
 
     Status identify()
     {
+        noteNotFinite(m_network->parameters(), m_ready.notes);
         Result<DataFingerprint> data =
             fingerprintOf(m_document.project, m_folder->path(), watch(), LargeFiles::AsKnown);
         if (!data) {

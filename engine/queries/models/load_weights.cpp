@@ -5,7 +5,9 @@
 #include "engine/data/fingerprint.h"
 #include "engine/queries/base/run_use.h"
 #include "engine/queries/models/first_weights_query.h"
+#include "engine/runs/new_run.h"
 #include "engine/runs/run_writer.h"
+#include "engine/train/tensor_io.h"
 #include "engine/train/trainer.h"
 #include "engine/transfer/file_tensors.h"
 #include "projects/base/text.h"
@@ -27,15 +29,8 @@ public:
     using FirstWeightsQuery::FirstWeightsQuery;
     LoadWeightsQuery(const LoadWeightsQuery&) = delete;
     LoadWeightsQuery& operator=(const LoadWeightsQuery&) = delete;
-    /// A run that is half written does not stay.
-    ~LoadWeightsQuery() override
-    {
-        if (m_writing) {
-            m_writing.reset();
-            std::error_code ignored;
-            std::filesystem::remove_all(m_ready.runDirectory, ignored);
-        }
-    }
+    /// The writer goes before the folder where it writes.
+    ~LoadWeightsQuery() override { m_writing.reset(); }
 
 private:
     /// What is given up before the last stage leaves nothing.
@@ -82,6 +77,15 @@ private:
             const auto named = [&](const std::string& name) { return found->parameter(name); };
             take(matchModel(*m_files, found->decoder, named, parameters));
             m_decoder = found->decoder;
+            const Result<bool> tied = tieHolds(*m_files, *m_decoder);
+            if (!tied) {
+                return tied.error();
+            }
+            if (!*tied) {
+                m_ready.notes.push_back(
+                    projects::headTensorOf(*m_decoder) +
+                    " is left out: it differs from the embedding, to which the project ties the head");
+            }
         }
         if (m_steps.empty()) {
             const std::string first = m_files->tensors().empty() ? "none" : m_files->tensors().begin()->first;
@@ -150,6 +154,7 @@ private:
 
     Status identify()
     {
+        noteNotFinite(m_parts->network->parameters(), m_ready.notes);
         Result<DataFingerprint> data =
             fingerprintOf(m_request.project, m_request.projectDirectory, watch(), LargeFiles::AsKnown);
         if (!data) {
@@ -161,12 +166,25 @@ private:
 
     Status beginRun()
     {
-        Result<RunWriter> writer = newRun(std::move(m_data));
+        Result<NewRun> place =
+            m_request.runDirectory.empty()
+                ? NewRun::beginIn(m_request.projectDirectory / projects::kRunsFolder, m_request.project.name)
+                : NewRun::begin(m_request.runDirectory);
+        if (!place) {
+            return place.error();
+        }
+        m_place.emplace(*std::move(place));
+        RunInfo info;
+        info.name = m_request.project.name;
+        info.device = "cpu";
+        info.steps = m_request.project.training.steps;
+        Result<RunWriter> writer = RunWriter::create(m_place->scratch(), info, m_request.project,
+                                                     m_request.projectDirectory, std::move(m_data));
         if (!writer) {
             return writer.error();
         }
-        m_ready.runDirectory = writer->directory();
-        writer->event({0, RunEventKind::Imported, "weights from " + m_request.file.string()});
+        m_ready.runDirectory = m_place->directory();
+        writer->event({0, RunEventKind::Imported, "weights from " + m_request.file.filename().string()});
         m_reading.reset();
         m_writing.emplace(*std::move(writer), *m_parts->network);
         return m_writing->begin();
@@ -177,21 +195,8 @@ private:
         if (Status ended = m_writing->end(); !ended) {
             return ended;
         }
-        m_writing.reset();
-        return Done{};
-    }
-
-    Result<RunWriter> newRun(DataFingerprint data)
-    {
-        RunInfo info;
-        info.name = m_request.project.name;
-        info.device = "cpu";
-        info.steps = m_request.project.training.steps;
-        return m_request.runDirectory.empty()
-                   ? RunWriter::createIn(m_request.projectDirectory / projects::kRunsFolder, info, m_request.project,
-                                         m_request.projectDirectory, std::move(data))
-                   : RunWriter::create(m_request.runDirectory, info, m_request.project, m_request.projectDirectory,
-                                       std::move(data));
+        m_writing.reset(); // closed before it is renamed
+        return m_place->keep();
     }
 
     std::optional<projects::Decoder> m_decoder; ///< that the network is, where it is one
@@ -201,6 +206,7 @@ private:
     std::map<std::string, LoadWeightsReady::Row> m_rows; ///< of the parameters that a tensor of the file is meant for
     std::set<std::string> m_used;
     DataFingerprint m_data;
+    std::optional<NewRun> m_place;
 };
 
 } // namespace

@@ -116,31 +116,29 @@ Result<std::optional<projects::Tokeniser>> copiedTokeniser(const fs::path& folde
     return std::optional<projects::Tokeniser>();
 }
 
-Result<ModelData> textData(const fs::path& project, const std::optional<projects::Source>& data,
-                           const projects::Tokeniser& tokeniser, std::int64_t length)
+Result<projects::Source> textData(const fs::path& project, const std::optional<projects::Source>& data,
+                                  const projects::Tokeniser& tokeniser, std::int64_t length,
+                                  std::vector<std::string>& notes)
 {
-    ModelData made;
     if (!data) {
         if (const Status written = writeFileAtomically(project / kStandInText, standInText(kWindows * length));
             !written) {
             return written.error();
         }
-        made.source = projects::TextData{kStandInText, tokeniser};
-        made.notes.push_back(std::string(kStandInText) + " stands for the data: losses on it mean nothing until a text "
-                                                         "of your own takes its place");
-        return made;
+        notes.push_back(std::string(kStandInText) + " stands for the data: losses on it mean nothing until a text "
+                                                    "of your own takes its place");
+        return projects::Source(projects::TextData{kStandInText, tokeniser});
     }
-    made.source = *data;
-    if (projects::Tokeniser* const place = projects::tokeniserOf(made.source); place != nullptr) {
+    projects::Source source = *data;
+    if (projects::Tokeniser* const place = projects::tokeniserOf(source); place != nullptr) {
         *place = tokeniser;
     }
-    return made;
+    return source;
 }
 
-Result<ModelData> tokenData(const fs::path& project, const std::optional<projects::Source>& data,
-                            std::int64_t vocabulary, std::int64_t length)
+Result<projects::Source> tokenData(const fs::path& project, const std::optional<projects::Source>& data,
+                                   std::int64_t vocabulary, std::int64_t length, std::vector<std::string>& notes)
 {
-    ModelData made;
     if (!data) {
         const std::int64_t tokens = kWindows * (length + 1);
         const bool narrow = vocabulary <= 1 << 16;
@@ -149,26 +147,24 @@ Result<ModelData> tokenData(const fs::path& project, const std::optional<project
         if (const Status written = writeFileAtomically(project / kStandInTokens, bytes); !written) {
             return written.error();
         }
-        made.source = projects::TokenFileData{
-            kStandInTokens, {}, narrow ? projects::TokenWidth::Uint16 : projects::TokenWidth::Uint32, vocabulary};
-        made.notes.push_back("the folder has no tokeniser that is read: prompts are ids of tokens, and " +
-                             std::string(kStandInTokens) +
-                             " stands for the data: losses on it mean nothing until "
-                             "tokens of your own (.bin) take its place");
-        return made;
+        notes.push_back("the folder has no tokeniser that is read: prompts are ids of tokens, and " +
+                        std::string(kStandInTokens) +
+                        " stands for the data: losses on it mean nothing until "
+                        "tokens of your own (.bin) take its place");
+        return projects::Source(projects::TokenFileData{
+            kStandInTokens, {}, narrow ? projects::TokenWidth::Uint16 : projects::TokenWidth::Uint32, vocabulary});
     }
-    made.source = *data;
-    if (auto* const text = std::get_if<projects::TextData>(&made.source);
-        text && vocabulary == projects::kByteVocabulary) {
+    projects::Source source = *data;
+    if (auto* const text = std::get_if<projects::TextData>(&source); text && vocabulary == projects::kByteVocabulary) {
         text->tokeniser = {};
-        return made;
+        return source;
     }
-    auto* const tokens = std::get_if<projects::TokenFileData>(&made.source);
+    auto* const tokens = std::get_if<projects::TokenFileData>(&source);
     if (tokens == nullptr) {
         return Error{"data", "the model's folder has no tokeniser that is read: expected ready-made tokens (.bin)"};
     }
     tokens->vocabulary = vocabulary;
-    return made;
+    return source;
 }
 
 Companions byteCompanions()
@@ -213,26 +209,21 @@ Result<Companions> modelCompanions(projects::TokeniserKind kind, const fs::path&
 
 } // namespace
 
-Result<ModelData> modelData(const fs::path& folder, const fs::path& project,
-                            const std::optional<projects::Source>& data, std::int64_t vocabulary, std::int64_t length)
+Result<projects::Source> modelData(const fs::path& folder, const fs::path& project,
+                                   const std::optional<projects::Source>& data, std::int64_t vocabulary,
+                                   std::int64_t length, std::vector<std::string>& notes)
 {
     const bool ready = data && std::holds_alternative<projects::TokenFileData>(*data);
-    std::vector<std::string> notes;
     const auto tokeniser = copiedTokeniser(folder, project, vocabulary, notes);
     if (!tokeniser) {
         return tokeniser.error();
     }
-    const bool tokenises = *tokeniser && !ready;
     if (*tokeniser && ready) {
         notes.push_back((*tokeniser)->model + " is the model's tokeniser; ready-made tokens take none, so prompts are "
                                               "ids of tokens until a text takes their place");
     }
-    Result<ModelData> made =
-        tokenises ? textData(project, data, **tokeniser, length) : tokenData(project, data, vocabulary, length);
-    if (made) {
-        made->notes.insert(made->notes.begin(), notes.begin(), notes.end());
-    }
-    return made;
+    return *tokeniser && !ready ? textData(project, data, **tokeniser, length, notes)
+                                : tokenData(project, data, vocabulary, length, notes);
 }
 
 Result<Companions> tokeniserCompanions(const projects::Source& source, const fs::path& projectDirectory,

@@ -13,18 +13,14 @@
 
 namespace residua::engine {
 
-/// What an imported model is to be trained on.
-struct ModelData {
-    projects::Source source;
-    std::vector<std::string> notes;
-};
 /// Copies the tokeniser of the model's `folder` into `project`, and gives the source of `data` with it; without data, a
 /// text of a few lines in `project` that stands for it, long enough for windows of `length` tokens. A model without a
 /// tokeniser that is read has token files: `data` must be one. Ready-made tokens take no tokeniser, which is copied all
-/// the same.
-[[nodiscard]] Result<ModelData> modelData(const std::filesystem::path& folder, const std::filesystem::path& project,
-                                          const std::optional<projects::Source>& data, std::int64_t vocabulary,
-                                          std::int64_t length);
+/// the same. What a person should know is added to `notes`, also before an error.
+[[nodiscard]] Result<projects::Source> modelData(const std::filesystem::path& folder,
+                                                 const std::filesystem::path& project,
+                                                 const std::optional<projects::Source>& data, std::int64_t vocabulary,
+                                                 std::int64_t length, std::vector<std::string>& notes);
 
 /// A project's tokeniser for a model's folder: the file that it is read from, as tokenizer.json or tokenizer.model by
 /// its kind, and what has come with it; for bytes a tokenizer.json that gives the same ids. Beside a tokenizer.json

@@ -28,6 +28,8 @@ public:
     [[nodiscard]] const std::string* token(std::uint32_t id) const;
     /// One more than the largest id.
     [[nodiscard]] std::size_t size() const { return m_tokens.size(); }
+    /// How many tokens there are; fewer where ids are left out.
+    [[nodiscard]] std::size_t count() const { return m_ids.size(); }
     /// An error where the id is too large, or the id or the token is taken by another. `where` is the entry's place.
     void add(const std::string& token, std::int64_t id, const Part& where);
     /// The id of the token that stands for a byte where text has none of its own: "<0x0A>".

@@ -59,7 +59,7 @@ inline engine::BundledFile listed(const std::string& path, const std::string& co
     return {path, static_cast<std::int64_t>(content.size()), engine::crc32c(asBytes(content))};
 }
 
-/// A bundle whose list has these files, and which holds `entries`.
+/// A bundle whose list has these files, all of them data, and which holds `entries`.
 inline void forge(const std::filesystem::path& file, const std::vector<engine::BundledFile>& files,
                   std::vector<Forged> entries)
 {
@@ -67,6 +67,9 @@ inline void forge(const std::filesystem::path& file, const std::vector<engine::B
     contents.project = "forged";
     contents.folder = "forged";
     contents.files = files;
+    for (const engine::BundledFile& data : files) {
+        contents.data.push_back({data.path, 1, data.bytes, true});
+    }
     entries.insert(entries.begin(), Forged{engine::kManifest, engine::manifestText(contents)});
     forge(file, entries);
 }

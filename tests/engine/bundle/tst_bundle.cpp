@@ -6,6 +6,7 @@
 #include "engine/bundle/unpack.h"
 #include "engine/data/fingerprint.h"
 #include "engine/results/run_reader.h"
+#include "engine/results/run_upkeep.h"
 #include "engine/runs/run_files.h"
 #include "engine/runs/run_writer.h"
 #include "projects/file/store.h"
@@ -255,6 +256,61 @@ private slots:
         QFETCH(std::string, message);
         forge(m_file, {listed(path, "x")}, {{path, "x"}});
         refuses(message);
+    }
+
+    void namesThatNoProjectHasAreRefused_data()
+    {
+        QTest::addColumn<std::string>("path");
+        for (const char* path : {".git/config", ".bashrc", "Makefile", "data/.git/config", "runs/first/.bashrc",
+                                 "runs/second/run.json", "data2/t.txt", "project/project.json"}) {
+            QTest::newRow(path) << std::string(path);
+        }
+    }
+    void namesThatNoProjectHasAreRefused()
+    {
+        QFETCH(std::string, path);
+        BundleContents contents;
+        contents.project = contents.folder = "forged";
+        contents.runs = {"runs/first"};
+        contents.data = {{"data", 1, 1, true}};
+        contents.files = {listed("project.json", "x"), listed("runs/first/run.json", "x"), listed("data/t.txt", "x"),
+                          listed(path, "x")};
+        forge(m_file, {{kManifest, manifestText(contents)}});
+        refuses("which is no file of a project, its runs or its data");
+        contents.files.pop_back();
+        forge(m_file, {{kManifest, manifestText(contents)}});
+        refuses("ends before \"project.json\""); // and not for its list
+    }
+
+    /// Neither where it was packed nor by whom.
+    void aBundleTellsNoPlacesOfTheMachine()
+    {
+        const auto fork = forkRun(m_home / "runs" / "first", 10, m_home / "runs" / "fork");
+        QVERIFY2(fork.ok(), fork ? "" : fork.error().text().c_str());
+        RunFile failed = *readRunFile(*fork);
+        failed.info.message = "[" + (m_home / "t.txt").string() + "] is cut off";
+        QVERIFY(writeRunFile(*fork, failed));
+        QVERIFY(pack({m_home, BundledCheckpoints::All, BundledData::Files}, m_file));
+        const fs::path there = m_away / "project";
+        QVERIFY(unpack(m_file, there));
+        QCOMPARE(readRunFile(there / "runs/fork")->info.parent, (there / "runs/first").string());
+        for (const auto& entry : fs::recursive_directory_iterator(there)) {
+            if (entry.is_regular_file()) {
+                QVERIFY2(!isIn(contentOf(entry.path()), m_root.string()), entry.path().c_str());
+            }
+        }
+    }
+
+    void hiddenDataArePackedUnderAPlainName()
+    {
+        write(m_home / ".texts" / "t.txt", std::string(3000, 'a'));
+        auto document = projects::loadProject(m_home);
+        std::get<projects::TextData>(document->project.data.source).path = ".texts/t.txt";
+        QVERIFY(projects::saveProject(m_home, *document));
+        QVERIFY(pack({m_home, BundledCheckpoints::None, BundledData::Files}, m_file));
+        const auto unpacked = unpack(m_file, m_away / "project");
+        QVERIFY2(unpacked.ok(), unpacked ? "" : unpacked.error().text().c_str());
+        QVERIFY(fs::exists(m_away / "project" / "data" / "t.txt"));
     }
 
     void otherKindsOfEntriesAreRefused()

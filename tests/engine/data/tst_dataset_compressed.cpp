@@ -3,6 +3,7 @@
 #include "dataset_harness.h"
 #include "engine/host/machine_memory.h"
 #include "engine/text/compressed_file.h"
+#include "engine/text/data_files.h"
 #include "engine/text/text_files.h"
 #include "tests/support/test_program.h"
 
@@ -52,6 +53,22 @@ std::string zstandard(const std::string& text)
            text;
 }
 
+/// The same with a window of 256 MiB, as zstd --long=28 writes it; less than 128 KiB.
+std::string longWindow(const std::string& text)
+{
+    return std::string("\x28\xb5\x2f\xfd\x00\x90", 6) + littleEndian(text.size() << 3 | 1, 3) + text;
+}
+
+/// "hello hello\n", compressed.
+const std::string kXz("\xfd\x37\x7a\x58\x5a\x00\x00\x01\x69\x22\xde\x36\x02\x00\x21\x01\x16\x00\x00\x00\x74\x2f"
+                      "\xe5\xa3\x01\x00\x0b\x68\x65\x6c\x6c\x6f\x20\x68\x65\x6c\x6c\x6f\x0a\x00\xa5\x6a\x0a\x44"
+                      "\x00\x01\x20\x0c\xa2\xdd\xb4\xbc\x90\x42\x99\x0d\x01\x00\x00\x00\x00\x01\x59\x5a",
+                      64);
+const std::string kBzip2("\x42\x5a\x68\x39\x31\x41\x59\x26\x53\x59\x85\x74\x6e\x41\x00\x00\x02\xd1\x00\x00\x10\x40"
+                         "\x00\x02\x44\xa0\x00\x30\xc0\x04\xa6\x98\x52\x0d\xc2\x86\x17\x72\x45\x38\x50\x90\x85\x74"
+                         "\x6e\x41",
+                         46);
+
 std::string lines(const std::string& word, const char* key = "text")
 {
     std::string text;
@@ -90,6 +107,159 @@ private slots:
         }
     }
 
+    void xzAndBzip2AreRead()
+    {
+        std::string xz;
+        std::string bzip2;
+        std::string plain;
+        for (int i = 0; i < 30; ++i) { // streams one behind the other are one text
+            xz += kXz;
+            bzip2 += kBzip2;
+            plain += "hello hello\n";
+        }
+        writeAll(m_folder / "t.txt", plain);
+        writeAll(m_folder / "t.txt.xz", xz);
+        writeAll(m_folder / "t.txt.bz2", bzip2);
+        const auto expected = open(projects::TextData{"t.txt", {}});
+        for (const char* name : {"t.txt.xz", "t.txt.bz2"}) {
+            const auto packed = open(projects::TextData{name, {}});
+            QVERIFY2(packed, packed ? "" : packed.error().text().c_str());
+            QVERIFY(tokensOf(**packed, Split::Train) == tokensOf(**expected, Split::Train));
+        }
+    }
+
+    void aLongWindowOfZstandardIsReadAndNoted()
+    {
+        writeAll(m_folder / "t.jsonl.zst", longWindow(lines("x")));
+        const auto dataset = open(projects::JsonLinesData{.path = "t.jsonl.zst", .tokeniser = {}});
+        QVERIFY2(dataset, dataset ? "" : dataset.error().text().c_str());
+        QCOMPARE((*dataset)->notes().size(), std::size_t{1});
+        QVERIFY((*dataset)->notes().front().ends_with("t.jsonl.zst is decompressed with a window of 256 MiB"));
+    }
+
+    void contentTellsTheKind_data()
+    {
+        QTest::addColumn<QByteArray>("bytes");
+        QTest::addColumn<int>("kind");
+        QTest::addColumn<QString>("files");
+        const auto row = [](const char* name, const std::string& bytes, DataKind kind, const char* files) {
+            QTest::newRow(name) << QByteArray::fromStdString(bytes) << static_cast<int>(kind) << QString(files);
+        };
+        const std::string records = lines("x");
+        row("c4.json.gz", gzipped(records), DataKind::Records, "1 file of JSON Lines, compressed by gzip");
+        row("A.JSONL", records, DataKind::Records, "1 file of JSON Lines");
+        row("a.json", "\n " + records, DataKind::Records, "1 file of JSON Lines");
+        row("corpus", records, DataKind::Records, "1 file of JSON Lines");
+        row("unnamed", zstandard(records), DataKind::Records, "1 file of JSON Lines, compressed by zstd");
+        row("long", "{\"text\": \"" + std::string(100'000, 'a') + "\"}\n", DataKind::Records, "1 file of JSON Lines");
+        row("A.TXT", "text", DataKind::Text, "1 file of plain text");
+        row("notes.txt", records, DataKind::Text, "1 file of plain text"); // its name is taken at its word
+        row("code", "{\n\"text\": 1\n}\n", DataKind::Text, "1 file of plain text");
+        row("T.BIN", gzipped(""), DataKind::Tokens, "1 file of ready-made tokens");
+    }
+    void contentTellsTheKind()
+    {
+        QFETCH(QByteArray, bytes);
+        QFETCH(int, kind);
+        QFETCH(QString, files);
+        const std::filesystem::path path = m_folder / QTest::currentDataTag();
+        writeAll(path, bytes.toStdString());
+        QCOMPARE(static_cast<int>(kindAt(path)), kind);
+        QCOMPARE(QString::fromStdString(lookAt(path, kindAt(path)).files), files);
+    }
+
+    void otherContentThanTheNameSaysIsNoted()
+    {
+        const auto noted = [this](const char* name, const std::string& bytes, DataKind kind) {
+            writeAll(m_folder / name, bytes);
+            const auto notes = lookAt(m_folder / name, kind).notes;
+            return QString::fromStdString(notes.empty() ? std::string() : notes.front());
+        };
+        QVERIFY(
+            noted("t.txt", lines("x"), DataKind::Text).contains("t.txt looks like JSON Lines, and is read as plain"));
+        QVERIFY(noted("corpus", lines("x"), DataKind::Records).contains("corpus is taken for JSON Lines by its first"));
+        QVERIFY(
+            noted("z.jsonl", gzipped(lines("x")), DataKind::Records).contains("is decompressed by its first bytes"));
+        QVERIFY(noted("empty.jsonl", "", DataKind::Records).contains("empty.jsonl is empty"));
+        QCOMPARE(noted("a.jsonl", lines("x"), DataKind::Records), QString());
+    }
+
+    void formatsThatAreNotReadAreNamed()
+    {
+        writeAll(m_folder / "t.npy", std::string("\x93NUMPY\1\0", 8) + std::string(500, 'x'));
+        writeAll(m_folder / "t.txt", "PK\3\4" + std::string(500, 'x'));
+        writeAll(m_folder / "t.tar.gz", gzipped(std::string(257, 'a') + "ustar" + std::string(300, 'b')));
+        const auto says = [this](projects::Source source) {
+            const auto dataset = open(std::move(source));
+            return QString::fromStdString(dataset ? std::string() : dataset.error().text());
+        };
+        QVERIFY(kindAt(m_folder / "t.npy") == DataKind::Tokens);
+        QVERIFY(
+            says(projects::TokenFileData{.path = "t.npy", .validationPath = {}}).contains("t.npy] is a NumPy array"));
+        QVERIFY(says(projects::TextData{"t.txt", {}}).contains("t.txt] is a ZIP archive"));
+        QVERIFY(
+            says(projects::JsonLinesData{.path = "t.tar.gz", .tokeniser = {}}).contains("t.tar.gz] is a tar archive"));
+    }
+
+    void hiddenCopiesAreNoData()
+    {
+        writeAll(m_folder / "shards/a.jsonl", lines("one"));
+        writeAll(m_folder / "shards/.ipynb_checkpoints/a-checkpoint.jsonl", lines("one"));
+        writeAll(m_folder / "shards/_copy.jsonl", lines("one"));
+        writeAll(m_folder / "shards/LICENSE.txt", "short");
+        writeAll(m_folder / "shards/dataset_info.json", "{\"splits\": 1}\n");
+        QVERIFY(kindAt(m_folder / "shards") == DataKind::Records);
+        const auto all = open(projects::JsonLinesData{.path = "shards/a.jsonl", .tokeniser = {}});
+        const auto shards = open(projects::JsonLinesData{.path = "shards", .tokeniser = {}});
+        QVERIFY(all && shards);
+        QCOMPARE((*shards)->size(Split::Train), (*all)->size(Split::Train));
+        const auto notes = (*shards)->notes();
+        QCOMPARE(notes.size(), std::size_t{2});
+        QVERIFY2(notes[0].ends_with("2 entries are left out, whose names begin with a dot or an underscore: "
+                                    ".ipynb_checkpoints, _copy.jsonl"),
+                 notes[0].c_str());
+        QVERIFY2(notes[1].ends_with("2 entries are left out, which are other files: LICENSE.txt, dataset_info.json"),
+                 notes[1].c_str());
+    }
+
+    void jsonShardsOfAFolderAreRead()
+    {
+        writeAll(m_folder / "c4/c4-0.json.gz", gzipped(lines("one")));
+        writeAll(m_folder / "c4/c4-1.json", lines("two"));
+        writeAll(m_folder / "c4/info.json", "{\n  \"splits\": 1\n}\n");
+        QVERIFY(kindAt(m_folder / "c4") == DataKind::Records);
+        const auto files = filesAt(m_folder / "c4", projects::kRecordEndings);
+        QVERIFY(files);
+        QCOMPARE(*files, (std::vector<std::filesystem::path>{m_folder / "c4/c4-0.json.gz", m_folder / "c4/c4-1.json"}));
+    }
+
+    void emptyShardsPassInEveryFormat()
+    {
+        writeAll(m_folder / "lines/a.jsonl", lines("one"));
+        writeAll(m_folder / "texts/a.txt", lines("one"));
+        writeAll(m_folder / "tokens/a.bin", std::string(2000, '\1'));
+        for (const char* name : {"lines/b.jsonl", "lines/c.jsonl.gz", "lines/d.parquet", "texts/b.txt",
+                                 "texts/c.txt.zst", "tokens/b.bin"}) {
+            writeAll(m_folder / name, "");
+        }
+        writeAll(m_folder / "lines/e.jsonl.gz", gzipped(""));
+        const auto check = [this](projects::Source source, const char* note) {
+            const auto dataset = open(std::move(source));
+            QVERIFY2(dataset, dataset ? "" : dataset.error().text().c_str());
+            QCOMPARE((*dataset)->notes().size(), std::size_t{1});
+            QVERIFY2(QString::fromStdString((*dataset)->notes().front()).endsWith(note),
+                     (*dataset)->notes().front().c_str());
+        };
+        check(projects::JsonLinesData{.path = "lines", .tokeniser = {}},
+              "b.jsonl is empty, and so on for 3 more files");
+        check(projects::TextData{"texts", {}}, "b.txt is empty, and so on for 1 more file");
+        check(projects::TokenFileData{.path = "tokens", .validationPath = {}, .vocabulary = 300}, "b.bin is empty");
+        std::filesystem::remove(m_folder / "lines/a.jsonl");
+        const auto none = open(projects::JsonLinesData{.path = "lines", .tokeniser = {}});
+        QVERIFY(!none);
+        QVERIFY(QString::fromStdString(none.error().text()).contains("all its files are empty"));
+    }
+
     void aFolderOfShardsIsOneText()
     {
         writeAll(m_folder / "all.jsonl", lines("one") + lines("two") + lines("three"));
@@ -105,7 +275,7 @@ private slots:
         QCOMPARE((*shards)->size(Split::Test), (*all)->size(Split::Test));
     }
 
-    /// As gzip -k leaves them; and by both.
+    /// As gzip -k leaves them; and by gzip and zstd.
     void theSameTwiceIsReadOnce()
     {
         writeAll(m_folder / "all.txt", lines("one") + lines("two"));
@@ -133,8 +303,10 @@ private slots:
         writeAll(m_folder / "a.txt.gz", gzipped(text));
         writeAll(m_folder / "a.txt.zst", zstandard(text));
         for (const char* name : {"a.txt.gz", "a.txt.zst"}) {
-            QVERIFY(decompressed(m_folder / name, {}, TextMemory(5000)));
-            const auto refused = decompressed(m_folder / name, {}, TextMemory(4999));
+            const auto compression = compressionOf(m_folder / name);
+            QVERIFY(compression && *compression != nullptr);
+            QVERIFY(decompressed(m_folder / name, **compression, {}, TextMemory(5000)));
+            const auto refused = decompressed(m_folder / name, **compression, {}, TextMemory(4999));
             QVERIFY(!refused);
             const QString error = QString::fromStdString(refused.error().text());
             QVERIFY2(error.contains(QString(name) + "] does not fit in memory"), qPrintable(error));

@@ -127,10 +127,16 @@ private slots:
         for (const Split split : {Split::Train, Split::Validation, Split::Test}) {
             QVERIFY(tokensOf(**shards, split) == tokensOf(**all, split));
         }
-        QVERIFY(holdsRecords(m_folder / "shards"));
-        QVERIFY(holdsRecords(m_folder / "shards/train-00000-of-00002.parquet"));
+        QVERIFY(kindAt(m_folder / "shards") == DataKind::Records);
+        QVERIFY(kindAt(m_folder / "shards/train-00000-of-00002.parquet") == DataKind::Records);
         writeAll(m_folder / "shards/a.txt", "text");
-        QVERIFY(!holdsRecords(m_folder / "shards"));
+        QVERIFY(kindAt(m_folder / "shards") == DataKind::Records);
+        writeAll(m_folder / "shards/a.txt", std::string(100'000, 'a'));
+        QVERIFY(kindAt(m_folder / "shards") == DataKind::Text); // which has more bytes
+        std::filesystem::rename(m_folder / "shards/train-00000-of-00002.parquet", m_folder / "unnamed");
+        QVERIFY(kindAt(m_folder / "unnamed") == DataKind::Records);
+        const auto unnamed = open(projects::JsonLinesData{.path = "unnamed", .tokeniser = {}});
+        QVERIFY2(unnamed, unnamed ? "" : unnamed.error().text().c_str());
     }
 
     void aFileIsInTheFingerprint()

@@ -280,6 +280,31 @@ private slots:
                     .starts_with("line \"é\" number 0\nline \"é\" number 1\nline"));
     }
 
+    void nullAndDotsOfFields()
+    {
+        std::string file = "{\"meta\": {\"text\": null}}\n";
+        for (int i = 0; i < 60; ++i) {
+            file += "{\"meta\": {\"text\": \"line " + std::to_string(i) + "\"}, \"a.b\": \"dotted\"}\n";
+        }
+        writeAll(m_folder / "d.jsonl", file);
+        const auto nested = open(projects::JsonLinesData{"d.jsonl", "meta.text", {}});
+        QVERIFY2(nested, nested ? "" : nested.error().text().c_str());
+        QVERIFY((*nested)->decode(tokensOf(**nested, Split::Train)).starts_with("line 0\nline 1\n"));
+        const auto missing = open(projects::JsonLinesData{"d.jsonl", "a.b", {}});
+        QVERIFY(!missing);
+        QVERIFY2(missing.error().text().find("d.jsonl:1] has no field \"a.b\"") != std::string::npos,
+                 missing.error().text().c_str());
+        writeAll(m_folder / "d.jsonl", file.substr(file.find('\n') + 1));
+        const auto dotted = open(projects::JsonLinesData{"d.jsonl", "a.b", {}});
+        QVERIFY2(dotted, dotted ? "" : dotted.error().text().c_str());
+        writeAll(m_folder / "d.jsonl", "{\"text\": null}\n{\"text\": \"\"}\n");
+        const auto nothing = open(projects::JsonLinesData{"d.jsonl", "text", {}});
+        QVERIFY(!nothing);
+        QVERIFY2(nothing.error().text().find("d.jsonl:1] field \"text\" is empty or null here and in every other line "
+                                             "(2 in all)") != std::string::npos,
+                 nothing.error().text().c_str());
+    }
+
     // ---- token files
 
     void tokenFiles_data()
@@ -379,7 +404,11 @@ private slots:
         row("short test", "t.txt", letters(80), "the test split has 8 of 80 tokens");
         row("empty lines", "t.jsonl", "", "t.jsonl] is empty");
         row("blank lines", "t.jsonl", "\n \n", "t.jsonl] is empty");
-        row("no JSON", "t.jsonl", "{\"text\": \"a\"}\n{\"text\": \n", "t.jsonl:2] is not valid JSON");
+        row("no JSON", "t.jsonl", "{\"text\": \"a\"}\n{\"text\": \n", "t.jsonl:2] is not valid JSON, column");
+        row("NaN", "t.jsonl", "{\"score\": NaN, \"text\": \"a\"}\n",
+            "t.jsonl:1] is not valid JSON, column 11: got NaN, expected");
+        row("half a surrogate", "t.jsonl", "{\"text\": \"\\ud83d a\"}\n{\"text\": \"b\"}\n{\"text\": 1}\n[1]\n",
+            "; so are other lines, 3 of 4 in all");
         row("no object", "t.jsonl", "{\"text\": \"a\"}\n\n[1]\n", "t.jsonl:3] is a JSON array, expected an object");
         row("no field", "t.jsonl", "{\"body\": \"a\", \"id\": 1}",
             "t.jsonl:1] has no field \"text\"; its fields are: "
@@ -421,7 +450,7 @@ private slots:
         fs::create_directories(m_folder / "t.txt");
         const auto empty = open(sourceFor("t.txt"));
         QVERIFY(!empty);
-        QVERIFY(empty.error().text().find("holds no file that ends in .txt, .txt.gz, .txt.zst") != std::string::npos);
+        QVERIFY(empty.error().text().find("holds no file that ends in .txt, alone or before .gz") != std::string::npos);
         fs::create_directories(m_folder / "t.jsonl");
         QVERIFY(!open(sourceFor("t.jsonl")));
     }

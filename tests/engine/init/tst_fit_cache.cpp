@@ -115,8 +115,8 @@ private Q_SLOTS:
     {
         const std::string name = fitFileName(problemOf(1), engine::LowRankMethod::Exact);
         for (const auto& [format, said] :
-             {std::pair("residua fit 1", "is of an older format of this cache (1, here 2)"),
-              std::pair("residua fit 3", "is of a newer format of this cache (3, here 2)"),
+             {std::pair("residua fit 1", "is of an older format of this cache (1, here 3)"),
+              std::pair("residua fit 4", "is of a newer format of this cache (4, here 3)"),
               std::pair("residua", "is damaged")}) {
             QVERIFY(engine::writeSafetensors(m_folder / name, {}, {{"format", format}}).ok());
             engine::CachedFits cache({.folder = m_folder});
@@ -125,6 +125,19 @@ private Q_SLOTS:
             cache.keep(name, problemOf(1), fitOf(1));
             QVERIFY(cache.kept(name, problemOf(1)).has_value());
         }
+    }
+
+    /// Of the same shapes, and sound.
+    void aFitUnderAnotherNameIsNotUsed()
+    {
+        const auto name = [](double weight) { return fitFileName(problemOf(weight), engine::LowRankMethod::Exact); };
+        engine::CachedFits cache({.folder = m_folder});
+        cache.keep(name(1), problemOf(1), fitOf(1));
+        fs::copy_file(m_folder / name(1), m_folder / name(2));
+        QVERIFY(!cache.kept(name(2), problemOf(2)));
+        QVERIFY2(cache.faults().find("holds another fit than its name says") != std::string::npos,
+                 cache.faults().c_str());
+        QVERIFY(cache.kept(name(1), problemOf(1)).has_value());
     }
 
     void theSettingIsRead()

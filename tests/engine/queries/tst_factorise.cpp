@@ -119,6 +119,23 @@ private slots:
         QCOMPARE(tests::recordedLosses(ready->runDirectory).rbegin()->first, kTrained + 6);
     }
 
+    /// After each layer that is fitted to the data.
+    void tellsHowFarItIs()
+    {
+        FactoriseRequest request = requestOf("told");
+        request.rank = projects::RankScale{0.25};
+        request.method = projects::LowRankMethod::Exact;
+        request.inputs = projects::LowRankInputs::Data;
+        tests::SessionProbe probe;
+        probe.post(request);
+        QVERIFY(probe.waitFor<FactoriseReady>());
+        std::vector<double> shares;
+        for (const FactoriseProgress& progress : probe.all<FactoriseProgress>()) {
+            shares.push_back(progress.share);
+        }
+        QCOMPARE(shares, (std::vector<double>{0.5, 1}));
+    }
+
     /// Over real inputs the exact fit loses less of the function than singular values, which do not depend on
     /// the inputs.
     void realInputsLoseLess()

@@ -4,6 +4,7 @@
 #include "engine/results/run_reader.h"
 #include "engine/runs/checkpoint.h"
 #include "projects/base/files.h"
+#include "tests/engine/runs/run_files_harness.h"
 #include "tests/engine/runs/stored_tensors.h"
 #include "tests/support/random_seed.h"
 #include "tests/support/test_program.h"
@@ -99,6 +100,32 @@ private slots:
             QVERIFY(found->model.read(found->model.tensors().at(name), bytes));
             QVERIFY(std::ranges::equal(bytes, tensor.bytes));
         }
+    }
+
+    /// Of the same shapes, and intact.
+    void thoseOfAnotherRunAreRefused()
+    {
+        const Example example;
+        const fs::path run = m_run / "a";
+        const fs::path other = m_run / "b";
+        for (const fs::path& each : {run, other}) {
+            QVERIFY(RunWriter::create(each, exampleInfo(), exampleProject(), m_run));
+            QVERIFY(example.write(each, 100));
+        }
+        QVERIFY(example.write(other, 200));
+        fs::copy(other / "checkpoints" / "step-00000200", run / "checkpoints" / "step-00000200");
+        const auto named = findCheckpoint(run, 200, nullptr);
+        QVERIFY(!named);
+        QVERIFY2(isIn(named.error().text(), "this is a checkpoint of another run"), named.error().text().c_str());
+        std::vector<std::string> skipped;
+        const auto newest = loadCheckpoint(run, std::nullopt, &skipped);
+        QVERIFY2(newest, newest ? "" : newest.error().text().c_str());
+        QCOMPARE(newest->state.step, std::int64_t{100});
+        QCOMPARE(skipped.size(), std::size_t{1});
+        fs::rename(run, m_run / "moved"); // and goes on there
+        QVERIFY(findCheckpoint(m_run / "moved", 100, nullptr));
+        QVERIFY(RunWriter::reopen(m_run / "moved", 100));
+        QVERIFY(findCheckpoint(m_run / "moved", 100, nullptr));
     }
 
     /// A run that goes on training removes its older checkpoints, while others read them.

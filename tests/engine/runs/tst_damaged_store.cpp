@@ -196,23 +196,56 @@ private slots:
             QVERIFY(writer);
             writer->metric(metric::kLoss, 1, 4.5);
             QVERIFY(writer->flush());
+            writer->metric(metric::kLoss, 2, 4.25);
+            QVERIFY(writer->flush());
+            fs::copy(m_run, m_folder / "killed", fs::copy_options::recursive); // with its WAL, as a kill leaves it
+            fs::remove(m_folder / "killed" / (std::string(kStoreFile) + "-shm"));
         }
+        QVERIFY(fs::file_size(m_folder / "killed" / (std::string(kStoreFile) + "-wal")) > 0);
         const auto all = fs::perms::owner_all | fs::perms::group_all | fs::perms::others_all;
         fs::permissions(m_temporary->path().toStdString(), all);
         const auto writing = fs::perms::owner_write | fs::perms::group_write | fs::perms::others_write;
         fs::permissions(m_run, all & ~writing);
+        fs::permissions(m_folder / "killed", all & ~writing);
         const fs::path run = m_run;
+        const fs::path killed = m_folder / "killed";
         const pid_t child = ::fork();
         if (child == 0) {
             constexpr uid_t kNobody = 65534;
             const bool person = ::geteuid() != 0 || ::setuid(kNobody) == 0;
-            const auto reader = RunReader::open(run);
-            ::_exit(person && reader && reader->metric(metric::kLoss).size() == 1 ? 0 : 1);
+            const auto reads = [](const fs::path& path) {
+                const auto reader = RunReader::open(path);
+                return reader && reader->metric(metric::kLoss).size() == 2;
+            };
+            ::_exit(!person ? 1 : !reads(run) ? 2 : !reads(killed) ? 3 : 0);
         }
         int result = -1;
         ::waitpid(child, &result, 0);
         fs::permissions(m_run, all);
-        QCOMPARE(result, 0);
+        fs::permissions(killed, all);
+        QCOMPARE(WEXITSTATUS(result), 0);
+    }
+
+    /// One that only reads keeps SQLite from doing it.
+    void theLastWriterLeavesNothingInTheWal()
+    {
+        std::optional<RunReader> reader;
+        {
+            auto writer = create();
+            QVERIFY(writer);
+            writer->metric(metric::kLoss, 1, 4.5);
+            QVERIFY(writer->flush());
+            auto opened = RunReader::open(m_run);
+            QVERIFY(opened && opened->metric(metric::kLoss).size() == 1);
+            reader.emplace(std::move(*opened));
+            writer->metric(metric::kLoss, 2, 4.25);
+            QVERIFY(writer->flush());
+        }
+        fs::create_directories(m_folder / "copy");
+        for (const char* name : {kRunFile, kStoreFile}) {
+            fs::copy_file(m_run / name, m_folder / "copy" / name);
+        }
+        QCOMPARE(RunReader::open(m_folder / "copy")->metric(metric::kLoss).size(), 2u);
     }
 
 private:

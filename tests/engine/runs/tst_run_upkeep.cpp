@@ -15,6 +15,9 @@
 #include <optional>
 #include <stdexcept>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 using namespace residua;
 using namespace residua::engine;
 namespace fs = std::filesystem;
@@ -138,6 +141,39 @@ private slots:
         QVERIFY(!fs::exists(branch.directory));
     }
 
+    /// By the same command, with nothing of the first left.
+    void aBranchThatWasKilledIsMadeAgain_data()
+    {
+        QTest::addColumn<bool>("named");
+        QTest::newRow("in a directory of its own") << true;
+        QTest::newRow("beside its parent") << false;
+    }
+    void aBranchThatWasKilledIsMadeAgain()
+    {
+        QFETCH(const bool, named);
+        RunBranch branch;
+        branch.parent = m_run;
+        branch.step = 10;
+        branch.directory = named ? m_runs / "branch" : fs::path();
+        const pid_t child = ::fork();
+        if (child == 0) {
+            static_cast<void>(makeBranch(branch, [](const fs::path&) -> Status { ::_exit(0); }));
+            ::_exit(1);
+        }
+        int result = -1;
+        QVERIFY(::waitpid(child, &result, 0) == child && WIFEXITED(result) && WEXITSTATUS(result) == 0);
+        QCOMPARE(listRuns(m_runs).size(), std::size_t{1});
+        branch.directory = named ? branch.directory : m_runs / "other";
+        const auto made = makeBranch(branch, [](const fs::path&) -> Status { return Done{}; });
+        QVERIFY2(made.ok(), made ? "" : made.error().text().c_str());
+        branch.directory = {};
+        QVERIFY(makeBranch(branch, [](const fs::path&) -> Status { return Done{}; }));
+        QCOMPARE(listRuns(m_runs).size(), std::size_t{3});
+        for (const auto& entry : fs::directory_iterator(m_runs)) {
+            QVERIFY2(fs::exists(entry.path() / kRunFile), entry.path().c_str());
+        }
+    }
+
     /// A run that trains on removes its older checkpoints while the weights of one are made into another network.
     void aBranchIsMadeWhereItsCheckpointIsGone()
     {
@@ -149,6 +185,19 @@ private slots:
         const auto made = makeBranch(branch, [](const fs::path&) -> Status { return Done{}; });
         QVERIFY2(made.ok(), made ? "" : made.error().text().c_str());
         QVERIFY(!forkRun(m_run, 10).ok()); // which copies it
+    }
+
+    /// Both are moved with their project.
+    void aParentIsFoundAgainWhereItWasMoved()
+    {
+        const auto fork = forkRun(m_run, 10);
+        QVERIFY(fork.ok());
+        const fs::path moved = m_folder->filePath("moved").toStdString();
+        fs::create_directory(moved);
+        fs::rename(m_runs, moved / "runs");
+        const auto info = RunReader::open(moved / "runs" / fork->filename())->info();
+        QVERIFY(info.ok());
+        QCOMPARE(fs::weakly_canonical(info->parent), fs::weakly_canonical(moved / "runs" / "first"));
     }
 
     void aForkWithoutAPlaceLiesBesideItsParent()

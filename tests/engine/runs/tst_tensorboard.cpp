@@ -19,6 +19,7 @@
 #include <set>
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 using namespace residua;
 using namespace residua::engine;
@@ -174,7 +175,9 @@ private slots:
         QVERIFY(writer->flush());
         const auto files = eventFiles(m_path);
         QCOMPARE(files.size(), 1u);
-        QVERIFY(files[0].filename().string().starts_with("events.out.tfevents."));
+        const std::string name = files[0].filename().string();
+        QVERIFY(name.starts_with("events.out.tfevents."));
+        QVERIFY2(name.ends_with(".residua." + std::to_string(::getpid())), name.c_str()); // and not the host's
         const auto events = readRecords(readAll(files[0]));
         QVERIFY(events.has_value());
         QCOMPARE(events->size(), scalars.size() + 1);

@@ -4,7 +4,6 @@
 
 extern "C" __attribute__((visibility("default"))) const residua::kernels::CudaKernels* residuaCudaKernels()
 {
-    static residua::kernels::CudaKernels table{};
-    table.version = residua::kernels::kCudaKernelsVersion + 1;
+    static const residua::kernels::CudaKernels table{.version = residua::kernels::kCudaKernelsVersion + 1};
     return &table;
 }

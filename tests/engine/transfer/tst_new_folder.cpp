@@ -78,6 +78,20 @@ private Q_SLOTS:
         QVERIFY(fs::exists(root() / left / "stale"));
     }
 
+    void leftoversOfKilledProcessesAreRemoved()
+    {
+        fs::create_directories(root() / ".residua-making-1-0" / "below");
+        fs::create_directory(root() / ".residua");
+        Result<NewFolder> folder = NewFolder::begin(root() / "made");
+        QVERIFY2(folder.ok(), folder ? "" : folder.error().text().c_str());
+        QVERIFY(!fs::exists(root() / ".residua-making-1-0"));
+        QVERIFY(fs::exists(root() / ".residua"));
+        Result<NewFolder> second = NewFolder::begin(root() / "made");
+        QVERIFY(second.ok() && second->path() != folder->path());
+        QVERIFY(fs::exists(folder->path())); // which is in use
+        QVERIFY(second->keep().ok());
+    }
+
     void refusesWhatIsThere()
     {
         std::ofstream(root() / "file") << "text";

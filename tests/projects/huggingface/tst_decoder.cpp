@@ -161,6 +161,29 @@ private Q_SLOTS:
         QVERIFY2(again->notes.empty(), again->notes.empty() ? "" : again->notes.front().c_str());
     }
 
+    /// transformers reads its values too; what is not read of it is noted.
+    void readsTheOlderObjectOfRotaryPositions()
+    {
+        std::string config = configOf(smallDecoder("llama"), "", "float32");
+        const std::size_t at = config.find("\"rope_parameters\"");
+        QVERIFY(at != std::string::npos);
+        config.insert(at, "\"rope_scaling\": {\"rope_theta\": 500.0, \"rope_type\": \"default\", \"beta\": 1}, ");
+        const auto read = readDecoder(config, "config.json");
+        QVERIFY2(read, read ? "" : read.error().text().c_str());
+        QCOMPARE(read->decoder.rotary.base, 500.0);
+        QVERIFY(std::ranges::count(read->notes, "config.json · rope_scaling says more, which is not read: beta") == 1);
+    }
+
+    void aSizeIsShownAsItIsWritten()
+    {
+        std::string config = configOf(smallDecoder("llama"), "", "float32");
+        const std::string width = "\"hidden_size\": 16";
+        config.insert(config.find(width) + width.size(), ".0");
+        const auto read = readDecoder(config, "config.json");
+        QVERIFY(!read);
+        QVERIFY2(read.error().message.starts_with("got 16.0, expected a size of 1"), read.error().text().c_str());
+    }
+
     void isStillTheSame_data()
     {
         QTest::addColumn<Alteration>("change");

@@ -28,7 +28,12 @@ private slots:
         row("/d/corpus.jsonl.gz", JsonLinesData{});
         row("/d/corpus.ndjson.zst", JsonLinesData{});
         row("/d/corpus.parquet.gz", JsonLinesData{}); // which its reader refuses, and says why
+        row("/d/corpus.JSONL", JsonLinesData{});
+        row("/d/c4.json.gz", JsonLinesData{});
+        row("/d/corpus.Parquet", JsonLinesData{});
         row("/d/tokens.bin", TokenFileData{});
+        row("/d/TOKENS.BIN", TokenFileData{});
+        row("/d/corpus.txt.xz", TextData{});
         row("/d/corpus.txt", TextData{});
         row("/d/corpus.parquet.md", TextData{});
         row("/d/parquet", TextData{});

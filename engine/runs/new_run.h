@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/runs/run_directory.h"
+#include "projects/base/result.h"
+#include "projects/base/scratch_folder.h"
+
+#include <filesystem>
+#include <string>
+
+namespace residua::engine {
+
+/// A run that comes to be as a whole: it is written beside its place, which is claimed meanwhile, and then renamed. A
+/// process that is killed before leaves nothing that the next one does not take over or remove.
+class NewRun {
+public:
+    /// Claims `directory` as claimRunDirectory() does.
+    [[nodiscard]] static Result<NewRun> begin(const std::filesystem::path& directory);
+    /// Claims a directory in `folder` as claimRunDirectoryIn() does, and removes what was cut off there.
+    [[nodiscard]] static Result<NewRun> beginIn(const std::filesystem::path& folder, const std::string& name);
+    NewRun(NewRun&& other) noexcept = default;
+    NewRun& operator=(NewRun&&) = delete;
+    ~NewRun();
+
+    /// Where the run will be.
+    [[nodiscard]] const std::filesystem::path& directory() const { return m_claimed.path; }
+    /// Where to write it meanwhile: an empty folder beside that.
+    [[nodiscard]] const std::filesystem::path& scratch() const { return m_scratch.path(); }
+    /// Brings it to its place. Whoever writes it has closed it.
+    [[nodiscard]] Status keep();
+
+private:
+    NewRun(HeldDirectory claimed, ScratchFolder scratch) : m_claimed(std::move(claimed)), m_scratch(std::move(scratch))
+    {
+    }
+    [[nodiscard]] static Result<NewRun> in(Result<HeldDirectory> claimed);
+
+    HeldDirectory m_claimed; ///< its lock is closed once the run is kept
+    ScratchFolder m_scratch;
+};
+
+} // namespace residua::engine

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What is told of a model's files that contradict themselves, and what is made of them.
+#include "import_harness.h"
+#include "model_folder.h"
+
+#include "engine/queries/models/import.h"
+#include "engine/queries/models/load_weights.h"
+#include "projects/file/store.h"
+#include "tests/support/test_program.h"
+
+#include <QFile>
+#include <QJsonDocument>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <limits>
+
+using namespace residua;
+using namespace residua::engine;
+namespace fs = std::filesystem;
+using tests::answerTo;
+using tests::exported;
+using tests::imported;
+using tests::tensorsIn;
+
+namespace {
+
+QJsonObject configIn(const fs::path& folder)
+{
+    QFile file(QString::fromStdString((folder / "config.json").string()));
+    return file.open(QIODevice::ReadOnly) ? QJsonDocument::fromJson(file.readAll()).object() : QJsonObject();
+}
+
+bool tells(const std::vector<std::string>& notes, const std::string& part)
+{
+    return std::ranges::any_of(notes, [&](const std::string& note) { return note.find(part) != std::string::npos; });
+}
+
+/// Puts other bytes of the same number in the place of the first such ones.
+void patch(const fs::path& path, const QByteArray& from, const QByteArray& to)
+{
+    QFile file(QString::fromStdString(path.string()));
+    QVERIFY(file.open(QIODevice::ReadWrite));
+    const qsizetype at = file.readAll().indexOf(from);
+    QVERIFY(at >= 0 && from.size() == to.size());
+    file.seek(at);
+    file.write(to);
+}
+
+} // namespace
+
+class TestImportNotes : public QObject {
+    Q_OBJECT
+
+private Q_SLOTS:
+    void initTestCase() { m_cases = tests::modelCases(); }
+
+    void aTieIsHeldAgainstTheTensors()
+    {
+        tests::ModelFolder model(m_cases["gpt2"].toObject());
+        model.shapes["lm_head.weight"] = model.shapes.at("transformer.wte.weight"); // with numbers of its own
+        model.write(at("model"));
+        const auto ready = imported(at("model"), at("project"));
+        QVERIFY2(ready, ready ? "" : ready.error().text().c_str());
+        QVERIFY(tells(ready->notes, "lm_head.weight differs from it"));
+        const auto out = exported(ready->runDirectory, at("out"));
+        QVERIFY2(out, out ? "" : out.error().text().c_str());
+        QVERIFY(tensorsIn(at("out")) == tensorsIn(at("model")));
+        QCOMPARE(configIn(at("out"))["tie_word_embeddings"], QJsonValue(false));
+    }
+
+    void eitherNameOfATiedPairWillDo()
+    {
+        tests::ModelFolder model(m_cases["gpt2"].toObject());
+        model.shapes["lm_head.weight"] = model.shapes.at("transformer.wte.weight");
+        model.shapes.erase("transformer.wte.weight");
+        model.write(at("model"));
+        const auto ready = imported(at("model"), at("project"));
+        QVERIFY2(ready, ready ? "" : ready.error().text().c_str());
+        QVERIFY(exported(ready->runDirectory, at("out")));
+        QVERIFY(tensorsIn(at("out")).at("transformer.wte.weight") == tensorsIn(at("model")).at("lm_head.weight"));
+    }
+
+    void notesSurviveAnError()
+    {
+        tests::ModelFolder model(m_cases["llama"].toObject());
+        model.config["odd_key"] = 3;
+        model.write(at("model"));
+        std::ofstream words(at("model") / "tokenizer.json");
+        words << R"({"added_tokens":[],"model":{"type":"WordLevel","unk_token":"w0","vocab":{)";
+        for (int i = 0; i < 99; ++i) {
+            words << (i > 0 ? "," : "") << "\"w" << i << "\":" << i;
+        }
+        words << "}}}";
+        words.close();
+        std::ofstream(at("model") / "text.txt") << "some text";
+        ImportRequest request;
+        request.folder = at("model");
+        request.projectDirectory = at("project");
+        request.data = projects::TextData{(at("model") / "text.txt").string(), {}};
+        const std::unique_ptr<Query> query = queryFor(request);
+        std::optional<Event> answer;
+        while (!answer) {
+            answer = query->advance();
+        }
+        const auto* const failed = std::get_if<QueryFailed>(&*answer);
+        QVERIFY(failed != nullptr);
+        QVERIFY(tells(failed->notes, "config.json says more, which is not read: odd_key"));
+        QVERIFY(tells(failed->notes, "tokenizer.json has 99 tokens, the model"));
+    }
+
+    void typesAreJudgedOnlyOfWantedTensors()
+    {
+        tests::ModelFolder model(m_cases["llama"].toObject());
+        model.write(at("model"));
+        const auto ready = imported(at("model"), at("project"));
+        QVERIFY2(ready, ready ? "" : ready.error().text().c_str());
+        model.shapes["extra.weight"] = {2};
+        model.write(at("more"));
+        patch(at("more") / "model.safetensors", R"("extra.weight":{"dtype":"F32")", R"("extra.weight":{"dtype":"U16")");
+        LoadWeightsRequest request;
+        request.file = at("more") / "model.safetensors";
+        request.project = projects::loadProject(at("project"))->project;
+        request.projectDirectory = at("project");
+        request.runDirectory = at("run");
+        const auto onto = answerTo<LoadWeightsReady>(request);
+        QVERIFY2(onto, onto ? "" : onto.error().text().c_str());
+        QCOMPARE(onto->unused, std::vector<std::string>{"extra.weight"});
+        QVERIFY(std::ranges::all_of(onto->rows, &LoadWeightsReady::Row::fits));
+
+        patch(at("more") / "model.safetensors", R"("model.norm.weight":{"dtype":"F32")",
+              R"("model.norm.weight":{"dtype":"U16")");
+        request.runDirectory = at("other");
+        const auto other = answerTo<LoadWeightsReady>(request);
+        QVERIFY2(other, other ? "" : other.error().text().c_str());
+        const auto row = std::ranges::find(other->rows, "head.norm.weight", &LoadWeightsReady::Row::parameter);
+        QVERIFY(row != other->rows.end() && !row->fits);
+        QVERIFY2(row->message.starts_with("got U16, expected "), row->message.c_str());
+    }
+
+    void numbersThatAreNotFiniteAreNoted()
+    {
+        tests::ModelFolder(m_cases["llama"].toObject()).write(at("model"));
+        const fs::path file = at("model") / "model.safetensors";
+        const float nan = std::numeric_limits<float>::quiet_NaN();
+        std::fstream bytes(file, std::ios::in | std::ios::out | std::ios::binary);
+        bytes.seekp(static_cast<std::streamoff>(fs::file_size(file) - sizeof nan));
+        bytes.write(reinterpret_cast<const char*>(&nan), sizeof nan);
+        bytes.close();
+        const std::string said = "1 weight of ";
+        const auto ready = imported(at("model"), at("project"));
+        QVERIFY2(ready, ready ? "" : ready.error().text().c_str());
+        QVERIFY(tells(ready->notes, said) && tells(ready->notes, "with numbers that are not finite: "));
+        SampleRequest sample;
+        sample.runDirectory = ready->runDirectory;
+        sample.prompt = "1 2";
+        sample.tokens = 1;
+        const auto sampled = answerTo<SampleReady>(sample);
+        QVERIFY2(sampled, sampled ? "" : sampled.error().text().c_str());
+        QVERIFY(tells(sampled->notes, said));
+        EvaluateRequest evaluate;
+        evaluate.runDirectory = ready->runDirectory;
+        evaluate.batches = 1;
+        const auto evaluated = answerTo<EvaluationReady>(evaluate);
+        QVERIFY2(evaluated, evaluated ? "" : evaluated.error().text().c_str());
+        QVERIFY(tells(evaluated->notes, said));
+    }
+
+private:
+    [[nodiscard]] fs::path at(const std::string& name) const
+    {
+        return fs::path(m_folder.path().toStdString()) / QTest::currentTestFunction() / name;
+    }
+
+    QTemporaryDir m_folder;
+    QJsonObject m_cases;
+};
+
+RESIDUA_TEST_IN(QCoreApplication, TestImportNotes)
+#include "tst_import_notes.moc"
