@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kSketch = 300;     ///< arcs drawn as a sample of all until the picture of all is ready
 constexpr std::size_t kMostMarks = 2000; ///< marks of frozen arcs and counts of groups, drawn over that picture
 constexpr double kAside = 0.3;           ///< opacity of arcs that do not touch the layer under the pointer
-constexpr float kThinnest = 1.5F;        ///< screen pixels
+constexpr float kThinnestArc = 1.5F;     ///< screen pixels
 constexpr float kThickest = 4.5F;
 constexpr float kHoveredWider = 2;  ///< screen pixels
 constexpr float kHalo = 4;          ///< screen pixels of the ground around the arc under the pointer
@@ -85,7 +85,7 @@ ArcInk inkOf(const DepthPicture& picture, const Arc& arc, const ShownPort& port,
     if (shade && arc.kind != projects::ShortcutKind::Pruned && arc.kind != projects::ShortcutKind::Stream) {
         const projects::WeightScale& scale = picture.weights.scale();
         ink.strength = static_cast<float>(scale.strength(*shade));
-        ink.width = std::lerp(kThinnest, kThickest, ink.strength);
+        ink.width = std::lerp(kThinnestArc, kThickest, ink.strength);
         ink.colour = apart ? port.port->colour : weightColour(scale, *shade, picture.theme);
     } else if (arc.kind == projects::ShortcutKind::Stream) {
         ink.strength = 1;

@@ -10,6 +10,7 @@
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/gap_record.h"
 #include "engine/runs/stop_request.h"
+#include "engine/runtime/compute.h"
 #include "engine/runtime/device.h"
 #include "engine/runtime/failure.h"
 #include "engine/session/memory_report.h"
@@ -225,6 +226,8 @@ void ActiveRun::announce()
         m_recorder.event(trainer().stepsDone(), RunEventKind::Kernels, note);
         m_sink(Notice{m_id, "custom kernels are not in use on " + m_device + ": " + note});
     }
+    const kernels::CudaKernels* const table = kernelsOn(trainer().device()).table;
+    m_slowCalls = table != nullptr ? table->singleElementCalls() : 0;
     const std::vector<DataPartOutline> parts = trainer().dataset().parts();
     for (std::size_t i = 0; i < parts.size(); ++i) {
         m_sink(Notice{m_id, textOf(parts[i], i, trainer().project().training)});
@@ -317,6 +320,13 @@ Status ActiveRun::publish(Findings found)
     }
     m_sink(std::move(progress));
     m_published = Clock::now();
+    const std::string slow =
+        m_slowCalls ? slowKernelNote(kernelsOn(trainer().device()).table, *m_slowCalls) : std::string();
+    if (!slow.empty()) {
+        m_slowCalls.reset();
+        m_recorder.event(trainer().stepsDone(), RunEventKind::Kernels, slow);
+        m_sink(Notice{m_id, slow});
+    }
     if (diverged) {
         m_diverged = true;
         return divergence(*diverged, trainer().project().training, m_checkpointStep);

@@ -97,6 +97,8 @@ private:
     TrainingLoop m_loop;
     Recorder m_recorder;
     Throughput m_throughput;
+    /// The calls of slow kernels before the run; nullopt once they were told of.
+    std::optional<std::uint64_t> m_slowCalls;
     State m_state = State::Running;
     bool m_waitsForDisk = false;
     bool m_diverged = false;

@@ -81,4 +81,12 @@ Error describe(const Failure& failure, const projects::Project& project, const s
                                     remedy(memory.value_or(DeviceMemory{})) + " (" + failure.text + ")"};
 }
 
+std::string slowKernelNote(const kernels::CudaKernels* table, std::uint64_t before)
+{
+    const bool isSlow = table != nullptr && table->singleElementCalls() > before;
+    return isSlow
+               ? "some mixes move one element at a time, several times slower: widths that are multiples of 8 avoid it"
+               : "";
+}
+
 } // namespace residua::engine

@@ -2,9 +2,11 @@
 #pragma once
 
 #include "engine/runtime/failure.h"
+#include "kernels/cuda_kernels.h"
 #include "projects/base/result.h"
 #include "projects/model/project.h"
 
+#include <cstdint>
 #include <string>
 
 namespace residua::engine {
@@ -15,5 +17,9 @@ namespace residua::engine {
 /// What a person reads about a failure of the engine's libraries; out of memory comes with predicted and available
 /// figures.
 [[nodiscard]] Error describe(const Failure& failure, const projects::Project& project, const std::string& device);
+
+/// What to say of the custom kernels of `table` if calls have moved one element at a time since it had counted `before`
+/// of them (CudaKernels::singleElementCalls); empty if none have, and without a table.
+[[nodiscard]] std::string slowKernelNote(const kernels::CudaKernels* table, std::uint64_t before);
 
 } // namespace residua::engine

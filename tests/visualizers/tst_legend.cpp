@@ -132,16 +132,16 @@ private slots:
         add(*m_runs, 3);
         show({900, 500});
         const auto strengths = [this] {
-            std::array<float, 3> strengths{};
+            std::array<float, 3> found{};
             for (int i = 0; i < plot().graphCount(); ++i) {
                 const QColor colour = plot().graph(i)->pen().color();
                 for (std::size_t run = 0; run < 3; ++run) {
                     const resources::Rgb own = resources::curveColour(run, resources::Theme::Light);
                     const bool same = colour.rgb() == QColor(own.r, own.g, own.b).rgb();
-                    strengths[run] = same ? std::max(strengths[run], colour.alphaF()) : strengths[run];
+                    found[run] = same ? std::max(found[run], colour.alphaF()) : found[run];
                 }
             }
-            return strengths;
+            return found;
         };
         QTest::mouseMove(&plot(), centreOf(1));
         QTRY_COMPARE(strengths()[1], 1.0F);

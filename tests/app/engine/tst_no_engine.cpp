@@ -53,10 +53,16 @@ private slots:
     {
         auto* const bar = m_window->findChild<RunBar*>();
         const auto* const chooser = bar->findChild<QComboBox*>(QStringLiteral("deviceChooser"));
-        const engine::DeviceInfo with{.key = "cuda:0", .name = "First GPU", .usable = true};
-        engine::DeviceInfo without{.key = "cuda:1", .name = "Second GPU", .usable = true};
+        const auto device = [](const char* key, const char* name) {
+            engine::DeviceInfo made;
+            made.key = key;
+            made.name = name;
+            made.usable = true;
+            return made;
+        };
+        engine::DeviceInfo without = device("cuda:1", "Second GPU");
         without.withoutKernels = "they are not beside the program";
-        bar->setDevices({{.key = "cpu", .name = "CPU", .usable = true}, with, without});
+        bar->setDevices({device("cpu", "CPU"), device("cuda:0", "First GPU"), without});
         QVERIFY(!chooser->itemText(1).contains(QLatin1String("kernels")));
         QVERIFY(chooser->itemText(2).endsWith(QLatin1String("without custom kernels")));
         QCOMPARE(chooser->itemData(1, Qt::ToolTipRole).toString(), QStringLiteral("custom kernels: in use"));

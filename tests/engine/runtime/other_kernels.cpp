@@ -4,6 +4,7 @@
 
 extern "C" __attribute__((visibility("default"))) const residua::kernels::CudaKernels* residuaCudaKernels()
 {
-    static const residua::kernels::CudaKernels table{.version = residua::kernels::kCudaKernelsVersion + 1};
+    static residua::kernels::CudaKernels table{};
+    table.version = residua::kernels::kCudaKernelsVersion + 1;
     return &table;
 }

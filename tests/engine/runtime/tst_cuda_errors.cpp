@@ -2,6 +2,7 @@
 // Kernels and errors of a GPU, with stand-ins for the GPU and for our kernels.
 #include "engine/ops/mix_kernels.h"
 #include "engine/runtime/failure.h"
+#include "engine/session/memory_report.h"
 #include "tests/engine/runtime/fake_cuda.h"
 #include "tests/support/test_program.h"
 
@@ -44,6 +45,7 @@ const kernels::CudaKernels& fakeKernels()
             return std::size_t{0};
         };
         made.lastError = [] { return state.error.c_str(); };
+        made.singleElementCalls = [] { return std::uint64_t{state.devices.size()}; };
         return made;
     }();
     return table;
@@ -119,6 +121,16 @@ private Q_SLOTS:
                              "build them for it (CMAKE_CUDA_ARCHITECTURES)"));
         state.error = "out of memory"; // the run's own failure
         QCOMPARE(launchProblem(fakeKernels(), gpu), std::string());
+    }
+
+    void slowCallsAreTold()
+    {
+        const tests::FakeCuda cuda;
+        QCOMPARE(slowKernelNote(nullptr, 0), std::string());
+        QCOMPARE(slowKernelNote(&fakeKernels(), 0), std::string());
+        static_cast<void>(mixForward(onSecondGpu(), plainMix(), {}));
+        QVERIFY(slowKernelNote(&fakeKernels(), 0).find("one element at a time") != std::string::npos);
+        QCOMPARE(slowKernelNote(&fakeKernels(), 1), std::string());
     }
 
     void everyWordForOutOfMemoryIsKnown_data()

@@ -114,7 +114,9 @@ private Q_SLOTS:
 
     void saysWhatTheDeviceListSaysOfKernels()
     {
-        DeviceInfo device{.key = "cuda:0", .usable = true};
+        DeviceInfo device;
+        device.key = "cuda:0";
+        device.usable = true;
         QCOMPARE(kernelsText(device), std::string("custom kernels: in use"));
         device.withoutKernels = "there are none";
         QCOMPARE(kernelsText(device), std::string("custom kernels: not in use: there are none"));

@@ -30,11 +30,11 @@ using projects::Project;
 
 namespace {
 
-constexpr std::int64_t kDepth = 3;
+constexpr std::int64_t kStackLayers = 3;
 
 Project withAttention(const projects::ParamMap& options)
 {
-    Project project = tinyLanguage("transformer", "plain", kDepth);
+    Project project = tinyLanguage("transformer", "plain", kStackLayers);
     for (projects::Node& node : project.network.blocks[0].graph.nodes) {
         if (node.kind == "attention") {
             for (const auto& [name, value] : options) {
@@ -49,18 +49,18 @@ Project withAttention(const projects::ParamMap& options)
 std::map<std::string, Project> projectsOfAllPaths()
 {
     std::map<std::string, Project> projects;
-    for (const projects::TopologyPreset& preset : projects::topologyPresets(kDepth)) {
+    for (const projects::TopologyPreset& preset : projects::topologyPresets(kStackLayers)) {
         const std::string& block = blockPresetFor(preset.wiring).name;
-        projects.emplace(preset.name, tinyLanguage(block, preset.name, kDepth));
+        projects.emplace(preset.name, tinyLanguage(block, preset.name, kStackLayers));
     }
     for (const projects::Activation& activation : projects::activations()) {
         Project& project = projects["activation " + std::string(activation.name)];
-        project = tinyLanguage("mlp", "plain", kDepth);
+        project = tinyLanguage("mlp", "plain", kStackLayers);
         project.network.blocks.front().graph =
             graphFrom("x input; l linear; a activation function=" + std::string(activation.name) +
                       "; y output; x > l; l > a; a > y");
     }
-    projects["layer norms"] = tinyLanguage("gpt", "plain", kDepth);
+    projects["layer norms"] = tinyLanguage("gpt", "plain", kStackLayers);
     projects["biases"] = withAttention({{projects::kBiasParam, std::string(projects::kAllBiases)}});
     projects["shared heads"] = withAttention({{"kv_heads", std::int64_t{1}}});
     projects["norms of heads"] = withAttention({{projects::kQkNormParam, std::string(projects::kHeadNorm)}});
@@ -68,7 +68,7 @@ std::map<std::string, Project> projectsOfAllPaths()
     projects["window"] = withAttention({{projects::kWindowParam, std::int64_t{3}}});
     projects["by features"] = withAttention({{projects::kWeightsParam, std::string(projects::kPerformerWeights)}});
     Project& convolution = projects["convolution"];
-    convolution = tinyLanguage("mlp", "plain", kDepth);
+    convolution = tinyLanguage("mlp", "plain", kStackLayers);
     convolution.network.blocks.front().graph = graphFrom("x input; a conv1d; y output; x > a; a > y");
     return projects;
 }

@@ -33,11 +33,14 @@ cudaError_t takePlanned()
 bool launchable(const LaunchCall& call, dim3 grid, dim3 block, std::size_t sharedBytes)
 {
     const auto limit = sharedLimits.find(call.kernel);
-    const std::size_t shared = limit == sharedLimits.end() ? kSharedWithoutAsking : std::size_t(limit->second);
+    // What a kernel asks for bounds its dynamic shared memory alone.
+    const bool asked = limit != sharedLimits.end();
+    const std::size_t shared = asked ? std::size_t(kSharedAtMost) : std::size_t(kSharedWithoutAsking);
+    const bool isWithin = !asked || sharedBytes <= std::size_t(limit->second);
     const std::size_t threads = std::size_t(block.x) * block.y * block.z;
     return threads > 0 && threads <= kMaxThreads && grid.x > 0 && grid.x <= 0x7fffffff && grid.y > 0 &&
-           grid.y <= 65535 && grid.z > 0 && grid.z <= 65535 && sharedBytes + call.staticSharedBytes <= shared &&
-           call.argumentBytes <= kArgumentsAtMost;
+           grid.y <= 65535 && grid.z > 0 && grid.z <= 65535 && isWithin &&
+           sharedBytes + call.staticSharedBytes <= shared && call.argumentBytes <= kArgumentsAtMost;
 }
 
 } // namespace
