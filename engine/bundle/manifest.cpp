@@ -135,7 +135,7 @@ bool isBelow(const std::string& path, const std::string& folder)
     return path == folder || (path.starts_with(folder) && path[folder.size()] == '/');
 }
 
-/// Nothing but what a project has: its document and identity, and what lies in its runs and data.
+/// Refuses files that are neither the document, the identity, nor part of a run or of the data.
 Status checkBelonging(const std::string& place, const BundleContents& contents)
 {
     for (const BundledFile& file : contents.files) {

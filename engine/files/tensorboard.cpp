@@ -67,7 +67,7 @@ std::filesystem::path freshName(const std::filesystem::path& directory)
 {
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now).count();
-    // Where others have the name of the host, which a run that is handed on would tell.
+    // Takes the place of the host's name, which a run that is handed on would tell.
     const std::string name =
         "events.out.tfevents." + std::to_string(seconds) + ".residua." + std::to_string(::getpid());
     return freePath(directory / name, ".");

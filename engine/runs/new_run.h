@@ -22,9 +22,9 @@ public:
     NewRun& operator=(NewRun&&) = delete;
     ~NewRun();
 
-    /// Where the run will be.
+    /// Returns the place of the run.
     [[nodiscard]] const std::filesystem::path& directory() const { return m_claimed.path; }
-    /// Where to write it meanwhile: an empty folder beside that.
+    /// Returns the folder to write it in: an empty one beside its place.
     [[nodiscard]] const std::filesystem::path& scratch() const { return m_scratch.path(); }
     /// Brings it to its place. Whoever writes it has closed it.
     [[nodiscard]] Status keep();

@@ -224,7 +224,7 @@ Result<std::vector<Document>> readJsonLines(const fs::path& path, const std::str
     return read ? lines.documents() : Result<std::vector<Document>>(read.error());
 }
 
-/// The same of one file of records, be it empty, Parquet or JSON Lines.
+/// Returns the texts of one file of records: Parquet, JSON Lines, or an empty file.
 Result<std::vector<Document>> readRecordsOf(const fs::path& path, const std::string& field, std::size_t index,
                                             const PreparationWatch& watch, const TextMemory& memory)
 {

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What came of locking a folder.
+/// The result of locking a folder.
 struct Locking {
     FileDescriptor folder; ///< opened
     enum class Outcome { Locked, Taken, Impossible } outcome = Outcome::Taken;
@@ -80,7 +80,7 @@ Result<ScratchFolder> ScratchFolder::make(const fs::path& folder, const std::str
             }
             continue;
         }
-        // Where it is taken, another process has just swept it away as a leftover.
+        // If it is taken, another process has just swept it away as a leftover.
         if (Locking locking = locked(path); locking.outcome != Locking::Outcome::Taken) {
             return ScratchFolder(path, std::move(locking.folder));
         }

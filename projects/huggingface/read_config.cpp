@@ -124,7 +124,7 @@ public:
         return {value == nullptr ? kNone : *value, m_place + below, m_name + below};
     }
 
-    /// What the object is called in notes: "config.json", "config.json · rope_scaling".
+    /// The name of the object in notes: "config.json", "config.json · rope_scaling".
     [[nodiscard]] std::string name() const { return m_name; }
     /// The keys of the file that no call has read.
     [[nodiscard]] std::vector<std::string> unread() const

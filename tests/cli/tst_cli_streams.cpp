@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the program writes where, and what it ends with: to pipes, on terminals and in scripts.
+// The streams that the program writes to, and its exit codes: in pipes, on terminals and in scripts.
 #include "projects/file/store.h"
 #include "tests/cli/ran_program.h"
 #include "tests/support/test_program.h"
@@ -212,7 +212,7 @@ private:
         const auto document = projects::loadProject(path(project).toStdString());
         return document ? std::get<projects::TextData>(document->project.data.source).path : document.error().text();
     }
-    /// What the program writes on a terminal of this kind.
+    /// Returns the text that the program writes on a terminal of this kind.
     [[nodiscard]] QString onTerminal(const QString& kind, const QString& words, int columns = 80) const
     {
         QProcess script;

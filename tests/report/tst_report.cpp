@@ -64,8 +64,7 @@ private slots:
         QVERIFY(html.contains("\"values\":[[1,null,0.5,0.5],[1,null,0.125,0.875]]"));
     }
 
-    /// What a run has recorded of its factors' start, weight by weight; a record that is damaged is named.
-    /// Of data, of the run and of what is wrong with it.
+    /// Paths of the data, of the run and of what is wrong with it.
     void pagesTellNoPlacesOfTheMachine()
     {
         const QTemporaryDir dir;
@@ -92,6 +91,7 @@ private slots:
         QVERIFY(page->find("[store.sqlite] is full") != std::string::npos);
     }
 
+    /// What a run has recorded of its factors' start, weight by weight; a record that is damaged is named.
     void aPageTellsTheGapOfFactoredWeights()
     {
         const QTemporaryDir dir;

@@ -2,8 +2,10 @@
 #include "app/cli/arguments/data_argument.h"
 
 #include "app/cli/arguments/project_argument.h"
-#include "engine/api/data_summary.h"
+#include "app/cli/terminal/terminal_text.h"
 #include "projects/base/number_from.h"
+
+#include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <filesystem>
@@ -152,6 +154,18 @@ Result<projects::Source> dataSource(const Arguments& arguments, const std::files
         return Error{"--field", "is for JSON Lines and Parquet; " + arguments.text("data") + " is neither"};
     }
     return source;
+}
+
+nlohmann::json showReadings(const std::vector<engine::DataReading>& readings, const Console& console)
+{
+    nlohmann::json list = nlohmann::json::array();
+    for (const engine::DataReading& reading : readings) {
+        if (!reading.files.empty()) {
+            console.line(printable(reading.path, LineEnds::Escape) + ": " + reading.files);
+        }
+        list.push_back({{"path", reading.path}, {"files", reading.files}, {"notes", reading.notes}});
+    }
+    return list;
 }
 
 } // namespace residua::cli

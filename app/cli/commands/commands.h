@@ -10,7 +10,8 @@
 
 namespace residua::cli {
 
-[[nodiscard]] std::vector<Command> projectCommands();  ///< new, set, validate, info, diff
+[[nodiscard]] std::vector<Command> newCommands();      ///< new
+[[nodiscard]] std::vector<Command> projectCommands();  ///< set, validate, info, diff
 [[nodiscard]] std::vector<Command> tokeniseCommands(); ///< tokenise
 [[nodiscard]] std::vector<Command> runCommands();      ///< train, resume
 [[nodiscard]] std::vector<Command> benchCommands();    ///< bench

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/arguments/choices.h"
 #include "app/cli/arguments/data_argument.h"
-#include "app/cli/arguments/field_option.h"
 #include "app/cli/arguments/project_argument.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/runs/computing.h"
@@ -9,198 +8,19 @@
 #include "engine/api/data_summary.h"
 #include "projects/base/text.h"
 #include "projects/check/validate.h"
-#include "projects/commands/new_project.h"
 #include "projects/cost/cost.h"
 #include "projects/diff/diff.h"
 #include "projects/file/store.h"
-#include "projects/library/examples.h"
-#include "projects/model/source_tokeniser.h"
 #include "projects/nodes/example_schema.h"
-#include "projects/schema/describe_data.h"
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <optional>
-#include <ranges>
 
 namespace residua::cli {
 namespace {
 
 using nlohmann::json;
-
-Exit listExamples(const Console& console)
-{
-    std::vector<std::vector<std::string>> rows;
-    json list = json::array();
-    for (const projects::Example& example : projects::examples()) {
-        console.line(example.name + ": " + example.title + "\n    " + example.summary);
-        list.push_back({{"name", example.name}, {"title", example.title}, {"summary", example.summary}});
-    }
-    console.value(list);
-    return Exit::Ok;
-}
-
-/// What `new` takes beside an example.
-constexpr const char* kSizes[] = {"data", "mix", "field", "tokeniser", "topology", "layers", "width", "steps"};
-
-/// The tokenisers that a word says all of; the others are files.
-std::vector<projects::TokeniserKind> wordTokenisers()
-{
-    std::vector<projects::TokeniserKind> kinds;
-    for (std::size_t i = 0; i < std::size(projects::Choices<projects::TokeniserKind>::all); ++i) {
-        if (const auto kind = static_cast<projects::TokeniserKind>(i); !projects::hasModel(kind)) {
-            kinds.push_back(kind);
-        }
-    }
-    return kinds;
-}
-
-std::vector<std::string> tokeniserWords()
-{
-    std::vector<std::string> words;
-    for (const projects::TokeniserKind kind : wordTokenisers()) {
-        words.emplace_back(projects::nameOf(kind));
-    }
-    return words;
-}
-
-/// What `--tokeniser` takes, for help and errors.
-std::string tokeniserText()
-{
-    return joinedText(tokeniserWords()) + ", a tokenizer.json or its folder, or a SentencePiece model";
-}
-
-/// What `--tokeniser` says: a word of the schema, or a file, whose tokens are counted. A folder stands for its
-/// tokenizer.json.
-Result<projects::Tokeniser> tokeniserFrom(const std::string& text, const std::filesystem::path& project)
-{
-    for (const projects::TokeniserKind kind : wordTokenisers()) {
-        if (text == projects::nameOf(kind)) {
-            return projects::Tokeniser{.kind = kind, .model = {}};
-        }
-    }
-    Result<std::filesystem::path> path = absolutePath(text);
-    if (!path) {
-        return path.error();
-    }
-    std::error_code code;
-    std::filesystem::path typed = text;
-    if (std::filesystem::is_directory(*path, code)) {
-        *path /= "tokenizer.json";
-        typed /= "tokenizer.json";
-    }
-    if (!std::filesystem::exists(*path, code)) {
-        return Error{"--tokeniser", path->string() + " does not exist; expected " + tokeniserText()};
-    }
-    Result<projects::Tokeniser> tokeniser = engine::tokeniserAt(*path);
-    if (tokeniser) {
-        tokeniser->model = storedPath(typed.string(), project);
-    }
-    return tokeniser;
-}
-
-/// Makes a project from data, sizes and a topology.
-Result<projects::Project> sizedProject(const Arguments& arguments, const std::filesystem::path& directory)
-{
-    projects::Source source = projects::SyntheticLanguage{};
-    if (namesData(arguments)) {
-        const Result<projects::Source> given = dataSource(arguments, directory);
-        if (!given) {
-            return given.error();
-        }
-        source = *given;
-    }
-    if (arguments.has("tokeniser")) {
-        const Result<projects::Tokeniser> tokeniser = tokeniserFrom(arguments.text("tokeniser"), directory);
-        if (!tokeniser) {
-            return tokeniser.error();
-        }
-        projects::Tokeniser* const place = projects::tokeniserOf(source);
-        if (place == nullptr) {
-            return Error{
-                "--tokeniser",
-                "is for text, which --data or --mix name; expected a text, .jsonl, .parquet, or a folder of such"};
-        }
-        *place = *tokeniser;
-    }
-    const Result<std::filesystem::path> folder = absolutePath(directory);
-    if (!folder) {
-        return folder.error();
-    }
-    projects::NewProject wanted = projects::proposalFor(source);
-    wanted.name = folder->filename().string();
-    wanted.topology = arguments.text("topology", wanted.topology);
-    wanted.depth = arguments.integer("layers", wanted.depth);
-    wanted.width = arguments.integer("width", wanted.width);
-    wanted.steps = arguments.integer("steps", wanted.steps);
-    return projects::projectFrom(wanted);
-}
-
-Result<projects::Project> exampleProject(const std::string& name)
-{
-    if (const projects::Example* const example = projects::findExample(name)) {
-        return example->project;
-    }
-    return Error{"--example",
-                 "no example \"" + name + "\"" +
-                     meantHint(name, projects::examples() | std::views::transform(&projects::Example::name), kTypedHint,
-                               "; residua-cli new --list shows them")};
-}
-
-/// Says how the files of each path are read.
-json showReadings(const std::vector<engine::DataReading>& readings, const Console& console)
-{
-    json list = json::array();
-    for (const engine::DataReading& reading : readings) {
-        if (!reading.files.empty()) {
-            console.line(printable(reading.path, LineEnds::Escape) + ": " + reading.files);
-        }
-        list.push_back({{"path", reading.path}, {"files", reading.files}, {"notes", reading.notes}});
-    }
-    return list;
-}
-
-Exit runNew(const Arguments& arguments, const Console& console)
-{
-    if (arguments.has("list")) {
-        return listExamples(console);
-    }
-    const std::filesystem::path directory = arguments.positional(0);
-    if (directory.empty()) {
-        return console.fail(Exit::Usage, {"", "missing argument DIR: where the project is to be made"});
-    }
-    const bool sized = std::ranges::any_of(kSizes, [&](const char* option) { return arguments.has(option); });
-    if (sized && arguments.has("example")) {
-        return console.fail(Exit::Usage, {"--example", "an example has its own data and sizes; make it, then change "
-                                                       "it with residua-cli set"});
-    }
-    Result<projects::Project> project =
-        sized ? sizedProject(arguments, directory)
-              : exampleProject(arguments.text("example", projects::examples().front().name));
-    if (!project) {
-        return console.fail(Exit::Usage, project.error());
-    }
-    std::error_code ignored;
-    if (std::filesystem::exists(directory / projects::kProjectFile, ignored)) {
-        return console.fail(Exit::Usage, {directory.string(), "there is a project already"});
-    }
-    projects::Document document;
-    document.project = *std::move(project);
-    if (const Status saved = projects::saveProject(directory, document); !saved) {
-        return console.fail(Exit::Usage, saved.error());
-    }
-    const std::string title = printable(document.project.name, LineEnds::Escape);
-    console.line("made " + (directory / projects::kProjectFile).string() + " (" + title + ")");
-    const std::vector<engine::DataReading> readings = engine::readingsOf(document.project, directory);
-    const json data = showReadings(readings, console);
-    for (const engine::DataReading& reading : readings) {
-        remarkNotes(reading.notes, console);
-    }
-    console.line("train it with: residua-cli train " + shellWord(directory.string()));
-    console.value({{"project", directory.string()}, {"name", document.project.name}, {"data", data}});
-    return Exit::Ok;
-}
 
 /// One a line.
 json tellProblems(const std::vector<projects::Problem>& problems, const Console& console)
@@ -480,31 +300,6 @@ Exit runDiff(const Arguments& arguments, const Console& console)
 std::vector<Command> projectCommands()
 {
     return {
-        {"new",
-         "make a project: an example, or one of your data, sizes and topology",
-         "residua-cli new --example ancre-language my-project",
-         {{{"DIR", "where to make it; the directory may exist", Presence::Optional}},
-          {offering(OptionSpec{"example", OptionKind::Text, "NAME", "which example (default: the first of --list)"},
-                    exampleNames()),
-           {"list", OptionKind::Flag, "", "list the examples"},
-           {"data", OptionKind::Text, "PATH",
-            "instead: a text or JSON Lines, also compressed by gzip, zstd, xz or bzip2, Parquet, ready-made tokens "
-            "(.bin), or a folder of such"},
-           mixOption(),
-           fieldOption(),
-           {.name = "tokeniser",
-            .kind = OptionKind::Text,
-            .value = "KIND",
-            .help = "how text becomes tokens: " + tokeniserText(),
-            .choices = tokeniserWords(),
-            .beside = Beside::Files},
-           offering(OptionSpec{"topology", OptionKind::Text, "NAME",
-                               "instead: a preset; blocks get the ports that it feeds"},
-                    topologyNames()),
-           fieldOption("/network/stack/N/repeat", "layers", "N", "instead: how many layers"),
-           fieldOption("/network/width", "width", "N", "instead: features between layers"),
-           fieldOption("/training/steps", "steps", "N", "instead: steps of training")}},
-         &runNew},
         {"set",
          "write fields of a project, and say what changes; ends with 2 if the project is then invalid",
          "residua-cli set my-project training.batch=8",

@@ -131,9 +131,10 @@ Error faultOf(const std::exception& exception)
 std::vector<Command> allCommands()
 {
     std::vector<Command> commands;
-    for (const auto& table : {projectCommands(), tokeniseCommands(), runCommands(), benchCommands(), sweepCommands(),
-                              modelCommands(), importCommands(), exportCommands(), bundleCommands(), analyzeCommands(),
-                              recordCommands(), watchCommands(), explainCommands(), shellCommands()}) {
+    for (const auto& table :
+         {newCommands(), projectCommands(), tokeniseCommands(), runCommands(), benchCommands(), sweepCommands(),
+          modelCommands(), importCommands(), exportCommands(), bundleCommands(), analyzeCommands(), recordCommands(),
+          watchCommands(), explainCommands(), shellCommands()}) {
         commands.insert(commands.end(), table.begin(), table.end());
     }
     return commands;

@@ -17,7 +17,7 @@ namespace residua::cli {
 
 enum class Output { Text, Json };
 
-/// Where a command writes: results to stdout, as text for people or one JSON value a line; progress, notes and errors
+/// Writes the output of a command: results to stdout, as text for people or one JSON value a line; progress, notes and errors
 /// to stderr. In JSON mode errors go to stdout as {"error": …} as well, and no progress is written. What would act on a
 /// terminal is spelt out in every text (see terminal_text.h).
 /// Where stdout cannot be written any more (its reader has gone, the disk is full) that is told once on stderr, and

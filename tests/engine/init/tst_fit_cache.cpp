@@ -127,7 +127,7 @@ private Q_SLOTS:
         }
     }
 
-    /// Of the same shapes, and sound.
+    /// Both fits have the same shapes and are sound.
     void aFitUnderAnotherNameIsNotUsed()
     {
         const auto name = [](double weight) { return fitFileName(problemOf(weight), engine::LowRankMethod::Exact); };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is told of a model's files that contradict themselves, and what is made of them.
+// Imports of models whose files contradict themselves, and the notes on them.
 #include "import_harness.h"
 #include "model_folder.h"
 

@@ -102,7 +102,7 @@ private slots:
         }
     }
 
-    /// Of the same shapes, and intact.
+    /// Both runs have the same shapes, and their checkpoints are intact.
     void thoseOfAnotherRunAreRefused()
     {
         const Example example;
