@@ -311,7 +311,8 @@ private:
     void addRunFile(const std::string& place, RunFile file, const std::map<std::string, std::string>& renamed)
     {
         file.projectDirectory = wayUp(place);
-        // Keeps the place of the parent in the bundle, or else its name alone, and of paths the names below the project.
+        // Keeps the place of the parent in the bundle, or else its name alone, and of paths the names below the
+        // project.
         const auto parent = placeBelow(m_list.project / projects::kRunsFolder, file.info.parent);
         file.info.parent = parent ? (fs::path(projects::kRunsFolder) / *parent).lexically_relative(place).string()
                                   : fs::path(file.info.parent).filename().string();

@@ -13,15 +13,16 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::string_view_literals;
 
-constexpr std::size_t kHead = std::size_t{1} << 16;
+constexpr std::size_t kHeadBytes = std::size_t{1} << 16;
 
-struct Mark {
+struct ContentMark {
     std::string_view bytes;
     FileContent content;
 };
-constexpr std::array kMarks{Mark{"PAR1"sv, FileContent::Parquet}, Mark{"PARE"sv, FileContent::Parquet},
-                            Mark{"\x88\xd8\x34\x01"sv, FileContent::HeadedTokens},  // 20240520, llm.c's GPT-2
-                            Mark{"\xa1\xd9\x34\x01"sv, FileContent::HeadedTokens}}; // 20240801, llm.c's Llama 3
+constexpr std::array kContentMarks{
+    ContentMark{"PAR1"sv, FileContent::Parquet}, ContentMark{"PARE"sv, FileContent::Parquet},
+    ContentMark{"\x88\xd8\x34\x01"sv, FileContent::HeadedTokens},  // 20240520, llm.c's GPT-2
+    ContentMark{"\xa1\xd9\x34\x01"sv, FileContent::HeadedTokens}}; // 20240801, llm.c's Llama 3
 
 /// Formats that are not read.
 struct Foreign {
@@ -56,7 +57,7 @@ bool beginsWithObject(std::string_view head)
     const std::size_t end = head.find('\n', begin);
     const std::string_view line = head.substr(begin, end == std::string_view::npos ? end : end - begin);
     const std::size_t key = line.find_first_not_of(" \t", 1);
-    const bool whole = end == std::string_view::npos && head.size() >= kHead;
+    const bool whole = end == std::string_view::npos && head.size() >= kHeadBytes;
     return key != std::string_view::npos && line[key] == '"' && (whole || line[line.find_last_not_of(" \t\r")] == '}');
 }
 
@@ -71,7 +72,7 @@ Result<FileFormat> formatOf(const fs::path& path)
         return FileFormat{.empty = fs::file_size(path, ignored) == 0};
     }
     const auto compression = compressionOf(path);
-    const auto head = compression ? headOf(path, *compression, kHead) : Result<std::string>(compression.error());
+    const auto head = compression ? headOf(path, *compression, kHeadBytes) : Result<std::string>(compression.error());
     if (!head) {
         return head.error();
     }
@@ -82,11 +83,12 @@ Result<FileFormat> formatOf(const fs::path& path)
                                             ", expected text, records or tokens: " + std::string(foreign.wayOn)};
         }
     }
-    const auto mark = std::ranges::find_if(kMarks, [&](const Mark& one) { return head->starts_with(one.bytes); });
+    const auto mark =
+        std::ranges::find_if(kContentMarks, [&](const ContentMark& one) { return head->starts_with(one.bytes); });
     return FileFormat{*compression,
-                      mark != kMarks.end()      ? mark->content
-                      : beginsWithObject(*head) ? FileContent::JsonLines
-                                                : FileContent::Other,
+                      mark != kContentMarks.end() ? mark->content
+                      : beginsWithObject(*head)   ? FileContent::JsonLines
+                                                  : FileContent::Other,
                       head->empty()};
 }
 

@@ -17,11 +17,10 @@ namespace residua::cli {
 
 enum class Output { Text, Json };
 
-/// Writes the output of a command: results to stdout, as text for people or one JSON value a line; progress, notes and errors
-/// to stderr. In JSON mode errors go to stdout as {"error": …} as well, and no progress is written. What would act on a
-/// terminal is spelt out in every text (see terminal_text.h).
-/// Where stdout cannot be written any more (its reader has gone, the disk is full) that is told once on stderr, and
-/// what would follow is dropped: it harms no run.
+/// Writes the output of a command: results to stdout, as text for people or one JSON value a line; progress, notes and
+/// errors to stderr. In JSON mode errors go to stdout as {"error": …} as well, and no progress is written. What would
+/// act on a terminal is spelt out in every text (see terminal_text.h). Where stdout cannot be written any more (its
+/// reader has gone, the disk is full) that is told once on stderr, and what would follow is dropped: it harms no run.
 class Console {
 public:
     explicit Console(Output output);

@@ -233,6 +233,31 @@ private slots:
         QCOMPARE(*files, (std::vector<std::filesystem::path>{m_folder / "c4/c4-0.json.gz", m_folder / "c4/c4-1.json"}));
     }
 
+    void nullAndDotsOfFields()
+    {
+        std::string file = "{\"meta\": {\"text\": null}}\n";
+        for (int i = 0; i < 60; ++i) {
+            file += "{\"meta\": {\"text\": \"line " + std::to_string(i) + "\"}, \"a.b\": \"dotted\"}\n";
+        }
+        writeAll(m_folder / "d.jsonl", file);
+        const auto nested = open(projects::JsonLinesData{"d.jsonl", "meta.text", {}});
+        QVERIFY2(nested, nested ? "" : nested.error().text().c_str());
+        QVERIFY((*nested)->decode(tokensOf(**nested, Split::Train)).starts_with("line 0\nline 1\n"));
+        const auto missing = open(projects::JsonLinesData{"d.jsonl", "a.b", {}});
+        QVERIFY(!missing);
+        QVERIFY2(missing.error().text().find("d.jsonl:1] has no field \"a.b\"") != std::string::npos,
+                 missing.error().text().c_str());
+        writeAll(m_folder / "d.jsonl", file.substr(file.find('\n') + 1));
+        const auto dotted = open(projects::JsonLinesData{"d.jsonl", "a.b", {}});
+        QVERIFY2(dotted, dotted ? "" : dotted.error().text().c_str());
+        writeAll(m_folder / "d.jsonl", "{\"text\": null}\n{\"text\": \"\"}\n");
+        const auto nothing = open(projects::JsonLinesData{"d.jsonl", "text", {}});
+        QVERIFY(!nothing);
+        QVERIFY2(nothing.error().text().find("d.jsonl:1] field \"text\" is empty or null here and in every other line "
+                                             "(2 in all)") != std::string::npos,
+                 nothing.error().text().c_str());
+    }
+
     void emptyShardsPassInEveryFormat()
     {
         writeAll(m_folder / "lines/a.jsonl", lines("one"));
