@@ -3,6 +3,7 @@
 
 #include "projects/base/json_pointer.h"
 #include "projects/edit/edit_apply.h"
+#include "projects/schedule/stage_schedule.h"
 
 #include <cmath>
 #include <type_traits>
@@ -92,6 +93,9 @@ Result<Edit> fieldEdit(const Project& project, std::string_view pointer, const F
     }
     if (const auto* const real = std::get_if<double>(&value); real != nullptr && !std::isfinite(*real)) {
         return Error{entry->place, "got " + numberText(*real) + ", expected a finite number"};
+    }
+    if (pointer == kFullModelSteps && !project.schedule.stages.empty()) {
+        return Edit{SetSchedule{withFullModelSteps(project.schedule, std::get<std::int64_t>(value))}};
     }
     if (entry->type != FieldType::Choice) {
         return Edit{SetField{entry->pointer, {jsonOf(value)}}};

@@ -91,9 +91,12 @@ std::vector<SchedulePreset> makeSchedulePresets()
          "A network that grows: copies of its top layers on top.", growth(GrowthSource::Top), raptr},
         {"bert2bert", "bert2BERT", "Chen et al., bert2BERT; RaPTr, D.2", "A network whose depth doubles.",
          growth(GrowthSource::Top), doubling},
-        {"lemon", "LEMON", "Wang et al., LEMON; RaPTr, D.2",
+        {"lemon", "LEMON", "Wang et al., LEMON",
          "Copies of layers right after them, which write nothing at first: a plain residual network stays what it is.",
          lemon(), raptr},
+        {"lemon-raptr", "LEMON, as RaPTr has it", "RaPTr, D.2",
+         "Copies of layers right after them, which repeat their parameters and write at once.",
+         growth(GrowthSource::Adjacent), raptr},
         {"msg", "MSG", msg, "Gradual stacking whose new branches open over a warm-up.",
          opening(growth(GrowthSource::Top)), raptr},
         {"msg-between", "MSG, layers between", msg, "The same with each copy right after its source.",
@@ -198,7 +201,7 @@ std::optional<StageSchedule> scheduleBeside(const TopologyPreset& preset, std::i
 Result<StageSchedule> scheduleFrom(std::string_view text, std::int64_t depth, std::int64_t steps)
 {
     std::istringstream stream{std::string(text)};
-    const std::vector<std::string> words{std::istream_iterator<std::string>(stream), {}};
+    std::vector<std::string> words{std::istream_iterator<std::string>(stream), {}};
     const SchedulePreset* const preset = findSchedulePreset(words.empty() ? "" : words[0]);
     if (preset == nullptr) {
         std::vector<std::string_view> names;
@@ -223,17 +226,27 @@ Result<StageSchedule> scheduleFrom(std::string_view text, std::int64_t depth, st
     if (!lengths) {
         return lengths.error();
     }
+    SchedulePreset wanted = *preset;
+    if (words.size() >= 4 && words[words.size() - 2] == "full") {
+        const auto full = numberFrom<std::int64_t>(words.back());
+        if (!full || *full < 0) {
+            return Error{kPlace, "got \"" + std::string(text) + "\", expected a number of steps after \"full\""};
+        }
+        wanted.rules.fullModelSteps = *full;
+        words.resize(words.size() - 2);
+    }
     const bool average = words.size() == 4 && words[2] == "average";
     const auto target = average ? numberFrom<double>(words[3]) : std::optional(0.0);
     const bool proportional = words.size() == 3 && words[2] == "proportional";
     if (!target || (words.size() > 2 && !average && !proportional)) {
         return Error{kPlace,
-                     "got \"" + std::string(text) + "\", expected \"proportional\" or \"average N\" after the lengths"};
+                     "got \"" + std::string(text) +
+                         "\", expected \"proportional\" or \"average N\", then \"full STEPS\", after the lengths"};
     }
     const StageSplit split = average        ? StageSplit::TargetAverage
                              : proportional ? StageSplit::Proportional
                                             : StageSplit::Equal;
-    return staged(*preset, *lengths, split, depth, steps, *target);
+    return staged(wanted, *lengths, split, depth, steps, *target);
 }
 
 } // namespace residua::projects

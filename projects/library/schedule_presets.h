@@ -25,8 +25,8 @@ struct SchedulePreset {
     std::vector<double> shares;
     bool keepsEnds = false; ///< the first and the last layer always train
 };
-/// none, raptr, raptr-free, raptr-heads, raptr-mlp, pld, stochastic-depth, stacking, bert2bert, lemon, msg,
-/// msg-between, msg-heads, msg-mlp.
+/// none, raptr, raptr-free, raptr-heads, raptr-mlp, pld, stochastic-depth, stacking, bert2bert, lemon,
+/// lemon-raptr, msg, msg-between, msg-heads, msg-mlp.
 [[nodiscard]] std::span<const SchedulePreset> schedulePresets();
 /// nullptr for an unknown name.
 [[nodiscard]] const SchedulePreset* findSchedulePreset(std::string_view name);
@@ -43,9 +43,10 @@ struct SchedulePreset {
 [[nodiscard]] std::optional<StageSchedule> scheduleBeside(const TopologyPreset& preset, std::int64_t depth,
                                                           std::int64_t steps);
 
-/// A preset's name, and after it, where wanted, the average lengths of the stages and how the steps are divided among
-/// them, or the curve's ᾱ: "raptr", "stacking 6-8-10-12", "raptr 8-12-16-20 proportional",
-/// "raptr 8-12-16-20 average 16", "pld 0.6". Errors say what is wrong, with the nearest name.
+/// A preset's name, and after it, where wanted, the average lengths of the stages, how the steps are divided among them
+/// and the steps of the full model before, or the curve's ᾱ: "raptr", "stacking 6-8-10-12",
+/// "raptr 8-12-16-20 proportional", "raptr 8-12-16-20 average 16", "raptr 12-16-20-24 proportional full 30000",
+/// "pld 0.6". Errors say what is wrong, with the nearest name.
 [[nodiscard]] Result<StageSchedule> scheduleFrom(std::string_view text, std::int64_t depth, std::int64_t steps);
 
 } // namespace residua::projects

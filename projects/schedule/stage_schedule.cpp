@@ -215,6 +215,18 @@ Result<StageSchedule> makeStages(const StageSchedule& before, const std::vector<
     return schedule;
 }
 
+StageSchedule withFullModelSteps(StageSchedule schedule, std::int64_t steps)
+{
+    // A file may hold any numbers, so the sums are kept from overflowing.
+    const auto held = [](std::int64_t step) { return std::clamp<std::int64_t>(step, 0, std::int64_t{1} << 53); };
+    const std::int64_t shift = schedule.stages.empty() ? 0 : held(steps) - held(schedule.stages.front().start);
+    for (Stage& stage : schedule.stages) {
+        stage.start = held(stage.start) + shift;
+    }
+    schedule.fullModelSteps = steps;
+    return schedule;
+}
+
 StageSchedule stretched(StageSchedule schedule, std::int64_t before, std::int64_t after)
 {
     if (before < 1 || before == after) {

@@ -62,6 +62,11 @@ enum class StageEnds { Kept, AsOthers };
 [[nodiscard]] Result<StageSchedule> makeStages(const StageSchedule& before, const std::vector<double>& lengths,
                                                StageSplit split, std::int64_t depth, std::int64_t steps,
                                                double target = 0, StageEnds ends = StageEnds::Kept);
+/// The field that withFullModelSteps sets.
+inline constexpr std::string_view kFullModelSteps = "/schedule/full_model_steps";
+/// The schedule whose full-model phase lasts `steps`: the first stage begins after it and every border moves with the
+/// first stage, so the last stage alone makes up for the phase (RaPTr §4.2). Without stages only the field changes.
+[[nodiscard]] StageSchedule withFullModelSteps(StageSchedule schedule, std::int64_t steps);
 /// The recommended start: four stages, from half the depth up by a sixth each (RaPTr §4.3), where the depth has room.
 [[nodiscard]] std::vector<double> recommendedLengths(std::int64_t depth);
 

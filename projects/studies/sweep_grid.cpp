@@ -12,6 +12,7 @@
 #include "projects/model/shortcut_text.h"
 #include "projects/model/text_forms.h"
 #include "projects/nodes/example_schema.h"
+#include "projects/schedule/stage_schedule.h"
 #include "projects/schema/fields.h"
 #include "projects/transfer/retrofit.h"
 #include "projects/transfer/topology_choice.h"
@@ -194,7 +195,28 @@ Result<Project> wiredAs(const Project& project, const TopologyPreset& preset)
     return undo ? Result<Project>(std::move(document.project)) : undo.error();
 }
 
+/// Whether setting `field` sets what is at `pointer`.
+bool covers(std::string_view field, std::string_view pointer)
+{
+    return field == pointer || (pointer.starts_with(field) && pointer.substr(field.size()).starts_with('/'));
+}
+
 } // namespace
+
+bool setsField(const Sweep& sweep, std::string_view pointer)
+{
+    return std::ranges::any_of(sweep.axes, [&](const SweepAxis& axis) {
+        if (axis.field != kSeveralFields) {
+            return covers(axis.field, pointer);
+        }
+        return std::ranges::any_of(axis.values, [&](const SweepValue& value) {
+            const JsonValue tree = treeOf(value.value);
+            const auto* const fields = std::get_if<JsonObject>(&tree.data);
+            return fields != nullptr &&
+                   std::ranges::any_of(*fields, [&](const JsonMember& field) { return covers(field.key, pointer); });
+        });
+    });
+}
 
 Result<SweepPart> sweepPartFrom(std::string_view text)
 {
@@ -296,7 +318,11 @@ Result<Project> withField(const Project& project, const std::string& pointer, co
     if (const Status set = setValueAt(tree, pointer, std::move(fresh)); !set) {
         return set.error();
     }
-    return projectFromTree(std::move(tree));
+    Result<Project> read = projectFromTree(std::move(tree));
+    if (read && pointer == kFullModelSteps) {
+        read->schedule = withFullModelSteps(project.schedule, read->schedule.fullModelSteps);
+    }
+    return read;
 }
 
 std::optional<FieldValue> fieldAt(const Project& project, std::string_view pointer)

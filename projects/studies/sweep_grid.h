@@ -34,6 +34,9 @@ struct SweepMember {
 /// of one validation per member.
 [[nodiscard]] Result<std::vector<SweepMember>> expand(const Project& project, const Sweep& sweep);
 
+/// True if a value of one of the sweep's axes sets the field at `pointer`, by itself, among several or with its part.
+[[nodiscard]] bool setsField(const Sweep& sweep, std::string_view pointer);
+
 /// One of n shares of a grid: members k, k + n, k + 2n, … counted from 1, so that neighbours, which cost much the same,
 /// are spread over the shares.
 struct SweepPart {
@@ -54,7 +57,8 @@ struct SweepPart {
 /// type or an index past the end is an error at its pointer. "/topology" also takes the texts of topologyFrom
 /// (a preset's blocks get the ports that it feeds),
 /// "/schedule" those of scheduleFrom (schedule_presets.h), and a part that is one of several alternatives the name of
-/// one: "/training/optimiser" takes "sgd". "/" takes an object of fields by their pointers, to set several at once.
+/// one: "/training/optimiser" takes "sgd". "/schedule/full_model_steps" moves the borders of the stages too
+/// (withFullModelSteps). "/" takes an object of fields by their pointers, to set several at once.
 [[nodiscard]] Result<Project> withField(const Project& project, const std::string& pointer, const FieldValue& value);
 
 /// What the file says at `pointer`; nullopt where there is nothing.

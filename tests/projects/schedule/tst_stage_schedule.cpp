@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/cost/stage_cost.h"
+#include "projects/edit/field_edit.h"
+#include "projects/file/json.h"
 #include "projects/library/examples.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/schedule/kept_parts.h"
 #include "projects/schedule/stage_schedule.h"
+#include "projects/studies/sweep_grid.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -85,6 +88,49 @@ private slots:
         const auto refused = makeStages(before, {12, 16, 20, 24}, StageSplit::Proportional, 24, 400'000);
         QVERIFY(!refused.ok());
         QVERIFY(refused.error().message.find("160000") != std::string::npos);
+    }
+
+    /// The phase has one meaning however it is set: by the field, in the window or by withField, or in the text form.
+    void fullModelPhaseIsPaidForWhereverItIsSet()
+    {
+        Project project = findExample("staged-language")->project;
+        project.training.steps = 400'000;
+        project.schedule = *scheduleFrom("raptr 6-8-10-12 proportional", 12, 400'000);
+        const StageSchedule expected = *scheduleFrom("raptr 6-8-10-12 proportional full 30000", 12, 400'000);
+        QCOMPARE(expected.stages.front().start, std::int64_t{30'000});
+        QCOMPARE(expected.stages.back().start, std::int64_t{270'000});
+
+        const auto byField = withField(project, "/schedule/full_model_steps", FieldValue{"30000"});
+        QVERIFY(byField.ok());
+        QVERIFY(byField->schedule == expected);
+        Document document{project, {}};
+        const auto edit = fieldEdit(project, "/schedule/full_model_steps", std::int64_t{30'000});
+        const auto undo = applyEdit(document, *edit);
+        QVERIFY(document.project.schedule == expected);
+        QVERIFY(applyEdit(document, *undo).ok() && document.project == project);
+
+        // Set again it stays, set to 0 the borders come back.
+        QVERIFY(withFullModelSteps(expected, 30'000) == expected);
+        QVERIFY(withFullModelSteps(expected, 0) == project.schedule);
+        // A file whose first stage paid for the phase is read as it is.
+        project.schedule.fullModelSteps = 30'000;
+        QVERIFY(projectFromJson(toJson(project))->schedule == project.schedule);
+        QVERIFY(!scheduleFrom("raptr 6-8-10-12 full many", 12, 400'000).ok());
+    }
+
+    /// RaPTr's D.2: from 6 to 9 layers, copies between 4 and 5, 5 and 6, and after 6, with all of their parameters.
+    void lemonIsThereAsBothPapersHaveIt()
+    {
+        const auto copies = scheduleFrom("lemon-raptr 6-9-12", 12, 300);
+        QVERIFY(copies.ok());
+        const Growth growth = growthOf(copies->growth, 6, 9);
+        QCOMPARE(growth.source, (std::vector<std::int64_t>{1, 2, 3, 4, 4, 5, 5, 6, 6}));
+        QCOMPARE(growth.isNew, (std::vector<bool>{false, false, false, false, true, false, true, false, true}));
+        QVERIFY(copies->growthWrites == GrowthWrites::Copied && copies->growthWarmup == 0);
+        StageSchedule own = *scheduleFrom("lemon 6-9-12", 12, 300);
+        QVERIFY(own.growthWrites == GrowthWrites::Zero);
+        own.growthWrites = GrowthWrites::Copied;
+        QVERIFY(own == *copies);
     }
 
     void spansCoverEveryStep()
