@@ -122,6 +122,22 @@ private slots:
         QCOMPARE(listed["counts"].toObject()["finished"].toInt(), 12);
     }
 
+    /// Steps that an axis sets would replace those of the command line without a word.
+    void stepsAreRefusedBesideAnAxisOverSteps()
+    {
+        const auto refused = [this] {
+            save();
+            const Ran ran = run({"--steps", "3", "--list"});
+            return ran.code == 1 && ran.errors.contains("varies the steps itself");
+        };
+        QVERIFY(!refused());
+        m_project.sweeps.front().axes.push_back({"/training/steps", {}, {{{}, {"5"}}, {{}, {"10"}}}});
+        QVERIFY(refused());
+        m_project.sweeps.front().axes.back() = {
+            "/", "method", {{"short", {R"({"/training/steps": 5, "/training/batch": 2})"}}}};
+        QVERIFY(refused());
+    }
+
     void aMemberThatAnotherProcessTrainsIsSkipped()
     {
         {

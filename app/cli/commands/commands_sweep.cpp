@@ -16,6 +16,8 @@ namespace {
 
 namespace member = engine::member;
 
+constexpr std::string_view kSteps = "/training/steps";
+
 /// The grid that the command line means, with what it chooses of it.
 struct Meant {
     SweepPlan plan;
@@ -39,6 +41,12 @@ MeantOrNot meantBy(const Arguments& arguments, const Console& console)
     const Result<projects::Sweep> sweep = chosenSweep(arguments, project);
     if (!sweep) {
         return Refusal{Exit::Usage, sweep.error()};
+    }
+    if (arguments.has("steps") && projects::setsField(*sweep, kSteps)) {
+        return Refusal{Exit::Usage,
+                       {"--steps", "sweep " + sweep->name +
+                                       " varies the steps itself; expected a sweep that does not, or no "
+                                       "--steps"}};
     }
     const std::filesystem::path folder = arguments.text("output", defaultFolder(opened, *sweep).string());
     Result<SweepPlan> plan = planOf(opened, *sweep, folder);
@@ -214,7 +222,8 @@ std::vector<Command> sweepCommands()
             1},
            {"again", OptionKind::Text, "failed", "also train members that failed before, from their last checkpoints"},
            {"lines", OptionKind::Flag, "", "for logs: a line for each event, with its member, and no table"},
-           fieldOption("/training/steps", "steps", "N", "steps of every member (default: the project's)"),
+           fieldOption(kSteps, "steps", "N",
+                       "steps of every member (default: the project's); refused for an axis over steps"),
            {"other-data", OptionKind::Flag, "", "go on though members were trained on other data than the project has"},
            timeLimitOption(),
            deviceOption(),
