@@ -97,10 +97,11 @@ Property presetProperty(const Project& project)
 }
 
 /// How far the streams' mixing matrix starts from the identity, which the schema cannot know.
-QString streamsNote(const MultiStream& wiring)
+QString streamsNote(MultiStream wiring)
 {
+    wiring.streams = std::max<std::int64_t>(wiring.streams, 2);
     return Text::tr("A doubly stochastic exp(…) has no zeros: it starts %1 from the identity (‖H − I‖ / ‖I‖).")
-        .arg(projects::streamStart(std::max<std::int64_t>(wiring.streams, 2)).distance, 0, 'g', 2);
+        .arg(projects::streamStart(wiring).distance, 0, 'g', 2);
 }
 
 /// What stands in brackets among a reader's sources, because it is none by itself: the sum of the middle as "(1–5)", or

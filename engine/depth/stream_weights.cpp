@@ -37,12 +37,12 @@ at::Tensor repeated(const at::Tensor& tensor, std::int64_t layers)
     return tensor.unsqueeze(0).expand(shape);
 }
 
-/// [L, n]: in row l, `on` at l mod n and `off` elsewhere.
-at::Tensor inTurn(std::int64_t layers, std::int64_t n, double on, double off)
+/// [L, n]: in row l, `on` at (l / each) mod n and `off` elsewhere.
+at::Tensor inTurn(std::int64_t layers, std::int64_t n, double on, double off, std::int64_t each = 1)
 {
     at::Tensor result = at::full({layers, n}, off, at::kDouble);
     for (std::int64_t layer = 0; layer < layers; ++layer) {
-        result[layer][layer % n] = on;
+        result[layer][layer / each % n] = on;
     }
     return result;
 }
@@ -68,11 +68,12 @@ public:
     {
         const std::int64_t n = wiring.streams;
         if (isConstrained()) {
-            const projects::StreamStart start = projects::streamStart(n);
-            m_raw.read =
-                plan.addValues(projects::kTopologyRead, inTurn(layers, n, start.readOn, start.readOff), Decay::No);
-            m_raw.carry = plan.addValues(projects::kTopologyCarry,
-                                         repeated(at::eye(n, at::kDouble) * start.carry, layers), Decay::No);
+            const projects::StreamStart start = projects::streamStart(wiring);
+            m_raw.read = plan.addValues(
+                projects::kTopologyRead,
+                inTurn(layers, n, start.readOn, start.readOff, projects::modulesPerHome(wiring)), Decay::No);
+            const at::Tensor carry = at::eye(n, at::kDouble) * (start.carry - start.carryOff) + start.carryOff;
+            m_raw.carry = plan.addValues(projects::kTopologyCarry, repeated(carry, layers), Decay::No);
             m_raw.write = plan.addConstant(projects::kTopologyWrite, {layers, n}, 0, Decay::No);
         } else {
             m_raw.read = plan.addValues(projects::kTopologyRead, inTurn(layers, n, 1, 0), Decay::No);

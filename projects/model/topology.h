@@ -187,6 +187,12 @@ struct DepthMix {
 {
     return kind == WeightKind::DepthAttention || kind == WeightKind::PerToken;
 }
+/// True if the stack's entries stay in the parameters' precision whatever the residual's is: attention over the depth,
+/// as in the authors' model of Attention Residuals.
+[[nodiscard]] constexpr bool keepsFullEntries(const DepthMix& mix)
+{
+    return mix.weight == WeightKind::DepthAttention;
+}
 /// Whether a gate may add to the weights.
 [[nodiscard]] constexpr bool takesGate(const DepthMix& mix)
 {
@@ -203,6 +209,11 @@ enum class StreamConstraint { None, DoublyStochastic };
 /// What the dynamic weights of Hyper-Connections are made from: each stream less its mean over the features and over
 /// its deviation, or over its root mean square. Both have a gain and no bias.
 enum class StreamNorm { Layer, Rms };
+/// Where the logits of mHC's read and mixing matrix start (projects/depth/stream_start.h).
+enum class StreamStartLaw {
+    Exact,      ///< the matrix from 8·I, the read from its row: on equal streams the plain network
+    AppendixA6, ///< the matrix from 6·I − 3, the read from 3 on the home stream and −3 beside it
+};
 /// Hyper-Connections and mHC: n residual streams.
 struct MultiStream {
     std::int64_t streams = 4;
@@ -213,6 +224,7 @@ struct MultiStream {
     MixSites sites = MixSites::Both;
     StreamNorm norm = StreamNorm::Layer;
     bool scaleOutputs = true; ///< what blocks write to the residual starts √streams times as large
+    StreamStartLaw start = StreamStartLaw::Exact; ///< of a constrained mixing matrix
     bool operator==(const MultiStream&) const = default;
 };
 

@@ -70,14 +70,17 @@ private:
         out().line("def __init__(self):");
         out().indent();
         out().line("super().__init__()");
-        const std::string turns =
-            "torch.eye(" + shown(n) + ").repeat(" + shown((m_modules + n - 1) / n) + ", 1)[:" + layers + "]";
+        const std::int64_t each = m_constrained ? modulesPerHome(m_streams) : 1;
+        const std::string home = each == 1 ? "" : ".repeat_interleave(" + shown(each) + ", 0)";
+        const std::string turns = "torch.eye(" + shown(n) + ")" + home + ".repeat(" +
+                                  shown((m_modules + n * each - 1) / (n * each)) + ", 1)[:" + layers + "]";
         const std::string identity = "torch.eye(" + shown(n) + ").repeat(" + layers + ", 1, 1)";
         if (m_constrained) {
-            const StreamStart start = streamStart(n);
+            const StreamStart start = streamStart(m_streams);
             parameter("read",
                       pythonReal(start.readOn - start.readOff) + " * " + turns + " + " + pythonReal(start.readOff));
-            parameter("carry", pythonReal(start.carry) + " * " + identity);
+            const std::string beside = start.carryOff == 0 ? "" : " - " + pythonReal(-start.carryOff);
+            parameter("carry", pythonReal(start.carry - start.carryOff) + " * " + identity + beside);
         } else {
             parameter("read", turns + ".clone()");
             parameter("carry", identity);

@@ -81,6 +81,10 @@ struct Choices<StreamNorm> {
     static constexpr Choice all[] = {{"layer", "layer norm"}, {"rms", "RMS norm"}};
 };
 template <>
+struct Choices<StreamStartLaw> {
+    static constexpr Choice all[] = {{"exact", "exact read"}, {"appendix_a6", "appendix A.6"}};
+};
+template <>
 struct Choices<BranchGateKind> {
     static constexpr Choice all[] = {{"highway", "Highway"},           {"rezero", "ReZero"},
                                      {"laurel_rw", "LAuReL-RW"},       {"laurel_lr", "LAuReL-LR"},
@@ -339,6 +343,13 @@ struct Fields<MultiStream> {
            "What blocks write to the residual starts √streams times as large.",
            {.paper = "on (Hyper-Connections)"}},
           &MultiStream::scaleOutputs);
+        v({"start",
+           "start",
+           "Where the logits of a constrained mixing matrix and its read start: 8 on the diagonal with a read that "
+           "sums "
+           "to 1, or 6·I − 3 with reads of 3 on the home stream and −3 beside it.",
+           {.paper = "a second account of appendix A.6 (mHC)", .where = when<isConstrained>}},
+          &MultiStream::start);
     }
 };
 template <>
@@ -383,7 +394,7 @@ struct Fields<BranchGate> {
            "sites",
            "Where the gate acts: at attention and FFN both, or once a layer at the one or the other (a value residual "
            "knows layers alone).",
-           {.paper = "both (ReZero, LAuReL)", .where = when<hasSites>}},
+           {.paper = "both (ReZero); once a layer (LAuReL)", .where = when<hasSites>}},
           &BranchGate::sites);
     }
 };

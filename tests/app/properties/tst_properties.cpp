@@ -411,9 +411,9 @@ private slots:
                                              << "tsallis/q site_pairs";
         QTest::newRow("static streams") << "hyper-static"
                                         << "streams scale_outputs"
-                                        << "dynamic_scale norm sinkhorn_iterations";
+                                        << "dynamic_scale norm sinkhorn_iterations start";
         QTest::newRow("mhc") << "mhc"
-                             << "dynamic_scale norm sinkhorn_iterations"
+                             << "dynamic_scale norm sinkhorn_iterations start"
                              << "entry";
         QTest::newRow("rezero") << "rezero"
                                 << "gate sites"

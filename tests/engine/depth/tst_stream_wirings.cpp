@@ -384,13 +384,39 @@ private Q_SLOTS:
     void mixingStartsAsFarFromTheIdentityAsSaid()
     {
         for (const std::int64_t n : {2, 4, 8}) {
-            const at::Tensor logits = at::eye(n, at::kDouble) * projects::streamStart(n).carry;
-            const at::Tensor identity = at::eye(n, at::kDouble);
-            const at::Tensor off = engine::sinkhorn(logits, 20) - identity;
-            const double far = std::sqrt((off * off).sum().item<double>() / static_cast<double>(n));
-            QVERIFY(std::abs(far / projects::streamStart(n).distance - 1) < 1e-9);
+            for (const auto law : {projects::StreamStartLaw::Exact, projects::StreamStartLaw::AppendixA6}) {
+                const projects::StreamStart start = projects::streamStart({.streams = n, .start = law});
+                const at::Tensor identity = at::eye(n, at::kDouble);
+                const at::Tensor logits = identity * (start.carry - start.carryOff) + start.carryOff;
+                const at::Tensor off = engine::sinkhorn(logits, 20) - identity;
+                const double far = std::sqrt((off * off).sum().item<double>() / static_cast<double>(n));
+                QVERIFY(std::abs(far / start.distance - 1) < 1e-9);
+            }
         }
-        QVERIFY(std::abs(projects::streamStart(4).distance - 1.2e-3) < 1e-4);
+        QVERIFY(std::abs(projects::streamStart({.streams = 4}).distance - 1.2e-3) < 1e-4);
+        QVERIFY(std::abs(projects::streamStart({.streams = 4, .start = projects::StreamStartLaw::AppendixA6}).distance -
+                         8.5e-3) < 1e-4);
+    }
+
+    /// mHC's appendix A.6 as a second account has it: B = 6·I − 3, reads of ±3, attentions and FFNs counted apart, and
+    /// writes of 1. The default start and the files that say nothing are untouched.
+    void startsAsAppendixA6WhereAsked()
+    {
+        Project project = tinyLanguage("transformer", "mhc", 3);
+        QVERIFY(wiringOf(project).start == projects::StreamStartLaw::Exact);
+        wiringOf(project).start = projects::StreamStartLaw::AppendixA6;
+        const auto network = compiled(project);
+        const at::Tensor carry = parameter(*network, "topology.carry");
+        const at::Tensor read = parameter(*network, "topology.read");
+        const at::Tensor identity = at::eye(4, carry.options());
+        QCOMPARE(read.size(0), std::int64_t{6});
+        for (std::int64_t module = 0; module < 6; ++module) {
+            QCOMPARE(distance(carry[module], 6 * identity - 3), 0.0);
+            QCOMPARE(distance(read[module], 6 * identity[module / 2] - 3), 0.0);
+        }
+        QCOMPARE(parameter(*network, "topology.write").abs().max().item<double>(), 0.0);
+        wiringOf(project).sites = projects::MixSites::Mhsa; // one module a layer, each with a home of its own
+        QCOMPARE(distance(parameter(*compiled(project), "topology.read"), 6 * identity.narrow(0, 0, 3) - 3), 0.0);
     }
 
     void coefficientsUnfold()

@@ -144,6 +144,7 @@ void PyTorchCases::addOtherWirings()
     };
     streams("rms", "hyper-dynamic", [](MultiStream& s) { s.norm = StreamNorm::Rms; });
     streams("mhc-static", "mhc", [](MultiStream& s) { s.weights = StreamWeights::Static; });
+    streams("mhc-a6", "mhc", [](MultiStream& s) { s.start = StreamStartLaw::AppendixA6; });
     streams("ffn", "hyper-static", [](MultiStream& s) { s.sites = MixSites::Ffn; });
     streams("three", "mhc", [](MultiStream& s) {
         s.streams = 3;
