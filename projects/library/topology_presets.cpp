@@ -123,6 +123,14 @@ BranchGate gate(BranchGateKind kind)
     return wiring;
 }
 
+/// LAuReL acts once a layer, as table 5 of DeepCrossAttention counts it and the released use has it.
+BranchGate laurel(BranchGateKind kind)
+{
+    BranchGate wiring = gate(kind);
+    wiring.sites = MixSites::Mhsa;
+    return wiring;
+}
+
 ExplicitSources cascade(std::int64_t depth)
 {
     ExplicitSources sources;
@@ -243,16 +251,16 @@ void addGates(Presets& presets)
     presets.push_back({"rezero", "ReZero", "A learned factor on each branch that starts at 0",
                        "Bachlechner et al., ReZero", gate(BranchGateKind::ReZero)});
     presets.push_back({"laurel-rw", "LAuReL-RW", "Learned factors on the branch and the residual",
-                       "Menghani et al., LAuReL", gate(BranchGateKind::LaurelRw)});
+                       "Menghani et al., LAuReL", laurel(BranchGateKind::LaurelRw)});
     presets.push_back({"laurel-lr", "LAuReL-LR", "A low-rank map added to the residual", "Menghani et al., LAuReL",
-                       gate(BranchGateKind::LaurelLr)});
+                       laurel(BranchGateKind::LaurelLr)});
     presets.push_back({"laurel-pa", "LAuReL-PA", "A low-rank mix of the latest activations", "Menghani et al., LAuReL",
-                       gate(BranchGateKind::LaurelPa)});
+                       laurel(BranchGateKind::LaurelPa)});
     presets.push_back({"laurel-rw-lr", "LAuReL-RW+LR", "Learned factors, and a low-rank map added to the residual",
-                       "Menghani et al., LAuReL", gate(BranchGateKind::LaurelRwLr)});
+                       "Menghani et al., LAuReL", laurel(BranchGateKind::LaurelRwLr)});
     presets.push_back({"laurel-rw-lr-pa", "LAuReL-RW+LR+PA",
                        "Learned factors, and a low-rank mix of the latest activations", "Menghani et al., LAuReL",
-                       gate(BranchGateKind::LaurelRwLrPa)});
+                       laurel(BranchGateKind::LaurelRwLrPa)});
     presets.push_back({"value-residual", "Value residual", "Attention values mix with those of the first layer",
                        "Zhou et al., Value Residual Learning", gate(BranchGateKind::ValueResidual)});
 }

@@ -281,11 +281,12 @@ void TestCost::topology_data()
     row("mhc", "transformer", 16 * (24 + 4 * 128 * 24 + 3));
     row("highway", "transformer", 16 * (128 * 128 + 128));
     row("rezero", "transformer", 8);
-    row("laurel-rw", "transformer", 32);
-    row("laurel-lr", "transformer", 16 * 2 * 128 * 16);
-    row("laurel-pa", "transformer", 16 * 2 * 128 * 16 + (1 + 2 + 14 * 3));
-    row("laurel-rw-lr", "transformer", 16 * 2 * 128 * 16 + 32);
-    row("laurel-rw-lr-pa", "transformer", 16 * 2 * 128 * 16 + (1 + 2 + 14 * 3) + 32);
+    // LAuReL acts once a layer.
+    row("laurel-rw", "transformer", 16);
+    row("laurel-lr", "transformer", 8 * 2 * 128 * 16);
+    row("laurel-pa", "transformer", 8 * 2 * 128 * 16 + (1 + 2 + 6 * 3));
+    row("laurel-rw-lr", "transformer", 8 * 2 * 128 * 16 + 16);
+    row("laurel-rw-lr-pa", "transformer", 8 * 2 * 128 * 16 + (1 + 2 + 6 * 3) + 16);
     row("value-residual", "transformer", 2 * 7);
     row("densenet", "transformer", 45 * 128 * 128);
     row("stochastic-depth", "transformer", 0);
