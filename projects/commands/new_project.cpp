@@ -5,6 +5,7 @@
 #include "projects/commands/cures.h"
 #include "projects/edit/edit.h"
 #include "projects/library/examples.h"
+#include "projects/library/presets.h"
 #include "projects/model/data_source.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/schema/fields.h"
@@ -64,6 +65,26 @@ Status checkSizes(const NewProject& wanted)
     return Done{};
 }
 
+/// Under a wiring that feeds q, k, v and residual, gives the layers the authors' blocks (MUDD) in place of the
+/// example's transformer: queries and keys have norms, and q, k and v have a norm each from layer 2 on.
+void useOwnBlocks(Network& network, const Wiring& wiring)
+{
+    const BlockPreset& own = blockPresetFor(wiring);
+    const auto* const mix = std::get_if<DepthMix>(&wiring);
+    const bool stock = network.blocks.size() == 1 && network.blocks.front().graph == blockPresets().front().graph;
+    if (!stock || mix == nullptr || mix->ports != MixPorts::QkvResidual) {
+        return;
+    }
+    const std::int64_t depth = network.depth();
+    const auto first = std::ranges::find(blockPresets(), std::string_view(kFirstMuddBlock), &BlockPreset::name);
+    network.blocks = {{first->name, first->name, first->graph}};
+    network.stack = {{first->name, 1}};
+    if (depth > 1) {
+        network.blocks.push_back({own.name, own.name, own.graph});
+        network.stack.push_back({own.name, depth - 1});
+    }
+}
+
 void cure(Project& project)
 {
     for (int i = 0; i < kMostCures; ++i) {
@@ -116,6 +137,7 @@ Result<Project> projectFrom(const NewProject& wanted)
     if (preset == presets.end()) {
         return Error{"topology", "there is no preset \"" + wanted.topology + "\""};
     }
+    useOwnBlocks(project.network, preset->wiring);
     if (const Status wired = change(project, wireAs(project, *preset).edit); !wired) {
         return wired.error();
     }

@@ -87,6 +87,20 @@ Graph transformerQkv(const std::string& residual)
     return graph.build();
 }
 
+/// The first layer's block under MUDD, where every port reads the embedding: one norm is for q, k and v.
+Graph transformerOneNorm()
+{
+    GraphBuilder graph;
+    graph.node("q", "input", {{kPortParam, text("q")}})
+        .node("residual", "input", {{kPortParam, text("residual")}})
+        .node("norm_q", "rms_norm")
+        .node("attention", "attention", {{"qk_norm", text("head")}})
+        .wire("q", "norm_q");
+    wireQkv(graph, "norm_q");
+    addSwigluHalf(graph, "residual");
+    return graph.build();
+}
+
 /// Two linear layers with biases and GELU after norm_ffn; ends the branch, attention + FFN.
 void addGeluHalf(GraphBuilder& graph)
 {
@@ -226,6 +240,8 @@ std::vector<BlockPreset> makeBlockPresets()
          "The same with ports q, k and v that a topology feeds apart (DeepCrossAttention)", transformerQkv("q")},
         {"transformer-qkvr", "Transformer with q, k, v, residual", "The same with a residual port besides (MUDD)",
          transformerQkv("residual")},
+        {kFirstMuddBlock, "Transformer with q, residual", "The first layer of MUDD: one norm before the attention",
+         transformerOneNorm()},
         {"transformer-parallel", "Transformer, halves in parallel",
          "Attention and MLP read the same input, each by a layer norm of its own (GPT-NeoX, Pythia)",
          parallelTransformer()},

@@ -16,9 +16,12 @@ struct BlockPreset {
     Graph graph;
 };
 /// transformer (pre-norm, RMSNorm, RoPE, SwiGLU), transformer-qkv (the same with ports q, k, v),
-/// transformer-qkvr (and residual), transformer-parallel (both halves read the input), transformer-norms-after, gpt
-/// (LayerNorm, GELU; its positions are learned in the stem), mlp, linear, low-rank-linear, bottleneck.
+/// transformer-qkvr (and residual), transformer-qr (layer 1 of MUDD), transformer-parallel (both halves read the
+/// input), transformer-norms-after, gpt (LayerNorm, GELU; its positions are learned in the stem), mlp, linear,
+/// low-rank-linear, bottleneck.
 [[nodiscard]] const std::vector<BlockPreset>& blockPresets();
+/// The preset for layer 1 under MUDD, which reads one entry alone.
+inline constexpr const char* kFirstMuddBlock = "transformer-qr";
 
 /// The first block preset that has the ports which a wiring feeds apart: transformer where it feeds none.
 [[nodiscard]] const BlockPreset& blockPresetFor(MixPorts ports);

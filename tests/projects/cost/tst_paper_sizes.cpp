@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The sizes that papers print, counted.
+#include "projects/check/validate.h"
+#include "projects/commands/new_project.h"
 #include "projects/cost/cost.h"
 #include "projects/library/presets.h"
 #include "projects/nodes/graph_builder.h"
@@ -95,6 +97,7 @@ private slots:
     void deepCrossAttentionSizes();
     void llamaSizes();
     void muddFormerAsReleased();
+    void newProjectUnderMuddIsTheAuthors();
 };
 
 void TestPaperSizes::deepCrossAttentionTables_data()
@@ -116,7 +119,7 @@ void TestPaperSizes::deepCrossAttentionTables_data()
     row("dca", 49.70);
 }
 
-/// To the digit printed. The paper's comparators act once a layer.
+/// To the digit printed. The paper counts Hyper-Connections once a layer; LAuReL's presets act so.
 void TestPaperSizes::deepCrossAttentionTables()
 {
     QFETCH(QString, preset);
@@ -125,8 +128,6 @@ void TestPaperSizes::deepCrossAttentionTables()
     TopologyPreset found = *std::ranges::find(presets, preset.toStdString(), &TopologyPreset::name);
     if (auto* const streams = std::get_if<MultiStream>(&found.wiring)) {
         streams->sites = MixSites::Mhsa;
-    } else if (auto* const gate = std::get_if<BranchGate>(&found.wiring)) {
-        gate->sites = MixSites::Mhsa;
     }
     const auto report = costOf(deepCrossAttentionProject(found));
     QVERIFY2(report.ok(), report ? "" : report.error().text().c_str());
@@ -187,9 +188,9 @@ void TestPaperSizes::llamaSizes()
     }
 }
 
-/// MUDDFormer 2.8B as its authors have released it: norms on queries and keys, three norms before the attention, four
-/// times as many hidden features at the output, and the FFNs' width shifted from early to late layers, which is what
-/// layers of blocks of their own say.
+/// MUDDFormer 2.8B as its authors have released it: norms on queries and keys, three norms before the attention from
+/// layer 2 on, four times as many hidden features at the output, and the FFNs' width shifted from early to late layers,
+/// which is what layers of blocks of their own say.
 void TestPaperSizes::muddFormerAsReleased()
 {
     constexpr std::int64_t kLayers = 32;
@@ -201,13 +202,14 @@ void TestPaperSizes::muddFormerAsReleased()
     project.network.width = kWidth;
     project.network.tieHead = false;
     const Block one = project.network.blocks.front();
+    const auto first = std::ranges::find(blockPresets(), std::string(kFirstMuddBlock), &BlockPreset::name);
     project.network.blocks.clear();
     project.network.stack.clear();
     std::int64_t expected = 2 * kVocabulary * kWidth + kWidth;
     std::int64_t widest = 0;
     for (std::int64_t layer = 0; layer < kLayers; ++layer) {
         const std::int64_t hidden = std::llround(6912 * (double(layer) / (kLayers - 1) + 0.5) / 128) * 128;
-        Block block = one;
+        Block block = layer == 0 ? Block{{}, {}, first->graph} : one;
         block.name = "layer " + std::to_string(layer + 1);
         int widened = 0;
         for (Node& node : block.graph.nodes) {
@@ -223,7 +225,8 @@ void TestPaperSizes::muddFormerAsReleased()
         QCOMPARE(widened, 2); // gate and up
         project.network.stack.push_back({block.name, 1});
         project.network.blocks.push_back(std::move(block));
-        expected += 4 * kWidth * kWidth + 3 * kWidth * hidden + 4 * kWidth + 2 * kHeadDim;
+        const std::int64_t norms = layer == 0 ? 2 : 4;
+        expected += 4 * kWidth * kWidth + 3 * kWidth * hidden + norms * kWidth + 2 * kHeadDim;
         // What makes the weights that the next layer reads by, or the output.
         const bool last = layer + 1 == kLayers;
         const std::int64_t count = (last ? 1 : 4) * (layer + 2);
@@ -236,6 +239,28 @@ void TestPaperSizes::muddFormerAsReleased()
     const auto report = costOf(project);
     QVERIFY2(report.ok(), report ? "" : report.error().text().c_str());
     QCOMPARE(report->total.parameters, expected);
+}
+
+/// A new project under MUDD has the authors' norms without a further option.
+void TestPaperSizes::newProjectUnderMuddIsTheAuthors()
+{
+    NewProject wanted = proposalFor(SyntheticLanguage{});
+    wanted.depth = 4;
+    wanted.topology = "mudd";
+    const auto project = projectFrom(wanted);
+    QVERIFY(project.ok());
+    QVERIFY(!hasErrors(validate(*project)));
+    for (const Block& block : project->network.blocks) {
+        const auto attention = std::ranges::find(block.graph.nodes, std::string("attention"), &Node::kind);
+        QCOMPARE(attention->params.at("qk_norm"), ParamValue(std::string("head")));
+    }
+    const auto report = costOf(*project);
+    QVERIFY(report.ok());
+    const std::int64_t width = project->network.width;
+    QCOMPARE(report->layers[1].parameters, report->layers[0].parameters + 2 * width);
+    QCOMPARE(report->layers[3].parameters, report->layers[1].parameters);
+    wanted.depth = 1;
+    QVERIFY(!hasErrors(validate(*projectFrom(wanted))));
 }
 
 RESIDUA_TEST(TestPaperSizes)
