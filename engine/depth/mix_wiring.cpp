@@ -259,7 +259,11 @@ LayerWiringResult makeMixWiring(const DepthMix& mix, LayerStack layers, std::int
     if (mix.feeds == MixFeeds::ResidualBesideBranch && mix.ports != MixPorts::Input) {
         return Error{"topology · ports", "a mix beside the branch feeds no port; expected one mix"};
     }
-    auto wiring = std::make_unique<MixWiring>(mix, std::move(layers), plan.compute());
+    Compute compute = plan.compute();
+    if (projects::keepsFullEntries(mix)) {
+        compute.residualType = compute.parameterType;
+    }
+    auto wiring = std::make_unique<MixWiring>(mix, std::move(layers), compute);
     if (const Status ready = wiring->prepare(width, plan); !ready) {
         return ready.error();
     }

@@ -37,7 +37,10 @@ Scale scaleOf(const Project& project)
     scale.weightBytes = plan.precision == Precision::Fp64 ? 8 : 4;
     scale.activationBytes = plan.precision == Precision::Bf16 ? 2 : scale.weightBytes;
     scale.copyBytes = plan.precision == Precision::Bf16 ? scale.activationBytes : 0;
-    scale.residualBytes = plan.residualPrecision == ResidualPrecision::Bf16 ? scale.activationBytes : scale.weightBytes;
+    const auto* const mix = std::get_if<DepthMix>(&project.topology.wiring);
+    const bool fullEntries = mix != nullptr && keepsFullEntries(*mix);
+    scale.residualBytes =
+        plan.residualPrecision == ResidualPrecision::Bf16 && !fullEntries ? scale.activationBytes : scale.weightBytes;
     scale.optimiserCopies = std::visit(
         Overloaded{[](const AdamW&) { return 3.0; }, [](const Sgd& sgd) { return sgd.momentum == 0 ? 1.0 : 2.0; }},
         plan.optimiser);

@@ -42,7 +42,8 @@ struct LearningRate {
 };
 
 enum class Precision { Fp32, Bf16, Fp64 };
-/// In which numbers the residual is kept under bf16: what is carried from layer to layer, whatever the wiring.
+/// In which numbers the residual is kept under bf16: what is carried from layer to layer. A wiring may ask for full
+/// entries (keepsFullEntries).
 enum class ResidualPrecision { Fp32, Bf16 };
 enum class Determinism { Fast, Deterministic };
 /// Full: every step sees the whole training set in order (ANCRe §3's full-batch gradient descent).

@@ -253,8 +253,8 @@ struct Fields<TrainingPlan> {
         v({"residual_precision",
            "residual under bf16",
            "Numbers of the sums, stack entries and streams between layers where the precision is bf16, for every "
-           "wiring "
-           "alike; fp32 takes twice their memory and rounds nothing from layer to layer.",
+           "wiring but Attention Residuals, whose entries stay in fp32; fp32 takes twice their memory and rounds "
+           "nothing from layer to layer.",
            {.where = when<isBf16>}},
           &TrainingPlan::residualPrecision);
         v({"determinism", "determinism",

@@ -101,7 +101,12 @@ private Q_SLOTS:
         const bool carriesNothing = topology == "none"; // its layers read branches alone
         QCOMPARE(at::equal(single.to(at::kBFloat16).to(at::kFloat), single), carriesNothing);
         project.training.residualPrecision = projects::ResidualPrecision::Bf16;
-        QCOMPARE(compiled(project)->forward(batch.input, kEvaluation).scalar_type(), at::kBFloat16);
+        const at::Tensor rounded = compiled(project)->forward(batch.input, kEvaluation);
+        if (topology.startsWith("attention-residuals")) { // whose authors keep entries in fp32
+            QVERIFY(at::equal(rounded, single));
+        } else {
+            QCOMPARE(rounded.scalar_type(), at::kBFloat16);
+        }
     }
 
     void gatesLearnUnlessToldNotTo()

@@ -474,6 +474,10 @@ private Q_SLOTS:
             said += sign * projects::costOf(project)->total.activationBytes;
             measured += sign * keptBy(*compiled(project), batch, kEvaluation);
         }
+        if (topology.startsWith("attention-residuals")) { // entries stay in fp32
+            QVERIFY(said == 0 && measured == 0);
+            return;
+        }
         within("memory", said / measured, 0.9, 1.1);
     }
 
