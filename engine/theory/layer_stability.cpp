@@ -38,7 +38,7 @@ Error outside(const char* what, const std::string& got, const char* expected)
 
 Result<LinearStability> linearStability(const NormalisedLinear& network, std::int64_t layers)
 {
-    const auto& [dimension, inputs, shared, seed] = network;
+    const auto& [dimension, inputs, shared, norm, seed] = network;
     for (const auto& [what, number] : {std::pair{"layers", layers}, {"dimension", dimension}, {"inputs", inputs}}) {
         if (number < 1) {
             return outside(what, std::to_string(number), "at least 1");
@@ -50,7 +50,7 @@ Result<LinearStability> linearStability(const NormalisedLinear& network, std::in
     RandomStream random(seed, streamOf(Stream::Theory));
     const DenseMatrix x = onSphere(dimension, inputs, random);
     DenseMatrix common = gaussianMatrix(dimension, dimension, random);
-    common /= decomposed(common).values(0);
+    common /= norm == SharedNorm::Frobenius ? common.norm() : decomposed(common).values(0);
     std::vector<DenseMatrix> weights;
     for (std::int64_t layer = 0; layer < layers; ++layer) {
         const DenseMatrix own =
