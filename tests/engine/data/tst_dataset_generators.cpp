@@ -3,6 +3,7 @@
 #include "engine/data/dataset.h"
 #include "engine/data/regression.h"
 #include "projects/library/examples.h"
+#include "projects/studies/sweep_grid.h"
 #include "tests/support/test_program.h"
 
 #include <Eigen/LU>
@@ -201,7 +202,20 @@ private slots:
         QVERIFY(source.dim == 100 && source.rank == 100 && source.noise == 0 && source.offset);
         QCOMPARE(source.samples, plan.steps * plan.batch); // each batch is fresh
         QVERIFY(source.target == projects::LinearTarget::StandardNormal);
-        QCOMPARE(project.sweeps.front().axes.front().values.front().value.json, std::string("\"identity\""));
+        // Panel (a) is y = x without an offset, at a start and a rate of its own; panel (b) y = A·x + b.
+        const auto members = projects::expand(project, project.sweeps.front());
+        QVERIFY(members.ok() && members->size() == 4);
+        for (const projects::SweepMember& member : *members) {
+            const auto& target = std::get<projects::LowRankRegression>(member.project.data.source);
+            const projects::TrainingPlan& its = member.project.training;
+            const bool identity = target.target == projects::LinearTarget::Identity;
+            QVERIFY(!member.error);
+            QCOMPARE(member.label.starts_with("identity"), identity);
+            QCOMPARE(target.offset, !identity);
+            QCOMPARE(member.project.initialisation.scale, identity ? 0.25 : 0.1);
+            QCOMPARE(its.learningRate.peak, identity ? 0.5 : 0.01);
+            QVERIFY(its.optimiser == plan.optimiser && its.steps * its.batch == target.samples);
+        }
 
         const DenseMatrix a = lowRankTarget(source, project.seeds.data);
         const std::vector<double> b = lowRankOffset(source, project.seeds.data);
