@@ -82,10 +82,14 @@ public:
     [[nodiscard]] int columnCount(const QModelIndex& /*parent*/) const override { return ColumnCount; }
     [[nodiscard]] Qt::ItemFlags flags(const QModelIndex& index) const override
     {
-        return entry(index.row()).isEnabled ? Qt::ItemIsEnabled | Qt::ItemIsSelectable : Qt::NoItemFlags;
+        const bool isEnabled = index.isValid() && entry(index.row()).isEnabled;
+        return isEnabled ? Qt::ItemIsEnabled | Qt::ItemIsSelectable : Qt::NoItemFlags;
     }
     [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override
     {
+        if (!index.isValid()) {
+            return {};
+        }
         const PaletteEntry& shown = entry(index.row());
         if (role == Qt::ToolTipRole) {
             return shown.toolTip;

@@ -2,6 +2,7 @@
 #include "app/commands/command_palette.h"
 #include "tests/support/test_program.h"
 
+#include <QAbstractItemModelTester>
 #include <QApplication>
 #include <QLineEdit>
 #include <QTest>
@@ -55,6 +56,13 @@ private slots:
         type("save");
         QCOMPARE(shown(), QStringList({"File › Save as", "File › Save", "Edit › Unsaved"})); // words before recent ones
         QCOMPARE(m_palette->recent(), QStringList({"File › Save as", "Edit › Unsaved"}));
+    }
+
+    void theModelIsSound()
+    {
+        open({"File › Save", "Edit › Unsaved"});
+        const QAbstractItemModelTester tester(list().model(), QAbstractItemModelTester::FailureReportingMode::QtTest);
+        type("save");
     }
 
     void aRowThatIsNotSeenIsNotPriced()

@@ -78,7 +78,8 @@ private slots:
         QVERIFY(drop({folder("model")}));
         const auto* import = visible<QDialog>(QStringLiteral("importDialog"));
         QVERIFY(import);
-        QCOMPARE(import->findChild<QLineEdit*>()->text(), QString::fromStdString(folder("model").string()));
+        QCOMPARE(import->findChild<QLineEdit*>(QStringLiteral("importFolder"))->text(),
+                 QString::fromStdString(folder("model").string()));
         QVERIFY(drop({m_project, text}));
         QVERIFY2(m_window->findChild<Banner*>()->text().contains("2 files"),
                  qPrintable(m_window->findChild<Banner*>()->text()));
