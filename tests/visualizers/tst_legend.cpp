@@ -229,9 +229,7 @@ private:
     /// The middle of an entry of a legend in one column.
     [[nodiscard]] QPoint centreOf(int entry) const
     {
-        const QRect box = legend().rect();
-        const auto count = static_cast<int>(legend().entries().size());
-        return {box.center().x(), box.top() + (2 * entry + 1) * box.height() / (2 * count)};
+        return legend().cell(entry).center();
     }
 
     void click(int entry)

@@ -44,6 +44,8 @@ public:
     /// The texts as they are drawn, column after column.
     [[nodiscard]] const QStringList& shownTexts() const { return m_form.texts; }
     [[nodiscard]] bool isBeside() const { return m_beside; }
+    /// Where the text with this index is drawn, in pixels of the plot.
+    [[nodiscard]] QRect cell(int index) const;
     void setTheme(resources::Theme theme);
     /// True leaves hidden entries out, as a picture of the plot does.
     void setForPicture(bool forPicture);
@@ -80,7 +82,6 @@ private:
     [[nodiscard]] Form shortForm(QSize room) const;
     [[nodiscard]] Form filled(QStringList texts, int rows) const;
     [[nodiscard]] int rowHeight() const;
-    [[nodiscard]] QRect cell(int index) const;
     [[nodiscard]] const Entry* entryAt(QPointF position) const;
     [[nodiscard]] bool covers(Qt::Alignment corner) const;
     void drawEntry(QCPPainter& painter, const Entry& entry, const QString& text, const QRect& place) const;
