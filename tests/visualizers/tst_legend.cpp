@@ -123,7 +123,7 @@ private slots:
         click(2);
         QCOMPARE(visibleCurves(), all);
         QCOMPARE(plot().yAxis->range().upper, before);
-        click(4); // validation
+        click(4);                           // validation
         QCOMPARE(visibleCurves(), all / 2); // training stays
     }
 
@@ -227,10 +227,7 @@ private:
     [[nodiscard]] const ReadingTable& table() const { return *plot().findChild<ReadingTable*>(); }
 
     /// The middle of an entry of a legend in one column.
-    [[nodiscard]] QPoint centreOf(int entry) const
-    {
-        return legend().cell(entry).center();
-    }
+    [[nodiscard]] QPoint centreOf(int entry) const { return legend().cell(entry).center(); }
 
     void click(int entry)
     {
