@@ -46,9 +46,9 @@ void setWidth(Project& project, std::int64_t width)
 Status change(Project& project, const Edit& edit)
 {
     Document document{std::move(project), {}};
-    const auto undo = applyEdit(document, edit);
+    Status applied = applyEdit(document, edit);
     project = std::move(document.project);
-    return undo ? Status(Done{}) : Status(undo.error());
+    return applied;
 }
 
 /// No network is made of sizes that a document cannot have.

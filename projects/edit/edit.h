@@ -134,8 +134,8 @@ struct Document {
     bool operator==(const Document&) const = default;
 };
 
-/// Applies `edit` and returns its inverse. On error the document is untouched.
-[[nodiscard]] Result<Edit> applyEdit(Document& document, const Edit& edit);
+/// Applies `edit`. On error the document is untouched. Undo is by snapshots (History).
+[[nodiscard]] Status applyEdit(Document& document, const Edit& edit);
 
 /// What a menu says: "Add shortcut 3:7".
 [[nodiscard]] std::string titleOf(const Edit& edit);

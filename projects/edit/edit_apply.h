@@ -7,26 +7,25 @@
 
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace residua::projects {
 
-/// Private to projects: one overload per edit, each returning the inverse. Setters are in edit.cpp.
-[[nodiscard]] Result<Edit> applyTo(Document& document, const SetField& edit);
-[[nodiscard]] Result<Edit> applyTo(Document& document, const AddShortcut& edit);
-[[nodiscard]] Result<Edit> applyTo(Document& document, const RemoveShortcut& edit);
-[[nodiscard]] Result<Edit> applyTo(Document& document, const SetShortcutState& edit);
-[[nodiscard]] Result<Edit> applyTo(Document& document, const PutBlock& edit);
-[[nodiscard]] Result<Edit> applyTo(Document& document, const RemoveBlock& edit);
-[[nodiscard]] Result<Edit> applyTo(Document& document, const RenameBlock& edit);
-[[nodiscard]] Result<Edit> applyTo(Document& document, const AddNode& edit);
-[[nodiscard]] Result<Edit> applyTo(Document& document, const RemoveNode& edit);
-[[nodiscard]] Result<Edit> applyTo(Document& document, const RenameNode& edit);
-[[nodiscard]] Result<Edit> applyTo(Document& document, const SetParam& edit);
-[[nodiscard]] Result<Edit> applyTo(Document& document, const AddWire& edit);
-[[nodiscard]] Result<Edit> applyTo(Document& document, const RemoveWire& edit);
-[[nodiscard]] Result<Edit> applyTo(Document& document, const SetGraph& edit);
-[[nodiscard]] Result<Edit> applyTo(Document& document, const MoveNode& edit);
+/// Private to projects: one overload per edit. Setters are in edit.cpp.
+[[nodiscard]] Status applyTo(Document& document, const SetField& edit);
+[[nodiscard]] Status applyTo(Document& document, const AddShortcut& edit);
+[[nodiscard]] Status applyTo(Document& document, const RemoveShortcut& edit);
+[[nodiscard]] Status applyTo(Document& document, const SetShortcutState& edit);
+[[nodiscard]] Status applyTo(Document& document, const PutBlock& edit);
+[[nodiscard]] Status applyTo(Document& document, const RemoveBlock& edit);
+[[nodiscard]] Status applyTo(Document& document, const RenameBlock& edit);
+[[nodiscard]] Status applyTo(Document& document, const AddNode& edit);
+[[nodiscard]] Status applyTo(Document& document, const RemoveNode& edit);
+[[nodiscard]] Status applyTo(Document& document, const RenameNode& edit);
+[[nodiscard]] Status applyTo(Document& document, const SetParam& edit);
+[[nodiscard]] Status applyTo(Document& document, const AddWire& edit);
+[[nodiscard]] Status applyTo(Document& document, const RemoveWire& edit);
+[[nodiscard]] Status applyTo(Document& document, const SetGraph& edit);
+[[nodiscard]] Status applyTo(Document& document, const MoveNode& edit);
 
 /// `value` as the file would give it back (wires sorted), or why a file cannot hold it: the file's own reader
 /// decides, so an edit never makes a document that cannot be saved and opened again.
@@ -41,15 +40,16 @@ template <class T>
     return kept;
 }
 
-/// Puts `value` where `target` is and returns what was there.
+/// Puts `value` where `target` is.
 template <class T>
-[[nodiscard]] Result<T> exchanged(T& target, const T& value, const std::string& place)
+[[nodiscard]] Status put(T& target, const T& value, const std::string& place)
 {
     auto kept = canonical(value, place);
     if (!kept) {
         return kept.error();
     }
-    return std::exchange(target, *std::move(kept));
+    target = *std::move(kept);
+    return Done{};
 }
 
 /// Something put in a list of the project, or taken out of it: the entries behind it have other indices then.
@@ -60,10 +60,7 @@ struct ListChange {
     Kind kind = Kind::PutIn;
 };
 /// Rewrites the pointers in the sweeps, so that each still names the field that it named; a sweep over a field that was
-/// taken out names none, and fails when it is expanded. The edit that puts the sweeps back is appended to `inverse`.
-void moveSweptFields(Document& document, const ListChange& change, std::vector<Edit>& inverse);
-
-/// One edit, or a group where there is more to take back.
-[[nodiscard]] Edit inverseOf(std::vector<Edit> edits);
+/// taken out names none, and fails when it is expanded.
+void moveSweptFields(Document& document, const ListChange& change);
 
 } // namespace residua::projects

@@ -45,27 +45,6 @@ bool touches(const Wire& wire, NodeId id)
     return wire.from.node == id || wire.to.node == id;
 }
 
-std::vector<Edit> wireEdits(const GraphRef& ref, const Graph& graph, NodeId id)
-{
-    std::vector<Edit> edits;
-    for (const Wire& wire : graph.wires) {
-        if (touches(wire, id)) {
-            edits.emplace_back(AddWire{ref, wire});
-        }
-    }
-    return edits;
-}
-
-std::optional<Position> positionOf(const Layout& layout, const GraphRef& ref, NodeId id)
-{
-    const auto graph = layout.positions.find(ref);
-    if (graph == layout.positions.end()) {
-        return std::nullopt;
-    }
-    const auto node = graph->second.find(id);
-    return node == graph->second.end() ? std::nullopt : std::optional(node->second);
-}
-
 void place(Layout& layout, const GraphRef& ref, NodeId id, const std::optional<Position>& position)
 {
     if (position) {
@@ -78,8 +57,8 @@ void place(Layout& layout, const GraphRef& ref, NodeId id, const std::optional<P
     }
 }
 
-/// Forgets the positions of nodes that `ref` has no more; the edits that put them back are appended to `inverse`.
-void dropStrays(Document& document, const GraphRef& ref, std::vector<Edit>& inverse)
+/// Forgets the positions of nodes that `ref` has no more.
+void dropStrays(Document& document, const GraphRef& ref)
 {
     const auto found = document.layout.positions.find(ref);
     if (found == document.layout.positions.end()) {
@@ -89,7 +68,6 @@ void dropStrays(Document& document, const GraphRef& ref, std::vector<Edit>& inve
     const std::map<NodeId, Position> positions = found->second;
     for (const auto& [id, position] : positions) {
         if (graph == nullptr || graph->find(id) == nullptr) {
-            inverse.emplace_back(MoveNode{ref, id, position});
             place(document.layout, ref, id, std::nullopt);
         }
     }
@@ -123,21 +101,9 @@ std::string nodeList(const Document& document, const GraphRef& ref)
     return textOf(document.project, GraphPointer{ref}) + "/nodes";
 }
 
-/// The nodes that use the weights of one named `owner`, whether it is there or not. None share with an empty name.
-std::vector<NodeId> sharersOf(const Graph& graph, const std::string& owner)
-{
-    std::vector<NodeId> sharers;
-    for (const Node& node : graph.nodes) {
-        if (!owner.empty() && weightOwnerOf(node) == owner) {
-            sharers.push_back(node.id);
-        }
-    }
-    return sharers;
-}
-
 } // namespace
 
-Result<Edit> applyTo(Document& document, const AddNode& edit)
+Status applyTo(Document& document, const AddNode& edit)
 {
     Graph* graph = findGraph(document.project, edit.graph);
     if (graph == nullptr) {
@@ -162,17 +128,14 @@ Result<Edit> applyTo(Document& document, const AddNode& edit)
             return position.error();
         }
     }
-    // Wires that lead nowhere may have waited for this id: taking the node back must leave them.
-    std::vector<Edit> inverse = wireEdits(edit.graph, *graph, node->id);
-    inverse.insert(inverse.begin(), RemoveNode{edit.graph, node->id});
     place(document.layout, edit.graph, node->id, edit.position);
     const std::size_t index = std::min(edit.index, graph->nodes.size());
     graph->nodes.insert(graph->nodes.begin() + static_cast<std::ptrdiff_t>(index), *std::move(node));
-    moveSweptFields(document, {nodeList(document, edit.graph), index, ListChange::Kind::PutIn}, inverse);
-    return inverseOf(std::move(inverse));
+    moveSweptFields(document, {nodeList(document, edit.graph), index, ListChange::Kind::PutIn});
+    return Done{};
 }
 
-Result<Edit> applyTo(Document& document, const RemoveNode& edit)
+Status applyTo(Document& document, const RemoveNode& edit)
 {
     const auto found = find(document, edit.graph, edit.node);
     if (!found) {
@@ -181,17 +144,14 @@ Result<Edit> applyTo(Document& document, const RemoveNode& edit)
     Graph& graph = *found->graph;
     const auto at = graph.nodes.begin() + (found->node - graph.nodes.data());
     const auto index = static_cast<std::size_t>(at - graph.nodes.begin());
-    std::vector<Edit> inverse = wireEdits(edit.graph, graph, edit.node);
-    inverse.insert(inverse.begin(),
-                   AddNode{edit.graph, *at, positionOf(document.layout, edit.graph, edit.node), index});
     graph.nodes.erase(at);
     std::erase_if(graph.wires, [&](const Wire& wire) { return touches(wire, edit.node); });
     place(document.layout, edit.graph, edit.node, std::nullopt);
-    moveSweptFields(document, {nodeList(document, edit.graph), index, ListChange::Kind::TakenOut}, inverse);
-    return inverseOf(std::move(inverse));
+    moveSweptFields(document, {nodeList(document, edit.graph), index, ListChange::Kind::TakenOut});
+    return Done{};
 }
 
-Result<Edit> applyTo(Document& document, const RenameNode& edit)
+Status applyTo(Document& document, const RenameNode& edit)
 {
     const auto found = find(document, edit.graph, edit.node);
     if (!found) {
@@ -200,24 +160,21 @@ Result<Edit> applyTo(Document& document, const RenameNode& edit)
     if (auto twin = twinOf(edit.graph, *found->graph, edit.name, edit.node)) {
         return *std::move(twin);
     }
-    auto old = exchanged(found->node->name, edit.name, placeOf(edit.graph, *found->node) + " · name");
-    if (!old) {
-        return old.error();
-    }
-    Graph& graph = *found->graph;
-    std::vector<Edit> inverse{RenameNode{edit.graph, edit.node, *old}};
-    for (const NodeId sharer : sharersOf(graph, edit.name)) { // they named no node, and would follow this one back
-        inverse.emplace_back(SetParam{edit.graph, sharer, kShareParam, edit.name});
+    const std::string old = found->node->name;
+    if (auto named = put(found->node->name, edit.name, placeOf(edit.graph, *found->node) + " · name"); !named) {
+        return named;
     }
     if (!edit.name.empty()) { // an empty text names no owner: those that share then name one that is not there
-        for (const NodeId sharer : sharersOf(graph, *old)) {
-            graph.find(sharer)->params[kShareParam] = edit.name;
+        for (Node& node : found->graph->nodes) {
+            if (!old.empty() && weightOwnerOf(node) == old) {
+                node.params[kShareParam] = edit.name;
+            }
         }
     }
-    return inverseOf(std::move(inverse));
+    return Done{};
 }
 
-Result<Edit> applyTo(Document& document, const SetParam& edit)
+Status applyTo(Document& document, const SetParam& edit)
 {
     const auto found = find(document, edit.graph, edit.node);
     if (!found) {
@@ -228,16 +185,10 @@ Result<Edit> applyTo(Document& document, const SetParam& edit)
     if (edit.value) {
         changed.params.emplace(edit.param, *edit.value);
     }
-    auto old = exchanged(*found->node, changed, placeOf(edit.graph, *found->node));
-    if (!old) {
-        return old.error();
-    }
-    const auto before = old->params.find(edit.param);
-    return Edit{SetParam{edit.graph, edit.node, edit.param,
-                         before == old->params.end() ? std::nullopt : std::optional(before->second)}};
+    return put(*found->node, changed, placeOf(edit.graph, *found->node));
 }
 
-Result<Edit> applyTo(Document& document, const AddWire& edit)
+Status applyTo(Document& document, const AddWire& edit)
 {
     Graph* graph = findGraph(document.project, edit.graph);
     if (graph == nullptr) {
@@ -255,10 +206,10 @@ Result<Edit> applyTo(Document& document, const AddWire& edit)
         return *std::move(full);
     }
     graph->wires.insert(at, edit.wire);
-    return Edit{RemoveWire{edit.graph, edit.wire}};
+    return Done{};
 }
 
-Result<Edit> applyTo(Document& document, const RemoveWire& edit)
+Status applyTo(Document& document, const RemoveWire& edit)
 {
     Graph* graph = findGraph(document.project, edit.graph);
     if (graph == nullptr) {
@@ -267,25 +218,23 @@ Result<Edit> applyTo(Document& document, const RemoveWire& edit)
     if (std::erase(graph->wires, edit.wire) == 0) {
         return Error{placeOf(edit.graph, *graph, edit.wire), "is not there to be removed"};
     }
-    return Edit{AddWire{edit.graph, edit.wire}};
+    return Done{};
 }
 
-Result<Edit> applyTo(Document& document, const SetGraph& edit)
+Status applyTo(Document& document, const SetGraph& edit)
 {
     Graph* graph = findGraph(document.project, edit.graph);
     if (graph == nullptr) {
         return noGraph(edit.graph);
     }
-    auto old = exchanged(*graph, edit.value, placeOf(edit.graph) + " ");
-    if (!old) {
-        return old.error();
+    if (auto set = put(*graph, edit.value, placeOf(edit.graph) + " "); !set) {
+        return set;
     }
-    std::vector<Edit> inverse{SetGraph{edit.graph, *std::move(old)}};
-    dropStrays(document, edit.graph, inverse);
-    return inverseOf(std::move(inverse));
+    dropStrays(document, edit.graph);
+    return Done{};
 }
 
-Result<Edit> applyTo(Document& document, const MoveNode& edit)
+Status applyTo(Document& document, const MoveNode& edit)
 {
     if (const auto found = find(document, edit.graph, edit.node); !found) {
         return found.error();
@@ -295,12 +244,11 @@ Result<Edit> applyTo(Document& document, const MoveNode& edit)
             return finite.error();
         }
     }
-    MoveNode inverse{edit.graph, edit.node, positionOf(document.layout, edit.graph, edit.node)};
     place(document.layout, edit.graph, edit.node, edit.position);
-    return Edit{std::move(inverse)};
+    return Done{};
 }
 
-Result<Edit> applyTo(Document& document, const PutBlock& edit)
+Status applyTo(Document& document, const PutBlock& edit)
 {
     auto block = canonical(edit.block, placeOf(GraphRef::block(edit.block.name)) + " ");
     if (!block) {
@@ -308,29 +256,21 @@ Result<Edit> applyTo(Document& document, const PutBlock& edit)
     }
     Network& network = document.project.network;
     const std::string name = block->name;
-    std::vector<Edit> inverse;
     if (Block* existing = network.findBlock(name)) {
-        inverse.emplace_back(PutBlock{std::exchange(*existing, *std::move(block))});
-        dropStrays(document, GraphRef::block(name), inverse);
-        return inverseOf(std::move(inverse));
+        *existing = *std::move(block);
+        dropStrays(document, GraphRef::block(name));
+        return Done{};
     }
     if (auto full = fullError(network.blocks, "network · blocks", "blocks")) {
         return *std::move(full);
     }
-    inverse.emplace_back(RemoveBlock{name});
-    // The stack may have named the block before it was there; then it is laid aside while the block goes.
-    std::vector<StackSegment> others = network.stack;
-    if (std::erase_if(others, [&](const StackSegment& segment) { return segment.block == name; }) > 0) {
-        inverse.insert(inverse.begin(), SetStack{std::move(others)});
-        inverse.emplace_back(SetStack{network.stack});
-    }
     const std::size_t index = std::min(edit.index, network.blocks.size());
     network.blocks.insert(network.blocks.begin() + static_cast<std::ptrdiff_t>(index), *std::move(block));
-    moveSweptFields(document, {kBlockList, index, ListChange::Kind::PutIn}, inverse);
-    return inverseOf(std::move(inverse));
+    moveSweptFields(document, {kBlockList, index, ListChange::Kind::PutIn});
+    return Done{};
 }
 
-Result<Edit> applyTo(Document& document, const RemoveBlock& edit)
+Status applyTo(Document& document, const RemoveBlock& edit)
 {
     Network& network = document.project.network;
     const Block* block = network.findBlock(edit.name);
@@ -343,14 +283,13 @@ Result<Edit> applyTo(Document& document, const RemoveBlock& edit)
     }
     const auto at = network.blocks.begin() + (block - network.blocks.data());
     const auto index = static_cast<std::size_t>(at - network.blocks.begin());
-    std::vector<Edit> inverse{PutBlock{*at, index}};
     network.blocks.erase(at);
-    dropStrays(document, ref, inverse);
-    moveSweptFields(document, {kBlockList, index, ListChange::Kind::TakenOut}, inverse);
-    return inverseOf(std::move(inverse));
+    dropStrays(document, ref);
+    moveSweptFields(document, {kBlockList, index, ListChange::Kind::TakenOut});
+    return Done{};
 }
 
-Result<Edit> applyTo(Document& document, const RenameBlock& edit)
+Status applyTo(Document& document, const RenameBlock& edit)
 {
     Network& network = document.project.network;
     const GraphRef from = GraphRef::block(edit.from);
@@ -362,12 +301,8 @@ Result<Edit> applyTo(Document& document, const RenameBlock& edit)
     if (edit.from != edit.to && network.findBlock(edit.to) != nullptr) {
         return Error{placeOf(to), "exists already; expected a name of its own"};
     }
-    if (auto old = exchanged(block->name, edit.to, placeOf(from) + " · name"); !old) {
-        return old.error();
-    }
-    std::vector<Edit> inverse{RenameBlock{edit.to, edit.from}};
-    if (std::ranges::any_of(network.stack, [&](const StackSegment& segment) { return segment.block == edit.to; })) {
-        inverse.emplace_back(SetStack{network.stack}); // it named a block that was not there: that stays apart
+    if (auto named = put(block->name, edit.to, placeOf(from) + " · name"); !named) {
+        return named;
     }
     for (StackSegment& segment : network.stack) {
         if (segment.block == edit.from) {
@@ -378,7 +313,7 @@ Result<Edit> applyTo(Document& document, const RenameBlock& edit)
         positions.key() = to;
         document.layout.positions.insert(std::move(positions));
     }
-    return inverseOf(std::move(inverse));
+    return Done{};
 }
 
 } // namespace residua::projects

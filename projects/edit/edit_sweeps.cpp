@@ -65,7 +65,7 @@ void move(SweepAxis& axis, const ListChange& change)
 
 } // namespace
 
-void moveSweptFields(Document& document, const ListChange& change, std::vector<Edit>& inverse)
+void moveSweptFields(Document& document, const ListChange& change)
 {
     std::vector<Sweep> sweeps = document.project.sweeps;
     for (Sweep& sweep : sweeps) {
@@ -76,7 +76,6 @@ void moveSweptFields(Document& document, const ListChange& change, std::vector<E
     if (sweeps == document.project.sweeps) {
         return;
     }
-    inverse.emplace_back(SetSweeps{document.project.sweeps});
     if (auto kept = canonical(sweeps, "/sweeps")) { // a pointer that got longer may not fit any more
         document.project.sweeps = *std::move(kept);
     }

@@ -73,39 +73,9 @@ std::optional<Shortcut> newestBeside(const DepthMix& mix, const Shortcut& added,
     return passes && newest != added && isReadable(mix, newest, depth) ? std::optional(newest) : std::nullopt;
 }
 
-/// What makes of `topology`, whose explicit set has lost `removed`, the one that had it.
-std::vector<Edit> puttingBack(const Topology& topology, const Shortcut& removed, std::optional<ShortcutState> state,
-                              std::int64_t depth)
-{
-    const auto& mix = std::get<DepthMix>(topology.wiring);
-    const std::optional<Shortcut> newest = newestBeside(mix, removed, depth);
-    if (newest && mix.states.contains(*newest)) { // which would go with the shortcut when that is taken out again
-        Topology before = topology;
-        auto& whole = std::get<DepthMix>(before.wiring);
-        auto& list = std::get<ExplicitSources>(whole.sources).shortcuts;
-        list.insert(std::lower_bound(list.begin(), list.end(), removed), removed);
-        if (state) {
-            whole.states[removed] = *state;
-        }
-        return {SetTopology{std::move(before)}};
-    }
-    std::vector<Edit> edits;
-    edits.emplace_back(AddShortcut{removed});
-    if (newest) {
-        edits.emplace_back(RemoveShortcut{*newest});
-    }
-    if (state) {
-        edits.emplace_back(SetShortcutState{removed, state});
-    }
-    return edits;
-}
-
 } // namespace
 
-// The inverse of a change in an explicit set is its opposite, because one edit of a group has thousands of them; the
-// inverse of a changed rule is the whole earlier topology.
-
-Result<Edit> applyTo(Document& document, const AddShortcut& edit)
+Status applyTo(Document& document, const AddShortcut& edit)
 {
     Topology& topology = document.project.topology;
     auto* mix = std::get_if<DepthMix>(&topology.wiring);
@@ -132,32 +102,22 @@ Result<Edit> applyTo(Document& document, const AddShortcut& edit)
     if (const auto newest = there ? std::nullopt : newestBeside(*mix, edit.shortcut, depth)) {
         toRead.push_back(*newest);
     }
-    std::vector<Edit> inverse;
-    const bool asAWhole = *listed && !there;
-    if (asAWhole) {
-        inverse.emplace_back(SetTopology{topology});
+    if (*listed && !there) {
         mix->sources = **std::move(listed);
     }
     for (const Shortcut& shortcut : toRead) {
-        const auto state = mix->states.find(shortcut);
         if (!there && !isListed({}, *mix, shortcut)) {
             auto& list = std::get<ExplicitSources>(mix->sources).shortcuts;
             list.insert(std::lower_bound(list.begin(), list.end(), shortcut), shortcut);
-            if (!asAWhole) {
-                inverse.emplace_back(RemoveShortcut{shortcut});
-            }
-        }
-        if (!asAWhole && state != mix->states.end()) {
-            inverse.emplace_back(SetShortcutState{shortcut, state->second});
         }
         if (isPruned(shortcut)) {
-            mix->states.erase(state);
+            mix->states.erase(shortcut);
         }
     }
-    return inverseOf(std::move(inverse));
+    return Done{};
 }
 
-Result<Edit> applyTo(Document& document, const RemoveShortcut& edit)
+Status applyTo(Document& document, const RemoveShortcut& edit)
 {
     Topology& topology = document.project.topology;
     auto* mix = std::get_if<DepthMix>(&topology.wiring);
@@ -172,26 +132,16 @@ Result<Edit> applyTo(Document& document, const RemoveShortcut& edit)
     if (!isListed(*listed, *mix, edit.shortcut)) {
         return Error{kPlace, "shortcut " + textOf(edit.shortcut) + " is not there to be removed"};
     }
-    std::vector<Edit> inverse;
-    const auto found = mix->states.find(edit.shortcut);
-    const auto state = found != mix->states.end() ? std::optional(found->second) : std::nullopt;
-    const bool asAWhole = *listed || unreadable(*mix, edit.shortcut, depth);
-    if (asAWhole) {
-        inverse.emplace_back(SetTopology{topology});
-    }
     if (*listed) {
         mix->sources = **std::move(listed);
     }
     auto& list = std::get<ExplicitSources>(mix->sources).shortcuts;
     list.erase(std::lower_bound(list.begin(), list.end(), edit.shortcut));
     mix->states.erase(edit.shortcut);
-    if (!asAWhole) {
-        inverse = puttingBack(topology, edit.shortcut, state, depth);
-    }
-    return inverseOf(std::move(inverse));
+    return Done{};
 }
 
-Result<Edit> applyTo(Document& document, const SetShortcutState& edit)
+Status applyTo(Document& document, const SetShortcutState& edit)
 {
     auto* mix = std::get_if<DepthMix>(&document.project.topology.wiring);
     if (mix == nullptr) {
@@ -200,16 +150,12 @@ Result<Edit> applyTo(Document& document, const SetShortcutState& edit)
     if (!shortcutFrom(textOf(edit.shortcut))) {
         return canonical(edit.shortcut, kPlace).error(); // no file could hold it: its reader says why
     }
-    SetShortcutState inverse{edit.shortcut, std::nullopt};
-    if (const auto found = mix->states.find(edit.shortcut); found != mix->states.end()) {
-        inverse.state = found->second;
-    }
     if (edit.state) {
         mix->states.insert_or_assign(edit.shortcut, *edit.state);
     } else {
         mix->states.erase(edit.shortcut);
     }
-    return Edit{inverse};
+    return Done{};
 }
 
 } // namespace residua::projects

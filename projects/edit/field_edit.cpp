@@ -29,14 +29,11 @@ Error hasOwnEdits(std::string_view pointer)
     return {std::string(pointer), "is of a graph, which has edits of its own"};
 }
 
-/// The inverse puts back what was at the pointer, or the whole of `part` where nothing was.
 template <class T>
-Result<Edit> setInPart(T& part, const std::string& partPointer, const SetField& edit)
+Status setInPart(T& part, const std::string& partPointer, const SetField& edit)
 {
     JsonValue tree = toTree(part);
     const std::string_view below = std::string_view(edit.pointer).substr(partPointer.size());
-    const Result<JsonValue*> before = valueAt(tree, below);
-    SetField inverse = before ? SetField{edit.pointer, {lineOf(**before)}} : SetField{partPointer, {lineOf(tree)}};
     if (const Status set = setValueAt(tree, below, toTree(edit.value)); !set) {
         return Error{partPointer + set.error().place, set.error().message};
     }
@@ -46,14 +43,14 @@ Result<Edit> setInPart(T& part, const std::string& partPointer, const SetField& 
         return Error{at.starts_with('/') ? partPointer + at : partPointer, read.error().message};
     }
     part = *std::move(read);
-    return Edit{std::move(inverse)};
+    return Done{};
 }
 
 /// Finds the member of `owner` that holds the field: a part of the project, or of its network.
 template <class T>
-Result<Edit> setIn(T& owner, const std::string& ownerPointer, const SetField& edit)
+Status setIn(T& owner, const std::string& ownerPointer, const SetField& edit)
 {
-    Result<Edit> result = Error{edit.pointer, "there is no such field"};
+    Status result = Error{edit.pointer, "there is no such field"};
     Fields<T>::visit([&](const Field& field, auto member) {
         using Part = std::remove_reference_t<decltype(owner.*member)>;
         const std::string pointer = ownerPointer + "/" + std::string(field.key);
@@ -74,7 +71,7 @@ Result<Edit> setIn(T& owner, const std::string& ownerPointer, const SetField& ed
 
 } // namespace
 
-Result<Edit> applyTo(Document& document, const SetField& edit)
+Status applyTo(Document& document, const SetField& edit)
 {
     return setIn(document.project, {}, edit);
 }

@@ -24,8 +24,8 @@ ProjectSnapshot History::projectSnapshot() const
 Status History::perform(const Edit& edit)
 {
     DocumentSnapshot before = snapshot();
-    if (const auto inverse = applyEdit(m_document, edit); !inverse) {
-        return inverse.error();
+    if (Status applied = applyEdit(m_document, edit); !applied) {
+        return applied;
     }
     record(titleOf(edit), std::move(before));
     return Done{};

@@ -191,8 +191,8 @@ void assess(SweepMember& member, const Sweep& sweep)
 Result<Project> wiredAs(const Project& project, const TopologyPreset& preset)
 {
     Document document{project, {}};
-    const Result<Edit> undo = applyEdit(document, wireAs(project, preset).edit);
-    return undo ? Result<Project>(std::move(document.project)) : undo.error();
+    const Status wired = applyEdit(document, wireAs(project, preset).edit);
+    return wired ? Result<Project>(std::move(document.project)) : wired.error();
 }
 
 /// Whether setting `field` sets what is at `pointer`.

@@ -410,10 +410,10 @@ private:
     {
         const auto edits = driver.take<RequestEdit>();
         for (const RequestEdit& request : edits) {
-            const auto inverse = request.change ? projects::applyEdit(m_document, request.change->edit)
-                                                : Result<projects::Edit>(request.change.error());
-            if (!inverse) {
-                QTest::qFail(inverse.error().text().c_str(), __FILE__, __LINE__);
+            const Status applied =
+                request.change ? projects::applyEdit(m_document, request.change->edit) : Status(request.change.error());
+            if (!applied) {
+                QTest::qFail(applied.error().text().c_str(), __FILE__, __LINE__);
             } else if (request.change->selection) {
                 m_state.selection = *request.change->selection;
             }

@@ -70,16 +70,12 @@ GraphView viewOf(const Document& document)
     return view;
 }
 
-/// Applies what a command gave, and checks that its inverse brings everything back.
+/// Applies what a command gave.
 void perform(Document& document, const Result<DocumentChange>& change)
 {
     QVERIFY2(change.ok(), change ? "" : change.error().text().c_str());
-    const Document before = document;
-    const auto inverse = applyEdit(document, change->edit);
-    QVERIFY2(inverse.ok(), inverse ? "" : inverse.error().text().c_str());
-    Document back = document;
-    QVERIFY(applyEdit(back, *inverse).ok());
-    QVERIFY(back == before);
+    const Status applied = applyEdit(document, change->edit);
+    QVERIFY2(applied.ok(), applied ? "" : applied.error().text().c_str());
 }
 
 } // namespace

@@ -41,15 +41,10 @@ const std::vector<Shortcut>& sourcesOf(const Document& document)
     return std::get<ExplicitSources>(mixOf(document.project).sources).shortcuts;
 }
 
-/// Applies the edit, checks that its inverse brings back every byte, and leaves it applied.
 void perform(Document& document, const Edit& edit)
 {
-    const Document before = document;
-    const auto inverse = applyEdit(document, edit);
-    QVERIFY2(inverse.ok(), inverse ? "" : inverse.error().text().c_str());
-    Document back = document;
-    QVERIFY(applyEdit(back, *inverse).ok());
-    QVERIFY(back == before);
+    const Status applied = applyEdit(document, edit);
+    QVERIFY2(applied.ok(), applied ? "" : applied.error().text().c_str());
 }
 
 } // namespace

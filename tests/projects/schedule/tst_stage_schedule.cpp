@@ -105,9 +105,8 @@ private slots:
         QVERIFY(byField->schedule == expected);
         Document document{project, {}};
         const auto edit = fieldEdit(project, "/schedule/full_model_steps", std::int64_t{30'000});
-        const auto undo = applyEdit(document, *edit);
+        QVERIFY(applyEdit(document, *edit).ok());
         QVERIFY(document.project.schedule == expected);
-        QVERIFY(applyEdit(document, *undo).ok() && document.project == project);
 
         // Set again it stays, set to 0 the borders come back.
         QVERIFY(withFullModelSteps(expected, 30'000) == expected);

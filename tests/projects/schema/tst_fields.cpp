@@ -184,17 +184,13 @@ private slots:
         QVERIFY(set > 20);
     }
 
-    void anEditSetsOneFieldAndIsTakenBack()
+    void anEditSetsOneField()
     {
         Document document{findExample("ancre-language")->project, {}};
-        const Document before = document;
         const auto edit = fieldEdit(document.project, "/training/optimiser/kind", std::int64_t{1});
         QVERIFY(edit.ok());
-        const auto inverse = applyEdit(document, *edit);
-        QVERIFY(inverse.ok());
+        QVERIFY(applyEdit(document, *edit).ok());
         QVERIFY(std::holds_alternative<Sgd>(document.project.training.optimiser));
-        QVERIFY(applyEdit(document, *inverse).ok());
-        QVERIFY(document == before);
         QVERIFY(!fieldEdit(document.project, "/training/optimiser/beta3", 0.5).ok());
         QVERIFY(!fieldEdit(document.project, "/network/stem/nodes/0/name", std::string("x")).ok());
         QVERIFY(!fieldEdit(document.project, "/training/steps", 0.5).ok());
@@ -204,7 +200,7 @@ private slots:
                  std::string("[training · learning rate · peak] got inf, expected a finite number"));
     }
 
-    /// Whatever field the document has: those of graphs are refused, the others are set and taken back.
+    /// Whatever field the document has: those of graphs are refused, the others are set.
     void everyFieldHasItsEdit()
     {
         for (const FieldEntry& entry : everyField()) {
@@ -222,12 +218,11 @@ private slots:
             QVERIFY2(edit.ok() != (field.hasOwnEdits || field.type == FieldType::Other), field.pointer.c_str());
             if (edit) {
                 Document document{project, {}};
-                const auto inverse = applyEdit(document, *edit);
-                QVERIFY2(inverse.ok(), inverse ? "" : inverse.error().text().c_str());
+                const Status applied = applyEdit(document, *edit);
+                QVERIFY2(applied.ok(), applied ? "" : applied.error().text().c_str());
                 Project changed = project;
                 QVERIFY(setField(changed, field.pointer, other).ok());
                 QVERIFY2(document.project == changed, field.pointer.c_str());
-                QVERIFY2(applyEdit(document, *inverse).ok() && document.project == project, field.pointer.c_str());
             }
         }
     }
