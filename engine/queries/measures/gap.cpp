@@ -8,6 +8,7 @@
 #include "engine/init/kept_fit.h"
 #include "engine/lowrank/fit_layers.h"
 #include "engine/queries/base/run_use.h"
+#include "engine/queries/base/staged_query.h"
 #include "engine/train/batches.h"
 #include "engine/train/fit_inputs.h"
 #include "engine/train/precision.h"
@@ -24,6 +25,7 @@
 #include <chrono>
 #include <cmath>
 #include <mutex>
+#include <span>
 #include <stop_token>
 #include <thread>
 #include <utility>
@@ -84,11 +86,10 @@ private:
     std::jthread m_thread; ///< last: it uses the others
 };
 
-class GapQuery final : public Query {
+class GapQuery final : public StagedQuery<GapQuery, GapRequest, GapReady> {
 public:
-    explicit GapQuery(GapRequest request) : m_request(std::move(request)) {}
-    QueryTag tag() const override { return m_request.tag; }
-    bool waits() const override { return kStages[m_stage] == &GapQuery::takeFits; }
+    using StagedQuery::StagedQuery;
+    bool waits() const override { return m_fitting != nullptr; }
 
     std::optional<Event> takeNews() override
     {
@@ -102,33 +103,16 @@ public:
     }
 
 private:
-    using Stage = Status (GapQuery::*)();
-    static const Stage kStages[];
-    static const std::size_t kStageCount;
-
-    std::optional<Event> work() override
+    std::span<const Stage> stages() const override
     {
-        const std::size_t stage = m_stage;
-        if (const Status done = (this->*kStages[stage])(); !done) {
-            return QueryFailed{m_request.tag, done.error()};
-        }
-        const std::size_t factorFits = m_fits.size() * m_gap.methods.size();
-        if (kStages[stage] == &GapQuery::takeFits && m_gap.done() < factorFits) {
-            return std::nullopt;
-        }
-        if (kStages[stage] == &GapQuery::fitFeatures && m_attention < attentions().size()) { // head by head
-            return std::nullopt;
-        }
-        if (kStages[stage] == &GapQuery::measureOutput && ++m_method < m_gap.methods.size()) {
-            m_stage = stage - 2; // the next method's factors
-            return std::nullopt;
-        }
-        if (stage + 1 == kStageCount) {
-            m_told = false; // the answer tells all
-            return GapReady{m_request.tag, std::move(m_gap)};
-        }
-        ++m_stage;
-        return std::nullopt;
+        static constexpr Stage kStages[] = {&GapQuery::open,      &GapQuery::compile,  &GapQuery::runFull,
+                                            &GapQuery::startFits, &GapQuery::takeFits, &GapQuery::tryMethod};
+        return kStages;
+    }
+    bool hasMore(Stage stage) const override
+    {
+        return stage == &GapQuery::takeFits ? m_fitting != nullptr
+                                            : stage == &GapQuery::tryMethod && m_method < m_gap.methods.size();
     }
 
     [[nodiscard]] bool ofRun() const { return !m_request.runDirectory.empty(); }
@@ -303,13 +287,33 @@ private:
         if (const std::string faults = m_fitting->faults(); !faults.empty() && !std::exchange(m_faulty, true)) {
             m_gap.notes.push_back(faults);
         }
+        if (m_gap.done() == m_fits.size() * m_gap.methods.size()) {
+            m_fitting.reset();
+        }
+        return Done{};
+    }
+
+    /// A piece of what one method comes to: its factors, its features head by head, its output.
+    Status tryMethod()
+    {
+        if (!std::exchange(m_isPlaced, true)) {
+            placeFactors();
+            return Done{};
+        }
+        if (m_attention < attentions().size()) {
+            return fitFeatures();
+        }
+        if (const Status measured = measureOutput(); !measured) {
+            return measured;
+        }
+        m_isPlaced = false;
+        m_told = ++m_method < m_gap.methods.size(); // the answer tells of the last
         return Done{};
     }
 
     /// Writes the next method's factors into the network.
-    Status placeFactors()
+    void placeFactors()
     {
-        m_fitting.reset();
         m_isWhole = true;
         for (std::size_t weight = 0; weight < m_fits.size(); ++weight) {
             if (m_gap.fit(weight, m_method).state != GapFit::State::Fitted) {
@@ -321,7 +325,6 @@ private:
         }
         m_attention = 0;
         m_head = 0;
-        return Done{};
     }
 
     [[nodiscard]] const std::vector<AttentionFeatures>& attentions() const
@@ -333,9 +336,6 @@ private:
     /// or fitted from there by a method that searches on samples or without.
     Status fitFeatures()
     {
-        if (m_attention == attentions().size()) {
-            return Done{};
-        }
         const AttentionFeatures& attention = attentions()[m_attention];
         const at::NoGradGuard noGrad;
         const at::Tensor features = m_network->parameters()[attention.parameter].tensor;
@@ -416,13 +416,10 @@ private:
         if (full > 0) {
             m_gap.outputs[m_method] = rest * rest / (full * full);
         }
-        m_told = true;
         return Done{};
     }
 
-    GapRequest m_request;
-    Gap m_gap;
-    std::size_t m_stage = 0;
+    Gap& m_gap = m_ready.gap;
     bool m_told = false; ///< there is news
     bool m_faulty = false;
     std::chrono::steady_clock::time_point m_tellAt{};
@@ -440,17 +437,13 @@ private:
     std::vector<AttentionProblem> m_problems; ///< of the heads of the attention that is fitted now
     std::size_t m_attention = 0;
     std::size_t m_head = 0;
-    bool m_isWhole = true; ///< all fits of the method are there
+    bool m_isPlaced = false; ///< the factors of the method are in the network
+    bool m_isWhole = true;   ///< all fits of the method are there
     CachedFits m_cache{userFitCache()};
     std::unique_ptr<GapFits> m_fitting;
     std::vector<LowRankFit> m_factors; ///< as Gap::fits
     std::size_t m_method = 0;          ///< whose outputs are compared next
 };
-
-const GapQuery::Stage GapQuery::kStages[] = {&GapQuery::open,        &GapQuery::compile,      &GapQuery::runFull,
-                                             &GapQuery::startFits,   &GapQuery::takeFits,     &GapQuery::placeFactors,
-                                             &GapQuery::fitFeatures, &GapQuery::measureOutput};
-const std::size_t GapQuery::kStageCount = std::size(kStages);
 
 } // namespace
 
