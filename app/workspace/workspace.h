@@ -68,11 +68,15 @@ public:
     [[nodiscard]] RunsModel& runsModel() { return m_runsModel; }
     [[nodiscard]] visualizers::ShownRuns& shownRuns() { return m_shownRuns; }
     [[nodiscard]] visualizers::ShownMatrices& shownMatrices() { return m_shownMatrices; }
-    /// The view of this type that a panel shows.
+    /// The view of this type, which one of the panels shows. Ends the program with the type's name if none does.
     template <class View>
     [[nodiscard]] View& view() const
     {
-        return *findChild<View*>();
+        View* const found = findChild<View*>();
+        if (found == nullptr) {
+            qFatal("no panel shows a %s", View::staticMetaObject.className());
+        }
+        return *found;
     }
     [[nodiscard]] const std::vector<QDockWidget*>& docks() const { return m_docks; }
 
