@@ -9,6 +9,7 @@
 namespace residua::engine {
 namespace {
 
+constexpr const char* kProductMode = "MKL_CBWR"; ///< what MKL reads of how its products round
 constexpr const char* kSpinCount = "GOMP_SPINCOUNT";
 constexpr const char* kWaitPolicy = "OMP_WAIT_POLICY";
 

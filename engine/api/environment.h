@@ -3,9 +3,6 @@
 
 namespace residua::engine {
 
-/// What MKL reads of how its products round: see engine/runtime/host_products.h.
-inline constexpr const char* kProductMode = "MKL_CBWR";
-
 /// Tells the libraries that compute, by the variables that they read, what the engine needs of them. A variable that
 /// the user has set is left as it is.
 /// - OpenMP's threads spin for milliseconds when they wait for each other, and on a machine that also does something

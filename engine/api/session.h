@@ -409,8 +409,8 @@ using EventSink = std::function<void(Event)>;
 /// The destructor stops a running run after a checkpoint and joins the thread.
 class Session {
 public:
-    /// `threads` of the processor for mathematics on the CPU, 0 for as many as the library finds. Sums are split by
-    /// their number, so that with another one the last bits may be others.
+    /// `threads` of the processor for mathematics on the CPU. 0: as many as the library finds, and for a run that is
+    /// resumed as many as it had, because sums are split by their number and their last bits depend on it.
     explicit Session(EventSink sink, int threads = 0);
     ~Session();
     Session(const Session&) = delete;

@@ -126,6 +126,7 @@ struct RunInfo {
     RunStatus status = RunStatus::Running;
     std::string message; ///< the error of a failed run
     std::string device;
+    std::int64_t threads = 0; ///< of the processor, for a run on it; 0: not known. Sums are split by their number
     std::int64_t step = 0;
     std::int64_t steps = 0;
     double loss = kNoLoss;           ///< the last training loss; NaN before the first

@@ -3,7 +3,6 @@
 // projection of what stands side by side is a sum of products, one an entry, so nothing is ever put side by side.
 #include "engine/depth/layer_wiring.h"
 #include "engine/ops/fused.h"
-#include "engine/runtime/fixed_bits.h"
 #include "projects/model/parameter_name.h"
 
 #include <ATen/TensorOperators.h>
@@ -48,7 +47,7 @@ public:
         std::vector<at::Tensor> means;
         for (const at::Tensor& weight : m_weights) {
             for (const at::Tensor& part : weight.split(m_width, 1)) {
-                means.push_back(sumOfAll(part.abs()) / static_cast<double>(part.numel()));
+                means.push_back(part.abs().sum() / static_cast<double>(part.numel()));
             }
         }
         const at::Tensor host = at::stack(means).to(at::kCPU, at::kFloat);

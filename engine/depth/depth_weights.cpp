@@ -4,7 +4,6 @@
 #include "engine/api/matrix_name.h"
 #include "engine/depth/token_weights.h"
 #include "engine/ops/part_selection.h"
-#include "engine/runtime/fixed_bits.h"
 #include "projects/model/parameter_name.h"
 
 #include <ATen/TensorOperators.h>
@@ -15,6 +14,8 @@
 #include <ATen/ops/log.h>
 #include <ATen/ops/pow.h>
 #include <ATen/ops/rsub.h>
+#include <ATen/ops/softmax.h>
+#include <ATen/ops/sum.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/where.h>
 
@@ -177,11 +178,11 @@ private:
         // S_q = (1 − Σ p^q)/(q − 1) of each row; q → 1 is Shannon's −Σ p ln p.
         if (q == 1) {
             const at::Tensor p = m_applied.clamp_min(std::numeric_limits<float>::min());
-            return sumOfAll(p * at::log(p)) * -weight;
+            return at::sum(p * at::log(p)) * -weight;
         }
         const auto rows =
             std::ranges::count_if(m_depth.readers, [](const DepthReader& r) { return !r.sources.empty(); });
-        return at::rsub(sumOfAll(at::pow(m_applied, q)), static_cast<double>(rows)) * (weight / (q - 1));
+        return at::rsub(at::sum(at::pow(m_applied, q)), static_cast<double>(rows)) * (weight / (q - 1));
     }
 
     void makeCoefficient(std::int64_t width, InitPlan& plan, Decay decay)
@@ -248,7 +249,7 @@ private:
         const at::Tensor cells =
             at::full(flat, kMinusInfinity, c.options()).index_copy(0, m_cells, c / m_mix.temperature);
         const std::int64_t dimension = m_mix.normalise == NormaliseOver::Sources ? 2 : 1;
-        return engine::softmax(cells.view(grid), dimension).view(flat).index_select(0, m_cells);
+        return at::softmax(cells.view(grid), dimension).view(flat).index_select(0, m_cells);
     }
 
     const DepthMix m_mix;

@@ -5,12 +5,13 @@
 #include "engine/depth/depth_stack.h"
 #include "engine/depth/layer_wiring.h"
 #include "engine/graph/value_residual.h"
-#include "engine/runtime/fixed_bits.h"
 #include "projects/model/parameter_name.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/sigmoid.h>
+#include <ATen/ops/softmax.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/tensor.h>
 
@@ -77,7 +78,7 @@ public:
     void begin(const at::Tensor&) override { m_alphas = m_alpha.unbind(0); }
     [[nodiscard]] at::Tensor join(std::size_t layer, const at::Tensor& x, const at::Tensor& branch) override
     {
-        return x + scaled(branch.to(x.scalar_type()), m_alphas[layer / m_each]);
+        return x + branch.to(x.scalar_type()) * m_alphas[layer / m_each];
     }
     [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
     {
@@ -107,8 +108,7 @@ public:
     /// α·branch + β·residual of a layer.
     [[nodiscard]] at::Tensor sum(std::size_t layer, const at::Tensor& residual, const at::Tensor& branch) const
     {
-        return scaled(residual, m_factors[2 * layer + 1]) +
-               scaled(branch.to(residual.scalar_type()), m_factors[2 * layer]);
+        return residual * m_factors[2 * layer + 1] + branch.to(residual.scalar_type()) * m_factors[2 * layer];
     }
     /// α and β of x_j = α·f_j + β·x_{j−1} as entries have them, and what is learned.
     [[nodiscard]] std::vector<Matrix> matrices(std::int64_t step) const
@@ -131,9 +131,9 @@ private:
         case LaurelBound::None:
             return m_factor;
         case LaurelBound::Sigmoid:
-            return engine::sigmoid(m_factor);
+            return at::sigmoid(m_factor);
         case LaurelBound::Softmax:
-            return engine::softmax(m_factor, 1);
+            return at::softmax(m_factor, 1);
         }
         return m_factor;
     }
@@ -182,14 +182,14 @@ public:
 
     [[nodiscard]] at::Tensor join(std::size_t layer, const at::Tensor& x, const at::Tensor& branch) override
     {
-        const at::Tensor gate = engine::sigmoid(linear(m_compute, x, m_weights[layer], m_biases[layer]));
+        const at::Tensor gate = at::sigmoid(linear(m_compute, x, m_weights[layer], m_biases[layer]));
         return x + (branch - x) * gate;
     }
     /// "mix" with each gate at an input of 0, as its bias alone opens it.
     [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
     {
         const at::NoGradGuard noGrad;
-        std::vector<float> open = hostNumbers(engine::sigmoid(at::stack(m_biases)).mean(1));
+        std::vector<float> open = hostNumbers(at::sigmoid(at::stack(m_biases)).mean(1));
         std::vector<float> closed(open.size());
         std::ranges::transform(open, closed.begin(), [](float t) { return 1 - t; });
         return {unfoldedFactors(open, closed, step),

@@ -4,7 +4,6 @@
 #include "engine/depth/stream_weights.h"
 
 #include "engine/ops/sinkhorn.h"
-#include "engine/runtime/fixed_bits.h"
 #include "engine/runtime/host_products.h"
 #include "projects/depth/stream_start.h"
 #include "projects/model/parameter_name.h"
@@ -18,6 +17,7 @@
 #include <ATen/ops/mm.h>
 #include <ATen/ops/ones_like.h>
 #include <ATen/ops/rsqrt.h>
+#include <ATen/ops/sigmoid.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/tanh.h>
 
@@ -148,7 +148,7 @@ private:
             return m_raw;
         }
         const at::Tensor carry = sinkhorn(m_raw.carry.permute({1, 2, 0}), m_wiring.sinkhornIterations);
-        return {engine::sigmoid(m_raw.read), carry.permute({2, 0, 1}), engine::sigmoid(m_raw.write) * 2};
+        return {at::sigmoid(m_raw.read), carry.permute({2, 0, 1}), at::sigmoid(m_raw.write) * 2};
     }
 
     const MultiStream m_wiring;
@@ -194,8 +194,8 @@ public:
             parts.push_back(normalised(stack.entry(stream), m_rows[layer]));
         }
         const at::Tensor active = at::tanh(at::stack(parts)); // [n, n + 2, N]
-        const at::Tensor alpha = scaled(active.narrow(1, 0, n + 1), m_scales[layer][0]);
-        const at::Tensor beta = scaled(active.select(1, n + 1), m_scales[layer][1]);
+        const at::Tensor alpha = active.narrow(1, 0, n + 1) * m_scales[layer][0];
+        const at::Tensor beta = active.select(1, n + 1) * m_scales[layer][1];
         StreamMixes mixes = SharedWeights::of(layer, stack);
         mixes.read.gateKind = mixes.write.gateKind = kernels::GateKind::token;
         mixes.read.tokenWeights = alpha.select(1, 0).unsqueeze(0).contiguous();
@@ -263,12 +263,11 @@ public:
         }
         const at::Tensor y = sum * at::rsqrt(squares / static_cast<double>(n * m_width) + kStreamNormEpsilon);
         const at::Tensor& scale = m_scales[layer];
-        const at::Tensor read = engine::sigmoid(scaled(y.narrow(0, 0, n), scale[0]) + m_reads[layer].unsqueeze(1));
+        const at::Tensor read = at::sigmoid(y.narrow(0, 0, n) * scale[0] + m_reads[layer].unsqueeze(1));
         const at::Tensor carry =
-            sinkhorn(scaled(y.narrow(0, n, n * n).view({n, n, -1}), scale[1]) + m_carries[layer].unsqueeze(2),
+            sinkhorn(y.narrow(0, n, n * n).view({n, n, -1}) * scale[1] + m_carries[layer].unsqueeze(2),
                      wiring().sinkhornIterations);
-        const at::Tensor write =
-            engine::sigmoid(scaled(y.narrow(0, n + n * n, n), scale[2]) + m_writes[layer].unsqueeze(1)) * 2;
+        const at::Tensor write = at::sigmoid(y.narrow(0, n + n * n, n) * scale[2] + m_writes[layer].unsqueeze(1)) * 2;
         StreamMixes mixes;
         mixes.read.weightKind = mixes.write.weightKind = kernels::WeightKind::none;
         mixes.read.gateKind = mixes.write.gateKind = kernels::GateKind::token;

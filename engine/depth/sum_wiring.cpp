@@ -2,7 +2,6 @@
 #include "engine/api/matrix_name.h"
 #include "engine/depth/layer_wiring.h"
 #include "engine/runs/mix_terms.h"
-#include "engine/runtime/fixed_bits.h"
 #include "projects/depth/depth_plan.h"
 #include "projects/model/parameter_name.h"
 
@@ -100,7 +99,7 @@ private:
         at::Tensor read = sum;
         for (const Beside& each : beside == m_beside.end() ? std::vector<Beside>() : beside->second) {
             if (const at::Tensor& entry = m_kept.at(each.source); entry.defined()) {
-                read = read + scaled(entry.to(m_type), m_weights.narrow(0, each.weight, 1) - 1);
+                read = read + entry.to(m_type) * (m_weights.narrow(0, each.weight, 1) - 1);
             }
         }
         return read;

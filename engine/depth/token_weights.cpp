@@ -4,17 +4,18 @@
 #include "engine/api/matrix_name.h"
 #include "engine/ops/fused.h"
 #include "engine/ops/part_selection.h"
-#include "engine/runtime/fixed_bits.h"
 #include "projects/model/parameter_name.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/gelu.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/rsqrt.h>
+#include <ATen/ops/softmax.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/tensor.h>
 #include <torch/csrc/autograd/custom_function.h>
@@ -49,7 +50,7 @@ public:
     {
         at::Tensor values = logits(index, reading);
         if (m_mix.normalise == NormaliseOver::Sources) {
-            values = engine::softmax(values / m_mix.temperature, 1);
+            values = at::softmax(values / m_mix.temperature, 1);
         }
         const auto present = static_cast<std::int64_t>(reading.places.size());
         MixWeights result;
@@ -154,7 +155,7 @@ private:
     {
         const auto& [hidden, mix, bias] = m_perceptrons[index];
         const at::Tensor x = rmsNorm(reading.newest, m_ones, kNormEpsilon);
-        const at::Tensor h = engine::gelu(linear(compute(), x.flatten(0, -2), hidden));
+        const at::Tensor h = at::gelu(linear(compute(), x.flatten(0, -2), hidden));
         const at::Tensor values = at::linear(h.to(compute().parameterType), mix, bias);
         return values.t().reshape({reader(index).outputs, -1, values.size(0)});
     }

@@ -7,7 +7,6 @@
 #include "engine/ops/feature_attention.h"
 #include "engine/ops/joined_linear.h"
 #include "engine/ops/part_selection.h"
-#include "engine/runtime/fixed_bits.h"
 #include "engine/runtime/host_path.h"
 #include "projects/nodes/attention_features.h"
 #include "projects/nodes/attention_options.h"
@@ -18,6 +17,7 @@
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
+#include <ATen/ops/softmax.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 
@@ -120,7 +120,7 @@ at::Tensor attendDropping(const at::Tensor& q, const at::Tensor& k, const at::Te
         const at::Tensor hidden = seen(q.size(2), k.size(2), 0, options.window, scores.options()).logical_not();
         scores = scores.masked_fill(hidden, -std::numeric_limits<double>::infinity());
     }
-    return at::matmul(at::dropout(engine::softmax(scores, -1), options.dropout, true), each(v)).to(q.scalar_type());
+    return at::matmul(at::dropout(at::softmax(scores, -1), options.dropout, true), each(v)).to(q.scalar_type());
 }
 
 /// softmax(q·kᵀ/√e)·v where a token sees no more than `window`, less than there are: a block of queries after the

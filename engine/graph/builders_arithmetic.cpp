@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/graph/activation_function.h"
 #include "engine/graph/node_builder.h"
-#include "engine/runtime/fixed_bits.h"
 #include "projects/nodes/expression.h"
 
 #include <ATen/TensorOperators.h>
@@ -14,6 +13,7 @@
 #include <ATen/ops/log.h>
 #include <ATen/ops/maximum.h>
 #include <ATen/ops/minimum.h>
+#include <ATen/ops/pow.h>
 #include <ATen/ops/sqrt.h>
 #include <ATen/ops/trunc.h>
 #include <c10/util/Exception.h>
@@ -101,7 +101,7 @@ public:
         case Op::Divide:
             return value(e.args[0]) / value(e.args[1]);
         case Op::Power:
-            return power(value(e.args[0]), value(e.args[1]));
+            return at::pow(value(e.args[0]), value(e.args[1]));
         case Op::Call:
             return call(e);
         }

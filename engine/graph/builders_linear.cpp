@@ -3,9 +3,9 @@
 #include "engine/graph/node_builder.h"
 #include "engine/init/weight_inputs.h"
 #include "engine/ops/fused.h"
-#include "engine/runtime/fixed_bits.h"
 
 #include <ATen/ops/constant_pad_nd.h>
+#include <ATen/ops/conv1d.h>
 #include <ATen/ops/conv2d.h>
 #include <ATen/ops/im2col.h>
 
@@ -49,7 +49,9 @@ OperatorResult buildConv1d(const NodeContext& node)
     return makeOperator([weight, bias = biasOf(node), groups, before, after = kernel - 1 - before,
                          type](const Inputs& in, const Pass&) {
         const at::Tensor padded = at::constant_pad_nd(in[0].to(type).transpose(1, 2), {before, after});
-        return convolution(padded, weight.to(type), bias.defined() ? bias.to(type) : bias, groups).transpose(1, 2);
+        return at::conv1d(padded, weight.to(type), bias.defined() ? bias.to(type) : bias, 1, at::IntArrayRef{0}, 1,
+                          groups)
+            .transpose(1, 2);
     });
 }
 

@@ -3,10 +3,10 @@
 #include "engine/graph/fusion.h"
 #include "engine/graph/node_builder.h"
 #include "engine/ops/fused.h"
-#include "engine/runtime/fixed_bits.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/dropout.h>
+#include <ATen/ops/layer_norm.h>
 
 namespace residua::engine {
 namespace {
@@ -47,7 +47,7 @@ OperatorResult buildLayerNorm(const NodeContext& node)
         node.plan.compute(),
         [weights, epsilon = paramDouble(node.params, "epsilon")](const at::Tensor& x, at::ScalarType type) {
             const at::Tensor bias = weights[1].defined() ? weights[1].to(x.scalar_type()) : at::Tensor();
-            return layerNorm(x, weights[0].to(x.scalar_type()), bias, epsilon).to(type);
+            return at::layer_norm(x, {x.size(-1)}, weights[0].to(x.scalar_type()), bias, epsilon).to(type);
         }));
 }
 
@@ -81,8 +81,7 @@ OperatorResult buildScale(const NodeContext& node)
     }
     const std::int64_t size = learned == "scalar" ? 1 : node.features();
     const at::Tensor factor = node.plan.addConstant(node.prefix() + "factor", {size}, value, Decay::No);
-    return makeOperator(
-        [factor](const Inputs& in, const Pass&) { return scaled(in[0], factor.to(in[0].scalar_type())); });
+    return makeOperator([factor](const Inputs& in, const Pass&) { return in[0] * factor.to(in[0].scalar_type()); });
 }
 
 constexpr NodeBuilderEntry kNormBuilders[] = {

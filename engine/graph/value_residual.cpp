@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/graph/value_residual.h"
 
-#include "engine/runtime/fixed_bits.h"
-
 #include <ATen/TensorOperators.h>
 
 namespace residua::engine {
@@ -14,7 +12,7 @@ at::Tensor ValueResidual::use(std::size_t layer, const at::Tensor& own)
         return own;
     }
     const at::Tensor factors = m_perLayer[layer - 1].to(own.scalar_type());
-    return scaled(m_first, factors[0]) + scaled(own, factors[1]);
+    return m_first * factors[0] + own * factors[1];
 }
 
 void ValueResidual::end()

@@ -2,11 +2,11 @@
 #include "engine/network/objectives.h"
 
 #include "engine/ops/token_loss.h"
-#include "engine/runtime/fixed_bits.h"
 #include "engine/runtime/host_path.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/sum.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -41,13 +41,13 @@ at::Tensor nextToken(at::Tensor output, const at::Tensor& target, const Pass&)
 at::Tensor halfSquaredError(at::Tensor output, const at::Tensor& target, const Pass&)
 {
     const at::Tensor error = errorOf(std::move(output), target);
-    return sumOfAll(error * error) * (0.5 / static_cast<double>(error.size(0)));
+    return at::sum(error * error) * (0.5 / static_cast<double>(error.size(0)));
 }
 
 at::Tensor meanSquaredError(at::Tensor output, const at::Tensor& target, const Pass&)
 {
     const at::Tensor error = errorOf(std::move(output), target);
-    return sumOfAll(error * error) / static_cast<double>(error.numel());
+    return at::sum(error * error) / static_cast<double>(error.numel());
 }
 
 constexpr ObjectiveEntry kTable[] = {

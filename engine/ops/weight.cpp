@@ -2,7 +2,6 @@
 #include "engine/ops/weight.h"
 
 #include "engine/ops/part_selection.h"
-#include "engine/runtime/fixed_bits.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/mm.h>

@@ -115,6 +115,7 @@ Result<RunFile> runFileFrom(const RecordJson& json, const fs::path& runDirectory
     info.created = fields.text("created");
     info.message = fields.text("message");
     info.device = fields.text("device");
+    info.threads = fields.count("threads");
     info.step = fields.count("step");
     info.steps = fields.count("steps");
     info.loss = fields.number("loss");
@@ -171,6 +172,7 @@ std::string runFileText(const RunFile& file)
                        {"status", textOf(info.status)},
                        {"message", info.message},
                        {"device", info.device},
+                       {"threads", info.threads},
                        {"step", info.step},
                        {"steps", info.steps},
                        {"loss", numberOrNull(info.loss)},

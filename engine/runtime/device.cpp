@@ -97,11 +97,12 @@ KernelLibrary findKernelLibrary()
 
 } // namespace
 
-void useThreads(int count)
+int useThreads(int count)
 {
     if (count > 0) {
         at::set_num_threads(count);
     }
+    return at::get_num_threads();
 }
 
 std::vector<DeviceInfo> listDevices()

@@ -20,9 +20,9 @@ namespace residua::engine {
 /// "cuda:0" that says what is missing. Engine thread.
 [[nodiscard]] std::vector<DeviceInfo> listDevices();
 
-/// Sets how many threads the CPU computes with; 0 leaves the number unchanged. To be called on the engine thread, for
-/// which the number counts, before anything is computed.
-void useThreads(int count);
+/// Sets how many threads the CPU computes with; 0 leaves the number unchanged. Returns how many it now computes with.
+/// To be called on the engine thread, for which the number counts.
+int useThreads(int count);
 
 /// The device that a key names, with its backend loaded. Errors say what is missing and how to get it.
 [[nodiscard]] Result<c10::Device> openDevice(const std::string& key);

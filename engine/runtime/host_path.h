@@ -23,7 +23,7 @@ private:
     static inline std::atomic<bool> s_active = false;
 };
 
-/// True if what is on `device` is computed by the host's own functions: our CPU kernels, fixed_bits.h, host_products.h.
+/// True if what is on `device` is computed by the host's own functions: our CPU kernels, host_products.h.
 [[nodiscard]] inline bool takesHostPath(c10::Device device)
 {
     return device.is_cpu() && !GpuPathsOnHost::active();

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/runtime/host_products.h"
 
-#include "engine/api/environment.h"
 #include "engine/runtime/host_path.h"
 
 #include <ATen/core/List.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/mm.h>
 
-#include <cstdlib>
 #include <optional>
-#include <string>
 #include <string_view>
 
 namespace residua::engine {
@@ -53,13 +50,6 @@ bool processorMultipliesBfloat16()
 }
 
 } // namespace
-
-bool productBitsAreFixed(ProductType type)
-{
-    const char* const mode = std::getenv(kProductMode);
-    return mode != nullptr && std::string(mode).ends_with(",STRICT") &&
-           (type == ProductType::Real || !processorMultipliesBfloat16());
-}
 
 bool multipliesAsFloat(const at::Tensor& x)
 {

@@ -10,15 +10,8 @@ namespace residua::engine {
 /// widths 256 to 1408, fp32). Results differ between the two by rounding only; on one machine the choice is fixed by
 /// the shapes. Neither is differentiable.
 ///
-/// Bits that no number of threads changes: MKL promises them in a mode of its own (prepareEnvironment), which it
-/// has for Intel's processors with AVX2 alone. oneDNN promises none; it multiplies bfloat16, so that is done in float
-/// where the processor has no instructions for it, which is no slower there. That leaves, as the only products whose
-/// bits may depend on the number of threads: all on other processors than Intel's, bfloat16 where the processor
-/// multiplies it itself, and convolutions over images.
-
-/// Whether the host's products promise the same bits for every number of threads.
-enum class ProductType { Real, Bfloat16 };
-[[nodiscard]] bool productBitsAreFixed(ProductType type);
+/// oneDNN multiplies bfloat16. Where the processor has no instructions for it that is done in float, which is no
+/// slower.
 
 /// a·b of host matrices in their own type.
 [[nodiscard]] at::Tensor product(const at::Tensor& a, const at::Tensor& b);

@@ -16,6 +16,8 @@
 #include "engine/session/memory_report.h"
 #include "engine/session/resume_point.h"
 
+#include <ATen/Parallel.h>
+
 #include <algorithm>
 #include <cmath>
 #include <sstream>
@@ -73,6 +75,12 @@ Error divergence(const StepRecord& record, const projects::TrainingPlan& plan, s
          << (plan.clipNorm > 0 ? "" : ", clip the gradient") << " or check the data; "
          << checkpointNote(checkpointStep);
     return {"step " + std::to_string(record.step), text.str()};
+}
+
+/// RunInfo::threads.
+std::int64_t threadsOf(Trainer& trainer)
+{
+    return trainer.device().is_cpu() ? at::get_num_threads() : 0;
 }
 
 } // namespace
@@ -174,6 +182,11 @@ void ActiveRun::goOnFrom(const OpenedRun& opened, std::optional<std::int64_t> ch
     for (const std::string& note : opened.notes) {
         m_sink(Notice{m_id, note});
     }
+    const std::int64_t threads = threadsOf(trainer());
+    if (threads != opened.info.threads && threads > 0 && opened.info.threads > 0) {
+        m_sink(Notice{m_id, "computes with " + std::to_string(threads) + " threads and did with " +
+                                std::to_string(opened.info.threads) + ": the last bits of sums may differ"});
+    }
     if (!checkpoint) {
         m_sink(Notice{m_id, "the run had no checkpoint yet and begins again"});
         guarded([this] { m_loop.observe(); });
@@ -206,7 +219,7 @@ ActiveRun::ActiveRun(RunId id, std::unique_ptr<Trainer> trainer, RunWriter write
       m_sink(sink),
       m_device(std::move(device)),
       m_loop(std::move(trainer)),
-      m_recorder(std::move(writer), m_device, m_loop.lastStep())
+      m_recorder(std::move(writer), m_device, threadsOf(m_loop.trainer()), m_loop.lastStep())
 {
 }
 

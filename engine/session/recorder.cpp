@@ -28,10 +28,11 @@ void FlushPace::flushed(double begin, double end)
     m_next = end + std::clamp((end - begin) / kShareOfTime, kShortestPause, kLongestPause);
 }
 
-Recorder::Recorder(RunWriter writer, const std::string& device, std::int64_t steps)
+Recorder::Recorder(RunWriter writer, const std::string& device, std::int64_t threads, std::int64_t steps)
     : m_writer(std::move(writer)), m_info(m_writer.info())
 {
     m_info.device = device;
+    m_info.threads = threads;
     m_info.steps = steps;
 }
 

@@ -26,8 +26,9 @@ private:
 /// Engine thread.
 class Recorder {
 public:
-    /// For a run on `device` that ends after `steps`, be it new or resumed.
-    Recorder(RunWriter writer, const std::string& device, std::int64_t steps);
+    /// For a run on `device`, with so many threads of the processor (RunInfo::threads), that ends after `steps`, be it
+    /// new or resumed.
+    Recorder(RunWriter writer, const std::string& device, std::int64_t threads, std::int64_t steps);
 
     /// The run goes on after `step`, and the writer has dropped the rows of later ones: run.json tells nothing of them
     /// either.

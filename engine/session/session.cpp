@@ -10,6 +10,7 @@
 #include "engine/queries/models/import.h"
 #include "engine/queries/models/load_weights.h"
 #include "engine/queries/models/tokenise.h"
+#include "engine/runs/run_files.h"
 #include "engine/runtime/device.h"
 #include "engine/runtime/failure.h"
 #include "engine/session/active_run.h"
@@ -51,11 +52,11 @@ constexpr bool kControlsRun = !kBeginsRun<Asked> && requires(Asked asked)
 
 class Session::Impl {
 public:
-    Impl(EventSink sink, int threads) : m_sink(std::move(sink))
+    Impl(EventSink sink, int threads) : m_sink(std::move(sink)), m_threads(threads)
     {
         prepareEnvironment(); // here, before the engine's thread: setenv beside another thread's getenv is a race
-        m_thread = std::thread([this, threads] {
-            useThreads(threads);
+        m_thread = std::thread([this] {
+            m_threadsOfNew = useThreads(m_threads);
             loop();
         });
     }
@@ -289,11 +290,14 @@ private:
 
     void carryOut(const StartRun& command)
     {
+        (void)useThreads(m_threadsOfNew);
         begin(command.run,
               [&](const PreparationWatches& watches) { return ActiveRun::start(command, m_sink, watches); });
     }
     void carryOut(const ResumeRun& command)
     {
+        const auto file = m_threads == 0 ? readRunFile(command.runDirectory) : Result<RunFile>(Error{});
+        (void)useThreads(file && file->info.threads > 0 ? static_cast<int>(file->info.threads) : m_threadsOfNew);
         begin(command.run,
               [&](const PreparationWatches& watches) { return ActiveRun::resume(command, m_sink, watches); });
     }
@@ -347,7 +351,9 @@ private:
     }
 
     EventSink m_sink;
-    std::mutex m_mutex; ///< guards m_commands and m_quit
+    int m_threads = 0;      ///< that were asked for; 0: none were
+    int m_threadsOfNew = 0; ///< with which a new run computes on the processor
+    std::mutex m_mutex;     ///< guards m_commands and m_quit
     std::condition_variable m_wake;
     std::deque<Command> m_commands;
     bool m_quit = false;

@@ -46,6 +46,29 @@ private Q_SLOTS:
         writeTexts();
     }
 
+    /// A run goes on with the threads that it had, and says so where others were asked for.
+    void theNumberOfThreadsIsKept()
+    {
+        const fs::path run = m_folder / "run-1";
+        QVERIFY(tests::trainTo(tests::quickLanguage(6), run, 2));
+        auto file = readRunFile(run);
+        QVERIFY(file.ok() && file->info.threads > 0);
+        const std::int64_t usual = file->info.threads;
+        file->info.threads = usual + 2;
+        QVERIFY(writeRunFile(run, *file).ok());
+        SessionProbe probe;
+        probe.post(ResumeRun{.run = kRun, .runDirectory = run});
+        QVERIFY(probe.waitFor<RunEnded>());
+        QCOMPARE(readRunFile(run)->info.threads, usual + 2);
+        StartRun fresh = tests::startIn(m_folder, RunId{2}, tests::quickLanguage(1));
+        probe.post(fresh);
+        QVERIFY(probe.waitUntil([](const Event& event) {
+            const auto* ended = std::get_if<RunEnded>(&event);
+            return ended != nullptr && ended->run == RunId{2};
+        }));
+        QCOMPARE(readRunFile(fresh.runDirectory)->info.threads, usual);
+    }
+
     /// The steps beyond the checkpoint are dropped, and so is what run.json says of them.
     void anEarlierStepsNumbersAreItsOwn_data()
     {
