@@ -5,6 +5,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/mm.h>
+#include <ATen/ops/sum.h>
 
 namespace residua::engine {
 
@@ -29,7 +30,7 @@ at::Tensor linear(const Compute& compute, const at::Tensor& x, const Weight& wei
 at::Tensor squaredNorm(const Weight& factors)
 {
     const at::Tensor v = factors.v.flatten(1);
-    return sumOfAll(at::mm(factors.u.t(), factors.u) * at::mm(v, v.t()));
+    return at::sum(at::mm(factors.u.t(), factors.u) * at::mm(v, v.t()));
 }
 
 } // namespace residua::engine
