@@ -68,8 +68,9 @@ void ViewCommands::connectPanels(const WindowActions& actions)
     connect(actions.previousPanel, &QAction::triggered, this, [this] { focusPanel(m_workspace, PanelStep::Previous); });
     connect(actions.floatPanel, &QAction::triggered, &m_workspace, &Workspace::toggleFloating);
     connect(actions.exportPlot, &QAction::triggered, this, [this] { m_workspace.plotInFront()->askExport(); });
-    connect(actions.resetLayout, &QAction::triggered, this,
-            [this] { m_workspace.arrange(WorkspaceView::Depth, m_workspace.size()); });
+    for (const auto& [action, layout] : actions.layouts) {
+        connect(action, &QAction::triggered, this, [this, layout = layout] { m_workspace.applyLayout(*layout); });
+    }
 }
 
 void ViewCommands::fit()

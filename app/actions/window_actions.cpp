@@ -119,8 +119,11 @@ void WindowActions::makeView(const Make& make)
                  Text::tr("Switch between light and dark"));
     theme->setCheckable(true);
     theme->setIconVisibleInMenu(false); // menus show the check mark in the icon's place
-    resetLayout =
-        make("resetLayout", "", Text::tr("&Reset the layout"), {}, Text::tr("Put every panel back in its place"));
+    for (const Layout& each : residua::app::layouts()) {
+        const QKeySequence key(Qt::ALT | static_cast<Qt::Key>(Qt::Key_0 + each.digit));
+        layouts.append(
+            {make(qPrintable(QStringLiteral("layout:") + each.name), "", each.text(), {key}, each.tip()), &each});
+    }
     commands = make("commands", "", Text::tr("&Commands…"), {QKeySequence(Qt::CTRL | Qt::Key_K)},
                     Text::tr("Find any command"));
     keys = make("keys", "", Text::tr("&Keyboard shortcuts…"), {}, Text::tr("See and change the keys of every command"));
@@ -187,9 +190,12 @@ void WindowActions::makeRunBar(const Make& make)
 
 QList<QAction*> WindowActions::ofProject() const
 {
-    return QList<QAction*>{takeAlong, save,  saveAs,   resetLayout, palette,    enqueue,    sweep,       depth,
-                           matrix,    block, schedule, saveBlock,   exportPlot, floatPanel, exportReport} +
-           ofCanvas();
+    QList<QAction*> actions{takeAlong, save,  saveAs,   palette,   enqueue,    sweep,      depth,
+                            matrix,    block, schedule, saveBlock, exportPlot, floatPanel, exportReport};
+    for (const auto& [action, layout] : layouts) {
+        actions.append(action);
+    }
+    return actions + ofCanvas();
 }
 
 WindowMenus fillMenus(QMenuBar& bar, const WindowActions& actions)
@@ -228,8 +234,11 @@ WindowMenus fillMenus(QMenuBar& bar, const WindowActions& actions)
     view->addSeparator();
     view->addActions({actions.showWeights, actions.showChanges, actions.showLogs, actions.rowShares});
     view->addSeparator();
+    for (const auto& [action, layout] : actions.layouts) {
+        view->addAction(action);
+    }
     menus.panels = view->addMenu(Text::tr("&Panels"));
-    view->addActions({actions.nextPanel, actions.previousPanel, actions.floatPanel, actions.resetLayout});
+    view->addActions({actions.nextPanel, actions.previousPanel, actions.floatPanel});
     view->addSeparator();
     view->addAction(actions.theme);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/runs/run_bar.h"
+#include "app/workspace/layouts.h"
 
 #include <QAction>
 #include <QKeySequence>
@@ -9,6 +10,7 @@
 #include <QString>
 
 #include <functional>
+#include <utility>
 
 class QMenu;
 class QMenuBar;
@@ -62,7 +64,7 @@ struct WindowActions {
     QAction* showLogs;
     QAction* rowShares;
     QAction* theme;
-    QAction* resetLayout;
+    QList<std::pair<QAction*, const Layout*>> layouts; ///< of the panels
     QAction* explain;
     QAction* methods;
     QAction* fiveMinutes;

@@ -42,7 +42,6 @@ constexpr NamedView kViews[] = {
     {"matrix", WorkspaceView::Matrix},
     {"block", WorkspaceView::Block},
     {"schedule", WorkspaceView::Schedule},
-    {"plots", WorkspaceView::Plots, PictureFront::Workspace, "side by side"},
     {"start", WorkspaceView::Depth, PictureFront::Start},
     {"comparison", WorkspaceView::Depth, PictureFront::Comparison, "of the project's two newest runs"},
     {"keys", WorkspaceView::Depth, PictureFront::Keys},
@@ -62,15 +61,22 @@ Status takeView(const QString& text, LaunchOptions& options)
     QStringList names;
     for (const NamedView& each : kViews) {
         if (text == QLatin1String(each.name)) {
-            options.view = each.view;
+            options.arrangement.view = each.view;
             options.front = each.front;
             return Done{};
         }
         names << QLatin1String(each.name);
     }
+    for (const Layout& layout : layouts()) {
+        if (text == QLatin1String(layout.name)) {
+            options.arrangement.layout = &layout;
+            return Done{};
+        }
+        names << QLatin1String(layout.name);
+    }
     for (const Panel& panel : panels()) {
         if (text == QLatin1String(panel.view)) {
-            options.panel = &panel;
+            options.arrangement.front = &panel;
             return Done{};
         }
         names << QLatin1String(panel.view);
@@ -196,6 +202,10 @@ std::string launchHelp()
     for (const NamedView& view : kViews) {
         views << helpOn(view);
     }
+    QStringList arranged;
+    for (const Layout& layout : layouts()) {
+        arranged << QLatin1String(layout.name);
+    }
     QStringList names;
     for (const Panel& panel : panels()) {
         names << QLatin1String(panel.view);
@@ -216,6 +226,8 @@ std::string launchHelp()
            views.mid(0, kViewsInLine).join(QStringLiteral(", ")).toStdString() + R"(,
                       )" +
            views.mid(kViewsInLine).join(QStringLiteral(", ")).toStdString() + R"(,
+                      a layout of the panels: )" +
+           arranged.join(QStringLiteral(", ")).toStdString() + R"(,
                       or a panel with the room:
                       )" +
            names.join(QStringLiteral(", ")).toStdString() + R"(

@@ -44,8 +44,7 @@ struct LaunchOptions {
     QSize size{1440, 900};
     std::optional<ThemeKind> theme;
     double scale = 1;
-    WorkspaceView view = WorkspaceView::Depth;
-    const Panel* panel = nullptr; ///< that is given the most space, if it is not null
+    Arrangement arrangement;
     PictureFront front = PictureFront::Workspace;
 };
 

@@ -41,7 +41,7 @@ void Screenshot::begin()
     m_window.trainingCommands().keepNoEngineQuiet();
     m_window.resize(m_options.size);
     m_window.show();
-    m_window.workspace().arrange(m_options.view, m_options.size, m_options.panel);
+    m_window.workspace().arrange(m_options.arrangement, m_options.size);
     m_window.resize(m_options.size);
     QTimer::singleShot(0, this, m_options.steps > 0 ? &Screenshot::train : &Screenshot::waitForFrames);
 }

@@ -7,6 +7,7 @@
 #include "app/runs/queue_strip.h"
 #include "app/runs/run_name_delegate.h"
 #include "engine/results/run_reader.h"
+#include "visualizers/plot/control_rows.h"
 #include "visualizers/runs/shown_runs.h"
 
 #include <QAction>
@@ -17,7 +18,6 @@
 #include <QMenu>
 #include <QScopedValueRollback>
 #include <QSortFilterProxyModel>
-#include <QToolBar>
 #include <QToolButton>
 #include <QTreeView>
 #include <QUrl>
@@ -50,7 +50,7 @@ RunsPanel::RunsPanel(RunsModel& model, visualizers::ShownRuns& shown, QWidget* p
       m_shown(shown),
       m_filter(new QSortFilterProxyModel(this)),
       m_queue(new QueueStrip(this)),
-      m_bar(new QToolBar(this)),
+      m_bar(new QWidget(this)),
       m_search(new QLineEdit(this)),
       m_tree(new QTreeView(this)),
       m_empty(new QLabel(this)),
@@ -101,14 +101,7 @@ RunsPanel::RunsPanel(RunsModel& model, visualizers::ShownRuns& shown, QWidget* p
     remove->setShortcutContext(Qt::WidgetShortcut);
     m_tree->addAction(remove);
 
-    m_bar->setIconSize({16, 16});
-    m_bar->addWidget(m_search);
-    m_bar->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
-    m_bar->addActions(commands());
-    auto* gap = new QWidget(m_bar); // else its buttons share what width is over
-    gap->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
-    m_bar->addWidget(gap);
-    static_cast<QToolButton*>(m_bar->widgetForAction(m_fork))->setPopupMode(QToolButton::InstantPopup);
+    makeBar();
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
@@ -141,6 +134,21 @@ RunsPanel::RunsPanel(RunsModel& model, visualizers::ShownRuns& shown, QWidget* p
     });
     connect(&model, &RunsModel::dataChanged, this, &RunsPanel::updateState);
     updateState();
+}
+
+/// The filter, and the commands of the selected runs as buttons.
+void RunsPanel::makeBar()
+{
+    auto* row = new visualizers::ControlRows(m_bar);
+    row->addWidget(m_search);
+    for (QAction* command : commands()) {
+        auto* button = new QToolButton(m_bar);
+        button->setDefaultAction(command);
+        button->setIconSize({16, 16});
+        button->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+        button->setPopupMode(command->menu() ? QToolButton::InstantPopup : QToolButton::DelayedPopup);
+        row->addWidget(button);
+    }
 }
 
 /// What is set of the filter's field and of the tree once and for all.

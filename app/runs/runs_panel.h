@@ -15,7 +15,6 @@ class QAction;
 class QLabel;
 class QLineEdit;
 class QSortFilterProxyModel;
-class QToolBar;
 class QTreeView;
 
 namespace residua::app {
@@ -65,6 +64,7 @@ private:
     void followChosen();
     /// The selected rows' runs.
     [[nodiscard]] std::vector<const engine::RunInfo*> selected() const;
+    void makeBar();
     void fitTree();
     void connectButtons();
     void openMenu(const QPoint& position);
@@ -79,7 +79,7 @@ private:
     bool m_following = false; ///< the current row is being set to the chosen run
     QSortFilterProxyModel* m_filter;
     QueueStrip* m_queue;
-    QToolBar* m_bar; ///< in a narrow dock it moves what has no room to a menu
+    QWidget* m_bar;
     QLineEdit* m_search;
     QTreeView* m_tree;
     QLabel* m_empty;

@@ -76,7 +76,7 @@ void WindowMemory::arrange()
     const QByteArray docks =
         m_memory == Memory::UserSettings ? QSettings().value(kDocksKey).toByteArray() : QByteArray();
     if (!m_workspace.rearrange(docks, DockExtents::fromSetting(QSettings().value(kExtentsKey)))) {
-        m_workspace.arrange(WorkspaceView::Depth, m_window.size());
+        m_workspace.arrange({}, m_window.size());
     }
 }
 

@@ -23,9 +23,9 @@ namespace residua::app {
 
 namespace {
 
-constexpr int kOutline = 160;
-constexpr int kInspector = 270; ///< a field beside its name
-constexpr int kBelow = 280;
+constexpr QSize kOutline(160, 90);
+constexpr QSize kInspector(270, 90); ///< a field beside its name
+constexpr QSize kBelow(280, 170);    ///< a plot below its controls
 constexpr const char* kContext = "Panels";
 
 QWidget* makeOutline(const PanelModels& models)

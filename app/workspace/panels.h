@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QSize>
 #include <QString>
 
 #include <span>
@@ -47,7 +48,7 @@ struct Panel {
     const char* dock; ///< its dock's name in the user's settings: it stays
     const char* title;
     PanelArea area;
-    int narrowest; ///< pixels; else the rows of controls would keep a narrow window wide
+    QSize least; ///< in pixels, at which everything in it can still be used
     QWidget* (*make)(const PanelModels& models);
 
     /// Translated.

@@ -18,6 +18,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace residua::app {
@@ -25,11 +26,8 @@ namespace residua::app {
 namespace {
 
 constexpr QSize kLeastCentre{200, 110}; ///< else the bars of the pages behind would ask for more
-constexpr int kLeastDockHeight = 90;
-constexpr int kOneColumn = 900;   ///< narrower, the left and the right panels are tabs of one place
-constexpr int kWideEnough = 1500; ///< for curves and tables beside each other
-constexpr int kRoomForTwo = 1010; ///< the same where the plots have the room
-constexpr double kPlotShare = DockExtents{}.below;
+constexpr int kOneColumn = 900;         ///< narrower, the left and the right panels are tabs of one place
+constexpr int kRoomForTwo = 840;        ///< width of panels beside each other below the canvases
 constexpr double kPlotShareOfPlots = 0.62;
 constexpr double kMostOfLeast = 1.25;     ///< of its share, that the panels below may take in a low window
 constexpr double kPlotShareOfHigh = 0.22; ///< a matrix is square, and what flows through a block flows upwards
@@ -45,6 +43,13 @@ QWidget* underBar(QWidget* bar, CanvasWidget* canvas)
     column->addWidget(canvas, 1);
     page->setFocusProxy(canvas);
     return page;
+}
+
+/// The width that a window leaves the panels below its canvases.
+int roomBelow(const Layout& layout, QSize window)
+{
+    const DockExtents sides = fitting({}, window);
+    return window.width() - (layout.left ? sides.left : 0) - (layout.right ? sides.right : 0);
 }
 
 Qt::DockWidgetArea areaOf(const Panel& panel)
@@ -87,7 +92,7 @@ Workspace::Workspace(const Look& look, QWidget* parent)
     }
     view<PaletteView>().acceptDropsOn(*m_canvas);
     view<PaletteView>().acceptDropsOn(*m_matrix);
-    arrange(WorkspaceView::Depth, size());
+    arrange({}, size());
     for (const visualizers::PlotView* plot : findChildren<visualizers::PlotView*>()) {
         connect(plot, &visualizers::PlotView::exportChosen, this, &Workspace::setExportChoice);
         connect(plot, &visualizers::PlotView::exportChosen, this, &Workspace::exportChosen);
@@ -117,7 +122,7 @@ void Workspace::addDock(const Panel& panel, QWidget* content)
 {
     auto* dock = new QDockWidget(panel.text(), this);
     dock->setObjectName(QLatin1String(panel.dock));
-    content->setMinimumSize(panel.narrowest, kLeastDockHeight);
+    content->setMinimumSize(panel.least);
     dock->setWidget(content);
     addDockWidget(areaOf(panel), dock);
     // Side by side, new docks would ask for a very wide window, and get it before they are arranged.
@@ -151,14 +156,49 @@ QDockWidget* Workspace::dockOf(const Panel& panel) const
     return m_docks[static_cast<std::size_t>(&panel - panels().data())];
 }
 
-void Workspace::arrange(WorkspaceView view, QSize size, const Panel* front)
+void Workspace::arrange(const Arrangement& wanted, QSize size)
+{
+    bringForward(wanted.view);
+    placeDocks(*wanted.layout, size);
+    if (wanted.front) {
+        dockOf(*wanted.front)->show();
+        dockOf(*wanted.front)->raise();
+    }
+    sizeDocks(wanted, size);
+}
+
+void Workspace::applyLayout(const Layout& layout)
+{
+    placeDocks(layout, size());
+    sizeDocks({.layout = &layout}, size());
+}
+
+void Workspace::placeDocks(const Layout& layout, QSize size)
 {
     // Out first: on its way to its place a dock would else stand beside others, and ask for more width than there is.
     for (QDockWidget* dock : m_docks) {
         dock->setFloating(false);
         removeDockWidget(dock);
     }
-    bringForward(view);
+    placeSides(size);
+    placeBelow(layout, size);
+    for (const Panel& panel : panels()) {
+        dockOf(panel)->setVisible(panel.area == PanelArea::Left    ? layout.left
+                                  : panel.area == PanelArea::Right ? layout.right
+                                                                   : true);
+    }
+    for (const PanelArea area : {PanelArea::Left, PanelArea::Right, PanelArea::Tables, PanelArea::Curves}) {
+        docksOf(area).front()->raise();
+    }
+    for (const Panel& panel : panels()) {
+        if (layout.beside && std::string_view(panel.view) == layout.beside) {
+            dockOf(panel)->raise();
+        }
+    }
+}
+
+void Workspace::placeSides(QSize size)
+{
     const bool oneColumn = size.width() < kOneColumn;
     for (const Panel& panel : panels()) {
         if (!panel.isBelow()) {
@@ -166,24 +206,13 @@ void Workspace::arrange(WorkspaceView view, QSize size, const Panel* front)
             dockOf(panel) == first ? addDockWidget(areaOf(panel), first) : tabifyDockWidget(first, dockOf(panel));
         }
     }
-    const bool sideBySide = size.width() >= (view == WorkspaceView::Plots ? kRoomForTwo : kWideEnough);
-    placeBelow(sideBySide);
-    for (QDockWidget* dock : m_docks) {
-        dock->show();
-    }
-    for (const PanelArea area : {PanelArea::Left, PanelArea::Right, PanelArea::Tables, PanelArea::Curves}) {
-        docksOf(area).front()->raise();
-    }
-    if (front) {
-        dockOf(*front)->raise();
-    }
-    sizeDocks(view, size, front);
 }
 
-void Workspace::placeBelow(bool sideBySide)
+void Workspace::placeBelow(const Layout& layout, QSize size)
 {
     const std::vector<QDockWidget*> curves = docksOf(PanelArea::Curves);
     const std::vector<QDockWidget*> tables = docksOf(PanelArea::Tables);
+    const bool sideBySide = layout.beside && roomBelow(layout, size) >= kRoomForTwo;
     addDockWidget(Qt::BottomDockWidgetArea, curves.front());
     if (sideBySide) {
         splitDockWidget(curves.front(), tables.front(), Qt::Horizontal);
@@ -195,20 +224,23 @@ void Workspace::placeBelow(bool sideBySide)
             tabifyDockWidget(tabs[i - 1], tabs[i]);
         }
     }
-    if (sideBySide) {
-        resizeDocks({curves.front(), tables.front()}, {3, 2}, Qt::Horizontal);
-    }
 }
 
-void Workspace::sizeDocks(WorkspaceView view, QSize size, const Panel* front)
+void Workspace::sizeDocks(const Arrangement& wanted, QSize size)
 {
-    const bool plots = view == WorkspaceView::Plots || (front && front->isBelow());
-    const bool high = view == WorkspaceView::Block || view == WorkspaceView::Matrix;
-    const double share = plots ? kPlotShareOfPlots : high ? kPlotShareOfHigh : kPlotShare;
+    const bool plots = wanted.front && wanted.front->isBelow();
+    const bool high = wanted.view == WorkspaceView::Block || wanted.view == WorkspaceView::Matrix;
+    const double share = plots ? kPlotShareOfPlots : high ? kPlotShareOfHigh : wanted.layout->below;
     const double least = std::min((high ? 120.0 : 220.0) / std::max(size.height(), 1), share * kMostOfLeast);
     DockExtents extents;
     extents.below = std::max(least, share);
     m_keeper.want(extents);
+    if (wanted.layout->beside) {
+        const double room = roomBelow(*wanted.layout, size);
+        const auto tables = static_cast<int>(wanted.layout->besideShare * room);
+        resizeDocks({docksOf(PanelArea::Curves).front(), docksOf(PanelArea::Tables).front()},
+                    {static_cast<int>(room) - tables, tables}, Qt::Horizontal);
+    }
 }
 
 bool Workspace::rearrange(const QByteArray& state, const std::optional<DockExtents>& extents)

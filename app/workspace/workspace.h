@@ -6,6 +6,7 @@
 #include "app/records/run_costs.h"
 #include "app/records/runs_model.h"
 #include "app/workspace/dock_extents.h"
+#include "app/workspace/layouts.h"
 #include "app/workspace/panels.h"
 #include "visualizers/heatmap/shown_matrices.h"
 #include "visualizers/runs/shown_runs.h"
@@ -35,13 +36,19 @@ class CanvasWidget;
 class Look;
 class SchedulePage;
 
-/// What is given the most space.
+/// The canvas, or the schedule, that is in front.
 enum class WorkspaceView {
     Depth,    ///< the depth canvas
     Matrix,   ///< the matrix, and more height
     Block,    ///< the inside of a block, and more height
     Schedule, ///< the stages of training
-    Plots,    ///< the plots, side by side
+};
+
+/// Where the docks are put.
+struct Arrangement {
+    const Layout* layout = &layouts().front();
+    WorkspaceView view = WorkspaceView::Depth;
+    const Panel* front = nullptr; ///< a panel that is given the most space, if it is not null
 };
 
 /// The views of an open project: canvases, and the panels of panels.h as docks around them. It makes them, and places
@@ -80,9 +87,10 @@ public:
     }
     [[nodiscard]] const std::vector<QDockWidget*>& docks() const { return m_docks; }
 
-    /// Puts every dock where it belongs in a window of this size; `front`, if it is not null, is given the most
-    /// space.
-    void arrange(WorkspaceView view, QSize size, const Panel* front = nullptr);
+    /// Puts every dock where it belongs in a window of this size.
+    void arrange(const Arrangement& wanted, QSize size);
+    /// Puts every dock where the layout has it. The canvas in front stays there.
+    void applyLayout(const Layout& layout);
     /// Puts the docks where `state`, of saveState(), has them. False, and nothing is done, where it is none.
     [[nodiscard]] bool rearrange(const QByteArray& state, const std::optional<DockExtents>& extents);
     /// What the docks take of a window that is large enough.
@@ -113,8 +121,10 @@ private:
     /// The docks of an area, as tabs in the order of the table.
     [[nodiscard]] std::vector<QDockWidget*> docksOf(PanelArea area) const;
     [[nodiscard]] QDockWidget* dockOf(const Panel& panel) const;
-    void placeBelow(bool sideBySide);
-    void sizeDocks(WorkspaceView view, QSize size, const Panel* front);
+    void placeDocks(const Layout& layout, QSize size);
+    void placeSides(QSize size);
+    void placeBelow(const Layout& layout, QSize size);
+    void sizeDocks(const Arrangement& wanted, QSize size);
     void makeCentre();
     void bringForward(WorkspaceView view);
     void applyTheme();

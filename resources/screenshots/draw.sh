@@ -14,4 +14,4 @@ draw depth-light --example ancre-language --steps 60 --theme light --view depth
 draw matrix-dark --example ancre-language --steps 60 --theme dark --view matrix
 draw block-light --example ancre-language --theme light --view block
 draw schedule-dark --example staged-language --theme dark --view schedule
-draw plots-light --example ancre-language --steps 60 --theme light --view plots
+draw plots-light --example ancre-language --steps 60 --theme light --view train

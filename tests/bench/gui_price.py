@@ -61,7 +61,7 @@ def train_headless(arguments, project):
 
 
 def train_in_window(arguments, project, folder):
-    command = [arguments.bin / "residua", project, "--steps", str(arguments.steps), "--view", "plots", "--size",
+    command = [arguments.bin / "residua", project, "--steps", str(arguments.steps), "--view", "train", "--size",
                "1440x900", "--screenshot", folder / "window.png"]
     environment = dict(os.environ)
     if not environment.get("DISPLAY"):

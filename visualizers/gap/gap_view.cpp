@@ -6,10 +6,11 @@
 #include "visualizers/gap/gap_bars.h"
 #include "visualizers/gap/gap_model.h"
 #include "visualizers/gap/start_losses.h"
+#include "visualizers/plot/control_rows.h"
 #include "visualizers/plot/plot_controls.h"
 #include "visualizers/plot/plot_style.h"
+#include "visualizers/plot/turning_split.h"
 
-#include <QHBoxLayout>
 #include <QHeaderView>
 #include <QItemSelectionModel>
 #include <QLabel>
@@ -38,10 +39,9 @@ constexpr int kSeeds = 3;
 constexpr int kMostSeeds = 20;
 constexpr int kRowHeight = 22;
 constexpr int kProgressWidth = 110;
-constexpr int kLeastPlot = 80;
 constexpr int kLeastTable = 120;
 constexpr int kAnyWidth = 1000; ///< of each part of a splitter that shares what there is
-constexpr int kLow = 360;       ///< pixels: below that the losses stand beside the bars
+constexpr int kLow = 270;       ///< pixels: below that the losses stand beside the bars
 
 /// Within seconds for what fits into a window; the rest is chosen where it is wanted.
 bool isQuick(LowRankMethod method)
@@ -56,8 +56,6 @@ public:
     Impl(const ShownRuns& runs, GapView* view);
 
     void show();
-    /// Below each other where that leaves either room, else beside each other.
-    void arrange(int height);
     void showMarks();
     void showState();
     [[nodiscard]] std::vector<LowRankMethod> methods() const;
@@ -79,7 +77,7 @@ public:
     QTableView* table;
     GapModel model;
     StartLosses* losses;
-    QSplitter* split; ///< of bars, table and losses
+    TurningSplit* split; ///< of bars, table and losses
     QLabel* state;
     QLabel* empty;
     std::vector<QAction*> actions; ///< of kMethods
@@ -90,7 +88,6 @@ public:
 
 private:
     void fillChoices();
-    [[nodiscard]] static QHBoxLayout* rowOf(std::initializer_list<QWidget*> controls);
     void layOut();
     void connectControls();
     void choose(std::size_t weight);
@@ -112,7 +109,7 @@ GapView::Impl::Impl(const ShownRuns& runs, GapView* view)
       train(new QPushButton(view)),
       table(new QTableView(view)),
       losses(new StartLosses(runs, view)),
-      split(new QSplitter(Qt::Vertical, view)),
+      split(new TurningSplit(kLow, view)),
       state(new QLabel(view)),
       empty(inviteOver(*bars, tr("Compute: how far each weight in two factors is from the full one, by how the factors "
                                  "start."))),
@@ -156,7 +153,6 @@ void GapView::Impl::fillChoices()
     sorting->setAccessibleName(tr("Order of the weights"));
     seeds->setRange(1, kMostSeeds);
     seeds->setValue(kSeeds);
-    seeds->setSuffix(tr(" seeds"));
     seeds->setObjectName(QStringLiteral("gapSeeds"));
     seeds->setAccessibleName(tr("Seeds of each start"));
     train->setObjectName(QStringLiteral("gapTrain"));
@@ -164,19 +160,6 @@ void GapView::Impl::fillChoices()
     compute->setObjectName(QStringLiteral("gapCompute"));
     progress->setTextVisible(true);
     progress->setFixedWidth(kProgressWidth);
-}
-
-/// Flush left, the rest empty.
-QHBoxLayout* GapView::Impl::rowOf(std::initializer_list<QWidget*> controls)
-{
-    auto* row = new QHBoxLayout;
-    row->setContentsMargins(8, 4, 8, 0);
-    row->setSpacing(8);
-    for (QWidget* control : controls) {
-        row->addWidget(control);
-    }
-    row->addStretch(1);
-    return row;
 }
 
 void GapView::Impl::layOut()
@@ -191,7 +174,7 @@ void GapView::Impl::layOut()
     table->verticalHeader()->hide();
     table->verticalHeader()->setDefaultSectionSize(kRowHeight);
     table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-    bars->setMinimumHeight(kLeastPlot);
+    bars->setMinimumHeight(kLeastPlotHeight);
     table->setMinimumWidth(kLeastTable);
     losses->hide();
     state->setObjectName(QStringLiteral("gapState"));
@@ -207,29 +190,18 @@ void GapView::Impl::layOut()
     split->setObjectName(QStringLiteral("gapSplit"));
     split->addWidget(upper);
     split->addWidget(losses);
-    split->setStretchFactor(0, 1);
-    split->setStretchFactor(1, 1);
-    split->setSizes({kAnyWidth, kAnyWidth});
-    split->setChildrenCollapsible(false);
+    split->setShares({2 * kAnyWidth, kAnyWidth}, {kAnyWidth, kAnyWidth});
     auto* column = new QVBoxLayout(m_view);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(2);
-    QHBoxLayout* shown = rowOf({measure, sorting});
-    shown->addWidget(seeds);
-    shown->addWidget(train);
-    column->addLayout(rowOf({subject, rank, choice, compute, progress}));
-    column->addLayout(shown);
+    auto* controls = new ControlRows;
+    for (QWidget* control :
+         std::initializer_list<QWidget*>{subject, rank, choice, compute, progress, measure, sorting, seeds, train}) {
+        controls->addWidget(control);
+    }
+    column->addLayout(controls);
     column->addWidget(split, 1);
     column->addWidget(state);
-}
-
-void GapView::Impl::arrange(int height)
-{
-    const Qt::Orientation orientation = height < kLow ? Qt::Horizontal : Qt::Vertical;
-    if (split->orientation() != orientation) {
-        split->setOrientation(orientation);
-        split->setSizes(orientation == Qt::Vertical ? QList{kAnyWidth, kAnyWidth} : QList{2 * kAnyWidth, kAnyWidth});
-    }
 }
 
 void GapView::Impl::connectControls()
@@ -274,6 +246,7 @@ std::vector<LowRankMethod> GapView::Impl::methods() const
 void GapView::Impl::nameTraining()
 {
     const int count = static_cast<int>(methods().size()) * seeds->value();
+    seeds->setSuffix(tr(" seeds", nullptr, seeds->value()));
     train->setText(tr("Queue %n runs", nullptr, count));
     train->setEnabled(count > 0);
     compute->setEnabled(work == Work::Computes || !methods().empty());
@@ -376,12 +349,6 @@ void GapView::mark(std::function<bool(const WeightPlace&)> which)
 {
     m_impl->marked = std::move(which);
     m_impl->showMarks();
-}
-
-void GapView::resizeEvent(QResizeEvent* event)
-{
-    PlotView::resizeEvent(event);
-    m_impl->arrange(event->size().height());
 }
 
 void GapView::setTheme(resources::Theme theme)

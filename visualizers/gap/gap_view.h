@@ -62,7 +62,6 @@ signals:
 
 protected:
     [[nodiscard]] QCustomPlot& plot() const override;
-    void resizeEvent(QResizeEvent* event) override;
 
 private:
     class Impl;

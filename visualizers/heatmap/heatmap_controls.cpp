@@ -4,6 +4,7 @@
 #include "engine/api/matrix_name.h"
 #include "projects/base/text.h"
 #include "visualizers/heatmap/shown_matrices.h"
+#include "visualizers/plot/control_rows.h"
 #include "visualizers/plot/plot_controls.h"
 
 #include <QComboBox>
@@ -101,13 +102,10 @@ void HeatmapControls::name()
 
 void HeatmapControls::layOut()
 {
-    auto* choices = new QHBoxLayout;
-    choices->setContentsMargins(8, 4, 8, 0);
-    choices->setSpacing(8);
+    auto* choices = new ControlRows;
     for (QWidget* each : std::initializer_list<QWidget*>{kind, port, feature, value, distance}) {
         choices->addWidget(each);
     }
-    choices->addStretch(1);
     auto* controls = new QHBoxLayout;
     controls->setContentsMargins(8, 0, 8, 0);
     controls->setSpacing(8);
@@ -115,7 +113,9 @@ void HeatmapControls::layOut()
     controls->addWidget(scrubber, 1);
     controls->addWidget(stepLabel);
     controls->addWidget(pin);
-    controls->addWidget(readout);
+    controls->addWidget(readout, 1);
+    readout->setSizePolicy(QSizePolicy::Ignored,
+                           QSizePolicy::Preferred); // else the slider would move under the pointer
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(2);

@@ -41,14 +41,14 @@ void HeatmapView::layOut()
     setAccessibleName(tr("Coefficients"));
     m_grid->setAccessibleName(tr("Coefficient heatmap"));
     m_grid->setFocusPolicy(Qt::StrongFocus);
-    m_grid->setMinimumHeight(80);
+    m_grid->setMinimumHeight(kLeastPlotHeight);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(2);
     column->addWidget(m_controls);
     column->addWidget(m_grid, 1);
     column->addWidget(m_distances, 1);
-    m_distances->setMinimumHeight(80);
+    m_distances->setMinimumHeight(kLeastPlotHeight);
     m_distances->hide();
 }
 

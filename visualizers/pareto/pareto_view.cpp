@@ -4,6 +4,7 @@
 #include "projects/studies/pareto_front.h"
 #include "resources/axis.h"
 #include "visualizers/pareto/front_names.h"
+#include "visualizers/plot/control_rows.h"
 #include "visualizers/plot/plot.h"
 #include "visualizers/plot/plot_controls.h"
 #include "visualizers/plot/plot_legend.h"
@@ -12,7 +13,6 @@
 #include "visualizers/runs/shown_runs.h"
 
 #include <QComboBox>
-#include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QVBoxLayout>
@@ -154,7 +154,7 @@ void ParetoView::Impl::layOut()
     plot->setFocusPolicy(Qt::StrongFocus);
     plot->setAttribute(Qt::WA_NoMousePropagation, false); // the menu is the view's
     plot->setMouseTracking(true);
-    plot->setMinimumHeight(80);
+    plot->setMinimumHeight(kLeastPlotHeight);
     cost->addItems({tr("by parameters"), tr("by FLOP"), tr("by time (s)")});
     cost->setCurrentIndex(1);
     cost->setAccessibleName(tr("Cost"));
@@ -165,13 +165,10 @@ void ParetoView::Impl::layOut()
     measure->addItems({tr("validation loss"), tr("training loss")});
     measure->setAccessibleName(tr("Loss"));
     measure->setObjectName(QStringLiteral("measure"));
-    auto* controls = new QHBoxLayout;
-    controls->setContentsMargins(8, 4, 8, 0);
-    controls->setSpacing(10);
+    auto* controls = new ControlRows;
     for (QComboBox* box : {measure, cost, scale}) {
         controls->addWidget(box);
     }
-    controls->addStretch(1);
     auto* column = new QVBoxLayout(m_view);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(2);

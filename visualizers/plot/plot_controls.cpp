@@ -2,6 +2,7 @@
 #include "visualizers/plot/plot_controls.h"
 
 #include <QAbstractItemView>
+#include <QHBoxLayout>
 #include <QLabel>
 #include <QSlider>
 #include <QVBoxLayout>
@@ -56,6 +57,16 @@ QLabel* inviteOver(QWidget& plot, const QString& text)
     over->setContentsMargins(32, 16, 32, 16);
     over->addWidget(label);
     return label;
+}
+
+QWidget* captioned(const QString& caption, QWidget& control)
+{
+    auto* both = new QWidget(control.parentWidget());
+    auto* row = new QHBoxLayout(both);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->addWidget(new QLabel(caption, both));
+    row->addWidget(&control);
+    return both;
 }
 
 void giveWay(QSlider& slider)

@@ -16,6 +16,7 @@ namespace {
 
 constexpr int kMostRows = 6;        ///< of the table that are seen at once
 constexpr double kTableShare = 0.4; ///< of the height: the most that the table takes from the plot
+constexpr int kLeastForBoth = 560;  ///< width of a plot with the table beside it
 constexpr int kFrame = 22;          ///< the table's own, with a scroll bar
 
 void takeValidations(RunCurves& curves, const RunNumbers& numbers)
@@ -70,23 +71,26 @@ LossView::Impl::Impl(const ShownRuns& runs, LossView* view)
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(curves);
     QObject::connect(curves, &RunPlot::refreshed, view, [this] { showTransitions(); });
+    QObject::connect(curves, &RunPlot::turned, view, [this] { fitTable(); });
 }
 
 void LossView::Impl::showTransitions()
 {
     transitions.setTransitions(curves->transitions(), curves->stagedName());
     fitTable();
-    table->setVisible(transitions.rowCount() > 0);
 }
 
-/// Makes the table as high as its rows: one at least, and at most as many as leave the plot most of the room.
+/// Makes the table as high as its rows: one at least, and at most as many as leave the plot most of the room. Beside a
+/// low plot it has the plot's height, and is hidden where the plot would become narrow.
 void LossView::Impl::fitTable()
 {
     const int row = table->verticalHeader()->defaultSectionSize();
     const int frame = table->horizontalHeader()->sizeHint().height() + kFrame;
     const int wanted = frame + std::clamp(transitions.rowCount(), 1, kMostRows) * row;
     const int share = static_cast<int>(kTableShare * curves->height());
-    table->setMaximumHeight(std::clamp(share, frame + row, wanted));
+    const bool beside = curves->isLow();
+    table->setMaximumHeight(beside ? QWIDGETSIZE_MAX : std::clamp(share, frame + row, wanted));
+    table->setVisible(transitions.rowCount() > 0 && (!beside || curves->width() >= kLeastForBoth));
 }
 
 LossView::LossView(const ShownRuns& runs, QWidget* parent)

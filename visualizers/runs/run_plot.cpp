@@ -4,11 +4,11 @@
 #include "projects/base/text.h"
 #include "visualizers/plot/plot_controls.h"
 #include "visualizers/plot/plot_style.h"
+#include "visualizers/plot/turning_split.h"
 #include "visualizers/runs/run_csv.h"
 #include "visualizers/runs/run_plot_controls.h"
 
 #include <QLabel>
-#include <QSplitter>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -17,6 +17,7 @@
 namespace residua::visualizers {
 namespace {
 
+constexpr int kLow = 270;         ///< pixels: below that a plot would be the smaller part beside a table of few rows
 constexpr double kRawAlpha = 0.6; ///< at which every curve's colour stands out from both themes' ground
 constexpr double kRawWidth = 1.3;
 constexpr double kFullWidth = 1.8;
@@ -42,7 +43,7 @@ RunPlot::RunPlot(const ShownRuns& runs, RunCurves::Fields fields, Taker taker, S
       m_shown(std::move(shown)),
       m_plot(new CurvePlot(this)),
       m_controls(new RunPlotControls(this)),
-      m_split(new QSplitter(Qt::Vertical, this)),
+      m_split(new TurningSplit(kLow, this)),
       m_empty(inviteOver(*m_plot, invitation)),
       m_seedPlot(*m_plot),
       m_boundLines(*m_plot)
@@ -81,10 +82,9 @@ void RunPlot::follow()
 
 void RunPlot::layOut()
 {
-    m_plot->setMinimumHeight(80);
+    m_plot->setMinimumHeight(kLeastPlotHeight);
     m_split->addWidget(m_plot);
-    m_split->setStretchFactor(0, 3);
-    m_split->setChildrenCollapsible(false);
+    connect(m_split, &TurningSplit::turned, this, &RunPlot::turned);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(2);
@@ -135,7 +135,12 @@ void RunPlot::putFirst(QWidget* control)
 void RunPlot::putBelow(QWidget* widget)
 {
     m_split->addWidget(widget);
-    m_split->setStretchFactor(m_split->count() - 1, 2);
+    m_split->setShares({3000, 2000}, {3000, 2000});
+}
+
+bool RunPlot::isLow() const
+{
+    return m_split->isBeside();
 }
 
 void RunPlot::setShown(Shown shown)

@@ -21,11 +21,11 @@
 #include <vector>
 
 class QLabel;
-class QSplitter;
 
 namespace residua::visualizers {
 
 class RunPlotControls;
+class TurningSplit;
 
 /// A recorded number of the overlaid runs as curves, with the choices above them: by step, units, FLOP or time; the
 /// scales; a moving average with the recorded points faint behind it; runs that differ in their seeds alone as their
@@ -61,7 +61,10 @@ public:
 
     void setShown(Shown shown);
     void putFirst(QWidget* control);
+    /// Puts a widget below the plot, and beside it while there is no height for both.
     void putBelow(QWidget* widget);
+    /// True while there is no height for a widget below the plot.
+    [[nodiscard]] bool isLow() const;
 
     /// What the bands' borders did to the number shown; nothing to the columns of a row.
     [[nodiscard]] std::vector<engine::StageTransition> transitions() const;
@@ -74,6 +77,8 @@ public:
 signals:
     /// Other numbers are shown now, or other stages.
     void refreshed();
+    /// isLow() has changed.
+    void turned();
 
 private:
     struct Line {
@@ -130,7 +135,7 @@ private:
     Shown m_shown;
     CurvePlot* m_plot;
     RunPlotControls* m_controls;
-    QSplitter* m_split;
+    TurningSplit* m_split;
     QLabel* m_empty;
     QTimer m_later;                      ///< goes on with the averages once what waits is done
     std::map<std::string, Drawn> m_runs; ///< by key; they stay where they are: the plot points into them

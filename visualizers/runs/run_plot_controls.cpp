@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/runs/run_plot_controls.h"
 
+#include "visualizers/plot/control_rows.h"
 #include "visualizers/plot/plot_controls.h"
 
 #include <QCheckBox>
 #include <QComboBox>
-#include <QHBoxLayout>
-#include <QLabel>
 #include <QSignalBlocker>
 #include <QSlider>
 
@@ -22,7 +21,7 @@ constexpr int kSmoothingSteps = 20;
 
 RunPlotControls::RunPlotControls(QWidget* parent)
     : QWidget(parent),
-      m_row(new QHBoxLayout(this)),
+      m_row(new ControlRows(this)),
       m_axis(new PlotChoice(this)),
       m_scale(new PlotChoice(this)),
       m_smoothing(new QSlider(Qt::Horizontal, this)),
@@ -66,16 +65,12 @@ void RunPlotControls::layOut()
     m_stages->setAccessibleName(tr("Stages"));
     m_stages->hide();
 
-    m_row->setContentsMargins(8, 4, 8, 0);
-    m_row->setSpacing(10);
     m_row->addWidget(m_axis);
     m_row->addWidget(m_scale);
-    m_row->addWidget(new QLabel(tr("Smoothing"), this));
-    m_row->addWidget(m_smoothing);
+    m_row->addWidget(captioned(tr("Smoothing"), *m_smoothing));
     m_row->addWidget(m_bounds);
     m_row->addWidget(m_seeds);
     m_row->addWidget(m_stages);
-    m_row->addStretch(1);
 }
 
 XAxis RunPlotControls::axis() const
@@ -161,7 +156,7 @@ void RunPlotControls::offerStages(const QStringList& runs, int shown)
 
 void RunPlotControls::putFirst(QWidget* control, QWidget* after)
 {
-    m_row->insertWidget(0, control);
+    m_row->putFirst(control);
     QWidget* before = control;
     for (QWidget* next :
          std::initializer_list<QWidget*>{m_axis, m_scale, m_smoothing, m_bounds, m_seeds, m_stages, after}) {

@@ -9,10 +9,11 @@
 
 class QCheckBox;
 class QComboBox;
-class QHBoxLayout;
 class QSlider;
 
 namespace residua::visualizers {
+
+class ControlRows;
 
 /// The choices above the curves of runs: the horizontal axis, the scales, the smoothing, and what is drawn beside the
 /// curves where there is such a thing. GUI thread.
@@ -56,7 +57,7 @@ private:
     void layOut();
     void chooseScale(int index);
 
-    QHBoxLayout* m_row;
+    ControlRows* m_row;
     QComboBox* m_axis;
     QComboBox* m_scale;
     QSlider* m_smoothing;

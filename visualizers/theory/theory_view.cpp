@@ -4,10 +4,10 @@
 #include "visualizers/plot/curve_plot.h"
 #include "visualizers/plot/plot_controls.h"
 #include "visualizers/plot/plot_style.h"
+#include "visualizers/plot/turning_split.h"
 
 #include <QHeaderView>
 #include <QLabel>
-#include <QSplitter>
 #include <QTableWidget>
 #include <QVBoxLayout>
 
@@ -17,6 +17,7 @@ namespace residua::visualizers {
 namespace {
 
 constexpr int kDigits = 6;
+constexpr int kLow = 230;  ///< pixels: below that the table stands beside the plot
 constexpr int kFrame = 22; ///< the table's own, with a scroll bar
 
 QString cellText(double value)
@@ -54,7 +55,7 @@ TheoryView::Impl::Impl(TheoryView* view)
 {
     view->setAccessibleName(tr("Theory"));
     plot->setAccessibleName(tr("Gains over a residual network by collective rank"));
-    plot->setMinimumHeight(80);
+    plot->setMinimumHeight(kLeastPlotHeight);
     plot->xAxis->setLabel(tr("collective rank r*"));
     plot->yAxis->setLabel(tr("excess risk saved, at least"));
     plot->setXText([](double x) { return QStringLiteral("r* ") + QString::number(std::floor(x), 'f', 0); });
@@ -75,11 +76,10 @@ TheoryView::Impl::Impl(TheoryView* view)
         label->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
     }
     notes->setObjectName(QStringLiteral("theoryNotes"));
-    auto* split = new QSplitter(Qt::Vertical, view);
+    auto* split = new TurningSplit(kLow, view);
     split->addWidget(plot);
     split->addWidget(table);
-    split->setStretchFactor(0, 1);
-    split->setChildrenCollapsible(false);
+    split->setShares({1000, 1000}, {1000, 500});
     auto* column = new QVBoxLayout(view);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(2);

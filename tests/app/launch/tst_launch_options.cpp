@@ -33,7 +33,7 @@ private slots:
     {
         const auto options =
             parseLaunch({"residua", "--example", "ancre-language", "--steps", "20", "--screenshot", "a.png", "--size",
-                         "1280x720", "--theme", "dark", "--scale", "2", "--view", "plots"});
+                         "1280x720", "--theme", "dark", "--scale", "2", "--view", "train"});
         QVERIFY(options.ok());
         QCOMPARE(options->verb, LaunchVerb::Screenshot);
         QCOMPARE(options->example, QString("ancre-language"));
@@ -42,7 +42,7 @@ private slots:
         QCOMPARE(options->size, QSize(1280, 720));
         QCOMPARE(options->theme, std::optional(ThemeKind::Dark));
         QCOMPARE(options->scale, 2.0);
-        QCOMPARE(options->view, WorkspaceView::Plots);
+        QCOMPARE(options->arrangement.layout->name, "train");
     }
 
     void everyViewOfTheHelpCanBeAskedFor_data()
@@ -56,7 +56,6 @@ private slots:
         row("matrix", WorkspaceView::Matrix);
         row("block", WorkspaceView::Block);
         row("schedule", WorkspaceView::Schedule);
-        row("plots", WorkspaceView::Plots);
         row("start", WorkspaceView::Depth, PictureFront::Start);
         row("comparison", WorkspaceView::Depth, PictureFront::Comparison);
         row("keys", WorkspaceView::Depth, PictureFront::Keys);
@@ -71,7 +70,7 @@ private slots:
         const QString name = QTest::currentDataTag();
         const auto options = parseLaunch({"residua", "--screenshot", "a.png", "--view", name});
         QVERIFY(options.ok());
-        QCOMPARE(options->view, view);
+        QCOMPARE(options->arrangement.view, view);
         QCOMPARE(options->front, front);
         QVERIFY(QString::fromStdString(launchHelp()).contains(name));
     }
@@ -81,8 +80,18 @@ private slots:
         for (const Panel& panel : panels()) {
             const auto options = parseLaunch({"residua", "--screenshot", "a.png", "--view", panel.view});
             QVERIFY(options.ok());
-            QCOMPARE(options->panel, &panel);
+            QCOMPARE(options->arrangement.front, &panel);
             QVERIFY(QString::fromStdString(launchHelp()).contains(panel.view));
+        }
+    }
+
+    void everyLayoutCanBeAskedFor()
+    {
+        for (const Layout& layout : layouts()) {
+            const auto options = parseLaunch({"residua", "--screenshot", "a.png", "--view", layout.name});
+            QVERIFY(options.ok());
+            QCOMPARE(options->arrangement.layout, &layout);
+            QVERIFY(QString::fromStdString(launchHelp()).contains(layout.name));
         }
     }
 

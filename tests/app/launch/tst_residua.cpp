@@ -111,7 +111,7 @@ private slots:
         QTest::newRow("dark, trained") << QStringList{"--example", "linear-ancre", "--steps", "5", "--theme", "dark"}
                                        << QSize(1000, 700);
         QTest::newRow("plots, twice as fine")
-            << QStringList{"--example", "linear-ancre", "--view", "plots", "--scale", "2"} << QSize(900, 640);
+            << QStringList{"--example", "linear-ancre", "--view", "train", "--scale", "2"} << QSize(900, 640);
     }
 
     void aPictureHasTheSizeThatWasAskedFor()

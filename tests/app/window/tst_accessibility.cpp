@@ -51,7 +51,7 @@ private slots:
             tabs.emplace_back(WorkspaceView::Depth, &panel);
         }
         for (const auto& [view, panel] : tabs) {
-            m_window->workspace().arrange(view, m_window->size(), panel);
+            m_window->workspace().arrange({.view = view, .front = panel}, m_window->size());
             for (const Place& place : places) {
                 m_window->documents().choose(Place(place));
                 QCoreApplication::processEvents();

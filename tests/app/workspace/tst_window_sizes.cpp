@@ -10,11 +10,16 @@
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
 
+#include <QAbstractButton>
+#include <QAbstractScrollArea>
+#include <QAction>
 #include <QApplication>
+#include <QComboBox>
 #include <QDockWidget>
 #include <QPushButton>
 #include <QScreen>
 #include <QSettings>
+#include <qcustomplot.h>
 
 using namespace residua;
 using namespace residua::app;
@@ -131,7 +136,101 @@ private slots:
         QVERIFY(!DockExtents::fromSetting(QVariantList{0, 310, 0.4}));
     }
 
+    void controlsHaveTheirRoom_data()
+    {
+        QTest::addColumn<QSize>("size");
+        for (const QSize size : {QSize(1280, 800), QSize(1440, 900), QSize(1600, 900), QSize(2560, 1440)}) {
+            QTest::newRow(qPrintable(text(size))) << size;
+        }
+    }
+
+    /// In every layout, whichever panel is in front.
+    void controlsHaveTheirRoom()
+    {
+        QFETCH(QSize, size);
+        openWindow(size);
+        m_window->openProject(m_project);
+        for (const Layout& layout : layouts()) {
+            m_window->workspace().applyLayout(layout);
+            for (QDockWidget* each : m_window->workspace().docks()) {
+                if (each->isHidden()) {
+                    continue;
+                }
+                each->raise();
+                QCoreApplication::processEvents();
+                const QString problem = problemOf(*each->widget());
+                QVERIFY2(problem.isEmpty(), qPrintable(layout.text() + ", " + each->windowTitle() + ": " + problem));
+            }
+        }
+    }
+
+    void theDefaultLayoutHasOneTabGroupBelow()
+    {
+        openWindow({2560, 1440});
+        m_window->openProject(m_project);
+        QCoreApplication::processEvents();
+        QVERIFY(m_window->workspace().tabifiedDockWidgets(dock("lossDock")).contains(dock("heatmapDock")));
+    }
+
+    void aLayoutGivesRoomToWhatItIsFor()
+    {
+        openWindow({1440, 900});
+        m_window->openProject(m_project);
+        press("layout:train");
+        QVERIFY(isSeen("lossDock", 420) && isSeen("heatmapDock", 420) && isSeen("inspectorDock", 300));
+        QVERIFY(!isSeen("runsDock", 1) && !isSeen("outlineDock", 1));
+        press("layout:compare");
+        QVERIFY(isSeen("lossDock", 600) && isSeen("runsDock", 600));
+        QVERIFY(dock("runsDock")->height() > 400);
+        press("layout:design");
+        QVERIFY(isSeen("outlineDock", 200) && isSeen("inspectorDock", 300) && isSeen("lossDock", 700));
+        QVERIFY(m_window->workspace().canvas().height() > dock("lossDock")->height());
+    }
+
 private:
+    /// By its key, as a person does.
+    void press(const QString& layout)
+    {
+        const auto* action = m_window->findChild<QAction*>(layout);
+        QVERIFY(action);
+        QTest::keySequence(m_window.get(), action->shortcut());
+        QCoreApplication::processEvents();
+    }
+
+    bool isSeen(const char* name, int width)
+    {
+        return !dock(name)->visibleRegion().isEmpty() && dock(name)->width() >= width;
+    }
+
+    /// What of a panel's controls is cut or squeezed; empty if nothing is.
+    static QString problemOf(const QWidget& panel)
+    {
+        for (const QWidget* each : panel.findChildren<QWidget*>()) {
+            const bool control = qobject_cast<const QAbstractButton*>(each) || qobject_cast<const QComboBox*>(each);
+            const bool plot = qobject_cast<const QCustomPlot*>(each) != nullptr;
+            if (!each->isVisible() || isScrolled(*each, panel) || !(control || plot)) {
+                continue;
+            }
+            const QRect place(each->mapTo(&panel, QPoint()), each->size());
+            const QSize least = plot ? QSize(200, 110) : each->minimumSizeHint();
+            if (!panel.rect().contains(place) || each->width() < least.width() || each->height() < least.height()) {
+                return each->metaObject()->className() + QLatin1Char(' ') + each->objectName() + " at " +
+                       text(each->size());
+            }
+        }
+        return {};
+    }
+
+    static bool isScrolled(const QWidget& widget, const QWidget& panel)
+    {
+        for (const QWidget* each = widget.parentWidget(); each != &panel; each = each->parentWidget()) {
+            if (qobject_cast<const QAbstractScrollArea*>(each)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     static QString text(QSize size) { return QStringLiteral("%1 x %2").arg(size.width()).arg(size.height()); }
     QDockWidget* dock(const char* name) { return m_window->findChild<QDockWidget*>(QLatin1String(name)); }
 };

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "visualizers/plot/turning_split.h"
+
+namespace residua::visualizers {
+
+TurningSplit::TurningSplit(int low, QWidget* parent) : QSplitter(Qt::Vertical, parent), m_low(low)
+{
+    setChildrenCollapsible(false);
+}
+
+void TurningSplit::setShares(const QList<int>& beside, const QList<int>& below)
+{
+    m_beside = beside;
+    m_below = below;
+    share();
+}
+
+void TurningSplit::share()
+{
+    setSizes(isBeside() ? m_beside : m_below);
+}
+
+void TurningSplit::resizeEvent(QResizeEvent* event)
+{
+    const Qt::Orientation wanted = height() < m_low ? Qt::Horizontal : Qt::Vertical;
+    const bool turns = orientation() != wanted;
+    if (turns) {
+        setOrientation(wanted);
+    }
+    QSplitter::resizeEvent(event);
+    if (turns) {
+        share();
+        emit turned();
+    }
+}
+
+} // namespace residua::visualizers
