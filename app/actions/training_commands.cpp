@@ -106,8 +106,9 @@ void TrainingCommands::enableQueue()
 void TrainingCommands::tellEnded(const engine::RunEnded& event)
 {
     if (event.status == engine::RunStatus::Finished) {
-        emit noted(tr("Trained %1 steps. Everything is in %2")
-                       .arg(formatWhole(event.step), QString::fromStdString(m_controller.runDirectory().string())));
+        emit noted(
+            (event.step == 1 ? tr("Trained %1 step. Everything is in %2") : tr("Trained %1 steps. Everything is in %2"))
+                .arg(formatWhole(event.step), QString::fromStdString(m_controller.runDirectory().string())));
     } else if (event.status == engine::RunStatus::Stopped) {
         emit noted(event.step > 0
                        ? tr("Stopped at step %1; it can be resumed from the list of runs").arg(formatWhole(event.step))

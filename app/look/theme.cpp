@@ -169,6 +169,7 @@ QPalette Theme::palette() const
 Look::Look(ThemeKind kind, QObject* parent) : QObject(parent), m_theme(kind)
 {
     takeUpResources();
+    QCoreApplication::installTranslator(&m_plurals);
     QApplication::setStyle(new PlainTextStyle(QStyleFactory::create(QStringLiteral("Fusion"))));
     QApplication::setFont(textFont());
     setKind(kind);

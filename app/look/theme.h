@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/look/english_plurals.h"
 #include "resources/colours.h"
 
 #include <QColor>
@@ -49,6 +50,7 @@ signals:
 
 private:
     Theme m_theme;
+    EnglishPlurals m_plurals;
 };
 
 /// Has the style sheet draw the widget as of that role: "muted", "error"; empty: as any other.

@@ -113,22 +113,18 @@ std::vector<PaletteGroup> paletteGroups()
 std::vector<PaletteGroup> ownBlockGroups(const Project& project, const std::vector<projects::BlockFile>& library)
 {
     std::vector<PaletteGroup> groups;
+    const auto nodesOf = [](const projects::Block& block) { return static_cast<int>(block.graph.nodes.size()); };
     const auto add = [](PaletteGroup& group, const char* prefix, const QString& summary, projects::BlockFile file) {
         const QString title = QString::fromStdString(file.block.name);
-        group.items.push_back({PaletteKind::Block,
-                               prefix + file.block.name,
-                               title,
-                               summary.arg(file.block.graph.nodes.size()),
-                               {},
-                               std::move(file)});
+        group.items.push_back({PaletteKind::Block, prefix + file.block.name, title, summary, {}, std::move(file)});
     };
     PaletteGroup inProject{Text::tr("Blocks of this project"), {}};
     for (const projects::Block& block : project.network.blocks) {
-        add(inProject, "project:", Text::tr("A block of this project, %1 nodes"), {block, {}});
+        add(inProject, "project:", Text::tr("A block of this project, %n nodes", nullptr, nodesOf(block)), {block, {}});
     }
     PaletteGroup inLibrary{Text::tr("My blocks"), {}};
     for (const projects::BlockFile& file : library) {
-        add(inLibrary, "library:", Text::tr("A block of your library, %1 nodes"), file);
+        add(inLibrary, "library:", Text::tr("A block of your library, %n nodes", nullptr, nodesOf(file.block)), file);
     }
     for (PaletteGroup* group : {&inProject, &inLibrary}) {
         if (!group->items.empty()) {

@@ -162,7 +162,8 @@ QString subtitleOf(const Project& project, const Place& place)
                           [&](const SectionPlace& p) { return subtitleOfSection(project, p.section); },
                           [&](const GraphPlace& p) {
                               const projects::Graph* graph = findGraph(project, p.graph);
-                              return graph ? Text::tr("%1 nodes").arg(graph->nodes.size()) : QString();
+                              return graph ? Text::tr("%n nodes", nullptr, static_cast<int>(graph->nodes.size()))
+                                           : QString();
                           },
                           [&](const NodePlace& p) {
                               const projects::Graph* graph = findGraph(project, p.graph);

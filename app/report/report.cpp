@@ -209,7 +209,8 @@ void RunPage::cards()
     if (const auto cost = projects::costOf(m_project)) {
         card(grouped(static_cast<double>(cost->total.parameters)), "parameters");
     }
-    card(m_project.topology.preset, "topology, " + std::to_string(m_project.network.depth()) + " layers");
+    card(m_project.topology.preset,
+         "topology, " + countText(static_cast<std::size_t>(m_project.network.depth()), "layer"));
     const auto units = m_run.metric(engine::metric::kUnits);
     const auto seconds = m_run.metric(engine::metric::kSeconds);
     if (!units.empty() && !seconds.empty() && seconds.back().value > 0) {

@@ -50,7 +50,9 @@ void SamplesPanel::layOut()
     m_prompt->setMinimumWidth(kNarrowPrompt);
     m_tokens->setRange(1, kMostTokens);
     m_tokens->setValue(kTokens);
-    m_tokens->setSuffix(tr(" tokens"));
+    const auto nameTokens = [this](int count) { m_tokens->setSuffix(tr(" tokens", nullptr, count)); };
+    connect(m_tokens, &QSpinBox::valueChanged, this, nameTokens);
+    nameTokens(kTokens);
     m_tokens->setAccessibleName(tr("Tokens to add"));
     m_temperature->setRange(0, 10);
     m_temperature->setSingleStep(0.1);

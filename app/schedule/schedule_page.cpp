@@ -300,7 +300,7 @@ void SchedulePage::showSummary()
     const std::int64_t depth = shown.network.depth();
     QStringList parts;
     if (projects::trainsAll(shown.schedule)) {
-        parts << tr("No stages: %1 layers at every step").arg(depth);
+        parts << tr("No stages: %n layers at every step", nullptr, static_cast<int>(depth));
     } else if (shown.schedule.course == projects::DropCourse::Curve) {
         parts << tr("By a curve: average %1 of %2 layers")
                      .arg(QString::number(projects::averageLength(shown.schedule, depth, shown.training.steps), 'f', 2))

@@ -62,8 +62,10 @@ void StatusLine::update()
     const auto& problems = m_analysis.problems();
     m_problems->setText(m_shown && !problems.empty() ? tr("Problems: %1").arg(problems.size()) : QString());
     const auto& cost = m_analysis.cost();
-    m_cost->setText(m_shown && cost ? tr("%1 parameters").arg(formatCount(static_cast<double>(cost->total.parameters)))
-                                    : QString());
+    const std::int64_t parameters = cost ? cost->total.parameters : 0;
+    m_cost->setText(!m_shown || !cost ? QString()
+                    : parameters == 1 ? tr("1 parameter")
+                                      : tr("%1 parameters").arg(formatCount(static_cast<double>(parameters))));
     m_place->setText(!m_shown ? QString()
                      : m_session.isDraft()
                          ? tr("not saved yet")

@@ -162,7 +162,7 @@ void Differ::compare(const std::vector<Block>& a, const std::vector<Block>& b, c
                        !met.contains(&candidate);
             });
             if (twin == b.end()) {
-                removed(place, std::to_string(block.graph.nodes.size()) + " nodes");
+                removed(place, countText(block.graph.nodes.size(), "node"));
                 continue;
             }
             other = &*twin;
@@ -175,7 +175,7 @@ void Differ::compare(const std::vector<Block>& a, const std::vector<Block>& b, c
     }
     for (const Block& block : b) {
         if (!met.contains(&block)) {
-            added({"block " + block.name}, std::to_string(block.graph.nodes.size()) + " nodes");
+            added({"block " + block.name}, countText(block.graph.nodes.size(), "node"));
         }
     }
     m_part = ChangedPart::Other;

@@ -7,6 +7,7 @@
 #include "projects/nodes/example_schema.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <utility>
 #include <variant>
 
@@ -23,7 +24,10 @@ std::string inUnits(double value, const std::string& unit, Prefixes prefixes = P
 
 std::vector<std::string> figuresOf(const Cost& cost, const Project& project)
 {
-    return {inUnits(static_cast<double>(cost.parameters), cost.parameters < 1000 ? "parameters" : " parameters"),
+    const bool one = std::abs(cost.parameters) == 1;
+    return {inUnits(static_cast<double>(cost.parameters), one                      ? "parameter"
+                                                          : cost.parameters < 1000 ? "parameters"
+                                                                                   : " parameters"),
             inUnits(cost.forwardFlops, std::string("FLOP per ") + unitWord(project.data)),
             inUnits(cost.activationBytes, "B of activations", Prefixes::Binary)};
 }

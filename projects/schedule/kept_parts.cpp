@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/schedule/kept_parts.h"
 
+#include "projects/base/text.h"
 #include "projects/model/text_forms.h"
 
 #include <algorithm>
@@ -168,7 +169,8 @@ std::string nameOf(const StageSchedule& schedule, const StageSpan& span, std::in
             return "every layer";
         }
         const std::string length = numberText(std::round(span.averageLength * 100) / 100);
-        return grows(schedule) ? length + " layers" : length + " of " + std::to_string(depth) + " layers";
+        return grows(schedule) ? length + (length == "1" ? " layer" : " layers")
+                               : length + " of " + countText(static_cast<std::size_t>(depth), "layer");
     }
     const double share = span.averageLength / static_cast<double>(std::max<std::int64_t>(depth, 1));
     const char* const of = schedule.axis == DropAxis::Heads ? "heads"

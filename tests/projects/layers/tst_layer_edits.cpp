@@ -289,7 +289,7 @@ private slots:
         QTest::addColumn<QString>("text");
         QTest::addColumn<bool>("valid");
         QTest::addColumn<QString>("says");
-        QTest::newRow("one") << "1:3" << true << "adds 1 shortcut: +1 parameters";
+        QTest::newRow("one") << "1:3" << true << "adds 1 shortcut: +1 parameter,";
         QTest::newRow("several") << "1:3, 0:4" << true << "adds 2 shortcuts";
         QTest::newRow("span") << "i:i+2" << true << "adds 3 shortcuts";
         QTest::newRow("final") << "1:5" << true << "adds 1 shortcut";
@@ -324,7 +324,7 @@ private slots:
         document.project.topology = {};
         const Typed one = residua::projects::typed(document, {}, "1:3");
         QVERIFY(one.answer.valid);
-        QVERIFY2(one.answer.message.starts_with("gives 1 shortcut a learned weight: +1 parameters"),
+        QVERIFY2(one.answer.message.starts_with("gives 1 shortcut a learned weight: +1 parameter,"),
                  one.answer.message.c_str());
         perform(document, one.change->edit);
         QVERIFY(!residua::projects::typed(document, {}, "1:3").answer.valid);
