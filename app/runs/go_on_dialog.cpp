@@ -3,6 +3,7 @@
 
 #include "app/look/format.h"
 #include "app/look/screen_fit.h"
+#include "app/look/theme.h"
 #include "app/properties/property_list.h"
 #include "engine/results/run_reader.h"
 #include "projects/cost/cost.h"
@@ -145,7 +146,6 @@ GoOnDialog::GoOnDialog(GoOnKind kind, GoOnSource source, projects::Topology wire
     m_cost->setProperty("role", QStringLiteral("muted"));
     m_cost->setWordWrap(true);
     m_reason->setObjectName(QStringLiteral("goOnReason"));
-    m_reason->setProperty("role", QStringLiteral("error"));
     m_reason->setWordWrap(true);
     m_reason->hide();
     auto* form = new QFormLayout;
@@ -309,7 +309,8 @@ QString GoOnDialog::costText(const projects::Project& wanted) const
     }
     const auto added = static_cast<double>(after->total.parameters - before->total.parameters);
     const QString flop = formatChange(after->total.trainFlops - before->total.trainFlops, formatCount);
-    return tr("%1 parameters, %2 training FLOP a %3")
+    return (std::abs(added) == 1 ? tr("%1 parameter, %2 training FLOP a %3")
+                                 : tr("%1 parameters, %2 training FLOP a %3"))
         .arg(formatChange(added, formatCount), flop, formatUnit(m_source.project.data));
 }
 
@@ -317,6 +318,7 @@ QString GoOnDialog::costText(const projects::Project& wanted) const
 void GoOnDialog::update()
 {
     QString reason;
+    bool failed = false; // else the reason asks for what is still missing
     if (m_steps->value() <= step()) {
         reason = tr("The checkpoint is of step %1: more steps in all are needed to go on.").arg(formatWhole(step()));
     }
@@ -325,6 +327,7 @@ void GoOnDialog::update()
         m_cost->setText(after ? costText(*after) : QString());
         if (reason.isEmpty() && !after) {
             reason = wordsOf(after.error());
+            failed = true;
         }
         const bool retrofits = m_kind == GoOnKind::Retrofit;
         if (reason.isEmpty() && retrofits && after->topology.wiring == m_source.project.topology.wiring) {
@@ -332,6 +335,7 @@ void GoOnDialog::update()
         }
     }
     m_go->setEnabled(reason.isEmpty());
+    setRole(*m_reason, failed ? QStringLiteral("error") : QStringLiteral("muted"));
     m_reason->setText(reason);
     m_reason->setVisible(!reason.isEmpty());
 }
@@ -340,6 +344,7 @@ void GoOnDialog::refuse(const QString& reason)
 {
     m_go->setText(goText(m_kind));
     m_go->setEnabled(true);
+    setRole(*m_reason, QStringLiteral("error"));
     m_reason->setText(reason);
     m_reason->show();
 }

@@ -199,7 +199,6 @@ void NewProjectDialog::layOut()
     m_total->setProperty("role", QStringLiteral("muted"));
     m_total->setWordWrap(true);
     m_problem->setObjectName(QStringLiteral("newProblem"));
-    m_problem->setProperty("role", QStringLiteral("error"));
     m_problem->setWordWrap(true);
     m_problem->setTextFormat(Qt::PlainText);
     auto* halves = new QHBoxLayout(content);
@@ -402,9 +401,21 @@ void NewProjectDialog::showCost(const Result<projects::Project>& project)
             problem = QString::fromStdString(problems.front().text());
         }
     }
-    m_problem->setText(problem);
-    m_problem->setVisible(!problem.isEmpty());
-    m_create->setEnabled(problem.isEmpty());
+    const QString missing = stillMissing();
+    setRole(*m_problem, missing.isEmpty() ? QStringLiteral("error") : QStringLiteral("muted"));
+    m_problem->setText(missing.isEmpty() ? problem : missing);
+    m_problem->setVisible(!m_problem->text().isEmpty());
+    m_create->setEnabled(m_problem->text().isEmpty());
+}
+
+/// What a person has not chosen yet, which is no error; empty if everything is there.
+QString NewProjectDialog::stillMissing() const
+{
+    const AskedData asked = askedOf(source());
+    const bool wantsModel = asked.tokeniser && projects::hasModel(tokeniserKind());
+    return !namesData() ? (asked.parts ? tr("Add a text to begin.") : tr("Choose the data's file or folder to begin."))
+           : wantsModel && m_model->text().trimmed().isEmpty() ? tr("Choose the tokeniser's file to begin.")
+                                                               : QString();
 }
 
 /// The tokeniser's file whose tokens the vocabulary has not been set to yet; empty where there is none.

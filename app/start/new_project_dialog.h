@@ -59,6 +59,7 @@ private:
     void update();
     void showCost(const Result<projects::Project>& project);
     void readData();
+    [[nodiscard]] QString stillMissing() const;
     [[nodiscard]] std::string uncountedModel() const;
     void showData(const Result<engine::DataPreview>& preview);
     void create();

@@ -74,6 +74,19 @@ private slots:
         QCOMPARE(projects::projectFrom(wanted).error().place, std::string("depth"));
     }
 
+    /// Nobody has done anything wrong before the first letter.
+    void whatIsStillMissingIsNoError()
+    {
+        NewProjectDialog* dialog = open();
+        const auto* problem = dialog->findChild<QLabel*>("newProblem");
+        auto* kind = dialog->findChild<QComboBox*>("newData");
+        for (int i = 0; i < kind->count(); ++i) {
+            kind->setCurrentIndex(i);
+            QVERIFY2(problem->isHidden() || problem->property("role") == "muted", qPrintable(kind->currentText()));
+            QCOMPARE(dialog->findChild<QPushButton*>("newCreate")->isEnabled(), problem->isHidden());
+        }
+    }
+
     /// What a document may hold can be chosen, and nothing else.
     void numbersHaveTheRangesOfTheSchema()
     {
