@@ -5,6 +5,7 @@
 #include "app/look/icons.h"
 #include "app/start/arc_thumbnail.h"
 #include "app/start/card.h"
+#include "app/start/link_line.h"
 #include "app/start/recent_projects.h"
 #include "projects/library/examples.h"
 
@@ -30,25 +31,13 @@ constexpr int kGap = 16;
 constexpr int kSideMargin = 40;
 constexpr int kMostColumns = 4;
 constexpr int kLogoSize = 56;
+constexpr int kMostRecent = 6;
 
 QLabel* roleLabel(const QString& text, const QString& role, QWidget* parent)
 {
     auto* label = new QLabel(text, parent);
     label->setProperty("role", role);
     return label;
-}
-
-/// A line to click: the name, and where or when in a quieter tone.
-QToolButton* linkLine(const QString& icon, const QString& name, const QString& detail, QWidget* parent)
-{
-    auto* button = new QToolButton(parent);
-    button->setObjectName(QStringLiteral("link"));
-    button->setIcon(themedIcon(icon));
-    button->setIconSize({16, 16});
-    button->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
-    button->setText(detail.isEmpty() ? name : QStringLiteral("%1   —   %2").arg(name, detail));
-    button->setCursor(Qt::PointingHandCursor);
-    return button;
 }
 
 } // namespace
@@ -68,17 +57,16 @@ StartPage::StartPage(const Look& look, std::filesystem::path draftsFolder, QWidg
     m_column->setSpacing(0);
     m_column->addWidget(makeHeader());
     m_column->addSpacing(28);
-    m_column->addWidget(roleLabel(tr("Examples — open one and press Run"), QStringLiteral("heading"), m_body));
-    m_column->addSpacing(12);
-    m_examples->setSpacing(kGap);
-    m_column->addLayout(m_examples);
-    makeExamples();
-    m_column->addSpacing(28);
     m_lists = new QWidget(m_body);
     m_listsLayout = new QVBoxLayout(m_lists);
     m_listsLayout->setContentsMargins(0, 0, 0, 0);
     m_listsLayout->setSpacing(4);
     m_column->addWidget(m_lists);
+    m_column->addWidget(roleLabel(tr("Examples — open one and press Run"), QStringLiteral("heading"), m_body));
+    m_column->addSpacing(12);
+    m_examples->setSpacing(kGap);
+    m_column->addLayout(m_examples);
+    makeExamples();
     m_column->addStretch();
 
     auto* scroll = new QScrollArea(this);
@@ -173,8 +161,8 @@ void StartPage::addDrafts()
         auto* row = new QWidget(m_lists);
         auto* layout = new QHBoxLayout(row);
         layout->setContentsMargins(0, 0, 0, 0);
-        auto* line = linkLine(QStringLiteral("warning"), draft.name,
-                              tr("changed %1").arg(QLocale().toString(draft.changed, QLocale::ShortFormat)), row);
+        auto* line = new LinkLine(QStringLiteral("warning"), draft.name,
+                                  tr("changed %1").arg(QLocale().toString(draft.changed, QLocale::ShortFormat)), row);
         line->setProperty("draft", folder);
         line->setToolTip(tr("Take it up where it was left"));
         auto* discard = new QToolButton(row);
@@ -193,18 +181,18 @@ void StartPage::addDrafts()
 
 void StartPage::addRecent()
 {
-    m_listsLayout->addWidget(roleLabel(tr("Recent projects"), QStringLiteral("heading"), m_lists));
-    const QStringList folders = recentProjects();
+    const QStringList folders = recentProjects().mid(0, kMostRecent); // the menu has the others
     if (folders.isEmpty()) {
-        m_listsLayout->addWidget(
-            roleLabel(tr("Projects that you save will stand here."), QStringLiteral("muted"), m_lists));
+        return;
     }
+    m_listsLayout->addWidget(roleLabel(tr("Recent projects"), QStringLiteral("heading"), m_lists));
     for (const QString& folder : folders) {
         auto* line =
-            linkLine(QStringLiteral("open"), QDir(folder).dirName(), QDir::toNativeSeparators(folder), m_lists);
+            new LinkLine(QStringLiteral("open"), QDir(folder).dirName(), QDir::toNativeSeparators(folder), m_lists);
         connect(line, &QToolButton::clicked, this, [this, folder] { emit projectChosen(folder); });
         m_listsLayout->addWidget(line, 0, Qt::AlignLeft);
     }
+    m_listsLayout->addSpacing(24);
 }
 
 void StartPage::resizeEvent(QResizeEvent* event)

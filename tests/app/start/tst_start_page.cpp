@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The first screen: what a person came for is on top, and in sight.
+#include "app/look/theme.h"
+#include "app/start/card.h"
+#include "app/start/recent_projects.h"
+#include "app/start/start_page.h"
+#include "projects/file/store.h"
+#include "projects/library/examples.h"
+#include "tests/support/test_program.h"
+
+#include <QApplication>
+#include <QDir>
+#include <QScrollArea>
+#include <QSettings>
+#include <QTemporaryDir>
+#include <QToolButton>
+
+using namespace residua;
+using namespace residua::app;
+
+class TestStartPage : public QObject {
+    Q_OBJECT
+
+private slots:
+    void init()
+    {
+        QSettings().clear();
+        const projects::Project project = projects::findExample("linear-ancre")->project;
+        const QString deep = m_folder.filePath(QStringLiteral("a-rather-long-name-of-a-folder/").repeated(9));
+        for (int i = 0; i < kProjects; ++i) {
+            const QString folder = QDir::cleanPath(deep + QStringLiteral("project-%1").arg(i));
+            QVERIFY(projects::saveProject(folder.toStdString(), {project, {}}).ok());
+            rememberProject(folder);
+        }
+    }
+
+    void cleanup() { QSettings().clear(); }
+
+    void longPathsDoNotCutThePage()
+    {
+        const Look look(ThemeKind::Light);
+        StartPage page(look, m_folder.filePath(QStringLiteral("drafts")).toStdString());
+        page.resize(900, 700);
+        page.show();
+        QCoreApplication::processEvents();
+        const auto* scroll = page.findChild<QScrollArea*>();
+        QVERIFY(scroll->widget()->width() <= scroll->viewport()->width());
+        const QList<QToolButton*> lines = page.findChildren<QToolButton*>(QStringLiteral("link"));
+        QVERIFY(!lines.isEmpty());
+        for (const QToolButton* line : lines) {
+            QVERIFY(line->mapTo(&page, line->rect().topRight()).x() < page.width());
+            QVERIFY(line->text().contains(QStringLiteral("project-"))); // the end of the path stays
+            QVERIFY(line->toolTip().endsWith(line->text().section(QLatin1Char('/'), -1)));
+            QVERIFY(line->sizeHint().height() <= line->height());
+        }
+    }
+
+    void recentProjectsAreAboveTheExamples()
+    {
+        const Look look(ThemeKind::Light);
+        StartPage page(look, m_folder.filePath(QStringLiteral("drafts")).toStdString());
+        page.resize(1440, 850);
+        page.show();
+        QCoreApplication::processEvents();
+        const auto* line = page.findChild<QToolButton*>(QStringLiteral("link"));
+        const auto* card = page.findChild<Card*>();
+        QVERIFY(line->mapTo(&page, QPoint()).y() < card->mapTo(&page, QPoint()).y());
+        QVERIFY(!card->visibleRegion().isEmpty()); // many recent projects do not push the examples out of sight
+    }
+
+private:
+    static constexpr int kProjects = 12;
+    QTemporaryDir m_folder;
+};
+
+RESIDUA_TEST_IN(QApplication, TestStartPage)
+#include "tst_start_page.moc"
