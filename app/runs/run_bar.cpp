@@ -29,11 +29,19 @@ constexpr int kProgressSteps = 1000;
 constexpr int kProgressWidth = 340;
 constexpr int kLeastProgress = 190; ///< in a narrow window
 
-/// As wide whatever it says, so that nothing beside it moves; narrower only in a narrow window.
+/// As wide as the longest that it has said, so that it does not move with every step; narrower only in a narrow window.
 class ProgressArea : public QWidget {
 public:
     using QWidget::QWidget;
-    [[nodiscard]] QSize sizeHint() const override { return {kProgressWidth, QWidget::sizeHint().height()}; }
+    [[nodiscard]] QSize sizeHint() const override
+    {
+        const QSize wanted = QWidget::sizeHint();
+        m_widest = std::max(m_widest, wanted.width());
+        return {m_widest, wanted.height()};
+    }
+
+private:
+    mutable int m_widest = kProgressWidth;
 };
 
 QLabel* captionFor(QWidget* field, const QString& text, QWidget* parent)
@@ -161,7 +169,6 @@ void RunBar::addProgress()
     m_bar->setTextVisible(false);
     m_bar->setAccessibleName(tr("Progress of the run"));
     progress->setMinimumWidth(kLeastProgress);
-    progress->setMaximumWidth(kProgressWidth + 80);
     addWidget(progress);
 }
 
