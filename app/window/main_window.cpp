@@ -98,7 +98,6 @@ void MainWindow::makePages()
 {
     m_start = new StartPage(m_look, m_folders.drafts);
     m_workspace = new Workspace(m_look);
-    m_banner = new Banner;
     m_pages = new QStackedWidget;
     m_pages->setObjectName(QStringLiteral("pages"));
     m_pages->addWidget(m_start);
@@ -107,8 +106,8 @@ void MainWindow::makePages()
     auto* column = new QVBoxLayout(centre);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
-    column->addWidget(m_banner);
-    column->addWidget(m_pages, 1);
+    column->addWidget(m_pages);
+    m_banner = new Banner(centre);
     setCentralWidget(centre);
     m_runBar = new RunBar(m_runs, m_engine, m_actions.run, m_look, this);
     addToolBar(m_runBar);

@@ -11,12 +11,20 @@
 #include <QStyle>
 #include <QToolButton>
 
+#include <algorithm>
 #include <utility>
 
 namespace residua::app {
 
-Banner::Banner(QWidget* parent)
-    : QFrame(parent), m_icon(new QLabel(this)), m_text(new QLabel(this)), m_choices(new QHBoxLayout)
+namespace {
+
+constexpr int kWidest = 900;
+constexpr int kMargin = 14; ///< to the borders of what it is over
+
+} // namespace
+
+Banner::Banner(QWidget* over)
+    : QFrame(over), m_icon(new QLabel(this)), m_text(new QLabel(this)), m_choices(new QHBoxLayout)
 {
     setObjectName(QStringLiteral("banner"));
     m_text->setWordWrap(true);
@@ -33,7 +41,35 @@ Banner::Banner(QWidget* parent)
     layout->addWidget(m_text, 1);
     layout->addLayout(m_choices);
     layout->addWidget(close);
+    over->installEventFilter(this);
     hide();
+}
+
+/// In the middle, above the lower border.
+void Banner::place()
+{
+    const QSize room = parentWidget()->size();
+    const int width = std::min(kWidest, room.width() - 2 * kMargin);
+    const int height = std::max(layout()->totalHeightForWidth(width), layout()->totalMinimumSize().height());
+    setGeometry((room.width() - width) / 2, room.height() - height - kMargin, width, height);
+    raise();
+}
+
+bool Banner::event(QEvent* event)
+{
+    const bool done = QFrame::event(event);
+    if (event->type() == QEvent::LayoutRequest || event->type() == QEvent::Show) {
+        place();
+    }
+    return done;
+}
+
+bool Banner::eventFilter(QObject* watched, QEvent* event)
+{
+    if (event->type() == QEvent::Resize && !isHidden()) {
+        place();
+    }
+    return QFrame::eventFilter(watched, event);
 }
 
 void Banner::say(BannerKind kind, const QString& text, std::vector<BannerChoice> choices)

@@ -23,11 +23,12 @@ struct BannerChoice {
     std::function<void()> act;
 };
 
-/// A line across the window that says something and waits without being in the way: in place of a dialog.
+/// A line over the lower part of a widget that says something and waits without being in the way: in place of a dialog.
+/// Nothing moves for it.
 class Banner : public QFrame {
     Q_OBJECT
 public:
-    explicit Banner(QWidget* parent = nullptr);
+    explicit Banner(QWidget* over);
 
     /// Replaces what it said. Every choice dismisses it; so does the cross.
     void say(BannerKind kind, const QString& text, std::vector<BannerChoice> choices = {});
@@ -44,10 +45,14 @@ public:
     [[nodiscard]] QString text() const;
 
 protected:
+    bool event(QEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
     void hideEvent(QHideEvent* event) override;
 
 private:
+    void place();
+
     std::function<bool()> m_holds; ///< whether the cause of the message still exists; empty: unknown
     std::uint64_t m_actions = 0;   ///< that were noticed
     QPointer<QWidget> m_back;      ///< had the focus before a question

@@ -51,17 +51,16 @@ std::vector<QWidget*> entrances(Workspace& workspace)
     return found;
 }
 
-/// The panel that holds a widget.
-const QWidget* panelOf(const Workspace& workspace, const QWidget* widget)
+} // namespace
+
+QWidget* panelOf(const Workspace& workspace, const QWidget* widget)
 {
     const auto holds = [widget](const QWidget* panel) { return panel == widget || panel->isAncestorOf(widget); };
     const auto dock = std::ranges::find_if(workspace.docks(), holds);
-    return dock != workspace.docks().end()    ? *dock
+    return dock != workspace.docks().end()    ? (*dock)->widget()
            : holds(workspace.centralWidget()) ? workspace.centralWidget()
                                               : nullptr;
 }
-
-} // namespace
 
 void focusPanel(Workspace& workspace, PanelStep step)
 {

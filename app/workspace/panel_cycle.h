@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+class QWidget;
+
 namespace residua::app {
 
 class Workspace;
@@ -10,5 +12,7 @@ enum class PanelStep { Next, Previous };
 /// Moves the keyboard focus from panel to panel, also where Tab types a character: the canvas in front, then every
 /// visible dock; in each to the widget that had it last. GUI thread.
 void focusPanel(Workspace& workspace, PanelStep step);
+/// The content of the dock that holds a widget, or the canvases; null if neither does.
+[[nodiscard]] QWidget* panelOf(const Workspace& workspace, const QWidget* widget);
 
 } // namespace residua::app

@@ -6,6 +6,7 @@
 #include "app/look/theme.h"
 #include "app/palette/palette_view.h"
 #include "app/schedule/schedule_page.h"
+#include "app/workspace/panel_mark.h"
 #include "editor/block/block_canvas.h"
 #include "editor/depth/depth_canvas.h"
 #include "editor/matrix/matrix_canvas.h"
@@ -99,6 +100,7 @@ Workspace::Workspace(const Look& look, QWidget* parent)
     }
     connect(&look, &Look::changed, this, &Workspace::applyTheme);
     applyTheme();
+    new PanelMark(*this);
 }
 
 void Workspace::makeCentre()

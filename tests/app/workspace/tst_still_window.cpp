@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the window says or shows moves nothing under the pointer, and a key leaves a mark where it went.
+#include "app/runs/run_bar.h"
+#include "app/workspace/banner.h"
+#include "app/workspace/panel_mark.h"
+#include "tests/app/window_harness.h"
+#include "tests/support/test_program.h"
+
+#include <QApplication>
+#include <QDockWidget>
+#include <QStackedWidget>
+
+using namespace residua;
+using namespace residua::app;
+
+class TestStillWindow : public WindowHarness {
+    Q_OBJECT
+
+private slots:
+    void init() { openWindowOn(quickExample()); }
+    void cleanup() { m_window.reset(); }
+
+    void aBannerMovesNothing()
+    {
+        QCoreApplication::processEvents();
+        auto* pages = m_window->findChild<QStackedWidget*>(QStringLiteral("pages"));
+        const QRect before(pages->mapTo(m_window.get(), QPoint()), pages->size());
+        auto* banner = m_window->findChild<Banner*>();
+        banner->say(BannerKind::Error, QStringLiteral("A long sentence that needs more than a line. ").repeated(9),
+                    {{QStringLiteral("Do"), [] {}}});
+        QCoreApplication::processEvents();
+        QCOMPARE(QRect(pages->mapTo(m_window.get(), QPoint()), pages->size()), before);
+        QVERIFY(banner->isVisible() && banner->parentWidget()->rect().contains(banner->geometry()));
+        QVERIFY(banner->height() >= banner->heightForWidth(banner->width()));
+        m_window->resize(900, 600);
+        QCoreApplication::processEvents();
+        QVERIFY(banner->parentWidget()->rect().contains(banner->geometry()));
+    }
+
+    /// Every stop of F6, until the mouse is used.
+    void aKeyMarksThePanelThatItWentTo()
+    {
+        const auto* mark = m_window->findChild<PanelMark*>();
+        QVERIFY(mark->isHidden());
+        QSet<QPair<int, int>> places;
+        int stops = 0;
+        do {
+            QTest::keyClick(QApplication::focusWidget(), Qt::Key_F6);
+            ++stops;
+            QVERIFY(mark->isVisible());
+            const QPoint centre = mark->mapToGlobal(mark->rect().center());
+            const QWidget* focused = QApplication::focusWidget();
+            QVERIFY(mark->rect().contains(QRect(mark->mapFromGlobal(focused->mapToGlobal(QPoint())), QSize(1, 1))));
+            places.insert({centre.x(), centre.y()});
+        } while (QApplication::focusWidget() != m_window->workspace().canvas().surface() && stops < 20);
+        QCOMPARE(places.size(), stops);
+        QVERIFY(stops >= 4);
+        click(m_window->workspace().canvas(), {10, 10});
+        QVERIFY(mark->isHidden());
+    }
+};
+
+RESIDUA_TEST_IN(QApplication, TestStillWindow)
+#include "tst_still_window.moc"
