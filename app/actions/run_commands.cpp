@@ -190,7 +190,7 @@ void RunCommands::open(GoOnKind kind, GoOnSource source)
     if (m_dialog) {
         m_dialog->close();
     }
-    m_dialog = new GoOnDialog(kind, std::move(source), m_session.project().topology, m_window);
+    m_dialog = new GoOnDialog(kind, std::move(source), m_session.project(), m_window);
     connect(m_dialog, &GoOnDialog::chosen, this, [this, project = m_session.directory()](GoOnRequest request) {
         request.projectDirectory = project;
         carryOut(request);

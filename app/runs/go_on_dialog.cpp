@@ -5,6 +5,7 @@
 #include "app/look/screen_fit.h"
 #include "app/look/theme.h"
 #include "app/properties/property_list.h"
+#include "app/runs/settings_list.h"
 #include "engine/results/run_reader.h"
 #include "projects/cost/cost.h"
 #include "projects/model/topology.h"
@@ -118,7 +119,7 @@ Result<GoOnSource> readGoOnSource(const std::string& runDirectory)
     return source;
 }
 
-GoOnDialog::GoOnDialog(GoOnKind kind, GoOnSource source, projects::Topology wired, QWidget* parent)
+GoOnDialog::GoOnDialog(GoOnKind kind, GoOnSource source, const projects::Project& open, QWidget* parent)
     : QDialog(parent),
       m_kind(kind),
       m_source(std::move(source)),
@@ -128,6 +129,7 @@ GoOnDialog::GoOnDialog(GoOnKind kind, GoOnSource source, projects::Topology wire
       m_rank(new QDoubleSpinBox(this)),
       m_method(new QComboBox(this)),
       m_inputs(new QComboBox(this)),
+      m_settings(new SettingsList(this)),
       m_cost(new QLabel(this)),
       m_otherData(new QCheckBox(tr("Go on though the data are not those it was trained on"), this)),
       m_reason(new QLabel(this))
@@ -166,8 +168,9 @@ GoOnDialog::GoOnDialog(GoOnKind kind, GoOnSource source, projects::Topology wire
     connect(m_go, &QPushButton::clicked, this, &GoOnDialog::choose);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     fillCheckpoints();
-    fillTopologies(wired);
+    fillTopologies(open.topology);
     fillFactors();
+    fillSettings(open);
     connectFields();
     update();
 }
@@ -187,6 +190,10 @@ void GoOnDialog::addRows(QFormLayout& form)
     if (changesProject(m_kind)) {
         form.addRow(QString(), m_cost);
     }
+    if (m_kind == GoOnKind::Fork) {
+        form.addRow(tr("With the project's"), m_settings);
+    }
+    m_settings->setVisible(m_kind == GoOnKind::Fork);
     m_topology->setVisible(retrofits);
     for (QWidget* field : std::initializer_list<QWidget*>{m_rank, m_method, m_inputs}) {
         field->setVisible(factorises);
@@ -217,6 +224,32 @@ void GoOnDialog::fillFactors()
         m_inputs->addItem(schemaLine(choice.title), m_inputs->count());
     }
     m_inputs->setCurrentIndex(static_cast<int>(GoOnRequest{}.inputs));
+}
+
+/// The number of steps has a field of its own.
+void GoOnDialog::fillSettings(const projects::Project& open)
+{
+    if (m_kind != GoOnKind::Fork) {
+        return;
+    }
+    auto settings = projects::settingsThatDiffer({m_source.project, {}}, open);
+    std::erase_if(settings, [](const projects::SettingChange& setting) {
+        return !projects::canChangeInRun(setting.pointer) || setting.pointer == "/training/steps";
+    });
+    m_settings->setTitles(tr("the run has"), tr("the project has"));
+    m_settings->setInvitation(tr("To go on with another learning rate, or with any other setting of training and "
+                                 "schedule, change it in the project first."));
+    m_settings->setSettings(std::move(settings), Qt::Unchecked);
+}
+
+std::optional<projects::Project> GoOnDialog::forked() const
+{
+    const auto chosen = m_settings->chosen();
+    projects::Document document{m_source.project, {}};
+    if (chosen.empty() || !applyEdit(document, projects::editOf({}, chosen))) {
+        return std::nullopt;
+    }
+    return std::move(document.project);
 }
 
 void GoOnDialog::fillCheckpoints()
@@ -370,6 +403,9 @@ void GoOnDialog::choose()
         request.method = static_cast<projects::LowRankMethod>(m_method->currentData().toInt());
         request.inputs = static_cast<projects::LowRankInputs>(m_inputs->currentData().toInt());
         m_go->setText(tr("Fitting…"));
+    }
+    if (m_kind == GoOnKind::Fork) {
+        request.project = forked();
     }
     m_reason->hide();
     m_go->setEnabled(false); // until it is carried out or refused

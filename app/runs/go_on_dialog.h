@@ -9,6 +9,7 @@
 #include <QDialog>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ class QSpinBox;
 
 namespace residua::app {
 
+class SettingsList;
+
 /// What there is of a run that can be gone on with.
 struct GoOnSource {
     engine::RunInfo info;
@@ -32,13 +35,14 @@ struct GoOnSource {
 [[nodiscard]] Result<GoOnSource> readGoOnSource(const std::string& runDirectory);
 
 /// Asks from which checkpoint a run goes on, to how many steps and, for a retrofit, under which topology, or for
-/// factors of which rank and how they are found, with what that changes in cost. It stays open until the request is
+/// factors of which rank and how they are found, with what that changes in cost; for a fork, which settings of the open
+/// project it takes over. It stays open until the request is
 /// carried out, to say what stands in its way. Not modal.
 class GoOnDialog : public QDialog {
     Q_OBJECT
 public:
-    /// `wired`: the open project's topology, the first that a retrofit is offered.
-    GoOnDialog(GoOnKind kind, GoOnSource source, projects::Topology wired, QWidget* parent = nullptr);
+    /// `open`: the open project. Its topology is the first that a retrofit is offered, its settings a fork may have.
+    GoOnDialog(GoOnKind kind, GoOnSource source, const projects::Project& open, QWidget* parent = nullptr);
 
     [[nodiscard]] const std::string& run() const { return m_source.info.directory; }
     /// The request is refused: says why, and another can be made.
@@ -51,12 +55,15 @@ private:
     void fillCheckpoints();
     void fillTopologies(const projects::Topology& wired);
     void fillFactors();
+    void fillSettings(const projects::Project& open);
     void addRows(QFormLayout& form);
     void connectFields();
     void update();
     void choose();
     [[nodiscard]] std::int64_t step() const;
     [[nodiscard]] Result<projects::Topology> topology() const;
+    /// The project that a fork with the chosen settings trains; nullopt if none is chosen.
+    [[nodiscard]] std::optional<projects::Project> forked() const;
     /// The run's project as it would be trained; the run's own where nothing of it changes.
     [[nodiscard]] Result<projects::Project> changed() const;
     [[nodiscard]] QString costText(const projects::Project& wanted) const;
@@ -70,6 +77,7 @@ private:
     QDoubleSpinBox* m_rank; ///< this and the next two: of factors
     QComboBox* m_method;
     QComboBox* m_inputs;
+    SettingsList* m_settings; ///< a fork's
     QLabel* m_cost;
     QCheckBox* m_otherData;
     QLabel* m_reason;

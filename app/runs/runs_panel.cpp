@@ -58,6 +58,8 @@ RunsPanel::RunsPanel(RunsModel& model, visualizers::ShownRuns& shown, QWidget* p
                          tr("Show this run's coefficients on the canvas and in the heatmap"), this)),
       m_resume(panelAction("run:resume", QStringLiteral("run"), tr("Resume…"),
                            tr("Go on from one of the run's checkpoints, to as many steps as you like"), this)),
+      m_settings(panelAction("run:settings", {}, tr("Wiring and settings…"),
+                             tr("Look at the wiring and the settings of this run, and use them in the project"), this)),
       m_stop(panelAction("run:stop", QStringLiteral("stop"), tr("Stop it"),
                          tr("Have whoever trains this run, here or elsewhere, write a checkpoint and end it"), this)),
       m_stopAt(panelAction("run:stopAt", {}, tr("Stop it at a step…"),
@@ -192,6 +194,8 @@ void RunsPanel::connectButtons()
         connect(action, &QAction::triggered, this,
                 withCurrent([this, how = kind](const std::string& directory) { emit goOnRequested(directory, how); }));
     }
+    connect(m_settings, &QAction::triggered, this,
+            withCurrent([this](const std::string& directory) { emit settingsRequested(directory); }));
     connect(m_report, &QAction::triggered, this,
             withCurrent([this](const std::string& directory) { emit reportRequested(directory); }));
     connect(m_export, &QAction::triggered, this,
@@ -315,7 +319,7 @@ void RunsPanel::showCheckpoints(const std::vector<std::int64_t>& steps)
         return;
     }
     m_fork->menu()->addSeparator();
-    m_fork->menu()->addAction(tr("To other steps or data…"), this, [this, directory = currentDirectory()] {
+    m_fork->menu()->addAction(tr("To other steps, data or settings…"), this, [this, directory = currentDirectory()] {
         emit goOnRequested(directory, GoOnKind::Fork);
     });
 }
@@ -329,7 +333,7 @@ void RunsPanel::updateState()
     m_tree->setColumnHidden(RunsModel::Device, !m_model.haveSeveralDevices()); // it would say the same in every row
     const engine::RunInfo* run = current();
     const std::size_t count = selected().size();
-    for (QAction* action : {m_show, m_fork, m_sample, m_report, m_export, m_reveal}) {
+    for (QAction* action : {m_show, m_settings, m_fork, m_sample, m_report, m_export, m_reveal}) {
         action->setEnabled(run != nullptr);
     }
     const QModelIndex name = m_filter->mapToSource(m_tree->currentIndex()).siblingAtColumn(RunsModel::Name);

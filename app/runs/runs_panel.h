@@ -35,8 +35,8 @@ public:
     /// What only the menu of a run has.
     [[nodiscard]] QList<QAction*> furtherCommands() const
     {
-        return {m_stop,   m_stopAt, m_retrofit, m_factorise, m_sample,
-                m_rename, m_report, m_export,   m_takeAlong, m_reveal};
+        return {m_settings, m_stop,   m_stopAt, m_retrofit,  m_factorise, m_sample,
+                m_rename,   m_report, m_export, m_takeAlong, m_reveal};
     }
 
 signals:
@@ -45,6 +45,8 @@ signals:
     /// The user wants to go on from the checkpoint of `step` as a run of its own.
     void forkRequested(const std::string& directory, std::int64_t step);
     void compareRequested(const std::string& first, const std::string& second);
+    /// The user wants to look at the run's wiring and settings.
+    void settingsRequested(const std::string& directory);
     /// The user wants a text of the current run's model.
     void sampleRequested();
     void reportRequested(const std::string& directory);
@@ -85,6 +87,7 @@ private:
     QLabel* m_empty;
     QAction* m_show;
     QAction* m_resume;
+    QAction* m_settings;
     QAction* m_stop;
     QAction* m_stopAt;
     QAction* m_fork;

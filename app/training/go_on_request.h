@@ -2,11 +2,13 @@
 #pragma once
 
 #include "engine/api/session.h"
+#include "projects/model/project.h"
 #include "projects/model/topology.h"
 #include "projects/model/training_plan.h"
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 namespace residua::app {
@@ -30,6 +32,8 @@ struct GoOnRequest {
     double rankShare = projects::RankScale{}.scale;
     projects::LowRankMethod method = engine::FactoriseRequest{}.method;
     projects::LowRankInputs inputs = engine::FactoriseRequest{}.inputs;
+    /// What a fork trains; nullopt: what the run trained.
+    std::optional<projects::Project> project = {};
     std::filesystem::path projectDirectory = {}; ///< of the project whose run it is
 };
 

@@ -289,8 +289,8 @@ void RunController::fork(const std::filesystem::path& runDirectory, std::int64_t
 
 void RunController::fork(const GoOnRequest& request)
 {
-    const auto copyOf = [run = request.run, step = request.step]() -> Result<std::filesystem::path> {
-        return engine::forkRun(run, step);
+    const auto copyOf = [request]() -> Result<std::filesystem::path> {
+        return engine::forkRun(request.run, request.step, {}, request.project ? &*request.project : nullptr);
     };
     inBackground(this, copyOf, [this, request](Result<std::filesystem::path> copy) {
         if (!copy) {

@@ -13,6 +13,7 @@
 #include "app/actions/record_commands.h"
 #include "app/actions/run_commands.h"
 #include "app/actions/save_commands.h"
+#include "app/actions/settings_commands.h"
 #include "app/actions/sweep_commands.h"
 #include "app/actions/tokeniser_commands.h"
 #include "app/actions/topology_commands.h"
@@ -54,12 +55,6 @@
 
 namespace residua::app {
 
-namespace {
-
-constexpr QSize kFirstSize(1440, 900);
-
-} // namespace
-
 MainWindow::MainWindow(Look& look, WindowFolders folders, Memory memory, QWidget* parent)
     : QMainWindow(parent),
       m_look(look),
@@ -81,7 +76,7 @@ MainWindow::MainWindow(Look& look, WindowFolders folders, Memory memory, QWidget
     makeRunCommands();
     connectSession();
     connectWindow();
-    resizeWithinScreen(*this, kFirstSize);
+    resizeWithinScreen(*this, {1440, 900});
     m_memory->follow(m_actions, m_session, *m_commands);
     showStartPage();
 }
@@ -164,6 +159,7 @@ void MainWindow::makeRunCommands()
     hear(*m_trainingCommands);
     hear(*new SweepCommands(m_actions, m_session, m_runs, *m_documents, *m_workspace, this));
     hear(*new RunCommands(m_session, m_engine, m_runs, *m_workspace, this));
+    hear(*new SettingsCommands(m_session, *m_documents, *m_workspace, m_look, this));
     hear(*new RecordCommands(m_actions, m_archive, *m_workspace, *m_banner, m_look, this));
     hear(*new GapCommands(m_session, m_engine, m_runs, *m_documents, *m_workspace, this));
     auto* bundles = new BundleCommands(m_actions, m_session, *m_saveCommands, *m_workspace, m_folders.projects, this);

@@ -7,6 +7,7 @@
 #include "engine/runs/run_files.h"
 #include "engine/runs/stop_request.h"
 #include "projects/base/free_name.h"
+#include "projects/commands/settings.h"
 
 #include <algorithm>
 
@@ -29,9 +30,20 @@ Result<fs::path> moveInto(const fs::path& folder, const fs::path& run)
     return place;
 }
 
+Status checkForkProject(const projects::Project& own, const projects::Project& wanted)
+{
+    for (const projects::SettingChange& setting : projects::settingsThatDiffer({own, {}}, wanted)) {
+        if (!projects::canChangeInRun(setting.pointer)) {
+            return Error{setting.changes.front().placeText(), "differs, and a fork keeps it as its run has it"};
+        }
+    }
+    return Done{};
+}
+
 } // namespace
 
-Result<fs::path> forkRun(const fs::path& run, std::int64_t step, const fs::path& newRun)
+Result<fs::path> forkRun(const fs::path& run, std::int64_t step, const fs::path& newRun,
+                         const projects::Project* wanted)
 {
     const auto reader = RunReader::open(run);
     if (!reader) {
@@ -45,11 +57,16 @@ Result<fs::path> forkRun(const fs::path& run, std::int64_t step, const fs::path&
     if (!project || !info) {
         return project ? info.error() : project.error();
     }
+    if (wanted != nullptr) {
+        if (const Status fits = checkForkProject(*project, *wanted); !fits) {
+            return fits.error();
+        }
+    }
     RunBranch branch;
     branch.parent = run;
     branch.step = step;
     branch.directory = newRun;
-    branch.project = *project;
+    branch.project = wanted != nullptr ? *wanted : *project;
     branch.steps = info->steps;
     branch.event = {step, RunEventKind::Forked, "from " + run.filename().string()};
     return makeBranch(branch, [&](const fs::path& directory) -> Status {

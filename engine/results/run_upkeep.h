@@ -2,6 +2,7 @@
 #pragma once
 
 #include "projects/base/result.h"
+#include "projects/model/project.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -12,9 +13,11 @@ namespace residua::engine {
 
 /// Makes `newRun`, which must not exist (empty: a new directory beside `run`), a run that goes on from the checkpoint
 /// of `step` of `run`: its numbers up to there, its project, that checkpoint, and where it comes from. It is stopped;
-/// ResumeRun trains it. Tells its directory.
+/// ResumeRun trains it. Tells its directory. `project`, if it is not null, is trained from there on in place of the
+/// run's; refused if it differs in more than a run can change (canChangeInRun, projects/commands).
 [[nodiscard]] Result<std::filesystem::path> forkRun(const std::filesystem::path& run, std::int64_t step,
-                                                    const std::filesystem::path& newRun = {});
+                                                    const std::filesystem::path& newRun = {},
+                                                    const projects::Project* project = nullptr);
 
 /// What became of a wish to end a run.
 enum class StopAsked {

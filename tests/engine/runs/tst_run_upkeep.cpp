@@ -73,6 +73,20 @@ private slots:
         QCOMPARE(listRuns(m_runs).size(), std::size_t(2));
     }
 
+    void aForkMayTrainWithOtherSettings()
+    {
+        projects::Project wanted = *RunReader::open(m_run)->project();
+        wanted.training.learningRate.peak *= 0.5;
+        const auto fork = forkRun(m_run, 10, {}, &wanted);
+        QVERIFY2(fork.ok(), fork ? "" : fork.error().text().c_str());
+        QVERIFY(*RunReader::open(*fork)->project() == wanted);
+        QCOMPARE(RunReader::open(*fork)->metric(metric::kLoss).size(), std::size_t(10));
+        wanted.network.width += 8;
+        const auto refused = forkRun(m_run, 10, {}, &wanted);
+        QVERIFY(!refused.ok());
+        QVERIFY(refused.error().text().find("width") != std::string::npos);
+    }
+
     /// A fork trains the point of the grid that its parent does; a branch of another project is none of the sweep's.
     void aForkOfAMemberIsOneToo()
     {

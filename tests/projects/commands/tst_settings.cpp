@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What two projects differ in, and how one takes it over from the other.
+#include "projects/commands/settings.h"
+#include "projects/library/examples.h"
+#include "tests/support/test_program.h"
+
+#include <QTest>
+
+#include <algorithm>
+
+using namespace residua;
+using namespace residua::projects;
+
+namespace {
+
+bool decides(const Change& change)
+{
+    return change.part != ChangedPart::Remark;
+}
+
+} // namespace
+
+class TestSettings : public QObject {
+    Q_OBJECT
+
+private slots:
+    /// From every example to every other.
+    void allOfThemLeaveNoDifference()
+    {
+        for (const Example& from : examples()) {
+            for (const Example& to : examples()) {
+                Document document{from.project, {}};
+                const auto settings = settingsThatDiffer(document, to.project);
+                const bool same = std::ranges::none_of(diff(from.project, to.project), decides);
+                QCOMPARE(settings.empty(), same);
+                if (same) {
+                    continue;
+                }
+                const auto inverse = applyEdit(document, editOf("Use them", settings));
+                QVERIFY2(inverse.ok(), (from.name + " to " + to.name).c_str());
+                for (const Change& change : diff(document.project, to.project)) {
+                    QVERIFY2(!decides(change), (from.name + " to " + to.name + ": " + change.text()).c_str());
+                }
+                QVERIFY(applyEdit(document, *inverse).ok());
+                QVERIFY(document.project == from.project);
+            }
+        }
+    }
+
+    void aFieldIsTakenOverAlone()
+    {
+        Document document{findExample("ancre-language")->project, {}};
+        Project wanted = document.project;
+        wanted.name = "Another name"; // trains nothing
+        wanted.training.batch *= 2;
+        wanted.training.learningRate.peak = 0.25;
+        wanted.topology = findExample("plain-language")->project.topology;
+        const auto settings = settingsThatDiffer(document, wanted);
+        QCOMPARE(settings.size(), std::size_t{3});
+        const auto rate =
+            std::ranges::find(settings, std::string("/training/learning_rate/peak"), &SettingChange::pointer);
+        QVERIFY(rate != settings.end());
+        QCOMPARE(rate->changes.size(), std::size_t{1});
+        QCOMPARE(rate->changes.front().after, std::string("0.25"));
+        const Project before = document.project;
+        QVERIFY(applyEdit(document, editOf("Use it", {*rate})).ok());
+        QCOMPARE(document.project.training.learningRate.peak, 0.25);
+        QVERIFY(document.project.training.batch == before.training.batch);
+        QVERIFY(document.project.topology == before.topology);
+    }
+
+    void aRunKeepsWhatItsWeightsDependOn()
+    {
+        QVERIFY(canChangeInRun("/training/learning_rate/peak"));
+        QVERIFY(canChangeInRun("/schedule/stages"));
+        QVERIFY(!canChangeInRun("/training/optimiser"));
+        QVERIFY(!canChangeInRun("/network/width"));
+        QVERIFY(!canChangeInRun("/topology"));
+        QVERIFY(!canChangeInRun("/seeds/init"));
+    }
+};
+
+RESIDUA_TEST(TestSettings)
+#include "tst_settings.moc"
