@@ -62,7 +62,7 @@ void RunsModel::setRuns(std::vector<engine::RunInfo> runs)
         m_runs = std::move(runs);
         numberCopies();
         for (std::size_t run = 0; run < m_runs.size(); ++run) {
-            emit dataChanged(indexOf(run, 0), indexOf(run, ColumnCount - 1));
+            emit dataChanged(indexOf(run, 0), indexOf(run, columnCount({}) - 1));
         }
     } else {
         beginResetModel();
@@ -72,6 +72,76 @@ void RunsModel::setRuns(std::vector<engine::RunInfo> runs)
         endResetModel();
     }
     emit listed();
+}
+
+void RunsModel::setColumns(ColumnSource source, std::vector<RunColumn> columns)
+{
+    if (m_offered[source] != columns) {
+        m_offered[source] = std::move(columns);
+        placeColumns();
+        emit columnsOffered();
+    }
+}
+
+std::vector<RunColumn> RunsModel::offeredColumns() const
+{
+    std::vector<RunColumn> all;
+    for (const auto& [source, columns] : m_offered) {
+        all.insert(all.end(), columns.begin(), columns.end());
+    }
+    return all;
+}
+
+void RunsModel::chooseColumns(const QStringList& keys)
+{
+    m_chosenColumns = keys;
+    placeColumns();
+}
+
+void RunsModel::placeColumns()
+{
+    std::vector<RunColumn> placed;
+    const std::vector<RunColumn> offered = offeredColumns();
+    for (const QString& key : m_chosenColumns) {
+        const auto found = std::ranges::find(offered, key, &RunColumn::key);
+        if (found != offered.end()) {
+            placed.push_back(*found);
+        }
+    }
+    if (!std::ranges::equal(placed, m_extra, {}, &RunColumn::key, &RunColumn::key)) {
+        beginResetModel();
+        m_extra = std::move(placed);
+        endResetModel();
+        return;
+    }
+    m_extra = std::move(placed);
+    for (std::size_t run = 0; run < m_runs.size() && !m_extra.empty(); ++run) {
+        emit dataChanged(indexOf(run, ColumnCount), indexOf(run, columnCount({}) - 1));
+    }
+}
+
+QVariant RunsModel::extraOf(std::size_t run, int column) const
+{
+    const auto& values = m_extra[static_cast<std::size_t>(column - ColumnCount)].values;
+    const auto found = values.find(m_runs[run].directory);
+    return found == values.end() ? QVariant() : found->second;
+}
+
+QVariant RunsModel::sortValueOf(std::size_t at, int column) const
+{
+    const engine::RunInfo& run = m_runs[at];
+    switch (column) {
+    case Started:
+        return QString::fromStdString(run.created);
+    case Progress:
+        return static_cast<qlonglong>(run.step);
+    case Loss:
+        return hasLoss(run) && !std::isnan(run.loss) ? QVariant(run.loss) : QVariant();
+    case ValidationLoss:
+        return hasLoss(run) && !std::isnan(run.validationLoss) ? QVariant(run.validationLoss) : QVariant();
+    default:
+        return column < ColumnCount ? QVariant(textOf(at, column)) : extraOf(at, column);
+    }
 }
 
 /// A parent is known by its folder's name: the project may have moved since. One that is gone leaves its forks as
@@ -187,7 +257,7 @@ int RunsModel::rowCount(const QModelIndex& parent) const
 
 int RunsModel::columnCount(const QModelIndex&) const
 {
-    return ColumnCount;
+    return ColumnCount + static_cast<int>(m_extra.size());
 }
 
 QString RunsModel::nameOf(std::size_t run) const
@@ -200,6 +270,14 @@ QString RunsModel::nameOf(std::size_t run) const
     const QString step = QString::number(info.parentStep);
     return m_numbers[run] == 1 ? tr("%1, from step %2").arg(name, step)
                                : tr("%1, from step %2 (%3)").arg(name, step, QString::number(m_numbers[run]));
+}
+
+QString RunsModel::textOf(const QVariant& value)
+{
+    return !value.isValid()                        ? QStringLiteral("—")
+           : value.typeId() == QMetaType::Double   ? formatLoss(value.toDouble())
+           : value.typeId() == QMetaType::LongLong ? formatWhole(value.toLongLong())
+                                                   : value.toString();
 }
 
 QString RunsModel::textOf(std::size_t at, int column) const
@@ -225,8 +303,18 @@ QString RunsModel::textOf(std::size_t at, int column) const
     case Notes:
         return QString::fromStdString(run.notes);
     default:
-        return {};
+        return textOf(extraOf(at, column));
     }
+}
+
+/// Texts stand at the left, numbers at the right.
+bool RunsModel::isNumber(int column) const
+{
+    if (column < ColumnCount) {
+        return column >= Progress && column <= ValidationLoss;
+    }
+    const auto& values = m_extra[static_cast<std::size_t>(column - ColumnCount)].values;
+    return std::ranges::none_of(values, [](const auto& value) { return value.second.typeId() == QMetaType::QString; });
 }
 
 QVariant RunsModel::data(const QModelIndex& index, int role) const
@@ -235,12 +323,15 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const
         return {};
     }
     const engine::RunInfo& run = m_runs[index.internalId()];
-    const bool number = index.column() >= Progress && index.column() <= ValidationLoss;
+    const bool number = isNumber(index.column());
     switch (role) {
+    case kSortRole:
+        return sortValueOf(index.internalId(), index.column());
     case Qt::EditRole:
-        return index.column() == Name   ? QVariant(QString::fromStdString(run.name))
-               : index.column() >= Tags ? QVariant(textOf(index.internalId(), index.column()))
-                                        : QVariant();
+        return index.column() == Name ? QVariant(QString::fromStdString(run.name))
+               : index.column() == Tags || index.column() == Notes
+                   ? QVariant(textOf(index.internalId(), index.column()))
+                   : QVariant();
     case Qt::DisplayRole:
         return textOf(index.internalId(), index.column());
     case Qt::CheckStateRole:
@@ -270,7 +361,7 @@ bool RunsModel::setData(const QModelIndex& index, const QVariant& value, int rol
     if (!checkIndex(index, CheckIndexOption::IndexIsValid)) {
         return false;
     }
-    if (role == Qt::EditRole && index.column() >= Tags) {
+    if (role == Qt::EditRole && (index.column() == Tags || index.column() == Notes)) {
         engine::RunInfo& changed = m_runs[index.internalId()];
         if (index.column() == Tags) {
             changed.tags = tagsOf(value.toString());
@@ -302,12 +393,11 @@ bool RunsModel::setData(const QModelIndex& index, const QVariant& value, int rol
 
 QVariant RunsModel::headerData(int section, Qt::Orientation orientation, int role) const
 {
-    if (orientation != Qt::Horizontal) {
+    if (orientation != Qt::Horizontal || section < 0 || section >= columnCount({})) {
         return {};
     }
     if (role == Qt::TextAlignmentRole) {
-        const bool number = section >= Progress && section <= ValidationLoss;
-        return QVariant((number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+        return QVariant((isNumber(section) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     }
     if (role != Qt::DisplayRole) {
         return {};
@@ -332,7 +422,7 @@ QVariant RunsModel::headerData(int section, Qt::Orientation orientation, int rol
     case Notes:
         return tr("Notes");
     default:
-        return {};
+        return m_extra[static_cast<std::size_t>(section - ColumnCount)].title;
     }
 }
 

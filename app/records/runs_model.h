@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/records/run_columns.h"
 #include "engine/api/values.h"
 #include "resources/colours.h"
 
 #include <QAbstractItemModel>
+#include <QStringList>
 
 #include <cstddef>
 #include <map>
@@ -18,6 +20,9 @@ class ShownRuns;
 
 namespace residua::app {
 
+/// Who offers columns to the list of runs.
+enum class ColumnSource { Fields, Costs };
+
 /// The runs of a project, newest first, each below the run that it was forked from; the check in the first column
 /// lays a run's curves over the others, as `shown` has them. Names, tags and notes are edited in place; the name of a
 /// sweep's member stays, because the sweep finds it by that.
@@ -25,11 +30,20 @@ class RunsModel : public QAbstractItemModel {
     Q_OBJECT
 public:
     enum Column { Name, Started, State, Progress, Loss, ValidationLoss, Device, Tags, Notes, ColumnCount };
+    /// What rows are sorted by: numbers as numbers.
+    static constexpr int kSortRole = Qt::UserRole;
 
     /// Follows `shown`, which it does not outlive.
     explicit RunsModel(visualizers::ShownRuns& shown, QObject* parent = nullptr);
 
     void setRuns(std::vector<engine::RunInfo> runs);
+    /// Offers these columns, in place of those that the source has offered before. Those that are chosen stand behind
+    /// the model's own.
+    void setColumns(ColumnSource source, std::vector<RunColumn> columns);
+    [[nodiscard]] std::vector<RunColumn> offeredColumns() const;
+    /// Shows the offered columns of these keys, in this order. A key that is not offered now is kept.
+    void chooseColumns(const QStringList& keys);
+    [[nodiscard]] const QStringList& chosenColumns() const { return m_chosenColumns; }
     /// The row of a growing run: its numbers are ahead of its run.json. A loss of NaN, which is not known yet, leaves
     /// the earlier one.
     void setLive(const std::string& directory, engine::RunStatus status, std::int64_t step, double loss);
@@ -58,9 +72,17 @@ signals:
     void listed();
     void renamed(const std::string& directory, const std::string& name);
     void annotated(const std::string& directory, const std::vector<std::string>& tags, const std::string& notes);
+    /// offeredColumns() has changed.
+    void columnsOffered();
 
 private:
+    void placeColumns();
+    /// What the run has in a column of setColumns(); invalid if nothing.
+    [[nodiscard]] QVariant extraOf(std::size_t run, int column) const;
+    [[nodiscard]] QVariant sortValueOf(std::size_t run, int column) const;
     [[nodiscard]] QString textOf(std::size_t run, int column) const;
+    [[nodiscard]] static QString textOf(const QVariant& value);
+    [[nodiscard]] bool isNumber(int column) const;
     [[nodiscard]] QString nameOf(std::size_t run) const;
 
     /// Rows of the root are below kRoot.
@@ -77,7 +99,10 @@ private:
     std::vector<engine::RunInfo> m_runs;
     std::vector<std::size_t> m_parents;                         ///< of each run: another's place in m_runs, or kRoot
     std::map<std::size_t, std::vector<std::size_t>> m_children; ///< in the order of m_runs
-    std::vector<int> m_numbers; ///< of each run among those of its name, parent and step; the oldest is 1
+    std::map<ColumnSource, std::vector<RunColumn>> m_offered;
+    QStringList m_chosenColumns;
+    std::vector<RunColumn> m_extra; ///< that are chosen and offered
+    std::vector<int> m_numbers;     ///< of each run among those of its name, parent and step; the oldest is 1
 };
 
 } // namespace residua::app

@@ -6,6 +6,7 @@
 #include "app/look/icons.h"
 #include "app/runs/queue_strip.h"
 #include "app/runs/run_name_delegate.h"
+#include "app/runs/run_table.h"
 #include "engine/results/run_reader.h"
 #include "visualizers/plot/control_rows.h"
 #include "visualizers/runs/shown_runs.h"
@@ -23,6 +24,7 @@
 #include <QUrl>
 #include <QVBoxLayout>
 
+#include <set>
 #include <utility>
 
 namespace residua::app {
@@ -127,6 +129,7 @@ RunsPanel::RunsPanel(RunsModel& model, visualizers::ShownRuns& shown, QWidget* p
             const QScopedValueRollback following(m_following, true);
             m_filter->setFilterFixedString(text);
         }
+        leaveOut();
         followChosen();
     });
     connect(&model, &RunsModel::modelReset, this, [this] {
@@ -135,6 +138,7 @@ RunsPanel::RunsPanel(RunsModel& model, visualizers::ShownRuns& shown, QWidget* p
         updateState();
     });
     connect(&model, &RunsModel::dataChanged, this, &RunsPanel::updateState);
+    connect(&model, &RunsModel::listed, this, &RunsPanel::leaveOut);
     updateState();
 }
 
@@ -159,7 +163,7 @@ void RunsPanel::fitTree()
     m_search->setPlaceholderText(tr("Filter the runs"));
     m_search->setAccessibleName(tr("Filter the runs"));
     m_search->setClearButtonEnabled(true);
-    m_search->setToolTip(tr("By name, status, tag or note"));
+    m_search->setToolTip(tr("By what stands in any column; plots leave the other runs out too"));
     m_search->setFixedWidth(kSearchWidth); // leaves the commands room below a canvas
     m_tree->setObjectName(QStringLiteral("runsTree"));
     m_tree->setModel(m_filter);
@@ -175,6 +179,8 @@ void RunsPanel::fitTree()
     }
     m_tree->header()->resizeSection(RunsModel::Name, kNameWidth);
     m_tree->setItemDelegateForColumn(RunsModel::Name, new RunNameDelegate(m_model, m_tree));
+    m_filter->setSortRole(RunsModel::kSortRole);
+    m_table = new RunTable(m_model, *m_tree);
 }
 
 void RunsPanel::connectButtons()
@@ -289,6 +295,18 @@ void RunsPanel::followChosen()
     updateState();
 }
 
+/// Plots leave out what the filter leaves out.
+void RunsPanel::leaveOut()
+{
+    std::set<std::string> keys;
+    for (const engine::RunInfo& run : m_model.runs()) {
+        if (!m_filter->mapFromSource(m_model.indexOf(run.directory)).isValid()) {
+            keys.insert(run.directory);
+        }
+    }
+    m_shown.leaveOut(std::move(keys));
+}
+
 void RunsPanel::fillCheckpoints()
 {
     m_fork->menu()->clear();
@@ -330,7 +348,6 @@ void RunsPanel::updateState()
     m_empty->setVisible(!any);
     m_tree->setVisible(any);
     m_bar->setVisible(any);
-    m_tree->setColumnHidden(RunsModel::Device, !m_model.haveSeveralDevices()); // it would say the same in every row
     const engine::RunInfo* run = current();
     const std::size_t count = selected().size();
     for (QAction* action : {m_show, m_settings, m_fork, m_sample, m_report, m_export, m_reveal}) {

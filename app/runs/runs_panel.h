@@ -20,6 +20,7 @@ class QTreeView;
 namespace residua::app {
 
 class QueueStrip;
+class RunTable;
 
 /// The runs as a tree of forks, with a filter: the check overlays a run's curves, double-click or Enter shows its
 /// coefficients; its current row is the run that `shown` has as chosen. Two selected runs can be compared.
@@ -30,6 +31,7 @@ public:
     RunsPanel(RunsModel& model, visualizers::ShownRuns& shown, QWidget* parent = nullptr);
 
     [[nodiscard]] QueueStrip& queue() { return *m_queue; }
+    [[nodiscard]] RunTable& table() { return *m_table; }
     /// What can be done with the runs that are selected, for menus.
     [[nodiscard]] QList<QAction*> commands() const { return {m_show, m_resume, m_fork, m_compare, m_remove}; }
     /// What only the menu of a run has.
@@ -73,6 +75,7 @@ private:
     void rename();
     void reveal();
     void updateState();
+    void leaveOut();
     void fillCheckpoints();
     void showCheckpoints(const std::vector<std::int64_t>& steps);
 
@@ -84,6 +87,7 @@ private:
     QWidget* m_bar;
     QLineEdit* m_search;
     QTreeView* m_tree;
+    RunTable* m_table = nullptr;
     QLabel* m_empty;
     QAction* m_show;
     QAction* m_resume;

@@ -4,7 +4,10 @@
 #include "app/actions/window_actions.h"
 #include "app/commands/commands.h"
 #include "app/document/document_session.h"
+#include "app/runs/run_table.h"
+#include "app/runs/runs_panel.h"
 #include "app/start/recent_projects.h"
+#include "app/window/overlay_memory.h"
 #include "app/workspace/workspace.h"
 #include "visualizers/plot/plot_view.h"
 
@@ -21,6 +24,7 @@ const QString kThemeKey = QStringLiteral("window/dark");
 const QString kGeometryKey = QStringLiteral("window/geometry");
 const QString kDocksKey = QStringLiteral("window/docks");
 const QString kExtentsKey = QStringLiteral("window/dockExtents");
+const QString kRunColumnsKey = QStringLiteral("runs/columns");
 const QString kExportFolderKey = QStringLiteral("export/folder");
 const QString kExportFormatKey = QStringLiteral("export/format");
 const QString kExportShapeKey = QStringLiteral("export/shape");
@@ -58,6 +62,10 @@ void WindowMemory::follow(const WindowActions& actions, const DocumentSession& s
     connect(&m_workspace, &Workspace::exportChosen, this, &keep);
     connect(actions.theme, &QAction::toggled, this, [](bool dark) { QSettings().setValue(kThemeKey, dark); });
     connect(&session, &DocumentSession::stateChanged, this, [this, &session] { rememberPlace(session); });
+    RunTable& table = m_workspace.view<RunsPanel>().table();
+    table.choose(QSettings().value(kRunColumnsKey).toStringList());
+    connect(&table, &RunTable::chosen, this, [&table] { QSettings().setValue(kRunColumnsKey, table.choice()); });
+    new OverlayMemory(session, m_workspace.runsModel(), m_workspace.shownRuns(), this);
 }
 
 /// It may change by being opened, saved or trained.

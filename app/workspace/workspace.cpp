@@ -98,6 +98,9 @@ Workspace::Workspace(const Look& look, QWidget* parent)
         connect(plot, &visualizers::PlotView::exportChosen, this, &Workspace::setExportChoice);
         connect(plot, &visualizers::PlotView::exportChosen, this, &Workspace::exportChosen);
     }
+    connect(&m_costs, &RunCosts::changed, &m_runsModel, [this](const std::vector<visualizers::ParetoRun>& runs) {
+        m_runsModel.setColumns(ColumnSource::Costs, costColumns(runs));
+    });
     connect(&look, &Look::changed, this, &Workspace::applyTheme);
     applyTheme();
     new PanelMark(*this);

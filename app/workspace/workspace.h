@@ -137,6 +137,7 @@ private:
     PaletteModel m_paletteModel;
     RunsModel m_runsModel;
     RunCosts m_costs;
+    RunFields m_fields{m_runsModel};
     CanvasWidget* m_canvas;
     CanvasWidget* m_matrix;
     editor::BlockCanvas* m_blockCanvas; ///< of m_block

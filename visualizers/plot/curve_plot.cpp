@@ -151,7 +151,7 @@ void CurvePlot::styleAll()
 
 bool CurvePlot::isHidden(const Look& look) const
 {
-    return m_hidden.contains(groupKey(look)) || m_hidden.contains(numberKey(look));
+    return m_isLeftOut(look.group) || m_hidden.contains(groupKey(look)) || m_hidden.contains(numberKey(look));
 }
 
 /// Returns the share of its opacity that a curve is drawn with: less if another entry of the legend is pointed at.
@@ -245,7 +245,7 @@ void CurvePlot::fillLegend()
     });
     std::vector<const Look*> recorded;
     for (const auto& [id, shown] : m_curves) {
-        if (!shown.look.group.isEmpty() && shown.curve->size() > 0) {
+        if (!shown.look.group.isEmpty() && shown.curve->size() > 0 && !m_isLeftOut(shown.look.group)) {
             recorded.push_back(&shown.look);
         }
     }
@@ -416,6 +416,11 @@ void CurvePlot::toggle(const QString& key)
     if (m_hidden.erase(key) == 0) {
         m_hidden.insert(key);
     }
+    restyle();
+}
+
+void CurvePlot::restyle()
+{
     styleAll();
     refresh();
 }

@@ -39,6 +39,10 @@ public:
     Id add(const Curve& curve, const Look& look);
     void setLook(Id id, const Look& look);
     void remove(Id id);
+    /// Curves of groups that this is true of are not drawn, and have no entry in the legend.
+    void leaveOutIf(std::function<bool(const QString& group)> isLeftOut) { m_isLeftOut = std::move(isLeftOut); }
+    /// Other curves are left out now.
+    void restyle();
     /// The curves have changed: shows all of them, unless a person has zoomed.
     void refresh();
     /// Shows everything again.
@@ -94,6 +98,7 @@ private:
     QString m_bandTitle;
     PlotLegend* m_legend;
     std::set<QString> m_hidden; ///< keys of the legend
+    std::function<bool(const QString&)> m_isLeftOut = [](const QString&) { return false; };
     PlotNote m_note;
     QCPItemStraightLine* m_cursor;
     ReadingTable* m_readings;

@@ -4,7 +4,6 @@
 #include "projects/base/text.h"
 #include "visualizers/plot/plot_controls.h"
 #include "visualizers/plot/plot_style.h"
-#include "visualizers/plot/turning_split.h"
 #include "visualizers/runs/run_csv.h"
 #include "visualizers/runs/run_plot_controls.h"
 
@@ -78,6 +77,8 @@ void RunPlot::follow()
         refresh();
     });
     connect(&m_shownRuns, &ShownRuns::labelsChanged, this, &RunPlot::refresh);
+    m_plot->leaveOutIf([this](const QString& group) { return m_shownRuns.isLeftOut(group.toStdString()); });
+    connect(&m_shownRuns, &ShownRuns::leftOutChanged, m_plot, &CurvePlot::restyle);
 }
 
 void RunPlot::layOut()
@@ -136,11 +137,6 @@ void RunPlot::putBelow(QWidget* widget)
 {
     m_split->addWidget(widget);
     m_split->setShares({3000, 2000}, {3000, 2000});
-}
-
-bool RunPlot::isLow() const
-{
-    return m_split->isBeside();
 }
 
 void RunPlot::setShown(Shown shown)

@@ -4,6 +4,7 @@
 #include "engine/results/stages.h"
 #include "visualizers/plot/csv_text.h"
 #include "visualizers/plot/curve_plot.h"
+#include "visualizers/plot/turning_split.h"
 #include "visualizers/runs/bound_lines.h"
 #include "visualizers/runs/run_curves.h"
 #include "visualizers/runs/seed_plot.h"
@@ -25,7 +26,6 @@ class QLabel;
 namespace residua::visualizers {
 
 class RunPlotControls;
-class TurningSplit;
 
 /// A recorded number of the overlaid runs as curves, with the choices above them: by step, units, FLOP or time; the
 /// scales; a moving average with the recorded points faint behind it; runs that differ in their seeds alone as their
@@ -64,7 +64,7 @@ public:
     /// Puts a widget below the plot, and beside it while there is no height for both.
     void putBelow(QWidget* widget);
     /// True while there is no height for a widget below the plot.
-    [[nodiscard]] bool isLow() const;
+    [[nodiscard]] bool isLow() const { return m_split->isBeside(); }
 
     /// What the bands' borders did to the number shown; nothing to the columns of a row.
     [[nodiscard]] std::vector<engine::StageTransition> transitions() const;

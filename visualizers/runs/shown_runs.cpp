@@ -92,6 +92,7 @@ void ShownRuns::clear()
     }
     bringToFront({});
     choose({});
+    leaveOut({});
 }
 
 void ShownRuns::choose(const std::string& key)
@@ -127,6 +128,14 @@ void ShownRuns::rename(const std::string& key, const QString& name)
     if (Run* run = known(key)) {
         run->facts.name = name;
         emit labelsChanged();
+    }
+}
+
+void ShownRuns::leaveOut(std::set<std::string> keys)
+{
+    if (keys != m_leftOut) {
+        m_leftOut = std::move(keys);
+        emit leftOutChanged();
     }
 }
 

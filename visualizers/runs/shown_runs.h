@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -86,6 +87,9 @@ public:
     /// What a shown run is called where others are too: its name, and when it started where another has the same.
     [[nodiscard]] QString labelOf(const std::string& key) const;
     void rename(const std::string& key, const QString& name);
+    /// Has the views leave these runs out of what they draw of many, and no others; they stay overlaid.
+    void leaveOut(std::set<std::string> keys);
+    [[nodiscard]] bool isLeftOut(const std::string& key) const { return m_leftOut.contains(key); }
     /// The curves of an overlaid run are drawn in this colour from begin() on, as curveColour counts.
     void paint(const std::string& key, std::size_t colour);
 
@@ -111,6 +115,7 @@ signals:
     void added(const std::string& key, const residua::visualizers::RunNumbers& numbers);
     void stagesChanged(const std::string& key);
     void labelsChanged(); ///< of any
+    void leftOutChanged();
 
 private:
     [[nodiscard]] Run* known(const std::string& key);
@@ -120,6 +125,7 @@ private:
     [[nodiscard]] std::size_t freeColour() const;
 
     std::vector<Run> m_runs; ///< overlaid, or in front
+    std::set<std::string> m_leftOut;
     std::string m_front;
     std::string m_compared;
     std::string m_chosen;

@@ -57,6 +57,37 @@ private slots:
         QVERIFY(!d.data(Qt::DecorationRole).isValid());
     }
 
+    void chosenColumnsStandBehindTheOwnOnes()
+    {
+        m_model->setColumns(ColumnSource::Fields,
+                            {{"/training/batch", "batch", {{"/runs/a", 8LL}, {"/runs/b", 16LL}}}});
+        QCOMPARE(m_model->columnCount(), int(RunsModel::ColumnCount));
+        m_model->chooseColumns({"not offered", "/training/batch"});
+        QCOMPARE(m_model->columnCount(), RunsModel::ColumnCount + 1);
+        const int column = RunsModel::ColumnCount;
+        QCOMPARE(m_model->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString(), QString("batch"));
+        const QModelIndex b = m_model->indexOf("/runs/b").siblingAtColumn(column);
+        QCOMPARE(b.data().toString(), QString("16"));
+        QCOMPARE(b.data(RunsModel::kSortRole).toLongLong(), 16LL);
+        QCOMPARE(m_model->indexOf("/runs/d").siblingAtColumn(column).data().toString(), QString("—"));
+        m_model->setColumns(ColumnSource::Fields, {}); // the runs are alike now
+        QCOMPARE(m_model->columnCount(), int(RunsModel::ColumnCount));
+        QCOMPARE(m_model->chosenColumns().size(), 2); // and may differ again
+    }
+
+    void onlyFieldsThatDifferAreOffered()
+    {
+        projects::Project one;
+        projects::Project two = one;
+        two.name = "trains nothing";
+        QVERIFY(differingFields({{"a", one}, {"b", two}}).empty());
+        two.training.batch = one.training.batch + 1;
+        const auto columns = differingFields({{"a", one}, {"b", two}});
+        QCOMPARE(columns.size(), std::size_t{1});
+        QCOMPARE(columns.front().key, QString("/training/batch"));
+        QCOMPARE(columns.front().values.at("b").toLongLong(), qlonglong(two.training.batch));
+    }
+
     void aMomentIsAsShortAsItsAgeAllows()
     {
         const QDateTime now({2026, 11, 21}, {18, 0}, Qt::UTC);

@@ -73,13 +73,12 @@ protected:
         QTRY_COMPARE_WITH_TIMEOUT(stepsShown(), 8, kPatience);
     }
 
-    std::optional<engine::RunWriter> create(const char* name)
+    std::optional<engine::RunWriter> create(const char* name, const projects::Project& trained = quickExample())
     {
         engine::RunInfo info;
         info.name = name;
         info.steps = 8;
-        auto writer =
-            engine::RunWriter::create(m_project / projects::kRunsFolder / name, info, quickExample(), m_project);
+        auto writer = engine::RunWriter::create(m_project / projects::kRunsFolder / name, info, trained, m_project);
         return writer ? std::optional(std::move(*writer)) : std::nullopt;
     }
 
@@ -92,9 +91,9 @@ protected:
     }
 
     /// A finished run whose applied weights are all `weight`.
-    void write(const char* name, float weight)
+    void write(const char* name, float weight, const projects::Project& trained = quickExample())
     {
-        auto writer = create(name);
+        auto writer = create(name, trained);
         QVERIFY(writer.has_value());
         put(*writer, 1, 8);
         const std::int64_t depth = quickExample().network.depth();

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/records/run_columns.h"
+
+#include "app/engine/background.h"
+#include "app/records/runs_model.h"
+#include "engine/results/run_reader.h"
+#include "projects/diff/wiring_name.h"
+#include "projects/schema/fields.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace residua::app {
+
+namespace {
+
+QVariant valueOf(const projects::FieldEntry& entry)
+{
+    if (entry.type == projects::FieldType::Choice) {
+        const auto chosen = static_cast<std::size_t>(std::get<std::int64_t>(entry.value));
+        return QString::fromUtf8(entry.choices[chosen].title);
+    }
+    return std::visit(
+        []<class T>(const T& held) -> QVariant {
+            if constexpr (std::is_same_v<T, std::monostate>) {
+                return {};
+            } else if constexpr (std::is_same_v<T, bool>) {
+                return held ? RunFields::tr("on") : RunFields::tr("off");
+            } else if constexpr (std::is_same_v<T, std::string>) {
+                return QString::fromStdString(held);
+            } else if constexpr (std::is_same_v<T, std::int64_t>) {
+                return static_cast<qlonglong>(held);
+            } else {
+                return held;
+            }
+        },
+        entry.value);
+}
+
+bool isColumn(const projects::FieldEntry& entry)
+{
+    return entry.type != projects::FieldType::Other && !entry.isInList && !entry.hasOwnEdits &&
+           entry.decides == projects::Decides::Training && !entry.pointer.starts_with("/topology");
+}
+
+bool differs(const RunColumn& column, std::size_t runs)
+{
+    return column.values.size() != runs || std::ranges::any_of(column.values, [&](const auto& value) {
+               return value.second != column.values.begin()->second;
+           });
+}
+
+} // namespace
+
+std::vector<RunColumn> differingFields(const std::map<std::string, projects::Project>& projects)
+{
+    std::vector<RunColumn> columns{{QStringLiteral("/topology"), RunFields::tr("topology"), {}}};
+    for (const auto& [directory, project] : projects) {
+        columns.front().values[directory] =
+            QString::fromStdString(projects::wiringName(project.topology, project.network));
+        for (const projects::FieldEntry& entry : projects::fieldsOf(project)) {
+            if (!isColumn(entry)) {
+                continue;
+            }
+            const QString key = QString::fromStdString(entry.pointer);
+            auto column = std::ranges::find(columns, key, &RunColumn::key);
+            if (column == columns.end()) {
+                columns.push_back({key, QString::fromStdString(projects::placeInSection(project, entry.pointer)), {}});
+                column = std::prev(columns.end());
+            }
+            column->values[directory] = valueOf(entry);
+        }
+    }
+    std::erase_if(columns, [&](const RunColumn& column) { return !differs(column, projects.size()); });
+    return columns;
+}
+
+std::vector<RunColumn> costColumns(const std::vector<visualizers::ParetoRun>& runs)
+{
+    std::vector<RunColumn> columns{{QStringLiteral("cost:parameters"), RunFields::tr("parameters"), {}},
+                                   {QStringLiteral("cost:flop"), RunFields::tr("FLOP"), {}},
+                                   {QStringLiteral("cost:seconds"), RunFields::tr("seconds"), {}}};
+    for (const visualizers::ParetoRun& run : runs) {
+        const double values[] = {run.parameters, run.flops, run.seconds};
+        for (std::size_t i = 0; i < columns.size(); ++i) {
+            if (std::isfinite(values[i])) {
+                columns[i].values[run.key.toStdString()] = values[i];
+            }
+        }
+    }
+    return columns;
+}
+
+RunFields::RunFields(RunsModel& runs, QObject* parent) : QObject(parent), m_runs(runs)
+{
+    connect(&runs, &RunsModel::modelReset, this, &RunFields::read);
+}
+
+void RunFields::read()
+{
+    if (m_reading) {
+        return; // the list is looked at again after it
+    }
+    std::vector<std::string> unknown;
+    std::map<std::string, projects::Project> kept;
+    for (const engine::RunInfo& run : m_runs.runs()) {
+        if (auto known = m_projects.extract(run.directory)) {
+            kept.insert(std::move(known));
+        } else {
+            unknown.push_back(run.directory);
+        }
+    }
+    m_projects = std::move(kept);
+    if (unknown.empty()) {
+        offer();
+        return;
+    }
+    m_reading = true;
+    const auto readAll = [unknown] {
+        std::map<std::string, projects::Project> projects;
+        for (const std::string& directory : unknown) {
+            const auto reader = engine::RunReader::open(directory);
+            auto project = reader ? reader->project() : Result<projects::Project>(reader.error());
+            projects[directory] = project ? *std::move(project) : projects::Project{};
+        }
+        return projects;
+    };
+    inBackground(this, readAll, [this](std::map<std::string, projects::Project> projects) {
+        m_reading = false;
+        m_projects.merge(projects);
+        read();
+    });
+}
+
+void RunFields::offer()
+{
+    m_runs.setColumns(ColumnSource::Fields, differingFields(m_projects));
+}
+
+} // namespace residua::app

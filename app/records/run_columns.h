@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/api/values.h"
+#include "projects/model/project.h"
+#include "visualizers/pareto/pareto_view.h"
+
+#include <QObject>
+#include <QString>
+#include <QVariant>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace residua::app {
+
+class RunsModel;
+
+/// A column that the list of runs can show beside its own: a field of what was trained, or a cost.
+struct RunColumn {
+    QString key; ///< in the user's settings: "/training/batch", "cost:parameters"
+    QString title;
+    std::map<std::string, QVariant> values; ///< by the run's directory; a number or a text
+    bool operator==(const RunColumn&) const = default;
+};
+
+/// The fields that decide the training and are not the same in all of these projects, and the wiring if it differs.
+[[nodiscard]] std::vector<RunColumn> differingFields(const std::map<std::string, projects::Project>& projects);
+/// Parameters, FLOP and time of each run.
+[[nodiscard]] std::vector<RunColumn> costColumns(const std::vector<visualizers::ParetoRun>& runs);
+
+/// Reads what each run of the list trains, off the GUI thread and once for each run, and offers the fields that differ
+/// as columns.
+class RunFields : public QObject {
+    Q_OBJECT
+public:
+    /// Follows the list, which it does not outlive.
+    explicit RunFields(RunsModel& runs, QObject* parent = nullptr);
+
+private:
+    void read();
+    void offer();
+
+    RunsModel& m_runs;
+    std::map<std::string, projects::Project> m_projects; ///< by directory
+    bool m_reading = false;
+};
+
+} // namespace residua::app

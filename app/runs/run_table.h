@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QObject>
+#include <QStringList>
+
+class QTreeView;
+
+namespace residua::app {
+
+class RunsModel;
+
+/// Which columns the list of runs shows, chosen in the menu of its header. A click on a heading sorts by the column, a
+/// third click ends that. GUI thread.
+class RunTable : public QObject {
+    Q_OBJECT
+public:
+    /// `tree` shows `model` through a proxy. Both outlive it.
+    RunTable(RunsModel& model, QTreeView& tree);
+
+    /// The model's own columns that are hidden, and then the chosen ones, as the user's settings keep them.
+    [[nodiscard]] QStringList choice() const;
+    void choose(const QStringList& choice);
+
+signals:
+    void chosen();
+
+private:
+    void openMenu(const QPoint& position);
+    void hideColumns();
+    void toggleOwn(int column);
+    void toggleOffered(const QString& key);
+
+    RunsModel& m_model;
+    QTreeView& m_tree;
+    QStringList m_hidden; ///< keys of the model's own columns
+};
+
+} // namespace residua::app

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Many runs told apart: columns, order, filter, and what is overlaid after a restart.
+#include "app/runs/run_table.h"
+#include "app/runs/runs_panel.h"
+#include "tests/app/runs/runs_harness.h"
+#include "tests/support/test_program.h"
+#include "tests/visualizers/legend_of.h"
+
+#include <QApplication>
+#include <QHeaderView>
+#include <QLineEdit>
+#include <QMenu>
+#include <QSettings>
+
+using namespace residua;
+using namespace residua::app;
+
+class TestComparingRuns : public RunsHarness {
+    Q_OBJECT
+
+private slots:
+    void init()
+    {
+        QSettings().clear();
+        m_project = newProject(quickExample());
+        projects::Project other = quickExample();
+        other.training.learningRate.peak = 0.125;
+        write("one", 0.1F);
+        write("two", 0.2F, other);
+        write("three", 0.3F);
+        open();
+    }
+
+    void cleanup()
+    {
+        m_window.reset();
+        QSettings().clear();
+    }
+
+    void aFieldThatDiffersIsAColumnOfChoice()
+    {
+        const QString key = QStringLiteral("/training/learning_rate/peak");
+        QTRY_VERIFY_WITH_TIMEOUT(offers(key), kPatience);
+        emit tree()->header()->customContextMenuRequested({5, 5});
+        auto* menu = tree()->findChild<QMenu*>(QStringLiteral("runColumns"));
+        QVERIFY(menu);
+        menu->findChild<QAction*>(key)->trigger();
+        menu->findChild<QAction*>(QStringLiteral("started"))->trigger();
+        menu->close();
+        checkColumns();
+        open(); // as after a restart
+        QTRY_VERIFY_WITH_TIMEOUT(offers(key), kPatience);
+        checkColumns();
+    }
+
+    void aClickOnAHeadingSorts()
+    {
+        QCOMPARE(shownNames().size(), 3);
+        tree()->sortByColumn(RunsModel::Name, Qt::AscendingOrder);
+        QCOMPARE(shownNames(), QStringList({"one", "three", "two"}));
+        tree()->sortByColumn(RunsModel::Name, Qt::DescendingOrder);
+        QCOMPARE(shownNames(), QStringList({"two", "three", "one"}));
+    }
+
+    void theFilterReachesThePlot()
+    {
+        for (const char* name : {"one", "two", "three"}) {
+            QVERIFY(model().setData(indexOf(name), Qt::Checked, Qt::CheckStateRole));
+        }
+        QTRY_COMPARE_WITH_TIMEOUT(runsInLegend(), QStringList({"one", "three", "two"}), kPatience);
+        auto* search = m_window->workspace().view<RunsPanel>().findChild<QLineEdit*>();
+        search->setText(QStringLiteral("T"));
+        QCOMPARE(runsInLegend(), QStringList({"three", "two"}));
+        search->clear();
+        QCOMPARE(runsInLegend(), QStringList({"one", "three", "two"}));
+    }
+
+    void overlaysAndTheirColoursAreRemembered()
+    {
+        auto& shown = m_window->workspace().shownRuns();
+        for (const visualizers::ShownRuns::Run& run : std::vector(shown.runs())) {
+            shown.removeOverlay(run.key);
+        }
+        for (const char* name : {"three", "one", "two"}) {
+            shown.overlay(directoryOf(name));
+        }
+        const std::size_t colour = shown.find(directoryOf("two"))->colour;
+        QVERIFY(colour != shown.find(directoryOf("one"))->colour);
+        shown.removeOverlay(directoryOf("one"));
+        m_window->openProject(folder("none")); // what cannot be opened changes nothing
+        open();
+        auto& again = m_window->workspace().shownRuns();
+        QTRY_VERIFY_WITH_TIMEOUT(again.isOverlaid(directoryOf("two")), kPatience);
+        QCOMPARE(again.find(directoryOf("two"))->colour, colour);
+        QVERIFY(!again.isOverlaid(directoryOf("one")));
+    }
+
+private:
+    void open()
+    {
+        openWindow({1280, 800}, Memory::UserSettings);
+        m_window->openProject(m_project);
+        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 3, kPatience);
+    }
+
+    std::string directoryOf(const char* name) { return (m_project / projects::kRunsFolder / name).string(); }
+
+    bool offers(const QString& key)
+    {
+        const auto columns = model().offeredColumns();
+        return std::ranges::find(columns, key, &RunColumn::key) != columns.end();
+    }
+
+    void checkColumns()
+    {
+        QCOMPARE(model().columnCount(), RunsModel::ColumnCount + 1);
+        QCOMPARE(indexOf("two").siblingAtColumn(RunsModel::ColumnCount).data().toString(), QString("0.125"));
+        QVERIFY(tree()->isColumnHidden(RunsModel::Started));
+        QVERIFY(!tree()->isColumnHidden(RunsModel::State));
+    }
+
+    QStringList shownNames()
+    {
+        QStringList names;
+        for (int row = 0; row < tree()->model()->rowCount(); ++row) {
+            names << tree()->model()->index(row, RunsModel::Name).data().toString();
+        }
+        return names;
+    }
+
+    QStringList runsInLegend()
+    {
+        QStringList names;
+        for (const QString& text : legendOf(loss())) {
+            const bool isRun = indexOf(text.toStdString()).isValid();
+            names << (isRun ? QStringList{text} : QStringList());
+        }
+        names.sort();
+        return names;
+    }
+};
+
+RESIDUA_TEST_IN(QApplication, TestComparingRuns)
+#include "tst_comparing_runs.moc"
