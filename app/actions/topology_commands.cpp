@@ -3,6 +3,7 @@
 
 #include "app/actions/window_actions.h"
 #include "app/canvas/canvas_widget.h"
+#include "app/commands/topology_popup.h"
 #include "app/document/document_session.h"
 #include "app/palette/palette_items.h"
 #include "app/properties/customisation.h"
@@ -12,14 +13,27 @@
 #include "projects/library/schedule_presets.h"
 #include "projects/transfer/topology_choice.h"
 
+#include <QComboBox>
+
 namespace residua::app {
 
 TopologyCommands::TopologyCommands(const WindowActions& actions, const DocumentSession& session,
-                                   DocumentViews& documents, Workspace& workspace, RunBar& bar, QObject* parent)
-    : QObject(parent), m_session(session), m_documents(documents), m_workspace(workspace), m_bar(bar)
+                                   DocumentViews& documents, Workspace& workspace, RunBar& bar, QWidget* window)
+    : QObject(window),
+      m_session(session),
+      m_documents(documents),
+      m_workspace(workspace),
+      m_bar(bar),
+      m_popup(new TopologyPopup(workspace.paletteModel(), window))
 {
     connect(&session, &DocumentSession::stateChanged, this, &TopologyCommands::show);
-    connect(&bar, &RunBar::topologyChosen, this, &TopologyCommands::choose);
+    connect(&bar, &RunBar::topologyChosen, this, [this](int index) {
+        choose(projects::topologyChoices(m_session.project().network).at(static_cast<std::size_t>(index)).name);
+    });
+    connect(&bar, &RunBar::topologiesWanted, this, [this](const QWidget& chooser) {
+        m_popup->open(chooser, static_cast<const QComboBox&>(chooser).currentText());
+    });
+    connect(m_popup, &TopologyPopup::chosen, this, [this](const QString& key) { choose(key.toStdString()); });
     connect(actions.backToPreset, &QAction::triggered, this, &TopologyCommands::goBack);
 }
 
@@ -38,11 +52,9 @@ void TopologyCommands::show()
     m_bar.setTopologies(titles, current ? static_cast<int>(*current) : -1, custom);
 }
 
-void TopologyCommands::choose(int index)
+void TopologyCommands::choose(const std::string& preset)
 {
-    const auto presets = projects::topologyChoices(m_session.project().network);
-    const projects::TopologyPreset& preset = presets.at(static_cast<std::size_t>(index));
-    const PaletteItem item{PaletteKind::Topology, preset.name, QString::fromStdString(preset.title), {}, {}};
+    const PaletteItem item{PaletteKind::Topology, preset, {}, {}, {}};
     if (const auto change = takeUp(m_session.project(), m_documents.place(), item)) {
         m_documents.applyEdit(change->edit);
         emit noted(QString::fromStdString(titleOf(change->edit))); // which says where blocks change with it

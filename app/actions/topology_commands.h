@@ -4,11 +4,16 @@
 #include <QObject>
 #include <QString>
 
+#include <string>
+
+class QWidget;
+
 namespace residua::app {
 
 class DocumentSession;
 class DocumentViews;
 class RunBar;
+class TopologyPopup;
 class Workspace;
 struct WindowActions;
 
@@ -18,20 +23,21 @@ class TopologyCommands : public QObject {
     Q_OBJECT
 public:
     TopologyCommands(const WindowActions& actions, const DocumentSession& session, DocumentViews& documents,
-                     Workspace& workspace, RunBar& bar, QObject* parent);
+                     Workspace& workspace, RunBar& bar, QWidget* window);
 
 signals:
     void noted(const QString& text);
 
 private:
     void show();
-    void choose(int index);
+    void choose(const std::string& preset);
     void goBack();
 
     const DocumentSession& m_session;
     DocumentViews& m_documents;
     Workspace& m_workspace;
     RunBar& m_bar;
+    TopologyPopup* m_popup;
 };
 
 } // namespace residua::app

@@ -19,6 +19,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <utility>
 
 namespace residua::app {
 
@@ -42,6 +44,16 @@ public:
 
 private:
     mutable int m_widest = kProgressWidth;
+};
+
+/// Has its list shown by somebody else.
+class ListlessChoice : public QComboBox {
+public:
+    ListlessChoice(std::function<void()> open, QWidget* parent) : QComboBox(parent), m_open(std::move(open)) {}
+    void showPopup() override { m_open(); }
+
+private:
+    std::function<void()> m_open;
 };
 
 QLabel* captionFor(QWidget* field, const QString& text, QWidget* parent)
@@ -77,7 +89,7 @@ RunBar::RunBar(RunController& controller, const EngineBridge& engine, const RunA
       m_guiCost(engine),
       m_run(new QToolButton(this)),
       m_device(new QComboBox(this)),
-      m_topology(new QComboBox(this)),
+      m_topology(new ListlessChoice([this] { emit topologiesWanted(*m_topology); }, this)),
       m_bar(new QProgressBar(this)),
       m_step(new QLabel(this)),
       m_speed(new ElidedLabel(Qt::ElideRight, this)),

@@ -44,6 +44,8 @@ public:
 
 signals:
     void topologyChosen(int index);
+    /// The user wants to see the topologies, below the chooser.
+    void topologiesWanted(const QWidget& chooser);
     void deviceChosen(const residua::engine::DeviceInfo& device);
 
 private:

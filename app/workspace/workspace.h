@@ -72,6 +72,7 @@ public:
     /// The canvases: all show the same document.
     [[nodiscard]] std::array<CanvasWidget*, 3> canvases() const { return {m_canvas, m_matrix, m_block}; }
     [[nodiscard]] OutlineModel& outlineModel() { return m_outlineModel; }
+    [[nodiscard]] const PaletteModel& paletteModel() const { return m_paletteModel; }
     [[nodiscard]] RunsModel& runsModel() { return m_runsModel; }
     [[nodiscard]] visualizers::ShownRuns& shownRuns() { return m_shownRuns; }
     [[nodiscard]] visualizers::ShownMatrices& shownMatrices() { return m_shownMatrices; }
