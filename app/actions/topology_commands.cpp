@@ -30,9 +30,8 @@ TopologyCommands::TopologyCommands(const WindowActions& actions, const DocumentS
     connect(&bar, &RunBar::topologyChosen, this, [this](int index) {
         choose(projects::topologyChoices(m_session.project().network).at(static_cast<std::size_t>(index)).name);
     });
-    connect(&bar, &RunBar::topologiesWanted, this, [this](const QWidget& chooser) {
-        m_popup->open(chooser, static_cast<const QComboBox&>(chooser).currentText());
-    });
+    connect(&bar, &RunBar::topologiesWanted, this,
+            [this] { m_popup->open(m_bar.topologyChooser(), m_bar.topologyChooser().currentText()); });
     connect(m_popup, &TopologyPopup::chosen, this, [this](const QString& key) { choose(key.toStdString()); });
     connect(actions.backToPreset, &QAction::triggered, this, &TopologyCommands::goBack);
 }

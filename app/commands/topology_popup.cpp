@@ -18,9 +18,9 @@ namespace residua::app {
 
 namespace {
 
-enum Column { Name, Added, ColumnCount };
+enum TopologyColumn { Title, Price, TopologyColumns };
 constexpr int kKeyRole = Qt::UserRole;
-constexpr QSize kSize(440, 460);
+constexpr QSize kTopologySize(440, 460);
 constexpr int kMargin = 8;
 
 bool matches(const QString& searched, const QString& text)
@@ -56,7 +56,7 @@ QList<QStandardItem*> rowOf(const QModelIndex& topology, const PaletteItem& item
 } // namespace
 
 TopologyPopup::TopologyPopup(const PaletteModel& palette, QWidget* window)
-    : TypedPopup(window), m_palette(palette), m_rows(new QStandardItemModel(0, ColumnCount, this))
+    : TypedPopup(window), m_palette(palette), m_rows(new QStandardItemModel(0, TopologyColumns, this))
 {
     setObjectName(QStringLiteral("topologyPopup"));
     setAccessibleName(tr("Topologies"));
@@ -66,8 +66,8 @@ TopologyPopup::TopologyPopup(const PaletteModel& palette, QWidget* window)
     list().setAccessibleName(tr("Topologies"));
     list().setModel(m_rows);
     list().header()->setStretchLastSection(false);
-    list().header()->setSectionResizeMode(Name, QHeaderView::Stretch);
-    list().header()->setSectionResizeMode(Added, QHeaderView::ResizeToContents);
+    list().header()->setSectionResizeMode(Title, QHeaderView::Stretch);
+    list().header()->setSectionResizeMode(Price, QHeaderView::ResizeToContents);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(kMargin, kMargin, kMargin, kMargin);
     layout->addWidget(&field());
@@ -75,7 +75,7 @@ TopologyPopup::TopologyPopup(const PaletteModel& palette, QWidget* window)
     connect(&field(), &QLineEdit::textChanged, this, [this](const QString& text) { fill(text, text); });
     connect(&palette, &QAbstractItemModel::dataChanged, this, [this] { // prices are worked out after they are asked for
         if (isVisible()) {
-            fill(field().text(), list().currentIndex().siblingAtColumn(Name).data().toString());
+            fill(field().text(), list().currentIndex().siblingAtColumn(Title).data().toString());
         }
     });
 }
@@ -86,7 +86,7 @@ void TopologyPopup::open(const QWidget& below, const QString& current)
     fill({}, current);
     const QWidget* window = parentWidget();
     const QPoint place = below.mapTo(window, below.rect().bottomLeft());
-    popUp({place, QSize(kSize.width(), std::min(kSize.height(), window->height() - place.y() - kMargin))},
+    popUp({place, QSize(kTopologySize.width(), std::min(kTopologySize.height(), window->height() - place.y() - kMargin))},
           QApplication::focusWidget());
 }
 
@@ -112,7 +112,7 @@ void TopologyPopup::fill(const QString& text, const QString& title)
         m_rows->appendRow(headingOf(source));
         for (const QModelIndex& member : members) {
             m_rows->appendRow(rowOf(member, *m_palette.itemAt(member)));
-            const QModelIndex row = m_rows->index(m_rows->rowCount() - 1, Name);
+            const QModelIndex row = m_rows->index(m_rows->rowCount() - 1, Title);
             if (!marked.isValid() || row.data().toString().compare(title, Qt::CaseInsensitive) == 0) {
                 marked = row;
             }
@@ -124,7 +124,7 @@ void TopologyPopup::fill(const QString& text, const QString& title)
 
 void TopologyPopup::take()
 {
-    const QString key = list().currentIndex().siblingAtColumn(Name).data(kKeyRole).toString();
+    const QString key = list().currentIndex().siblingAtColumn(Title).data(kKeyRole).toString();
     if (!key.isEmpty()) {
         leave();
         emit chosen(key);

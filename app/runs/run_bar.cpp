@@ -89,7 +89,7 @@ RunBar::RunBar(RunController& controller, const EngineBridge& engine, const RunA
       m_guiCost(engine),
       m_run(new QToolButton(this)),
       m_device(new QComboBox(this)),
-      m_topology(new ListlessChoice([this] { emit topologiesWanted(*m_topology); }, this)),
+      m_topology(new ListlessChoice([this] { emit topologiesWanted(); }, this)),
       m_bar(new QProgressBar(this)),
       m_step(new QLabel(this)),
       m_speed(new ElidedLabel(Qt::ElideRight, this)),

@@ -41,11 +41,12 @@ public:
     [[nodiscard]] bool awaitsDevices() const { return m_awaitsDevices; }
     /// The presets by title, and which is current; −1: none of them. `custom`: changed since it was chosen.
     void setTopologies(const QStringList& titles, int current, bool custom);
+    [[nodiscard]] const QComboBox& topologyChooser() const { return *m_topology; }
 
 signals:
     void topologyChosen(int index);
     /// The user wants to see the topologies, below the chooser.
-    void topologiesWanted(const QWidget& chooser);
+    void topologiesWanted();
     void deviceChosen(const residua::engine::DeviceInfo& device);
 
 private:

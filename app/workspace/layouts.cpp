@@ -7,7 +7,7 @@ namespace residua::app {
 
 namespace {
 
-constexpr const char* kContext = "Layouts";
+constexpr const char* kLayoutContext = "Layouts";
 
 constexpr Layout kLayouts[] = {
     {"design", QT_TRANSLATE_NOOP("Layouts", "La&yout: design"),
@@ -25,12 +25,12 @@ constexpr Layout kLayouts[] = {
 
 QString Layout::text() const
 {
-    return QCoreApplication::translate(kContext, title);
+    return QCoreApplication::translate(kLayoutContext, title);
 }
 
 QString Layout::tip() const
 {
-    return QCoreApplication::translate(kContext, toolTip);
+    return QCoreApplication::translate(kLayoutContext, toolTip);
 }
 
 std::span<const Layout> layouts()

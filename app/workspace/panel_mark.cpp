@@ -30,7 +30,7 @@ bool PanelMark::eventFilter(QObject* watched, QEvent* event)
         follow(static_cast<QWidget&>(*watched), static_cast<QFocusEvent*>(event)->reason());
     } else if (event->type() == QEvent::MouseButtonPress) {
         hide();
-    } else if (event->type() == QEvent::Resize && watched == m_panel && isVisible()) {
+    } else if (event->type() == QEvent::Resize && watched == m_panel.data() && isVisible()) {
         place();
     }
     return QWidget::eventFilter(watched, event);
