@@ -3,6 +3,7 @@
 
 #include "app/look/icons.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace residua::app {
@@ -21,6 +22,7 @@ LinkLine::LinkLine(const QString& icon, QString name, QString detail, QWidget* p
     setIcon(themedIcon(icon));
     setIconSize(kIcon);
     setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed); // narrower than it would like to be
     setToolTip(m_detail);
     setAccessibleName(textWithin(QWIDGETSIZE_MAX));
     setText(accessibleName());

@@ -17,7 +17,9 @@ void TurningSplit::setShares(const QList<int>& beside, const QList<int>& below)
 
 void TurningSplit::share()
 {
-    setSizes(isBeside() ? m_beside : m_below);
+    if (!m_below.isEmpty()) { // else it has one part
+        setSizes(isBeside() ? m_beside : m_below);
+    }
 }
 
 void TurningSplit::resizeEvent(QResizeEvent* event)
