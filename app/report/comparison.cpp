@@ -6,6 +6,7 @@
 #include "app/report/loss_figures.h"
 #include "app/report/page_paths.h"
 #include "app/report/page_style.h"
+#include "app/report/row_figures.h"
 #include "app/report/svg_plot.h"
 #include "engine/results/gap_summary.h"
 #include "engine/results/loss_measures.h"
@@ -46,6 +47,7 @@ struct ComparedRun {
     double flops = 0;                    ///< spent so far
     bool isCostWhole = true;             ///< false: without those of the weights that it began with
     std::optional<engine::Gap> gap = {}; ///< of its factors at the start
+    std::vector<Curve> degrees = {};     ///< the error of each degree of its target (degreeErrors)
 };
 
 /// The runs of a folder, and why others cannot be shown.
@@ -72,6 +74,7 @@ Folder readRuns(const std::filesystem::path& folder)
                         reader->metric(engine::metric::kLoss),
                         reader->metric(engine::metric::kValidationLoss),
                         reader->metric(engine::metric::kSeconds)};
+        run.degrees = degreeErrors(*reader);
         if (auto gap = reader->gap(); gap) {
             run.gap = *std::move(gap); // a record that is damaged is among the reader's faults
         }
@@ -135,6 +138,7 @@ private:
     [[nodiscard]] std::string counts() const;
     void losses(const char* title, std::vector<MetricPoint> ComparedRun::*curve);
     void lossesByTime();
+    void degrees();
     void bounds();
     void costs();
     void starts();
@@ -162,6 +166,7 @@ std::string ComparisonPage::html()
     losses("Training loss", &ComparedRun::loss);
     losses("Validation loss", &ComparedRun::validation);
     lossesByTime();
+    degrees();
     reached();
     costs();
     starts();
@@ -280,11 +285,14 @@ void ComparisonPage::losses(const char* title, std::vector<MetricPoint> Compared
     }
 }
 
-/// Losses against seconds: steps are shorter where a schedule leaves parts of a network out, and only the clock shows
-/// it.
+/// Losses against seconds: steps are shorter where a schedule leaves parts of a network out and longer where a topology
+/// mixes more (DeepCrossAttention, figures 7 and 8), and only the clock shows it.
 void ComparisonPage::lossesByTime()
 {
-    if (std::ranges::all_of(m_runs, [](const ComparedRun& run) { return projects::trainsAll(run.project.schedule); })) {
+    const projects::Wiring& first = m_runs.front().project.topology.wiring;
+    if (std::ranges::all_of(m_runs, [&](const ComparedRun& run) {
+            return projects::trainsAll(run.project.schedule) && run.project.topology.wiring == first;
+        })) {
         return;
     }
     const bool validated = std::ranges::all_of(m_runs, [](const ComparedRun& run) { return !run.validation.empty(); });
@@ -304,6 +312,31 @@ void ComparisonPage::lossesByTime()
     spec.yScale = scaleFor(spec.curves);
     if (const std::string svg = svgPlot(spec); !svg.empty()) {
         m_out << "<figure>" << svg << "</figure>";
+    }
+}
+
+/// The error of the polynomial's degrees over the steps, a figure for each of at most five degrees, the lowest and the
+/// highest among them (RaPTr, figure 2b).
+void ComparisonPage::degrees()
+{
+    constexpr std::size_t kMostFigures = 5;
+    std::size_t count = 0;
+    for (const ComparedRun& run : m_runs) {
+        count = std::max(count, run.degrees.size());
+    }
+    const std::size_t shown = std::min(count, kMostFigures);
+    for (std::size_t i = 0; i < shown; ++i) {
+        const std::size_t degree = shown < 2 ? 0 : i * (count - 1) / (shown - 1);
+        PlotSpec spec{"Error of degree " + std::to_string(degree + 1), "step", "share of the coefficients", {}};
+        for (std::size_t r = 0; r < m_runs.size(); ++r) {
+            if (degree < m_runs[r].degrees.size()) {
+                spec.curves.push_back(curveOf(m_runs[r].label, r, m_runs[r].degrees[degree].points));
+            }
+        }
+        spec.yScale = scaleFor(spec.curves);
+        if (const std::string svg = svgPlot(spec); !svg.empty()) {
+            m_out << "<figure>" << svg << "</figure>";
+        }
     }
 }
 

@@ -48,7 +48,23 @@ std::string themeVariables(Theme theme)
     return out.str();
 }
 
+/// The classes of curves and dots, and the style that all pages share.
+std::string sharedStyle()
+{
+    std::ostringstream out;
+    for (std::size_t i = 0; i < kPageColours; ++i) {
+        out << ".c" << i << "{stroke:var(--c" << i << ")}.d" << i << "{fill:var(--c" << i << ")}";
+    }
+    out << kStyle;
+    return out.str();
+}
+
 } // namespace
+
+std::string svgStyle()
+{
+    return ":root{" + themeVariables(Theme::Light) + "}" + sharedStyle();
+}
 
 std::string pageHead(const std::string& title)
 {
@@ -56,11 +72,8 @@ std::string pageHead(const std::string& title)
     out << "<!doctype html><html lang='en'><head><meta charset='utf-8'><meta name='viewport' "
            "content='width=device-width,initial-scale=1'><title>"
         << escapeHtml(title) << " · Residua</title><style>:root{" << themeVariables(Theme::Light)
-        << "}@media(prefers-color-scheme:dark){:root{" << themeVariables(Theme::Dark) << "}}";
-    for (std::size_t i = 0; i < kPageColours; ++i) {
-        out << ".c" << i << "{stroke:var(--c" << i << ")}.d" << i << "{fill:var(--c" << i << ")}";
-    }
-    out << kStyle << "</style></head><body>";
+        << "}@media(prefers-color-scheme:dark){:root{" << themeVariables(Theme::Dark) << "}}" << sharedStyle()
+        << "</style></head><body>";
     return out.str();
 }
 

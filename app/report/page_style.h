@@ -13,6 +13,9 @@ inline constexpr std::size_t kPageColours = 8;
 /// All of a page up to and with <body>: its title, and the style that all pages share, light and dark.
 [[nodiscard]] std::string pageHead(const std::string& title);
 
+/// The style of plots in a file of their own, in the light theme's colours.
+[[nodiscard]] std::string svgStyle();
+
 /// What a page leaves out, and why, as a box; empty where it leaves out nothing.
 [[nodiscard]] std::string faultList(const std::vector<std::string>& faults);
 

@@ -50,6 +50,16 @@ Curve columnCurve(const std::vector<engine::Matrix>& recorded, std::int64_t row,
 
 } // namespace
 
+std::vector<Curve> degreeErrors(const engine::RunReader& run)
+{
+    const std::vector<engine::Matrix> recorded = recordedOf(run, engine::MatrixName{engine::matrix::kDegreeErrors});
+    std::vector<Curve> curves;
+    for (std::int64_t column = 0; !recorded.empty() && column < recorded.back().columns; ++column) {
+        curves.push_back(columnCurve(recorded, 0, column));
+    }
+    return curves;
+}
+
 std::vector<PlotSpec> rowFigures(const engine::RunReader& run)
 {
     std::vector<PlotSpec> figures;

@@ -12,4 +12,8 @@ namespace residua::report {
 /// as many columns as a page has colours, evenly picked, the first and the last among them.
 [[nodiscard]] std::vector<PlotSpec> rowFigures(const engine::RunReader& run);
 
+/// The recorded error of every degree of a Boolean polynomial, from degree 1, over the steps; without names. Empty
+/// where none is recorded.
+[[nodiscard]] std::vector<Curve> degreeErrors(const engine::RunReader& run);
+
 } // namespace residua::report

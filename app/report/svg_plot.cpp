@@ -2,6 +2,7 @@
 #include "app/report/svg_plot.h"
 
 #include "app/report/html_text.h"
+#include "app/report/page_style.h"
 #include "app/report/svg_heading.h"
 #include "projects/base/text.h"
 #include "resources/axis.h"
@@ -12,6 +13,7 @@
 #include <cmath>
 #include <limits>
 #include <sstream>
+#include <string_view>
 
 namespace residua::report {
 namespace {
@@ -226,29 +228,65 @@ void drawCurve(std::ostringstream& out, const Curve& curve, const Frame& frame)
     }
 }
 
-} // namespace
-
-std::string svgPlot(const PlotSpec& spec)
+/// Draws one plot at the origin; returns its height.
+double drawPlot(std::ostringstream& out, const PlotSpec& spec)
 {
-    const bool any =
-        std::any_of(spec.curves.begin(), spec.curves.end(), [](const Curve& c) { return !c.points.empty(); });
-    if (!any) {
-        return {};
-    }
     Frame frame = frameOf(spec);
     const SvgHeading heading(spec, frame.left, frame.right());
     frame.top = heading.bottom();
-    std::ostringstream out;
-    out << "<svg class='plot' role='img' aria-label='" << escapeHtml(spec.title) << "' viewBox='0 0 " << kWidth << ' '
-        << frame.bottom() + kBottom << "'>";
     drawBands(out, spec.bands, frame);
     drawAxes(out, spec, frame);
     for (const Curve& curve : spec.curves) {
         drawCurve(out, curve, frame);
     }
     heading.draw(out);
-    out << "</svg>";
+    return frame.bottom() + kBottom;
+}
+
+} // namespace
+
+std::string svgPlot(const PlotSpec& spec)
+{
+    return svgPanels({spec});
+}
+
+std::string svgPanels(const std::vector<PlotSpec>& specs)
+{
+    std::ostringstream panels;
+    std::string title;
+    double height = 0;
+    for (const PlotSpec& spec : specs) {
+        if (std::ranges::all_of(spec.curves, [](const Curve& curve) { return curve.points.empty(); })) {
+            continue;
+        }
+        title += (title.empty() ? "" : "; ") + spec.title;
+        if (height > 0) {
+            panels << "<g transform='translate(0 " << height << ")'>";
+        }
+        const double bottom = drawPlot(panels, spec);
+        panels << (height > 0 ? "</g>" : "");
+        height += bottom;
+    }
+    if (height == 0) {
+        return {};
+    }
+    std::ostringstream out;
+    out << "<svg class='plot' role='img' aria-label='" << escapeHtml(title) << "' viewBox='0 0 " << kWidth << ' '
+        << height << "'>" << panels.str() << "</svg>";
     return out.str();
+}
+
+std::string svgFile(const std::vector<PlotSpec>& specs)
+{
+    constexpr std::string_view kOpening = "<svg ";
+    const std::string plots = svgPanels(specs);
+    const std::size_t body = plots.find('>') + 1;
+    if (plots.empty()) {
+        return {};
+    }
+    return "<svg xmlns='http://www.w3.org/2000/svg' " + plots.substr(kOpening.size(), body - kOpening.size()) +
+           "<style>" + svgStyle() + "</style><rect width='100%' height='100%' style='fill:var(--surface)'/>" +
+           plots.substr(body) + "\n";
 }
 
 } // namespace residua::report

@@ -42,5 +42,9 @@ struct PlotSpec {
 /// A line plot as an inline SVG, of any numbers whatever. Long curves are drawn as resources::Curve samples them, so
 /// that every spike stays; NaN and infinity become crosses along the bottom. Empty where no curve has a point.
 [[nodiscard]] std::string svgPlot(const PlotSpec& spec);
+/// Plots one below the other as one inline SVG. Plots without a point are left out.
+[[nodiscard]] std::string svgPanels(const std::vector<PlotSpec>& specs);
+/// The same as a file that any viewer shows: with its namespace, its style and a ground.
+[[nodiscard]] std::string svgFile(const std::vector<PlotSpec>& specs);
 
 } // namespace residua::report

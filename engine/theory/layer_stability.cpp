@@ -23,10 +23,14 @@ DenseMatrix onSphere(std::int64_t dimension, std::int64_t count, RandomStream& r
     return x;
 }
 
-void step(const DenseMatrix& weight, DenseMatrix& y)
+void step(const DenseMatrix& weight, LinearForm form, DenseMatrix& y)
 {
-    const DenseMatrix directions = y.array().rowwise() / y.colwise().norm().array();
-    y.noalias() += weight * directions;
+    const DenseMatrix read =
+        form == LinearForm::WithoutNorm ? y : DenseMatrix(y.array().rowwise() / y.colwise().norm().array());
+    if (form == LinearForm::WithoutResidual) {
+        y.setZero();
+    }
+    y.noalias() += weight * read;
 }
 
 Error outside(const char* what, const std::string& got, const char* expected)
@@ -38,7 +42,7 @@ Error outside(const char* what, const std::string& got, const char* expected)
 
 Result<LinearStability> linearStability(const NormalisedLinear& network, std::int64_t layers)
 {
-    const auto& [dimension, inputs, shared, norm, seed] = network;
+    const auto& [dimension, inputs, shared, norm, form, seed] = network;
     for (const auto& [what, number] : {std::pair{"layers", layers}, {"dimension", dimension}, {"inputs", inputs}}) {
         if (number < 1) {
             return outside(what, std::to_string(number), "at least 1");
@@ -60,14 +64,14 @@ Result<LinearStability> linearStability(const NormalisedLinear& network, std::in
     LinearStability result;
     std::vector<DenseMatrix> outputs{x};
     for (const DenseMatrix& weight : weights) {
-        step(weight, outputs.emplace_back(outputs.back()));
+        step(weight, form, outputs.emplace_back(outputs.back()));
         result.norms.push_back(outputs.back().colwise().norm().mean());
     }
     const DenseMatrix& whole = outputs.back();
     for (std::size_t left = 0; left < weights.size(); ++left) {
         DenseMatrix y = outputs[left]; // what the layer that is left out reads, the next one reads
         for (std::size_t layer = left + 1; layer < weights.size(); ++layer) {
-            step(weights[layer], y);
+            step(weights[layer], form, y);
         }
         const Eigen::RowVectorXd effects = (y - whole).colwise().norm();
         result.effects.push_back(effects.mean());

@@ -158,6 +158,10 @@ private Q_SLOTS:
         const auto run = engine::RunReader::open(path);
         const QString html = QString::fromStdString(*report::reportHtml(*run));
         QVERIFY(html.contains("Error by degree, share of the coefficients") && html.contains(">degree 3<"));
+        const QString both = QString::fromStdString(*report::comparisonHtml(path.parent_path()));
+        for (const int degree : {1, 2, 3}) { // RaPTr's figure 2b: the runs in one figure, degree by degree
+            QVERIFY(both.contains(QStringLiteral("Error of degree %1").arg(degree)));
+        }
         QVERIFY(html.contains(QString::fromUtf8("Ψ: output without a layer")));
         QVERIFY(html.contains("Loss, less its mean without a layer"));
         QCOMPARE(svgsOf(html).size(), std::size_t{11});

@@ -196,6 +196,33 @@ private slots:
         QCOMPARE(picture.dots, 1);
     }
 
+    /// A file that other programs read needs its namespace and its style; several plots stand below each other.
+    void aFileStandsAlone()
+    {
+        const report::PlotSpec spec{
+            "Loss < 1 & more", "step", "", {{"a", {{1, 1}, {2, 3}}, report::Stroke::Dashed, 1}}};
+        const report::PlotSpec empty{"none", "", "", {}};
+        const auto heightOf = [](const std::string& svg) {
+            QXmlStreamReader xml(QByteArray::fromStdString(svg));
+            double height = 0;
+            int styles = 0;
+            while (!xml.atEnd()) {
+                xml.readNext();
+                if (xml.isStartElement() && xml.name() == u"svg") {
+                    height = xml.attributes().value("viewBox").toString().section(' ', 3).toDouble();
+                }
+                const bool ours = xml.namespaceUri() == u"http://www.w3.org/2000/svg";
+                styles += xml.isStartElement() && ours && xml.name() == u"style" ? 1 : 0;
+            }
+            return !xml.hasError() && styles == 1 ? height : 0;
+        };
+        const std::string one = report::svgFile({spec});
+        QVERIFY(one.find("var(--c1)") != std::string::npos && one.find("--c1:#") != std::string::npos);
+        QVERIFY(heightOf(one) > 0);
+        QCOMPARE(heightOf(report::svgFile({spec, empty, spec})), 2 * heightOf(one));
+        QVERIFY(report::svgFile({empty}).empty());
+    }
+
     void theLegendCoversNothing_data()
     {
         QTest::addColumn<QString>("title");

@@ -32,6 +32,10 @@ constexpr std::int64_t kDeepest = 96;
 constexpr double kMostWork = 1e9;    ///< layers² · dimension²: minutes
 constexpr double kPaperPower = -0.4; ///< of the gap in the depth
 constexpr double kPaperBert = -0.88;
+constexpr const char* kFrobenius = "frobenius";
+constexpr const char* kSpectral = "spectral";
+constexpr const char* kResidual = "residual";
+constexpr const char* kLayerNorm = "norm";
 constexpr const char* kPaper = "paper: -0.4 for every tau (section 5, figure 4); -0.88 as a bound of BERT-Large, from "
                                "its Psi as (L/l)^0.12 and norms that grow with l (figure 3)";
 
@@ -158,14 +162,15 @@ std::vector<std::int64_t> depthsTo(std::int64_t deepest)
     return depths;
 }
 
-Result<std::vector<Shared>> figure4(std::int64_t dimension, const std::vector<std::int64_t>& depths)
+Result<std::vector<Shared>> figure4(theory::NormalisedLinear network, const std::vector<std::int64_t>& depths)
 {
     std::vector<Shared> all;
     for (const double tau : kShared) {
         Shared& shared = all.emplace_back(Shared{.tau = tau, .depths = {}, .found = {}});
         std::vector<double> gaps;
         for (const std::int64_t depth : depths) {
-            auto found = theory::linearStability({.dimension = dimension, .shared = tau}, depth);
+            network.shared = tau;
+            auto found = theory::linearStability(network, depth);
             if (!found) {
                 return found.error();
             }
@@ -210,7 +215,23 @@ report::Curve paperCurve(const std::string& name, double power, report::Stroke s
     return curve;
 }
 
-std::string figureSvg(const std::vector<Shared>& all)
+/// Panels (a) and (b): a number of each layer of the deepest networks, a curve for each τ.
+report::PlotSpec byLayer(const std::string& title, const std::string& what,
+                         std::vector<double> theory::LinearStability::*numbers, const std::vector<Shared>& all)
+{
+    report::PlotSpec plot{title, "layer", what, {}};
+    for (const Shared& shared : all) {
+        report::Curve curve{"tau " + numberText(shared.tau, 2), {}, report::Stroke::Solid, plot.curves.size()};
+        for (const double number : shared.found.back().*numbers) {
+            curve.points.push_back({static_cast<std::int64_t>(curve.points.size()) + 1, number});
+        }
+        plot.curves.push_back(std::move(curve));
+    }
+    return plot;
+}
+
+/// Figure 4: norms and Ψ by layer at the greatest depth, and what leaving out a layer changes by depth.
+std::string figureSvg(const std::vector<Shared>& all, theory::LinearForm form)
 {
     report::PlotSpec plot{"What leaving out one layer changes, as a share of the output (RaPTr, figure 4c)",
                           "layers L",
@@ -224,13 +245,35 @@ std::string figureSvg(const std::vector<Shared>& all)
             plot.curves.back().points.push_back({static_cast<std::int64_t>(shared.depths[d]), shared.found[d].gap});
         }
     }
-    plot.curves.push_back(paperCurve("paper: L^", kPaperPower, report::Stroke::Dashed, all));
-    plot.curves.push_back(paperCurve("paper, BERT-Large: L^", kPaperBert, report::Stroke::Dotted, all));
-    return report::svgPlot(plot);
+    if (form == theory::LinearForm::Whole) {
+        plot.curves.push_back(paperCurve("paper: L^", kPaperPower, report::Stroke::Dashed, all));
+        plot.curves.push_back(paperCurve("paper, BERT-Large: L^", kPaperBert, report::Stroke::Dotted, all));
+    }
+    return report::svgFile(
+        {byLayer("Norm of what leaves each layer (figure 4a)", "norm of y", &theory::LinearStability::norms, all),
+         byLayer("Output without a layer (figure 4b)", "Psi", &theory::LinearStability::effects, all), plot});
 }
 
-void showFigure(const std::vector<Shared>& all, std::int64_t dimension, const Console& console)
+/// What the paper says of the form.
+const char* paperOf(theory::LinearForm form)
 {
+    switch (form) {
+    case theory::LinearForm::Whole:
+        break;
+    case theory::LinearForm::WithoutResidual:
+        return "paper: without the residual Psi is at least of order 1 and the output at most, so the gap need not "
+               "fall "
+               "(lemma 5.4 b)";
+    case theory::LinearForm::WithoutNorm:
+        return "paper: without norms Psi grows as 2^((L-1)/2) and the output as 2^(L/2), so the gap need not fall "
+               "(lemma 5.4 c)";
+    }
+    return kPaper;
+}
+
+void showFigure(const std::vector<Shared>& all, const theory::NormalisedLinear& network, const Console& console)
+{
+    const std::int64_t dimension = network.dimension;
     std::vector<std::vector<std::string>> rows{{"tau"}};
     for (const double depth : all.front().depths) {
         rows.front().push_back("L = " + numberText(depth));
@@ -248,11 +291,30 @@ void showFigure(const std::vector<Shared>& all, std::int64_t dimension, const Co
         told.push_back(
             {{"tau", shared.tau}, {"depths", shared.depths}, {"gaps", gaps}, {"power", numberOf(shared.power)}});
     }
-    console.line("Linear residual network with normalisation, d = " + std::to_string(dimension) +
+    console.line("Linear network of figure 4, d = " + std::to_string(dimension) +
                  ": (1/L) sum of Psi over the norm of the output");
     console.line(console.table(rows));
-    console.line(kPaper);
+    console.line(paperOf(network.form));
     console.value({{"dimension", dimension}, {"shared", told}, {"paper", kPaperPower}, {"paperBert", kPaperBert}});
+}
+
+/// The network that the options ask for.
+Result<theory::NormalisedLinear> networkFrom(const Arguments& arguments, std::int64_t dimension)
+{
+    theory::NormalisedLinear network{.dimension = dimension};
+    const std::string norm = arguments.text("norm", kFrobenius);
+    if (norm != kFrobenius && norm != kSpectral) {
+        return Error{"--norm", "got \"" + norm + "\", expected " + kFrobenius + " or " + kSpectral};
+    }
+    network.norm = norm == kSpectral ? theory::SharedNorm::Spectral : theory::SharedNorm::Frobenius;
+    const std::string without = arguments.text("without");
+    if (!without.empty() && without != kResidual && without != kLayerNorm) {
+        return Error{"--without", "got \"" + without + "\", expected " + kResidual + " or " + kLayerNorm};
+    }
+    network.form = without.empty()        ? theory::LinearForm::Whole
+                   : without == kResidual ? theory::LinearForm::WithoutResidual
+                                          : theory::LinearForm::WithoutNorm;
+    return network;
 }
 
 Exit ofFigure(const Arguments& arguments, const Console& console)
@@ -267,12 +329,16 @@ Exit ofFigure(const Arguments& arguments, const Console& console)
                                              groupedText(static_cast<std::int64_t>(std::sqrt(kMostWork)))});
     }
     const std::vector<std::int64_t> depths = depthsTo(deepest);
-    const Result<std::vector<Shared>> all = figure4(dimension, depths);
+    const Result<theory::NormalisedLinear> network = networkFrom(arguments, dimension);
+    if (!network) {
+        return console.fail(Exit::Usage, network.error());
+    }
+    const Result<std::vector<Shared>> all = figure4(*network, depths);
     if (!all) {
         return console.fail(Exit::Usage, all.error());
     }
     if (!arguments.has("output")) {
-        showFigure(*all, dimension, console);
+        showFigure(*all, *network, console);
         return Exit::Ok;
     }
     const std::filesystem::path path = arguments.text("output");
@@ -280,7 +346,7 @@ Exit ofFigure(const Arguments& arguments, const Console& console)
     if (!picture && !isStandardOutput(path) && path.extension() != ".csv") {
         return console.fail(Exit::Usage, {"--output", "got " + path.string() + ", expected FILE.csv, FILE.svg or -"});
     }
-    return deliver({path, picture ? figureSvg(*all) : figureCsv(*all), "csv"},
+    return deliver({path, picture ? figureSvg(*all, network->form) : figureCsv(*all), "csv"},
                    "wrote " + path.string() + ": " + std::to_string(depths.size()) + " depths at " +
                        std::to_string(std::size(kShared)) + " values of tau",
                    {{"file", path.string()}}, console);
@@ -304,6 +370,18 @@ Exit runStability(const Arguments& arguments, const Console& console)
 std::vector<OptionSpec> stabilityOptions()
 {
     return {{"batches", OptionKind::Integer, "N", "stability: of the validation split (default: the run's)", {}, 1},
+            {.name = "norm",
+             .kind = OptionKind::Text,
+             .value = "NORM",
+             .help =
+                 "stability: with --figure, the norm of the shared matrix that is 1 (default: frobenius, under which "
+                 "the paper's power holds)",
+             .choices = {kFrobenius, kSpectral}},
+            {.name = "without",
+             .kind = OptionKind::Text,
+             .value = "PART",
+             .help = "stability: with --figure, layers without their residual or their norm (lemma 5.4 b and c)",
+             .choices = {kResidual, kLayerNorm}},
             projectOption(),
             otherDataOption()};
 }

@@ -89,6 +89,21 @@ private Q_SLOTS:
         QVERIFY2(fittedPower(depths, shared) < -0.5, qPrintable(QString::number(fittedPower(depths, shared))));
     }
 
+    /// Lemma 5.4 (b) and (c): without the residual or the norm the gap does not fall with the depth.
+    void theGapStaysWithoutResidualOrNorm()
+    {
+        for (const LinearForm form : {LinearForm::WithoutResidual, LinearForm::WithoutNorm}) {
+            const NormalisedLinear network{.inputs = 20, .shared = 0, .form = form};
+            const auto shallow = linearStability(network, 8);
+            const auto deep = linearStability(network, 32);
+            QVERIFY(shallow.ok() && deep.ok());
+            QVERIFY2(deep->gap > 0.8 * shallow->gap, qPrintable(QString::number(deep->gap / shallow->gap)));
+            const double growth = deep->norms.back() / deep->norms[deep->norms.size() - 3]; // two layers
+            const double expected = form == LinearForm::WithoutNorm ? 2 : 1;
+            QVERIFY2(std::abs(growth / expected - 1) < 0.2, qPrintable(QString::number(growth)));
+        }
+    }
+
     void theSeedSaysAll()
     {
         const auto once = linearStability({.dimension = 10, .inputs = 3}, 4);
