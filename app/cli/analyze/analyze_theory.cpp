@@ -113,7 +113,7 @@ Exit saveCurves(const LowRankModel& model, const std::filesystem::path& path, co
         }
         csv << '\n';
     }
-    const ResultFile file{path, picture ? report::svgPlot(plot) : csv.str(), "csv"};
+    const ResultFile file{path, picture ? report::svgFile({plot}) : csv.str(), "csv"};
     return deliver(file, "wrote " + path.string() + ": the gains at " + groupedText(rank) + " ranks",
                    {{"file", path.string()}}, console);
 }

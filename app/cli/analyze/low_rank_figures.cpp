@@ -241,7 +241,7 @@ Exit saveFigure(const FigureTable& figure, const std::filesystem::path& path, co
     if (!picture && !isStandardOutput(path) && path.extension() != ".csv") {
         return console.fail(Exit::Usage, {"--output", "got " + path.string() + ", expected FILE.csv, FILE.svg or -"});
     }
-    const ResultFile file{path, picture ? report::svgPlot(figure.plot) : csvOf(figure), "csv"};
+    const ResultFile file{path, picture ? report::svgFile({figure.plot}) : csvOf(figure), "csv"};
     return deliver(file, "wrote " + path.string() + ": " + std::to_string(figure.rows.size()) + " points",
                    {{"file", path.string()}, {"points", figure.rows.size()}}, console);
 }
@@ -283,7 +283,7 @@ Result<FigureTable> figureOf(const Arguments& arguments)
     case 4:
         return figureFour(*methods, seed);
     default:
-        return Error{"--figure", "expected 1, 2, 3 or 4"};
+        return Error{"--figure", "expected 1, 2, 3, 4 or 5"};
     }
 }
 
@@ -307,21 +307,22 @@ Exit runLowRankFigure(const Arguments& arguments, const Console& console)
 
 std::vector<OptionSpec> lowRankFigureOptions()
 {
-    return {{"figure",
-             OptionKind::Integer,
-             "N",
-             "theory: figure 1, 2, 3 or 4 of the paper on low-rank initialisation, with what the solvers reach; "
-             "stability: RaPTr's "
-             "figure 4, a linear network by --dimension and up to --layers",
-             {},
-             1,
-             4},
-            {"methods", OptionKind::Text, "LIST",
-             "with commas: " + projects::lowRankMethodWords() + " (default: " + kFigureMethods + " for figures, " +
-                 kGapMethods + " for gap)"},
-            {"largest", OptionKind::Integer, "N", "figure 1: up to this n (default: 300)", {}, 100, 1000},
-            {"networks", OptionKind::Integer, "N", "figure 2: the mean is over so many (default: 6)", {}, 1, 1000},
-            {"seed", OptionKind::Integer, "N", "of the figures' drawn weights (default: 0)", {}, 0}};
+    return {
+        {"figure",
+         OptionKind::Integer,
+         "N",
+         "theory: figure 1, 2, 3 or 4 of the paper on low-rank initialisation, with what the solvers reach, or 5, the "
+         "gains of DeepCrossAttention; stability: RaPTr's figure 4, a linear network by --dimension and up to "
+         "--layers",
+         {},
+         1,
+         5},
+        {"methods", OptionKind::Text, "LIST",
+         "with commas: " + projects::lowRankMethodWords() + " (default: " + kFigureMethods + " for figures, " +
+             kGapMethods + " for gap)"},
+        {"largest", OptionKind::Integer, "N", "figure 1: up to this n (default: 300)", {}, 100, 1000},
+        {"networks", OptionKind::Integer, "N", "figure 2: the mean is over so many (default: 6)", {}, 1, 1000},
+        {"seed", OptionKind::Integer, "N", "of the figures' drawn weights (default: 0)", {}, 0}};
 }
 
 } // namespace residua::cli

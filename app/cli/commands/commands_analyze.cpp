@@ -2,7 +2,9 @@
 #include "app/cli/analyze/analyze_gap.h"
 #include "app/cli/analyze/analyze_stability.h"
 #include "app/cli/analyze/analyze_theory.h"
+#include "app/cli/analyze/grn_gains.h"
 #include "app/cli/analyze/low_rank_figures.h"
+#include "app/cli/analyze/weight_distribution.h"
 #include "app/cli/arguments/choices.h"
 #include "app/cli/arguments/project_argument.h"
 #include "app/cli/commands/commands.h"
@@ -30,6 +32,8 @@ namespace {
 using engine::Matrix;
 using nlohmann::json;
 namespace fs = std::filesystem;
+
+constexpr std::int64_t kGrnGainsFigure = 5; ///< of DeepCrossAttention; the paper on low ranks has four
 
 /// What to show of a run, checked against each other.
 struct View {
@@ -270,9 +274,13 @@ Exit runAnalyze(const Arguments& arguments, const Console& console)
         if (arguments.positional(1).empty()) {
             return console.fail(Exit::Usage, {"", "missing argument SUBJECT: a run's directory"});
         }
-        return runCoefficients(arguments, console);
+        return arguments.has("distribution") ? runDistribution(arguments, console)
+                                             : runCoefficients(arguments, console);
     }
     if (what == "theory") {
+        if (arguments.integer("figure", 0) == kGrnGainsFigure) {
+            return runGrnGains(arguments, console);
+        }
         return arguments.has("figure") ? runLowRankFigure(arguments, console) : runTheory(arguments, console);
     }
     if (what == "stability") {
@@ -294,6 +302,8 @@ std::vector<Command> analyzeCommands()
         {"step", OptionKind::Integer, "STEP", "as recorded then, or from its checkpoint (default: the last)", {}, 0},
         {"feature", OptionKind::Integer, "N", "one feature, from a checkpoint (default: the mean of all)", {}, 0},
         {"against", OptionKind::Text, "WHAT", "less initial, a step, or another run at the same or its last step"},
+        {"distribution", OptionKind::Flag, "",
+         "coefficients: median, 5th and 95th percentile of each weight over the features, from a checkpoint"},
         {"log-ratio", OptionKind::Flag, "", "log(p / the largest p of its row), of the weights applied"},
         offering(OptionSpec{"port", OptionKind::Text, "NAME", std::string("only ") + kPortsText}, portWords()),
         {"output", OptionKind::Text, "FILE",
