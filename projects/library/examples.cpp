@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/library/examples.h"
 
+#include "projects/library/paper_studies.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/nodes/graph_builder.h"
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -114,27 +116,8 @@ SweepAxis axisOf(const std::string& field, const std::string& label, const std::
     return {field, label, values};
 }
 
-SweepAxis topologyAxis(const std::vector<std::string>& topologies)
-{
-    SweepAxis axis{"/topology", "topology", {}};
-    for (const std::string& name : topologies) {
-        axis.values.push_back({name, {"\"" + name + "\""}});
-    }
-    return axis;
-}
-
-/// Schedules in the texts of scheduleFrom.
-SweepAxis scheduleAxis(const std::vector<std::pair<std::string, std::string>>& schedules)
-{
-    SweepAxis axis{"/schedule", "method", {}};
-    for (const auto& [label, text] : schedules) {
-        axis.values.push_back({label, {"\"" + text + "\""}});
-    }
-    return axis;
-}
-
-/// The same, each with as many steps as come to the project's own sum of trained layers: equal FLOP but for stem and
-/// head.
+/// Schedules (scheduleAxis), each with as many steps as come to the project's own sum of trained layers: equal FLOP but
+/// for stem and head.
 SweepAxis equalFlopAxis(const Project& project, const std::vector<std::pair<std::string, std::string>>& schedules)
 {
     SweepAxis axis{kSeveralFields, "method", {}};
@@ -150,25 +133,12 @@ SweepAxis equalFlopAxis(const Project& project, const std::vector<std::pair<std:
     return axis;
 }
 
-/// Three random starts.
-SweepAxis seedAxis()
-{
-    return axisOf("/seeds/init", "seed", {{"1", {"1"}}, {"2", {"2"}}, {"3", {"3"}}});
-}
-
 /// ANCRe's ablations on a small model: where shortcuts end (table 1), how they are normalised (table 4), and what is
 /// learned of them (table 5).
 Project ancreLanguage()
 {
     Project project = languageProject("Learned shortcuts", "ancre-ingoing");
-    project.sweeps = {
-        {"ANCRe, table 1",
-         {axisOf("/topology/wiring/sites", "sites",
-                 {{"MHSA", {R"("mhsa")"}}, {"FFN", {R"("ffn")"}}, {"both", {R"("both")"}}}),
-          seedAxis()}},
-        {"ANCRe, table 4", {topologyAxis({"ancre-ingoing", "ancre-outgoing", "ancre-none"}), seedAxis()}},
-        {"ANCRe, table 5", {topologyAxis({"plain", "ancre-fixed", "ancre-cascaded", "ancre-ingoing"}), seedAxis()}},
-    };
+    project.sweeps = ancreStudies();
     return project;
 }
 
@@ -185,6 +155,7 @@ Project dcaLanguage()
     Project project = languageProject("DeepCrossAttention", "plain");
     stackOf(project.network, "transformer-qkv", 8);
     project.topology = topologyNamed("dca", project.network);
+    project.sweeps = dcaStudies(8);
     return project;
 }
 
@@ -276,15 +247,16 @@ Project lowRankRegression()
     return project;
 }
 
-/// Figure 1 of DeepCrossAttention: plain gradient descent on y = A·x + b, with as many samples as 1000 batches of 100
-/// take, so that each batch is fresh.
+/// Figure 1 of DeepCrossAttention: plain gradient descent on (a) y = x and (b) y = A·x + b, with as many samples as
+/// 1000 batches of 100 take, so that each batch is fresh. Start and rate, which the paper does not print, are those
+/// under which each panel shows: a gradient of the identity is clipped, or GRN-v1 diverges at that rate.
 Project regressionOfFigureOne()
 {
     Project project = lowRankRegression();
     project.name = "DeepCrossAttention, figure 1";
     project.description =
-        "Ten layers of rank 3 under plain gradient descent on fresh batches of y = A·x + b: the identity "
-        "and a random A (DeepCrossAttention, figure 1)";
+        "Ten layers of rank 3 under plain gradient descent on fresh batches: the identity, and y = A·x + b with a "
+        "random A (DeepCrossAttention, figure 1)";
     project.data.source =
         LowRankRegression{.rank = 100, .samples = 100'000, .target = LinearTarget::StandardNormal, .offset = true};
     project.data.validationFraction = 0;
@@ -294,8 +266,14 @@ Project regressionOfFigureOne()
     project.training.validateEvery = 0;
     project.sweeps = {
         {"figure 1",
-         {axisOf("/data/source/target", "target",
-                 {{"identity", {"\"identity\""}}, {"random", {"\"standard_normal\""}}}),
+         {axisOf(
+              kSeveralFields, "target",
+              {{"identity",
+                {R"({"/data/source/target": "identity", "/data/source/offset": false, "/initialisation/scale": 0.25, )"
+                 R"("/training/learning_rate/peak": 0.5, "/training/clip_norm": 1})"}},
+               {"random",
+                {R"({"/data/source/target": "standard_normal", "/data/source/offset": true, )"
+                 R"("/initialisation/scale": 0.1, "/training/learning_rate/peak": 0.01, "/training/clip_norm": 0})"}}}),
           topologyAxis({"plain", "grn-v1"})}},
     };
     return project;
@@ -363,6 +341,7 @@ Project stagedLanguage()
         {"PLD", "pld 0.5"},
     };
     project.sweeps = {{"methods", {equalFlopAxis(project, methods)}}, {"equal steps", {scheduleAxis(methods)}}};
+    std::ranges::move(raptrStudies(), std::back_inserter(project.sweeps));
     return project;
 }
 

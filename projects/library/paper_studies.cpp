@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/library/paper_studies.h"
+
+#include <algorithm>
+
+namespace residua::projects {
+namespace {
+
+using Labelled = std::vector<std::pair<std::string, std::string>>;
+
+SweepAxis axisOf(const std::string& field, const std::string& label, const Labelled& values)
+{
+    SweepAxis axis{field, label, {}};
+    for (const auto& [name, json] : values) {
+        axis.values.push_back({name, {json}});
+    }
+    return axis;
+}
+
+SweepAxis depthAxis()
+{
+    return axisOf("/network/stack/0/repeat", "layers", {{"4 layers", "4"}, {"8 layers", "8"}, {"12 layers", "12"}});
+}
+
+/// A member under k-DCA over the last k entries.
+std::pair<std::string, std::string> kDca(std::int64_t k)
+{
+    const std::string text = std::to_string(k);
+    return {text + "-DCA", R"({"/topology": "k-dca", "/topology/wiring/sources/k": )" + text + "}"};
+}
+
+std::pair<std::string, std::string> hyperConnections(std::int64_t streams)
+{
+    const std::string text = std::to_string(streams);
+    return {"hyper-connections " + text, R"({"/topology": "hyper-dynamic", "/topology/wiring/sites": "mhsa", )"
+                                         R"("/topology/wiring/streams": )" +
+                                             text + "}"};
+}
+
+const std::pair<std::string, std::string> kPlainMember{"plain", R"({"/topology": "plain"})"};
+
+/// GRN-v3 whose readers read the last `last` entries and, where `input`, the input.
+std::string grnOverLast(std::int64_t depth, std::int64_t last, bool input)
+{
+    std::string shortcuts;
+    for (std::int64_t target = 1; target <= depth + 1; ++target) {
+        for (std::int64_t source = 0; source < target; ++source) {
+            if (source >= target - last || (input && source == 0)) {
+                shortcuts +=
+                    (shortcuts.empty() ? "\"" : ", \"") + std::to_string(source) + ":" + std::to_string(target) + "\"";
+            }
+        }
+    }
+    return R"({"/topology": "grn-v3", "/topology/wiring/sources": {"kind": "explicit", "shortcuts": [)" + shortcuts +
+           "]}}";
+}
+
+/// RaPTr 6-8-10-12 with these layers in every stage's always-kept set.
+std::string keeping(const std::string& layers)
+{
+    std::string fields = R"({"/schedule": "raptr 6-8-10-12")";
+    for (int stage = 0; stage < 4; ++stage) {
+        fields += ", \"/schedule/stages/" + std::to_string(stage) + "/always\": [" + layers + "]";
+    }
+    return fields + "}";
+}
+
+} // namespace
+
+SweepAxis topologyAxis(const std::vector<std::string>& topologies)
+{
+    SweepAxis axis{"/topology", "topology", {}};
+    for (const std::string& name : topologies) {
+        axis.values.push_back({name, {"\"" + name + "\""}});
+    }
+    return axis;
+}
+
+SweepAxis scheduleAxis(const Labelled& schedules)
+{
+    SweepAxis axis{"/schedule", "method", {}};
+    for (const auto& [label, text] : schedules) {
+        axis.values.push_back({label, {"\"" + text + "\""}});
+    }
+    return axis;
+}
+
+SweepAxis severalAxis(const std::string& label, const Labelled& members)
+{
+    return axisOf(kSeveralFields, label, members);
+}
+
+SweepAxis seedAxis()
+{
+    return axisOf("/seeds/init", "seed", {{"1", "1"}, {"2", "2"}, {"3", "3"}});
+}
+
+std::vector<Sweep> ancreStudies()
+{
+    return {
+        {"ANCRe, table 1",
+         {axisOf("/topology/wiring/sites", "sites",
+                 {{"MHSA", R"("mhsa")"}, {"FFN", R"("ffn")"}, {"both", R"("both")"}}),
+          seedAxis()}},
+        {"ANCRe, table 2", {depthAxis(), topologyAxis({"plain", "ancre-ingoing"})}},
+        {"ANCRe, table 4", {topologyAxis({"ancre-ingoing", "ancre-outgoing", "ancre-none"}), seedAxis()}},
+        {"ANCRe, table 5", {topologyAxis({"plain", "ancre-fixed", "ancre-cascaded", "ancre-ingoing"}), seedAxis()}},
+    };
+}
+
+std::vector<Sweep> dcaStudies(std::int64_t depth)
+{
+    const SweepAxis sizes =
+        severalAxis("size", {{"4 layers of 96", R"({"/network/stack/0/repeat": 4, "/network/width": 96})"},
+                             {"8 layers of 96", R"({"/network/stack/0/repeat": 8, "/network/width": 96})"},
+                             {"8 layers of 128", R"({"/network/stack/0/repeat": 8, "/network/width": 128})"}});
+    return {
+        {"DCA, table 1", {severalAxis("model", {kPlainMember, kDca(1), kDca(2), kDca(4), kDca(depth)})}},
+        {"DCA, table 2",
+         {axisOf("/network/width", "width", {{"64", "64"}, {"96", "96"}, {"128", "128"}}),
+          topologyAxis({"plain", "dca"})}},
+        {"DCA, table 3", {sizes, topologyAxis({"plain", "k-dca"})}},
+        {"DCA, tables 5 and 6",
+         {severalAxis("model", {kPlainMember,
+                                {"LAuReL-PA", R"({"/topology": "laurel-pa"})"},
+                                {"DenseFormer", R"({"/topology": "denseformer"})"},
+                                hyperConnections(4),
+                                hyperConnections(10),
+                                {"DCA", R"({"/topology": "dca"})"},
+                                kDca(2)})}},
+        {"DCA, table 9",
+         {severalAxis("model", {kPlainMember,
+                                {"the last 4", grnOverLast(depth, 4, false)},
+                                {"the input and the last 3", grnOverLast(depth, 3, true)}})}},
+        {"DCA, figures 6 to 8", {depthAxis(), topologyAxis({"plain", "dca", "k-dca"})}},
+    };
+}
+
+std::vector<Sweep> raptrStudies()
+{
+    return {
+        {"RaPTr, table 4",
+         {scheduleAxis({{"RaPTr, heads", "raptr-heads 6-9-12"},
+                        {"MSG, heads", "msg-heads 6-9-12"},
+                        {"RaPTr, MLP", "raptr-mlp 3-6-12"},
+                        {"MSG, MLP", "msg-mlp 3-6-12"}})}},
+        {"RaPTr, table 9",
+         {scheduleAxis({{"baseline", "none"},
+                        {"3-6-9-12", "raptr 3-6-9-12 average 9"},
+                        {"4-8-12", "raptr 4-8-12 average 9"},
+                        {"6-9-12", "raptr 6-9-12"},
+                        {"6-8-10-12", "raptr 6-8-10-12"}})}},
+        {"RaPTr, table 10",
+         {severalAxis("always kept", {{"none", keeping("")},
+                                      {"1", keeping("1")},
+                                      {"1 and 12", keeping("1, 12")},
+                                      {"1, 2, 12", keeping("1, 2, 12")},
+                                      {"1, 11, 12", keeping("1, 11, 12")},
+                                      {"1, 2, 11, 12", keeping("1, 2, 11, 12")}})}},
+        {"RaPTr, figure 7",
+         {severalAxis("scaling", {{"square root", R"({"/schedule": "raptr 6-8-10-12"})"},
+                                  {"linear", R"({"/schedule": "raptr 6-8-10-12", "/schedule/scaling": "linear"})"},
+                                  {"none", R"({"/schedule": "raptr 6-8-10-12", "/schedule/scaling": "none"})"}})}},
+    };
+}
+
+} // namespace residua::projects
