@@ -100,9 +100,67 @@ private slots:
         QFile file(svg);
         QVERIFY(file.open(QIODevice::ReadOnly));
         const QString picture = QString::fromUtf8(file.readAll());
-        QCOMPARE(picture.count(">tau "), 5);
+        QCOMPARE(picture.count(">tau "), 15); // panels (a), (b) and (c)
+        QVERIFY(picture.contains("figure 4a") && picture.contains("figure 4b"));
+        QVERIFY(picture.contains("xmlns='http://www.w3.org/2000/svg'"));
         QVERIFY(picture.contains(">paper: L^-0.4<") && picture.contains(">paper, BERT-Large: L^-0.88<"));
         QCOMPARE(run(words + QStringList{"-o", path("figure-4.png")}).code, 1);
+        const QJsonArray spectral =
+            json(run(words + QStringList{"--norm", "spectral", "--json"})).object()["shared"].toArray();
+        QVERIFY(spectral[3]["power"].toDouble() < told["shared"].toArray()[3]["power"].toDouble() - 0.1);
+        QCOMPARE(run(words + QStringList{"--norm", "nuclear"}).code, 1);
+        QVERIFY(run(words + QStringList{"--without", "norm"}).output.contains("lemma 5.4 c"));
+        QCOMPARE(run(words + QStringList{"--without", "layers"}).code, 1);
+    }
+
+    /// DeepCrossAttention's figure 10: the distribution of each weight over the features.
+    void weightsHaveDistributions()
+    {
+        QVERIFY(QDir(m_folder.path()).mkdir("spread"));
+        const QString run_ = path("spread/run");
+        QVERIFY(projects::saveProject(path("spread/project").toStdString(), tinyProject()).ok());
+        QCOMPARE(run({"train", path("spread/project"), "--set", "topology=grn-v2", "--steps", "3", "--run", run_}).code,
+                 0);
+        const QJsonObject told = json(run({"analyze", "coefficients", run_, "--distribution", "--json"})).object();
+        const QJsonObject matrix = told["matrices"].toArray()[0].toObject();
+        QCOMPARE(matrix["name"].toString(), QString("mix"));
+        bool apart = false;
+        for (const QJsonValue& weight : matrix["weights"].toArray()) {
+            QVERIFY(weight["p05"].toDouble() <= weight["median"].toDouble());
+            QVERIFY(weight["median"].toDouble() <= weight["p95"].toDouble());
+            QVERIFY(qAbs(weight["median"].toDouble() - 1) < 0.2); // they start from 1
+            apart = apart || weight["p05"].toDouble() < weight["p95"].toDouble();
+        }
+        QVERIFY(apart);
+        const QString svg = path("spread/figure-10.svg");
+        QCOMPARE(run({"analyze", "coefficients", run_, "--distribution", "-o", svg}).code, 0);
+        QVERIFY(QFileInfo(svg).size() > 1000);
+        QCOMPARE(run({"analyze", "coefficients", run_, "--distribution", "--feature", "1"}).code, 1);
+    }
+
+    /// DeepCrossAttention's figure 5: both panels, at several widths; a wider network gains more.
+    void figure5HasBothPanels()
+    {
+        const QJsonArray points = json(run({"analyze", "theory", "--figure", "5", "--json"})).array();
+        const auto gain = [&](const QString& panel, int width, const char* at, double x) {
+            for (const QJsonValue& point : points) {
+                if (point["panel"].toString() == panel && point["dimension"].toInt() == width &&
+                    qAbs(point[at].toDouble() - x) < 1e-9) {
+                    return point["g1"].toDouble();
+                }
+            }
+            return qQNaN();
+        };
+        QVERIFY(gain("left", 1000, "rank", 10) > gain("left", 1000, "rank", 90));
+        QVERIFY(gain("left", 1000, "rank", 50) > gain("left", 100, "rank", 50));
+        QVERIFY(gain("right", 1000, "kappa", 0.9) > gain("right", 1000, "kappa", 0.3));
+        QCOMPARE(gain("right", 300, "kappa", 0.5), gain("left", 300, "rank", 50)); // the same model
+        const QString svg = path("figure-5.svg");
+        QCOMPARE(run({"analyze", "theory", "--figure", "5", "-o", svg}).code, 0);
+        QFile file(svg);
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        QCOMPARE(QString::fromUtf8(file.readAll()).count(">G2, d = "), 6);
+        QCOMPARE(run({"analyze", "theory", "wide-relu", "--figure", "5"}).code, 1);
     }
 
     void retrofits()

@@ -146,7 +146,7 @@ void show(const std::array<Panel, 2>& panels, const Console& console)
                 }
             }
         }
-        console.line(panel.plot.title + "\n" + table(rows));
+        console.line(panel.plot.title + "\n" + console.table(rows));
     }
     console.value(told);
 }

@@ -130,7 +130,7 @@ void show(const std::vector<Distribution>& all, std::int64_t step, const Console
                                {"median", weight.median},
                                {"p95", weight.high}});
         }
-        console.line(distribution.name + " at step " + groupedText(step) + "\n" + table(rows) + "\n");
+        console.line(distribution.name + " at step " + groupedText(step) + "\n" + console.table(rows) + "\n");
         list.push_back({{"name", distribution.name}, {"weights", weights}});
     }
     console.value({{"step", step}, {"matrices", list}});

@@ -10,21 +10,22 @@
 
 namespace residua::cli {
 
-[[nodiscard]] std::vector<Command> newCommands();      ///< new
-[[nodiscard]] std::vector<Command> projectCommands();  ///< set, validate, info, diff
-[[nodiscard]] std::vector<Command> tokeniseCommands(); ///< tokenise
-[[nodiscard]] std::vector<Command> runCommands();      ///< train, resume
-[[nodiscard]] std::vector<Command> benchCommands();    ///< bench
-[[nodiscard]] std::vector<Command> sweepCommands();    ///< sweep
-[[nodiscard]] std::vector<Command> modelCommands();    ///< eval, sample, retrofit, factorise
-[[nodiscard]] std::vector<Command> importCommands();   ///< import
-[[nodiscard]] std::vector<Command> exportCommands();   ///< export
-[[nodiscard]] std::vector<Command> bundleCommands();   ///< pack, unpack
-[[nodiscard]] std::vector<Command> analyzeCommands();  ///< analyze
-[[nodiscard]] std::vector<Command> recordCommands();   ///< runs, report, devices
-[[nodiscard]] std::vector<Command> watchCommands();    ///< watch, stop
-[[nodiscard]] std::vector<Command> explainCommands();  ///< explain
-[[nodiscard]] std::vector<Command> shellCommands();    ///< completion, man
+[[nodiscard]] std::vector<Command> newCommands();       ///< new
+[[nodiscard]] std::vector<Command> projectCommands();   ///< set, validate, info, diff
+[[nodiscard]] std::vector<Command> tokeniseCommands();  ///< tokenise
+[[nodiscard]] std::vector<Command> runCommands();       ///< train, resume
+[[nodiscard]] std::vector<Command> benchCommands();     ///< bench
+[[nodiscard]] std::vector<Command> sweepCommands();     ///< sweep
+[[nodiscard]] std::vector<Command> modelCommands();     ///< eval, sample, retrofit, factorise
+[[nodiscard]] std::vector<Command> importCommands();    ///< import
+[[nodiscard]] std::vector<Command> exportCommands();    ///< export
+[[nodiscard]] std::vector<Command> bundleCommands();    ///< pack, unpack
+[[nodiscard]] std::vector<Command> analyzeCommands();   ///< analyze
+[[nodiscard]] std::vector<Command> reproduceCommands(); ///< reproduce
+[[nodiscard]] std::vector<Command> recordCommands();    ///< runs, report, devices
+[[nodiscard]] std::vector<Command> watchCommands();     ///< watch, stop
+[[nodiscard]] std::vector<Command> explainCommands();   ///< explain
+[[nodiscard]] std::vector<Command> shellCommands();     ///< completion, man
 
 /// Every command, in the order of the help.
 [[nodiscard]] std::vector<Command> allCommands();

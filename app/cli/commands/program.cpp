@@ -133,8 +133,8 @@ std::vector<Command> allCommands()
     std::vector<Command> commands;
     for (const auto& table :
          {newCommands(), projectCommands(), tokeniseCommands(), runCommands(), benchCommands(), sweepCommands(),
-          modelCommands(), importCommands(), exportCommands(), bundleCommands(), analyzeCommands(), recordCommands(),
-          watchCommands(), explainCommands(), shellCommands()}) {
+          modelCommands(), importCommands(), exportCommands(), bundleCommands(), analyzeCommands(), reproduceCommands(),
+          recordCommands(), watchCommands(), explainCommands(), shellCommands()}) {
         commands.insert(commands.end(), table.begin(), table.end());
     }
     return commands;
