@@ -122,7 +122,8 @@ void WindowActions::makeView(const Make& make)
     for (const Layout& each : residua::app::layouts()) {
         const QKeySequence key(Qt::ALT | static_cast<Qt::Key>(Qt::Key_0 + each.digit));
         layouts.append(
-            {make(qPrintable(QStringLiteral("layout:") + QLatin1String(each.name)), "", each.text(), {key}, each.tip()), &each});
+            {make(qPrintable(QStringLiteral("layout:") + QLatin1String(each.name)), "", each.text(), {key}, each.tip()),
+             &each});
     }
     commands = make("commands", "", Text::tr("&Commands…"), {QKeySequence(Qt::CTRL | Qt::Key_K)},
                     Text::tr("Find any command"));

@@ -86,8 +86,9 @@ void TopologyPopup::open(const QWidget& below, const QString& current)
     fill({}, current);
     const QWidget* window = parentWidget();
     const QPoint place = below.mapTo(window, below.rect().bottomLeft());
-    popUp({place, QSize(kTopologySize.width(), std::min(kTopologySize.height(), window->height() - place.y() - kMargin))},
-          QApplication::focusWidget());
+    popUp(
+        {place, QSize(kTopologySize.width(), std::min(kTopologySize.height(), window->height() - place.y() - kMargin))},
+        QApplication::focusWidget());
 }
 
 void TopologyPopup::fill(const QString& text, const QString& title)

@@ -101,8 +101,8 @@ private slots:
         const float most = std::numeric_limits<float>::max();
         for (const float value : {1e10F, -1e10F, most, -most, 1e-40F, 0.0F, 10'834.0F}) {
             matrices.clear();
-            matrices.append({Matrix{"mix", 0, 2, 2, std::vector<float>(4)},
-                             Matrix{"mix", 1, 2, 2, std::vector<float>(4, value)}});
+            matrices.append(
+                {Matrix{"mix", 0, 2, 2, std::vector<float>(4)}, Matrix{"mix", 1, 2, 2, std::vector<float>(4, value)}});
             QVERIFY2(scale->dataRange().contains(value), qPrintable(QString::number(value)));
             QVERIFY(scale->dataRange().size() > 0);
         }

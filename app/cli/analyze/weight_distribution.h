@@ -6,8 +6,8 @@
 
 namespace residua::cli {
 
-/// `analyze coefficients RUN --distribution`: the median over the features of every weight that a checkpoint holds, with
-/// the 5th and the 95th percentile (DeepCrossAttention, figure 10), as a table, CSV or SVG.
+/// `analyze coefficients RUN --distribution`: the median over the features of every weight that a checkpoint holds,
+/// with the 5th and the 95th percentile (DeepCrossAttention, figure 10), as a table, CSV or SVG.
 [[nodiscard]] Exit runDistribution(const Arguments& arguments, const Console& console);
 
 } // namespace residua::cli
