@@ -90,6 +90,8 @@ private:
     /// Ends without one: what is in memory cannot be trusted.
     void fail(const Error& error);
     [[nodiscard]] Trainer& trainer() { return m_loop.trainer(); }
+    /// RunInfo::threads.
+    [[nodiscard]] std::int64_t threads();
 
     RunId m_id{};
     const EventSink& m_sink;

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How a run begins: fresh, or from what an earlier process left of it.
+#include "engine/session/active_run.h"
+
+#include "engine/data/fingerprint.h"
+#include "engine/results/run_names.h"
+#include "engine/results/run_reader.h"
+#include "engine/runs/checkpoint.h"
+#include "engine/runtime/failure.h"
+#include "engine/session/memory_report.h"
+#include "engine/session/resume_point.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace residua::engine {
+namespace {
+
+Result<std::unique_ptr<Trainer>> makeTrainer(const projects::Project& project,
+                                             const std::filesystem::path& projectDirectory, const std::string& device,
+                                             FirstWeights weights, const PreparationWatches& watches)
+{
+    if (const Status valid = checkProject(project); !valid) {
+        return valid.error();
+    }
+    Result<std::unique_ptr<Trainer>> made = Error{};
+    const auto failure = attempt([&] {
+        Result<TrainerParts> parts = openParts(project, projectDirectory, device, weights, watches);
+        made = parts ? Result<std::unique_ptr<Trainer>>(std::make_unique<Trainer>(std::move(*parts)))
+                     : Result<std::unique_ptr<Trainer>>(parts.error());
+    });
+    if (failure) {
+        return describe(*failure, project, device);
+    }
+    return made;
+}
+
+Status restored(Trainer& trainer, const CheckpointFiles& checkpoint, const std::string& device)
+{
+    Status status = Done{};
+    const auto failure = attempt([&] { status = trainer.restore(checkpoint); });
+    return failure ? Status(describe(*failure, trainer.project(), device)) : status;
+}
+
+} // namespace
+
+Result<std::unique_ptr<ActiveRun>> ActiveRun::start(const StartRun& command, const EventSink& sink,
+                                                    const PreparationWatches& watches)
+{
+    Result<std::unique_ptr<Trainer>> trainer =
+        makeTrainer(command.project, command.projectDirectory, command.device, FirstWeights::Initialised, watches);
+    if (!trainer) {
+        return trainer.error();
+    }
+    Result<DataFingerprint> data = fingerprintOf(command.project, command.projectDirectory, watches.data);
+    if (!data) {
+        return data.error();
+    }
+    RunInfo info;
+    const bool given = command.membership || !command.runDirectory.empty();
+    info.name = given ? command.project.name : nameForRun(command.runFolder, command.project);
+    info.membership = command.membership;
+    info.device = command.device;
+    info.steps = command.project.training.steps;
+    Result<RunWriter> writer =
+        command.runDirectory.empty()
+            ? RunWriter::createIn(command.runFolder, info, command.project, command.projectDirectory, std::move(*data))
+            : RunWriter::create(command.runDirectory, info, command.project, command.projectDirectory,
+                                std::move(*data));
+    if (!writer) {
+        return writer.error();
+    }
+    std::unique_ptr<ActiveRun> run(
+        new ActiveRun(command.run, std::move(*trainer), std::move(*writer), command.device, sink));
+    run->m_pauseAt = command.pauseAfter;
+    run->m_waitsForDisk = command.waitsForDisk;
+    run->guarded([&] { run->announce(); });
+    run->guarded([&] { run->m_loop.observe(); });
+    return run;
+}
+
+Result<std::unique_ptr<ActiveRun>> ActiveRun::resume(const ResumeRun& command, const EventSink& sink,
+                                                     const PreparationWatches& watches)
+{
+    // Held before anything is read: another process may be about to write a newer checkpoint.
+    Result<FileDescriptor> held = RunWriter::hold(command.runDirectory);
+    if (!held) {
+        return held.error();
+    }
+    Result<OpenedRun> opened = openRun(useOf(command), LargeFiles::EveryByte, watches.data);
+    if (!opened) {
+        return opened.error();
+    }
+    projects::Project& project = opened->project;
+    goOnTo(project, command.steps.value_or(opened->info.steps), &opened->notes);
+    const Result<std::optional<CheckpointFiles>> checkpoint = checkpointToResume(command, opened->info, opened->notes);
+    if (!checkpoint) {
+        return checkpoint.error();
+    }
+    const bool again = !checkpoint->has_value();
+    const std::int64_t done = again ? 0 : (*checkpoint)->state.step;
+    // A run that was killed after the checkpoint of its last step lacks the note that it has finished, and gets it
+    // below.
+    const bool onlyNote = done == project.training.steps && opened->info.status != RunStatus::Finished;
+    if (done >= project.training.steps && !onlyNote) {
+        return Error{command.runDirectory.string(),
+                     "all " + std::to_string(done) + " steps are done: give a larger total"};
+    }
+    Result<std::unique_ptr<Trainer>> trainer =
+        makeTrainer(project, opened->projectDirectory, command.device,
+                    again ? FirstWeights::Initialised : FirstWeights::Loaded, watches);
+    if (!trainer) {
+        return trainer.error();
+    }
+    if (const Status loaded = again ? Status(Done{}) : restored(**trainer, **checkpoint, command.device); !loaded) {
+        return loaded.error();
+    }
+    Result<RunWriter> writer = RunWriter::reopen(command.runDirectory, done, std::move(*held));
+    if (!writer) {
+        return writer.error();
+    }
+    writer->setSource(opened->projectDirectory, opened->data);
+    std::unique_ptr<ActiveRun> run(
+        new ActiveRun(command.run, std::move(*trainer), std::move(*writer), command.device, sink));
+    run->m_waitsForDisk = command.waitsForDisk;
+    run->goOnFrom(*opened, again ? std::nullopt : std::optional(done));
+    if (onlyNote || opened->info.status == RunStatus::Failed) { // perhaps in what was due after its last step
+        run->guarded([&] { run->makeUp(done); });
+    }
+    if (onlyNote) {
+        run->guarded([&] { run->finish({.status = RunStatus::Finished}); });
+    }
+    return run;
+}
+
+void ActiveRun::goOnFrom(const OpenedRun& opened, std::optional<std::int64_t> checkpoint)
+{
+    m_checkpointStep = checkpoint.value_or(-1);
+    m_recorder.goOnFrom(checkpoint.value_or(0));
+    guarded([this] { announce(); });
+    for (const std::string& note : opened.notes) {
+        m_sink(Notice{m_id, note});
+    }
+    if (threads() != opened.info.threads && threads() > 0 && opened.info.threads > 0) {
+        m_sink(Notice{m_id, "computes with " + std::to_string(threads()) + " threads and did with " +
+                                std::to_string(opened.info.threads) + ": the last bits of sums may differ"});
+    }
+    if (!checkpoint) {
+        m_sink(Notice{m_id, "the run had no checkpoint yet and begins again"});
+        guarded([this] { m_loop.observe(); });
+    }
+    const std::int64_t done = checkpoint.value_or(0);
+    if (opened.otherData) {
+        m_recorder.event(done, RunEventKind::OtherData, *opened.otherData);
+    }
+    m_recorder.event(done, RunEventKind::Resumed, "on " + m_device);
+}
+
+void ActiveRun::makeUp(std::int64_t step)
+{
+    if (step == 0) {
+        return; // nothing is due before the first
+    }
+    Due due = dueAfter(trainer().project().training, step);
+    if (const auto reader = RunReader::open(m_recorder.directory())) {
+        due.validation = due.validation && reader->metric(metric::kValidationLoss, step - 1).empty();
+        due.stability = due.stability && !std::ranges::binary_search(reader->matrixSteps(matrix::kStability), step);
+    }
+    if (const Status made = m_loop.measure(due); !made) {
+        failKept(made.error());
+    }
+}
+
+} // namespace residua::engine
