@@ -8,7 +8,7 @@ namespace {
 
 using Labelled = std::vector<std::pair<std::string, std::string>>;
 
-SweepAxis axisOf(const std::string& field, const std::string& label, const Labelled& values)
+SweepAxis labelledAxis(const std::string& field, const std::string& label, const Labelled& values)
 {
     SweepAxis axis{field, label, {}};
     for (const auto& [name, json] : values) {
@@ -19,11 +19,12 @@ SweepAxis axisOf(const std::string& field, const std::string& label, const Label
 
 SweepAxis depthAxis()
 {
-    return axisOf("/network/stack/0/repeat", "layers", {{"4 layers", "4"}, {"8 layers", "8"}, {"12 layers", "12"}});
+    return labelledAxis("/network/stack/0/repeat", "layers",
+                        {{"4 layers", "4"}, {"8 layers", "8"}, {"12 layers", "12"}});
 }
 
 /// A member under k-DCA over the last k entries.
-std::pair<std::string, std::string> kDca(std::int64_t k)
+std::pair<std::string, std::string> lastOutputs(std::int64_t k)
 {
     const std::string text = std::to_string(k);
     return {text + "-DCA", R"({"/topology": "k-dca", "/topology/wiring/sources/k": )" + text + "}"};
@@ -87,20 +88,20 @@ SweepAxis scheduleAxis(const Labelled& schedules)
 
 SweepAxis severalAxis(const std::string& label, const Labelled& members)
 {
-    return axisOf(kSeveralFields, label, members);
+    return labelledAxis(kSeveralFields, label, members);
 }
 
 SweepAxis seedAxis()
 {
-    return axisOf("/seeds/init", "seed", {{"1", "1"}, {"2", "2"}, {"3", "3"}});
+    return labelledAxis("/seeds/init", "seed", {{"1", "1"}, {"2", "2"}, {"3", "3"}});
 }
 
 std::vector<Sweep> ancreStudies()
 {
     return {
         {"ANCRe, table 1",
-         {axisOf("/topology/wiring/sites", "sites",
-                 {{"MHSA", R"("mhsa")"}, {"FFN", R"("ffn")"}, {"both", R"("both")"}}),
+         {labelledAxis("/topology/wiring/sites", "sites",
+                       {{"MHSA", R"("mhsa")"}, {"FFN", R"("ffn")"}, {"both", R"("both")"}}),
           seedAxis()}},
         {"ANCRe, table 2", {depthAxis(), topologyAxis({"plain", "ancre-ingoing"})}},
         {"ANCRe, table 4", {topologyAxis({"ancre-ingoing", "ancre-outgoing", "ancre-none"}), seedAxis()}},
@@ -115,9 +116,10 @@ std::vector<Sweep> dcaStudies(std::int64_t depth)
                              {"8 layers of 96", R"({"/network/stack/0/repeat": 8, "/network/width": 96})"},
                              {"8 layers of 128", R"({"/network/stack/0/repeat": 8, "/network/width": 128})"}});
     return {
-        {"DCA, table 1", {severalAxis("model", {kPlainMember, kDca(1), kDca(2), kDca(4), kDca(depth)})}},
+        {"DCA, table 1",
+         {severalAxis("model", {kPlainMember, lastOutputs(1), lastOutputs(2), lastOutputs(4), lastOutputs(depth)})}},
         {"DCA, table 2",
-         {axisOf("/network/width", "width", {{"64", "64"}, {"96", "96"}, {"128", "128"}}),
+         {labelledAxis("/network/width", "width", {{"64", "64"}, {"96", "96"}, {"128", "128"}}),
           topologyAxis({"plain", "dca"})}},
         {"DCA, table 3", {sizes, topologyAxis({"plain", "k-dca"})}},
         {"DCA, tables 5 and 6",
@@ -127,7 +129,7 @@ std::vector<Sweep> dcaStudies(std::int64_t depth)
                                 hyperConnections(4),
                                 hyperConnections(10),
                                 {"DCA", R"({"/topology": "dca"})"},
-                                kDca(2)})}},
+                                lastOutputs(2)})}},
         {"DCA, table 9",
          {severalAxis("model", {kPlainMember,
                                 {"the last 4", grnOverLast(depth, 4, false)},

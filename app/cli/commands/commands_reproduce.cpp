@@ -138,7 +138,7 @@ void addOptions(std::vector<std::string>& words, const Arguments& arguments)
     }
 }
 
-Exit runCommands(const Reproduction& row, const Arguments& arguments, const Console& console)
+Exit runAll(const Reproduction& row, const Arguments& arguments, const Console& console)
 {
     const std::string folder = "reproductions/" + std::string(row.paper) + "/" + std::string(row.item);
     const std::string out = arguments.text("output", folder);
@@ -188,7 +188,7 @@ Exit runReproduce(const Arguments& arguments, const Console& console)
     if (row->commands.empty()) {
         return console.fail(Exit::Usage, {paper + " " + item, "does not run here: " + std::string(row->size)});
     }
-    return runCommands(*row, arguments, console);
+    return runAll(*row, arguments, console);
 }
 
 std::vector<std::string> paperWords()
