@@ -127,7 +127,7 @@ bool TrainingCommands::mayClose(std::chrono::milliseconds longest)
 {
     const RunPhase phase = m_controller.phase();
     const bool trains = phase == RunPhase::Running || phase == RunPhase::Paused;
-    if (!trains || m_closes || m_underWay.durationElapsed() < longest) {
+    if (!trains || m_closes || std::chrono::milliseconds(m_underWay.elapsed()) < longest) {
         return true;
     }
     const RunProgress& progress = m_controller.progress();
