@@ -324,7 +324,7 @@ void measureRecording(const Options& options)
         fail(writer.error().text());
     }
     engine::Observer observer(trainer.network());
-    engine::Recorder recorder(std::move(*writer), options.device, options.steps);
+    engine::Recorder recorder(std::move(*writer), options.device, 0, options.steps);
     double training = 0;
     double recording = 0;
     for (std::int64_t step = 1; step <= options.warmup + options.steps; ++step) {

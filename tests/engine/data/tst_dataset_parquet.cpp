@@ -3,6 +3,7 @@
 #include "dataset_harness.h"
 #include "engine/api/tokeniser_training.h"
 #include "engine/data/fingerprint.h"
+#include "engine/text/data_files.h"
 #include "engine/text/parquet.h"
 #include "parquet_files.h"
 #include "tests/support/test_program.h"

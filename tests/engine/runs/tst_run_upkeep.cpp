@@ -180,7 +180,7 @@ private slots:
         branch.directory = named ? branch.directory : m_runs / "other";
         const auto made = makeBranch(branch, [](const fs::path&) -> Status { return Done{}; });
         QVERIFY2(made.ok(), made ? "" : made.error().text().c_str());
-        branch.directory = {};
+        branch.directory.clear();
         QVERIFY(makeBranch(branch, [](const fs::path&) -> Status { return Done{}; }));
         QCOMPARE(listRuns(m_runs).size(), std::size_t{3});
         for (const auto& entry : fs::directory_iterator(m_runs)) {
