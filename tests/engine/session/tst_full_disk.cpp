@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 
 using namespace residua;
 using namespace residua::engine;
@@ -28,7 +27,7 @@ private slots:
     {
         const auto expected = tests::lossesOf(project(), folder() / "undisturbed");
         tests::SessionProbe probe;
-        std::optional<tests::FullDisk> full = begin(probe);
+        std::unique_ptr<tests::FullDisk> full = begin(probe);
         QVERIFY(full);
         QVERIFY(probe.waitUntil(heldUpAt(2)));
         probe.post(Continue{kRun}); // there still is none
@@ -54,7 +53,7 @@ private slots:
     void theEndWaitsToo()
     {
         tests::SessionProbe probe;
-        std::optional<tests::FullDisk> full = begin(probe, 2);
+        std::unique_ptr<tests::FullDisk> full = begin(probe, 2);
         QVERIFY(probe.waitUntil(heldUpAt(2)));
         full.reset();
         probe.post(Continue{kRun});
@@ -68,7 +67,7 @@ private slots:
     void itCanBeEnded()
     {
         tests::SessionProbe probe;
-        std::optional<tests::FullDisk> full = begin(probe);
+        std::unique_ptr<tests::FullDisk> full = begin(probe);
         QVERIFY(probe.waitUntil(heldUpAt(2)));
         probe.post(Stop{kRun});
         QVERIFY(probe.waitFor<RunEnded>());
@@ -82,7 +81,7 @@ private slots:
     void itFailsWhereNobodyWaits()
     {
         tests::SessionProbe probe;
-        std::optional<tests::FullDisk> full = begin(probe, 6, false);
+        std::unique_ptr<tests::FullDisk> full = begin(probe, 6, false);
         QVERIFY(probe.waitFor<RunEnded>());
         QVERIFY(probe.all<RunEnded>()[0].status == RunStatus::Failed);
     }
@@ -98,16 +97,16 @@ private:
     std::filesystem::path run() const { return folder() / "run-1"; }
 
     /// Trains one step and goes on with a full disk.
-    std::optional<tests::FullDisk> begin(tests::SessionProbe& probe, std::int64_t steps = 6, bool waits = true)
+    std::unique_ptr<tests::FullDisk> begin(tests::SessionProbe& probe, std::int64_t steps = 6, bool waits = true)
     {
         StartRun command = tests::startIn(folder(), kRun, project(steps));
         command.pauseAfter = 1;
         command.waitsForDisk = waits;
         probe.post(command);
         if (!probe.waitFor<RunPaused>()) {
-            return std::nullopt;
+            return nullptr;
         }
-        std::optional<tests::FullDisk> full(std::in_place, 1);
+        auto full = std::make_unique<tests::FullDisk>(1);
         probe.post(Continue{kRun});
         return full;
     }

@@ -57,7 +57,10 @@ private Q_SLOTS:
         file->info.threads = usual + 2;
         QVERIFY(writeRunFile(run, *file).ok());
         SessionProbe probe;
-        probe.post(ResumeRun{.run = kRun, .runDirectory = run});
+        ResumeRun command;
+        command.run = kRun;
+        command.runDirectory = run;
+        probe.post(command);
         QVERIFY(probe.waitFor<RunEnded>());
         QCOMPARE(readRunFile(run)->info.threads, usual + 2);
         StartRun fresh = tests::startIn(m_folder, RunId{2}, tests::quickLanguage(1));

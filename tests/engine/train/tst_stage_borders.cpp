@@ -291,7 +291,7 @@ private Q_SLOTS:
         const std::filesystem::path run = directory("border");
         auto writer = RunWriter::create(run, {}, tests::quickLanguage(8), run.parent_path().string());
         QVERIFY(writer.ok());
-        Recorder recorder(std::move(*writer), "cpu", 8);
+        Recorder recorder(std::move(*writer), "cpu", 1, 8);
         StageRecord first;
         first.name = "2 layers";
         StageRecord second;
