@@ -470,16 +470,12 @@ private slots:
         for (const Source& source : sources) {
             Document document{findExample("plain-language")->project, {}};
             document.project.data.source = source;
-            const Document before = document;
             const auto edit = useTokeniser(document.project, learned);
             QVERIFY(edit);
-            const auto inverse = applyEdit(document, *edit);
-            QVERIFY(inverse);
+            QVERIFY(applyEdit(document, *edit));
             QCOMPARE(*tokeniserOf(document.project.data.source), learned);
             QCOMPARE(examplesOf(document.project.data).input().vocabulary, std::int64_t{300});
             QVERIFY(!hasErrors(validate(document.project)));
-            QVERIFY(applyEdit(document, *inverse));
-            QVERIFY(document == before);
         }
         const auto generated = useTokeniser(findExample("plain-language")->project, learned);
         QVERIFY(generated.error().text().find("neither a text nor JSON Lines") != std::string::npos);

@@ -36,13 +36,11 @@ private slots:
                 if (same) {
                     continue;
                 }
-                const auto inverse = applyEdit(document, editOf("Use them", settings));
-                QVERIFY2(inverse.ok(), (from.name + " to " + to.name).c_str());
+                QVERIFY2(applyEdit(document, editOf("Use them", settings)).ok(),
+                         (from.name + " to " + to.name).c_str());
                 for (const Change& change : diff(document.project, to.project)) {
                     QVERIFY2(!decides(change), (from.name + " to " + to.name + ": " + change.text()).c_str());
                 }
-                QVERIFY(applyEdit(document, *inverse).ok());
-                QVERIFY(document.project == from.project);
             }
         }
     }
