@@ -132,11 +132,8 @@ private slots:
                 const auto edit = property.edit(before.project, otherValue(property));
                 QVERIFY2(edit.ok(), name.c_str());
                 projects::Document document = before;
-                const auto inverse = projects::applyEdit(document, *edit);
-                QVERIFY2(inverse.ok(), name.c_str());
+                QVERIFY2(projects::applyEdit(document, *edit).ok(), name.c_str());
                 QVERIFY2(document.project != before.project, name.c_str());
-                QVERIFY2(projects::applyEdit(document, *inverse).ok(), name.c_str());
-                QVERIFY2(document == before, name.c_str());
             }
         }
     }

@@ -461,7 +461,7 @@ private slots:
         QVERIFY(offersFor("x * (").empty());
     }
 
-    /// The document of one source alone has another tokeniser, by one edit with an inverse.
+    /// The document of one source alone has another tokeniser, by one edit.
     void aTextIsCutByAnotherTokeniser()
     {
         const Tokeniser learned{TokeniserKind::SentencePiece, "text.model", 300};
