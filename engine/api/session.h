@@ -22,7 +22,7 @@ namespace residua::engine {
 
 // ---- Commands -------------------------------------------------------------------------------
 
-/// What to do if a run's data have another fingerprint than the data that it was trained on.
+/// The action if a run's data have another fingerprint than the data that it was trained on.
 enum class OtherData {
     Refuse, ///< fails, naming the expected and the found data
     Accept, ///< adds a note; a run that trains or is made records an event
@@ -43,7 +43,8 @@ struct StartRun {
     std::optional<projects::Membership> membership = std::nullopt;
     bool waitsForDisk = false; ///< if the run cannot be written, it pauses instead of failing (RunPaused::error)
 };
-/// Resumes from the last checkpoint, or from that of `step`; from step 0 if there is none. Drops the records after it.
+/// Resumes from the checkpoint of `step`, or the last one; from step 0 if no checkpoint exists. Drops the records after
+/// it.
 struct ResumeRun {
     RunId run{};
     std::filesystem::path runDirectory;
@@ -308,7 +309,7 @@ struct FactoriseReady {
     std::vector<Weight> weights;
     std::int64_t parametersBefore = 0;
     std::int64_t parametersAfter = 0;
-    double lossBefore = 0; ///< mean over `batches` of the validation split, or of the training split if there is none
+    double lossBefore = 0; ///< mean over `batches` of the validation split, or of the training split if that is empty
     double lossAfter = 0;  ///< on the same batches
     std::int64_t batches = 0;
     std::vector<std::string> notes; ///< as SampleReady's, and remarks on the fits
@@ -344,7 +345,7 @@ struct LoadWeightsReady {
     /// The result for one parameter.
     struct Row {
         std::string parameter;
-        std::string tensor;  ///< the matching tensor of the file; empty if there is none
+        std::string tensor;  ///< the matching tensor of the file; empty if nothing matches
         bool fits = false;   ///< true if the parameter was loaded from it
         std::string message; ///< why not: the shapes, or the nearest name among the unused tensors
     };

@@ -24,7 +24,7 @@ inline constexpr int kSplits = std::size(kSplitNames);
 {
     return kSplitNames[static_cast<std::size_t>(split)];
 }
-/// Returns the split with that word; nullopt if there is none.
+/// Returns the split with that word; nullopt if the word is unknown.
 [[nodiscard]] constexpr std::optional<Split> splitNamed(std::string_view word)
 {
     const auto found = std::ranges::find(kSplitNames, word, &SplitName::word);

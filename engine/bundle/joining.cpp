@@ -72,7 +72,7 @@ RunArrival arrivalOf(const fs::path& run, const fs::path& place, std::int64_t& s
     return losesCheckpoints || isRunLocked(place) ? RunArrival::Renamed : RunArrival::GoneOn;
 }
 
-/// Returns the file that is read beside a tokeniser's model, or the end iterator if there is none.
+/// Returns the file that is read beside a tokeniser's model, or the end iterator.
 template <class Parts>
 auto beside(Parts& parts, const std::string& model)
 {

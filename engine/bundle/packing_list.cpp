@@ -138,7 +138,7 @@ private:
         return Done{};
     }
 
-    /// Adds the files that `project` names, each once. Those outside its folder are packed below data/, and `project`
+    /// Adds the files that `project` names, each once. Files outside its folder are packed below data/, and `project`
     /// is changed to name them there; `renamed` maps the old names to the new ones.
     Status addData(projects::Project& project, std::map<std::string, std::string>& renamed, Named named)
     {
