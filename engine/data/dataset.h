@@ -70,8 +70,8 @@ public:
     [[nodiscard]] virtual std::vector<DataPartOutline> parts() const { return {}; }
     /// Returns the number of tokens or samples in a split, over all texts; kEndless if training samples are unlimited.
     [[nodiscard]] virtual std::int64_t size(Split split) const = 0;
-    /// Fills `batch` with `count` examples, from draw `index` · count of the seeded order. The same (split, seed,
-    /// index, count) always gives the same batch, so a run's cursor is `index` alone. Windows of text start anywhere;
+    /// Fills `batch` with `count` examples, from draw `index` · count of the seeded order. Equal (split, seed,
+    /// index, count) always give the same batch, so a run's cursor is `index` alone. Windows of text start anywhere;
     /// in a mixture, each example draws its text by its share. Vectors come in a new order each epoch, each once. The
     /// split must not be empty. Returns an error if a file has changed since it was opened; the batch is then
     /// undefined.

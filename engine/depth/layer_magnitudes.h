@@ -16,7 +16,7 @@ namespace residua::engine {
 
 /// Collects the magnitudes of the layers' values in the passes that carry it (Panigrahi et al., §5: ‖y^(l)‖) and, if
 /// requested, the effective rank of their inputs. Costs two reductions per layer. A rank also costs a product with the
-/// FLOP of a linear map of the features. Of several passes, the last one counts for each layer. Engine thread.
+/// FLOP of a linear map of the features. Keeps the values of the last pass for each layer. Engine thread.
 class LayerMagnitudes {
 public:
     enum class Ranks { Left, Taken };
