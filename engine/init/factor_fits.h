@@ -41,7 +41,7 @@ struct FactorFit {
     std::int64_t epochs = projects::kLfaiEpochs; ///< the maximum for LFAI and LFAI-WS
 };
 
-/// Returns the problem for the solvers, some of which start from the weight's draw.
+/// Returns the problem for the solvers, including the draw that some of them start from.
 [[nodiscard]] LowRankProblem problemOf(const FactorFit& fit);
 /// Returns the errors of a fit for the user.
 [[nodiscard]] GapFit gapOf(const LowRankFit& fit);
