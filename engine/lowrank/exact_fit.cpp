@@ -19,7 +19,7 @@ using Eigen::VectorXd;
 constexpr double kNothingLeft = 1e-15;
 
 /// Decides whether a search can still get below the best result of the others. It cannot if its distance above that
-/// result is more than kHope times its decrease over the last kLook iterations. Such a search ends above the best
+/// result is more than kHope times its decrease over the last kLook iterations. This search ends above the best
 /// result, so the result found is never above the start of any search.
 class Hope {
 public:
