@@ -35,7 +35,7 @@ public:
     [[nodiscard]] std::vector<MetricPoint> metric(const std::string& name, std::int64_t after = -1) const;
     /// Returns the last point with step <= `upTo` without reading the others.
     [[nodiscard]] std::optional<MetricPoint> lastPoint(const std::string& name, std::int64_t upTo) const;
-    /// Returns the validation losses, or the training losses if there are none.
+    /// Returns the validation losses, or the training losses if the run has none.
     [[nodiscard]] std::vector<MetricPoint> judgedLosses() const;
     [[nodiscard]] std::vector<MatrixName> matrixNames() const;                         ///< sorted by their texts
     [[nodiscard]] std::vector<std::int64_t> matrixSteps(const MatrixName& name) const; ///< ascending

@@ -45,7 +45,8 @@ NewRun::~NewRun()
 
 Status NewRun::keep()
 {
-    // The claimed directory, which has nothing but a lock, takes the place of the scratch folder and goes with it.
+    // Exchanges the claimed directory, which holds only a lock, for the scratch folder; it is then removed in that
+    // folder's place.
     if (Status put = replaceFolder(m_scratch.path(), m_claimed.path); !put) {
         return put;
     }

@@ -16,8 +16,8 @@ namespace residua::engine {
 using TopologyWeights = std::map<std::string, at::Tensor>;
 
 /// Returns the weights with which `after`, the project `before` under another topology, computes the function that
-/// `before` has learned (projects/depth/unrolled_depth.h). The error says why there are none: a part of the run's
-/// wiring depends on the input, or the new wiring cannot express a sum.
+/// `before` has learned (projects/depth/unrolled_depth.h). The error gives the reason if no weights do: a part of the
+/// run's wiring depends on the input, or the new wiring cannot express a sum.
 [[nodiscard]] Result<TopologyWeights> weightsThatKeep(const projects::Project& before, const TensorFiles& learned,
                                                       const projects::Project& after);
 

@@ -60,7 +60,7 @@ public:
         const std::scoped_lock lock(m_mutex);
         return std::exchange(m_ended, {});
     }
-    /// Returns the cache's errors; empty if there are none.
+    /// Returns the cache's errors; empty if it has none.
     [[nodiscard]] std::string faults() const { return m_cache.faults(); }
 
 private:
