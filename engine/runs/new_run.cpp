@@ -45,8 +45,7 @@ NewRun::~NewRun()
 
 Status NewRun::keep()
 {
-    // Exchanges the claimed directory, which holds only a lock, for the scratch folder; it is then removed in that
-    // folder's place.
+    // Exchanges the scratch folder with the claimed directory, which holds only a lock and is removed afterwards.
     if (Status put = replaceFolder(m_scratch.path(), m_claimed.path); !put) {
         return put;
     }
