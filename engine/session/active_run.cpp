@@ -27,10 +27,10 @@
 namespace residua::engine {
 namespace {
 
-// Reading the ring makes a GPU wait for the host, so it is done less often there.
+// Reading the ring makes a GPU wait for the host, so it is done less often on a GPU.
 constexpr std::chrono::milliseconds kPublishOnCpu{34};
 constexpr std::chrono::milliseconds kPublishOnGpu{100};
-constexpr std::chrono::milliseconds kHeed{100}; ///< how often it is seen what other processes ask for
+constexpr std::chrono::milliseconds kHeed{100}; ///< the interval between checks for requests of other processes
 
 Result<std::unique_ptr<Trainer>> makeTrainer(const projects::Project& project,
                                              const std::filesystem::path& projectDirectory, const std::string& device,
@@ -58,13 +58,14 @@ Status restored(Trainer& trainer, const CheckpointFiles& checkpoint, const std::
     return failure ? Status(describe(*failure, trainer.project(), device)) : status;
 }
 
-/// What is left after a failure; `step` is the newest checkpoint's, or negative if there is none.
+/// Returns the state of the checkpoints after a failure. `step` is that of the newest one, or negative if there is
+/// none.
 std::string checkpointNote(std::int64_t step)
 {
     return step >= 0 ? "the checkpoint of step " + std::to_string(step) + " is intact" : "there is no checkpoint yet";
 }
 
-/// What to tell about the first step whose loss or gradient is not a finite number.
+/// Returns the error for the first step with a loss or gradient that is not finite.
 Error divergence(const StepRecord& record, const projects::TrainingPlan& plan, std::int64_t checkpointStep)
 {
     const bool byLoss = !std::isfinite(record.loss);
@@ -77,7 +78,7 @@ Error divergence(const StepRecord& record, const projects::TrainingPlan& plan, s
     return {"step " + std::to_string(record.step), text.str()};
 }
 
-/// RunInfo::threads.
+/// Returns RunInfo::threads.
 std::int64_t threadsOf(Trainer& trainer)
 {
     return trainer.device().is_cpu() ? at::get_num_threads() : 0;
@@ -123,7 +124,7 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::start(const StartRun& command, con
 Result<std::unique_ptr<ActiveRun>> ActiveRun::resume(const ResumeRun& command, const EventSink& sink,
                                                      const PreparationWatches& watches)
 {
-    // Held before anything is read: another process may be about to write a newer checkpoint.
+    // Held before anything is read, because another process may be about to write a newer checkpoint.
     Result<FileDescriptor> held = RunWriter::hold(command.runDirectory);
     if (!held) {
         return held.error();
@@ -140,7 +141,7 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::resume(const ResumeRun& command, c
     }
     const bool again = !checkpoint->has_value();
     const std::int64_t done = again ? 0 : (*checkpoint)->state.step;
-    // A run that was killed after the checkpoint of its last step lacks the note that it has finished, and gets it
+    // A run that was killed after the checkpoint of its last step lacks the record that it has finished; it is added
     // below.
     const bool onlyNote = done == project.training.steps && opened->info.status != RunStatus::Finished;
     if (done >= project.training.steps && !onlyNote) {
@@ -165,7 +166,8 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::resume(const ResumeRun& command, c
         new ActiveRun(command.run, std::move(*trainer), std::move(*writer), command.device, sink));
     run->m_waitsForDisk = command.waitsForDisk;
     run->goOnFrom(*opened, again ? std::nullopt : std::optional(done));
-    if (onlyNote || opened->info.status == RunStatus::Failed) { // perhaps in what was due after its last step
+    // the failure may have been in the work due after its last step
+    if (onlyNote || opened->info.status == RunStatus::Failed) {
         run->guarded([&] { run->makeUp(done); });
     }
     if (onlyNote) {
@@ -201,7 +203,7 @@ void ActiveRun::goOnFrom(const OpenedRun& opened, std::optional<std::int64_t> ch
 void ActiveRun::makeUp(std::int64_t step)
 {
     if (step == 0) {
-        return; // nothing is due before the first
+        return; // nothing is due before the first step
     }
     Due due = dueAfter(trainer().project().training, step);
     if (const auto reader = RunReader::open(m_recorder.directory())) {
@@ -225,7 +227,7 @@ ActiveRun::ActiveRun(RunId id, std::unique_ptr<Trainer> trainer, RunWriter write
 
 void ActiveRun::announce()
 {
-    // Before anyone hears of the run: who stops it at a step is answered from the steps that its file plans.
+    // Flushed before the run is announced: a request to stop at a step is answered from the planned steps in its file.
     Status written = m_recorder.flush(RunStatus::Running);
     m_sink(RunStarted{m_id, m_recorder.directory(), trainer().stepsDone(), m_loop.lastStep(),
                       trainer().parameterCount(), m_device, trainer().unitsPerStep(),
@@ -351,7 +353,7 @@ Status ActiveRun::publish(Findings found)
 
 Status ActiveRun::writeCheckpoint()
 {
-    // A checkpoint never holds a state whose losses were not looked at.
+    // A checkpoint never holds a state with losses that were not checked.
     if (const Status published = publish(m_loop.read()); !published) {
         return published;
     }
@@ -359,7 +361,7 @@ Status ActiveRun::writeCheckpoint()
     if (step == m_checkpointStep) {
         return Done{};
     }
-    // First the rows, so that a run that is killed after the checkpoint goes on without a hole.
+    // The rows are written first, so that a run killed after the checkpoint resumes without a gap in them.
     if (const Status written = m_recorder.flush(); !written) {
         return written;
     }
@@ -401,7 +403,7 @@ void ActiveRun::holdUp(const Error& error, std::optional<Ending> ending)
     m_unwritten = Unwritten{error, std::move(ending)};
     if (isFirst) {
         m_recorder.event(trainer().stepsDone(), RunEventKind::Paused, error.text());
-        (void)m_recorder.flush(RunStatus::Paused); // what of the record can be written; else it waits in memory
+        (void)m_recorder.flush(RunStatus::Paused); // writes what it can; the rest stays in memory
     }
     m_sink(RunPaused{m_id, trainer().stepsDone(), error});
 }
@@ -534,7 +536,7 @@ void ActiveRun::failKept(const Error& error)
 void ActiveRun::fail(const Error& error)
 {
     m_state = State::Ended;
-    // Where the disk or the memory is what failed, this may not succeed either; the event below tells all the same.
+    // If the disk or the memory has failed, this may fail too; the event below is sent anyway.
     Status written = Done{};
     const auto failure = attempt([&] {
         m_recorder.event(m_recorder.lastStep(), RunEventKind::Failed, error.text());
