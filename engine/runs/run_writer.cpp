@@ -32,7 +32,7 @@ std::string utcNow()
     return text.data();
 }
 
-/// How long writing run.json waits for a process that has locked the folder; annotating a run takes less.
+/// The time that writing run.json waits for a process that has locked the folder; annotating a run takes less.
 constexpr std::chrono::milliseconds kTurnOfRunFile{500};
 
 } // namespace

@@ -15,7 +15,7 @@ struct GpuFigures {
     std::string reason; ///< why it is too old, in one line; else empty
 };
 
-/// The NVIDIA driver's GPUs. If there are none, `reason` says in one line why, and the remedy.
+/// The NVIDIA driver's GPUs. Without GPUs, `reason` gives the cause and the remedy in one line.
 struct GpuDriver {
     std::vector<GpuFigures> gpus;
     std::string reason;

@@ -19,8 +19,8 @@ namespace residua::engine {
 
 /// A run from its first step to its end. Advances its TrainingLoop, writes the records, publishes the results, and
 /// handles the user's commands between two steps. The clock decides how often results are shown, and thus on a GPU how
-/// soon a diverged run ends, but not what is recorded. Nothing throws: an exception of the engine's libraries ends the
-/// run as Failed. Engine thread.
+/// soon a diverged run ends, but not what is recorded. No member throws: an exception of the engine's libraries ends
+/// the run as Failed. Engine thread.
 class ActiveRun {
 public:
     /// Both send RunStarted. On error, nothing new remains on the disk.

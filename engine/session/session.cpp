@@ -34,8 +34,8 @@ namespace {
 /// The time of a query between two steps of a run, chosen to answer within seconds while the run continues.
 constexpr std::chrono::milliseconds kQueryShare{100};
 constexpr std::chrono::seconds kPreparationNotices{1};
-/// How often the engine's thread checks for results of other threads and, while a run is paused, for requests of other
-/// processes.
+/// The intervals at which the engine's thread checks for results of other threads and, while a run is paused, for
+/// requests of other processes.
 constexpr std::chrono::milliseconds kLook{20};
 constexpr std::chrono::milliseconds kLookWhilePaused{200};
 
@@ -141,8 +141,8 @@ private:
         return Next::Work;
     }
 
-    /// Removes and returns the next command; nullopt if there is none, or at the end. isWanted() still sees the later
-    /// ones.
+    /// Removes and returns the next command; nullopt if the queue is empty, or at the end. isWanted() still sees the
+    /// later ones.
     std::optional<Command> takeCommand()
     {
         const std::scoped_lock lock(m_mutex);
@@ -360,7 +360,7 @@ private:
     bool m_quit = false;
     // Used by the engine thread only.
     std::unique_ptr<ActiveRun> m_run;
-    /// The newest query of each kind, indexed by its request's position in Command; null if there is none.
+    /// The newest query of each kind, indexed by its request's position in Command, or null.
     std::array<std::unique_ptr<Query>, std::variant_size_v<Command>> m_queries;
     std::thread m_thread; ///< last, because the thread uses the other members
 };
