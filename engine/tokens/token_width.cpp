@@ -14,7 +14,7 @@ constexpr std::uint64_t kProbedBytes = 4096;
 constexpr std::uint64_t kBlocks = 64;
 constexpr std::int64_t kNarrowVocabulary = std::int64_t{1} << 16;
 
-/// Statistics of the samples as pairs of 16-bit words, each of which would be one 32-bit token.
+/// Statistics of the samples as pairs of 16-bit words. Each pair would be one 32-bit token.
 struct Counts {
     std::int64_t pairs = 0;
     std::int64_t highZero = 0; ///< pairs with a zero second word

@@ -12,7 +12,7 @@
 
 namespace residua::engine {
 
-/// A text and its parts, each of which is encoded separately.
+/// A text and its parts, which are encoded separately.
 struct Pieces {
     std::string text;
     std::vector<Span> spans;             ///< in order, without empty ones
