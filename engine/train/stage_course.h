@@ -36,7 +36,7 @@ public:
     [[nodiscard]] bool growsAt(const StageBorder& border) const;
 
     /// Initialises the layers that a growing network adds at the border, with their parameters and moments in place.
-    /// Returns a description of these layers and of new heads and MLP parts; empty if there are none.
+    /// Returns a description of these layers and of new heads and MLP parts; empty if nothing is new.
     std::string grow(const StageBorder& border, CompiledNetwork& network, Optimiser& optimiser) const;
 
     /// Sets zero gradients for the weights that the pass left out, if the schedule says so. These are the parameters of
