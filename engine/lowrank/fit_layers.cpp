@@ -64,8 +64,8 @@ private:
         try {
             return m_watch.fit ? m_watch.fit(m_problems[problem], m_methods[method], watch)
                                : fitLowRank(m_problems[problem], m_methods[method], watch);
-            // such as too little memory, which must not terminate the program from a thread
         } catch (const std::exception& failure) {
+            // such as too little memory, which must not terminate the program from a thread
             return Error{"", std::string("the fit failed: ") + failure.what()};
         }
     }

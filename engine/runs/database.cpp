@@ -198,8 +198,8 @@ Result<Database> Database::openForReading(const std::filesystem::path& path)
     if (database || trouble != StoreTrouble::Other) {
         return database;
     }
-    // Read-only media cannot hold the shared file that a WAL needs. No process writes there, so a WAL's index is kept in
-    // memory, which requires a connection without locks. Without a WAL, the database is opened as immutable.
+    // Read-only media cannot hold the shared file that a WAL needs. No process writes there, so a WAL's index is kept
+    // in memory, which requires a connection without locks. Without a WAL, the database is opened as immutable.
     const std::uintmax_t rows = std::filesystem::file_size(path.string() + "-wal", code);
     const std::string how = !code && rows > 0 ? "?vfs=unix-none" : "?immutable=1";
     auto frozen = openRead(path, "file:" + uriPath(path) + how, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, trouble);

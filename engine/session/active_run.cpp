@@ -58,8 +58,7 @@ Status restored(Trainer& trainer, const CheckpointFiles& checkpoint, const std::
     return failure ? Status(describe(*failure, trainer.project(), device)) : status;
 }
 
-/// Returns the state of the checkpoints after a failure. `step` is that of the newest one, or negative if there is
-/// none.
+/// Returns the state of the checkpoints after a failure. `step` is that of the newest one; negative without one.
 std::string checkpointNote(std::int64_t step)
 {
     return step >= 0 ? "the checkpoint of step " + std::to_string(step) + " is intact" : "there is no checkpoint yet";
@@ -166,8 +165,7 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::resume(const ResumeRun& command, c
         new ActiveRun(command.run, std::move(*trainer), std::move(*writer), command.device, sink));
     run->m_waitsForDisk = command.waitsForDisk;
     run->goOnFrom(*opened, again ? std::nullopt : std::optional(done));
-    // the failure may have been in the work due after its last step
-    if (onlyNote || opened->info.status == RunStatus::Failed) {
+    if (onlyNote || opened->info.status == RunStatus::Failed) { // it may have failed in work due after its last step
         run->guarded([&] { run->makeUp(done); });
     }
     if (onlyNote) {
