@@ -235,7 +235,7 @@ struct Progress {
     std::vector<StepRecord> steps;
     std::vector<Matrix> matrices; ///< by step
     std::vector<ValidationRecord> validations;
-    /// of the layers that a step trains, if they are not the whole network
+    /// The losses of the layers that a step trains, if they are not the whole network.
     std::vector<ValidationRecord> stageValidations;
     std::vector<StageRecord> stages; ///< the stages that have begun
     double unitsPerSecond = 0;       ///< tokens/s or samples/s over the last seconds

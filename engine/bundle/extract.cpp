@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kChunk = std::size_t{1} << 20;
-/// bytes of the disk to keep free, for folders and other files written meanwhile
+/// The bytes of the disk to keep free, for folders and other files written meanwhile.
 constexpr std::int64_t kSpare = std::int64_t{16} << 20;
 
 /// Creates a new file. Fails if the path exists, even as a link.

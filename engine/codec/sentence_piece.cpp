@@ -16,7 +16,7 @@ constexpr const char* kLibrary = "libresidua_sentencepiece.so";
 
 // Resolves symbols in the library and its dependencies first, so that SentencePiece finds its own variables.
 #ifdef RESIDUA_SANITIZED
-// the sanitizers' own functions must come first, and do not allow DEEPBIND
+// The sanitizers' own functions must come first, and do not allow DEEPBIND.
 constexpr int kScope = RTLD_NOW | RTLD_LOCAL;
 #else
 constexpr int kScope = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND;

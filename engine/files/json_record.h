@@ -19,7 +19,7 @@ namespace residua::engine {
 
 using RecordJson = nlohmann::ordered_json;
 
-/// bytes; finding a key takes time proportional to the number of keys
+/// In bytes. Finding a key takes time proportional to the number of keys.
 inline constexpr std::size_t kLongestRecord = std::size_t{1} << 18;
 
 /// Parses the object in `text`, the content of the file at `path`. Returns an error that describes the content if it is

@@ -16,7 +16,7 @@
 
 namespace residua::engine {
 
-/// bytes of the header's length at the start of the file
+/// The bytes of the header's length at the start of the file.
 inline constexpr std::size_t kSafetensorsPrefix = sizeof(std::uint64_t);
 inline constexpr const char* kMetadataKey = "__metadata__";
 

@@ -186,7 +186,7 @@ std::string fitFileName(const LowRankProblem& problem, LowRankMethod method)
     for (const auto* const numbers : {&problem.weight, &problem.covariance}) {
         digest.add(std::as_bytes(std::span(*numbers)));
     }
-    // the other methods do not start from the draw
+    // The other methods do not start from the draw.
     if (method == LowRankMethod::Lfai || method == LowRankMethod::Baseline) {
         digest.add(std::as_bytes(std::span(problem.drawnLeft)));
         digest.add(std::as_bytes(std::span(problem.drawnRight)));

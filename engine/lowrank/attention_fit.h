@@ -22,7 +22,7 @@ struct AttentionCourse {
     double learningRate = 5e-3;
     std::int64_t batch = 2; ///< sequences
     std::int64_t stepsPerEpoch = 64;
-    /// the maximum; the fit ends earlier if an epoch hardly changes the error
+    /// The maximum; the fit ends earlier if an epoch hardly changes the error.
     std::int64_t epochs = projects::kLfaiEpochs;
 };
 

@@ -15,7 +15,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-/// relative to the full function: a sum over so many rows cannot be more accurate
+/// Relative to the full function: a sum over so many rows cannot be more accurate.
 constexpr double kNothingLeft = 1e-15;
 
 /// Decides whether a search can still get below the best result of the others. It cannot if its distance above that

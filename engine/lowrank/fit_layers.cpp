@@ -65,7 +65,7 @@ private:
             return m_watch.fit ? m_watch.fit(m_problems[problem], m_methods[method], watch)
                                : fitLowRank(m_problems[problem], m_methods[method], watch);
         } catch (const std::exception& failure) {
-            // such as too little memory, which must not terminate the program from a thread
+            // Too little memory, for example, must not terminate the program from a thread.
             return Error{"", std::string("the fit failed: ") + failure.what()};
         }
     }

@@ -39,7 +39,7 @@ struct LfaiCourse {
     double learningRate = 5e-3;
     std::int64_t batch = 512;
     std::int64_t stepsPerEpoch = 128;
-    /// the maximum; the fit ends earlier if an epoch hardly changes the error
+    /// The maximum; the fit ends earlier if an epoch hardly changes the error.
     std::int64_t epochs = projects::kLfaiEpochs;
 };
 

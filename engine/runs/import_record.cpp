@@ -15,7 +15,7 @@ namespace residua::engine {
 namespace {
 
 constexpr const char* kImportFile = "import.json";
-/// bytes; enough for a config.json and some hundred thousand names
+/// In bytes; enough for a config.json and some hundred thousand names.
 constexpr std::size_t kLongestImport = std::size_t{1} << 24;
 
 StoredType weightType(RecordFields& fields, const char* key, const std::string& name)

@@ -30,7 +30,7 @@ namespace {
 using projects::Precision;
 using projects::Project;
 
-/// relative to the outputs: the effect of another summation order, amplified by the layers
+/// Relative to the outputs: the effect of another summation order, amplified by the layers.
 constexpr double kSameInDouble = 1e-10;
 constexpr std::int64_t kSequences = 2;
 constexpr std::int64_t kVectors = 64;

@@ -138,7 +138,7 @@ public:
                 flush();
                 word.add(id);
             } else if (addBytes(word, text, begin == 0, at == piece.size())) {
-                // a waiting unknown token is added after the bytes, as in `tokenizers`
+                // A waiting unknown token is added after the bytes, as in `tokenizers`.
             } else if (m_unknown) {
                 if (!m_fuseUnknown) {
                     flush();
