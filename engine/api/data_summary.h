@@ -69,7 +69,7 @@ struct TrainedProject {
 };
 /// Returns one sentence for each run: how its project's data differ from the data that the run was trained on. The
 /// sentence is empty if they do not differ, if the run or the data cannot be read, or if the run has no fingerprint.
-/// Any thread; reads the data, but of large files only the parts that have no known hash.
+/// Any thread; reads the data, but of large files only sampled blocks and hashes that are cached.
 [[nodiscard]] std::vector<std::string> otherDataOf(const std::vector<TrainedProject>& runs,
                                                    const std::filesystem::path& projectDirectory);
 

@@ -33,8 +33,8 @@ struct StartRun {
     RunId run{};
     projects::Project project;
     std::filesystem::path projectDirectory; ///< relative data paths start here
-    /// The directory must not exist or must be empty, apart from the remains of a run that was interrupted before its
-    /// first step. If empty, the run gets a new directory in `runFolder` when it begins, which RunStarted reports.
+    /// The directory must not exist or must be empty, apart from the remains of a run that was interrupted before it
+    /// began. If empty, the run gets a new directory in `runFolder` when it begins, which RunStarted reports.
     std::filesystem::path runDirectory;
     std::filesystem::path runFolder;
     std::string device = "cpu";
