@@ -6,7 +6,7 @@
 namespace residua::kernels {
 namespace {
 
-// The one symbol that the shared library exports.
+// The only symbol that the shared library exports.
 constexpr const char* kTableSymbol = "residuaCudaKernels";
 using TableFunction = const CudaKernels* (*)();
 
@@ -14,7 +14,7 @@ using TableFunction = const CudaKernels* (*)();
 
 const CudaKernels* loadCudaKernels(const std::string& path, std::string& why)
 {
-    // Never closed: streams of a closed library could still have its kernels queued.
+    // Never closed, because streams could still have its kernels queued.
     void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
         why = dlerror();

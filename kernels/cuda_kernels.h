@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The CUDA side of the kernels: a shared library of its own (libresidua_kernels_cuda.so), found at run time, reached
-// through one table of functions. A machine without it or without a GPU uses the CPU functions of depth_mix.h
-// and transformer.h.
+// The kernels for CUDA: a separate shared library (libresidua_kernels_cuda.so), found at run time and used through one
+// table of functions. A machine without it or without a GPU uses the CPU functions of depth_mix.h and transformer.h.
 #pragma once
 
 #include "kernels/depth_mix.h"
@@ -11,22 +10,23 @@
 
 namespace residua::kernels {
 
-/// The same contracts as the functions in depth_mix.h and transformer.h, with device pointers for all data (host arrays
-/// of pointers and readers stay host arrays) and a cudaStream_t as void*. Calls only enqueue work on the current
-/// device; they never synchronise and can be captured in a CUDA graph. The reductions are deterministic.
+/// The functions have the contracts of those in depth_mix.h and transformer.h, but take device pointers for all data
+/// (arrays of pointers and readers remain host arrays) and a cudaStream_t as void*. Calls only enqueue work on the
+/// current device; they never synchronise and can be captured in a CUDA graph. The reductions are deterministic.
 struct CudaKernels {
     std::int32_t version; ///< kCudaKernelsVersion of the library
     Status (*mixForward)(const MixForward& mix, void* stream);
     Status (*mixWeightGrad)(const MixWeightGrad& mix, void* stream);
     Status (*mixGather)(const MixGather& mix, void* stream);
-    /// Bytes. At most 256 blocks' partial sums, and fewer blocks where O·t·d is large: beyond 128 MiB the sums of 64
-    /// blocks, 256·O·t·d bytes. The number of blocks depends on the shape and on which results are wanted.
+    /// Returns the bytes of the workspace: the partial sums of at most 256 blocks, or of fewer if O·t·d is large.
+    /// Beyond 128 MiB, those of 64 blocks, 256·O·t·d bytes. The number of blocks depends on the shape and the requested
+    /// results.
     std::size_t (*mixWeightGradWorkspace)(const MixWeightGrad& mix);
     std::int32_t (*deviceCount)();
     const char* (*lastError)(); ///< of the calling thread, after Status::deviceFailure
-    /// Returns how many calls of this process loaded element by element, which is several times slower: those with a
+    /// Returns how many calls of this process loaded single elements, which is several times slower: those with a
     /// tensor that is not aligned to 16 bytes, or with a width that is not a multiple of 4 (transformer.h in bfloat16:
-    /// of 8; the cross entropy takes any number of classes). Excludes float64.
+    /// of 8; the cross entropy supports any number of classes). Excludes float64.
     std::uint64_t (*singleElementCalls)();
     Status (*rmsNormForward)(const RmsNormForward& norm, void* stream);
     Status (*rmsNormBackward)(const RmsNormBackward& norm, void* stream);
@@ -39,8 +39,8 @@ struct CudaKernels {
 
 inline constexpr std::int32_t kCudaKernelsVersion = 2;
 
-/// Loads the library (once per path it stays loaded for the life of the process). Null when it is missing, of another
-/// version, or needs a CUDA runtime that is not there; `why` then says which.
+/// Loads the library; each path stays loaded for the rest of the process. Returns null if it is missing, has another
+/// version, or needs a CUDA runtime that is not installed; `why` then says which.
 [[nodiscard]] const CudaKernels* loadCudaKernels(const std::string& path, std::string& why);
 
 } // namespace residua::kernels

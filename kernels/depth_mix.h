@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The one mixing kernel family behind every depth topology: GRN-v1/v2/v3 and DCA (DeepCrossAttention section 3.1),
-// ANCRe (eq. 5-8), DenseFormer, MUDD, attention over depth. A reader mixes a stack of t source tensors; the sources
-// are stored once and never concatenated.
+// The mixing kernels for every depth topology: GRN-v1/v2/v3 and DCA (DeepCrossAttention section 3.1), ANCRe (eq. 5-8),
+// DenseFormer, MUDD, attention over depth. A reader mixes a stack of t source tensors; the sources are stored once and
+// never concatenated.
 //
 // Shapes: N tokens, d features, t sources, O outputs (O mixes of the same stack read in one pass: q, k, v).
 // S = N·d·bytes per element is the size of one source. Bytes that must move:
@@ -12,7 +12,7 @@
 // the running residual sum x_0 + x_1 + ... in that precision. Each result element is rounded to the data type once.
 //
 // The functions below run on the CPU, on the caller's thread and those of `parallel`; results do not depend on the
-// thread count. cuda_kernels.h has the same functions for a CUDA stream. All memory is the caller's; nothing is
+// number of threads. cuda_kernels.h has the same functions for a CUDA stream. The caller owns all memory; nothing is
 // allocated.
 #pragma once
 
@@ -30,7 +30,7 @@ inline constexpr int kMaxReaders = 512;
 /// The trained weight a of a source: absent (a = 0), one number, or one number per feature.
 enum class WeightKind : std::int32_t { none, scalar, perFeature };
 
-/// The input-dependent part of a weight, with z[o,s,n] = <u_o, x_s[n,:]>.
+/// The part of a weight that depends on the input, with z[o,s,n] = <u_o, x_s[n,:]>.
 enum class GateKind : std::int32_t {
     none,        ///< weight = a
     token,       ///< weight = a + γ[o,s,n], γ given (MUDD, attention over depth)
@@ -43,13 +43,13 @@ enum class GateKind : std::int32_t {
     return kind == GateKind::reluInside || kind == GateKind::reluOutside;
 }
 
-/// What a relu gate reads: x itself, or x·rstd with rstd = 1/sqrt(mean(x²) + eps).
+/// The input of a relu gate: x itself, or x·rstd with rstd = 1/sqrt(mean(x²) + eps).
 enum class GateInput : std::int32_t { raw, normalised };
 
-/// relu'(0). With `zero` and u = 0 a gate never learns.
+/// relu'(0). With `zero` and u = 0, a gate never learns.
 enum class ReluGradAtZero : std::int32_t { one, zero };
 
-/// What forward and backward of one reader share.
+/// The arguments that forward and backward of one reader share.
 struct MixStack {
     DataType dataType = DataType::float32;
     std::int64_t tokens = 0;             ///< N
@@ -77,12 +77,12 @@ struct MixForward {
     void* rstd = nullptr;               ///< [t, N], written for normalised gate inputs, needed by the backward
 };
 
-/// The gradients that one reader owns, from the gradients g_o of its outputs. Results are overwritten, not added to.
+/// The gradients of one reader's own tensors, from the gradients g_o of its outputs. Overwrites the results.
 ///   weightGrad      da = Σ_n [relu'] g_o·x_s            (summed over c for scalar weights)
 ///   tokenGrad       GateKind::token: dγ = <g_o, x_s>; relu gates: q = dz = relu'·<g_o, x_s>
 ///                   (per-feature relu' inside the sum)
 ///   gateVectorGrad  du_o = Σ_{s,n} q·x_s[n,:]           (times rstd for normalised inputs)
-/// Reductions over tokens use a chunking fixed by the shape alone.
+/// Reductions over tokens use chunks that depend on the shape only.
 struct MixWeightGrad {
     MixStack stack;
     const void* outGrad[kMaxOutputs] = {}; ///< g_o: [N, d] each
@@ -95,7 +95,7 @@ struct MixWeightGrad {
     std::size_t workspaceBytes = 0;
 };
 
-/// One (reader, output) pair that read a source: the o-th output of a reader in which the source had index s.
+/// One (reader, output) pair that read a source: output o of a reader in which the source has index s.
 struct MixReader {
     const void* outGrad = nullptr;    ///< g: [N, d]
     const void* weight = nullptr;     ///< &a[o,s]: one number or [d]
@@ -107,9 +107,9 @@ struct MixReader {
     GateInput gateInput = GateInput::raw;
 };
 
-/// The gradient of one source, once all its readers have run mixWeightGrad (the deferred backward):
+/// The gradient of one source, after all its readers have run mixWeightGrad (the deferred backward):
 ///   dx[n,c] = own[n,c] + Σ_k (weight_k[n](c)·g_k[n,c] + q_k[n]·u_k(c))
-/// and for normalised gates rstd·q_k·u_k(c) - q_k·z_k·rstd²/d·x[n,c] in place of the last term.
+/// For normalised gates, the last term is rstd·q_k·u_k(c) - q_k·z_k·rstd²/d·x[n,c].
 struct MixGather {
     DataType dataType = DataType::float32;
     std::int64_t tokens = 0;
@@ -130,7 +130,7 @@ struct MixGather {
 [[nodiscard]] Status mixWeightGrad(const MixWeightGrad& mix, const Parallel& parallel = {});
 [[nodiscard]] Status mixGather(const MixGather& mix, const Parallel& parallel = {});
 
-/// Bytes of workspace that mixWeightGrad needs; reads the shape, kinds and which results are wanted.
+/// Returns the bytes of workspace that mixWeightGrad needs; reads the shape, the kinds and the requested results.
 [[nodiscard]] std::size_t mixWeightGradWorkspace(const MixWeightGrad& mix);
 
 } // namespace residua::kernels

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Fused kernels of the transformer block: RMSNorm (with the residual addition before it), SwiGLU, rotary embedding,
-// cross entropy. Same rules as depth_mix.h: caller's memory, float32 sums (float64 for float64 data), weights and saved
-// scalars in float32 (float64), one rounding per result element, no dependence on the thread count.
+// Fused kernels of the transformer block: RMSNorm (with the preceding residual addition), SwiGLU, rotary embedding,
+// cross entropy. They follow the rules of depth_mix.h: the caller's memory, float32 sums (float64 for float64 data),
+// weights and saved scalars in float32 (float64), one rounding per result element, no dependence on the number of
+// threads.
 //
 // With S = N·d·bytes per element, bytes that must move:
 //   rmsNormForward   2 S, with residual 4 S        rmsNormBackward  3 S [+ 1 with sumGrad]
@@ -17,8 +18,8 @@
 
 namespace residua::kernels {
 
-/// y = x·rstd·weight with rstd = 1/sqrt(mean(x²) + eps). With a residual, x + residual takes the place of x and is
-/// written to sum.
+/// y = x·rstd·weight with rstd = 1/sqrt(mean(x²) + eps). With a residual, x + residual replaces x and is written to
+/// sum.
 struct RmsNormForward {
     DataType dataType = DataType::float32;
     std::int64_t tokens = 0; ///< N
@@ -50,7 +51,7 @@ struct RmsNormBackward {
     bool bfloat16Output = false; ///< yGrad is bfloat16 and all else float32; CUDA only
 };
 
-/// out = silu(gate)·up, silu(v) = v/(1 + exp(-v)). Rows lie rowStride elements apart, so gate and up may be halves of
+/// out = silu(gate)·up, silu(v) = v/(1 + exp(-v)). Rows are rowStride elements apart, so gate and up may be halves of
 /// [N, 2h].
 struct SwigluForward {
     DataType dataType = DataType::float32;
@@ -75,18 +76,18 @@ struct SwigluBackward {
     std::int64_t gradRowStride = 0; ///< of gateGrad and upGrad
 };
 
-/// Which way a rotary embedding turns; backward is the inverse rotation, and the gradient.
+/// The direction of a rotary embedding. Backward is the inverse rotation, which is also the gradient.
 enum class Rotation : std::int32_t { forward, backward };
 
-/// Where element [batch, time, head, 0] lies, in elements; features are adjacent.
+/// The distances of batches, positions and heads in elements; features are adjacent.
 struct RotaryStrides {
     std::int64_t batch = 0;
     std::int64_t time = 0;
     std::int64_t head = 0;
 };
 
-/// Rotary embedding, rotate-half: features i and i + r/2 of the first r turn by the angle of (time, i); the rest are
-/// copied.
+/// Rotary embedding, rotate-half: rotates features i and i + r/2 of the first r by the angle of (time, i) and copies
+/// the rest.
 struct Rotary {
     DataType dataType = DataType::float32;
     Rotation rotation = Rotation::forward;
@@ -105,8 +106,8 @@ struct Rotary {
 
 enum class IndexType : std::int32_t { int32, int64 };
 
-/// loss_n = w_n·(log Σ_c exp(l_nc) - l_n,target), and its gradient dl_nc = factor·gradScale·w_n·(softmax_nc - [c =
-/// target]). A row whose target is `ignored` has loss and gradient 0; a row whose target is no class has NaN in both.
+/// loss_n = w_n·(log Σ_c exp(l_nc) - l_n,target), with gradient dl_nc = factor·gradScale·w_n·(softmax_nc - [c =
+/// target]). A row with the target `ignored` has loss and gradient 0; a row with an invalid target has NaN in both.
 struct CrossEntropy {
     DataType dataType = DataType::float32;
     IndexType targetType = IndexType::int64;
@@ -115,7 +116,7 @@ struct CrossEntropy {
     const void* logits = nullptr;    ///< [N, V]
     std::int64_t rowStride = 0;      ///< of logits, >= V
     const void* targets = nullptr;   ///< [N]
-    std::int64_t ignored = -100;     ///< target of the rows that do not count
+    std::int64_t ignored = -100;     ///< the target of rows that are not counted
     const void* rowWeight = nullptr; ///< w: [N] in float32 (float64), or null for ones
     void* loss = nullptr;            ///< [N] in float32 (float64); null: not wanted
     void* grad = nullptr;            ///< dl: [N, V]; null: not wanted; may be logits itself with the same stride
@@ -124,7 +125,7 @@ struct CrossEntropy {
     const void* gradScale = nullptr; ///< one float32 (float64), or null for 1
 };
 
-/// Checks everything but the workspace, whose size depends on the device.
+/// Return the first error of the arguments, except for the workspace, whose size depends on the device.
 [[nodiscard]] Status validate(const RmsNormForward& norm);
 [[nodiscard]] Status validate(const RmsNormBackward& norm);
 [[nodiscard]] Status validate(const SwigluForward& swiglu);

@@ -18,7 +18,8 @@ bool hasSpinCount()
     return std::getenv(kSpinCount) != nullptr || std::getenv(kWaitPolicy) != nullptr;
 }
 
-/// What MKL_CBWR must say for products of fixed bits; null where MKL cannot.
+/// Returns the value of MKL_CBWR that fixes the bits of products for any number of threads, or null if MKL has no such
+/// mode for this processor.
 const char* fixedMode()
 {
 #if defined(__x86_64__)

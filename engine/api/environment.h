@@ -3,22 +3,23 @@
 
 namespace residua::engine {
 
-/// Tells the libraries that compute, by the variables that they read, what the engine needs of them. A variable that
-/// the user has set is left as it is.
-/// - OpenMP's threads spin for milliseconds when they wait for each other, and on a machine that also does something
-///   else (draws a window, say) they so keep each other from running: beside a compiler on two cores the training took
-///   3 to 12 times longer. A short spin lets the engine share the processor. Read when OpenMP is loaded.
-/// - MKL is asked for products whose bits do not depend on the number of threads, where it has them. Read at the first.
-/// - cuBLAS gets the workspace with which it is deterministic. Read when CUDA starts.
+/// Sets the environment variables that configure the numerical libraries as the engine needs them. Keeps a variable
+/// that the user has set.
+/// - OpenMP: a short spin. By default, threads that wait for each other spin for milliseconds. If another program uses
+///   the processor, they then block each other: beside a compiler on two cores, training took 3 to 12 times longer.
+///   Read when OpenMP is loaded.
+/// - MKL: products whose bits do not depend on the number of threads, where it supports them. Read at the first
+///   product.
+/// - cuBLAS: the workspace with which it is deterministic. Read when CUDA starts.
 ///
-/// To be called while the process has one thread: to set a variable of the environment while another thread reads one
-/// is a data race. Calling it again does nothing.
+/// Must be called while the process has one thread, because setting an environment variable while another thread reads
+/// one is a data race. Further calls do nothing.
 void prepareEnvironment();
 
-/// prepareEnvironment() as the first call in main; `arguments` as main has them. OpenMP reads its variable when it is
-/// loaded, which is before main where a library that the program is linked with brings it (Qt's do). Then this starts
-/// the program again, once, as the same process. It returns where the user has decided (GOMP_SPINCOUNT,
-/// OMP_WAIT_POLICY), OpenMP comes with the engine, or the system refuses.
+/// Calls prepareEnvironment(); must be the first call in main, with main's `arguments`. If a library that the program
+/// is linked with (such as Qt's) loads OpenMP before main, OpenMP has already read its variable. This function then
+/// executes the program again, once, in the same process. It returns if the user has set GOMP_SPINCOUNT or
+/// OMP_WAIT_POLICY, if OpenMP is loaded with the engine, or if the system refuses.
 void startPrepared(char** arguments);
 
 } // namespace residua::engine

@@ -8,32 +8,31 @@
 
 namespace residua::engine {
 
-/// What a network can be exported as.
+/// The formats that a network can be exported to.
 enum class ExportFormat {
-    PyTorch, ///< code that needs nothing of this program
-    /// A model that transformers loads: by itself where the network is one of its architectures, else with that code as
-    /// the model's own. The project's tokeniser comes along.
+    PyTorch, ///< code that does not need this program
+    /// A model that transformers loads: as one of its own architectures if the network is one, else with the PyTorch
+    /// code as the model's custom code. Includes the project's tokeniser.
     HuggingFace,
-    Onnx, ///< that code, and a graph that Python's PyTorch makes of it
+    Onnx, ///< the PyTorch code, and a graph that Python's PyTorch makes from it
 };
 
 struct ExportFormatInfo {
     ExportFormat format{};
     const char* key = "";   ///< on the command line
     const char* title = ""; ///< in the window
-    const char* makes = ""; ///< what is written, for people: begins in lower case, without a full stop
-    const char* lost = "";  ///< what does not come along: a sentence
+    const char* makes = ""; ///< the files written, for users: begins in lower case, without a full stop
+    const char* lost = "";  ///< the parts of a run that are not exported, as a sentence
 };
 
-/// Every one, the usual first: command line, help and window offer what is in it.
+/// Returns all formats, the most common first. Command line, help and window offer this list.
 [[nodiscard]] std::span<const ExportFormatInfo> exportFormats();
 [[nodiscard]] const ExportFormatInfo& infoOf(ExportFormat format);
 [[nodiscard]] std::optional<ExportFormat> exportFormatFrom(std::string_view key);
 
-/// The types that weights are kept in, by their names in a safetensors file: those that are read, and that an export
-/// can be asked for.
+/// The types of stored weights, by their names in a safetensors file. All can be read, and requested for an export.
 inline constexpr std::string_view kWeightTypes[] = {"F32", "BF16", "F16", "F64"};
-/// "F32, BF16, F16 or F64".
+/// Returns "F32, BF16, F16 or F64".
 [[nodiscard]] std::string weightTypeNames();
 
 } // namespace residua::engine

@@ -9,79 +9,79 @@
 #include <string>
 #include <vector>
 
-/// How far weights in two factors are from the full ones ("Nonlinear Initialization Methods for Low-Rank Neural
-/// Networks"): plain values, any thread.
+/// The error of factored weights against the full ones ("Nonlinear Initialization Methods for Low-Rank Neural
+/// Networks"), as plain values for any thread.
 namespace residua::engine {
 
-/// A line of the gap: a weight that is held in factors, u [out, rank] and v [rank, in], or the features ω of an
-/// attention, which stand for its softmax.
+/// A row of the gap: a weight held in factors u [out, rank] and v [rank, in], or the features ω that approximate an
+/// attention's softmax.
 ///
-/// Of features the fields mean something else. `out` is the number of features of all key-value heads, `rank` that of
-/// one head, `in` a head's width. Methods: one that searches (lfai, lfai-ws, exact) is the fit of appendix B, any other
-/// the features as they were drawn or, for a run, learned. GapFit, with P the attention matrices of the softmax and P̂
-/// those of the features, on held-out sequences: functionError is Σ‖P − P̂‖_F², fullFunction Σ‖P‖_F², weightError the
-/// squared distance by which the fit has moved ω, and meanCorrelation the correlation of P with P̂, averaged over the
-/// heads.
+/// For features the fields have other meanings. `out` is the number of features of all key-value heads, `rank` that of
+/// one head, and `in` the width of a head. A method that searches (lfai, lfai-ws, exact) is the fit of appendix B; any
+/// other uses the features as drawn or, for a run, as learned. GapFit then compares the softmax's attention matrices P
+/// with those of the features, P̂, on held-out sequences: functionError is Σ‖P − P̂‖_F², fullFunction Σ‖P‖_F²,
+/// weightError the squared distance that the fit moved ω, and meanCorrelation the correlation of P with P̂, averaged
+/// over the heads.
 struct GapWeight {
     enum class Subject { Weight, Features };
 
-    std::string name; ///< of the whole weight: "layers.1.up.weight"
+    std::string name; ///< of the full weight: "layers.1.up.weight"
     std::int64_t out = 0;
     std::int64_t in = 0;
     std::int64_t rank = 0;
-    std::string activation = {}; ///< of a weight, the σ that all its readers apply: "relu"; empty where none is known
+    std::string activation = {}; ///< of a weight, the σ that all its readers apply: "relu"; empty if unknown
     Subject subject = Subject::Weight;
 
     [[nodiscard]] bool isOfFeatures() const { return subject == Subject::Features; }
-    /// What follows, in one word for tables and files: the activation, "identity" where none is known, "softmax" of
-    /// features.
+    /// Returns the operation after the weight as one word for tables and files: the activation, "identity" if it is
+    /// unknown, or "softmax" for features.
     [[nodiscard]] std::string follows() const;
-    /// Sets subject and activation to those of which follows() gives `word`.
+    /// Sets subject and activation from `word`, the inverse of follows().
     void setFollows(const std::string& word);
     bool operator==(const GapWeight&) const = default;
 };
 
-/// What one method leaves of one weight. Expectations are over Gaussian inputs x, in closed form or by quadrature.
+/// The errors of one method on one weight. Expectations are over Gaussian inputs x, in closed form or by quadrature.
 struct GapFit {
     enum class State { Pending, Fitted, Failed };
     State state = State::Pending;
     double functionError = 0;   ///< E‖σ(u·v·x) − σ(W·x)‖²
     double fullFunction = 0;    ///< E‖σ(W·x)‖²
     double weightError = 0;     ///< ‖u·v − W‖_F²
-    double meanCorrelation = 0; ///< over the outputs, of their values before σ
-    /// How far the spectral start's functionError is above the least possible one, at least (theorem 3.5); known under
-    /// a ReLU alone.
+    double meanCorrelation = 0; ///< between the outputs before σ, averaged over the outputs
+    /// A lower bound on how far the spectral start's functionError is above the least possible one (theorem 3.5). Known
+    /// under a ReLU only.
     std::optional<double> spectralGapBound;
-    double seconds = 0; ///< that the fit took when it was made
+    double seconds = 0; ///< the time that the fit took
     bool converged = true;
-    std::string note; ///< what is to be said of the fit, or why it failed; may be empty
+    std::string note; ///< a remark on the fit, or why it failed; may be empty
 
-    /// functionError over fullFunction; 0 where both are.
+    /// Returns functionError / fullFunction, or 0 if both are 0.
     [[nodiscard]] double relativeError() const { return fullFunction > 0 ? functionError / fullFunction : 0; }
-    /// The bound over fullFunction.
+    /// Returns spectralGapBound / fullFunction.
     [[nodiscard]] std::optional<double> relativeBound() const;
     bool operator==(const GapFit&) const = default;
 };
 
-/// The fits of a network's weights, each weight by each method.
+/// The fits of a network's weights: each weight by each method.
 struct Gap {
     std::vector<GapWeight> weights; ///< in the network's order
     std::vector<projects::LowRankMethod> methods;
     std::vector<GapFit> fits; ///< [weight·methods + method]
-    /// By method: ‖f(x) − F(x)‖² / ‖F(x)‖², the outputs f of the network with all these weights in factors and F of the
-    /// same with the full ones, on a batch of held data. nullopt: not known, or not yet.
+    /// By method: ‖f(x) − F(x)‖² / ‖F(x)‖², where f is the network with all these weights in factors and F the network
+    /// with the full ones, on a batch of held-out data. nullopt if unknown or not computed yet.
     std::vector<std::optional<double>> outputs;
-    /// What x is: standard normal, or normal with the second moments of what each weight reads of the data.
+    /// The distribution of x: standard normal, or normal with the second moments of each weight's inputs in the data.
     projects::LowRankInputs inputs = projects::LowRankInputs::Gaussian;
-    std::int64_t step = 0;          ///< of the checkpoint that the weights are from; 0: as they are drawn
-    std::vector<std::string> notes; ///< what a person should know
+    std::int64_t step = 0;          ///< of the checkpoint that holds the weights; 0: the initial weights
+    std::vector<std::string> notes; ///< notes for the user
 
     [[nodiscard]] const GapFit& fit(std::size_t weight, std::size_t method) const
     {
         return fits[weight * methods.size() + method];
     }
     [[nodiscard]] GapFit& fit(std::size_t weight, std::size_t method) { return fits[weight * methods.size() + method]; }
-    /// Fits that are no longer pending.
+    /// Returns the number of fits that are no longer pending.
     [[nodiscard]] std::size_t done() const;
     bool operator==(const Gap&) const = default;
 };

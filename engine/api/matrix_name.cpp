@@ -24,7 +24,8 @@ MatrixName MatrixName::from(std::string_view text)
     const auto port = slash == std::string_view::npos || slash + 1 == text.size()
                           ? std::nullopt
                           : projects::mixPortFrom(text.substr(slash + 1));
-    const bool named = port && *port != projects::MixPort::Input; // which stands for itself
+    // "mix/input" is no name: the port Input has no suffix
+    const bool named = port && *port != projects::MixPort::Input;
     return named ? MatrixName(std::string(text.substr(0, slash)), *port) : MatrixName(std::string(text));
 }
 
@@ -40,7 +41,7 @@ bool MatrixName::isOfShortcuts() const
 
 projects::WeightQuantity MatrixName::quantity() const
 {
-    const bool isMagnitude = kind == matrix::kSpread || kind == matrix::kActive; // from 0, and of no sign
+    const bool isMagnitude = kind == matrix::kSpread || kind == matrix::kActive; // not negative
     return isMagnitude                    ? projects::WeightQuantity::Spread
            : kind == matrix::kCoefficient ? projects::WeightQuantity::Coefficient
                                           : projects::WeightQuantity::Weight;

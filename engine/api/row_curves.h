@@ -8,37 +8,37 @@
 
 namespace residua::engine {
 
-/// The rows of matrix::kLayerMagnitudes, of a layer or of a half of it.
+/// The rows of matrix::kLayerMagnitudes, for a layer or one half of it.
 enum class LayerMagnitude : std::int64_t {
-    Stream, ///< what it reads: the residual stream, or the mix that stands for it
-    Branch, ///< what it computes from that
+    Stream, ///< the layer's input: the residual stream, or a mix in its place
+    Branch, ///< the branch that the layer computes from its input
 };
 inline constexpr std::int64_t kLayerMagnitudeRows = 2;
 
 /// The rows of matrix::kStability.
 enum class StabilityRow : std::int64_t {
-    Effect, ///< Ψ_l = ‖F₋ₗ(x) − F(x)‖₂ of what leaves the stack (definition 5.2)
-    Output, ///< ‖y^(l)‖₂, what the residual is after the layer
+    Effect, ///< Ψ_l = ‖F₋ₗ(x) − F(x)‖₂ at the output of the stack (definition 5.2)
+    Output, ///< ‖y^(l)‖₂, the norm of the residual after the layer
     Rise,   ///< L(F₋ₗ) − L(F)
 };
 inline constexpr std::int64_t kStabilityRows = 3;
 
-/// The number of a row that has a name.
+/// Returns the index of a named row.
 template <class Row>
 [[nodiscard]] constexpr std::int64_t rowNumber(Row row)
 {
     return static_cast<std::int64_t>(row);
 }
 
-/// A row of a recorded matrix that is drawn as curves over the steps, one for each column, and not as a heatmap.
+/// A row of a recorded matrix that is drawn as one curve per column over the steps, instead of as a heatmap.
 struct RowCurves {
     const char* matrix;
     std::int64_t row;
     const char* title;
     const char* unit;
-    const char* column; ///< what a column is, counted from 1
+    const char* column; ///< what each column is, counted from 1
 };
-/// Rows of one matrix stand together, in order.
+/// The rows of one matrix are adjacent and in order.
 inline constexpr RowCurves kRowCurves[] = {
     {matrix::kLayerMagnitudes, rowNumber(LayerMagnitude::Stream), "what layers read", "root mean square", "layer"},
     {matrix::kLayerMagnitudes, rowNumber(LayerMagnitude::Branch), "branches of layers", "root mean square", "layer"},
@@ -61,7 +61,8 @@ inline constexpr RowCurves kRowCurves[] = {
     }
     return false;
 }
-/// Whether the matrix is one of these and has their rows; another may only have the name.
+/// True if the matrix has the name and the number of rows of a matrix in kRowCurves. Another matrix may have only the
+/// name.
 [[nodiscard]] inline bool hasRowCurves(const Matrix& matrix)
 {
     std::int64_t rows = 0;

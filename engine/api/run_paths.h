@@ -6,11 +6,11 @@
 
 namespace residua::engine {
 
-/// What makes a folder a run.
+/// The file that marks a folder as a run.
 inline constexpr const char* kRunFile = "run.json";
-/// What the name of a checkpoint's folder begins with; its step follows.
+/// The prefix of a checkpoint folder's name; the step follows.
 inline constexpr const char* kCheckpointPrefix = "step-";
-/// <run>/checkpoints/step-00000500, whether it is there or not.
+/// Returns <run>/checkpoints/step-00000500. The folder may not exist.
 [[nodiscard]] std::filesystem::path checkpointDirectory(const std::filesystem::path& runDirectory, std::int64_t step);
 
 } // namespace residua::engine

@@ -22,10 +22,10 @@ namespace residua::engine {
 
 // ---- Commands -------------------------------------------------------------------------------
 
-/// What is done where a run's data are not those that it was trained on, by their fingerprint.
+/// The action if a run's data have another fingerprint than the data that it was trained on.
 enum class OtherData {
-    Refuse, ///< with what was expected and what was got
-    Accept, ///< told as a note; what trains or makes a run records it as an event
+    Refuse, ///< fails, naming the expected and the found data
+    Accept, ///< adds a note; a run that trains or is made records an event
 };
 
 /// Trains `project`. A copy of it is frozen in the run's directory.
@@ -33,21 +33,22 @@ struct StartRun {
     RunId run{};
     projects::Project project;
     std::filesystem::path projectDirectory; ///< relative data paths start here
-    /// Must not exist, or be empty but for what a run left that was cut off before it began. Empty: a new one in
-    /// `runFolder`, which is made when the run begins; RunStarted tells which.
+    /// The directory must not exist or must be empty, apart from the remains of a run that was interrupted before it
+    /// began. If empty, the run gets a new directory in `runFolder` when it begins, which RunStarted reports.
     std::filesystem::path runDirectory;
     std::filesystem::path runFolder;
     std::string device = "cpu";
-    std::int64_t pauseAfter = 0; ///< pauses after so many steps (Step on a fresh run); 0: never
-    /// The member of a sweep that this run trains; nothing for another run. The run of a member is named project.name.
+    std::int64_t pauseAfter = 0; ///< pauses after this many steps (Step on a new run); 0: never
+    /// The sweep's member that this run trains, or nullopt. The run of a member is named project.name.
     std::optional<projects::Membership> membership = std::nullopt;
     bool waitsForDisk = false; ///< if the run cannot be written, it pauses instead of failing (RunPaused::error)
 };
-/// Goes on from the last checkpoint, or that of `step`; from 0 before the first. What is recorded beyond is dropped.
+/// Resumes from the checkpoint of `step`, or the last one; from step 0 if no checkpoint exists. Drops the records after
+/// it.
 struct ResumeRun {
     RunId run{};
     std::filesystem::path runDirectory;
-    std::filesystem::path projectDirectory; ///< empty: the one recorded in the run; else recorded in its place
+    std::filesystem::path projectDirectory; ///< empty: the one recorded in the run; else replaces it
     OtherData otherData = OtherData::Refuse;
     std::string device = "cpu";
     std::optional<std::int64_t> step;
@@ -60,12 +61,12 @@ struct Pause {
 struct Continue {
     RunId run{};
 };
-/// Does `steps` steps, then pauses.
+/// Trains for `steps` steps, then pauses.
 struct Step {
     RunId run{};
     std::int64_t steps = 1;
 };
-/// Ends at the next step boundary, after a checkpoint.
+/// Ends the run at the next step boundary, after writing a checkpoint.
 struct Stop {
     RunId run{};
 };
@@ -76,7 +77,7 @@ struct ListDevices {
     QueryTag tag{};
 };
 
-/// The most tokens that a sample may have: they are held in memory until the last is there.
+/// The maximum number of tokens in a sample, which are held in memory until it is complete.
 inline constexpr std::int64_t kMostSampledTokens = 10'000'000;
 /// Continues `prompt` with the language model of a checkpoint.
 struct SampleRequest {
@@ -92,7 +93,7 @@ struct SampleRequest {
     std::int64_t topK = 0;    ///< 0: off
     std::int64_t seed = 1;
 };
-/// Mean loss on a part of the data.
+/// Computes the mean loss on a part of the data.
 struct EvaluateRequest {
     QueryTag tag{};
     std::filesystem::path runDirectory;
@@ -102,10 +103,10 @@ struct EvaluateRequest {
     Split split = Split::Validation;
     std::int64_t batches = 0; ///< 0: all
 };
-/// Makes `newRun`, as StartRun's directory (empty: a new one beside the run), a run that goes on from a checkpoint with
-/// its depth wired by `topology`, computing what it computed: the weights that stay and the optimiser's state of them
-/// are kept, those of the topology start afresh. Blocks whose attention the topology feeds apart get its ports.
-/// Refused, with the reason, where the function would change. ResumeRun trains the new run.
+/// Makes `newRun` (as StartRun's directory; empty: a new one beside the run) that continues from a checkpoint under
+/// `topology` and at first computes the same function. Keeps the remaining weights with their optimiser state; the
+/// topology's own parameters start afresh. Blocks whose attention has separate inputs in the topology get its ports.
+/// Refused with the reason if the function would change. ResumeRun trains the new run.
 struct RetrofitRequest {
     QueryTag tag{};
     std::filesystem::path runDirectory;
@@ -117,10 +118,11 @@ struct RetrofitRequest {
     std::optional<std::int64_t> steps; ///< a new total of steps
 };
 
-/// Makes `newRun`, as RetrofitRequest does, a run that goes on from a checkpoint with the weights of its blocks in two
-/// factors of `rank` that approximate what they have learned. Layer by layer from the first: each is fitted to what
-/// those before it, factored, make of a batch of the training data. All else is kept with the optimiser's state; that
-/// of the factors starts afresh. Weights that are factored already stay as they are. Refused where none is left.
+/// Makes `newRun`, as RetrofitRequest does, that continues from a checkpoint with the weights of its blocks replaced by
+/// two factors of `rank` that approximate them. The fits go layer by layer from the first: each uses the inputs that
+/// the layers before it, already factored, compute from a batch of the training data. Everything else is kept with its
+/// optimiser state; that of the factors starts afresh. Weights already in factors are unchanged. Refused if no weight
+/// is left to factor.
 struct FactoriseRequest {
     QueryTag tag{};
     std::filesystem::path runDirectory;
@@ -129,40 +131,41 @@ struct FactoriseRequest {
     std::optional<std::int64_t> step; ///< default: the last checkpoint
     projects::WeightRank rank = projects::RankScale{};
     projects::LowRankMethod method = projects::LowRankMethod::Exact; ///< any but Baseline
-    projects::LowRankInputs inputs = projects::LowRankInputs::Data;  ///< Gaussian: the data are not looked at
+    projects::LowRankInputs inputs = projects::LowRankInputs::Data;  ///< Gaussian: does not read the data
     std::filesystem::path newRun;
     std::optional<std::int64_t> steps; ///< a new total of steps
 };
-/// Makes a project of a model that the package transformers has saved (config.json and safetensors), with a run whose
-/// checkpoint of step 0 holds its weights, in single precision. Its tokeniser comes along where the folder has one. The
-/// weights are read one tensor after another, each where it is to be. Refused, by name and before anything is written,
-/// where the architecture, an option or a tensor has no counterpart. ImportProgress tells how far it is.
+/// Makes a project from a model saved by the package transformers (config.json and safetensors), with a run whose
+/// checkpoint of step 0 holds its weights in single precision. Copies the tokeniser if the folder has one. Reads the
+/// weights one tensor at a time, directly into their destination. Refused by name, before anything is written, if the
+/// architecture, an option or a tensor has no counterpart. Reports ImportProgress.
 struct ImportRequest {
     QueryTag tag{};
     std::filesystem::path folder;
     std::filesystem::path projectDirectory; ///< of the new project; must not exist, or be empty
-    /// What it is to be trained and evaluated on, its tokeniser aside, which is the model's. Nothing: a few lines that
-    /// stand for it, so that all commands work.
+    /// The training and evaluation data, except for the tokeniser, which is the model's. nullopt: a few lines of sample
+    /// text, so that all commands work.
     std::optional<projects::Source> data;
 };
-/// Makes a run of `project` whose checkpoint of step 0 has the numbers of a safetensors file wherever a tensor has the
-/// name and the shape of a parameter: the name that it has here, or in the architecture of transformers that the
-/// network is. All others start as the document says. Refused where none fits. ImportProgress tells how far it is.
+/// Makes a run of `project` whose checkpoint of step 0 takes parameters from a safetensors file. A tensor is used if
+/// its shape and name match a parameter: its name in this program, or its name in the transformers architecture that
+/// the network has. Other parameters start by their laws in the document. Refused if no tensor matches. Reports
+/// ImportProgress.
 struct LoadWeightsRequest {
     QueryTag tag{};
     std::filesystem::path file;
     projects::Project project;
     std::filesystem::path projectDirectory;
-    std::filesystem::path runDirectory; ///< must not exist. Empty: a new one among the project's runs
+    std::filesystem::path runDirectory; ///< must not exist; empty: a new one in the project's folder of runs
 };
-/// Writes the network of a checkpoint into a folder, in one of the formats of export_format.h. Computed on the host; an
-/// ONNX graph is made of PyTorch code by a Python in a process of its own. Refused, by name and with nothing written,
-/// where a part of the network has no counterpart or there is no such Python.
+/// Writes the network of a checkpoint into a folder, in one of the formats of export_format.h. Runs on the CPU; a
+/// separate Python process makes an ONNX graph from PyTorch code. Refused by name, with nothing written, if a part of
+/// the network has no counterpart or there is no suitable Python.
 struct ExportRequest {
     QueryTag tag{};
     ExportFormat format = ExportFormat::PyTorch;
-    /// The type of the weights in a HuggingFace model of one of the architectures: one of kWeightTypes. Empty: as the
-    /// weights were imported, where nothing is lost by that, else as the checkpoint has them.
+    /// The type of the weights in a HuggingFace model of a known architecture: one of kWeightTypes. Empty: the type
+    /// that the weights were imported with if that is lossless, else the checkpoint's type.
     std::string type;
     std::filesystem::path runDirectory;
     std::filesystem::path projectDirectory; ///< empty: the one recorded in the run
@@ -170,42 +173,42 @@ struct ExportRequest {
     std::optional<std::int64_t> step; ///< default: the last checkpoint
     std::filesystem::path folder;     ///< must not exist, or be empty
 };
-/// What the network of a checkpoint does without each of its layers (row_curves.h, matrix::kStability).
+/// Measures the effect of leaving out each layer of a checkpoint's network (row_curves.h, matrix::kStability).
 struct StabilityRequest {
     QueryTag tag{};
     std::filesystem::path runDirectory;
     std::filesystem::path projectDirectory; ///< empty: the one recorded in the run
     OtherData otherData = OtherData::Refuse;
     std::optional<std::int64_t> step;
-    std::int64_t batches = 0; ///< of the validation split; 0: as many as a validation of the run has
+    std::int64_t batches = 0; ///< of the validation split; 0: as many as the run's validations use
 };
 
-/// Measures the gap of every weight that is to be held in factors: fits two factors of a rank below the full one by
-/// each method, and compares what they compute with what the full weight does. The full weights are those of a run's
-/// checkpoint or, without a run, those that `project` starts from. The fits run on the processor, beside a run, and are
-/// kept in the user's cache of fits; nothing else is written. GapProgress tells the fits that are done, GapReady all of
-/// them. Refused where no weight has a rank below its full one.
+/// Measures the gap of every weight that is to be held in factors. Fits two factors of a rank below the full one by
+/// each method, and compares their function with that of the full weight. The full weights are those of a run's
+/// checkpoint or, without a run, the initial weights of `project`. The fits run on the CPU, beside a run, and are kept
+/// in the user's cache of fits; nothing else is written. GapProgress reports the finished fits, GapReady all of them.
+/// Refused if no weight has a rank below its full one.
 struct GapRequest {
     QueryTag tag{};
-    std::filesystem::path runDirectory; ///< empty: `project` itself
+    std::filesystem::path runDirectory; ///< empty: measures `project` itself
     projects::Project project;
-    std::filesystem::path projectDirectory; ///< of `project`; of a run, empty: the one recorded in it
+    std::filesystem::path projectDirectory; ///< of `project`; for a run, empty: the one recorded in it
     OtherData otherData = OtherData::Refuse;
-    std::optional<std::int64_t> step;              ///< of a run, default: the last checkpoint
-    std::optional<projects::WeightRank> rank;      ///< instead of the network's in the document
-    std::optional<projects::LowRankInputs> inputs; ///< instead of the document's
-    std::vector<projects::LowRankMethod> methods;  ///< one at least, each once
+    std::optional<std::int64_t> step;              ///< for a run; default: the last checkpoint
+    std::optional<projects::WeightRank> rank;      ///< overrides the rank in the document
+    std::optional<projects::LowRankInputs> inputs; ///< overrides the inputs in the document
+    std::vector<projects::LowRankMethod> methods;  ///< at least one, without repetition
 };
 
-/// Learns a tokeniser from text, beside a run. TokeniserProgressed tells how far it is. Given up, it leaves nothing:
-/// the QueryFailed comes when it has ended.
+/// Trains a tokeniser on text, beside a run. Reports TokeniserProgressed. If given up, writes nothing and answers
+/// QueryFailed when the training has ended.
 struct TokeniserRequest {
     QueryTag tag{};
     TokeniserTraining training;
 };
 
-/// Gives a question up. A QueryFailed answers it; an import, an export or a loading of weights has then removed what it
-/// had written. A question that has been answered already is not answered again.
+/// Cancels a query, which then answers QueryFailed. An import, an export or a loading of weights removes what it has
+/// written. Does nothing if the query has been answered already.
 struct GiveUp {
     QueryTag tag{};
 };
@@ -220,22 +223,23 @@ struct RunStarted {
     RunId run{};
     std::filesystem::path runDirectory;
     std::int64_t firstStep = 0; ///< steps already done
-    std::int64_t steps = 0;     ///< planned in all
+    std::int64_t steps = 0;     ///< the total planned
     std::int64_t parameters = 0;
     std::string device;
     std::int64_t unitsPerStep = 0;
-    projects::Unit unit = projects::Unit::Token; ///< what is counted
+    projects::Unit unit = projects::Unit::Token; ///< the unit of unitsPerStep
 };
-/// What has come since the last one; at most 30 a second, the last step's always.
+/// The records since the previous Progress. At most 30 a second; the last step's is always sent.
 struct Progress {
     RunId run{};
     std::vector<StepRecord> steps;
     std::vector<Matrix> matrices; ///< by step
     std::vector<ValidationRecord> validations;
-    std::vector<ValidationRecord> stageValidations; ///< of what a step trains, where that is less than the network
-    std::vector<StageRecord> stages;                ///< those that have begun
-    double unitsPerSecond = 0;                      ///< tokens/s or samples/s over the last seconds
-    std::int64_t peakBytes = 0;                     ///< peak memory: the device's, or the process's on the CPU
+    /// The losses of the layers that a step trains, if they are not the whole network.
+    std::vector<ValidationRecord> stageValidations;
+    std::vector<StageRecord> stages; ///< the stages that have begun
+    double unitsPerSecond = 0;       ///< tokens/s or samples/s over the last seconds
+    std::int64_t peakBytes = 0;      ///< peak memory: the device's, or the process's on the CPU
 };
 struct CheckpointWritten {
     RunId run{};
@@ -245,8 +249,8 @@ struct CheckpointWritten {
 struct RunPaused {
     RunId run{};
     std::int64_t step = 0;
-    /// Why its checkpoint or its record cannot be written; empty if a pause was asked for. Continue and Step try once
-    /// more; Stop ends the run as Failed, with what was written before.
+    /// Why the checkpoint or the records cannot be written; empty if a pause was requested. Continue and Step try
+    /// again; Stop ends the run as Failed, with what was written before.
     Error error;
 };
 struct RunContinued {
@@ -257,9 +261,9 @@ struct RunEnded {
     RunStatus status{};
     std::int64_t step = 0;
     Error error;
-    bool noEngine = false; ///< it failed because the engine cannot be opened, as every other run would
+    bool noEngine = false; ///< true if the run failed because the engine cannot be opened, as any other run would
 };
-/// Something a person should read; the run goes on.
+/// A message for the user; the run continues.
 struct Notice {
     RunId run{};
     std::string text;
@@ -272,7 +276,7 @@ struct SampleReady {
     QueryTag tag{};
     std::string text;
     std::int64_t step = 0;          ///< of the checkpoint that was used
-    std::vector<std::string> notes; ///< what a person should know: a newer checkpoint is damaged, the data are others
+    std::vector<std::string> notes; ///< for the user: a newer checkpoint is damaged, or the data differ
 };
 struct EvaluationReady {
     QueryTag tag{};
@@ -285,12 +289,12 @@ struct RetrofitReady {
     QueryTag tag{};
     std::filesystem::path runDirectory;
     std::int64_t step = 0;
-    std::vector<std::string> kept;    ///< parameters by name, with their values and optimiser state
-    std::vector<std::string> added;   ///< new ones, with none
+    std::vector<std::string> kept;    ///< names of parameters that keep their values and optimiser state
+    std::vector<std::string> added;   ///< names of new parameters, without optimiser state
     std::vector<std::string> dropped; ///< of the old topology
-    double difference = 0;            ///< the largest of the outputs on examples of the data, in the run's precision
-    double differenceInDouble = 0;    ///< the same in double precision
-    std::vector<std::string> notes;   ///< as SampleReady's
+    double difference = 0; ///< the largest difference of the outputs on examples of the data, in the run's precision
+    double differenceInDouble = 0;  ///< the same, computed in double precision
+    std::vector<std::string> notes; ///< as SampleReady's
 };
 struct FactoriseReady {
     QueryTag tag{};
@@ -305,22 +309,22 @@ struct FactoriseReady {
     std::vector<Weight> weights;
     std::int64_t parametersBefore = 0;
     std::int64_t parametersAfter = 0;
-    double lossBefore = 0; ///< mean over `batches` of the validation split, or of the training split without one
+    double lossBefore = 0; ///< mean over `batches` of the validation split, or of the training split if that is empty
     double lossAfter = 0;  ///< on the same batches
     std::int64_t batches = 0;
-    std::vector<std::string> notes; ///< as SampleReady's, and of the fits
+    std::vector<std::string> notes; ///< as SampleReady's, and remarks on the fits
 };
-/// How far an import is, or the loading of weights onto a project. Some thirty times a second at most.
+/// The progress of an import, or of loading weights into a project. Sent at most about thirty times a second.
 struct ImportProgress {
     QueryTag tag{};
-    double share = 0; ///< of reading the weights and writing the checkpoint
+    double share = 0; ///< the fraction of reading the weights and writing the checkpoint that is done
 };
-/// How far a factorisation is with fitting the weights to the data.
+/// The progress of a factorisation's fits.
 struct FactoriseProgress {
     QueryTag tag{};
     double share = 0;
 };
-/// How far an export is with writing the weights. Some thirty times a second at most.
+/// The progress of writing an export's weights. Sent at most about thirty times a second.
 struct ExportProgress {
     QueryTag tag{};
     double share = 0;
@@ -331,34 +335,34 @@ struct ImportReady {
     std::filesystem::path runDirectory;
     std::string architecture; ///< "llama"
     std::int64_t layers = 0;
-    std::int64_t parameters = 0;    ///< numbers
-    std::string type;               ///< of most weights in the files: "BF16"
-    std::vector<std::string> notes; ///< what a person should know: what is left out, what stands for the data
+    std::int64_t parameters = 0;    ///< the number of scalars
+    std::string type;               ///< the type of most weights in the files: "BF16"
+    std::vector<std::string> notes; ///< for the user: what is not imported, and what replaces the data
 };
 struct LoadWeightsReady {
     QueryTag tag{};
     std::filesystem::path runDirectory;
-    /// What became of a parameter.
+    /// The result for one parameter.
     struct Row {
         std::string parameter;
-        std::string tensor;  ///< of the file; empty where it has none
-        bool fits = false;   ///< it has its numbers from there
-        std::string message; ///< why not: shapes, or the nearest name among those that are left over
+        std::string tensor;  ///< the matching tensor of the file; empty if nothing matches
+        bool fits = false;   ///< true if the parameter was loaded from it
+        std::string message; ///< why not: the shapes, or the nearest name among the unused tensors
     };
     std::vector<Row> rows;           ///< in the network's order
-    std::vector<std::string> unused; ///< tensors of the file that are left over and say something
+    std::vector<std::string> unused; ///< unused tensors of the file, except for those that carry no information
     std::vector<std::string> notes;
 };
 struct ExportReady {
     QueryTag tag{};
-    std::string architecture; ///< of a HuggingFace model, as its config.json names it; empty for others
+    std::string architecture; ///< for a HuggingFace model, the name in its config.json; else empty
     std::filesystem::path folder;
     std::int64_t step = 0;          ///< of the checkpoint that was used
-    std::int64_t layers = 0;        ///< that are there
-    std::int64_t parameters = 0;    ///< numbers
-    std::int64_t leftOut = 0;       ///< numbers of the checkpoint that are not there: nothing reads them
+    std::int64_t layers = 0;        ///< in the exported network
+    std::int64_t parameters = 0;    ///< the number of scalars
+    std::int64_t leftOut = 0;       ///< scalars of the checkpoint that are not exported, because nothing reads them
     std::vector<std::string> notes; ///< as SampleReady's
-    bool ownCode = false;           ///< of a HuggingFace model: it brings the code that computes it
+    bool ownCode = false;           ///< for a HuggingFace model: true if it brings the code that computes it
 };
 struct StabilityReady {
     QueryTag tag{};
@@ -368,7 +372,7 @@ struct StabilityReady {
     std::int64_t step = 0;          ///< of the checkpoint that was used
     std::vector<std::string> notes; ///< as SampleReady's
 };
-/// What is there of the answer to a GapRequest, some ten times a second while fits come.
+/// The fits finished so far of a GapRequest, sent about ten times a second.
 struct GapProgress {
     QueryTag tag{};
     Gap gap;
@@ -377,22 +381,22 @@ struct GapReady {
     QueryTag tag{};
     Gap gap;
 };
-/// How far the learning of a tokeniser is. Some thirty times a second at most.
+/// The progress of training a tokeniser. Sent at most about thirty times a second.
 struct TokeniserProgressed {
     QueryTag tag{};
     TokeniserProgress progress;
 };
 struct TokeniserReady {
     QueryTag tag{};
-    std::filesystem::path model; ///< the file that was written
+    std::filesystem::path model; ///< the written file
     TrainedTokeniser tokeniser;
 };
 struct QueryFailed {
     QueryTag tag{};
     Error error;
-    /// All that is wrong, a line each, where `error` can name only the first: the tensors of an import that do not fit.
+    /// All errors, one per line, if `error` names only the first: the tensors of an import that do not fit.
     std::vector<std::string> details = {};
-    std::vector<std::string> notes = {}; ///< what a person should know, as far as the work came
+    std::vector<std::string> notes = {}; ///< notes for the user from the work done until the error
 };
 
 using Event = std::variant<RunStarted, Progress, CheckpointWritten, RunPaused, RunContinued, RunEnded, Notice,
@@ -400,17 +404,16 @@ using Event = std::variant<RunStarted, Progress, CheckpointWritten, RunPaused, R
                            FactoriseReady, ImportProgress, ImportReady, LoadWeightsReady, ExportProgress, ExportReady,
                            StabilityReady, GapProgress, GapReady, TokeniserProgressed, TokeniserReady, QueryFailed>;
 
-/// Receives events on the engine's thread; must return quickly and never call back into the session's destructor.
+/// Receives events on the engine's thread. Must return quickly and must not run the session's destructor.
 using EventSink = std::function<void(Event)>;
 
-/// The engine: one thread that owns every tensor. `post` never blocks and may be called from any
-/// thread; commands are carried out in order, those for a running run at its next step boundary, or while a query
-/// beside it takes long.
-/// The destructor stops a running run after a checkpoint and joins the thread.
+/// The engine: one thread that owns every tensor. `post` never blocks and may be called from any thread. Commands are
+/// executed in order; those for a running run at its next step boundary, or during a long query beside it. The
+/// destructor stops a running run after a checkpoint and joins the thread.
 class Session {
 public:
-    /// `threads` of the processor for mathematics on the CPU. 0: as many as the library finds, and for a run that is
-    /// resumed as many as it had, because sums are split by their number and their last bits depend on it.
+    /// `threads` is the number of CPU threads for mathematics. 0: the library's default, or for a resumed run the
+    /// number that it had, because sums are split by thread and their last bits depend on the number.
     explicit Session(EventSink sink, int threads = 0);
     ~Session();
     Session(const Session&) = delete;

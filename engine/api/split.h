@@ -13,10 +13,10 @@ namespace residua::engine {
 enum class Split { Train, Validation, Test };
 
 struct SplitName {
-    std::string_view word;  ///< as one says which is meant
-    std::string_view title; ///< within a sentence
+    std::string_view word;  ///< used on the command line
+    std::string_view title; ///< used within a sentence
 };
-/// In the order of the enumerators.
+/// Indexed by the enumerators.
 inline constexpr SplitName kSplitNames[] = {{"train", "training"}, {"validation", "validation"}, {"test", "test"}};
 inline constexpr int kSplits = std::size(kSplitNames);
 
@@ -24,7 +24,7 @@ inline constexpr int kSplits = std::size(kSplitNames);
 {
     return kSplitNames[static_cast<std::size_t>(split)];
 }
-/// The split of that word; nullopt where there is none.
+/// Returns the split with that word; nullopt if the word is unknown.
 [[nodiscard]] constexpr std::optional<Split> splitNamed(std::string_view word)
 {
     const auto found = std::ranges::find(kSplitNames, word, &SplitName::word);

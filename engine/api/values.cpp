@@ -9,7 +9,7 @@
 namespace residua::engine {
 namespace {
 
-/// In the order of RunEventKind.
+/// Indexed by RunEventKind.
 constexpr std::array<std::string_view, 15> kEventWords{"checkpoint",  "paused",   "continued", "resumed",    "forked",
                                                        "retrofitted", "imported", "stage",     "other data", "kernels",
                                                        "store",       "finished", "stopped",   "failed",     "other"};

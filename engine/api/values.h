@@ -12,39 +12,39 @@
 
 namespace residua::engine {
 
-/// Identifies a run within this process. Every event carries it, so that stale ones can be dropped.
+/// Identifies a run within this process. Every event carries it, so that stale events can be dropped.
 enum class RunId : std::uint64_t {};
 
-/// Chosen by the asker of an interactive query; a newer query of the same kind replaces an older one, which then gets a
-/// QueryFailed.
+/// Identifies an interactive query; chosen by the caller. A newer query of the same kind replaces an older one, which
+/// then answers QueryFailed.
 enum class QueryTag : std::uint64_t {};
 
-/// Where a run computes.
+/// A device that runs can compute on.
 struct DeviceInfo {
-    std::string key;  ///< "cpu", "cuda:0": what commands take
+    std::string key;  ///< "cpu", "cuda:0": used in commands
     std::string name; ///< "CPU, 2 threads", "NVIDIA …"
     std::int64_t freeBytes = 0;
     std::int64_t totalBytes = 0;
     bool usable = false;
-    std::string reason; ///< why not, in one line; empty when usable
-    /// Why a usable GPU computes without our kernels, in one line; empty if it uses them.
+    std::string reason; ///< why not, in one line; empty if usable
+    /// Why a usable GPU computes without the custom kernels, in one line; empty if it uses them.
     std::string withoutKernels;
     bool operator==(const DeviceInfo&) const = default;
 };
-/// "custom kernels: in use", or why they are not, in one line. Empty for the CPU and for a GPU that is not usable.
+/// Returns "custom kernels: in use", or in one line why they are not. Empty for the CPU and for an unusable GPU.
 [[nodiscard]] std::string kernelsText(const DeviceInfo& device);
 
-/// Stands for a loss that there is not.
+/// Represents a missing loss.
 inline constexpr double kNoLoss = std::numeric_limits<double>::quiet_NaN();
 
-/// One training step as recorded.
+/// One recorded training step.
 struct StepRecord {
-    std::int64_t step = 0; ///< 1-based: the state after so many steps
+    std::int64_t step = 0; ///< 1-based: the state after this many steps
     double loss = 0;       ///< before the step's update; nats per token or squared error
     double learningRate = 0;
     double gradientNorm = 0; ///< before clipping
     std::int64_t tokens = 0; ///< tokens (or samples) seen so far, this step included
-    double seconds = 0;      ///< training time so far, resumed parts added up
+    double seconds = 0;      ///< training time so far, including the parts before a resume
     bool operator==(const StepRecord&) const = default;
 };
 
@@ -55,22 +55,22 @@ struct ValidationRecord {
 };
 
 /// The beginning of a stage of training, with four losses. "Before" is the loss of the layers that the last step of the
-/// old stage trained, "after" that of the layers that the first step of the new one trains. Both are taken at the
-/// border, without a step between them: the weights are the same, but for layers that are new, and so are the batches.
-/// "Train" is over batches of the training split, "validation" of the validation split. Where steps draw their layers,
-/// each is a mean over draws (Trainer::beginStage). A loss that was not taken is NaN.
+/// old stage trained, "after" that of the layers that the first step of the new stage trains. Both are measured at the
+/// border, without a step in between: on the same batches and with the same weights, except for new layers.
+/// "Train" losses are over batches of the training split, "validation" losses over the validation split. If steps draw
+/// their layers, each is a mean over draws (Trainer::beginStage). NaN if not measured.
 struct StageRecord {
-    std::int64_t step = 0; ///< the last step before it
+    std::int64_t step = 0; ///< the last step before the stage
     std::string name;
     double trainBefore = kNoLoss;
     double trainAfter = kNoLoss;
     double validationBefore = kNoLoss;
     double validationAfter = kNoLoss;
-    std::string note; ///< what became of the weights, and whether the function was kept; empty: nothing became of them
+    std::string note; ///< how the weights changed, and whether the function was preserved; empty if they did not change
 };
 
-/// Numbers at one step; the name says what rows and columns are. Of shortcuts: row = target j − 1 for j in 1..rows,
-/// column = source i in 0..columns − 1; NaN where there is no shortcut; means where each feature or token has its own.
+/// Numbers recorded at one step; the name defines rows and columns. For shortcuts, row j − 1 is target j (1 to rows)
+/// and column i is source i; NaN if there is no shortcut, and a mean if each feature or token has its own weight.
 struct Matrix {
     MatrixName name;
     std::int64_t step = 0;
@@ -87,10 +87,10 @@ struct Matrix {
 namespace metric {
 inline constexpr const char* kLoss = "loss/train";
 inline constexpr const char* kValidationLoss = "loss/validation";
-inline constexpr const char* kStageLoss = "loss/validation/stage";     ///< of what a step of the stage trains
-inline constexpr const char* kStageTrainBefore = "stage/train/before"; ///< StageRecord's, at its step
+inline constexpr const char* kStageLoss = "loss/validation/stage"; ///< of the layers that a step of the stage trains
+inline constexpr const char* kStageTrainBefore = "stage/train/before"; ///< StageRecord's values, at its step
 inline constexpr const char* kStageTrainAfter = "stage/train/after";
-inline constexpr const char* kStageJump = "stage/train/jump"; ///< the difference
+inline constexpr const char* kStageJump = "stage/train/jump"; ///< the difference of the two
 inline constexpr const char* kStageValidationBefore = "stage/validation/before";
 inline constexpr const char* kStageValidationAfter = "stage/validation/after";
 inline constexpr const char* kLearningRate = "rate";
@@ -101,7 +101,7 @@ inline constexpr const char* kThroughput = "throughput"; ///< units per second
 inline constexpr const char* kPeakBytes = "memory/peak";
 } // namespace metric
 
-/// One number of a time series, recorded under one of these names.
+/// One value of a time series, recorded under one of these names.
 struct MetricPoint {
     std::int64_t step = 0;
     double value = 0;
@@ -112,13 +112,13 @@ enum class RunStatus {
     Running,
     Paused,
     Finished,    ///< all planned steps done
-    Stopped,     ///< by a person; resumable
+    Stopped,     ///< by the user; resumable
     Failed,      ///< with an error; resumable from its last checkpoint
-    Interrupted, ///< marked running, but no process holds it: killed
+    Interrupted, ///< marked as running, but no process holds it: it was killed
 };
 [[nodiscard]] std::string textOf(RunStatus status);
 
-/// run.json: what a run is, for lists. The numbers are in its store.
+/// The contents of run.json, for lists. The recorded numbers are in the run's store.
 struct RunInfo {
     std::string directory;
     std::string name;
@@ -126,36 +126,36 @@ struct RunInfo {
     RunStatus status = RunStatus::Running;
     std::string message; ///< the error of a failed run
     std::string device;
-    std::int64_t threads = 0; ///< of the processor, for a run on it; 0: not known. Sums are split by their number
+    std::int64_t threads = 0; ///< CPU threads, for a run on the CPU; 0: unknown. Sums are split by their number
     std::int64_t step = 0;
     std::int64_t steps = 0;
     double loss = kNoLoss;           ///< the last training loss; NaN before the first
     double validationLoss = kNoLoss; ///< the last; NaN before the first
-    std::string parent;              ///< run directory it was forked from; empty if none
+    std::string parent;              ///< the directory of the run that it was forked from; empty if none
     std::int64_t parentStep = 0;
     std::vector<std::string> tags;
     std::string notes;
-    std::optional<projects::Membership> membership; ///< none: the run is of no sweep
+    std::optional<projects::Membership> membership; ///< nullopt if the run belongs to no sweep
 };
 
 enum class RunEventKind {
-    Checkpoint, ///< one was written
+    Checkpoint, ///< a checkpoint was written
     Paused,
     Continued, ///< after a pause
     Resumed,   ///< by another process, from a checkpoint
     Forked,
     Retrofitted,
     Imported,  ///< its first weights come from elsewhere
-    Stage,     ///< one begins; the text is its name, and what became of the weights (stageText)
-    OtherData, ///< the run goes on with data that are not what it was trained on
-    Kernels,   ///< the GPU computes without our kernels; the text says why
-    Store,     ///< what had to be done to the store
+    Stage,     ///< a stage begins; the text is its name and how the weights changed (stageText)
+    OtherData, ///< the run continues with other data than it was trained on
+    Kernels,   ///< the GPU computes without the custom kernels; the text says why
+    Store,     ///< a repair of the store
     Finished,
     Stopped,
     Failed,
-    Other, ///< of another program; its word begins the text
+    Other, ///< from another program; the text begins with its word
 };
-/// As a store keeps it: "checkpoint", "other data".
+/// Returns the word in a store: "checkpoint", "other data".
 [[nodiscard]] std::string textOf(RunEventKind kind);
 
 /// Something that happened to a run, at a step.
@@ -165,7 +165,7 @@ struct RunEvent {
     std::string text;
     bool operator==(const RunEvent&) const = default;
 };
-/// An event from what a store keeps of it.
+/// Makes an event from its row in a store.
 [[nodiscard]] RunEvent runEventFrom(std::int64_t step, const std::string& kind, std::string text);
 
 } // namespace residua::engine

@@ -22,7 +22,7 @@ struct EntryDeleter {
     void operator()(archive_entry* entry) const { archive_entry_free(entry); }
 };
 
-/// What an entry is that is no plain file; empty for one.
+/// Returns the kind of an entry that is not a regular file, or an empty string for a regular file.
 std::string otherKind(archive_entry* entry)
 {
     static_assert(AE_IFREG == S_IFREG && AE_IFLNK == S_IFLNK && AE_IFDIR == S_IFDIR && AE_IFIFO == S_IFIFO &&
@@ -50,7 +50,7 @@ Result<ArchiveWriter> ArchiveWriter::create(const fs::path& file)
     if (handle == nullptr) {
         throw std::bad_alloc();
     }
-    // GNU's form keeps names as bytes, whatever the language of the system; pax would turn them into UTF-8.
+    // GNU's format keeps names as bytes in any locale; pax would convert them to UTF-8.
     if (archive_write_set_format_gnutar(handle) != ARCHIVE_OK || archive_write_add_filter_zstd(handle) != ARCHIVE_OK ||
         archive_write_open_fd(handle, writer.m_descriptor.get()) != ARCHIVE_OK) {
         return writer.failure();
@@ -111,7 +111,7 @@ Result<ArchiveReader> ArchiveReader::open(const fs::path& file)
     if (handle == nullptr) {
         throw std::bad_alloc();
     }
-    // Only the format that pack() writes: each further one is a further parser that an untrusted file could attack.
+    // Supports only the format that pack() writes, because each further parser could be attacked by an untrusted file.
     if (archive_read_support_format_tar(handle) != ARCHIVE_OK ||
         archive_read_support_filter_zstd(handle) != ARCHIVE_OK ||
         archive_read_open_fd(handle, reader.m_descriptor.get(), kBlockRead) != ARCHIVE_OK) {

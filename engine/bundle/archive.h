@@ -21,16 +21,16 @@ struct ArchiveDeleter {
 };
 using ArchiveHandle = std::unique_ptr<archive, ArchiveDeleter>;
 
-/// A tar archive (GNU) compressed by zstd that is being written. Names are kept byte for byte.
+/// Writes a tar archive (GNU format) compressed by zstd. Keeps names byte for byte.
 class ArchiveWriter {
 public:
-    /// `file` must not exist.
+    /// Creates `file`, which must not exist.
     [[nodiscard]] static Result<ArchiveWriter> create(const std::filesystem::path& file);
 
-    /// Begins the next file. Exactly `bytes` bytes are to be written to it before another begins.
+    /// Begins the next file. Exactly `bytes` bytes must be written before the next one begins.
     [[nodiscard]] Status begin(const std::string& path, std::int64_t bytes);
     [[nodiscard]] Status write(std::span<const std::byte> bytes);
-    /// Returns once all is on the disk, and tells the size.
+    /// Returns the archive's size once all data are on the disk.
     [[nodiscard]] Result<std::int64_t> finish();
 
 private:
@@ -38,7 +38,7 @@ private:
     [[nodiscard]] Error failure() const;
 
     std::filesystem::path m_file;
-    FileDescriptor m_descriptor; ///< outlives m_archive, which writes to it when it goes
+    FileDescriptor m_descriptor; ///< outlives m_archive, whose destructor writes to it
     ArchiveHandle m_archive;
 };
 
@@ -47,14 +47,15 @@ struct ArchiveEntry {
     std::int64_t bytes = 0;
 };
 
-/// A tar archive that is being read. Anybody may have made it, so nothing in it is taken on trust.
+/// Reads a tar archive from an untrusted source.
 class ArchiveReader {
 public:
     [[nodiscard]] static Result<ArchiveReader> open(const std::filesystem::path& file);
 
-    /// The next entry; nothing after the last. Refuses what is no plain file: folders, links, devices.
+    /// Returns the next entry, or nullopt after the last. Refuses entries that are not regular files: folders, links,
+    /// devices.
     [[nodiscard]] Result<std::optional<ArchiveEntry>> next();
-    /// Fills the front of `out` from the present entry, and tells how much; 0 at its end.
+    /// Copies the next bytes of the current entry to the front of `out` and returns their number, or 0 at the end.
     [[nodiscard]] Result<std::size_t> read(std::span<std::byte> out);
 
 private:

@@ -6,15 +6,14 @@
 #include <string>
 #include <vector>
 
-/// A project and runs of it as one file, to be taken to another machine and back: a tar archive compressed by zstd. Its
-/// first entry is a list of all others with their sizes and checksums, and nothing is taken out of a bundle but what
-/// this list has. Blocking; any thread.
+/// A project with runs in one file, to copy between machines: a tar archive compressed by zstd. Its first entry lists
+/// all others with their sizes and checksums; unpacking writes only listed files. Blocking; any thread.
 namespace residua::engine {
 
-/// What a bundle's name ends in.
+/// The extension of a bundle.
 inline constexpr const char* kBundleSuffix = ".residua";
 
-/// Told now and then what share is done, 0 to 1, on the calling thread; false gives it up. Empty: nobody watches.
+/// Receives the fraction that is done, 0 to 1, on the calling thread; returns false to cancel. May be empty.
 using BundleWatch = std::function<bool(double share)>;
 
 /// One file of a bundle.
@@ -25,21 +24,21 @@ struct BundledFile {
     bool operator==(const BundledFile&) const = default;
 };
 
-/// What a project names as its data, or as its tokeniser's model.
+/// A data path of a project, or the model of its tokeniser.
 struct BundledPart {
-    std::string name; ///< the path as the bundled project has it
+    std::string name; ///< the path in the bundled project
     std::int64_t files = 0;
     std::int64_t bytes = 0;
-    bool inside = false; ///< whether the files are in the bundle
+    bool inside = false; ///< true if the files are in the bundle
     bool operator==(const BundledPart&) const = default;
 };
 
-/// What a bundle holds: its list.
+/// The contents of a bundle, as its first entry lists them.
 struct BundleContents {
-    std::string project;           ///< its name
-    std::string folder;            ///< what the project's folder was called
-    std::string identity;          ///< the project's (project_identity.h); empty: it had none
-    std::vector<std::string> runs; ///< their paths below the project's folder
+    std::string project;           ///< the project's name
+    std::string folder;            ///< the name of the project's folder
+    std::string identity;          ///< the project's (project_identity.h); empty if it had none
+    std::vector<std::string> runs; ///< their paths relative to the project's folder
     std::int64_t checkpoints = 0;  ///< of all runs
     std::vector<BundledPart> data; ///< of the project and of the runs
     std::vector<BundledFile> files;

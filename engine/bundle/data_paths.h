@@ -11,18 +11,18 @@
 
 namespace residua::engine {
 
-/// A field of a project that names files: a file, or the files of a folder whose names end in one of `endings`.
+/// A field of a project that names a file, or the files of a folder with one of `endings`.
 struct DataPath {
     std::string* path = nullptr; ///< in the project; not empty
     std::span<const std::string_view> endings = {};
-    const projects::Tokeniser* tokeniser = nullptr; ///< whose model it is; null for data
+    const projects::Tokeniser* tokeniser = nullptr; ///< the tokeniser whose model the path is; null for data
 };
 
-/// Every one, in the order of the data's fingerprint.
+/// Returns all such fields, in the order of the data's fingerprint.
 [[nodiscard]] std::vector<DataPath> dataPathsOf(projects::Project& project);
 
-/// What such a field stands for by the name that the project has for it: the field itself; of a tokeniser also each
-/// file that is read beside its model. In the order of the fingerprint.
+/// Returns the files behind a field, by their names in the project: the field itself, and for a tokeniser each file
+/// that is read beside its model. In the order of the fingerprint.
 [[nodiscard]] std::vector<std::string> namesOf(const DataPath& path, const std::filesystem::path& projectDirectory);
 
 } // namespace residua::engine

@@ -19,9 +19,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kChunk = std::size_t{1} << 20;
-constexpr std::int64_t kSpare = std::int64_t{16} << 20; ///< of the disk, for folders and what else is written meanwhile
+/// The bytes of the disk to keep free, for folders and other files written meanwhile.
+constexpr std::int64_t kSpare = std::int64_t{16} << 20;
 
-/// A new file: nothing that is there is written over, or followed.
+/// Creates a new file. Fails if the path exists, even as a link.
 Result<FileDescriptor> createNew(const fs::path& path)
 {
     std::error_code code;
@@ -38,7 +39,7 @@ Result<FileDescriptor> createNew(const fs::path& path)
                : systemError(path, "cannot be written", errno);
 }
 
-/// Fills `buffer` as far as the entry reaches.
+/// Fills `buffer`, or less of it if the entry ends. Returns the number of bytes read.
 Result<std::size_t> readUpTo(ArchiveReader& reader, std::span<std::byte> buffer)
 {
     std::size_t filled = 0;
@@ -165,7 +166,7 @@ Status extractFiles(ArchiveReader& reader, const fs::path& file, const BundleCon
 
 Status checkGrowth(const BundleContents& contents, const fs::path& file)
 {
-    constexpr std::int64_t kAlways = std::int64_t{1} << 30; // bytes; so much is no harm, whatever it is made of
+    constexpr std::int64_t kAlways = std::int64_t{1} << 30; // bytes; harmless whatever the contents
     std::error_code code;
     const std::uintmax_t size = fs::file_size(file, code);
     if (code) {

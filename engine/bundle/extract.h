@@ -9,16 +9,16 @@
 
 namespace residua::engine {
 
-/// Reads the list that a bundle begins with. `file` is the place of errors.
+/// Reads the list at the beginning of a bundle. `file` is named in errors.
 [[nodiscard]] Result<BundleContents> readContents(ArchiveReader& reader, const std::filesystem::path& file);
-/// Writes what follows the list below `folder`, which exists, is empty and is nobody else's: exactly the files of the
-/// list, in its order, each of its size and checksum.
+/// Writes the files of the list below `folder`, which must exist, be empty and belong to the caller. The archive must
+/// contain exactly these files, in this order, each with the listed size and checksum.
 [[nodiscard]] Status extractFiles(ArchiveReader& reader, const std::filesystem::path& file,
                                   const BundleContents& contents, const std::filesystem::path& folder,
                                   const BundleWatch& watch);
-/// Refuses what no work of Residua grows to (kMostGrowth): a bundle that was made to fill a disk.
+/// Refuses a bundle that unpacks to more than kMostGrowth times its size, which may have been made to fill a disk.
 [[nodiscard]] Status checkGrowth(const BundleContents& contents, const std::filesystem::path& file);
-/// Refuses where the disk of `folder` has no room for the files.
+/// Returns an error if the disk of `folder` has no room for the files.
 [[nodiscard]] Status checkRoom(const BundleContents& contents, const std::filesystem::path& folder);
 
 } // namespace residua::engine

@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The project, but for where its data lie.
+/// Returns the run's project without the locations of its data; nullopt if it cannot be read.
 std::optional<projects::Project> projectOf(const RunReader& run)
 {
     const auto project = run.project();
@@ -38,7 +38,7 @@ std::optional<projects::Project> projectOf(const RunReader& run)
     return anywhere;
 }
 
-/// Whether both are one run, however far each was trained.
+/// True if both are the same run, trained to any step.
 bool isSameRun(const RunReader& a, const RunReader& b)
 {
     const auto first = a.info();
@@ -67,19 +67,19 @@ RunArrival arrivalOf(const fs::path& run, const fs::path& place, std::int64_t& s
     if (known && known->step >= info->step) {
         return RunArrival::Known;
     }
-    // Checkpoints that nothing takes the place of do not go to the trash.
+    // Checkpoints are not moved to the trash if nothing replaces them.
     const bool losesCheckpoints = arriving->checkpoints().empty() && !there->checkpoints().empty();
     return losesCheckpoints || isRunLocked(place) ? RunArrival::Renamed : RunArrival::GoneOn;
 }
 
-/// What lies beside a tokeniser's model and is read with it; the end where there is none.
+/// Returns the file that is read beside a tokeniser's model, or the end iterator.
 template <class Parts>
 auto beside(Parts& parts, const std::string& model)
 {
     return std::ranges::find(parts, tokeniserSettings(model).string(), &DataPart::name);
 }
 
-/// Whether what lies beside both models is the same, or nothing.
+/// True if the files beside both models have the same content, or if both have none.
 bool isSameBeside(const DataFingerprint& a, const std::string& aModel, const DataFingerprint& b,
                   const std::string& bModel)
 {
@@ -89,8 +89,8 @@ bool isSameBeside(const DataFingerprint& a, const std::string& aModel, const Dat
                                                  : isSameContent(*first, *second);
 }
 
-/// Gives those of the run's data that the project has (`known`) the project's names for them, wherever the bundle had
-/// put them. `needed` gets the names of the others.
+/// Renames the run's data that the project has (`known`) to the project's names for them. Adds the names of the others
+/// to `needed`.
 Status renameData(const fs::path& run, const DataFingerprint& known, std::set<std::string>& needed)
 {
     auto file = readRunFile(run);
@@ -148,14 +148,14 @@ Status joinRun(const fs::path& run, const fs::path& place, Moves& moves, Unpacke
     return arrived.arrival == RunArrival::Known ? Status(Done{}) : moves.move(run, arrived.directory);
 }
 
-/// Whether the file is one of those that the part of this name consists of.
+/// True if the file belongs to the part.
 bool belongsTo(const BundledPart& part, const std::string& path)
 {
     const std::string place = withoutSlash(part.name).generic_string();
     return part.inside && (path == place || path.starts_with(place + "/"));
 }
 
-/// Whether a file at this place of the project would lie in its folder, and not beyond a link.
+/// True if a file at this place would be written inside the project's folder and not through a link.
 bool isWithin(const fs::path& project, const fs::path& place)
 {
     std::error_code ignored;
@@ -163,7 +163,7 @@ bool isWithin(const fs::path& project, const fs::path& place)
     return placeWithin(fs::weakly_canonical(project, ignored), parent).has_value();
 }
 
-/// Files of data that runs need and the project has not; those that it has stay.
+/// Adds the files of data that runs need and the project lacks. Existing files are kept.
 Status addData(const BundleContents& contents, const fs::path& folder, const std::set<std::string>& needed,
                Moves& moves, UnpackedBundle& result)
 {

@@ -9,14 +9,14 @@
 
 namespace residua::engine {
 
-/// The relative path from a run at this place below its project's folder to that folder: "../..".
+/// Returns the relative path from a run at `place`, below its project's folder, to that folder: "../..".
 [[nodiscard]] std::filesystem::path wayUp(const std::string& place);
 
-/// Reads what was unpacked into `folder`, and refuses it where it is no project with its runs.
+/// Reads the files unpacked into `folder`; returns an error if they are not a project with its runs.
 [[nodiscard]] Status checkUnpacked(const std::filesystem::path& file, const BundleContents& contents,
                                    const std::filesystem::path& folder);
-/// Moves the runs, and the data that the project lacks, from `folder` into the project in result.project: all of them,
-/// or on error none. `watch`, asked before anything is moved, may give it up.
+/// Moves the runs, and the data that the project lacks, from `folder` into the project in result.project. On error,
+/// nothing is moved. `watch` is called before the first move and may cancel.
 [[nodiscard]] Status join(const BundleContents& contents, const std::filesystem::path& folder, const BundleWatch& watch,
                           UnpackedBundle& result);
 

@@ -19,11 +19,11 @@ namespace fs = std::filesystem;
 constexpr const char* kFormat = "residua bundle";
 constexpr std::int64_t kVersion = 1;
 constexpr std::size_t kLongestPath = 2048;
-constexpr std::size_t kLongestName = 255; ///< what file systems take
+constexpr std::size_t kLongestName = 255; ///< the limit of file systems
 constexpr std::int64_t kLargestChecksum = 0xffffffff;
 constexpr std::int64_t kMostBytes = 1'000'000'000'000'000;
 
-/// What a terminal may act on, in either of its two sets.
+/// True for the control characters C0, DEL and C1, which a terminal may act on.
 bool isControl(char32_t character)
 {
     return character < 0x20 || (character >= 0x7f && character <= 0x9f);
@@ -91,7 +91,7 @@ Result<BundleContents> contentsFrom(const RecordJson& json, const std::string& p
     return fields.error() ? Result<BundleContents>(*fields.error()) : Result<BundleContents>(std::move(contents));
 }
 
-/// No file twice, and none where another path needs a folder.
+/// Refuses a file that is listed twice, and one at the path of another's folder.
 Status checkDistinct(const std::string& place, const std::vector<BundledFile>& files)
 {
     std::set<std::string> paths;
@@ -111,7 +111,7 @@ Status checkDistinct(const std::string& place, const std::vector<BundledFile>& f
     return Done{};
 }
 
-/// Each run in a folder of its own.
+/// Requires that each run has a folder of its own.
 Status checkRuns(const std::string& place, const std::vector<std::string>& runs)
 {
     std::set<std::string> paths;

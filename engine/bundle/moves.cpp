@@ -23,7 +23,7 @@ Error cannotBePut(const fs::path& to, int code)
     return systemError(to, "cannot be put there", code);
 }
 
-/// 0, or what is wrong. Nothing that is there is replaced.
+/// Renames without replacing an existing file. Returns 0 or an error number.
 int renameTo(const fs::path& from, const fs::path& to)
 {
     if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) {
@@ -39,7 +39,7 @@ int renameTo(const fs::path& from, const fs::path& to)
     return other.value();
 }
 
-/// Copies a file, or a folder with all that is in it, and returns once it is on the disk.
+/// Copies a file, or a folder with its contents, and returns once it is on the disk.
 Status copyTo(const fs::path& from, const fs::path& to)
 {
     std::error_code code;
@@ -58,7 +58,7 @@ Status copyTo(const fs::path& from, const fs::path& to)
     return code ? Status(cannotBePut(to, code.value())) : syncDirectory(to);
 }
 
-/// Copies beside the target and renames, so that no reader sees half of it.
+/// Copies to a temporary name beside the target, then renames, so that no reader sees a partial copy.
 Status copyAcross(const fs::path& from, const fs::path& to)
 {
     const fs::path copy = temporaryBeside(to.parent_path() / ("." + to.filename().string()));
@@ -113,11 +113,11 @@ Status MadeFolders::make(const fs::path& folder)
 Moves::~Moves()
 {
     for (const auto& [from, to] : m_done | std::views::reverse) {
-        static_cast<void>(putAt(to, from)); // the error that led here is the one to be told
+        static_cast<void>(putAt(to, from)); // the caller reports the error that led here
     }
     for (const fs::path& run : m_trashed) {
         std::error_code ignored;
-        fs::remove(run.parent_path(), ignored); // the trash, where nothing else is in it
+        fs::remove(run.parent_path(), ignored); // removes the trash if it is empty
     }
 }
 

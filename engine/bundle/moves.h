@@ -9,11 +9,10 @@
 
 namespace residua::engine {
 
-/// Puts `from`, a file or a folder, at `to`, where nothing is and whose folder exists; to another disk it is copied.
+/// Moves a file or folder to `to`, which must not exist, in an existing folder. Copies between disks.
 [[nodiscard]] Status putAt(const std::filesystem::path& from, const std::filesystem::path& to);
 
-/// Folders that were made for what goes into them. Those that are still empty go again with the value, unless they are
-/// kept.
+/// Folders created for other files. The destructor removes those that are still empty, unless keep() was called.
 class MadeFolders {
 public:
     MadeFolders() = default;
@@ -21,7 +20,7 @@ public:
     MadeFolders& operator=(const MadeFolders&) = delete;
     ~MadeFolders();
 
-    /// Makes the folder and those above it that are not there.
+    /// Creates the folder and its missing parents.
     [[nodiscard]] Status make(const std::filesystem::path& folder);
     void keep() { m_made.clear(); }
 
@@ -29,7 +28,7 @@ private:
     std::vector<std::filesystem::path> m_made;
 };
 
-/// Moves files, folders and runs, all or none: what was moved goes back with the value, unless it is kept.
+/// Moves files, folders and runs, all or none: the destructor undoes the moves unless keep() was called.
 class Moves {
 public:
     Moves() = default;
@@ -37,15 +36,15 @@ public:
     Moves& operator=(const Moves&) = delete;
     ~Moves();
 
-    /// As putAt(), and makes the folder.
+    /// Moves as putAt() does, and creates the target's folder.
     [[nodiscard]] Status move(const std::filesystem::path& from, const std::filesystem::path& to);
-    /// Moves a run into the trash beside it, and tells its place there.
+    /// Moves a run into the trash beside it and returns its new place.
     [[nodiscard]] Result<std::filesystem::path> trash(const std::filesystem::path& run);
     void keep();
 
 private:
     MadeFolders m_folders;
-    std::vector<std::pair<std::filesystem::path, std::filesystem::path>> m_done; ///< from where to where
+    std::vector<std::pair<std::filesystem::path, std::filesystem::path>> m_done; ///< source and target
     std::vector<std::filesystem::path> m_trashed;
 };
 

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kPiece = std::size_t{1} << 20;
 
-/// Goes over the files twice: for their checksums, which the list at the front has, and to write them.
+/// Reads the files twice: for the checksums, which the list at the front contains, and to write them.
 class Packer {
 public:
     Packer(const PackingList& list, const BundleWatch& watch) : m_list(list), m_watch(watch)
@@ -73,7 +73,7 @@ private:
                                      : Error{listed.source.string(), "was changed while it was packed: pack again"};
     }
 
-    /// Hands `take` the bytes in pieces, and tells their checksum.
+    /// Passes the bytes to `take` in pieces and returns their checksum.
     template <class Take>
     Result<std::uint32_t> goOver(const ListedFile& listed, Take take)
     {
@@ -115,7 +115,7 @@ private:
     std::vector<std::byte> m_buffer;
 };
 
-/// A bundle does not take the place of what it is packed from.
+/// Refuses to overwrite a file that is to be packed.
 Status checkOther(const PackingList& list, const fs::path& file)
 {
     std::error_code code;
@@ -123,7 +123,7 @@ Status checkOther(const PackingList& list, const fs::path& file)
         return Done{};
     }
     for (const ListedFile& listed : list.files) {
-        // What is packed as a text stands for a file of its place.
+        // A file that is packed as a text replaces the file at its path.
         const fs::path source = listed.text ? list.project / listed.path : listed.source;
         if (fs::equivalent(file, source, code)) {
             return Error{file.string(), "is one of the files that are to be packed; expected the name of a bundle"};

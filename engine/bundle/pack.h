@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-/// A project and runs of it into a bundle. Blocking; any thread.
+/// Packs a project with runs into a bundle. Blocking; any thread.
 namespace residua::engine {
 
-/// Which checkpoints of each run come along. Best: the one of the least validation loss, or the last where no loss of
-/// any is known.
+/// The checkpoints of each run to pack. Best: the one with the least validation loss, or the last if no losses are
+/// known.
 enum class BundledCheckpoints { All, Last, Best, None };
-/// Whether the data come along, or only what they are known by again. A tokeniser's model always does.
+/// Whether to pack the data, or only their fingerprint. A tokeniser's model is always packed.
 enum class BundledData { Files, Fingerprint };
 
 struct PackRequest {
@@ -26,15 +26,16 @@ struct PackRequest {
 
 struct PackedBundle {
     BundleContents contents;
-    std::int64_t size = 0;          ///< of the bundle, in bytes; 0: it was only weighed
-    std::vector<std::string> notes; ///< what a person should know, such as runs that were left out
+    std::int64_t size = 0;          ///< of the bundle in bytes; 0 if it was not written
+    std::vector<std::string> notes; ///< for the user, such as runs that were left out
 };
 
-/// What pack() would write, without reading the files: no checksums. An error as pack() has it.
+/// Returns the contents that pack() would write, without checksums, because it does not read the files. Errors as
+/// pack().
 [[nodiscard]] Result<PackedBundle> weighBundle(const PackRequest& request);
-/// Writes the bundle to `file`, which is replaced at the end: temp + fsync + rename. A run that is being trained is
-/// left out, with a note; named alone it is refused. Data outside the project's folder are put into data/ of the
-/// bundle, and its documents name them there. Refused where data are missing that are to come along.
+/// Writes the bundle to `file`, which is replaced at the end (temporary file, fsync, rename). A run that is being
+/// trained is left out with a note, or refused if it is the source. Data outside the project's folder are packed below
+/// data/, and the packed documents name them there. Refused if data to be packed are missing.
 [[nodiscard]] Result<PackedBundle> pack(const PackRequest& request, const std::filesystem::path& file,
                                         const BundleWatch& watch = {});
 

@@ -30,21 +30,21 @@ namespace fs = std::filesystem;
 
 constexpr const char* kDataFolder = "data";
 
-/// Below `folder`, but not the folder itself.
+/// Returns the path relative to `folder`; nullopt if it is not below it.
 std::optional<std::string> placeBelow(const fs::path& folder, const fs::path& path)
 {
     const auto within = placeWithin(folder, path);
     return within && *within != "." ? std::optional(within->generic_string()) : std::nullopt;
 }
 
-/// Files that are not packed: locks, stop requests and unfinished files of a process.
+/// True for files that are not packed: locks, stop requests and temporary files of a process.
 bool isOfAProcess(const std::string& name)
 {
     return name == kLockFile || name == kStopFile || name.ends_with("-shm") || name.starts_with('.') ||
            name.find(kTemporaryMark) != std::string::npos;
 }
 
-/// The text with names below `folder` in the place of their whole paths.
+/// Returns the text with absolute paths below `folder` made relative to it.
 std::string withoutPath(std::string text, const fs::path& folder)
 {
     const std::string path = folder.string() + "/";
@@ -61,7 +61,7 @@ public:
     {
     }
 
-    /// `runs`: their directories. `only`: the one that was named; empty where a project was.
+    /// `runs` are their directories. `only` is the run to pack, or empty to pack the project.
     Status add(const fs::path& directory, const std::vector<fs::path>& runs, const fs::path& only)
     {
         m_list.project = directory;
@@ -91,7 +91,7 @@ private:
     {
         const fs::path& directory = m_list.project;
         std::error_code ignored;
-        // A run that was moved away from its project still has its own copy of it.
+        // A run moved away from its project still has its own copy of the project.
         const bool whole = fs::exists(directory / projects::kProjectFile, ignored);
         const fs::path source = (whole ? directory : run / kFrozenProject) / projects::kProjectFile;
         const auto text = readFile(source);
@@ -138,8 +138,8 @@ private:
         return Done{};
     }
 
-    /// The files that `project` names, each once; what lies elsewhere goes to data/, and `project` names it there.
-    /// `renamed`: the old names of those.
+    /// Adds the files that `project` names, each once. Files outside its folder are packed below data/, and `project`
+    /// is changed to name them there; `renamed` maps the old names to the new ones.
     Status addData(projects::Project& project, std::map<std::string, std::string>& renamed, Named named)
     {
         for (const DataPath& path : dataPathsOf(project)) {
@@ -188,8 +188,8 @@ private:
         return Done{};
     }
 
-    /// A model, and what is read beside it, as parts of their own. What lies elsewhere goes into a folder of data/, so
-    /// that those of two models do not meet.
+    /// Adds a model, and the file read beside it, as separate parts. Each model outside the project gets a folder of
+    /// its own in data/, so that two models' files do not collide.
     Status addTokeniser(const DataPath& path, std::map<std::string, std::string>& renamed)
     {
         const fs::path model = withoutSlash(m_list.project / *path.path);
@@ -216,14 +216,14 @@ private:
 
     void addPart(BundledPart part)
     {
-        part.name = printable(part.name); // one with control characters cannot be in the bundle
+        part.name = printable(part.name); // a name with control characters is not allowed in the bundle
         const auto same = [&](const BundledPart& known) { return known.name == part.name; };
         if (std::ranges::none_of(m_list.contents.data, same)) {
             m_list.contents.data.push_back(std::move(part));
         }
     }
 
-    /// Where in the bundle a path of the project goes; the same for the same files.
+    /// Returns the bundle path for a path of the project. Equal files get the same path.
     std::string placeOf(const fs::path& path)
     {
         const fs::path source = withoutSlash(m_list.project / path);
@@ -265,7 +265,8 @@ private:
     Status addRun(const fs::path& run, Named named)
     {
         const std::string shown = run.filename().string();
-        // Who merely weighs takes no lock: it would keep others, and this process too, from packing meanwhile.
+        // A list made to weigh takes no lock, because the lock would keep other processes (and this one) from packing
+        // meanwhile.
         auto held = m_listing == Listing::ToPack ? lockRun(run) : Result<FileDescriptor>(Error{});
         if (!held && isRunLocked(run)) {
             if (named == Named::Yes) {
@@ -300,19 +301,19 @@ private:
         return addRecord(run, place);
     }
 
-    /// Below the project's folder.
+    /// Returns the run's place relative to the project's folder.
     std::string runPlace(const fs::path& run)
     {
         const auto within = placeBelow(m_list.project / projects::kRunsFolder, run);
         return std::string(projects::kRunsFolder) + "/" + (within ? *within : run.filename().string());
     }
 
-    /// run.json, which finds its project and its data where the bundle has them.
+    /// Adds run.json, changed to the places of its project and its data in the bundle.
     void addRunFile(const std::string& place, RunFile file, const std::map<std::string, std::string>& renamed)
     {
         file.projectDirectory = wayUp(place);
-        // Keeps the place of the parent in the bundle, or else its name alone, and of paths the names below the
-        // project.
+        // The parent is stored by its place in the bundle, or by its name if it is not below the project's runs. Paths
+        // are stored relative to the project.
         const auto parent = placeBelow(m_list.project / projects::kRunsFolder, file.info.parent);
         file.info.parent = parent ? (fs::path(projects::kRunsFolder) / *parent).lexically_relative(place).string()
                                   : fs::path(file.info.parent).filename().string();
@@ -326,7 +327,7 @@ private:
         addText(place + "/" + kRunFile, runFileText(file));
     }
 
-    /// All that lies in the run but what was added already, and the checkpoints that stay.
+    /// Adds all other files of the run, with the chosen checkpoints only.
     Status addRecord(const fs::path& run, const std::string& place)
     {
         const std::set<fs::path> chosen = chosenCheckpoints(run);
@@ -406,7 +407,7 @@ private:
     PackingList& m_list;
     std::set<std::string> m_paths;
     std::set<std::string> m_taken;
-    std::map<fs::path, std::string> m_places; ///< of what lies outside the project's folder
+    std::map<fs::path, std::string> m_places; ///< for files outside the project's folder
 };
 
 } // namespace

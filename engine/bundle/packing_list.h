@@ -13,7 +13,7 @@
 
 namespace residua::engine {
 
-/// A file that is to be packed: one on the disk, or a text that stands for it.
+/// A file to pack: its source on the disk, or a text that replaces it.
 struct ListedFile {
     std::string path; ///< in the bundle
     std::filesystem::path source;
@@ -21,16 +21,17 @@ struct ListedFile {
     std::int64_t bytes = 0;
 };
 
-/// What a bundle is made from. While a list made ToPack exists, no process can begin to write its runs.
+/// The files of a future bundle. While a list made ToPack exists, no other process can start to write its runs.
 struct PackingList {
-    BundleContents contents;       ///< all of it but `files`
-    std::filesystem::path project; ///< its folder
+    BundleContents contents;       ///< complete except for `files`
+    std::filesystem::path project; ///< the project's folder
     std::vector<ListedFile> files;
     std::vector<FileDescriptor> held; ///< the locks of the runs
     std::vector<std::string> notes;
 };
 
-/// ToPack gives a project without an identity one, and holds the locks of the runs; ToWeigh writes and locks nothing.
+/// ToPack gives the project an identity if it has none, and holds the locks of the runs. ToWeigh writes and locks
+/// nothing.
 enum class Listing { ToPack, ToWeigh };
 
 [[nodiscard]] Result<PackingList> packingList(const PackRequest& request, Listing listing);

@@ -8,13 +8,14 @@
 
 namespace residua::engine {
 
-/// What a project is known by again in another folder or on another machine, whatever became of its document: 32
-/// hexadecimal digits that were drawn once, in a file of their own.
+/// The file with a project's identity: 32 random hexadecimal digits, drawn once. They identify the project in another
+/// folder or on another machine, even if its document has changed.
 inline constexpr const char* kIdentityFile = ".residua-identity";
 
-/// The identity of the project in `directory`; empty where it has none, or a file that says something else.
+/// Returns the identity of the project in `directory`; empty if it has none or the file is malformed.
 [[nodiscard]] std::string identityOf(const std::filesystem::path& directory);
-/// The same; drawn and kept where it has none. An error where it cannot be kept.
+/// Returns the identity of the project in `directory`; draws and stores one if it has none. Returns an error if it
+/// cannot be stored.
 [[nodiscard]] Result<std::string> ensureIdentity(const std::filesystem::path& directory);
 
 } // namespace residua::engine

@@ -6,11 +6,11 @@
 
 namespace residua::engine {
 
-/// The path in its normal form; a folder that was written with a slash at its end is without it.
+/// Returns the path in its normal form, without a trailing slash.
 [[nodiscard]] std::filesystem::path withoutSlash(const std::filesystem::path& path);
 
-/// Where `path` lies below `folder`, "." for the folder itself; nothing where it lies elsewhere. By the names alone:
-/// links are not looked at.
+/// Returns `path` relative to `folder`: "." for the folder itself, nullopt if `path` is not below it. Compares names
+/// only; does not follow links.
 [[nodiscard]] std::optional<std::filesystem::path> placeWithin(const std::filesystem::path& folder,
                                                                const std::filesystem::path& path);
 

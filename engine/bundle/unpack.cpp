@@ -35,7 +35,7 @@ Result<fs::path> placeFor(const BundleContents& contents, const fs::path& folder
     return place;
 }
 
-/// Whether the runs join a project that is there.
+/// True if the runs join an existing project at `place`.
 Result<bool> isJoining(const BundleContents& contents, const fs::path& place)
 {
     std::error_code code;
@@ -53,7 +53,7 @@ Result<bool> isJoining(const BundleContents& contents, const fs::path& place)
     return true;
 }
 
-/// What the data of projects are now, each read once.
+/// The fingerprints of projects' data on this machine, each computed once.
 class Fingerprints {
 public:
     Fingerprints(const fs::path& directory, const BundleWatch& watch) : m_directory(directory), m_watch(watch) {}
@@ -82,7 +82,7 @@ private:
     std::deque<Known> m_known;
 };
 
-/// Says what of the data a new project lacks.
+/// Adds notes about data that a new project lacks.
 void tellLacking(const BundleContents& contents, UnpackedBundle& result)
 {
     for (const BundledPart& part : contents.data) {
@@ -101,7 +101,7 @@ void tellLacking(const BundleContents& contents, UnpackedBundle& result)
     }
 }
 
-/// Says where the data of the runs are not those that they were trained on.
+/// Adds notes about runs whose data differ from those that they were trained on.
 void tellOtherData(const BundleWatch& watch, UnpackedBundle& result)
 {
     Fingerprints fingerprints(result.project, watch);
@@ -128,7 +128,7 @@ void tellOtherData(const BundleWatch& watch, UnpackedBundle& result)
     }
 }
 
-/// Fingerprinting reports shares of its own; here it only has to be stoppable, so 1 is reported.
+/// Fingerprinting reports fractions of its own; here it only has to be stoppable, so 1 is reported.
 BundleWatch atTheEnd(const BundleWatch& watch)
 {
     return watch ? BundleWatch([&watch](double) { return watch(1); }) : BundleWatch();
@@ -180,7 +180,7 @@ Result<UnpackedBundle> unpack(const fs::path& file, const fs::path& folder, cons
         return made.error();
     }
     std::error_code code;
-    // Where runs/ is a link to another disk, on that disk.
+    // If runs/ is a link to another disk, unpacks on that disk.
     const fs::path neighbour = *joined ? fs::weakly_canonical(*target / projects::kRunsFolder, code) : *target;
     const auto temporary = ScratchFolder::beside(code ? *target : neighbour);
     if (!temporary) {
@@ -203,7 +203,7 @@ Result<UnpackedBundle> unpack(const fs::path& file, const fs::path& folder, cons
         return done.error();
     }
     above.keep();
-    if (!result.joined) { // else the project has its own
+    if (!result.joined) { // a joined project has its own data
         tellLacking(*contents, result);
     }
     tellOtherData(last, result);

@@ -9,46 +9,48 @@
 #include <string>
 #include <vector>
 
-/// What a bundle holds, and its project and runs out of it. Blocking; any thread.
+/// Reads bundles and unpacks their projects and runs. Blocking; any thread.
 namespace residua::engine {
 
-/// The list of a bundle, checked; its files are not read. Refused, with the reason: what is no bundle, a list that
-/// names a place outside the folder, a name twice, or a file within a file.
+/// Reads and checks the list of a bundle, without reading its files. Returns an error if the file is not a bundle, or
+/// if its list names a place outside the folder, a name twice, or a file within a file.
 [[nodiscard]] Result<BundleContents> readBundle(const std::filesystem::path& file);
 
-/// What became of one run of a bundle.
+/// The result of unpacking one run.
 enum class RunArrival {
-    New,     ///< there was none of its name
-    GoneOn,  ///< the same run, trained further: the one that was there lies in the trash beside it
-    Renamed, ///< another run has its name; or the same, with checkpoints that this one would send to the trash
-    Known,   ///< the same run is there, as far or further: it was left
+    New,    ///< no run had its name
+    GoneOn, ///< an earlier state of the same run existed; it was moved to the trash beside it
+    /// another run has its name; or the same run, whose checkpoints would go to the trash without being replaced
+    Renamed,
+    Known, ///< the same run exists at this step or later and was kept
 };
 struct ArrivedRun {
     std::filesystem::path directory;
     RunArrival arrival = RunArrival::New;
-    std::int64_t step = 0; ///< steps that the bundle's has done
+    std::int64_t step = 0; ///< the steps done by the bundle's run
 };
 struct UnpackedBundle {
-    std::filesystem::path project; ///< its folder
-    bool joined = false;           ///< it was there before; only runs, and data that it lacked, were added
+    std::filesystem::path project; ///< the project's folder
+    bool joined = false; ///< true if the project existed before; only runs, and data that it lacked, were added
     std::vector<ArrivedRun> runs;
     std::vector<std::string> notes;
 };
 
-/// How large a bundle may become. Plausible: at most kMostGrowth times its own size, or 1 GiB where that is more.
+/// The permitted size of an unpacked bundle. Plausible: at most kMostGrowth times its own size, or 1 GiB if that is
+/// more.
 enum class BundleGrowth { Plausible, Any };
-/// Text and weights that people have are packed to a tenth at best, and the same line over and over to a hundredth.
+/// Real text and weights compress to a tenth at best, and a repeated line to a hundredth.
 inline constexpr std::int64_t kMostGrowth = 1000;
 
-/// Unpacks a bundle into `folder`, or, where that is empty, into a folder of the bundle's name in the current one. One
-/// that does not exist becomes the project; one that is the same project, by its identity, is joined by the runs; any
-/// other is refused, and so is one that would grow more than `growth` allows. All is unpacked and checked in a
-/// temporary folder beside its place and moved at the end: on error, or given up, nothing of it remains.
+/// Unpacks a bundle into `folder`, or if that is empty, into a folder with the bundle's name in the current one. A
+/// folder that does not exist becomes the project. If the folder is the same project, by its identity, the runs are
+/// added to it; any other folder is refused. So is a bundle that would grow more than `growth` allows. The files are
+/// unpacked and checked in a temporary folder beside the target, then moved; on error or if cancelled, nothing remains.
 [[nodiscard]] Result<UnpackedBundle> unpack(const std::filesystem::path& file, const std::filesystem::path& folder = {},
                                             const BundleWatch& watch = {},
                                             BundleGrowth growth = BundleGrowth::Plausible);
 
-/// "new", "gone on", "renamed", "known".
+/// Returns "new", "gone on", "renamed" or "known".
 [[nodiscard]] std::string textOf(RunArrival arrival);
 
 } // namespace residua::engine

@@ -14,14 +14,15 @@ namespace {
 
 constexpr const char* kLibrary = "libresidua_sentencepiece.so";
 
-// Names are looked up in the library and what it needs first, so that SentencePiece finds its own variables.
+// Resolves symbols in the library and its dependencies first, so that SentencePiece finds its own variables.
 #ifdef RESIDUA_SANITIZED
-constexpr int kScope = RTLD_NOW | RTLD_LOCAL; // the sanitizers' own functions must come first, and refuse the other
+// The sanitizers' own functions must come first, and do not allow DEEPBIND.
+constexpr int kScope = RTLD_NOW | RTLD_LOCAL;
 #else
 constexpr int kScope = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND;
 #endif
 
-/// Opens the library once, for the process: it is never closed.
+/// Opens the library once for the process; it is never closed.
 Result<const SentencePieceTable*> openTable()
 {
     const std::filesystem::path path = findOwnLibrary(kLibrary, "RESIDUA_SENTENCEPIECE", "engine");

@@ -30,7 +30,7 @@ public:
         std::string_view bytes; ///< of a field that has a length; else empty
     };
     [[nodiscard]] bool atEnd() const { return m_rest.empty(); }
-    /// Nothing where the message breaks off or is no message.
+    /// Returns the next field; nullopt if the message is truncated or malformed.
     [[nodiscard]] std::optional<Field> next()
     {
         enum Kind { Varint = 0, Fixed64 = 1, Length = 2, Fixed32 = 5 };
@@ -85,7 +85,7 @@ private:
     std::string_view m_rest;
 };
 
-/// Calls `take` with every field of a message; false where the message is broken or `take` says so.
+/// Calls `take` with every field of a message. Returns false if the message is malformed or `take` returns false.
 bool forEachField(std::string_view message, const std::function<bool(const FieldReader::Field&)>& take)
 {
     FieldReader fields(message);
@@ -98,7 +98,7 @@ bool forEachField(std::string_view message, const std::function<bool(const Field
     return true;
 }
 
-/// What is wrong with a model; empty where nothing is.
+/// Returns the first error in a model, or an empty string.
 std::string flawIn(std::string_view model)
 {
     bool anyPiece = false;

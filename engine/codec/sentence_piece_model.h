@@ -8,8 +8,8 @@
 
 namespace residua::engine {
 
-/// The bytes of a SentencePiece model file of at most 256 MiB, in which nothing points outside of it. The library
-/// checks less: its normalisation tables are followed without a look at their ends.
+/// Reads a SentencePiece model file of at most 256 MiB and checks that its normalisation tables stay within bounds. The
+/// library does not check the ends of these tables.
 [[nodiscard]] Result<std::string> readSentencePieceModel(const std::filesystem::path& path);
 
 } // namespace residua::engine

@@ -20,7 +20,7 @@ const SentencePieceProcessor& processorOf(const Model* model)
     return *static_cast<const SentencePieceProcessor*>(model);
 }
 
-/// What SentencePiece throws stops here.
+/// Calls `work` and converts its exceptions to answers.
 template <class Work>
 Answer answered(Work&& work)
 {

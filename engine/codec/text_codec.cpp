@@ -45,7 +45,7 @@ public:
     {
         std::string text;
         for (const std::int64_t token : tokens) {
-            // 0xff is never part of UTF-8, so what is no byte is repaired with the rest.
+            // 0xff is never part of UTF-8, so asUtf8() replaces it, as other invalid bytes.
             text += static_cast<char>(token >= 0 && token < projects::kByteVocabulary ? token : 0xff);
         }
         return asUtf8(text);

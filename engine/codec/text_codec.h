@@ -15,50 +15,51 @@
 
 namespace residua::engine {
 
-/// Text to tokens and back. Immutable; any thread.
+/// Converts text to tokens and back. Immutable; any thread.
 class TextCodec {
 public:
     virtual ~TextCodec() = default;
-    /// Tokens are below it.
+    /// Returns the size of the vocabulary; tokens are less than it.
     [[nodiscard]] virtual std::int64_t vocabulary() const = 0;
-    /// Appends the tokens of valid UTF-8; an error names the position of what the vocabulary lacks. `start` matters to
-    /// those that put something before a text.
+    /// Appends the tokens of valid UTF-8. The error names the position of a character that the vocabulary lacks.
+    /// `start` is used by codecs that prepend something to a text.
     [[nodiscard]] virtual Status encode(std::string_view text, TextStart start,
                                         std::vector<std::uint32_t>& tokens) const = 0;
-    /// Valid UTF-8; tokens outside of the vocabulary become U+FFFD.
+    /// Returns valid UTF-8; tokens outside the vocabulary become U+FFFD.
     [[nodiscard]] virtual std::string decode(std::span<const std::int64_t> tokens) const = 0;
-    /// One token below the vocabulary as its model writes it, such as "▁the"; without a model what it decodes to.
+    /// Returns one token of the vocabulary as its model writes it, such as "▁the"; without a model, its decoded text.
     [[nodiscard]] virtual std::string piece(std::int64_t token) const { return decode({&token, 1}); }
-    /// What stands around a document.
+    /// Returns the tokens that begin and end a document.
     [[nodiscard]] virtual DocumentMarks marks() const { return {}; }
 };
 
-/// Each byte is a token.
+/// Returns a codec with one token per byte.
 [[nodiscard]] std::unique_ptr<TextCodec> byteCodec();
-/// Each code point is a token; ids follow the order of the sorted `alphabet`.
+/// Returns a codec with one token per code point; ids follow the order of the sorted `alphabet`.
 [[nodiscard]] std::unique_ptr<TextCodec> characterCodec(std::vector<char32_t> alphabet);
-/// A SentencePiece model file.
+/// Opens a SentencePiece model file.
 [[nodiscard]] Result<std::unique_ptr<TextCodec>> sentencePieceCodec(const std::filesystem::path& model);
-/// A tokenizer.json of Hugging Face. A document has the marks of its post-processor; where nothing ends it, the token
-/// for that does: the one that tokenizer_config.json beside the file names, or one of the usual names. Such a file that
-/// cannot be read is an error.
+/// Opens a tokenizer.json of Hugging Face. A document gets the marks of its post-processor. If that adds no end mark,
+/// the end token is the one named by tokenizer_config.json beside the file, or else one of the usual names. Returns an
+/// error if tokenizer_config.json exists but cannot be read.
 [[nodiscard]] Result<std::unique_ptr<TextCodec>> tokenizerJsonCodec(const std::filesystem::path& file);
-/// The file beside a tokenizer.json that names its tokens for special uses; it need not be there.
+/// Returns the path of the tokenizer_config.json beside a tokenizer.json, which names its special tokens; it may not
+/// exist.
 [[nodiscard]] std::filesystem::path tokeniserSettings(const std::filesystem::path& file);
-/// The files that a tokeniser of a project is read from, by the names that the project has for them: its model, and
-/// what lies beside that where it is there. None for a tokeniser without a model.
+/// Returns the files that a project's tokeniser is read from, by their names in the project: its model and, if it
+/// exists, the file beside it. Empty for a tokeniser without a model.
 [[nodiscard]] std::vector<std::filesystem::path> tokeniserFiles(const projects::Tokeniser& tokeniser,
                                                                 const std::filesystem::path& projectDirectory);
-/// The contents of a tokenizer_config.json for transformers: the class that reads any tokenizer.json, and the tokens
-/// that begin and end a document in tokenizerJsonCodec().
+/// Returns the contents of a tokenizer_config.json for transformers: the class that reads any tokenizer.json, and the
+/// tokens that begin and end a document in tokenizerJsonCodec().
 [[nodiscard]] Result<std::string> settingsOf(const std::filesystem::path& tokenizerJson);
-/// Whether such a file says which class of transformers reads the tokeniser.
+/// True if the file names the class of transformers that reads the tokeniser.
 [[nodiscard]] bool namesTokeniserClass(const std::filesystem::path& settings);
-/// A tokenizer.json that makes the tokens of byteCodec(): each byte's is its number.
+/// Returns a tokenizer.json with the tokens of byteCodec(): the id of a byte is its value.
 [[nodiscard]] std::string byteTokenizerJson();
-/// Words separated by white space, each a token: a generated language.
+/// Returns a codec for a generated language, with one token per word; words are separated by white space.
 [[nodiscard]] std::unique_ptr<TextCodec> wordCodec(std::vector<std::string> words);
-/// Ids as decimal numbers: token files, whose tokeniser is not known.
+/// Returns a codec that writes ids as decimal numbers, for token files with an unknown tokeniser.
 [[nodiscard]] std::unique_ptr<TextCodec> idCodec(std::int64_t vocabulary);
 
 } // namespace residua::engine

@@ -34,10 +34,9 @@ constexpr int kLookMilliseconds = 100;
 constexpr std::uint64_t kTriedBytes = std::uint64_t{1} << 20;
 constexpr std::size_t kExamplePieces = 24;
 constexpr std::size_t kLongestExample = 200; ///< bytes
-constexpr std::size_t kExampleBytes = 20;    ///< that a line has at least, where there is such a line
+constexpr std::size_t kExampleBytes = 20;    ///< the minimum length of an example line, if any line has it
 
-/// The process of the program kTrainer: it reads from our socket, and writes there what it has to say. Ends with the
-/// object.
+/// The process of the program kTrainer. It reads from our socket and writes its log there. The destructor ends it.
 class TrainerProcess {
 public:
     explicit TrainerProcess(const TokeniserTraining& training) : m_log(training) {}
@@ -60,8 +59,9 @@ public:
         return Done{};
     }
 
-    /// Sends what the socket takes within a moment, and takes that off the front of `text`. Listens too: the process
-    /// stops reading where nobody takes what it says. False where it has closed the socket.
+    /// Sends what the socket accepts within a short wait, and removes that from the front of `text`. Also reads from
+    /// the socket, because the process stops reading if its own output is not read. Returns false if the process has
+    /// closed the socket.
     bool send(std::string_view& text)
     {
         const int ready = awaited(POLLIN | POLLOUT);
@@ -77,21 +77,21 @@ public:
     }
     void endText() { ::shutdown(m_socket.get(), SHUT_WR); }
 
-    /// Waits a moment for what it says; false once it has said everything.
+    /// Waits briefly for output; returns false once the output has ended.
     bool listen() { return awaited(POLLIN) == 0 || take(); }
 
-    /// Whether it has done its work.
+    /// Waits for the process to end; true if it succeeded.
     bool wait() { return m_process->wait() == 0; }
     [[nodiscard]] const TrainerLog& log() const { return m_log; }
 
 private:
-    /// Which of `events` have come within a moment; 0: none.
+    /// Returns the members of `events` that occur within a short wait; 0 if none.
     [[nodiscard]] int awaited(short events) const
     {
         pollfd ready{m_socket.get(), events, 0};
         return ::poll(&ready, 1, kLookMilliseconds) > 0 ? ready.revents : 0;
     }
-    /// Hands on what it has said; false once it has said everything.
+    /// Passes new output to the log; returns false once the output has ended.
     bool take()
     {
         std::array<char, 4096> bytes{};
@@ -101,7 +101,7 @@ private:
         }
         return got > 0 || (got < 0 && passes(errno));
     }
-    /// Whether the socket may do later what it does not now.
+    /// True if the error is temporary.
     static bool passes(int code) { return code == EINTR || code == EAGAIN; }
 
     std::optional<ChildProcess> m_process;
@@ -111,7 +111,7 @@ private:
 
 using Watch = std::function<bool(const TokeniserProgress& progress)>;
 
-/// A watch that tells `watch` how far the reading of the text is.
+/// Returns a watch that reports the progress of reading the text to `watch`.
 PreparationWatch watchOfReading(const Watch& watch)
 {
     return [&watch](double share) { return !watch || watch({.read = share}); };
@@ -154,7 +154,7 @@ Status feed(TrainerProcess& trainer, const std::vector<Document>& documents, con
     return Done{};
 }
 
-/// Whether the model can be written, before the text is read and learned from, which may take long.
+/// Checks that the model can be written before the text is read and learned from, which may take long.
 Status checkOutput(const fs::path& output, const fs::path& temporary)
 {
     std::error_code code;
@@ -167,7 +167,7 @@ Status checkOutput(const fs::path& output, const fs::path& temporary)
                                                                        "written to"});
 }
 
-/// Lets the trainer write `path`.
+/// Trains with the program kTrainer, which writes `path`.
 Status run(const TokeniserTraining& training, const std::vector<Document>& documents, const fs::path& path,
            const Watch& watch)
 {
@@ -194,7 +194,7 @@ Status run(const TokeniserTraining& training, const std::vector<Document>& docum
     return status;
 }
 
-/// What stands at the beginning of the documents, of each in a text of its own, up to kTriedBytes in all.
+/// Returns the beginnings of the documents, one text each, at most kTriedBytes in total.
 Result<std::vector<std::string>> beginningOf(const std::vector<Document>& documents)
 {
     std::vector<std::string> texts;
@@ -214,7 +214,7 @@ Result<std::vector<std::string>> beginningOf(const std::vector<Document>& docume
     return texts;
 }
 
-/// The first line that says something; the first that is not empty where all are short.
+/// Returns the first line of at least kExampleBytes bytes, or the first line that is not empty if all are shorter.
 std::string_view exampleIn(const std::vector<std::string>& texts)
 {
     std::string_view found;

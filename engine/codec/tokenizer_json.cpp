@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kLargest = std::uint64_t{256} << 20;
 constexpr const char* kSettings = "tokenizer_config.json";
 
-/// What ends a document in the files of GPT-2, Llama 2, Llama 3, Gemma, BART and ChatML, where nothing else is said.
+/// The end tokens of GPT-2, Llama 2, Llama 3, Gemma, BART and ChatML, for files that name none.
 constexpr std::array kEnds{"<|endoftext|>", "</s>", "<|end_of_text|>", "<eos>", "<|im_end|>"};
 
 Result<nlohmann::json> readSettings(const fs::path& settings)
@@ -27,8 +27,8 @@ Result<nlohmann::json> readSettings(const fs::path& settings)
     return bytes ? parsedJson(*bytes, settings.string()) : Result<nlohmann::json>(bytes.error());
 }
 
-/// The token that the settings say ends a text: a string, or an object with its content. Empty where they do not say,
-/// or are not there.
+/// Returns the settings' end token, which is a string or an object with its content. Empty if the settings do not name
+/// it or do not exist.
 Result<std::string> endBySettings(const fs::path& settings)
 {
     std::error_code ignored;
@@ -36,7 +36,7 @@ Result<std::string> endBySettings(const fs::path& settings)
         return std::string();
     }
     const auto json = readSettings(settings);
-    if (!json) { // without its settings documents might be ended by another token
+    if (!json) { // without its settings, documents might be ended by another token
         return Error{json.error().place, json.error().message + "; a tokenizer.json may do without: mend or remove it"};
     }
     const auto end = json->find("eos_token");
@@ -48,7 +48,8 @@ Result<std::string> endBySettings(const fs::path& settings)
     return isText ? content->get<std::string>() : std::string();
 }
 
-/// The token of an id: added, or one of the model's vocabulary, which is an object of ids or a list of pairs.
+/// Returns the token with the id: an added one, or one of the model's vocabulary, which is an object of ids or a list
+/// of pairs.
 std::string tokenOf(const nlohmann::json& file, std::uint32_t id)
 {
     const auto has = [id](const nlohmann::json& number) { return number.is_number_unsigned() && number == id; };
@@ -118,7 +119,7 @@ Result<std::string> settingsOf(const fs::path& tokenizerJson)
     if (!bytes || !codec) {
         return bytes ? codec.error() : bytes.error();
     }
-    const nlohmann::json file = nlohmann::json::parse(*bytes); // as the codec has
+    const nlohmann::json file = nlohmann::json::parse(*bytes); // the codec has parsed it, so it is valid
     nlohmann::json settings{{"tokenizer_class", "PreTrainedTokenizerFast"}, {"clean_up_tokenization_spaces", false}};
     const DocumentMarks marks = (*codec)->marks();
     for (const auto& [key, tokens] : {std::pair("bos_token", &marks.before), std::pair("eos_token", &marks.behind)}) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// residua-train-tokeniser OUTPUT bpe|unigram PIECES THREADS: learns a SentencePiece model of the lines on its standard
-// input, and says on its standard error how far it is. A program of its own, because the trainer ends its process where
-// its own checks fail, and cannot be told to stop. It ends when the process that started it ends.
+// residua-train-tokeniser OUTPUT bpe|unigram PIECES THREADS: learns a SentencePiece model from the lines on its
+// standard input and reports its progress on its standard error. It is a separate program because the trainer exits if
+// its own checks fail, and cannot be stopped otherwise. It ends when its parent process ends.
 #include "projects/base/utf8.h"
 
 #include <sentencepiece_trainer.h>
@@ -18,9 +18,9 @@
 
 namespace {
 
-constexpr std::size_t kLongestLine = 4000; ///< bytes; the trainer leaves out what is longer than 4192
+constexpr std::size_t kLongestLine = 4000; ///< bytes; the trainer skips lines longer than 4192
 
-/// The lines of the standard input; long ones in pieces.
+/// The lines of the standard input; long ones are split.
 class Lines : public sentencepiece::SentenceIterator {
 public:
     Lines() { Next(); }

@@ -10,10 +10,10 @@
 namespace residua::engine {
 namespace {
 
-constexpr double kPrunedTo = 1.1;              ///< times the pieces that are wanted: where Unigram's pruning ends
-constexpr std::size_t kLongestLogLine = 65536; ///< bytes of one that are looked at
+constexpr double kPrunedTo = 1.1;              ///< Unigram prunes to this multiple of the requested pieces
+constexpr std::size_t kLongestLogLine = 65536; ///< bytes of a line that are parsed
 
-/// The number that follows `words`, from `from` on.
+/// Returns the number after `words`, searching from `from`.
 std::optional<std::int64_t> numberAfter(std::string_view text, std::string_view words, std::size_t from = 0)
 {
     const std::size_t at = text.find(words, from);

@@ -9,28 +9,27 @@
 
 namespace residua::engine {
 
-/// What SentencePiece's trainer writes while it learns, which is the only way it tells how far it is, and why it makes
-/// no model.
+/// Parses the log of SentencePiece's trainer, the only source of its progress and of the reason for a failure.
 class TrainerLog {
 public:
     explicit TrainerLog(TokeniserTraining training);
 
-    /// More of it, cut anywhere.
+    /// Adds a piece of the log, cut anywhere.
     void add(std::string_view text);
-    /// How much of the learning is done, 0 to 1. Byte pairs are counted as they are joined; the logarithm of Unigram's
-    /// pieces falls as they are pruned.
+    /// Returns the fraction of the learning that is done, 0 to 1. For BPE it counts the merges. For Unigram it follows
+    /// the logarithm of the number of pieces, which falls as they are pruned.
     [[nodiscard]] double share() const { return m_share; }
-    /// Why there is no model, with what to ask for instead, by the last line; for a trainer that has failed.
+    /// Returns why a failed trainer made no model, from its last line, with a suggestion.
     [[nodiscard]] Error reason() const;
 
 private:
     void takeLine();
 
     TokeniserTraining m_training;
-    std::string m_line; ///< as far as it is there
-    std::string m_last; ///< the last whole one
+    std::string m_line; ///< the current, incomplete line
+    std::string m_last; ///< the last complete line
     std::int64_t m_alphabet = 0;
-    std::int64_t m_seeds = 0; ///< pieces that Unigram begins with
+    std::int64_t m_seeds = 0; ///< the number of pieces that Unigram begins with
     double m_share = 0;
 };
 

@@ -11,13 +11,13 @@ namespace {
 
 constexpr std::int64_t kHeldOut = projects::kHeldOutPolynomials;
 
-/// The training table serves evaluation only; training draws are endless.
+/// The training table serves evaluation only; training draws are unlimited.
 std::array<std::int64_t, kSplits> heldOutRows(const projects::DataSource& data)
 {
     return {kHeldOut, data.validationFraction > 0 ? kHeldOut : 0, data.testFraction > 0 ? kHeldOut : 0};
 }
 
-/// `degree` of `variables`, by Floyd's method: each subset is as likely.
+/// Draws `degree` of `variables` by Floyd's method; all subsets are equally likely.
 std::vector<std::int64_t> randomSubset(std::int64_t degree, std::int64_t variables, RandomStream& random)
 {
     std::set<std::int64_t> subset;

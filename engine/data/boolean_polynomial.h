@@ -13,21 +13,21 @@ struct Monomial {
     std::vector<std::int64_t> variables; ///< S, ascending; its size is the degree
     double coefficient = 0;              ///< c ~ N(0, 1)
 
-    /// χ_S(x) = ±1 of one input [dim].
+    /// Returns χ_S(x) = ±1 for one input [dim].
     [[nodiscard]] double basis(std::span<const double> x) const;
     bool operator==(const Monomial&) const = default;
 };
 
-/// The target's terms, `termsPerDegree` different ones for each degree from 1 on, ascending in degree. With them the
-/// error of a learned F per degree is Σ(c − ĉ)²/Σc² with ĉ = E[F(x)·χ_S(x)] (RaPTr §3). Precondition: checkData() has
-/// found no error: there are as many terms.
+/// Returns the target's terms: `termsPerDegree` distinct ones for each degree from 1, in ascending degree. The error of
+/// a learned F at one degree is Σ(c − ĉ)²/Σc² with ĉ = E[F(x)·χ_S(x)] (RaPTr §3). Precondition: checkData() has found
+/// no error, so enough terms exist.
 [[nodiscard]] std::vector<Monomial> polynomialTerms(const projects::BooleanPolynomial& source, std::int64_t seed);
 
-/// What a data set of this source holds, told without drawing a sample.
+/// Returns the outline of this source's data set, computed without drawing samples.
 [[nodiscard]] DataOutline outlineOf(const projects::BooleanPolynomial& source, const projects::DataSource& data);
 
-/// x ~ U{±1}^dim, every training sample new; 4096 fixed ones for validation, and for test, where their fraction is
-/// not 0 (RaPTr §3, D.3).
+/// x ~ U{±1}^dim. Every training sample is new. Validation and test have 4096 fixed samples each, unless their fraction
+/// is 0 (RaPTr §3, D.3).
 class BooleanPolynomialDataset : public VectorDataset {
 public:
     [[nodiscard]] static std::unique_ptr<Dataset> create(const projects::BooleanPolynomial& source,

@@ -32,7 +32,7 @@ DataSummary summaryOf(const DataOutline& data)
             .notes = {}};
 }
 
-/// Sums up data that are open.
+/// Summarises an open data set.
 DataSummary summaryOf(const Dataset& dataset, const projects::TrainingPlan& plan)
 {
     DataSummary summary = summaryOf(
@@ -109,7 +109,7 @@ Result<projects::Tokeniser> tokeniserAt(const std::filesystem::path& file)
 
 Result<DataSummary> summariseData(const projects::Project& project, const std::filesystem::path& projectDirectory)
 {
-    // What is generated need not be made to be counted.
+    // Generated data are counted without generating them.
     if (const std::optional<Result<DataOutline>> generated = Dataset::outline(project)) {
         return *generated ? Result<DataSummary>(summaryOf(**generated)) : generated->error();
     }

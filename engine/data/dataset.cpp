@@ -30,7 +30,7 @@ struct Opener {
     const std::filesystem::path& directory;
     const PreparationWatch& watch;
 
-    /// A relative path starts at the project; an absolute one stays.
+    /// A relative path starts at the project's directory; an absolute path is unchanged.
     [[nodiscard]] std::filesystem::path resolved(const std::string& path) const { return directory / path; }
 
     [[nodiscard]] SplitRanges split(std::int64_t tokens) const
@@ -38,7 +38,7 @@ struct Opener {
         return splitTokens(tokens, project.data.validationFraction, project.data.testFraction);
     }
 
-    /// What a person should know of how text is read.
+    /// Returns notes for the user about the reading of text.
     [[nodiscard]] static std::vector<std::string> notesOn(const std::filesystem::path& path, DataKind kind,
                                                           const projects::Tokeniser& tokeniser)
     {

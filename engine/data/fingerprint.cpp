@@ -21,15 +21,15 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kBlock = std::int64_t{1} << 20;
 constexpr std::int64_t kBlocks = 256;
-constexpr std::int64_t kWhole = kBlock * kBlocks; ///< up to here one hash is of everything
+constexpr std::int64_t kWhole = kBlock * kBlocks; ///< up to this size, one hash covers every byte
 
 struct SizedFile {
     fs::path path;
-    std::string name; ///< below the data's path
+    std::string name; ///< relative to the data's path
     std::int64_t size = 0;
 };
 
-/// Bytes of the files one after another: from `begin`, so many.
+/// A range in the concatenation of the files.
 struct Range {
     std::int64_t begin = 0;
     std::int64_t size = 0;
@@ -51,7 +51,8 @@ std::vector<Range> rangesOf(std::int64_t total)
     return ranges;
 }
 
-/// Adds `size` bytes of a file from `offset`. What the file lacks by now is not added: its size is in the hash.
+/// Adds `size` bytes of a file from `offset`. Adds less if the file has become shorter; the hash also contains its
+/// size.
 Status addPiece(const FileDescriptor& file, const fs::path& path, std::int64_t offset, std::int64_t size,
                 std::vector<std::byte>& buffer, ContentHash& hash)
 {
@@ -69,7 +70,7 @@ Status addContent(const std::vector<SizedFile>& files, std::int64_t total, const
 {
     const std::vector<Range> ranges = rangesOf(total);
     std::vector<std::byte> buffer;
-    std::size_t next = 0; // the first range that may reach into the file
+    std::size_t next = 0; // the first range that may overlap the file
     std::int64_t begin = 0;
     for (const SizedFile& file : files) {
         const std::int64_t end = begin + file.size;
@@ -99,7 +100,7 @@ Status addContent(const std::vector<SizedFile>& files, std::int64_t total, const
     return Done{};
 }
 
-/// Fingerprints what a project names.
+/// Computes the fingerprints of the files that a project names.
 class Reader {
 public:
     Reader(const fs::path& directory, const PreparationWatch& watch, LargeFiles large = LargeFiles::EveryByte)
@@ -107,7 +108,7 @@ public:
     {
     }
 
-    /// The file at `path`, or the files of the folder there whose names end in one of those.
+    /// Adds the file at `path`, or the files of that folder with one of `endings`.
     Status add(const std::string& path, std::span<const std::string_view> endings)
     {
         const fs::path place = m_directory / path;
@@ -154,14 +155,14 @@ public:
         return added;
     }
 
-    /// The texts at `path`, be they JSON Lines or plain text.
+    /// Adds the texts at `path`, which may be JSON Lines or plain text.
     Status addText(const std::string& path) { return add(path, endingsOf(kindAt(m_directory / path))); }
 
     void add(DataPart part) { m_parts.push_back(std::move(part)); }
     [[nodiscard]] DataFingerprint take() { return std::move(m_parts); }
 
 private:
-    /// Empty where a file would have to be read, and must not be.
+    /// Returns the hash of every byte; empty if a file would have to be read and must not be.
     [[nodiscard]] Result<std::string> everyByte(const std::vector<SizedFile>& files) const
     {
         ContentHash hash;
@@ -189,7 +190,7 @@ private:
     DataFingerprint m_parts;
 };
 
-/// "dim 16, samples 16, target random".
+/// Returns the parameters as text: "dim 16, samples 16, target random".
 template <class Generator>
 std::string parametersOf(const Generator& generator)
 {
@@ -206,7 +207,7 @@ std::string parametersOf(const Generator& generator)
     return text.str();
 }
 
-/// Adds what each kind of source is made from.
+/// Adds the data of each kind of source.
 struct Source {
     const projects::Project& project;
     Reader& reader;

@@ -20,9 +20,9 @@ namespace fs = std::filesystem;
 using Documents = std::vector<Document>;
 
 constexpr const char* kPlace = "data";
-/// Passes through a text up to which repeating it is about as good as new text (Muennighoff et al., 2023).
+/// The number of passes through a text up to which repetition is about as good as new text (Muennighoff et al., 2023).
 constexpr double kGoodPasses = 4;
-/// The share of a split's windows up to which no note says that they are left out.
+/// The largest share of a split's windows that may be left out without a note.
 constexpr double kUnsaid = 0.1;
 
 std::string rounded(double value)
@@ -45,7 +45,7 @@ public:
     {
     }
 
-    /// What makes the tokens of all parts.
+    /// Returns the codec for all parts.
     Result<std::unique_ptr<TextCodec>> codec()
     {
         Documents all;
@@ -85,7 +85,8 @@ private:
         return std::string(kPlace) + " · part " + std::to_string(index + 1) + " · ";
     }
 
-    /// The watch over part `index`, which tells m_watch of the whole preparation: each part is an equal share of it.
+    /// Returns the watch for part `index`. It reports the progress of the whole preparation to m_watch; all parts count
+    /// equally.
     [[nodiscard]] PreparationWatch watchOf(std::size_t index) const
     {
         if (!m_watch) {
@@ -125,11 +126,11 @@ private:
     const projects::Project& m_project;
     const fs::path& m_directory;
     const PreparationWatch& m_watch;
-    TextMemory m_memory;           ///< of all parts together
-    std::vector<Documents> m_read; ///< of all parts, where tokens are characters
+    TextMemory m_memory;           ///< shared by all parts
+    std::vector<Documents> m_read; ///< the documents of all parts, if tokens are characters
 };
 
-/// What a person should know of a held-out split.
+/// Adds notes for the user about a held-out split.
 void tellSplit(const std::vector<DataPartOutline>& parts, Split split, std::int64_t length,
                std::vector<std::string>& notes)
 {

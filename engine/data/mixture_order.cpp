@@ -18,7 +18,7 @@ MixtureOrder::MixtureOrder(std::vector<double> shares, const std::vector<std::in
     const double end = turnOf(scarcest, windows[scarcest]);
     for (std::size_t part = 0; part < m_shares.size(); ++part) {
         const std::int64_t count = before(part, end);
-        // Where two parts have windows of the same turn, the earlier part's comes first: here, before the end.
+        // If two parts have windows at the same turn, the earlier part's window comes first, so it is before the end.
         m_taken[part] = count + (part < scarcest && turnOf(part, count) == end ? 1 : 0);
     }
     m_size = std::accumulate(m_taken.begin(), m_taken.end(), std::int64_t{0});
@@ -31,7 +31,7 @@ double MixtureOrder::turnOf(std::size_t part, std::int64_t number) const
 
 std::int64_t MixtureOrder::before(std::size_t part, double turn) const
 {
-    // The product is off by one at most where it is rounded: turnOf() decides, as it does everywhere.
+    // The rounded product is off by one at most; turnOf() decides, as everywhere else.
     auto count = static_cast<std::int64_t>(std::max(0.0, std::floor(turn * m_shares[part])));
     while (count > 0 && turnOf(part, count - 1) >= turn) {
         --count;
@@ -55,7 +55,7 @@ std::size_t MixtureOrder::next(const std::vector<std::int64_t>& taken) const
 
 std::vector<MixtureOrder::Window> MixtureOrder::windows(std::int64_t first, std::int64_t count) const
 {
-    // Before turn t there are at most t + parts / 2 windows: from there on one after another.
+    // Before turn t there are at most t + parts / 2 windows, so the rest are enumerated one by one.
     const double start = std::max(0.0, static_cast<double>(first) - static_cast<double>(m_shares.size()));
     std::vector<std::int64_t> taken(m_shares.size());
     std::int64_t done = 0;

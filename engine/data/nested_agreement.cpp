@@ -16,7 +16,7 @@ constexpr std::int64_t kTokensPerKind = kTurns + kPoints;
 constexpr std::int64_t kMostKinds = 4;
 constexpr std::int64_t kFirstOpener = 1; // 0 is the full stop
 
-// The permutations of three points in lexicographic order; together they do not commute.
+// The permutations of three points in lexicographic order. They do not all commute.
 constexpr std::array<std::array<int, kPoints>, kTurns> kPermutations{
     {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}};
 
@@ -49,7 +49,7 @@ int NestedAgreement::turned(int turn, int point)
 NestedAgreement::NestedAgreement(const projects::SyntheticLanguage& source)
     : m_vocabulary(source.vocabulary),
       m_levels(source.levels),
-      // About half of the vocabulary for brackets while that gives few kinds; the rest are plain words.
+      // Gives the brackets about half of the vocabulary, up to kMostKinds kinds; the rest are plain words.
       m_kinds(std::clamp<std::int64_t>((source.vocabulary / 2 - 1) / kTokensPerKind, 1, kMostKinds))
 {
 }
@@ -67,7 +67,7 @@ std::vector<std::uint32_t> NestedAgreement::generate(std::int64_t seed, std::int
     std::vector<std::uint32_t> text;
     text.reserve(static_cast<std::size_t>(tokens));
     std::vector<OpenPhrase> open;
-    bool finished = false; // the sentence's phrase is closed, its full stop is due
+    bool finished = false; // the sentence's phrase is closed and its full stop is next
     while (static_cast<std::int64_t>(text.size()) < tokens) {
         std::int64_t token = 0;
         const double pick = random.uniform();
@@ -92,7 +92,7 @@ std::vector<std::uint32_t> NestedAgreement::generate(std::int64_t seed, std::int
 
 std::vector<double> NestedAgreement::visits() const
 {
-    // A level is left by closing as often as it is entered by opening one level up.
+    // A level is left (by closing) as often as it is entered (by opening one level up).
     std::vector<double> visits;
     double entered = 1;
     for (std::int64_t level = 1; level <= m_levels; ++level) {

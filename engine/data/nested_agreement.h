@@ -16,35 +16,35 @@ namespace residua::engine {
 ///     phrase   → opener part* closer          nested at most `levels` deep
 ///     part     → phrase | word
 ///
-/// An opener `b3(` has a kind (a, b, …) and a turn: one of the six permutations of three points. A closer `)b1` has
-/// the kind of its opener and a point: begin at point 0, apply the turn of its own opener, then that of the phrase
-/// around it, and so on out to the sentence. Turns do not commute, a closer shows one point and not the state that
-/// gave it, and finished phrases inside (distractors, with turns of their own) count for nothing. To predict a closer
-/// at level n a reader must find the n open brackets among the finished ones and compose n turns in order, which
-/// takes more layers the deeper it is; words `w7` are noise.
+/// An opener `b3(` has a kind (a, b, …) and a turn: one of the six permutations of three points. A closer `)b1` has the
+/// kind of its opener and a point. The point results from point 0 by applying the turn of its own opener, then that of
+/// the enclosing phrase, and so on out to the sentence. Turns do not commute, and a closer shows one point, not the
+/// whole state. Finished phrases inside are distractors: their turns do not matter. To predict a closer at level n, a
+/// reader must find the n open brackets among the finished ones and compose n turns in order. Deeper closers therefore
+/// need more layers. Words `w7` are noise.
 ///
-/// Below the deepest level a phrase goes on with a phrase (0.44), a word (0.12) or its closer (0.44); at the deepest
-/// with a word (0.12) or its closer (0.88). Openers and words are drawn uniformly. So every level holds about the same
-/// share of the text, whatever their number.
+/// Above the deepest level, a phrase continues with a phrase (0.44), a word (0.12) or its closer (0.44); at the deepest
+/// level, with a word (0.12) or its closer (0.88). Openers and words are drawn uniformly. Every level therefore has
+/// about the same share of the text, for any number of levels.
 class NestedAgreement {
 public:
     /// Precondition: checkData() has found no error. The smallest vocabulary has one kind of bracket and one word.
     explicit NestedAgreement(const projects::SyntheticLanguage& source);
 
-    /// The first `tokens` tokens of the text of a seed, the last sentence cut off.
+    /// Returns the first `tokens` tokens of a seed's text; the last sentence may be cut off.
     [[nodiscard]] std::vector<std::uint32_t> generate(std::int64_t seed, std::int64_t tokens) const;
 
-    /// What no reader can go below: the exact entropy of a token given all before it, in nats. Closers and full stops
-    /// cost only the choice to stop.
+    /// Returns the exact entropy of a token given all tokens before it, in nats: the least loss that any model can
+    /// reach. A closer or a full stop contributes only the choice to stop.
     [[nodiscard]] double entropyFloor() const;
-    /// The share of tokens that are closers of a phrase at `level` in 1..levels.
+    /// Returns the fraction of tokens that are closers of a phrase at `level` (1 to levels).
     [[nodiscard]] double closerShare(std::int64_t level) const;
 
-    /// The words by token: ".", openers, closers, words.
+    /// Returns the words by token: ".", openers, closers, words.
     [[nodiscard]] std::vector<std::string> words() const;
     [[nodiscard]] std::int64_t kinds() const { return m_kinds; }
 
-    /// Where a turn (0..5) takes a point (0..2).
+    /// Returns the image of a point (0 to 2) under a turn (0 to 5).
     [[nodiscard]] static int turned(int turn, int point);
 
 private:
@@ -54,7 +54,7 @@ private:
         double close = 0;
     };
     [[nodiscard]] Choice choiceAt(std::int64_t level) const;
-    /// Tokens chosen at each level in a sentence, on average; [0] is level 1.
+    /// Returns the expected number of tokens chosen at each level of a sentence; [0] is level 1.
     [[nodiscard]] std::vector<double> visits() const;
 
     std::int64_t m_vocabulary = 0;

@@ -16,12 +16,12 @@ namespace {
 using projects::DepthMix;
 using projects::Project;
 
-/// The theorems decompose matrices of this many rows, which takes its cube in time.
+/// The largest d: the theorems decompose [d, d] matrices in O(d³) time.
 constexpr std::int64_t kLargestDimension = 512;
-/// Numbers in all matrices of a linear network.
+/// The largest total of matrix elements in a linear network.
 constexpr std::int64_t kMostNumbers = std::int64_t{1} << 24;
 
-/// The one node between input and output, of this role and without a bias; nullptr where the graph is anything else.
+/// Returns the only node between input and output if it has this role and no bias; nullptr for any other graph.
 const projects::Node* onlyNode(const projects::Graph& graph, projects::NodeRole role)
 {
     if (graph.nodes.size() != 3 || graph.wires.size() != 2) {
@@ -36,7 +36,7 @@ const projects::Node* onlyNode(const projects::Graph& graph, projects::NodeRole 
     return biased || node->params.contains("out") ? nullptr : &*node;
 }
 
-/// The rank of a linear node of a block, whose two sides are the width; nullopt where it is full.
+/// Returns the rank of a linear node of a block with width inputs and outputs; nullopt if it is full.
 std::optional<std::int64_t> rankOf(const Project& project, const projects::Node& linear)
 {
     const auto sizes = projects::sizesOf(project);
@@ -50,7 +50,7 @@ bool passesThrough(const projects::Graph& graph)
     return graph.nodes.size() == 2 && graph.wires.size() == 1;
 }
 
-/// A vector in, a vector out, and nothing around the stack.
+/// True if stem and head pass vectors through unchanged and the schedule has no stages.
 bool isBare(const Project& project)
 {
     return passesThrough(project.network.stem) && passesThrough(project.network.head) &&
@@ -65,7 +65,7 @@ bool isPlainDescent(const projects::TrainingPlan& plan)
            plan.learningRate.warmupSteps == 0 && plan.clipNorm == 0;
 }
 
-/// c of a layer that starts at c·I; nullopt for any other layer.
+/// Returns c if the layer starts at c·I; nullopt for any other layer.
 std::optional<double> startOf(const Project& project, std::int64_t layer)
 {
     const projects::Block* const block = project.network.blockOfLayer(layer);
@@ -86,7 +86,7 @@ std::optional<double> startOf(const Project& project, std::int64_t layer)
                               : std::nullopt;
 }
 
-/// X = I stands for every whitened X: with Y = T·X the loss is ½‖W − T‖² for each of them.
+/// Uses X = I for every whitened X: with Y = T·X the loss is ½‖W − T‖² for each of them.
 std::optional<theory::LinearCase> linearCase(const Project& project)
 {
     const auto* source = std::get_if<projects::LinearRegression>(&project.data.source);
@@ -108,7 +108,7 @@ std::optional<theory::LinearCase> linearCase(const Project& project)
     return start;
 }
 
-/// The one shortcut of weight 1 beside the branch.
+/// Returns the shortcut if the wiring has only one, of weight 1 and beside the branch.
 std::optional<projects::Shortcut> onlyShortcut(const Project& project)
 {
     const auto* mix = std::get_if<DepthMix>(&project.topology.wiring);
@@ -164,7 +164,7 @@ void addShortcutBounds(const Project& project, std::span<const std::int64_t> ste
     }
 }
 
-/// The rank of a layer that is one linear map below full rank without a bias; nullopt for any other.
+/// Returns the rank of a layer that is one linear map below full rank without a bias; nullopt for any other.
 std::optional<std::int64_t> rankOf(const Project& project, std::int64_t layer)
 {
     const projects::Block* const block = project.network.blockOfLayer(layer);
@@ -172,7 +172,7 @@ std::optional<std::int64_t> rankOf(const Project& project, std::int64_t layer)
     return node != nullptr ? rankOf(project, *node) : std::nullopt;
 }
 
-/// Which of Theorem 4.2's models the wiring is, exactly as its preset has it.
+/// Returns the model of theorem 4.2 whose preset has exactly this wiring.
 std::optional<projects::RiskModel> riskModelOf(const Project& project)
 {
     for (const projects::TopologyPreset& preset : projects::topologyPresets(project.network)) {
@@ -205,7 +205,7 @@ void addRiskBound(const Project& project, std::span<const std::int64_t> steps, s
     bound.premises.push_back({"inputs isotropic, collective rank r* < d", true,
                               "r* = " + std::to_string(task->collectiveRank) + ", d = " + std::to_string(dim)});
     const auto& source = std::get<projects::LowRankRegression>(project.data.source);
-    double offset = 0; // which layers without biases leave
+    double offset = 0; // left over by layers without biases
     for (const double value : lowRankOffset(source, project.seeds.data)) {
         offset += value * value;
     }

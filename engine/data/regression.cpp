@@ -18,12 +18,12 @@ DenseMatrix gaussian(std::int64_t rows, std::int64_t columns, double deviation, 
     return gaussianMatrix(rows, columns, random, deviation);
 }
 
-/// rows ≤ columns random orthonormal rows.
+/// Returns random orthonormal rows; requires rows ≤ columns.
 DenseMatrix orthonormalRows(std::int64_t rows, std::int64_t columns, RandomStream random)
 {
     DenseMatrix matrix = gaussian(rows, columns, 1.0, random);
     for (std::int64_t i = 0; i < rows; ++i) {
-        // Gram and Schmidt's rounding errors vanish when it is done twice.
+        // A second pass of Gram–Schmidt removes the rounding errors of the first.
         for (int pass = 0; pass < 2; ++pass) {
             for (std::int64_t j = 0; j < i; ++j) {
                 matrix.row(i) -= matrix.row(i).dot(matrix.row(j)) * matrix.row(j);
@@ -34,14 +34,14 @@ DenseMatrix orthonormalRows(std::int64_t rows, std::int64_t columns, RandomStrea
     return matrix;
 }
 
-/// a bᵀ, each entry a sum in a fixed order: a blocked product's order depends on the processor's caches, and the data
-/// of a seed must not.
+/// Returns a bᵀ with each entry summed in a fixed order. The order of a blocked product depends on the processor's
+/// caches, and the data of a seed must not.
 DenseMatrix timesTransposed(const DenseMatrix& a, const DenseMatrix& b)
 {
     return a.lazyProduct(b.transpose());
 }
 
-/// kRotationScale times a product of an even number of random reflections, whose determinant is +1.
+/// Returns kRotationScale times a product of an even number of random reflections, whose determinant is +1.
 DenseMatrix scaledRotation(std::int64_t dim, RandomStream random)
 {
     DenseMatrix matrix = kRotationScale * DenseMatrix::Identity(dim, dim);
@@ -53,7 +53,7 @@ DenseMatrix scaledRotation(std::int64_t dim, RandomStream random)
     return matrix;
 }
 
-/// Row after row.
+/// Returns the elements row by row.
 std::vector<double> valuesOf(const DenseMatrix& matrix)
 {
     return {matrix.data(), matrix.data() + matrix.size()};
@@ -75,7 +75,7 @@ RandomStream inputStream(std::int64_t seed, Split split)
     return {static_cast<std::uint64_t>(seed), streamOf(Stream::Inputs, static_cast<std::uint64_t>(split))};
 }
 
-/// Gaussian inputs of the held-out splits; their outputs are still to come.
+/// Returns Gaussian inputs for the held-out splits, without outputs.
 std::array<DenseMatrix, kSplits> heldOutInputs(std::int64_t dim, std::int64_t samples, double deviation,
                                                const projects::DataSource& data, std::int64_t seed)
 {

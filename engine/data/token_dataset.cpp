@@ -54,7 +54,7 @@ MixtureOrder orderOf(const std::vector<TokenPart>& parts, Split split, std::int6
     return {std::move(shares), windows};
 }
 
-/// What one part has of a split and another lacks.
+/// Returns an error if some parts, but not all, have tokens in a split.
 Status checkSplitOfAll(const std::vector<TokenPart>& parts, Split split, std::int64_t sequenceLength)
 {
     const auto has = [&](const TokenPart& part) { return rangeOf(part, split).size > 0; };
@@ -169,7 +169,7 @@ Status TokenDataset::fillRows(Batch& batch, std::int64_t count, const WindowOf& 
     batch.inputs.clear();
     batch.outputs.clear();
     for (std::int64_t row = 0; row < count; ++row) {
-        // One read for both: the window, and the token after it, which the next row writes over.
+        // Reads the window and the token after it at once; the next row overwrites that last token.
         const std::size_t first = static_cast<std::size_t>(row) * length;
         const auto window = std::span(batch.tokens).subspan(first, length + 1);
         const Window from = windowOf(row);

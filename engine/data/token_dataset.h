@@ -17,14 +17,14 @@ struct TokenRange {
 };
 using SplitRanges = std::array<TokenRange, kSplits>;
 
-/// Training, then validation, then test at the end.
+/// Splits a sequence: training first, then validation, test at the end.
 [[nodiscard]] SplitRanges splitTokens(std::int64_t size, double validationFraction, double testFraction);
 
-/// An error at `place` for a split that holds tokens but not one whole window of `sequenceLength` tokens and the next;
-/// the training split must hold one.
+/// Returns an error at `place` for a split that holds tokens, but fewer than one window of `sequenceLength` tokens and
+/// the token after it. The training split must hold one.
 [[nodiscard]] Status checkSplits(const SplitRanges& ranges, std::int64_t sequenceLength, const std::string& place);
 
-/// A token sequence with its splits, alone or one of several.
+/// A token sequence with its splits: the only one, or one of several.
 struct TokenPart {
     TokenSequence tokens;
     SplitRanges ranges;
@@ -33,23 +33,23 @@ struct TokenPart {
     double share = 1.0; ///< of the examples
 };
 
-/// Windows side by side in so many tokens, each with a token after it.
+/// Returns the number of adjacent windows in `tokens` tokens, each with a token after it.
 [[nodiscard]] std::int64_t windowsIn(std::int64_t tokens, std::int64_t sequenceLength);
-/// What each part gives to a data set of them all.
+/// Returns the outline of each part in a data set of all parts.
 [[nodiscard]] std::vector<DataPartOutline> outlinesOf(const std::vector<TokenPart>& parts, std::int64_t sequenceLength);
 
-/// Windows of one token sequence, or of several with a share of the examples each. Which sequence a training example
-/// is of is drawn by itself, beside the window. Held-out windows of several come in a MixtureOrder.
+/// Windows of one token sequence, or of several with a share of the examples each. For a training example, the sequence
+/// and the window are drawn independently. Held-out windows of several sequences come in a MixtureOrder.
 class TokenDataset : public Dataset {
 public:
-    /// `vocabulary` rows for the codec's tokens. A split that holds tokens but not one whole window of
-    /// `sequenceLength` tokens and the next is an error at the part's place; of several parts each has one of every
-    /// split that any of them has. `parts` has one at least; the shares sum to 1.
+    /// `vocabulary` is the number of rows for the codec's tokens. Each split that holds tokens must hold one window of
+    /// `sequenceLength` tokens and the token after it; the error names the part's place. If one of several parts has a
+    /// split, all must have it. `parts` must not be empty; their shares sum to 1.
     [[nodiscard]] static Result<std::unique_ptr<Dataset>> create(std::vector<TokenPart> parts,
                                                                  std::unique_ptr<TextCodec> codec,
                                                                  std::int64_t vocabulary, std::int64_t sequenceLength,
                                                                  std::vector<std::string> notes = {});
-    /// The same for a single sequence.
+    /// Creates a data set of a single sequence.
     [[nodiscard]] static Result<std::unique_ptr<Dataset>>
     create(TokenSequence tokens, SplitRanges ranges, std::unique_ptr<TextCodec> codec, std::int64_t vocabulary,
            std::int64_t sequenceLength, const std::string& place, std::vector<std::string> notes = {});
@@ -74,14 +74,14 @@ private:
     };
 
     TokenDataset() = default;
-    /// The part that an example is of, by a draw.
+    /// Draws the part of an example.
     [[nodiscard]] const TokenPart& drawnPart(Split split, std::int64_t seed, std::uint64_t draw) const;
     /// Fills `count` rows; row i is the window windowOf(i).
     template <class WindowOf>
     [[nodiscard]] Status fillRows(Batch& batch, std::int64_t count, const WindowOf& windowOf) const;
 
     std::vector<TokenPart> m_parts;
-    std::vector<double> m_bounds; ///< the upper ends of the parts' shares, one after another
+    std::vector<double> m_bounds; ///< the upper ends of the cumulative shares
     std::array<MixtureOrder, kSplits> m_orders;
     std::unique_ptr<TextCodec> m_codec;
     std::int64_t m_vocabulary = 0;

@@ -33,7 +33,7 @@ public:
     [[nodiscard]] std::string decode(const std::vector<std::int64_t>& tokens) const override;
 
 protected:
-    /// Makes room for `count` examples.
+    /// Resizes the batch for `count` examples.
     void prepare(Batch& batch, std::int64_t count) const;
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// DenseNet (Huang et al., 2017): a layer reads all earlier outputs side by side, here projected back to the width. The
-// projection of what stands side by side is a sum of products, one an entry, so nothing is ever put side by side.
+// DenseNet (Huang et al., 2017): a layer reads the concatenation of all earlier outputs, here projected back to the
+// width. That projection is a sum of products, one per entry, so no concatenation is stored.
 #include "engine/depth/layer_wiring.h"
 #include "engine/ops/fused.h"
 #include "projects/model/parameter_name.h"
@@ -29,7 +29,7 @@ public:
         const auto rows = [&](const at::Tensor& entry) {
             return entry.to(m_compute.activationType).reshape({-1, m_width});
         };
-        std::vector<at::Tensor> entries{rows(input)}; // undefined where the pass leaves the layer out
+        std::vector<at::Tensor> entries{rows(input)}; // undefined if the pass leaves the layer out
         for (std::size_t layer = 0; layer < m_layers.size(); ++layer) {
             at::Tensor& entry = entries.emplace_back();
             if (m_layers.runs(layer, pass)) {
@@ -61,8 +61,8 @@ public:
     }
 
 private:
-    /// Σ_i e_i·W_iᵀ over the entries [N, d] that are there, the first among them, summed in the parameters' precision.
-    /// The entries are operands of products, which round them.
+    /// Returns Σ_i e_i·W_iᵀ over the defined entries [N, d], summed in the parameters' precision. The first entry must
+    /// be defined. The products round the entries to the activation type.
     [[nodiscard]] at::Tensor project(std::span<const at::Tensor> entries, const at::Tensor& weight) const
     {
         const std::vector<at::Tensor> parts = weight.to(m_compute.activationType).split(m_width, 1);
@@ -85,7 +85,7 @@ private:
     LayerStack m_layers;
     std::int64_t m_width;
     Compute m_compute;
-    std::vector<at::Tensor> m_weights; ///< of readers 1..L + 1: [d, j·d]
+    std::vector<at::Tensor> m_weights; ///< of readers 1 to L + 1: [d, j·d]
 };
 
 } // namespace

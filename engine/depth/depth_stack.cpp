@@ -16,7 +16,7 @@ using torch::autograd::variable_list;
 
 namespace {
 
-/// What a reader has left for its sources in one backward pass.
+/// The gradients that one reader has left for its sources in a backward pass.
 struct ReaderGrads {
     std::shared_ptr<const MixCall> call;
     std::vector<at::Tensor> outGrads; ///< contiguous, in the stack's type
@@ -24,7 +24,7 @@ struct ReaderGrads {
     at::Tensor tokenGrad;
 };
 
-/// A reader and the index that the entry has among its sources.
+/// A reader, and the entry's index among its sources.
 struct Pending {
     std::shared_ptr<const ReaderGrads> reader;
     int source = 0;
@@ -32,12 +32,12 @@ struct Pending {
 
 } // namespace
 
-/// Shared by the nodes of one forward pass. Holds no tensor with a gradient edge: those lead back to the nodes, and a
-/// cycle would never be freed.
+/// State shared by the nodes of one forward pass. Holds no tensor with a gradient edge: the edge would lead back to the
+/// nodes, and the cycle would never be freed.
 struct DepthStackState {
     struct Entry {
         at::Tensor value;
-        at::Tensor rstd; ///< [N], where a normalised gate has read the entry
+        at::Tensor rstd; ///< [N], if a normalised gate has read the entry
         std::vector<Pending> pending;
     };
     Compute compute;
@@ -65,7 +65,7 @@ public:
         DepthStackState::Entry& entry = m_state->entries[m_index];
         const std::vector<Pending> pending = std::exchange(entry.pending, {});
         at::Tensor own = std::move(grads[0]);
-        grads.clear(); // The gather may then write into it.
+        grads.clear(); // lets the gather write into it
         if (pending.empty()) {
             return {own};
         }
@@ -128,7 +128,7 @@ public:
         }
         const std::size_t firstSource = kFirstBase + m_bases;
         for (std::size_t s = 0; s < m_sources.size(); ++s) {
-            // Only where the entry's node runs in this very pass; what it never collects would be counted twice later.
+            // Only if the entry's node runs in this pass: a gradient left uncollected would be counted twice later.
             if (task_should_compute_output(firstSource + s)) {
                 DepthStackState::Entry& entry = m_state->entries[m_sources[s]];
                 if (m_rstd.defined() && !entry.rstd.defined()) {
@@ -149,7 +149,7 @@ public:
     }
 
 private:
-    /// Null where no output has a gradient.
+    /// Returns null if no output has a gradient.
     std::shared_ptr<ReaderGrads> readerGrads(const variable_list& grads) const
     {
         bool any = false;

@@ -110,16 +110,16 @@ public:
     [[nodiscard]] std::vector<Matrix> matrices(std::int64_t step) override;
 
 private:
-    /// Sources of one reader that are weighed alike.
+    /// Sources of one reader that use the same kind of weight.
     struct Part {
-        std::vector<std::size_t> places; ///< among the reader's sources, ascending
+        std::vector<std::size_t> places; ///< indices among the reader's sources, ascending
         bool gated = false;
     };
 
     [[nodiscard]] bool gatesEntries() const { return m_mix.gate.vectors == projects::GateVectors::PerEntry; }
 
-    /// One part, and where there is a gate before it the frozen entries, which no gate acts on. Entries with gate
-    /// vectors of their own are a part each.
+    /// Returns the reader's parts: one, preceded under a gate by one of the frozen entries, which are not gated.
+    /// Entries with gate vectors of their own are a part each.
     [[nodiscard]] std::vector<Part> partsOf(const DepthReader& reader) const
     {
         const bool hasGate = m_mix.gate.kind != projects::GateKind::None;
@@ -140,7 +140,8 @@ private:
         return parts;
     }
 
-    /// Weights of one part. Entries without a gate weigh what a closed gate gives: b, or ReLU(b) for a gate inside.
+    /// Returns the weights of one part. Entries without a gate have the weight of a closed gate: b, or ReLU(b) for a
+    /// gate inside.
     [[nodiscard]] MixWeights weightsOf(std::size_t index, const Part& part) const
     {
         const bool inside = m_mix.gate.kind == projects::GateKind::Inside;
@@ -158,7 +159,7 @@ private:
         return result;
     }
 
-    /// [outputs, d]
+    /// Returns [outputs, d].
     [[nodiscard]] at::Tensor gateVectorsOf(std::size_t index, const Part& part) const
     {
         const DepthReader& reader = m_depth.readers[index];
@@ -171,7 +172,7 @@ private:
             .contiguous();
     }
 
-    /// The Tsallis entropy of the weights that the last pass applied, times the document's factor.
+    /// Returns the Tsallis entropy of the weights that the last pass applied, times the document's factor.
     [[nodiscard]] at::Tensor tsallisEntropy() const
     {
         const auto& [q, weight] = m_mix.tsallis;
@@ -224,13 +225,13 @@ private:
         }
     }
 
-    /// A row per term.
+    /// Returns one row per term.
     [[nodiscard]] at::Tensor coefficient() const
     {
         return m_learned.defined() ? m_coefficient.index_copy(0, m_learnedTerms, m_learned) : m_coefficient;
     }
 
-    /// The weights that are applied, one row per term: p under a softmax.
+    /// Returns the applied weights, one row per term: p under a softmax.
     [[nodiscard]] at::Tensor applied() const
     {
         const at::Tensor all = coefficient();
@@ -238,8 +239,8 @@ private:
         if (m_mix.normalise == NormaliseOver::None) {
             return c;
         }
-        // On the grid [outputs, targets, sources(, d)] with −∞ where there is no shortcut, so that a row or column is a
-        // softmax.
+        // Places the weights on a grid [outputs, targets, sources(, d)] with −∞ where there is no shortcut, so that the
+        // softmax runs over its rows or columns.
         std::vector<std::int64_t> flat{m_outputs * m_rows * m_rows};
         std::vector<std::int64_t> grid{m_outputs, m_rows, m_rows};
         if (m_perFeature) {
@@ -255,17 +256,17 @@ private:
     const DepthMix m_mix;
     const DepthPlan& m_depth;
     const bool m_perFeature;
-    std::int64_t m_rows = 0; ///< the highest target; entries are fewer
+    std::int64_t m_rows = 0; ///< the highest target, which is not below the number of sources
     std::int64_t m_outputs = 1;
     std::vector<std::int64_t> m_blocks;      ///< terms of each reader
     std::vector<std::int64_t> m_firstVector; ///< of each reader in m_gate
     std::vector<std::vector<Part>> m_parts;  ///< of each reader
     at::Tensor m_coefficient;                ///< [terms] or [terms, d]
-    at::Tensor m_learned;                    ///< [learned terms], in place of fixed ones; undefined where none is
-    at::Tensor m_learnedTerms;               ///< their index
-    at::Tensor m_gate;                       ///< [mixes, d], or with a vector for each entry [terms, d]
-    at::Tensor m_cells;                      ///< where each term lies in the grid, flattened
-    at::Tensor m_frozen;                     ///< undefined where none is
+    at::Tensor m_learned;      ///< [learned terms], replacing fixed ones; undefined without learned shortcuts
+    at::Tensor m_learnedTerms; ///< the indices of the learned terms
+    at::Tensor m_gate;         ///< [mixes, d], or [terms, d] with a vector for each entry
+    at::Tensor m_cells;        ///< the index of each term in the flattened grid
+    at::Tensor m_frozen;       ///< undefined without frozen terms
     at::Tensor m_applied;
     std::vector<at::Tensor> m_weights;
 };

@@ -16,45 +16,45 @@
 
 namespace residua::engine {
 
-/// What a reader is about to mix, for weights that depend on it.
+/// The entries that a reader is about to mix, for weights that depend on them.
 struct DepthReading {
     const DepthStack& stack;
-    /// Which of the reader's sources are among the stack entries, as places in DepthReader::sources, ascending: all but
-    /// those of layers that the pass leaves out. At least one.
+    /// The reader's sources that are among the stack entries, as indices into DepthReader::sources, ascending. Excludes
+    /// sources from layers that the pass leaves out. Never empty.
     std::span<const std::size_t> places;
     std::span<const std::size_t> sources; ///< their indices among the entries, in that order
     const at::Tensor& newest;             ///< [..., d]: the newest entry
 };
 
-/// Some of a reader's sources with the weights that they get. A reader's mix is the sum of its parts.
+/// Some of a reader's sources with their weights. A reader's mix is the sum of its parts.
 struct WeighedSources {
     std::vector<std::size_t> sources; ///< indices among the entries
     MixWeights weights;
 };
 
-/// Where the mixing weights of all readers come from; one subclass per kind of weight. MixWiring asks for each reader's
-/// weights in turn and hands them to the one mixing path.
+/// Computes the mixing weights of all readers; one subclass per kind of weight. MixWiring asks for each reader's
+/// weights in turn and passes them to DepthStack::mix.
 class DepthWeights {
 public:
     virtual ~DepthWeights() = default;
 
-    /// Starts a forward pass: computes from the parameters, once, what is the same for the whole pass.
+    /// Starts a forward pass: computes the values that are constant during the pass.
     virtual void begin() = 0;
-    /// The weights of reader `index` (of the plan) in this pass, each of the sources that are there once. Readers ask
-    /// in their order; those that nothing asks for are left out. What normalises weights normalises those of absent
-    /// sources with the others, but for depth attention, which has nothing to attend to there.
+    /// Returns the weights of reader `index` (of the plan) in this pass; each present source occurs once. Readers are
+    /// called in order; those that read nothing are skipped. A normalisation includes absent sources, except for depth
+    /// attention, which has no entries to attend to there.
     [[nodiscard]] virtual std::vector<WeighedSources> of(std::size_t index, const DepthReading& reading) = 0;
-    /// Ends a forward pass: lets go of what was kept for further readers.
+    /// Ends a forward pass: frees what was kept for further readers.
     virtual void end() {}
     /// As LayerWiring::regularisers.
     [[nodiscard]] virtual std::vector<Regulariser> regularisers() const { return {}; }
     /// As CompiledNetwork::coefficients.
     [[nodiscard]] virtual std::vector<Matrix> matrices(std::int64_t step) = 0;
 
-    /// Makes the topology's parameters. Learned weights: "topology.coefficient" (those of all readers one after
-    /// another, each [outputs, sources] or, per feature, [outputs, sources, d]; under fixed weights those of learned
-    /// shortcuts alone, [learned terms]) and "topology.gate" ([mixes, d]). Made for each token: see token_weights.h.
-    /// `depth` must outlive it.
+    /// Makes the topology's parameters. Learned weights: "topology.coefficient" and "topology.gate" ([mixes, d]). The
+    /// coefficients of all readers are concatenated, each [outputs, sources] or, per feature, [outputs, sources, d];
+    /// under fixed weights only learned shortcuts have one, [learned terms]. Weights computed per token: see
+    /// token_weights.h. `depth` must outlive the result.
     [[nodiscard]] static Result<std::unique_ptr<DepthWeights>>
     create(const projects::DepthMix& mix, const projects::DepthPlan& depth, std::int64_t width, InitPlan& plan);
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Gates on the residual or the branch of each layer: one Joint a kind, which says how a layer's input x and its branch
-// f become the next layer's input. The residual is kept in its own precision, as in the plain network.
+// Gates on the residual or the branch of each layer: one Joint per kind, which computes the next layer's input from a
+// layer's input x and its branch f. The residual is kept in its own precision, as in the plain network.
 #include "engine/api/matrix_name.h"
 #include "engine/depth/depth_stack.h"
 #include "engine/depth/layer_wiring.h"
@@ -36,7 +36,7 @@ std::vector<float> hostNumbers(const at::Tensor& tensor)
     return {host.const_data_ptr<float>(), host.const_data_ptr<float>() + host.numel()};
 }
 
-/// x_j = branch_j·f_j + residual_j·x_{j−1} with the entries as the algebra has them: the weight of f_i at reader j is
+/// Unfolds x_j = branch_j·f_j + residual_j·x_{j−1} into weights of entries: the weight of f_i at reader j is
 /// branch_i·residual_{i+1} ⋯ residual_{j−1}.
 Matrix unfoldedFactors(const std::vector<float>& branch, const std::vector<float>& residual, std::int64_t step)
 {
@@ -52,7 +52,7 @@ Matrix unfoldedFactors(const std::vector<float>& branch, const std::vector<float
     return unfolded(rows, step);
 }
 
-/// How a layer's input and its branch become the next layer's input. Layers count from 0.
+/// Computes the next layer's input from a layer's input and its branch. Layers count from 0.
 class Joint {
 public:
     virtual ~Joint() = default;
@@ -60,13 +60,13 @@ public:
     virtual void begin(const at::Tensor& /*input*/) {}
     virtual void end() {}
     [[nodiscard]] virtual at::Tensor join(std::size_t layer, const at::Tensor& x, const at::Tensor& branch) = 0;
-    /// The same for a layer that the pass leaves out: its input goes on as it is.
+    /// Returns the next layer's input if the pass leaves the layer out: by default its own input.
     [[nodiscard]] virtual at::Tensor leftOut(std::size_t /*layer*/, const at::Tensor& x) { return x; }
     [[nodiscard]] virtual std::vector<Matrix> coefficients(std::int64_t /*step*/) { return {}; }
 };
 
-/// ReZero (Bachlechner et al., 2020): x + α·f, α = 0: at the start the stack is the identity. The halves of a layer
-/// share its α (section 4).
+/// ReZero (Bachlechner et al., 2020): x + α·f with α = 0 at the start, so that the stack is the identity. Both halves
+/// of a layer share its α (section 4).
 class ReZeroJoint final : public Joint {
 public:
     ReZeroJoint(std::int64_t layers, std::int64_t modules, InitPlan& plan)
@@ -89,11 +89,11 @@ public:
 
 private:
     at::Tensor m_alpha; ///< [L]
-    std::size_t m_each; ///< modules of a layer
+    std::size_t m_each; ///< modules per layer
     std::vector<at::Tensor> m_alphas;
 };
 
-/// LAuReL-RW (Menghani et al., 2024, section 2.1): α·f + β·x. Free factors start from 1, bounded ones are made of
+/// LAuReL-RW (Menghani et al., 2024, section 2.1): α·f + β·x. Free factors start from 1; bounded ones are computed from
 /// logits that start from 0.
 class ResidualWeights {
 public:
@@ -105,12 +105,12 @@ public:
     }
 
     void begin() { m_factors = applied().flatten().unbind(0); }
-    /// α·branch + β·residual of a layer.
+    /// Returns α·branch + β·residual of a layer.
     [[nodiscard]] at::Tensor sum(std::size_t layer, const at::Tensor& residual, const at::Tensor& branch) const
     {
         return residual * m_factors[2 * layer + 1] + branch.to(residual.scalar_type()) * m_factors[2 * layer];
     }
-    /// α and β of x_j = α·f_j + β·x_{j−1} as entries have them, and what is learned.
+    /// Returns α and β of x_j = α·f_j + β·x_{j−1} as weights of entries, and the learned parameters.
     [[nodiscard]] std::vector<Matrix> matrices(std::int64_t step) const
     {
         const at::NoGradGuard noGrad;
@@ -118,7 +118,7 @@ public:
         return {unfoldedFactors(hostNumbers(factors.select(1, 0)), hostNumbers(factors.select(1, 1)), step),
                 learned(step)};
     }
-    /// "coefficient": α and β of each layer, or their logits.
+    /// Returns "coefficient": α and β of each layer, or their logits.
     [[nodiscard]] Matrix learned(std::int64_t step) const
     {
         return {matrix::kCoefficient, step, m_factor.size(0), 2, hostNumbers(m_factor)};
@@ -143,7 +143,7 @@ private:
     std::vector<at::Tensor> m_factors;
 };
 
-/// The residual weights of a kind that has RW beside another extension; nullopt where the factors are 1.
+/// Returns the residual weights of a kind that combines RW with another extension; nullopt if the factors are 1.
 std::optional<ResidualWeights> residualWeightsOf(const BranchGate& wiring, std::int64_t depth, InitPlan& plan)
 {
     return projects::hasResidualWeights(wiring.gate) ? std::optional<ResidualWeights>({wiring.bound, depth, plan})
@@ -185,7 +185,7 @@ public:
         const at::Tensor gate = at::sigmoid(linear(m_compute, x, m_weights[layer], m_biases[layer]));
         return x + (branch - x) * gate;
     }
-    /// "mix" with each gate at an input of 0, as its bias alone opens it.
+    /// Returns "mix" with each gate at an input of 0, so that its bias alone decides.
     [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
     {
         const at::NoGradGuard noGrad;
@@ -202,7 +202,8 @@ private:
     std::vector<at::Tensor> m_biases;  ///< [d]
 };
 
-/// The maps d → r → d of all layers: A·B·x, with B by the document's law and A zero, so that nothing is added at first.
+/// The maps d → r → d of all layers: A·B·x. B starts by the document's law and A from zero, so nothing is added at
+/// first.
 class LowRankMaps {
 public:
     LowRankMaps(std::int64_t rank, std::int64_t depth, std::int64_t width, InitPlan& plan) : m_compute(plan.compute())
@@ -254,9 +255,9 @@ private:
     LowRankMaps m_maps;
 };
 
-/// LAuReL-PA (section 2.3): f + x + Σ_k γ_k·A·B·x_{−k} over the latest activations, the layer's input first among them.
-/// The map is linear: the activations are mixed before it, on the one mixing path. With RW and LR (section 2.4)
-/// α·f + β·(x + Σ_k γ_k·A·B·x_{−k}).
+/// LAuReL-PA (section 2.3): f + x + Σ_k γ_k·A·B·x_{−k} over the latest activations, starting with the layer's input.
+/// The map is linear, so the activations are mixed before it, by DepthStack::mix. With RW and LR (section 2.4): α·f +
+/// β·(x + Σ_k γ_k·A·B·x_{−k}).
 class PreviousActivationsJoint final : public Joint {
 public:
     PreviousActivationsJoint(const BranchGate& wiring, std::int64_t depth, std::int64_t width, InitPlan& plan)
@@ -296,9 +297,9 @@ public:
         const at::Tensor map = m_maps.of(layer, mixed);
         return put(layer, m_weights ? m_weights->sum(layer, x + map, branch) : x + branch + map);
     }
-    /// The activation after it is that before it once more.
+    /// The activation after a layer left out is its input again.
     [[nodiscard]] at::Tensor leftOut(std::size_t layer, const at::Tensor& x) override { return put(layer, x); }
-    /// "mix": γ of activation i at layer j; with RW its factors too.
+    /// Returns "mix": γ of activation i at layer j; with RW also its factors.
     [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
     {
         const std::vector<float> gamma = hostNumbers(m_gamma);
@@ -317,7 +318,7 @@ public:
     }
 
 private:
-    /// What the next layers read of the activation after a layer.
+    /// Stores the activation after a layer if a later layer reads it, and returns it.
     [[nodiscard]] at::Tensor put(std::size_t layer, const at::Tensor& next)
     {
         const bool read = layer + 1 < m_counts.size();
@@ -328,7 +329,7 @@ private:
     std::optional<ResidualWeights> m_weights;
     LowRankMaps m_maps;
     std::vector<std::int64_t> m_counts; ///< activations that each layer mixes
-    at::Tensor m_gamma;                 ///< of all layers one after another, the oldest activation first
+    at::Tensor m_gamma;                 ///< of all layers, concatenated; the oldest activation first
     std::vector<at::Tensor> m_gammas;
     std::optional<DepthStack> m_stack;
 };
@@ -342,7 +343,7 @@ public:
     {
     }
 
-    /// Every layer must have one attention, with values of one shape.
+    /// Returns an error unless every layer has one attention, with values of one shape.
     [[nodiscard]] Status connect(LayerStack& layers)
     {
         std::string expected;
@@ -374,7 +375,8 @@ public:
     {
         return x + branch;
     }
-    /// "coefficient": row j, the weight of the first layer's values in column 0 and of layer j's own in column 1.
+    /// Returns "coefficient": row j has the weight of the first layer's values in column 0 and of layer j's own in
+    /// column 1.
     [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
     {
         std::vector<float> values{kNone, 1};

@@ -29,7 +29,7 @@ std::vector<LayerUse> LayerDropping::draw(const Pass& pass) const
     if (m_spans.empty() || m_depth == 0) {
         return {};
     }
-    // A run may go on past the steps that its document has: a curve goes on, and the last stage stays.
+    // A run may continue past the document's number of steps: a curve continues, and the last stage stays.
     const std::int64_t step = std::max<std::int64_t>(pass.step, 1);
     const StageSpan& span = projects::spanAt(m_spans, step);
     const KeepShares shares = projects::keepShares(m_schedule, span, m_depth, m_steps, step);
@@ -45,7 +45,7 @@ std::vector<LayerUse> LayerDropping::draw(const Pass& pass) const
     scale(layers, shares);
     openNew(layers, span, step);
     setParts(layers, shares, span, step, pass.random);
-    // Where none runs, the last does all the same: a network of layers alone must have a gradient.
+    // If no layer runs, the last one does: a network of layers alone must have a gradient.
     if (pass.training() && std::ranges::none_of(layers, &LayerUse::runs)) {
         layers.back() = {.runs = true, .factor = 0, .heads = {}, .mlp = {}};
     }
@@ -73,7 +73,7 @@ void LayerDropping::drawLayers(std::vector<LayerUse>& layers, const KeepShares& 
         }
         return;
     }
-    // As many of the others as the share says.
+    // Chooses as many of the others as the share says.
     std::vector<std::size_t> others;
     for (std::size_t l = 0; l < layers.size(); ++l) {
         if (!layers[l].runs) {

@@ -22,8 +22,8 @@
 namespace residua::engine {
 namespace {
 
-constexpr std::int64_t kRowsAtOnce = 4096;     ///< which bounds what a rank takes of the memory
-constexpr std::int64_t kRowsOnGpu = 16 * 1024; ///< whose products take less than a thousandth of a large step
+constexpr std::int64_t kRowsAtOnce = 4096;     ///< bounds the memory for a rank
+constexpr std::int64_t kRowsOnGpu = 16 * 1024; ///< their products take less than a thousandth of a large step
 
 at::ScalarType wideTypeOf(const at::Tensor& x)
 {
@@ -41,9 +41,9 @@ at::Tensor rootMeanSquare(const at::Tensor& x)
     return lengthOf(x).div_(std::sqrt(count)).to(at::kFloat);
 }
 
-/// (Σσ²)²/Σσ⁴ by the product XᵀX, whose trace is the first sum and whose squares add up to the second; by XXᵀ where
-/// that is smaller. On a GPU of at most kRowsOnGpu rows, evenly spaced: R of n rows is lower than that of all of them
-/// by about R/n of itself.
+/// Returns (Σσ²)²/Σσ⁴ from the product XᵀX, whose trace is the first sum and whose squared elements add up to the
+/// second; from XXᵀ if that is smaller. On a GPU uses at most kRowsOnGpu evenly spaced rows: the rank R of n rows is
+/// lower than that of all rows by about the fraction R/n.
 at::Tensor effectiveRank(const at::Tensor& input)
 {
     at::Tensor x = input.reshape({-1, input.size(-1)});
@@ -115,7 +115,7 @@ void LayerMagnitudes::sawGradients(std::span<const NamedParameter> parameters)
 std::optional<Matrix> LayerMagnitudes::matrixOf(const char* name, std::int64_t step, std::span<const Row* const> rows)
 {
     std::vector<at::Tensor> seen;
-    std::vector<std::size_t> places; ///< of each in the matrix
+    std::vector<std::size_t> places; ///< their indices in the matrix
     const std::size_t columns = rows.front()->size();
     for (std::size_t row = 0; row < rows.size(); ++row) {
         for (std::size_t column = 0; column < columns; ++column) {

@@ -14,24 +14,24 @@
 
 namespace residua::engine {
 
-/// Collects how large the layers' values are in the passes that carry it (Panigrahi et al., §5: ‖y^(l)‖) and, where
-/// that is asked for, the effective rank of what they read. Costs two reductions a layer there; a rank besides a
-/// product of as many FLOP as a linear map of the features. Of several passes the last counts, layer by layer. Engine
-/// thread.
+/// Collects the magnitudes of the layers' values in the passes that carry it (Panigrahi et al., §5: ‖y^(l)‖) and, if
+/// requested, the effective rank of their inputs. Costs two reductions per layer. A rank also costs a product with the
+/// FLOP of a linear map of the features. Keeps the values of the last pass for each layer. Engine thread.
 class LayerMagnitudes {
 public:
     enum class Ranks { Left, Taken };
     explicit LayerMagnitudes(Ranks ranks = Ranks::Left) : m_ranks(ranks) {}
 
-    /// Forgets what was seen.
+    /// Discards all collected values.
     void clear();
-    /// Layer `layer` of `layers` read `input` and computed `branch`; both [..., d].
+    /// Records that layer `layer` of `layers` read `input` and computed `branch`; both [..., d].
     void saw(std::size_t layer, std::size_t layers, const at::Tensor& input, const at::Tensor& branch);
-    /// The gradients that the parameters have now, those called "layers.<n>.…" by their layer.
+    /// Records the current gradients of the parameters named "layers.<n>.…", by layer.
     void sawGradients(std::span<const NamedParameter> parameters);
-    /// The matrix matrix::kLayerMagnitudes; none where no pass was seen. Waits for the device.
+    /// Returns matrix::kLayerMagnitudes; nullopt if no pass was seen. Waits for the device.
     [[nodiscard]] std::optional<Matrix> matrix(std::int64_t step) const;
-    /// That matrix, and matrix::kReadRanks and matrix::kLayerGradients where they were seen. Waits for the device.
+    /// Returns that matrix, with matrix::kReadRanks and matrix::kLayerGradients if they were collected. Waits for the
+    /// device.
     [[nodiscard]] std::vector<Matrix> matrices(std::int64_t step) const;
 
 private:

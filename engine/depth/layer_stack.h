@@ -15,56 +15,57 @@
 
 namespace residua::engine {
 
-/// The compiled blocks of layers 1..L as the modules between which a wiring acts, and the one way to run them: what a
-/// pass says of a layer (left out, scaled, measured) and whether its inside is computed again in the backward is done
-/// here, whatever the wiring between them. By the sites of the wiring (projects::MixSites) a module is
+/// The compiled blocks of layers 1 to L, grouped into the modules that a wiring connects, and the only way to run them.
+/// Applies the pass's settings for each layer (left out, scaled, measured) and recomputes its inside in the backward,
+/// for any wiring. By the wiring's sites (projects::MixSites), a module is
 /// - Mhsa: a layer;
 /// - Both: one half of a layer, its attention a(h) or its FFN f(u);
-/// - Ffn: the FFN of a layer and the attention of the next, f(u) + a(u + f(u)), of the last layer the FFN alone.
+/// - Ffn: the FFN of a layer and the attention of the next, f(u) + a(u + f(u)); for the last layer, the FFN alone.
 class LayerStack {
 public:
-    /// `programs` in order: one of each layer, or its two halves where the sites are not Mhsa.
+    /// `programs` are in order: one per layer, or its two halves unless the sites are Mhsa.
     LayerStack(std::vector<GraphProgram> programs, projects::MixSites sites, projects::Activations activations);
 
-    /// K, the number of modules.
+    /// Returns K, the number of modules.
     [[nodiscard]] std::size_t size() const { return m_modules.size(); }
     [[nodiscard]] std::size_t layers() const { return m_programs.size() / m_programsPerLayer; }
     [[nodiscard]] const std::vector<std::string>& inputPorts(std::size_t module) const;
-    /// Whether the pass runs the layer to which the module belongs; of two layers' halves, whether it runs one of them.
+    /// True if the pass runs the layer of the module. If the module joins halves of two layers, true if one of them
+    /// runs.
     [[nodiscard]] bool runs(std::size_t module, const Pass& pass) const;
 
-    /// What enters the first module of the stack's input: that, or between FFN inputs h + a(h) of the first layer.
+    /// Returns the input of the first module: the stack's input, or between FFN inputs h + a(h) of the first layer.
     [[nodiscard]] at::Tensor enter(const at::Tensor& input, const Pass& pass);
-    /// The branch of a module that runs, without the half that does not, scaled as the pass says: [..., d]. One tensor
-    /// per input port. The stack must outlive the backward of it.
+    /// Returns the scaled branch of a module that runs, without a half that is left out: [..., d]. `inputs` has one
+    /// tensor per input port. The stack must outlive the backward.
     [[nodiscard]] at::Tensor run(std::size_t module, std::span<const at::Tensor> inputs, const Pass& pass);
-    /// The same with one tensor for all ports.
+    /// Runs the module with one tensor for all ports.
     [[nodiscard]] at::Tensor runOn(std::size_t module, const at::Tensor& input, const Pass& pass);
 
-    /// The operators of the module, in the order in which they run.
+    /// Returns the operators of the module in execution order.
     [[nodiscard]] std::vector<Operator*> operators(std::size_t module) const;
-    /// From now on the inside of a layer is kept for the backward and never computed again. For wirings that carry
-    /// values in or out of a layer beside its ports, which a second computation would not see.
+    /// Keeps all activations for the backward from now on, instead of recomputing them. Needed by wirings that pass
+    /// values into or out of a layer beside its ports, which a recomputation would not see.
     void keepActivations() { m_activations = projects::Activations::Keep; }
 
 private:
-    /// A program computes a layer or a half of one; a module is one program or two.
+    /// The program of a layer or of a half; a module has one program or two.
     struct Module {
         std::size_t program = 0;
-        bool takesNext = false; ///< the program after it is of the module too
+        bool takesNext = false; ///< true if the module also has the next program
     };
 
     [[nodiscard]] LayerUse use(std::size_t program, const Pass& pass) const
     {
         return pass.layer(program / m_programsPerLayer);
     }
-    /// The branch of a program that runs, measured and scaled.
+    /// Returns the branch of a program that runs, measured and scaled.
     [[nodiscard]] at::Tensor runProgram(std::size_t program, std::span<const at::Tensor> inputs, const Pass& pass);
 
     std::vector<GraphProgram> m_programs;
     std::vector<Module> m_modules;
-    std::size_t m_firstProgram = 0;           ///< of the first module; what is before it runs as the stack is entered
-    std::vector<std::size_t> m_residualPorts; ///< of each program: the port that the residual enters
+    std::size_t m_firstProgram = 0;           ///< of the first module; programs before it run in enter()
+    std::vector<std::size_t> m_residualPorts; ///< for each program, the port that receives the residual
     std::size_t m_programsPerLayer = 1;
     projects::Activations m_activations;
 };

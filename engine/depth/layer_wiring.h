@@ -17,31 +17,31 @@
 
 namespace residua::engine {
 
-/// How the layers of a stack are connected: what each reads of what was before it, and what becomes of its branch. It
-/// owns the layers and asks the LayerStack alone to run them. A few subclasses per alternative of projects::Wiring.
+/// Connects the layers of a stack: decides what each layer reads and how its branch is used. Owns the layers and runs
+/// them only through the LayerStack. Each alternative of projects::Wiring has a few subclasses.
 class LayerWiring {
 public:
     virtual ~LayerWiring() = default;
-    /// The stack's input [..., d] to the final output [..., d].
+    /// Maps the stack's input [..., d] to the final output [..., d].
     [[nodiscard]] virtual at::Tensor run(const at::Tensor& input, const Pass& pass) = 0;
-    /// The topology's own terms of the training loss.
+    /// Returns the topology's own terms of the training loss.
     [[nodiscard]] virtual std::vector<Regulariser> regularisers() const { return {}; }
     /// As CompiledNetwork::coefficients.
     [[nodiscard]] virtual std::vector<Matrix> coefficients(std::int64_t step) = 0;
 
-    /// `width` is d. Adds the topology's parameters.
+    /// Creates the wiring and adds the topology's parameters. `width` is d.
     [[nodiscard]] static Result<std::unique_ptr<LayerWiring>> create(const projects::Wiring& wiring, LayerStack layers,
                                                                      std::int64_t width, InitPlan& plan);
 };
 
-/// A wiring that is no explicit mix, in the algebra's terms: row j − 1 holds the weights with which entries 0..j − 1
-/// (the input, the branches) reach reader j. `weights` has a row of j numbers for each reader.
+/// Returns the weights of a wiring that is not an explicit mix in the terms of one: row j − 1 holds the weights of
+/// entries 0 to j − 1 (the input, the branches) at reader j. `weights` has a row of j numbers for each reader.
 [[nodiscard]] Matrix unfolded(const std::vector<std::vector<float>>& weights, std::int64_t step);
 
 using LayerWiringResult = Result<std::unique_ptr<LayerWiring>>;
-/// x_l = x_{l−1} + f_l: the plain residual network, with its learned shortcuts beside the sum (sum_wiring.cpp).
+/// The plain residual network x_l = x_{l−1} + f_l, with learned shortcuts beside the sum (sum_wiring.cpp).
 [[nodiscard]] LayerWiringResult makeSumWiring(const projects::DepthMix& mix, LayerStack layers, InitPlan& plan);
-/// Every other mix of the algebra (mix_wiring.cpp).
+/// All other depth mixes (mix_wiring.cpp).
 [[nodiscard]] LayerWiringResult makeMixWiring(const projects::DepthMix& mix, LayerStack layers, std::int64_t width,
                                               InitPlan& plan);
 /// Hyper-Connections and mHC (stream_wiring.cpp).

@@ -22,13 +22,14 @@ using projects::StackEntry;
 
 namespace {
 
-/// The entries of one pass by their number in the document: 0 is the input, b the b-th layer's or group of layers'.
-/// What a layer that the pass leaves out would have put there is absent.
+/// The entries of one pass by their number in the document: 0 is the input, b belongs to the b-th layer or group of
+/// layers. The entry of a layer that the pass leaves out is absent.
 class Entries {
 public:
     Entries(DepthStack& stack, const DepthMix& mix) : m_stack(stack), m_mix(mix) {}
 
-    /// Stores what module `module` (0: the input) makes, added to what its group has made before. Undefined: nothing.
+    /// Adds the output of module `module` (0: the input) to the entry of its group. Does nothing if `value` is
+    /// undefined.
     void put(std::int64_t module, const at::Tensor& value)
     {
         const auto number = static_cast<std::size_t>(projects::entryOf(m_mix, module));
@@ -42,12 +43,12 @@ public:
 
     [[nodiscard]] const at::Tensor& newest() const { return m_stack.entry(m_newest); }
 
-    /// Those of a reader's sources that this pass has.
+    /// The sources of a reader that this pass has.
     struct Present {
         std::vector<std::size_t> places;  ///< in DepthReader::sources
         std::vector<std::size_t> indices; ///< in the DepthStack
     };
-    /// A summed middle grows by its new entries.
+    /// Returns the present sources; adds new entries to a summed middle first.
     [[nodiscard]] Present of(const DepthReader& reader)
     {
         Present present;
@@ -81,9 +82,9 @@ private:
 
     DepthStack& m_stack;
     const DepthMix& m_mix;
-    std::vector<std::optional<std::size_t>> m_index; ///< of each entry, in m_stack
+    std::vector<std::optional<std::size_t>> m_index; ///< the index of each entry in m_stack
     std::size_t m_newest = 0;
-    std::optional<std::size_t> m_sum; ///< the summed middle's, and the last entry that is in it
+    std::optional<std::size_t> m_sum; ///< the summed middle's index; m_summed is the last entry in it
     std::int64_t m_summed = 0;
 };
 
@@ -128,7 +129,7 @@ public:
         DepthStack stack(m_compute);
         Entries entries(stack, m_mix);
         entries.put(0, m_layers.enter(input, pass));
-        at::Tensor output = entries.newest(); // x_{j-1}: the full output of the layer before
+        at::Tensor output = entries.newest(); // x_{j-1}: the full output of the previous layer
         for (std::size_t layer = 0; layer < m_modules; ++layer) {
             const at::Tensor branch = m_mix.feeds == MixFeeds::LayerInput
                                           ? runOnMix(stack, entries, layer, pass, output)
@@ -149,7 +150,7 @@ public:
     [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override { return m_weights->matrices(step); }
 
 private:
-    /// For each input port of a block, the index of the mix that feeds it.
+    /// Returns for each input port of a block the index of its mix.
     [[nodiscard]] Result<std::vector<std::size_t>> matchPorts(const std::vector<std::string>& ports,
                                                               const std::string& place) const
     {
@@ -165,7 +166,7 @@ private:
         return result;
     }
 
-    /// The reader's mixes of what is there, added to `base` where it is not empty.
+    /// Returns the reader's mixes of the present entries, added to `base` unless it is empty.
     std::vector<at::Tensor> mixOf(DepthStack& stack, Entries& entries, std::size_t reader,
                                   std::span<const at::Tensor> base = {})
     {
@@ -192,8 +193,8 @@ private:
         return m_layers.run(layer, inputs, pass);
     }
 
-    /// DCA §3.1, DenseFormer: the layer reads mixes. Returns its branch, undefined where the pass leaves the layer out;
-    /// `output` becomes residual + branch where it is needed.
+    /// Runs a layer that reads mixes (DCA §3.1, DenseFormer). Returns its branch, undefined if the pass leaves the
+    /// layer out. Sets `output` to residual + branch if it is needed.
     at::Tensor runOnMix(DepthStack& stack, Entries& entries, std::size_t layer, const Pass& pass, at::Tensor& output)
     {
         const bool runs = m_layers.runs(layer, pass);
@@ -215,15 +216,15 @@ private:
         return branch;
     }
 
-    /// a + b; if one is undefined, the other.
+    /// Returns a + b; if one is undefined, the other.
     static at::Tensor sumOf(const at::Tensor& a, const at::Tensor& b)
     {
         return !a.defined() ? b : !b.defined() ? a : a + b;
     }
 
-    /// ANCRe eq. 5: the layer reads x_{j-1}, and the mix is added to its branch: x_j = F_j(x_{j-1}) + Σ p_ij·x_i. Of
-    /// two families F_j is both branches since the site before of the same kind. Of a layer that the pass leaves out
-    /// F_j is 0, and what is returned undefined.
+    /// Adds the mix to the layer's branch (ANCRe eq. 5): the layer reads x_{j-1}, and x_j = F_j(x_{j-1}) + Σ p_ij·x_i.
+    /// With two families, F_j is the sum of both branches since the previous site of the same kind. If the pass leaves
+    /// the layer out, F_j is 0 and the result is undefined.
     at::Tensor runBeside(DepthStack& stack, Entries& entries, std::size_t layer, const Pass& pass, at::Tensor& output)
     {
         const bool runs = m_layers.runs(layer, pass);
@@ -244,10 +245,10 @@ private:
     const DepthMix m_mix;
     LayerStack m_layers;
     const projects::DepthPlan m_depth;
-    const std::size_t m_modules; ///< K: what the mixes number
+    const std::size_t m_modules; ///< K, the number of modules
     const bool m_twoFamilies;
     const Compute m_compute;
-    at::Tensor m_before;                           ///< in a pass over two families: the branch of the module before
+    at::Tensor m_before;                           ///< for two families: the branch of the previous module in this pass
     std::vector<std::vector<std::size_t>> m_ports; ///< of each module
     std::unique_ptr<DepthWeights> m_weights;
 };

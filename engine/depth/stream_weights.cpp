@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Hyper-Connections (Zhu et al., 2024, eq. 2-14) and mHC (Xie et al., 2025, eq. 7-9). Arrays over tokens have the token
-// last, as the mixing kernels take them.
+// as the last dimension, as the mixing kernels require.
 #include "engine/depth/stream_weights.h"
 
 #include "engine/ops/sinkhorn.h"
@@ -37,7 +37,7 @@ at::Tensor repeated(const at::Tensor& tensor, std::int64_t layers)
     return tensor.unsqueeze(0).expand(shape);
 }
 
-/// [L, n]: in row l, `on` at (l / each) mod n and `off` elsewhere.
+/// Returns [L, n]: in row l, `on` at column (l / each) mod n and `off` elsewhere.
 at::Tensor inTurn(std::int64_t layers, std::int64_t n, double on, double off, std::int64_t each = 1)
 {
     at::Tensor result = at::full({layers, n}, off, at::kDouble);
@@ -54,7 +54,7 @@ struct Connections {
     at::Tensor write;
 };
 
-/// carry [n(in), n(out), …] and write [n, …] as weights [out, n + 1, …].
+/// Joins carry [n(in), n(out), …] and write [n, …] into weights [out, n + 1, …].
 at::Tensor joined(const at::Tensor& carry, const at::Tensor& write)
 {
     return at::cat({carry.transpose(0, 1), write.unsqueeze(1)}, 1);
@@ -128,14 +128,14 @@ protected:
     [[nodiscard]] const MultiStream& wiring() const { return m_wiring; }
     [[nodiscard]] const Connections& raw() const { return m_raw; }
 
-    /// x·wᵀ of stream `stream` with rows w [m, d]: [m, N] in the parameters' type.
+    /// Returns x·wᵀ of `stream` with rows w [m, d]: [m, N] in the parameters' type.
     [[nodiscard]] at::Tensor product(const at::Tensor& stream, const at::Tensor& rows) const
     {
         const at::Tensor given = stream.reshape({-1, stream.size(-1)});
         const at::Tensor x = multipliesAsFloat(given) ? given.to(at::kFloat) : given;
         return at::mm(rows.to(x.scalar_type()), x.t()).to(m_parameterType);
     }
-    /// ‖x‖ of every token: [N].
+    /// Returns ‖x‖ of every token: [N].
     [[nodiscard]] at::Tensor norm(const at::Tensor& stream) const
     {
         return at::linalg_vector_norm(stream.reshape({-1, stream.size(-1)}).to(m_parameterType), 2, at::IntArrayRef{1});
@@ -159,9 +159,10 @@ private:
     std::vector<at::Tensor> m_write; ///< of each layer: [n, n + 1]
 };
 
-/// Hyper-Connections, dynamic: s·tanh(norm(H)·W) beside the static weights (eq. 10-13). The rows of W are what a stream
-/// gives to the read, to each stream after, and the factor of the write to it. With v = w ∘ gain the root-mean-square
-/// norm gives norm(x)·w = rstd·(x·v), the layer norm rstd·(x·(v − mean v)), so the normalised streams are never stored.
+/// Dynamic Hyper-Connections: s·tanh(norm(H)·W) added to the static weights (eq. 10-13). The rows of W give a stream's
+/// contribution to the read, to each new stream, and to the factor of the write. With v = w ∘ gain, the
+/// root-mean-square norm gives norm(x)·w = rstd·(x·v) and the layer norm rstd·(x·(v − mean v)), so the normalised
+/// streams are never stored.
 class DynamicWeights final : public SharedWeights {
 public:
     DynamicWeights(const MultiStream& wiring, std::int64_t layers, std::int64_t width, InitPlan& plan)
@@ -169,7 +170,7 @@ public:
     {
         const std::int64_t rows = wiring.streams + 2;
         m_norm = plan.add(projects::topologyParameter("norm"), {layers, width}, Role::Gain);
-        // The paper lets the dynamic part decay and keeps the static part from it.
+        // As in the paper, weight decay applies to the dynamic part only.
         m_dynamic = plan.addConstant(projects::topologyParameter("dynamic"), {layers, rows, width}, 0, Decay::Yes);
         m_scale = plan.addConstant(projects::topologyParameter("scale"), {layers, 2}, wiring.dynamicScale, Decay::No);
     }
@@ -178,7 +179,7 @@ public:
     {
         SharedWeights::begin();
         at::Tensor rows = m_dynamic * m_norm.unsqueeze(1);
-        // LayerNorm also needs the sum of the features, made by one more row
+        // LayerNorm also needs the sum of the features, computed by one more row.
         if (wiring().norm == projects::StreamNorm::Layer) {
             rows = at::cat({rows - rows.mean(2, true), at::ones_like(m_norm).unsqueeze(1)}, 1);
         }
@@ -204,7 +205,7 @@ public:
     }
 
 private:
-    /// The rows times the normalised stream: [n + 2, N].
+    /// Returns the rows times the normalised stream: [n + 2, N].
     [[nodiscard]] at::Tensor normalised(const at::Tensor& stream, const at::Tensor& rows) const
     {
         const auto d = static_cast<double>(m_width);
@@ -226,8 +227,8 @@ private:
     std::vector<at::Tensor> m_scales;
 };
 
-/// mHC: all weights of a token from all of its n·d features at once: σ, Sinkhorn and 2σ of α·(norm(vec x)·φ) + b. The
-/// norm's gain is absorbed in φ (section 4.3.1). φ's rows: n to read, n² to carry [in, out], n to write.
+/// mHC: computes all weights of a token from all its n·d features: σ, Sinkhorn and 2σ of α·(norm(vec x)·φ) + b. The
+/// norm's gain is absorbed in φ (section 4.3.1). φ has n rows to read, n² to carry [in, out] and n to write.
 class ConstrainedWeights final : public SharedWeights {
 public:
     ConstrainedWeights(const MultiStream& wiring, std::int64_t layers, std::int64_t width, InitPlan& plan)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Hyper-Connections and mHC: n residual streams, repeated in and summed out. A layer's read and its new streams are
-// mixes of n and n + 1 entries on the one mixing path; a stack for each layer, so that nothing outlives its readers but
-// for the backward pass.
+// Hyper-Connections and mHC: n residual streams, copies of the input at the start and summed at the end. A layer's read
+// and its new streams are mixes of n and n + 1 entries, computed by DepthStack::mix. Each layer has a stack of its own,
+// so its streams are freed after their readers, except for the backward pass.
 //
-// At the start of Hyper-Connections every stream is the plain network's residual, to the bit, and what leaves is n
-// times that; under mHC up to rounding.
+// At the start of Hyper-Connections every stream equals the plain network's residual bit for bit, and the output is n
+// times it; under mHC both hold up to rounding.
 #include "engine/api/matrix_name.h"
 #include "engine/depth/layer_wiring.h"
 #include "engine/depth/stream_weights.h"
@@ -16,7 +16,8 @@
 namespace residua::engine {
 namespace {
 
-/// One mix of the first `entries` entries for each row of `weights`, as many at a time as the kernels make.
+/// Returns one mix of the first `entries` entries for each row of `weights`, computed in groups of the kernels'
+/// maximum.
 std::vector<at::Tensor> mixRows(DepthStack& stack, const MixWeights& weights, std::int64_t entries, std::int64_t rows)
 {
     std::vector<std::size_t> sources;
@@ -55,7 +56,7 @@ public:
                                         m_layers.enter(input, pass).to(m_compute.residualType));
         for (std::size_t layer = 0; layer < m_layers.size(); ++layer) {
             if (!m_layers.runs(layer, pass)) {
-                continue; // its streams pass by as they are
+                continue; // its streams are unchanged
             }
             DepthStack stack = stackOf(streams);
             const StreamMixes mixes = m_weights->of(layer, stack);
@@ -69,9 +70,9 @@ public:
         return mixRows(stack, sum, m_streams, 1).front();
     }
 
-    /// "mix": with what weight each branch reaches each later layer through the streams, as the paper unfolds it
-    /// (section 4.5), and the final sum. "read", "write": layers by streams. "carry": of each layer n rows, from
-    /// stream, by n columns, to stream. What depends on the token is not in them.
+    /// Returns "mix": the weight of each branch at each later layer through the streams, as the paper unfolds it
+    /// (section 4.5), and in the final sum. Also returns "read" and "write" (layers by streams) and "carry" (for each
+    /// layer n rows, the old streams, by n columns, the new streams). Excludes the parts that depend on the token.
     [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
     {
         const std::vector<StreamNumbers> layers = m_weights->numbers();
@@ -97,8 +98,8 @@ private:
         return stack;
     }
 
-    /// w_ij = read_j · carry_{j−1} ⋯ carry_{i+1} · write_i: the share of each entry in each stream goes from layer to
-    /// layer.
+    /// w_ij = read_j · carry_{j−1} ⋯ carry_{i+1} · write_i, computed by passing the share of each entry in each stream
+    /// from layer to layer.
     [[nodiscard]] std::vector<std::vector<float>> unfold(const std::vector<StreamNumbers>& layers) const
     {
         const auto n = static_cast<std::size_t>(m_streams);

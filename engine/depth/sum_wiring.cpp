@@ -19,8 +19,8 @@ using projects::DepthMix;
 
 namespace {
 
-/// x + f_1(x) + f_2(x + f_1(x)) + …, the sum kept in the residual's precision. A layer that is left out adds nothing.
-/// A learned shortcut i:j of weight w: layer j, or the final output, reads (w − 1)·e_i beside the sum.
+/// x + f_1(x) + f_2(x + f_1(x)) + …, with the sum in the residual's precision. A layer that is left out adds nothing.
+/// With a learned shortcut i:j of weight w, layer j (or the final output) reads the sum plus (w − 1)·e_i.
 class SumWiring final : public LayerWiring {
 public:
     SumWiring(const DepthMix& mix, LayerStack layers, InitPlan& plan)
@@ -108,10 +108,10 @@ private:
     const DepthMix m_mix;
     LayerStack m_layers;
     const at::ScalarType m_type;
-    projects::DepthPlan m_depth;                          ///< empty where nothing is learned
+    projects::DepthPlan m_depth;                          ///< empty without learned shortcuts
     std::map<std::int64_t, std::vector<Beside>> m_beside; ///< by reader
-    std::map<std::int64_t, at::Tensor> m_kept;            ///< the entries of the pass that are weighed
-    at::Tensor m_weights;                                 ///< [learned terms]; undefined where there are none
+    std::map<std::int64_t, at::Tensor> m_kept;            ///< the entries of the pass that shortcuts read
+    at::Tensor m_weights;                                 ///< [learned terms]; undefined without learned shortcuts
 };
 
 } // namespace

@@ -36,7 +36,7 @@ namespace {
 
 constexpr double kNormEpsilon = 1e-6;
 
-/// Runs what its subclass says of one reader, and keeps the last pass's weights for the matrices.
+/// Computes the weights of one reader from its subclass's logits, and keeps those of the last pass for the matrices.
 class TokenWeights : public DepthWeights {
 public:
     TokenWeights(const DepthMix& mix, const DepthPlan& depth, const Compute& compute)
@@ -71,7 +71,7 @@ public:
                 continue;
             }
             if (!m_weights[r].defined()) {
-                return {}; // Nothing has run yet.
+                return {}; // no pass has run yet
             }
             means.push_back(m_weights[r].mean(2).flatten());
             spreads.push_back(m_weights[r].std(2, /*unbiased=*/false).flatten());
@@ -86,14 +86,16 @@ public:
     }
 
 protected:
-    /// [outputs, sources, tokens] in the parameters' type: of all the reader's sources, or of those that are there.
+    /// Returns [outputs, sources, tokens] in the parameters' type, for all the reader's sources or only the present
+    /// ones.
     [[nodiscard]] virtual at::Tensor logits(std::size_t index, const DepthReading& reading) = 0;
 
     [[nodiscard]] const DepthReader& reader(std::size_t index) const { return m_depth.readers[index]; }
     [[nodiscard]] const Compute& compute() const { return m_compute; }
 
 private:
-    /// NaN, no weight, where a source is absent. All others are kept by the backward pass anyway.
+    /// Returns the values with NaN (no weight) for absent sources. The backward pass keeps the other values in any
+    /// case.
     [[nodiscard]] at::Tensor ofAllSources(std::size_t index, const at::Tensor& values,
                                           std::span<const std::size_t> places) const
     {
@@ -168,8 +170,9 @@ using torch::autograd::AutogradContext;
 using torch::autograd::Variable;
 using torch::autograd::variable_list;
 
-/// z[m, n] = ⟨u_m, x_n⟩ / √(mean x_n² + ε) in the type of u; x [..., d], u [mixes, d]. All readers of an entry at once:
-/// one read of it forward, one gradient of it backward, summed in that type. Nothing but x, u, z and [n] is kept.
+/// Computes z[m, n] = ⟨u_m, x_n⟩ / √(mean x_n² + ε) in the type of u, for x [..., d] and u [mixes, d]. Handles all
+/// readers of an entry together: the forward reads the entry once, and the backward sums one gradient for it in the
+/// type of u. Keeps only x, u, z and one tensor [n].
 class LogitsFunction : public torch::autograd::Function<LogitsFunction> {
 public:
     static Variable forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& u)
@@ -220,7 +223,7 @@ public:
     }
 
 private:
-    /// What the readers from `first` on see of an entry.
+    /// The logits of an entry for the readers from `first` on.
     struct Seen {
         std::size_t first = 0;
         std::vector<at::Tensor> logits; ///< [outputs, tokens] for each of them

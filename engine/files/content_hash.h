@@ -11,10 +11,10 @@
 
 namespace residua::engine {
 
-/// 64 bits that tell contents apart by accident, not against an adversary. Each add() is a piece of its own.
+/// A 64-bit hash against accidental collisions, not against an adversary. Each add() counts as a separate piece.
 class ContentHash {
 public:
-    /// Another start gives the same content another hash.
+    /// A different `start` gives another hash of the same content.
     explicit ContentHash(std::uint64_t start = 0x243f6a8885a308d3u) : m_state(start) {}
 
     void add(std::span<const std::byte> bytes)
@@ -50,7 +50,7 @@ private:
     std::uint64_t m_state;
 };
 
-/// Two hashes from different starts, as one text of 32 hexadecimal digits: no two contents share it by chance.
+/// Two hashes with different starts, as a text of 32 hexadecimal digits, so that accidental collisions are negligible.
 class ContentDigest {
 public:
     void add(std::span<const std::byte> bytes)

@@ -12,7 +12,7 @@ constexpr std::uint32_t kPolynomial = 0x82f63b78;
 constexpr std::size_t kSlices = 8;
 using Tables = std::array<std::array<std::uint32_t, 256>, kSlices>;
 
-// Table s advances a byte past s further bytes, so that eight bytes are taken at once.
+// Table s advances the checksum of a byte past s more bytes, so that eight bytes are processed at once.
 constexpr Tables makeTables()
 {
     Tables tables{};

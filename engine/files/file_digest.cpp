@@ -27,11 +27,11 @@ constexpr const char* kDigestEnding = ".digest";
 constexpr std::size_t kDigestDigits = 16;
 constexpr std::size_t kDigestBlock = std::size_t{1} << 20;
 
-/// A file with a time of change as young as this may be written again without another time: file systems count in
-/// steps, the coarsest of two seconds.
+/// A file changed within this time, in seconds, may be written again without a different time stamp: file systems round
+/// times, at most to two seconds.
 constexpr std::time_t kYoung = 3;
 
-/// Identifies a file's contents as long as it is not written to.
+/// Identifies a file's contents until it is written to.
 using Identity = std::array<std::int64_t, 7>;
 
 Identity identityOf(const struct stat& status)
@@ -42,7 +42,7 @@ Identity identityOf(const struct stat& status)
             static_cast<std::int64_t>(status.st_ctim.tv_nsec)};
 }
 
-/// Where the digest is kept; empty where it is not.
+/// Returns the path of the cached digest; empty if there is no cache.
 fs::path keptAt(const UserCache& cache, const fs::path& path, const Identity& identity)
 {
     if (cache.folder.empty()) {
@@ -65,7 +65,7 @@ std::optional<std::string> keptDigest(const fs::path& kept)
                                                                                         : std::nullopt;
 }
 
-/// What cannot be kept is made again.
+/// Stores a digest. Ignores errors, because the digest can be computed again.
 void keep(const UserCache& cache, const fs::path& kept, const std::string& digest)
 {
     std::error_code ignored;

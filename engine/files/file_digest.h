@@ -10,14 +10,14 @@
 
 namespace residua::engine {
 
-/// A hash of every byte of a plain file, in 16 hexadecimal digits. It is kept in residua/digests of the user's caches,
-/// by what tells a file from one that was changed: its place, size, times of change, and number on its disk; so a large
-/// file is read once, and again after it was written to. Any thread; `watch` may give it up.
+/// Returns a hash of every byte of a regular file, as 16 hexadecimal digits. The hash is cached in residua/digests of
+/// the user's caches, keyed by path, size, time stamps and inode, so that a large file is read only once until it
+/// changes. Any thread; `watch` may cancel.
 [[nodiscard]] Result<std::string> digestOfFile(const std::filesystem::path& path, const PreparationWatch& watch);
-/// The same where it is kept already: the file is not read.
+/// Returns the cached hash without reading the file; nullopt if it is not cached.
 [[nodiscard]] std::optional<std::string> knownDigestOfFile(const std::filesystem::path& path);
-/// Removes what was used longest ago of the digests that are more than the cache may hold (kDigestCache). To be called
-/// once after those of many files.
+/// Removes the least recently used digests beyond the limit of the cache (kDigestCache). Call it once after hashing
+/// many files.
 void trimDigests();
 
 } // namespace residua::engine

@@ -5,9 +5,9 @@
 
 namespace residua::engine {
 
-/// Returns 32 hexadecimal digits that no other project or run has, from the system's source of randomness.
+/// Returns 32 random hexadecimal digits from the system's random device, unique to a project or run.
 [[nodiscard]] std::string newIdentity();
-/// True if the text is such an identity.
+/// True if the text has the form of an identity.
 [[nodiscard]] bool isIdentity(const std::string& text);
 
 } // namespace residua::engine

@@ -12,7 +12,7 @@ namespace {
 constexpr int kDeepest = 16;
 constexpr std::int64_t kLargest = 1'000'000'000'000'000;
 
-/// What a message says was got, short.
+/// Returns a short form of the value for an error message.
 std::string shown(const RecordJson& value)
 {
     if (value.is_structured()) {
@@ -38,8 +38,7 @@ Result<RecordJson> parseRecord(const std::filesystem::path& path, std::string_vi
     if (const auto deep = tooDeep(text, kDeepest)) {
         return Error{path.string(), deep->message};
     }
-    // An object that keeps the order of its keys compares each with all before it: a million of them
-    // would take hours.
+    // An ordered object compares each key with all previous ones, which would take hours for a million keys.
     RecordJson json = longest <= kLongestRecord
                           ? RecordJson::parse(plain->begin(), plain->end(), nullptr, false)
                           : RecordJson(nlohmann::json::parse(plain->begin(), plain->end(), nullptr, false));
@@ -120,7 +119,7 @@ void RecordFields::eachOf(const char* key, const std::function<void(RecordFields
 std::int64_t RecordFields::count(const char* key)
 {
     const RecordJson* const value = taken(key);
-    // A large unsigned number would wrap around when it is read as a signed one.
+    // A large unsigned number would wrap around if it were read as a signed one.
     const bool sound = value != nullptr && value->is_number_integer() && value->get<double>() >= 0 &&
                        value->get<double>() <= static_cast<double>(kLargest);
     if (value != nullptr && !sound) {

@@ -14,38 +14,39 @@
 #include <string_view>
 #include <vector>
 
-/// The small JSON files of runs and bundles, read as a stranger's.
+/// Readers of the small JSON files of runs and bundles, which are treated as untrusted.
 namespace residua::engine {
 
 using RecordJson = nlohmann::ordered_json;
 
-inline constexpr std::size_t kLongestRecord = std::size_t{1} << 18; ///< finding a key takes time by their number
+/// In bytes. Finding a key takes time proportional to the number of keys.
+inline constexpr std::size_t kLongestRecord = std::size_t{1} << 18;
 
-/// The object in `text`, which came from the file at `path`. Refused, with what it is instead: more bytes than
-/// `longest`, UTF-16 or UTF-32, what is nested deeper than 16 levels, what is no JSON object. Keys are in the order of
-/// the text, or of their letters where `longest` is more than kLongestRecord.
+/// Parses the object in `text`, the content of the file at `path`. Returns an error that describes the content if it is
+/// longer than `longest` bytes, is UTF-16 or UTF-32, is nested deeper than 16 levels, or is not a JSON object. Keys
+/// keep their order, but are sorted if `longest` is more than kLongestRecord.
 [[nodiscard]] Result<RecordJson> parseRecord(const std::filesystem::path& path, std::string_view text,
                                              std::size_t longest = kLongestRecord);
 
-/// Takes the fields of an object. The first that is missing or of another kind is the error; what is taken after it
-/// is empty.
+/// Reads the fields of an object. The first field that is missing or of another type sets the error; after that all
+/// values are empty.
 class RecordFields {
 public:
-    /// `place` is the file's path. The object outlives this.
+    /// `place` is the file's path. `object` must outlive this.
     RecordFields(std::string place, const RecordJson& object) : m_place(std::move(place)), m_object(object) {}
 
     [[nodiscard]] std::string text(const char* key);
     [[nodiscard]] std::vector<std::string> texts(const char* key);
-    /// Not negative, and at most 10^15: a double holds it exactly.
+    /// Returns an integer from 0 to 10^15, which a double holds exactly.
     [[nodiscard]] std::int64_t count(const char* key);
-    /// NaN for null, which JSON has in its place.
+    /// Returns a number; NaN if it is null, which represents NaN in JSON.
     [[nodiscard]] double number(const char* key);
-    /// Reads the list `key` of objects: `take` gets the fields of each. The error names the entry, from 1 on.
+    /// Reads the list `key` of objects: calls `take` with the fields of each. Errors name the entry, from 1.
     void eachOf(const char* key, const std::function<void(RecordFields& entry)>& take);
-    /// nullptr where there is none, which is no error here.
+    /// Returns the field, or nullptr if it is missing, which is not an error here.
     [[nodiscard]] const RecordJson* find(const char* key) const;
 
-    /// Makes `message` the error, where there is none yet.
+    /// Sets the error to `message`, unless an error is already set.
     void fail(const char* key, const std::string& message);
     [[nodiscard]] const std::optional<Error>& error() const { return m_error; }
 

@@ -8,8 +8,9 @@
 
 namespace residua::engine {
 
-/// Refuses a file that Git LFS has left in the place of the one that is wanted: a checkout without git lfs has a few
-/// lines of text there. `what` it should be: "the Parquet file". Reads its beginning. Any thread.
+/// Returns an error if the file is a Git LFS pointer: the few lines of text that a checkout without git lfs leaves in
+/// place of the file. `what` names the expected content in the message: "the Parquet file". Reads the beginning of the
+/// file. Any thread.
 [[nodiscard]] Status refuseLfsPointer(const InputFile& file, const std::string& what);
 
 } // namespace residua::engine

@@ -34,7 +34,7 @@ Order inFileOrder(const std::map<std::string, TensorForm>& tensors)
     return order;
 }
 
-/// Length prefix and padded JSON.
+/// Returns the length prefix and the padded JSON.
 Result<std::string> headerOf(const std::filesystem::path& path, const Order& order,
                              const std::map<std::string, std::string>& metadata)
 {
@@ -172,7 +172,7 @@ Result<SafetensorsFile> SafetensorsFile::open(const std::filesystem::path& path)
     if (!input) {
         return input.error();
     }
-    auto header = readSafetensorsHeader(*input); // a file whose header does not account for it is not read
+    auto header = readSafetensorsHeader(*input); // checks that the header accounts for the whole file before it is read
     if (!header) {
         return header.error();
     }

@@ -19,9 +19,9 @@
 namespace residua::engine {
 namespace {
 
-using HeaderJson = nlohmann::json; // finds a name among a million others
+using HeaderJson = nlohmann::json; // std::map-based: finds a name among a million quickly
 
-// A longer header is damage: no network has so many tensors.
+// A longer header is damaged: no network has so many tensors.
 constexpr std::uint64_t kLongestHeader = 100'000'000;
 constexpr int kDeepestHeader = 8;
 
@@ -45,7 +45,7 @@ const TypeName& entryOf(StoredType type)
     return *std::find_if(kTypes.begin(), kTypes.end(), [type](const TypeName& entry) { return entry.type == type; });
 }
 
-/// Reads one entry of a header; after it come so many bytes of data, from `begin` of the file on.
+/// Reads one entry of a header. `size` bytes of data follow the header, from byte `begin` of the file.
 class TensorReader {
 public:
     TensorReader(const std::filesystem::path& path, std::uint64_t begin, std::uint64_t size)
@@ -71,7 +71,7 @@ public:
         return tensor;
     }
 
-    /// Tensors must cover the data once, without holes.
+    /// Checks that the tensors cover the data once, without gaps.
     Status checkCover()
     {
         std::sort(m_ranges.begin(), m_ranges.end());
@@ -155,7 +155,7 @@ private:
     std::vector<std::tuple<std::uint64_t, std::uint64_t, std::string>> m_ranges;
 };
 
-/// Length of the JSON after the prefix.
+/// Returns the length of the JSON after the prefix.
 Result<std::uint64_t> headerLength(const InputFile& file)
 {
     const std::string place = file.path().string();
@@ -249,7 +249,7 @@ std::optional<std::uint64_t> byteCount(StoredType type, const std::vector<std::i
             return std::nullopt;
         }
         none = none || size == 0;
-        // The distances between entries are products of sizes too, of no entries as well.
+        // A tensor without elements still has strides, which are products of its sizes too.
         const auto factor = static_cast<std::uint64_t>(std::max<std::int64_t>(size, 1));
         if (count > kMost / factor) {
             return std::nullopt;

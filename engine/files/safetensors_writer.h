@@ -15,29 +15,30 @@
 
 namespace residua::engine {
 
-/// A tensor that a file is to hold, without its bytes.
+/// A tensor's type and shape, without its bytes.
 struct TensorForm {
     StoredType type = StoredType::F32;
     std::vector<std::int64_t> shape;
 };
 
-/// Writes a safetensors file in place, one tensor after another, so that they need not be in memory together. For a
-/// path that nobody reads yet. Any one thread.
+/// Writes a safetensors file directly at its path, one tensor after another, so that they need not be in memory
+/// together. No reader may use the path before end(). One thread at a time.
 class SafetensorsWriter {
 public:
-    /// Creates `path` with the header of these tensors.
+    /// Creates `path` and writes the header for these tensors.
     [[nodiscard]] static Result<SafetensorsWriter> begin(const std::filesystem::path& path,
                                                          const std::map<std::string, TensorForm>& tensors,
                                                          const std::map<std::string, std::string>& metadata);
 
-    /// Whose bytes come next; nullptr after the last. Larger element types come first.
+    /// Returns the name of the tensor whose bytes come next, or nullptr after the last. Larger element types come
+    /// first.
     [[nodiscard]] const std::string* next() const
     {
         return m_next == m_order.size() ? nullptr : &m_order[m_next].first;
     }
-    /// The bytes of next(), as many as its form says.
+    /// Writes bytes of next(); the form of the tensor gives their number.
     [[nodiscard]] Status write(std::span<const std::byte> bytes);
-    /// After the last one: brings the file to the disk. The value is the CRC-32C of all its bytes.
+    /// Flushes the file to the disk after the last tensor. Returns the CRC-32C of all its bytes.
     [[nodiscard]] Result<std::uint32_t> end();
 
 private:
@@ -51,10 +52,10 @@ private:
     std::uint32_t m_checksum = 0;
 };
 
-/// What these tensors are without their bytes.
+/// Returns the types and shapes of the tensors.
 [[nodiscard]] std::map<std::string, TensorForm> formsOf(const std::map<std::string, StoredTensor>& tensors);
 
-/// All of the file, in place and brought to the disk. For a path that nobody reads yet.
+/// Writes a whole file directly at its path and flushes it to the disk. No reader may use the path before it returns.
 [[nodiscard]] Status writeNewSafetensors(const std::filesystem::path& path,
                                          const std::map<std::string, StoredTensor>& tensors,
                                          const std::map<std::string, std::string>& metadata);

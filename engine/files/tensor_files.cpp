@@ -18,7 +18,7 @@ constexpr const char* kSingleFile = "model.safetensors";
 constexpr const char* kIndexFile = "model.safetensors.index.json";
 constexpr int kDeepestIndex = 8;
 
-/// Whether a link leads where a cache of models keeps the files of this folder.
+/// True if the link leads to the blobs of a model cache that has this folder as a snapshot.
 bool leadsIntoCache(const fs::path& folder, const fs::path& link)
 {
     std::error_code code;
@@ -28,14 +28,14 @@ bool leadsIntoCache(const fs::path& folder, const fs::path& link)
            target.parent_path() == snapshot.parent_path().parent_path() / "blobs";
 }
 
-/// A name in the folder itself, with nothing that leads out of it.
+/// True if the name denotes a file directly in the folder.
 bool isPlainName(const std::string& name)
 {
     return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos &&
            name.find('\0') == std::string::npos;
 }
 
-/// The files that an index names, each with its tensors.
+/// Returns the files that an index names, each with its tensors.
 Result<std::map<std::string, std::vector<std::string>>> filesIn(const fs::path& index)
 {
     const Result<std::string> text = readFile(index);
@@ -45,7 +45,7 @@ Result<std::map<std::string, std::vector<std::string>>> filesIn(const fs::path& 
     if (const auto deep = tooDeep(*text, kDeepestIndex)) {
         return Error{index.string(), deep->message};
     }
-    // Not an ordered one: that takes a hundred thousand names one by one.
+    // An ordered object would search a hundred thousand names one by one.
     const nlohmann::json json = nlohmann::json::parse(*text, nullptr, false);
     if (!json.is_object()) {
         return Error{index.string(), "is not a JSON object, expected an index of tensors by file"};
@@ -130,7 +130,7 @@ Status TensorFiles::addIndexed(const fs::path& folder, const fs::path& index)
         if (Status added = add(*path, &tensors); !added) {
             return added;
         }
-        m_files.back().release(); // they may be more than a process may have open
+        m_files.back().release(); // closes it: the number of files may exceed the limit of open files
     }
     return Done{};
 }

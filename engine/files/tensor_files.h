@@ -14,18 +14,18 @@
 
 namespace residua::engine {
 
-/// A file of a folder that others have made: what bears this name in it. Refused where it is a link, but for the links
-/// of a cache of models, which keeps the files of a folder <snapshots>/<revision> in <blobs> beside <snapshots>. An
-/// empty path where there is none.
+/// Returns the path of the file with this name in an untrusted folder; empty if it does not exist. Returns an error if
+/// it is a link, except for the links of a model cache, which keeps the files of a folder <snapshots>/<revision> in
+/// <blobs> beside <snapshots>.
 [[nodiscard]] Result<std::filesystem::path> fileOf(const std::filesystem::path& folder, const std::string& name);
 
-/// The tensors of one safetensors file, or of the several that a model's index names. Headers are read, and tensors
-/// when they are asked for: nothing is held in memory. A single file stays open, so that its tensors can be read after
-/// its name is gone: a run that trains removes its older checkpoints.
+/// The tensors of one safetensors file, or of the files in a model's index. Reads the headers first and tensors on
+/// request; keeps no tensor in memory. A single file stays open, so that its tensors can be read after its name is
+/// removed: a run that trains removes its older checkpoints.
 class TensorFiles {
 public:
-    /// model.safetensors of a folder, or what its model.safetensors.index.json names: files of that folder alone, each
-    /// with the tensors that the index says. Errors name the file.
+    /// Opens model.safetensors of a folder, or the files in its model.safetensors.index.json. They must be in that
+    /// folder and hold the tensors that the index lists. Errors name the file.
     [[nodiscard]] static Result<TensorFiles> openFolder(const std::filesystem::path& folder);
     [[nodiscard]] static Result<TensorFiles> openFile(const std::filesystem::path& path);
 
@@ -34,11 +34,12 @@ public:
         TensorPlace place;
     };
     [[nodiscard]] const std::map<std::string, Tensor>& tensors() const { return m_tensors; }
-    /// The bytes of a tensor into `out`, which has their number; an error where the file has changed since.
+    /// Reads the bytes of a tensor into `out`, which must have the tensor's size. Returns an error if the file has
+    /// changed since it was opened.
     [[nodiscard]] Status read(const Tensor& tensor, std::span<std::byte> out) const;
 
 private:
-    /// Adds a file's tensors, those in `wanted` alone where it is given; each must then be there.
+    /// Adds a file's tensors. If `wanted` is given, adds only these and requires that each exists.
     [[nodiscard]] Status add(const std::filesystem::path& path, const std::vector<std::string>* wanted);
     [[nodiscard]] Status addIndexed(const std::filesystem::path& folder, const std::filesystem::path& index);
 

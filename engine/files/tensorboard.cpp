@@ -13,8 +13,8 @@
 namespace residua::engine {
 namespace {
 
-// Just enough of protocol buffers for the four messages below: a field is a varint key (number << 3 | wire type),
-// then its value.
+// The parts of protocol buffers that the four messages below need: a field is a varint key (number << 3 | wire type)
+// followed by its value.
 enum class WireType : std::uint64_t { Varint = 0, Fixed64 = 1, Bytes = 2, Fixed32 = 5 };
 
 void putVarint(std::string& message, std::uint64_t value)
@@ -67,7 +67,7 @@ std::filesystem::path freshName(const std::filesystem::path& directory)
 {
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now).count();
-    // Takes the place of the host's name, which a run that is handed on would tell.
+    // Replaces the host's name, which the file's name would reveal to others.
     const std::string name =
         "events.out.tfevents." + std::to_string(seconds) + ".residua." + std::to_string(::getpid());
     return freePath(directory / name, ".");

@@ -12,20 +12,20 @@
 
 namespace residua::engine {
 
-/// One record of an event file: length, masked CRC-32C of the length, data, masked CRC-32C of the data.
+/// Returns one record of an event file: length, masked CRC-32C of the length, data, masked CRC-32C of the data.
 [[nodiscard]] std::string tensorBoardRecord(std::string_view event);
 
-/// Scalars as TensorBoard's events, in a file of its own for each process that writes the run.
+/// Writes scalars as TensorBoard events, with one file for each process that writes the run.
 class TensorBoardWriter {
 public:
-    /// Creates events.out.tfevents.<time>.residua.<process>[.n] in `directory`. With `purgeFrom`, a reader forgets what
-    /// earlier files say of steps from there on.
+    /// Creates events.out.tfevents.<time>.residua.<process>[.n] in `directory`. With `purgeFrom`, readers discard what
+    /// earlier files record from that step on.
     [[nodiscard]] static Result<TensorBoardWriter> create(const std::filesystem::path& directory,
                                                           std::optional<std::int64_t> purgeFrom);
 
-    /// Buffered until flush().
+    /// Adds a scalar to the buffer, which flush() writes.
     void scalar(std::string_view name, std::int64_t step, double value);
-    /// Appends what was buffered; on error the file is as before and the buffer stays.
+    /// Appends the buffer to the file. On error the file is unchanged and the buffer is kept.
     [[nodiscard]] Status flush();
 
 private:

@@ -9,8 +9,8 @@ namespace residua::engine {
 
 using ActivationFunction = at::Tensor (*)(const at::Tensor& x);
 
-/// What an activation of projects/nodes/activations.h computes, elementwise, of any shape; nullptr for a name that is
-/// none of those.
+/// Returns the elementwise function of an activation in projects/nodes/activations.h, for tensors of any shape; nullptr
+/// for an unknown name.
 [[nodiscard]] ActivationFunction activationFunction(std::string_view name);
 
 } // namespace residua::engine

@@ -38,23 +38,23 @@ struct Projection {
     at::Tensor bias; ///< [out], or undefined
 };
 
-/// What turns projected queries and keys into those that attend: heads, norms and positions. A value: tensors and
-/// tables are shared by its copies.
+/// Converts projected queries and keys into those of the attention: heads, norms and positions. A value; copies share
+/// tensors and tables.
 struct HeadShape {
     std::int64_t headDim = 1;
     projects::QkNorm norm = projects::QkNorm::None;
-    at::Tensor queryNorm; ///< [headDim], or [heads · headDim] over all heads; undefined where there is none
+    at::Tensor queryNorm; ///< [headDim], or [heads · headDim] over all heads; undefined without a norm
     at::Tensor keyNorm;
     double epsilon = 0;                  ///< of the norms
-    std::shared_ptr<RotaryTable> rotary; ///< null where there is none
+    std::shared_ptr<RotaryTable> rotary; ///< null without a rotary embedding
 
-    /// [batch, time, heads · headDim] to [batch, time, heads, headDim].
+    /// Converts [batch, time, heads · headDim] to [batch, time, heads, headDim].
     [[nodiscard]] at::Tensor split(const at::Tensor& x) const { return x.view({x.size(0), x.size(1), -1, headDim}); }
     [[nodiscard]] at::Tensor queries(const at::Tensor& x) const { return position(normed(x, queryNorm)); }
     [[nodiscard]] at::Tensor keys(const at::Tensor& x) const { return position(normed(x, keyNorm)); }
 
 private:
-    /// In heads, whatever the norm is over.
+    /// Applies the norm and returns the result split into heads, even for a norm over all heads.
     [[nodiscard]] at::Tensor normed(const at::Tensor& x, const at::Tensor& weight) const
     {
         switch (norm) {
@@ -75,13 +75,13 @@ private:
 
 struct AttentionOptions {
     bool causal = true;
-    std::int64_t window = 0; ///< most tokens that one sees, itself among them; 0: no bound
+    std::int64_t window = 0; ///< the largest number of tokens that one attends to, including itself; 0: unlimited
     double dropout = 0;
 
     [[nodiscard]] bool bounds(std::int64_t time) const { return window > 0 && window < time; }
 };
 
-/// The heads that run, with their weights: all, or of each projection those rows and columns that are theirs.
+/// The heads that run, with their weights: all, or of each projection the rows and columns of the heads that run.
 struct Heads {
     projects::AttentionSizes sizes;
     HeadShape shape;
@@ -89,16 +89,16 @@ struct Heads {
     Projection key;
     Projection value;
     Projection out;
-    std::vector<at::Tensor> weights; ///< of q, k and v of all heads, where they are joined
-    at::Tensor joined;               ///< undefined where they are not
-    std::vector<at::Tensor> biases;  ///< likewise, if there are any
+    std::vector<at::Tensor> weights; ///< of q, k and v of all heads, if they are joined
+    at::Tensor joined;               ///< undefined unless they are joined
+    std::vector<at::Tensor> biases;  ///< likewise, if biases exist
     at::Tensor joinedBias;
-    PartRuns kept;       ///< rows of each of the joined that run
-    at::Tensor factors;  ///< [heads · headDim] of what the heads make; undefined: all 1
-    at::Tensor features; ///< [kvHeads, r, headDim] of the weights' kernel; undefined: by softmax
+    PartRuns kept;       ///< the rows of each joined weight that run
+    at::Tensor factors;  ///< [heads · headDim], the factors of the heads' outputs; undefined: all 1
+    at::Tensor features; ///< [kvHeads, r, headDim] of the weights' kernel; undefined: softmax
 };
 
-/// Whether query i sees key j, where its own key is j = i + itself: [queries, keys].
+/// Returns the mask [queries, keys] of keys that a query sees. Query i's own key is j = i + itself.
 at::Tensor seen(std::int64_t queries, std::int64_t keys, std::int64_t itself, std::int64_t window,
                 const at::TensorOptions& options)
 {
@@ -106,8 +106,9 @@ at::Tensor seen(std::int64_t queries, std::int64_t keys, std::int64_t itself, st
     return window > 0 ? earlier.triu(itself - window + 1) : earlier;
 }
 
-/// softmax(q·kᵀ/√e)·v with weights dropped at random; [batch, heads, time, e], fewer heads in k and v where they are
-/// shared. On the host LibTorch's own, where it drops any, gives gradients that depend on the number of threads.
+/// softmax(q·kᵀ/√e)·v with random dropout of weights; [batch, heads, time, e], with fewer heads in k and v if they are
+/// shared. Used on the host because the gradients of LibTorch's own version with dropout depend on the number of
+/// threads.
 at::Tensor attendDropping(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                           const AttentionOptions& options)
 {
@@ -123,15 +124,15 @@ at::Tensor attendDropping(const at::Tensor& q, const at::Tensor& k, const at::Te
     return at::matmul(at::dropout(at::softmax(scores, -1), options.dropout, true), each(v)).to(q.scalar_type());
 }
 
-/// softmax(q·kᵀ/√e)·v where a token sees no more than `window`, less than there are: a block of queries after the
-/// other, each with the keys that any of it sees, so that work and memory grow with the window and not with the length.
+/// softmax(q·kᵀ/√e)·v for a window smaller than the sequence. Processes the queries in blocks, each with the keys that
+/// any of its queries sees, so that work and memory grow with the window instead of the length.
 at::Tensor attendWithin(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, std::int64_t window,
                         double dropout, bool sharesHeads)
 {
     constexpr std::int64_t kLeast = 64; // queries
     const std::int64_t time = q.size(2);
     const std::int64_t length = std::min(time, std::max(kLeast, window / 4));
-    const std::int64_t before = window - 1; // keys that the first query of a block sees beside its own
+    const std::int64_t before = window - 1; // keys before its own that the first query of a block sees
     const at::Tensor hidden = seen(length, before + length, before, window, q.options()).logical_not();
     const at::Tensor mask =
         at::zeros(hidden.sizes(), q.options()).masked_fill(hidden, -std::numeric_limits<double>::infinity());
@@ -172,7 +173,7 @@ public:
         const bool whole = std::ranges::none_of(made, [](const Projection* each) { return each->weight.factored(); });
         const bool onHost = takesHostPath(m_compute.device);
         const bool plain = !m_heads.query.bias.defined() && heads == kvHeads;
-        // A norm reads rows that lie together: of a part of one product it would keep a copy.
+        // A norm reads contiguous rows, so it would have to copy a part of a joint product.
         const bool isNormed = m_heads.shape.queryNorm.defined();
         if (whole && !isNormed && (plain || !onHost) && !m_heads.features.defined()) {
             m_heads.weights = {m_heads.query.weight.whole, m_heads.key.weight.whole, m_heads.value.weight.whole};
@@ -223,7 +224,7 @@ private:
         return shape;
     }
 
-    /// Tells whose heads the parameters' slices are, as these() takes them.
+    /// Registers the heads that the parameters' slices belong to, as these() selects them.
     void divide(InitPlan& plan) const
     {
         PartSlices rows{.of = PartSlices::Of::Heads, .dimension = 0, .count = m_heads.sizes.kvHeads, .node = m_node};
@@ -240,8 +241,8 @@ private:
         plan.divide(m_heads.out.weight.factored() ? m_heads.out.weight.v : m_heads.out.weight.whole, rows);
     }
 
-    /// A key-value head is left out with all the query heads that share it. A norm over all heads is over those that
-    /// run.
+    /// Returns the kept heads with their weights. A key-value head is left out with all query heads that share it. A
+    /// norm over all heads is over the heads that run.
     [[nodiscard]] Heads these(const KeptParts& kept, bool joins) const
     {
         const std::int64_t count = m_heads.sizes.kvHeads;
@@ -295,14 +296,14 @@ private:
         return project(of.factors.defined() ? made * of.factors : made, of.out);
     }
 
-    /// Whether the projections and what follows them are one function.
+    /// True if the projections and the operations after them are computed as one function.
     [[nodiscard]] bool joins(const Inputs& in, const Pass& pass) const
     {
         return takesHostPath(m_compute.device) && m_heads.joined.defined() && !m_values &&
                (!pass.training() || m_options.dropout == 0) && !m_options.bounds(in[0].size(1));
     }
 
-    /// What the heads make, side by side: [batch, time, heads · headDim].
+    /// Returns the outputs of the heads, concatenated: [batch, time, heads · headDim].
     [[nodiscard]] at::Tensor mixedValues(const Heads& of, const Inputs& in, const Pass& pass) const
     {
         if (joins(in, pass)) {
@@ -313,9 +314,9 @@ private:
         return attend(of, q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), pass).transpose(1, 2).flatten(2);
     }
 
-    /// Queries, keys and values in heads, normed and turned: [batch, time, heads, headDim] each. On a GPU one input of
-    /// all three is cast once and multiplied once, which saves memory and passes over it. On the host their gradients
-    /// are added before they are rounded.
+    /// Returns queries, keys and values in heads, after norm and rotation: [batch, time, heads, headDim] each. On a
+    /// GPU, a common input of all three is cast once and multiplied once, which saves memory and passes over it. On the
+    /// host their gradients are added before they are rounded.
     [[nodiscard]] std::array<at::Tensor, 3> projected(const Heads& of, const Inputs& in) const
     {
         const bool together = !takesHostPath(m_compute.device) && in[0].is_same(in[1]) && in[0].is_same(in[2]);
@@ -338,7 +339,7 @@ private:
         return {of.shape.split(q), of.shape.split(k), of.shape.split(v)};
     }
 
-    /// [batch, heads, time, headDim] each, in k and v as many heads as share them.
+    /// Returns the attention of q, k and v, each [batch, heads, time, headDim]; k and v may have fewer, shared heads.
     [[nodiscard]] at::Tensor attend(const Heads& of, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                     const Pass& pass) const
     {
@@ -357,7 +358,7 @@ private:
                                                 sharesHeads);
     }
 
-    /// The projections, the rotation and the attention as one function.
+    /// Runs the projections, the rotation and the attention as one function.
     [[nodiscard]] at::Tensor runJoined(const Heads& of, const Inputs& in) const
     {
         const at::ScalarType type = m_compute.activationType;
@@ -387,7 +388,7 @@ private:
         return linear(m_compute, x, by.weight, by.bias);
     }
 
-    /// The kernel's features, declared with what their fit needs.
+    /// Declares the kernel's features with the data for their fit.
     [[nodiscard]] at::Tensor features(const NodeContext& node) const
     {
         AttentionFeatures attention;
@@ -409,11 +410,11 @@ private:
     }
 
     Compute m_compute;
-    std::string m_name; ///< of the node, with its prefix and a full stop
+    std::string m_name; ///< the node's name with its prefix and a full stop
     AttentionOptions m_options;
-    Heads m_heads;                           ///< all of them
+    Heads m_heads;                           ///< all heads
     std::uint64_t m_node = 0;                ///< the node's number in its graph
-    std::shared_ptr<ValueResidual> m_values; ///< null where the values are the attention's own
+    std::shared_ptr<ValueResidual> m_values; ///< null if the attention uses its own values
     std::size_t m_layer = 0;
 };
 

@@ -5,11 +5,11 @@
 
 namespace residua::engine {
 
-/// Multi-head attention with its projections. Parameters: q.weight, k.weight, v.weight, out.weight (each with .bias if
-/// wanted; one below full rank is .u and .v instead of .weight), q_norm.weight and k_norm.weight with qk_norm:
-/// [features per head], or [features of all heads]. On the CPU the projections, the rotation and the attention are one
-/// function where there are no biases, norms, shared heads or a window shorter than the text, and where q, k and v read
-/// the same value one product makes all three; the parameters keep their names.
+/// Builds multi-head attention with its projections. Parameters: q.weight, k.weight, v.weight and out.weight (each with
+/// .bias if requested, and as .u and .v instead of .weight below full rank); with qk_norm also q_norm.weight and
+/// k_norm.weight: [features per head] or [features of all heads]. On the CPU, the projections, the rotation and the
+/// attention are one function unless there are biases, norms, shared heads or a window shorter than the text. If q, k
+/// and v then read the same value, one product computes all three; the parameters keep their names.
 [[nodiscard]] OperatorResult buildAttention(const NodeContext& node);
 
 } // namespace residua::engine

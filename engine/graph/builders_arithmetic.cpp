@@ -70,15 +70,15 @@ OperatorResult buildImage(const NodeContext& node)
     return makeOperator([shape](const Inputs& in, const Pass&) { return in[0].reshape(shape); });
 }
 
-/// Halves go away from zero, as in formulas of sizes; LibTorch's own rounds them to even. The difference is exact, but
-/// of an infinity it is none.
+/// Rounds halves away from zero, as formulas of sizes do; LibTorch rounds them to even. The subtraction is exact, but
+/// NaN for infinities, which are therefore returned unchanged.
 at::Tensor roundHalfAway(const at::Tensor& x)
 {
     const at::Tensor whole = at::trunc(x);
     return at::where(at::isfinite(x), whole + at::trunc((x - whole) * 2), x);
 }
 
-/// A formula over tensors. Numbers are tensors of no dimension, which any type absorbs.
+/// A formula over tensors. Numbers are zero-dimensional tensors, which take the type of the other operand.
 class Formula {
 public:
     Formula(const Inputs& inputs, const std::vector<std::string>& names) : m_inputs(inputs), m_names(names) {}

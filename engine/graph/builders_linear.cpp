@@ -22,7 +22,7 @@ at::Tensor biasOf(const NodeContext& node)
                                           : at::Tensor();
 }
 
-/// weight [out, in].
+/// Builds a linear map with weight [out, in].
 OperatorResult buildLinear(const NodeContext& node)
 {
     const std::int64_t out = paramInt(node.params, "out");
@@ -37,7 +37,7 @@ OperatorResult buildLinear(const NodeContext& node)
     return OperatorResult(std::make_unique<LinearOperator>(node.plan.compute(), weight, biasOf(node)));
 }
 
-/// A convolution over time, which keeps the length; weight [out, in / groups, kernel].
+/// Builds a convolution over time that keeps the length; weight [out, in / groups, kernel].
 OperatorResult buildConv1d(const NodeContext& node)
 {
     const std::int64_t groups = paramInt(node.params, projects::kGroupsParam);
@@ -62,14 +62,14 @@ at::Tensor convolve(const at::Tensor& image, const at::Tensor& weight, const at:
     return at::conv2d(image.to(type), weight.to(type), added, stride, at::IntArrayRef{padding, padding}, 1, groups);
 }
 
-/// The patches that each output of a convolution reads: [batch, outputs, channels · kernel²].
+/// Returns the patches that each output of a convolution reads: [batch, outputs, channels · kernel²].
 at::Tensor patchesOf(const at::Tensor& image, std::int64_t kernel, std::int64_t stride, std::int64_t padding)
 {
     return at::im2col(image, {kernel, kernel}, {1, 1}, {padding, padding}, {stride, stride}).transpose(1, 2);
 }
 
-/// weight [out, in / groups, kernel, kernel]. In factors a convolution to `rank` channels, v [rank, in, kernel,
-/// kernel], and one by single pixels, u: the factors of the weight as a matrix [out, in · kernel²].
+/// Builds a convolution with weight [out, in / groups, kernel, kernel]. In factors: a convolution to `rank` channels, v
+/// [rank, in, kernel, kernel], followed by a 1×1 convolution u. They factor the weight as a matrix [out, in · kernel²].
 OperatorResult buildConv2d(const NodeContext& node)
 {
     const std::int64_t groups = paramInt(node.params, projects::kGroupsParam);
@@ -90,7 +90,7 @@ OperatorResult buildConv2d(const NodeContext& node)
     });
 }
 
-/// [batch, channels, height, width] to [batch, patches, out]; weight [out, channels, patch, patch].
+/// Maps [batch, channels, height, width] to [batch, patches, out]; weight [out, channels, patch, patch].
 OperatorResult buildPatchify(const NodeContext& node)
 {
     const std::int64_t patch = paramInt(node.params, "patch");

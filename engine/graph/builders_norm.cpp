@@ -15,7 +15,8 @@ using projects::paramBool;
 using projects::paramDouble;
 using projects::paramText;
 
-/// weight and, if wanted, bias: its own, or those of the norm it shares with, whichever of the two is built first.
+/// Returns the weight and, if requested, the bias: its own, or those of the norm that it shares with. Either may be
+/// built first.
 std::vector<at::Tensor> normWeights(const NodeContext& node, bool bias)
 {
     const std::string shared = weightOwnerOf(node.node);

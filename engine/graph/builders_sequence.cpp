@@ -34,8 +34,8 @@ OperatorResult buildPositionEmbedding(const NodeContext& node)
     });
 }
 
-/// [time, features]: feature 2i is sin(p/base^(2i/d)), feature 2i + 1 the cosine of the same (Vaswani et al., 2017,
-/// section 3.5).
+/// Returns [time, features]: feature 2i is sin(p/base^(2i/d)), feature 2i + 1 the cosine of the same (Vaswani et al.,
+/// 2017, section 3.5).
 at::Tensor sinusoids(std::int64_t time, std::int64_t features, double base)
 {
     at::Tensor table = at::empty({time, features}, at::kDouble);

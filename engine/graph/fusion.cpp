@@ -49,14 +49,14 @@ private:
     std::uint64_t m_mlp;
 };
 
-/// The factors of the kept parts, spread over an MLP's hidden features: [hidden features].
+/// Returns the factors of the kept parts, repeated for each of an MLP's hidden features: [hidden features].
 at::Tensor featureFactors(const KeptParts& kept, const at::Tensor& like)
 {
     const at::Tensor factors = at::tensor(kept.factors, at::kDouble).to(like.device(), like.scalar_type());
     return factors.repeat_interleave(like.size(-1) / factors.size(0));
 }
 
-/// The step that makes `slot` by a product without bias, if nothing but one reader wants it.
+/// Returns the step that computes `slot` as a product without bias, if `slot` has one reader; else the end.
 std::vector<ProgramStep>::iterator soleProduct(std::vector<ProgramStep>& steps, std::size_t slot,
                                                std::span<const std::size_t> outputs)
 {
@@ -72,7 +72,7 @@ std::vector<ProgramStep>::iterator soleProduct(std::vector<ProgramStep>& steps, 
     return product && !product->hasBias() && !product->weight().factored() ? maker : steps.end();
 }
 
-/// Makes one step of a SwiGLU and its two products, where they fit.
+/// Replaces a SwiGLU and its two products by one step, if they match.
 void fuseGatedLinear(std::vector<ProgramStep>& steps, ProgramStep& swiglu, std::span<const std::size_t> outputs)
 {
     const auto gate = soleProduct(steps, swiglu.in[0], outputs);
@@ -88,7 +88,7 @@ void fuseGatedLinear(std::vector<ProgramStep>& steps, ProgramStep& swiglu, std::
     up->run.reset();
 }
 
-/// Narrows a norm that only operators read which cast it.
+/// Lets a norm return the activation type if all its readers are operators that cast it.
 void narrowNorm(const std::vector<ProgramStep>& steps, std::size_t slot, NormOperator& norm,
                 std::span<const std::size_t> outputs)
 {

@@ -17,17 +17,18 @@
 
 namespace residua::engine {
 
-/// What a linear is to the MLP that it belongs to: it makes the hidden features, or reads them.
+/// The role of a linear in its MLP: it computes the hidden features, or reads them.
 enum class MlpSide { None, Opens, Closes };
 
-/// y = x·Wᵀ (+ b). Where the pass runs parts of the MLP alone, of W their rows or columns, and no product with others.
+/// y = x·Wᵀ (+ b). If the pass runs only some parts of the MLP, uses their rows or columns of W in a product of its
+/// own.
 class LinearOperator final : public Operator {
 public:
     LinearOperator(const Compute& compute, Weight weight, at::Tensor bias);
     [[nodiscard]] at::Tensor run(const Inputs& inputs, const Pass& pass) const override;
-    // The factors of kept parts multiply what enters in its own type.
+    // The factors of kept parts multiply the input in its own type.
     [[nodiscard]] bool castsInputs() const override { return m_side != MlpSide::Closes; }
-    /// Makes it a side of the MLP `mlp`, a number of its own in the graph.
+    /// Makes it a side of the MLP number `mlp` of the graph.
     void joinMlp(MlpSide side, std::uint64_t mlp)
     {
         m_side = side;
@@ -55,15 +56,15 @@ public:
     [[nodiscard]] at::Tensor run(const Inputs& inputs, const Pass& pass) const override;
 };
 
-/// A norm over the features, in the type of its input until fuse() finds that its readers cast it.
+/// A norm over the features. Returns its input's type, unless fuse() finds that all readers cast it.
 class NormOperator final : public Operator {
 public:
-    /// The norm of `x` in `type`.
+    /// Computes the norm of `x` in `type`.
     using Function = std::function<at::Tensor(const at::Tensor& x, at::ScalarType type)>;
     NormOperator(const Compute& compute, Function function) : m_compute(compute), m_function(std::move(function)) {}
     [[nodiscard]] at::Tensor run(const Inputs& inputs, const Pass& pass) const override;
-    /// Makes its result the compute's activation type, so that it is rounded once and its gradient is added in that
-    /// type.
+    /// Makes it return the compute's activation type, so that the result is rounded once and its gradient is summed in
+    /// that type.
     void narrow() { m_type = m_compute.activationType; }
     [[nodiscard]] const Compute& compute() const { return m_compute; }
 
@@ -78,13 +79,12 @@ struct ProgramStep {
     std::unique_ptr<Operator> run;
     std::vector<std::size_t> in;
     std::size_t out = 0;
-    std::vector<std::size_t> done; ///< slots that nobody reads after this step
+    std::vector<std::size_t> done; ///< slots that no later step reads
 };
 
-/// Rewrites a program so that it computes the same in fewer passes over memory: a SwiGLU whose gate and up are products
-/// of one input without bias, read by nothing else, becomes one step; and on a GPU a norm whose readers all cast it
-/// returns the activation type. `outputs` are the slots that leave the graph. To
-/// be called before last readers are marked.
+/// Rewrites a program to compute the same in fewer passes over memory. A SwiGLU becomes one step with its gate and up
+/// products if these have the same input and no bias or other reader. On a GPU, a norm whose readers all cast it
+/// returns the activation type. `outputs` are the graph's output slots. Must be called before ProgramStep::done is set.
 void fuse(std::vector<ProgramStep>& steps, std::span<const std::size_t> outputs);
 
 } // namespace residua::engine

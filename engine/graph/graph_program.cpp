@@ -26,7 +26,7 @@ using projects::ResolvedNode;
 using projects::Shape;
 using projects::Wire;
 
-/// The factor of the layer that runs, of one node's output.
+/// Multiplies one node's output by the factor of the layer.
 class LayerFactorOperator final : public Operator {
 public:
     [[nodiscard]] at::Tensor run(const Inputs& in, const Pass&) const override
@@ -72,7 +72,7 @@ public:
     }
 
 private:
-    /// Input nodes take the first slots, in the order of the document; those that the pass feeds come after the others.
+    /// Assigns the first slots to input nodes in document order, followed by those that the pass feeds.
     void addInputs()
     {
         for (const bool byPass : {false, true}) {
@@ -153,7 +153,7 @@ private:
         return Done{};
     }
 
-    /// Multiplies what the node makes by the layer's factor, for all who read it.
+    /// Multiplies the node's output by the layer's factor for all its readers.
     void scale(NodeId node)
     {
         const std::size_t slot = m_slots.at(node);
@@ -171,7 +171,7 @@ private:
         m_program.m_scalesInside = true;
     }
 
-    /// Tells the linears of a block's MLPs what they are to it. All its steps are there, and none is fused.
+    /// Registers the sides of a block's MLPs on their linears. Must be called when all steps exist and none is fused.
     void joinMlps(const ResolvedGraph& resolved)
     {
         if (!m_setting.ref.isBlock()) {
@@ -192,7 +192,7 @@ private:
         }
     }
 
-    /// Tells of which parts of its MLP the slices of a linear's parameters are, as it takes them.
+    /// Registers which parts of its MLP the slices of a linear's parameters belong to, as it selects them.
     void divide(const LinearOperator& linear)
     {
         const Weight& weight = linear.weight();
@@ -267,9 +267,9 @@ std::vector<at::Tensor> GraphProgram::runOn(std::span<const at::Tensor> inputs, 
     if (!at::GradMode::is_enabled()) {
         return runSteps(inputs, pass, layer);
     }
-    // Inputs pass through an alias where the gradients of all readers inside are summed, as under recomputation.
-    // Without it they would be added one by one to those of outside readers, so Keep and Recompute would differ in
-    // bits. Ports that are fed the same tensor share one alias, so that an operator sees that they are the same.
+    // Inputs pass through an alias, which sums the gradients of all readers inside, as recomputation does. Without the
+    // alias they would be added one by one to those of outside readers, so Keep and Recompute would differ in bits.
+    // Ports with the same tensor share one alias, so that an operator can tell that they are equal.
     std::vector<at::Tensor> entering;
     for (const at::Tensor& input : inputs) {
         const auto same = std::ranges::find_if(inputs, [&](const at::Tensor& other) { return other.is_same(input); });

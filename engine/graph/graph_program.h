@@ -20,56 +20,56 @@
 
 namespace residua::engine {
 
-/// What a graph is compiled with.
+/// The settings for compiling a graph.
 struct GraphSetting {
-    projects::GraphRef ref; ///< for the places of errors
+    projects::GraphRef ref; ///< named in errors
     std::string prefix;     ///< of parameter names: "stem.", "layers.3.", "head."
     const projects::Sizes& sizes;
-    projects::Shape entering; ///< of every input port but these:
-    /// Input ports that Pass::inputs feeds, by name. Those of a network have none: no data source has a field for them,
-    /// and validation (projects/check) takes no such port.
+    projects::Shape entering; ///< the shape of every input port except:
+    /// The input ports that Pass::inputs feeds, by name. Empty in a network: no data source has a field for them, and
+    /// validation (projects/check) rejects such ports.
     std::map<std::string, projects::Shape> fedByPass;
-    /// The nodes that write to the residual (projects::residualWriters). None in a stem or a head; of a block that is
-    /// cut in two, those of the whole.
+    /// The nodes that write to the residual (projects::residualWriters). Empty for a stem or a head; for one half of a
+    /// block, those of the whole block.
     std::set<projects::NodeId> residualWriters;
-    /// The nodes of a layer whose outputs the factor of its LayerUse multiplies, where it is not that of all of them.
+    /// The nodes whose outputs are multiplied by the layer's factor inside the graph; empty if the whole branch is
+    /// multiplied.
     std::set<projects::NodeId> scaled = {};
     InitPlan& plan;
     RotaryTables& rotaryTables;
-    projects::NodeId tiedNode{}; ///< the node that uses `tied` as its weight, where that is defined
+    projects::NodeId tiedNode{}; ///< the node with the weight `tied`, if that is defined
     at::Tensor tied;
 };
 
-/// A graph as a list of steps over numbered slots, made once; running it looks nothing up and frees each value after
-/// its last reader.
+/// A graph as a list of steps over numbered slots. It is made once; running it needs no lookups and frees each value
+/// after its last reader.
 class GraphProgram {
 public:
     [[nodiscard]] static Result<GraphProgram> compile(const projects::Graph& graph, const GraphSetting& setting);
 
-    /// Names of the input ports whose values run takes, in its order.
+    /// Returns the names of the input ports, in the order of run's inputs.
     [[nodiscard]] const std::vector<std::string>& inputPorts() const { return m_inputPorts; }
-    /// Names of the output ports, by whose order runAll() gives its values: that of ResolvedGraph::outputPorts.
+    /// Returns the names of the output ports, in the order of runAll's results: that of ResolvedGraph::outputPorts.
     [[nodiscard]] const std::vector<std::string>& outputPorts() const { return m_outputPorts; }
-    /// The values at the output ports. One tensor per input port; a port that the pass feeds must be among
-    /// Pass::inputs. The program must outlive the backward of the values. `activations` says whether what the backward
-    /// needs of the graph's inside is kept, or computed again from the inputs. Gradients have the same bits either way:
-    /// those of an input's readers are summed before they meet what else reads that tensor. `layer` is what the pass
-    /// does with the layer that the graph is of.
+    /// Returns the values at the output ports. `inputs` has one tensor per input port; ports that the pass feeds must
+    /// be in Pass::inputs. The program must outlive the backward. `activations` says whether inner values are kept for
+    /// the backward or recomputed from the inputs. Both give the same bits: the gradients of an input's readers inside
+    /// are summed before those of outside readers are added. `layer` is the pass's use of the graph's layer.
     [[nodiscard]] std::vector<at::Tensor> runAll(std::span<const at::Tensor> inputs, const Pass& pass,
                                                  projects::Activations activations = projects::Activations::Keep,
                                                  const LayerUse& layer = {});
-    /// The same, where the first output is all that is wanted.
+    /// Returns the first output only.
     [[nodiscard]] at::Tensor run(std::span<const at::Tensor> inputs, const Pass& pass,
                                  projects::Activations activations = projects::Activations::Keep,
                                  const LayerUse& layer = {})
     {
         return runAll(inputs, pass, activations, layer).front();
     }
-    /// Its operators, in the order in which they run.
+    /// Returns the operators in execution order.
     [[nodiscard]] std::vector<Operator*> operators() const;
-    /// Whether it multiplies its nodes by the layer's factor itself (GraphSetting::scaled).
+    /// True if the program multiplies its nodes by the layer's factor itself (GraphSetting::scaled).
     [[nodiscard]] bool scalesInside() const { return m_scalesInside; }
-    /// What arrives at the first output port.
+    /// Returns the shape at the first output port.
     [[nodiscard]] const projects::Shape& outputShape() const { return m_outputShape; }
 
 private:
@@ -83,11 +83,11 @@ private:
     std::vector<std::string> m_fedByPass;  ///< the ports of the slots after those
     std::vector<ProgramStep> m_steps;
     std::vector<std::string> m_outputPorts;
-    std::vector<std::size_t> m_outputs; ///< the output ports' slots
-    projects::Shape m_outputShape;      ///< of the first
+    std::vector<std::size_t> m_outputs; ///< the slots of the output ports
+    projects::Shape m_outputShape;      ///< of the first output
     std::vector<at::Tensor> m_slots;
     bool m_scalesInside = false;
-    std::vector<at::Tensor> m_parameters; ///< those that its nodes made
+    std::vector<at::Tensor> m_parameters; ///< the parameters that its nodes declared
 };
 
 } // namespace residua::engine

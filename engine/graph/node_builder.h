@@ -16,31 +16,31 @@
 
 namespace residua::engine {
 
-/// What a builder knows of the node that it makes run.
+/// The arguments of a builder.
 struct NodeContext {
     const projects::Node& node;
     const projects::ParamMap& params;        ///< complete and evaluated
     std::span<const projects::Shape> inputs; ///< in port order
-    std::span<const std::size_t> slots;      ///< of the inputs; equal where ports read the same value
+    std::span<const std::size_t> slots;      ///< of the inputs; equal for ports that read the same value
     std::string graphPrefix;                 ///< of parameter names: "layers.3."
-    bool writesResidual = false;             ///< its output reaches that of its block through additions alone
+    bool writesResidual = false;             ///< true if its output reaches that of its block through additions only
     std::string follows;                     ///< as ParameterStart::follows
     InitPlan& plan;
-    /// Tensors that nodes share: the tied head's table, and norms' weights by the name of the node that owns them.
+    /// Tensors that nodes share: the tied head's table, and norms' weights by the owner's name.
     at::Tensor tied;
     std::map<std::string, std::vector<at::Tensor>>& sharedNorms;
     RotaryTables& rotaryTables;
 
     [[nodiscard]] std::string prefix() const { return graphPrefix + node.name + "."; }
-    /// A parameter of this node: layers.3.attn.`name`.
+    /// Declares a parameter of this node: layers.3.attn.`name`.
     [[nodiscard]] at::Tensor parameter(const std::string& name, at::IntArrayRef shape, Role role) const
     {
         return plan.add(prefix() + name, shape, role);
     }
-    /// A weight of this node that can be factored (NodeKind::weightsRule names it): of the rank that the node says. It
-    /// starts as `factor` times what its role says.
+    /// Declares a weight of this node that can be factored (listed in NodeKind::weightsRule), of the rank that the node
+    /// sets. It starts as its role says, times `factor`.
     [[nodiscard]] Weight weight(const std::string& name, at::IntArrayRef shape, double factor = 1) const;
-    /// A matrix of this node whose output is the node's output; it starts as `factor` times what its role says.
+    /// Declares a matrix that computes the node's output. It starts as its role says, times `factor`.
     [[nodiscard]] at::Tensor outputMatrix(const std::string& name, at::IntArrayRef shape, double factor = 1) const
     {
         const Role role = writesResidual ? Role::ResidualMatrix : Role::Matrix;
@@ -63,10 +63,10 @@ struct NodeBuilderEntry {
 [[nodiscard]] std::span<const NodeBuilderEntry> sequenceBuilders();
 [[nodiscard]] std::span<const NodeBuilderEntry> arithmeticBuilders();
 
-/// nullptr for a kind that the engine cannot run.
+/// Returns the builder of a kind, or nullptr if the engine cannot run it.
 [[nodiscard]] NodeBuilder findNodeBuilder(const std::string& kind);
 
-/// An operator of a function (Inputs, Pass) → Tensor.
+/// An operator that calls a function (Inputs, Pass) → Tensor.
 template <class Function>
 class FunctionOperator final : public Operator {
 public:

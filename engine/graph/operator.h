@@ -14,8 +14,7 @@
 
 namespace residua::engine {
 
-/// The inputs of one operator: views into the slots of the graph that runs, and what the pass does with the layer that
-/// the graph is of.
+/// The inputs of one operator: views of the running graph's slots, and the pass's use of the graph's layer.
 class Inputs {
 public:
     Inputs(std::span<const at::Tensor> slots, std::span<const std::size_t> indices, const LayerUse& layer)
@@ -25,7 +24,7 @@ public:
 
     [[nodiscard]] std::size_t size() const { return m_indices.size(); }
     [[nodiscard]] const at::Tensor& operator[](std::size_t i) const { return m_slots[m_indices[i]]; }
-    /// In a stem or a head: that all of it runs.
+    /// In a stem or a head, a use that runs everything.
     [[nodiscard]] const LayerUse& layer() const { return m_layer; }
 
 private:
@@ -34,12 +33,12 @@ private:
     const LayerUse& m_layer;
 };
 
-/// What a node does when its graph runs. Built once per node and layer; holds its parameters.
+/// The computation of a node. Built once per node and layer; holds its parameters.
 class Operator {
 public:
     virtual ~Operator() = default;
     [[nodiscard]] virtual at::Tensor run(const Inputs& inputs, const Pass& pass) const = 0;
-    /// True if it reads its inputs in the compute's activation type, whatever type they are in.
+    /// True if it casts its inputs to the compute's activation type.
     [[nodiscard]] virtual bool castsInputs() const { return false; }
 };
 

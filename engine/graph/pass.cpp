@@ -12,7 +12,7 @@ namespace residua::engine {
 KeptParts keptParts(const PartUse& use, std::int64_t count, std::uint64_t node)
 {
     using projects::DropSampling;
-    std::vector<std::size_t> order(static_cast<std::size_t>(count)); // those that stay first come first
+    std::vector<std::size_t> order(static_cast<std::size_t>(count)); // the parts that are kept come first
     std::iota(order.begin(), order.end(), std::size_t{0});
     auto number = static_cast<std::size_t>(projects::keptCount(use.keep, count));
     if (use.sampling != DropSampling::First) {

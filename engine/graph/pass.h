@@ -19,85 +19,85 @@ class LayerMagnitudes;
 class WeightInputs;
 
 enum class Mode {
-    Evaluation, ///< nothing is drawn: dropout is off, and each layer counts by its expectation
+    Evaluation, ///< draws nothing: dropout is off, and each layer is weighted by its expectation
     Training,
 };
 
-/// Random numbers of a step by name. A stream depends on the seed, the step and its name alone: on no other stream, on
-/// no state and on no device, so that a resumed run and every process of a group draw the same.
+/// The random numbers of a step, by name. A stream depends only on the seed, the step and its name, so a resumed run
+/// and every process of a group draw the same.
 class RandomStreams {
 public:
     RandomStreams() = default;
-    /// The streams of step `step` of a run with the seed `seed`.
+    /// Creates the streams of step `step` in a run with the seed `seed`.
     RandomStreams(std::int64_t seed, std::int64_t step);
 
     [[nodiscard]] Philox stream(std::string_view name) const
     {
         return Philox(streamKey(static_cast<std::int64_t>(m_key), name));
     }
-    /// What LibTorch's generators are seeded with for the step: those of dropout.
+    /// Returns the step's seed for LibTorch's generators, which draw dropout.
     [[nodiscard]] std::uint64_t generatorSeed() const { return m_key; }
 
 private:
     std::uint64_t m_key = 0;
 };
 
-/// Which of a layer's heads, or of the parts of its MLPs, a pass runs.
+/// Selects which of a layer's heads or MLP parts a pass runs.
 struct PartUse {
     projects::DropSampling sampling = projects::DropSampling::Bernoulli;
-    double keep = 1;       ///< the probability of each part, or the share of them where their number is fixed
-    double before = 1;     ///< where the first ones are kept: the share that was there before the stage
-    double opening = 1;    ///< and the factor of those that were not
+    double keep = 1;       ///< the probability of each part, or the fraction of them if their number is fixed
+    double before = 1;     ///< if the first parts are kept: the fraction that existed before the stage
+    double opening = 1;    ///< the factor of the parts that are new in the stage
     std::uint64_t key = 0; ///< of the draw
     [[nodiscard]] bool all() const { return keep >= 1 && (opening == 1 || before >= keep); }
     bool operator==(const PartUse&) const = default;
 };
-/// The parts that run, of `count`, at least one, ascending, and the factor of each. A function of the arguments alone;
-/// `node` tells the nodes of a layer apart.
+/// Returns the parts of `count` that run, at least one, ascending, with the factor of each. A function of its
+/// arguments; `node` distinguishes the nodes of a layer.
 struct KeptParts {
     std::vector<std::size_t> parts;
     std::vector<double> factors; ///< empty: all 1
 };
 [[nodiscard]] KeptParts keptParts(const PartUse& use, std::int64_t count, std::uint64_t node);
 
-/// What a pass does with one layer of the stack.
+/// The use of one layer of the stack in a pass.
 struct LayerUse {
-    bool runs = true; ///< false: it costs nothing, and its branch is absent
-    /// What its branch is multiplied by. Where 1/p makes up for what is left out, each half of a branch that has two is
-    /// multiplied inside it, since the second reads what the first has made (PLD, algorithm 2).
+    bool runs = true; ///< false: the layer costs nothing, and its branch is absent
+    /// The factor of its branch. If 1/p compensates for layers left out and a branch has two halves, each half is
+    /// multiplied inside it, because the second reads the output of the first (PLD, algorithm 2).
     double factor = 1;
     PartUse heads = {};
     PartUse mlp = {};
-    std::int64_t mlpParts = 1; ///< that each of its MLPs is cut into
+    std::int64_t mlpParts = 1; ///< the number of parts of each MLP
     bool operator==(const LayerUse&) const = default;
 };
 
-/// What one pass through a network is for, and what it is given beside its input. Handed down to every stack and
-/// operator, objective and regulariser. A network keeps nothing of it but which layers the last training pass ran,
-/// which it shows among its coefficients.
+/// The purpose and the settings of one pass through a network, passed to every stack, operator, objective and
+/// regulariser. A network keeps nothing of a pass, except which layers the last training pass ran, for its
+/// coefficients.
 struct Pass {
     Mode mode = Mode::Evaluation;
-    std::int64_t step = 0; ///< of the run, from 1; in evaluation the last one that was done; 0 outside of a run
-    /// What is done with each layer of the network. Empty: what the document says (LayerDropping), or else all run.
+    std::int64_t step = 0; ///< of the run, from 1; in evaluation the last completed step; 0 outside a run
+    /// The use of each layer. If empty, the document's schedule decides (LayerDropping), or else all layers run.
     std::vector<LayerUse> layers;
     RandomStreams random;
-    /// What graphs read beside their input and objectives beside the target, by name: a mask, another network's output.
-    /// No data source has such a field yet, so nothing but tests gives any.
+    /// Further inputs of graphs and objectives, by name: a mask, another network's output. No data source provides any
+    /// yet, so only tests do.
     std::map<std::string, at::Tensor> inputs;
-    /// Told how large the values of each layer are; null: nobody asks. Must outlive the pass.
+    /// Collects the magnitudes of the layers' values unless it is null. Must outlive the pass.
     LayerMagnitudes* magnitudes = nullptr;
 
-    /// Told what each weight that can be factored reads; null: nobody asks. Must outlive the pass.
+    /// Collects the inputs of each weight that can be factored unless it is null. Must outlive the pass.
     WeightInputs* weightInputs = nullptr;
 
     [[nodiscard]] bool training() const { return mode == Mode::Training; }
-    /// What is done with the layer at `index` (from 0).
+    /// Returns the use of the layer at `index` (from 0).
     [[nodiscard]] LayerUse layer(std::size_t index) const { return layers.empty() ? LayerUse() : layers.at(index); }
-    /// The same without its layers: what is kept of it for a layer's backward.
+    /// Returns a copy without `layers`, which is what the backward of a layer keeps.
     [[nodiscard]] Pass withoutLayers() const { return {mode, step, {}, random, inputs, magnitudes, weightInputs}; }
 };
 
-/// Evaluation of a network as it is after so many steps of its run.
+/// Returns an evaluation pass after so many steps of the run.
 [[nodiscard]] inline Pass passAfter(std::int64_t steps)
 {
     Pass pass;

@@ -33,7 +33,7 @@ void setRandomState(at::Device device, const at::Tensor& state)
     generator.set_state(state);
 }
 
-/// Lets random numbers be drawn from another state while it lives. An undefined state changes nothing.
+/// Sets the state of the random generator for its lifetime. An undefined state changes nothing.
 class RandomStateOf {
 public:
     RandomStateOf(at::Device device, const at::Tensor& state) : m_device(device)
@@ -57,7 +57,7 @@ private:
     at::Tensor m_before;
 };
 
-/// Runs the function again and differentiates that.
+/// Runs the function again in the backward and differentiates that run.
 class RecomputeNode final : public Node {
 public:
     RecomputeNode(Rerun run, std::span<const at::Tensor> inputs, std::span<const at::Tensor> parameters,
@@ -137,7 +137,7 @@ public:
 
 private:
     Rerun m_run;
-    variable_list m_inputs; ///< cut off from what they came from
+    variable_list m_inputs; ///< detached from their history
     variable_list m_parameters;
     at::Tensor m_state;
 };
@@ -158,7 +158,7 @@ variable_list runRecomputed(Rerun run, std::span<const at::Tensor> inputs, std::
         const at::NoGradGuard noGrad;
         outputs = run(inputs);
     }
-    variable_list taken(inputs.begin(), inputs.end()); // tensors that have a history already, or soon will
+    variable_list taken(inputs.begin(), inputs.end()); // tensors that have a history already, or will get one
     for (at::Tensor& output : outputs) {
         if (std::ranges::any_of(taken, [&](const at::Tensor& other) { return output.is_same(other); })) {
             output = output.detach();

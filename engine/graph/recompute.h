@@ -11,12 +11,12 @@
 
 namespace residua::engine {
 
-/// A function of tensors that can be run again: the same inputs and random numbers give the same bits.
+/// A function of tensors that can be repeated: equal inputs and random numbers give equal bits.
 using Rerun = std::function<std::vector<at::Tensor>(std::span<const at::Tensor>)>;
 
-/// run(inputs), of which nothing but the inputs is kept: the backward runs it again, from the random state that it had
-/// where training draws numbers, and leaves that state as it finds it. `parameters` are all other tensors whose
-/// gradients `run` leads to. Equal tensors among the inputs stay equal when it runs again.
+/// Returns run(inputs) and keeps only the inputs. The backward runs it again; in training it does so from the random
+/// state of the first run, and then restores the current state. `parameters` are all other tensors that `run` has
+/// gradients for. Equal tensors among the inputs are equal in the second run too.
 [[nodiscard]] std::vector<at::Tensor> runRecomputed(Rerun run, std::span<const at::Tensor> inputs,
                                                     std::span<const at::Tensor> parameters, const Pass& pass);
 

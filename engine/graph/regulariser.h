@@ -9,8 +9,8 @@
 
 namespace residua::engine {
 
-/// A term that is added to the objective in training: a scalar on the device, of the parameters, of the pass and of
-/// what it has made of them; its factor is in it.
+/// A term added to the objective in training: a scalar on the device, computed from the parameters, the pass and the
+/// pass's results. Includes its factor.
 struct Regulariser {
     std::function<at::Tensor(const Pass& pass)> term;
 };

@@ -11,17 +11,17 @@
 
 namespace residua::engine {
 
-/// Value residual (Zhou et al., 2024): the attentions of layers 2..L use λ₁·V₁ + λ₂·V of their own values V [batch,
-/// time, heads, headDim] and the first layer's. One forward pass at a time.
+/// Value residual (Zhou et al., 2024): the attentions of layers 2 to L use λ₁·V₁ + λ₂·V, where V [batch, time, heads,
+/// headDim] are their own values and V₁ those of the first layer. One forward pass at a time.
 class ValueResidual {
 public:
-    /// `factors` [L − 1, 2]: λ₁ and λ₂ of layers 2..L.
+    /// `factors` [L − 1, 2]: λ₁ and λ₂ of layers 2 to L.
     explicit ValueResidual(at::Tensor factors) : m_factors(std::move(factors)) {}
 
     void begin() { m_perLayer = m_factors.unbind(0); }
-    /// What the attention of `layer` (from 0) uses in place of its own values. Layers in ascending order.
+    /// Returns the values for the attention of `layer` (from 0), given its own. Must be called with ascending layers.
     [[nodiscard]] at::Tensor use(std::size_t layer, const at::Tensor& own);
-    /// Lets go of the pass.
+    /// Frees the tensors of the pass.
     void end();
 
 private:
@@ -30,11 +30,11 @@ private:
     at::Tensor m_first;
 };
 
-/// An operator whose values can meet those of another layer.
+/// An operator whose values can be combined with those of another layer.
 class ValueUser {
 public:
     virtual ~ValueUser() = default;
-    /// Key-value heads and their features, which all layers must share.
+    /// Returns the key-value heads and their features, which must be equal in all layers.
     [[nodiscard]] virtual std::string valueShape() const = 0;
     virtual void share(std::shared_ptr<ValueResidual> values, std::size_t layer) = 0;
 };

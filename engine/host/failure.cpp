@@ -18,8 +18,8 @@ std::string firstLine(std::string_view text)
     return std::string(text.substr(0, text.find('\n')));
 }
 
-/// How much was asked for at once: an allocator says "tried to allocate 20.00 MiB" or "8388608000 bytes". Empty where
-/// it does not say.
+/// Returns the amount of a failed allocation from an allocator's message, such as "tried to allocate 20.00 MiB" or
+/// "8388608000 bytes"; empty if the message has none.
 std::string askedFor(std::string_view text)
 {
     constexpr std::string_view kAmount = "ried to allocate ";
@@ -39,7 +39,7 @@ std::string askedFor(std::string_view text)
 
 Failure failureOfSystem(const std::system_error& error)
 {
-    if (error.code() == std::errc::resource_unavailable_try_again) { // what std::thread throws
+    if (error.code() == std::errc::resource_unavailable_try_again) { // thrown by std::thread
         return {Failure::Kind::Other, "the system starts no further thread (" + error.code().message() +
                                           "): raise its limits, or give fewer threads"};
     }
@@ -57,7 +57,8 @@ Failure noMemory(std::string_view text)
 
 Failure failureOf(std::string_view text, const std::string& whose)
 {
-    // Only the caching allocator of a GPU has an exception type of its own. CUDA, cuBLAS and cuDNN name their status.
+    // Only the caching allocator of a GPU has an exception type of its own; for CUDA, cuBLAS and cuDNN, matches the
+    // names of their status codes.
     for (const char* const said : {"can't allocate memory", "not enough memory", "out of memory", "out_of_memory",
                                    "STATUS_ALLOC_FAILED", "ALLOCATION_FAILED"}) {
         if (text.find(said) != std::string_view::npos) {
@@ -74,7 +75,7 @@ std::optional<Failure> attemptStandard(const std::function<void()>& work)
         return std::nullopt;
     } catch (const std::bad_alloc&) {
         return noMemory({});
-    } catch (const std::length_error&) { // a size that no memory has
+    } catch (const std::length_error&) { // a size larger than any memory
         return noMemory({});
     } catch (const std::system_error& error) {
         return failureOfSystem(error);

@@ -8,20 +8,21 @@
 
 namespace residua::engine {
 
-/// An exception as text for a person: what failed, in words of ours.
+/// The description of an exception for the user.
 struct Failure {
     enum class Kind { OutOfMemory, Other } kind = Kind::Other;
     std::string text; ///< one line
 };
 
-/// A lack of memory. `text` is what an allocator said; how much was asked for at once is taken from it, where it says
-/// so.
+/// Returns a failure for lack of memory. `text` is an allocator's message; if it names the amount, the failure does
+/// too.
 [[nodiscard]] Failure noMemory(std::string_view text);
-/// The failure of which an exception of `whose` said `text`: its first line, or a lack of memory where it says that.
+/// Returns the failure for an exception with the message `text` from the library `whose`: its first line, or a lack of
+/// memory if the message says so.
 [[nodiscard]] Failure failureOf(std::string_view text, const std::string& whose);
 
-/// Runs `work`; whatever it throws stops here, told as the standard library's. Nothing when it ended well. For work
-/// that uses LibTorch: engine/runtime/failure.h.
+/// Runs `work` and catches all exceptions; returns nullopt on success. Describes exceptions as the standard library's;
+/// for work that uses LibTorch, see engine/runtime/failure.h.
 [[nodiscard]] std::optional<Failure> attemptStandard(const std::function<void()>& work);
 
 } // namespace residua::engine

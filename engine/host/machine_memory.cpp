@@ -12,7 +12,7 @@
 namespace residua::engine {
 namespace {
 
-/// A field of /proc/meminfo in bytes.
+/// Returns a field of /proc/meminfo in bytes.
 std::int64_t memoryField(const std::string& name)
 {
     std::ifstream file("/proc/meminfo");

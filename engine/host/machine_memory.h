@@ -7,9 +7,10 @@ namespace residua::engine {
 
 struct MachineMemory {
     std::int64_t freeBytes = 0;
-    std::int64_t totalBytes = 0; ///< 0: not known
+    std::int64_t totalBytes = 0; ///< 0: unknown
 };
-/// What this process could take now: what the kernel, the control group and a limit on its addresses leave. Any thread.
+/// Returns the memory that this process can still allocate, given the kernel, the control group and the limit of its
+/// address space. Any thread.
 [[nodiscard]] MachineMemory machineMemory();
 
 } // namespace residua::engine

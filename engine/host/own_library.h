@@ -6,9 +6,9 @@
 
 namespace residua::engine {
 
-/// Where a shared library of ours that is opened at run time lies, or a program that is started: where `environment`
-/// says, or beside the program as it is installed, or as it is built, with the library in the build directory's
-/// `folder`. Empty where it is nowhere.
+/// Returns the path of one of the program's shared libraries or helper programs: the path in the variable
+/// `environment`, or else the installed file beside the program, or else the file in `folder` of the build directory.
+/// Empty if it is not found.
 [[nodiscard]] std::filesystem::path findOwnLibrary(const std::string& file, const char* environment,
                                                    const std::string& folder);
 

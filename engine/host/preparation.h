@@ -7,22 +7,22 @@
 
 namespace residua::engine {
 
-/// Told now and then what share of a preparation is done, 0 to 1, on the thread that does it; false gives it up. Empty:
-/// nobody watches.
+/// Receives the fraction of a preparation that is done, 0 to 1, on the thread that runs it; returns false to cancel.
+/// May be empty.
 using PreparationWatch = std::function<bool(double share)>;
 
-/// The watches over what comes before a run's first step.
+/// The watches of the work before a run's first step.
 struct PreparationWatches {
     PreparationWatch data;    ///< reading, tokenising, fingerprinting
     PreparationWatch weights; ///< their initialisation
 };
 
-/// The error of a preparation of data that was given up.
+/// Returns the error for a cancelled preparation of data.
 [[nodiscard]] inline Error preparationGivenUp()
 {
     return {"data", "its preparation was given up"};
 }
-/// Tells the watch, and returns Done, or preparationGivenUp() where the watch gives it up.
+/// Reports `share` to the watch. Returns Done, or preparationGivenUp() if the watch cancels.
 [[nodiscard]] inline Status stillWanted(const PreparationWatch& watch, double share)
 {
     return !watch || watch(share) ? Status(Done{}) : Status(preparationGivenUp());

@@ -5,8 +5,8 @@
 
 namespace residua::engine {
 
-/// The Python that runs what is exported: the one that RESIDUA_PYTHON names, else the one that packaging/python.sh has
-/// installed in the user's cache, else the system's.
+/// Returns the Python that runs exported code: RESIDUA_PYTHON, or else the one that packaging/python.sh has installed
+/// in the user's cache, or else the system's.
 [[nodiscard]] std::string pythonCommand();
 
 } // namespace residua::engine

@@ -15,7 +15,7 @@ std::filesystem::path userCacheFolder()
 {
     const char* const cache = std::getenv("XDG_CACHE_HOME");
     const char* const home = std::getenv("HOME");
-    const bool isCache = cache != nullptr && *cache == '/'; // a relative one is to be ignored, by its standard
+    const bool isCache = cache != nullptr && *cache == '/'; // the standard says that a relative path must be ignored
     const bool isHome = home != nullptr && *home == '/';
     if (!isCache && !isHome) {
         return {};
@@ -54,11 +54,11 @@ void trimCache(const std::filesystem::path& folder, const std::string& ending, s
     };
     std::vector<Kept> all;
     std::uint64_t sum = 0;
-    std::error_code failed; // another process may trim too: what is gone meanwhile is no error
+    std::error_code failed; // another process may trim too, so a file that is gone is not an error
     std::filesystem::directory_iterator entries(folder, failed);
     for (; !failed && entries != std::filesystem::directory_iterator(); entries.increment(failed)) {
         std::error_code gone;
-        // What a process that was killed while it wrote has left has something after the ending.
+        // The file of a process killed while writing has a suffix after the extension.
         const bool ours = entries->path().filename().string().find(ending) != std::string::npos;
         if (!ours || !entries->is_regular_file(gone) || entries->is_symlink(gone)) {
             continue;

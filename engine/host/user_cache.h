@@ -9,21 +9,21 @@
 
 namespace residua::engine {
 
-/// A folder of files that can be made again, shared by any number of processes.
+/// A folder of files that can be computed again, shared by any number of processes.
 struct UserCache {
-    std::filesystem::path folder;                      ///< empty: nothing is kept
-    std::uint64_t mostBytes = std::uint64_t{1} << 30U; ///< above it, what has not been used for longest goes
-    std::string fault = {};                            ///< what is wrong with the setting; may be empty
+    std::filesystem::path folder;                      ///< empty: nothing is cached
+    std::uint64_t mostBytes = std::uint64_t{1} << 30U; ///< above it, the least recently used files are removed
+    std::string fault = {};                            ///< an error in the setting; may be empty
 };
 
-/// residua below XDG_CACHE_HOME, or below .cache in HOME; empty where there is neither.
+/// Returns residua below XDG_CACHE_HOME, or below .cache in HOME; empty if neither is set.
 [[nodiscard]] std::filesystem::path userCacheFolder();
 
-/// The folder NAME in the user's; no folder where there is none, or where the limit is 0.
+/// Returns the folder `name` in the user's cache; its folder is empty if there is no cache or the limit is 0.
 [[nodiscard]] UserCache userCache(const char* name, const CacheLimit& limit);
 
-/// Removes files whose names have `ending`, those first that have not been used for longest, until the rest has at most
-/// `mostBytes`. What cannot be removed stays, and other files are left alone.
+/// Removes files whose names have `ending`, least recently used first, until the rest has at most `mostBytes`. Ignores
+/// files that cannot be removed, and all other files.
 void trimCache(const std::filesystem::path& folder, const std::string& ending, std::uint64_t mostBytes);
 
 } // namespace residua::engine

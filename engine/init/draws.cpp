@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kGrain = 4096;
 
-/// Fills in fours from the counters 0, 1, …; `make` turns four words into four numbers.
+/// Fills four elements at a time from the counters 0, 1, …; `make` converts four words to four numbers.
 template <class Make>
 at::Tensor fill(at::IntArrayRef shape, const Philox& random, const Make& make)
 {

@@ -9,9 +9,9 @@ namespace residua::engine {
 
 /// Numbers by the counters 0, 1, … of a stream, in double on the host: the same bits on any number of threads.
 
-/// Standard normal, by Box and Muller.
+/// Returns standard normal numbers (Box and Muller).
 [[nodiscard]] at::Tensor drawNormal(at::IntArrayRef shape, const Philox& random);
-/// Uniform on (−1, 1).
+/// Returns numbers uniform on (−1, 1).
 [[nodiscard]] at::Tensor drawSymmetric(at::IntArrayRef shape, const Philox& random);
 
 } // namespace residua::engine

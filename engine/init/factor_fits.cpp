@@ -36,7 +36,7 @@ Nonlinearity followingOf(const std::string& activation)
     return Nonlinearity::Identity;
 }
 
-/// What the jobs leave.
+/// The results of the jobs.
 struct Outcome {
     Outcome(std::size_t count, const FitCache& of) : fits(count), cache(of) {}
 
@@ -48,7 +48,7 @@ Status solve(const FactorFit& fit, LowRankMethod wanted, const LowRankWatch& wat
              std::optional<LowRankFit>& done)
 {
     const LowRankProblem problem = problemOf(fit);
-    // Without an activation the spectral start is the optimum over isotropic inputs (Eckart and Young).
+    // Without an activation, the spectral start is optimal for isotropic inputs (Eckart and Young).
     const bool needsNoSearch = problem.follows == Nonlinearity::Identity && problem.covariance.empty();
     Result<LowRankFit> found = fitKept(problem, needsNoSearch ? LowRankMethod::Spectral : wanted, cache, watch);
     if (!found) {
@@ -63,7 +63,7 @@ std::string counted(std::size_t count)
     return std::to_string(count) + (count == 1 ? " factored weight" : " factored weights");
 }
 
-/// What all of them have to say, in few lines.
+/// Returns notes about all fits, in few lines.
 std::vector<std::string> notesOf(const std::vector<FactorFit>& fits, LowRankMethod method, const Outcome& outcome)
 {
     std::vector<std::string> notes;

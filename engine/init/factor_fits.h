@@ -18,47 +18,47 @@
 
 namespace residua::engine {
 
-/// What the fits of a network depend on beside its document.
+/// The settings of a network's fits that are not in its document.
 struct FitSetting {
     FitCache cache = {};
-    /// The second moments of what a weight reads, [in, in] in double on the host, by its whole name; one that is not
-    /// here reads standard normal inputs.
+    /// The second moments of each weight's inputs, [in, in] in double on the host, by the full weight's name. A weight
+    /// that is missing reads standard normal inputs.
     std::map<std::string, at::Tensor> inputMoments = {};
-    /// What attentions by features read; one that is not here reads standard normal inputs.
+    /// The inputs of attentions with features. An attention that is missing reads standard normal inputs.
     InputsByAttention attentionInputs = {};
-    std::int64_t attentionLength = kFitLength; ///< tokens of a sequence where they do
+    std::int64_t attentionLength = kFitLength; ///< the sequence length in tokens for such inputs
 };
 
 /// The fit of one weight's factors (engine/lowrank).
 struct FactorFit {
-    std::string name;        ///< of the whole weight
-    at::Tensor u;            ///< [out, rank]: what is written; holds the draw by the document's law before
-    at::Tensor v;            ///< [rank, in, …]: likewise
+    std::string name;        ///< of the full weight
+    at::Tensor u;            ///< [out, rank]: the output; on entry the draw by the document's law
+    at::Tensor v;            ///< [rank, in, …]: as u
     at::Tensor whole;        ///< [out, in] in double on the host
     at::Tensor inputMoments; ///< [in, in] in double on the host; undefined: the identity
-    std::string follows;     ///< as ParameterStart::follows; what no fit knows counts as the identity
+    std::string follows; ///< as ParameterStart::follows; an activation that the fits do not know counts as the identity
     std::uint64_t seed = 0;
-    std::int64_t epochs = projects::kLfaiEpochs; ///< of LFAI and LFAI-WS, at most
+    std::int64_t epochs = projects::kLfaiEpochs; ///< the maximum for LFAI and LFAI-WS
 };
 
-/// What the solvers take for it: the fit of one weight, which of them may start from its draw.
+/// Returns the problem for the solvers, including the draw that some of them start from.
 [[nodiscard]] LowRankProblem problemOf(const FactorFit& fit);
-/// What a fit has left, for people.
+/// Returns the errors of a fit for the user.
 [[nodiscard]] GapFit gapOf(const LowRankFit& fit);
 [[nodiscard]] GapWeight gapWeightOf(const FactorFit& fit);
-/// Puts factors in the place of those that the fit is for.
+/// Writes the factors into the fit's u and v.
 void writeFactors(const FactorFit& fit, const std::vector<double>& left, const std::vector<double>& right);
 
-/// What fitAll() has to tell.
+/// The report of fitAll().
 struct FitsReport {
     std::vector<std::string> notes; ///< for the user
-    Gap gap;                        ///< what the fits have left, by the one method
+    Gap gap;                        ///< the errors of the fits, by the one method
 };
 
-/// Fits all of them side by side, on as many threads as LibTorch computes with; the bits are the same for any number.
-/// What `cache` holds of the same problems is read instead, and what it lacks is kept there (fit_cache.h); no folder:
-/// no cache. An error where `watch`, asked all the time, gives it up (the fits end within one of their iterations), or
-/// where a fit ends in an error; nothing is written then.
+/// Runs all fits in parallel, on as many threads as LibTorch uses; the bits are the same for any number. Reads fits of
+/// equal problems from `cache` and adds new ones (fit_cache.h); without a folder, does not cache. `watch` is called
+/// regularly; if it cancels, the fits end within one iteration. Returns an error if it cancels or a fit fails; then
+/// nothing is written.
 [[nodiscard]] Result<FitsReport> fitAll(const std::vector<FactorFit>& fits, LowRankMethod method, const FitCache& cache,
                                         const PreparationWatch& watch);
 

@@ -18,15 +18,15 @@
 
 namespace residua::engine {
 
-/// What an attention's queries and keys are made of: [sequences, length, width] each.
+/// The inputs of an attention's queries and keys: [sequences, length, width] each.
 struct AttentionInputs {
     at::Tensor forQueries;
     at::Tensor forKeys;
 };
-/// By the name of the node with its prefix: "layers.1.attention.".
+/// By the node's name with its prefix: "layers.1.attention.".
 using InputsByAttention = std::map<std::string, AttentionInputs>;
 
-/// How long the sequences are that features are fitted on, and how many there are at most.
+/// The length in tokens and the maximum number of the sequences for fitting features.
 inline constexpr std::int64_t kFitLength = 48;
 inline constexpr std::int64_t kFitSequences = 48;
 [[nodiscard]] inline std::int64_t fitLength(std::int64_t context)
@@ -34,23 +34,23 @@ inline constexpr std::int64_t kFitSequences = 48;
     return context < 1 ? kFitLength : std::min(context, kFitLength);
 }
 
-/// An attention by features, as it was declared.
+/// An attention with features, as declared.
 struct AttentionFeatures {
     struct Heads {
         at::Tensor queries; ///< [sequences, heads, length, e]
         at::Tensor keys;    ///< [sequences, kvHeads, length, e]
     };
     std::string node;          ///< "layers.1.attention."
-    std::size_t parameter = 0; ///< ω [kvHeads, r, e], among the plan's
+    std::size_t parameter = 0; ///< ω [kvHeads, r, e], an index into the plan's parameters
     std::int64_t width = 0;    ///< of its inputs
     bool causal = true;
-    bool fitted = true; ///< false: they start as they are drawn
-    /// Its queries and keys by its weights as they are now, with norms and positions.
+    bool fitted = true; ///< false: the features start as drawn
+    /// Returns the queries and keys by the current weights, after norm and rotation.
     std::function<Heads(const AttentionInputs& inputs)> headsOf;
 };
 
-/// The fits of the features, one for each key-value head. Without `inputs` for the node, both read the same standard
-/// normal numbers, drawn by `seed` and the node's name.
+/// Returns the fits of the features, one for each key-value head. Without `inputs` for the node, queries and keys read
+/// the same standard normal numbers, drawn from `seed` and the node's name.
 [[nodiscard]] std::vector<AttentionProblem> attentionProblems(const AttentionFeatures& of, const at::Tensor& features,
                                                               const InputsByAttention& inputs, std::int64_t length,
                                                               std::int64_t seed);
@@ -58,10 +58,10 @@ struct AttentionFeatures {
 /// Features and the problems of their heads.
 struct FeatureFit {
     std::string name;                       ///< of the parameter
-    at::Tensor features;                    ///< is written
+    at::Tensor features;                    ///< the output
     std::vector<AttentionProblem> problems; ///< one for each key-value head
 };
-/// As fitAll() of factors: side by side, the same bits on any number of threads, nothing written where it is given up.
+/// Runs all fits, with parallelism, cache and errors as fitAll() in factor_fits.h.
 [[nodiscard]] Result<std::vector<std::string>> fitFeatures(const std::vector<FeatureFit>& fits, const FitCache& cache,
                                                            const PreparationWatch& watch);
 

@@ -23,7 +23,7 @@ namespace residua::engine {
 namespace {
 
 constexpr std::string_view kFormatWords = "residua fit ";
-constexpr int kFormat = 3; ///< a change of what any method finds is a change of this
+constexpr int kFormat = 3; ///< increase it if any method's results change
 constexpr const char* kFormatKey = "format";
 constexpr const char* kNameKey = "name";
 constexpr const char* kSumKey = "crc32c";
@@ -71,7 +71,7 @@ std::string textOf(const Metadata& metadata, const char* key)
     return found == metadata.end() ? std::string() : found->second;
 }
 
-/// To the last digit, a number and a space each; the bound last, where there is one.
+/// Returns the measures in full precision, separated by spaces; the bound comes last if it is known.
 std::string measuresText(const LowRankMeasures& measures)
 {
     std::string text;
@@ -99,7 +99,7 @@ std::optional<LowRankMeasures> measuresFrom(const std::string& text)
     return measures;
 }
 
-/// False where the file has no such tensor.
+/// Returns false if the file has no such tensor.
 bool readPart(const SafetensorsFile& file, const ReadPart& part)
 {
     const auto found = file.tensors().find(part.name);
@@ -112,7 +112,8 @@ bool readPart(const SafetensorsFile& file, const ReadPart& part)
     return true;
 }
 
-/// That a file is not of this program's format; empty where it is, or says nothing that can be read.
+/// Returns an error text if the file has another version of the format; empty if it has this one or no readable
+/// version.
 std::string otherFormat(const Metadata& metadata)
 {
     const std::string format = textOf(metadata, kFormatKey);
@@ -125,7 +126,7 @@ std::string otherFormat(const Metadata& metadata)
            std::to_string(*number) + ", here " + std::to_string(kFormat) + "): it is fitted anew and replaced";
 }
 
-/// The parts, and what stands beside them; nullopt where there is no file.
+/// Reads the parts and returns the metadata; nullopt if the file does not exist.
 Result<std::optional<Metadata>> readNumbers(const std::filesystem::path& file, const std::vector<ReadPart>& parts)
 {
     std::error_code failed;
@@ -185,7 +186,8 @@ std::string fitFileName(const LowRankProblem& problem, LowRankMethod method)
     for (const auto* const numbers : {&problem.weight, &problem.covariance}) {
         digest.add(std::as_bytes(std::span(*numbers)));
     }
-    if (method == LowRankMethod::Lfai || method == LowRankMethod::Baseline) { // the others start elsewhere
+    // The other methods do not start from the draw.
+    if (method == LowRankMethod::Lfai || method == LowRankMethod::Baseline) {
         digest.add(std::as_bytes(std::span(problem.drawnLeft)));
         digest.add(std::as_bytes(std::span(problem.drawnRight)));
     }
@@ -220,7 +222,7 @@ Result<std::optional<LowRankFit>> readFit(const std::filesystem::path& file, con
     }
     const std::optional<LowRankMeasures> measures = measuresFrom(textOf(**metadata, kMeasuresKey));
     if (!measures) {
-        return std::optional<LowRankFit>(); // kept before fits kept what they had left
+        return std::optional<LowRankFit>(); // cached before measures were stored
     }
     fit.measures = *measures;
     fit.note = textOf(**metadata, kNoteKey);
@@ -297,7 +299,7 @@ std::string CachedFits::faults() const
 
 void CachedFits::use(const std::string& name) const
 {
-    std::error_code ignored; // a folder that is not ours to write is still read
+    std::error_code ignored; // a read-only folder can still be read
     std::filesystem::last_write_time(m_cache.folder / name, std::filesystem::file_time_type::clock::now(), ignored);
 }
 

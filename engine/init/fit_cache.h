@@ -22,32 +22,31 @@ namespace residua::engine {
 
 using FitCache = UserCache;
 
-/// The user's: residua/fits below XDG_CACHE_HOME, or below .cache in HOME; no folder where there is neither. It
-/// may hold kFitCache.
+/// Returns the user's cache: residua/fits below XDG_CACHE_HOME, or below .cache in HOME, with the limit kFitCache. Its
+/// folder is empty if neither is set.
 [[nodiscard]] FitCache userFitCache();
 
-/// The name of the file of a problem's fit: of a digest of all that the fit depends on, which is the weight, the rank,
-/// what follows, the covariance, the seed, the course, the method and, where it starts from them, the draws; of
-/// features the queries, the keys, the start and the course.
+/// Returns the file name of a problem's fit: a digest of everything that the fit depends on. These are the weight, the
+/// rank, the activation, the covariance, the seed, the schedule, the method and, if the method starts from it, the
+/// draw; for features, the queries, the keys, the start and the schedule.
 [[nodiscard]] std::string fitFileName(const LowRankProblem& problem, LowRankMethod method);
 [[nodiscard]] std::string fitFileName(const AttentionProblem& problem);
 
-/// The fit that the file holds; nullopt where there is none. Errors where it is damaged or holds another problem's.
+/// Reads a fit; nullopt if the file does not exist. Returns an error if it is damaged or belongs to another problem.
 [[nodiscard]] Result<std::optional<LowRankFit>> readFit(const std::filesystem::path& file,
                                                         const LowRankProblem& problem);
 [[nodiscard]] Result<std::optional<AttentionFit>> readFit(const std::filesystem::path& file,
                                                           const AttentionProblem& problem);
-/// Makes the folder where it is not there.
+/// Writes a fit. Creates the folder if needed.
 [[nodiscard]] Status writeFit(const std::filesystem::path& file, const LowRankProblem& problem, const LowRankFit& fit);
 [[nodiscard]] Status writeFit(const std::filesystem::path& file, const AttentionProblem& problem,
                               const AttentionFit& fit);
 
-/// Removes the files of fits that have not been used for longest until the rest has at most so many bytes. What cannot
-/// be removed stays, and other files are left alone.
+/// Removes the least recently used fits until the rest has at most `mostBytes`. Ignores files that cannot be removed,
+/// and all other files.
 void trimFits(const std::filesystem::path& folder, std::uint64_t mostBytes);
 
-/// A cache in use by fits that are made side by side: whatever is wrong with it, the fits are made. Trims it at its
-/// end. Any thread.
+/// A cache used by parallel fits. Its errors do not stop the fits. The destructor trims it. Any thread.
 class CachedFits {
 public:
     explicit CachedFits(FitCache cache);
@@ -55,7 +54,7 @@ public:
     CachedFits(const CachedFits&) = delete;
     CachedFits& operator=(const CachedFits&) = delete;
 
-    /// The fit of that file, which counts as used now; nullopt where it is not there or not sound.
+    /// Returns the fit in the file and marks it as used now; nullopt if it does not exist or is invalid.
     template <class Problem>
     [[nodiscard]] auto kept(const std::string& name, const Problem& problem)
     {
@@ -80,7 +79,7 @@ public:
             fault(written.error().text() + ": the fit is not kept for another time");
         }
     }
-    /// A sentence for the user; empty where nothing was wrong.
+    /// Returns the errors as a sentence for the user; empty if there were none.
     [[nodiscard]] std::string faults() const;
 
 private:
@@ -88,7 +87,7 @@ private:
     void fault(std::string text);
 
     FitCache m_cache;
-    mutable std::mutex m_mutex; ///< of what follows
+    mutable std::mutex m_mutex; ///< protects m_faults
     std::vector<std::string> m_faults;
 };
 

@@ -16,14 +16,14 @@
 namespace residua::engine {
 namespace {
 
-constexpr std::chrono::milliseconds kAsk{50}; ///< how often it is asked whether the fits are still wanted
+constexpr std::chrono::milliseconds kAsk{50}; ///< the interval between calls of the watch
 
-/// The jobs on their way, shared by the threads that work on them.
+/// The jobs in progress, shared by their threads.
 class Work {
 public:
     explicit Work(const std::vector<FitJob>& jobs) : m_jobs(jobs), m_shares(jobs.size(), 0.0) {}
 
-    /// Takes one job after the other until there is none left, or one ends in an error.
+    /// Runs one job after another until all are started, one fails, or they are cancelled.
     void run()
     {
         for (std::size_t i = m_next++; i < m_jobs.size() && !m_stop.stop_requested(); i = m_next++) {
@@ -46,7 +46,8 @@ public:
         m_changed.notify_all();
     }
 
-    /// Waits until so many threads have ended, asking meanwhile, and at their end too. False where it was given up.
+    /// Waits until `threads` threads have ended; calls the watch meanwhile and at the end. Returns false if it
+    /// cancelled.
     bool wait(std::size_t threads, const PreparationWatch& watch)
     {
         bool isWanted = true;
@@ -84,7 +85,7 @@ private:
     const std::vector<FitJob>& m_jobs;
     std::atomic<std::size_t> m_next = 0;
     std::stop_source m_stop;
-    std::mutex m_mutex; ///< of what follows
+    std::mutex m_mutex; ///< protects the members below
     std::condition_variable m_changed;
     std::vector<double> m_shares;
     std::optional<Error> m_error;

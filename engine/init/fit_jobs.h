@@ -11,18 +11,18 @@
 
 namespace residua::engine {
 
-/// One fit among many that are made side by side.
+/// One of several fits that run in parallel.
 struct FitJob {
-    std::string name; ///< of what is fitted, the place of its errors
-    /// Called on one of the threads; leaves its result where no other job looks.
+    std::string name; ///< the name of the fitted parameter, the place of its errors
+    /// Called on one of the threads; must store its result where no other job accesses it.
     std::function<Status(const LowRankWatch& watch)> run;
 };
 
-/// Runs all of them, on as many threads as LibTorch computes with. `watch` is asked all the time, on the calling
-/// thread; where it gives them up they are stopped. Errors: givenUp(), or the first with which a job ended.
+/// Runs all jobs on as many threads as LibTorch uses. Calls `watch` regularly on the calling thread; if it cancels,
+/// stops the jobs. Returns givenUp(), or the error of the first job that failed.
 [[nodiscard]] Status runFits(const std::vector<FitJob>& jobs, const PreparationWatch& watch);
 
-/// "was given up", of the initialisation.
+/// Returns the error "was given up" of the initialisation.
 [[nodiscard]] Error givenUp();
 
 } // namespace residua::engine

@@ -29,9 +29,9 @@ namespace {
 using projects::InitLaw;
 
 constexpr double kTableScale = 0.02;
-constexpr double kDrawnShare = 0.05; ///< of the work, where weights are fitted besides
+constexpr double kDrawnShare = 0.05; ///< of the work, if weights are also fitted
 
-/// Normal and cut at two of its deviations, then widened to a variance of 1.
+/// Returns normal numbers truncated at two standard deviations, scaled to variance 1.
 at::Tensor truncatedNormal(at::IntArrayRef shape, const Philox& random)
 {
     constexpr double kCut = 2;
@@ -40,7 +40,7 @@ at::Tensor truncatedNormal(at::IntArrayRef shape, const Philox& random)
     return at::erfinv(drawSymmetric(shape, random) * mass) * (std::numbers::sqrt2 / kDeviation);
 }
 
-/// Rows or columns, whichever are fewer, are orthonormal; uniform over such matrices.
+/// Returns a matrix with orthonormal rows or columns, whichever are fewer, uniform over such matrices.
 at::Tensor orthogonal(std::int64_t rows, std::int64_t columns, const Philox& random)
 {
     const bool tall = rows >= columns;
@@ -50,8 +50,8 @@ at::Tensor orthogonal(std::int64_t rows, std::int64_t columns, const Philox& ran
     return tall ? result : result.t().contiguous();
 }
 
-/// Features [heads, r, e] of an attention's kernel: each e of a head orthogonal, of the lengths that as many
-/// independent rows of N(0, I) would have (Choromanski et al. 2020, section 2.4).
+/// Returns features [heads, r, e] of an attention's kernel. Each block of e rows of a head is orthogonal, with the
+/// lengths of independent rows of N(0, I) (Choromanski et al. 2020, section 2.4).
 at::Tensor orthogonalFeatures(at::IntArrayRef shape, const Philox& random)
 {
     const std::int64_t e = shape[2];
@@ -63,7 +63,7 @@ at::Tensor orthogonalFeatures(at::IntArrayRef shape, const Philox& random)
     return (directions.transpose(-2, -1) * lengths).flatten(1, 2).narrow(1, 0, shape[1]).contiguous();
 }
 
-/// The law on a matrix [out, in, …]; further dimensions (a kernel's) count as inputs.
+/// Draws a matrix [out, in, …] by the document's law; further dimensions (a kernel's) count as inputs.
 at::Tensor drawMatrix(at::IntArrayRef shape, const projects::Initialisation& initialisation, const Philox& random)
 {
     std::int64_t in = 1;
@@ -199,7 +199,7 @@ Status InitPlan::fill(const PreparationWatch& watch, const std::function<bool(co
             return givenUp();
         }
     }
-    const double factors = fitted.empty() ? 0 : attentions.empty() ? 1 : 0.5; // of the rest
+    const double factors = fitted.empty() ? 0 : attentions.empty() ? 1 : 0.5; // their fraction of the remaining work
     const auto rest = [&](double share) { return !watch || watch(drawn + (1 - drawn) * share); };
     if (!fitted.empty()) {
         if (Status made = fitFactors(fitted, [&](double share) { return rest(factors * share); }); !made) {

@@ -18,104 +18,105 @@
 
 namespace residua::engine {
 
-/// What a parameter is, which decides how it starts and whether it decays.
+/// The role of a parameter, which decides its start and its weight decay.
 enum class Role {
-    Matrix,         ///< [out, in]: by the document's law; decays
-    ResidualMatrix, ///< a matrix that writes to the residual: the law's scale over √(2L) where the document says so;
-                    ///< decays
+    Matrix, ///< [out, in]: by the document's law; decays
+    /// a matrix that writes to the residual: the law's scale over √(2L) if the document says so; decays
+    ResidualMatrix,
     Table, ///< an embedding: normal, with the document's scale under the normal law and 0.02 under the others; decays
     Gain,  ///< ones; does not decay
     Bias,  ///< zeros; does not decay
-    Features, ///< [.., r, e] of an attention's kernel: rows of N(0, I), orthogonal among each e; does not decay
-    Given,    ///< by values that no seed changes
+    Features, ///< [.., r, e] of an attention's kernel: rows of N(0, I), each block of e orthogonal; does not decay
+    Given,    ///< by values that do not depend on the seed
 };
 
 /// How a parameter starts.
 struct ParameterStart {
     Role role = Role::Matrix;
-    double factor = 1; ///< of what the role says
-    /// The deviation of the normal law that a matrix starts from, whatever the document's law; 0: by the document's.
+    double factor = 1; ///< multiplies the start that the role defines
+    /// The standard deviation of a matrix that starts by the normal law, whatever the document's law; 0: by the
+    /// document's law.
     double deviation = 0;
-    /// Role::Given: in double on the host, of the parameter's shape or one number for all elements.
+    /// For Role::Given: values in double on the host, with the parameter's shape or one number for all elements.
     at::Tensor values;
-    /// The activation that all readers of the node's output apply to it ("relu"), where the parameter is the matrix
-    /// that makes that output; empty: none.
+    /// The activation that all readers apply to the node's output ("relu"), if the parameter is the matrix that
+    /// computes it; empty: none.
     std::string follows;
 };
 
-/// A weight that is held in two factors.
+/// A weight held as two factors.
 struct FactoredWeight {
-    std::string name;                ///< that it would have whole: "layers.1.up.weight"
-    std::vector<std::int64_t> shape; ///< of the whole
-    ParameterStart start;            ///< of the whole
-    std::size_t u = 0;               ///< its factors among all()
+    std::string name;                ///< of the full weight: "layers.1.up.weight"
+    std::vector<std::int64_t> shape; ///< of the full weight
+    ParameterStart start;            ///< of the full weight
+    std::size_t u = 0;               ///< the indices of its factors in all()
     std::size_t v = 0;
 };
 
-/// The parameters of a network that is being built, in the order of their declaration, and how each starts. To declare
-/// one takes memory and writes nothing to it; fill() is a step of its own, left out where a checkpoint or a transfer
-/// gives the values.
+/// The parameters of a network under construction, in order of declaration, with the start of each. A declaration
+/// allocates memory without writing it. fill() is a separate step, omitted if a checkpoint or a transfer provides the
+/// values.
 ///
-/// The numbers of each parameter come from a generator of its own, keyed by seeds.init and the name: a node more or
-/// less changes no other parameter's start. They are drawn in double precision on the CPU, so every device and
-/// precision starts alike.
+/// Each parameter draws from its own generator, keyed by seeds.init and the name, so adding or removing a node changes
+/// no other parameter's start. Numbers are drawn in double precision on the CPU, so that every device and precision
+/// starts alike.
 class InitPlan {
 public:
-    /// Matrices that write to the residual start `residualFactor` times as large as their role says.
+    /// `residualFactor` multiplies the start of matrices that write to the residual.
     InitPlan(const Compute& compute, const projects::Initialisation& initialisation, std::int64_t seed,
              std::int64_t depth, double residualFactor = 1);
 
     /// Declares a parameter; its name must be new. It decays as its role says.
     at::Tensor add(const std::string& name, at::IntArrayRef shape, Role role);
     at::Tensor add(const std::string& name, at::IntArrayRef shape, ParameterStart start, Decay decay);
-    /// Declares the weight `name`, which ends with "weight"; with a rank, its factors, which end with "v" and "u"
-    /// instead.
+    /// Declares the weight `name`, which ends with "weight". With a rank, declares its factors, whose names end with
+    /// "v" and "u" instead.
     Weight addWeight(const std::string& name, at::IntArrayRef shape, ParameterStart start,
                      std::optional<std::int64_t> rank);
-    /// Declares the features of an attention, whose `parameter` this fills in.
+    /// Declares the features of an attention; sets attention.parameter.
     at::Tensor addFeatures(const std::string& name, at::IntArrayRef shape, AttentionFeatures attention);
-    /// One that starts from `value` everywhere, or from `values` (any type and device).
+    /// Declares a parameter that starts from `value` everywhere, or from `values` (any type and device).
     at::Tensor addConstant(const std::string& name, at::IntArrayRef shape, double value, Decay decay);
     at::Tensor addValues(const std::string& name, const at::Tensor& values, Decay decay);
 
-    /// Keeps elements of the parameter `name` as they are in training (NamedParameter::held).
+    /// Excludes elements of the parameter `name` from training (NamedParameter::held).
     void hold(const std::string& name, const at::Tensor& elements);
 
-    /// Says which slices of a declared parameter are of which head or MLP part; of an undefined tensor nothing.
+    /// Registers which slices of a declared parameter belong to which head or MLP part. Does nothing for an undefined
+    /// tensor.
     void divide(const at::Tensor& parameter, const PartSlices& slices);
 
     void setFits(FitSetting setting) { m_fits = std::move(setting); }
 
-    /// Writes the start of every parameter that `wanted` names, of all where it is empty. Under a method of its own
-    /// (Initialisation::lowRank) the factors of a weight are fitted to the draw of the whole one; a weight of zeros has
-    /// a u of zeros and a v that is drawn, so that it can learn. After them the features of attentions are fitted to
-    /// the softmax of the queries and keys that the weights then give. An error where `watch`, told what share is done,
-    /// gives it up.
+    /// Writes the start of every parameter that `wanted` accepts, or of all if `wanted` is empty. Under a low-rank
+    /// method (Initialisation::lowRank), fits the factors of a weight to the draw of the full weight; for a weight of
+    /// zeros, u is zeros and v is drawn, so that it can learn. Then fits the features of attentions to the softmax of
+    /// the queries and keys that these weights give. Reports the progress to `watch`; returns an error if it cancels.
     [[nodiscard]] Status fill(const PreparationWatch& watch = {},
                               const std::function<bool(const std::string& name)>& wanted = {});
-    /// The start of a whole weight, in double on the host.
+    /// Returns the start of a full weight, in double on the host.
     [[nodiscard]] at::Tensor wholeOf(const FactoredWeight& weight) const;
-    /// The fit of the weight's factors to `whole` ([out, in, …], any real type), for inputs of those second moments
-    /// (FactorFit::inputMoments). Nothing where `whole` is all zeros: u becomes zeros then and v stays as it is, so
-    /// that a v that was drawn lets u learn.
+    /// Returns the fit of the weight's factors to `whole` ([out, in, …], any real type) for inputs with the second
+    /// moments `inputMoments` (FactorFit::inputMoments). Returns nullopt if `whole` is all zeros: then sets u to zeros
+    /// and keeps v, so that a drawn v lets u learn.
     [[nodiscard]] std::optional<FactorFit> fitOf(const FactoredWeight& weight, const at::Tensor& whole,
                                                  const at::Tensor& inputMoments);
-    /// What is to be told of the fits of the last fill().
+    /// Returns the notes on the fits of the last fill().
     [[nodiscard]] const std::vector<std::string>& notes() const { return m_fitted.notes; }
-    /// What they have left; without weights where nothing was fitted.
+    /// Returns the errors of these fits; without weights if nothing was fitted.
     [[nodiscard]] const Gap& gap() const { return m_fitted.gap; }
 
     [[nodiscard]] const Compute& compute() const { return m_compute; }
     [[nodiscard]] std::vector<NamedParameter>& all() { return m_parameters; }
-    /// How each of all() starts.
+    /// Returns the start of each parameter in all().
     [[nodiscard]] const std::vector<ParameterStart>& starts() const { return m_starts; }
     [[nodiscard]] const std::vector<FactoredWeight>& factored() const { return m_factored; }
     [[nodiscard]] const std::vector<AttentionFeatures>& attentions() const { return m_attentions; }
-    /// The fits of an attention's features, by the weights and features as they are now.
+    /// Returns the fits of an attention's features for the current weights and features.
     [[nodiscard]] std::vector<AttentionProblem> problemsOf(const AttentionFeatures& attention) const;
 
 private:
-    /// The numbers that a parameter starts from, before the start's factor.
+    /// Returns the values that a parameter starts from, before the start's factor.
     [[nodiscard]] at::Tensor valuesOf(const std::string& name, at::IntArrayRef shape,
                                       const ParameterStart& start) const;
     [[nodiscard]] at::Tensor valuesOf(std::size_t index) const;

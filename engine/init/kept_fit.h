@@ -8,8 +8,8 @@
 
 namespace residua::engine {
 
-/// As fitLowRank and fitAttention, but a fit of the same problem that `cache` keeps is read instead, and one that it
-/// lacks is kept there. Any thread.
+/// Fits as fitLowRank and fitAttention, but reads the fit of an equal problem from `cache` if it exists and adds new
+/// fits to it. Any thread.
 [[nodiscard]] Result<LowRankFit> fitKept(const LowRankProblem& problem, LowRankMethod method, CachedFits& cache,
                                          const LowRankWatch& watch);
 [[nodiscard]] Result<AttentionFit> fitKept(const AttentionProblem& problem, CachedFits& cache,

@@ -13,27 +13,27 @@ namespace residua::engine {
 /// Whether weight decay applies (mixing weights, norms and biases are kept out).
 enum class Decay { No, Yes };
 
-/// The equal slices of a parameter that are of one head each, or of one part of an MLP, and run with it (PartUse).
+/// The equal slices of a parameter that belong to one head, or to one part of an MLP, each, and run with it (PartUse).
 struct PartSlices {
     enum class Of { Heads, MlpParts } of = Of::Heads;
-    std::int64_t dimension = 0; ///< that is cut
-    std::int64_t count = 0;     ///< of heads; of MLP parts the pass says how many there are
-    std::uint64_t node = 0;     ///< tells the nodes of a layer apart (keptParts)
+    std::int64_t dimension = 0; ///< the dimension that is divided
+    std::int64_t count = 0;     ///< the number of heads; for MLP parts the pass defines the number
+    std::uint64_t node = 0;     ///< distinguishes the nodes of a layer (keptParts)
 };
 
-/// One trained tensor. Names are stable and say where: "stem.embed.weight",
-/// "layers.3.attn.q.weight", "topology.coefficient".
+/// One trained tensor. Names are stable and show the location: "stem.embed.weight", "layers.3.attn.q.weight",
+/// "topology.coefficient".
 struct NamedParameter {
     std::string name;
-    at::Tensor tensor; ///< leaf that requires grad
+    at::Tensor tensor; ///< a leaf that requires grad
     Decay decay = Decay::Yes;
-    /// Elements that keep their values in training, by bools of a shape that expands to the tensor's; undefined: none.
+    /// True for elements that keep their values in training; expands to the tensor's shape. Undefined: none.
     at::Tensor held;
-    std::optional<PartSlices> slices; ///< none: it is no part's, or runs whole with the layer
+    std::optional<PartSlices> slices; ///< nullopt if it belongs to no part, or runs whole with the layer
     bool writesResidual = false;      ///< a matrix of a layer whose output is added to the residual
 };
 
-/// How many numbers they are.
+/// Returns the total number of elements.
 [[nodiscard]] inline std::int64_t countOf(const std::vector<NamedParameter>& parameters)
 {
     std::int64_t count = 0;

@@ -11,16 +11,16 @@
 
 namespace residua::engine {
 
-/// What the weights of a network read. For each the second moments, the mean of x·xᵀ over all rows x that passes have
-/// multiplied it with, in double; of each attention the first sequences. Engine thread.
+/// Collects the inputs of a network's weights. For each weight: the second moments, which are the mean of x·xᵀ over all
+/// rows x that it was multiplied with, in double. For each attention: the first sequences. Engine thread.
 class WeightInputs {
 public:
-    /// `parameter` is Weight::parameter(); `x` [..., in].
+    /// Adds `x` [..., in]. `parameter` is Weight::parameter().
     void add(const at::Tensor& parameter, const at::Tensor& x);
-    /// [in, in] on the host; undefined for a weight that was multiplied with nothing.
+    /// Returns [in, in] on the host; undefined for a weight without inputs.
     [[nodiscard]] at::Tensor momentsOf(const at::Tensor& parameter) const;
 
-    /// What the attention of that name reads: [batch, time, width] each. Kept are kFitSequences pieces at most of
+    /// Adds the inputs of the attention `node`: [batch, time, width] each. Keeps at most kFitSequences pieces of
     /// `length` tokens, from the first pass.
     void addSequences(const std::string& node, const at::Tensor& forQueries, const at::Tensor& forKeys);
     void setLength(std::int64_t length) { m_length = length; }

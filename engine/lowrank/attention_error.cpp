@@ -11,12 +11,12 @@ using Eigen::MatrixXd;
 using Eigen::RowVectorXd;
 using Eigen::VectorXd;
 
-/// φ of queries and keys up to factors that cancel in the rows of P̂: of each query, and e^shift of each feature between
-/// the two.
+/// φ of queries and keys, up to factors that cancel in the rows of P̂: a factor per query, and e^shift of each feature,
+/// which moves between φ(q) and φ(k).
 struct HeadSequence::Approximated {
     MatrixXd byQuery; ///< [length, features]
     MatrixXd byKey;   ///< [length, features]
-    VectorXd sums;    ///< of the rows before they are divided
+    VectorXd sums;    ///< of the rows before the division
     MatrixXd matrix;  ///< P̂
 };
 
@@ -77,7 +77,7 @@ double HeadSequence::error(const MatrixXd& features, MatrixXd& gradient) const
 {
     const Approximated made = approximated(features);
     const MatrixXd apart = made.matrix - m_softmax;
-    // By an entry of P̂ before its row is divided: 2·(apart_st − Σ_u apart_su·P̂_su)/sum_s.
+    // The gradient by an entry of P̂ before its row is divided: 2·(apart_st − Σ_u apart_su·P̂_su)/sum_s.
     const VectorXd means = apart.cwiseProduct(made.matrix).rowwise().sum();
     MatrixXd byEntry = made.sums.cwiseInverse().asDiagonal() * (2 * (apart.colwise() - means));
     if (m_causal) {

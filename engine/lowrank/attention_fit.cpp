@@ -16,7 +16,7 @@ namespace {
 using Eigen::MatrixXd;
 using lowrank::HeadSequence;
 
-/// An epoch that lowers the error by less than this share of it ends the course.
+/// The fit converges when an epoch lowers the error by less than this fraction.
 constexpr double kStandsStill = 1e-2;
 
 bool areFinite(const std::vector<double>& values)
@@ -64,7 +64,7 @@ MatrixXd matrixOf(const std::vector<double>& values, std::int64_t first, std::in
     return Eigen::Map<const DenseMatrix>(values.data() + first, rows, columns);
 }
 
-/// The sequences of a problem, with what the softmax gives each.
+/// The sequences of a problem with their softmax.
 struct Sequences {
     std::vector<HeadSequence> trained;
     std::vector<HeadSequence> held;
@@ -97,7 +97,7 @@ struct Sequences {
     }
 };
 
-/// Adam's course over the sequences. `fit` holds the start and what it gives.
+/// Runs Adam over the sequences. On entry, `fit` holds the start and its errors.
 Status descend(const AttentionProblem& problem, const Sequences& sequences, const LowRankWatch& watch, MatrixXd& best,
                AttentionFit& fit)
 {

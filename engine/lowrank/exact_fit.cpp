@@ -15,11 +15,12 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double kNothingLeft = 1e-15; ///< of the full function: below it a sum of so many rows is rounding
+/// Relative to the full function: a sum over so many rows cannot be more accurate.
+constexpr double kNothingLeft = 1e-15;
 
-/// Tells a search that will not get below the best of the others: what it is above it is more than kHope times what it
-/// has fallen over the last kLook iterations. It is left where it is, above the best, so what is found is never above
-/// the start of any.
+/// Decides whether a search can still get below the best result of the others. It cannot if its distance above that
+/// result is more than kHope times its decrease over the last kLook iterations. This search ends above the best
+/// result, so the result found is never above the start of any search.
 class Hope {
 public:
     explicit Hope(std::optional<double> best) : m_best(best) {}
@@ -67,7 +68,7 @@ double ExactFit::operator()(const VectorXd& at, VectorXd& gradient, Index rank) 
     const Index cut = out * rank;
     const Eigen::Map<const MatrixXd> left(at.data(), out, rank);
     const Eigen::Map<const MatrixXd> right(at.data() + cut, rank, directions);
-    // With G = right·rightᵀ and P = rows·rightᵀ the rows' squares and products take no [out, directions] matrix.
+    // With G = right·rightᵀ and P = rows·rightᵀ, the rows' squares and products need no [out, directions] matrix.
     const MatrixXd gram = right * right.transpose();
     const MatrixXd shared = m_rows * right.transpose();
     const MatrixXd spread = left * gram;

@@ -13,7 +13,7 @@
 namespace residua::engine {
 namespace {
 
-/// What the threads share.
+/// The state that the threads share.
 class LayerFits {
 public:
     LayerFits(std::span<const LowRankProblem> problems, std::span<const LowRankMethod> methods,
@@ -29,11 +29,11 @@ public:
             const LowRankProblem& problem = m_problems[index / m_methods.size()];
             return double(problem.out) * double(problem.in) * double(problem.rank);
         };
-        // Last begun, a large one would keep all other threads waiting.
+        // A large fit started last would keep the other threads waiting.
         std::ranges::stable_sort(m_order, [&](std::size_t a, std::size_t b) { return work(a) > work(b); });
     }
 
-    /// Runs on each thread: takes the next fit that no other thread has taken, until none is left.
+    /// Runs on each thread: takes the next fit that no thread has taken, until all are taken.
     void take()
     {
         for (std::size_t next = m_next++; next < m_order.size(); next = m_next++) {
@@ -64,7 +64,8 @@ private:
         try {
             return m_watch.fit ? m_watch.fit(m_problems[problem], m_methods[method], watch)
                                : fitLowRank(m_problems[problem], m_methods[method], watch);
-        } catch (const std::exception& failure) { // too little memory: it must not end the program from a thread
+        } catch (const std::exception& failure) {
+            // Too little memory, for example, must not terminate the program from a thread.
             return Error{"", std::string("the fit failed: ") + failure.what()};
         }
     }

@@ -7,19 +7,19 @@
 
 namespace residua::engine {
 
-/// How the fits of several layers are watched. `progress` and `finished` are called on the fitting threads, never two
-/// at once; any may be empty.
+/// Callbacks for the fits of several layers. `progress` and `finished` are called on the fitting threads, one call at a
+/// time; all may be empty.
 struct LayerFitsWatch {
-    /// In place of fitLowRank, for fits that are kept; called on several threads at once.
+    /// Called instead of fitLowRank, for cached fits; called on several threads at once.
     std::function<Result<LowRankFit>(const LowRankProblem&, LowRankMethod, const LowRankWatch&)> fit;
     std::function<void(std::size_t problem, std::size_t method, const LowRankProgress&)> progress;
     std::function<void(std::size_t problem, std::size_t method, const Result<LowRankFit>&)> finished;
     std::stop_token stop;
 };
 
-/// Each problem by each method, side by side on so many threads (at least 1), the largest problems first. Element
-/// [problem·methods + method] is what fitLowRank gives, and the same bits whatever the number of threads. After a
-/// requested stop the rest are stoppedFit().
+/// Fits each problem by each method in parallel on `threads` threads (at least 1), the largest problems first. Element
+/// [problem·methods + method] is the result of fitLowRank, with the same bits for any number of threads. After a
+/// requested stop, the remaining results are stoppedFit().
 [[nodiscard]] std::vector<Result<LowRankFit>> fitLayers(std::span<const LowRankProblem> problems,
                                                         std::span<const LowRankMethod> methods, int threads,
                                                         const LayerFitsWatch& watch = {});

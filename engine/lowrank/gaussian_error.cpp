@@ -15,20 +15,20 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using std::numbers::pi;
 
-/// One row's error and the two factors of its gradient.
+/// The error of one row and the two factors of its gradient.
 struct RowTerms {
     double error = 0;
     double byOwn = 0;
     double byFull = 0;
 };
 
-/// What rounding has made negative is 0; what is no number stays none, so that factors that have diverged are seen.
+/// Returns 0 for a negative value caused by rounding. Keeps NaN, so that divergence of the factors is detected.
 double notNegative(double value)
 {
     return value < 0 ? 0 : value;
 }
 
-/// c cut to where a covariance can be.
+/// Returns c clamped to the range of a covariance.
 double boundedShared(double own, double full, double shared)
 {
     const double most = std::sqrt(own * full);
@@ -40,7 +40,7 @@ RowTerms reluTerms(double own, double full, double shared)
     if (full <= 0) {
         return {own / 2, 1, 0};
     }
-    if (own <= 0) { // the gradient by the row's norm has no bound here; its finite part
+    if (own <= 0) { // the gradient by the row's norm is unbounded here; uses its finite part
         return {full / 2, 1, -0.5};
     }
     const double product = std::sqrt(own * full);
@@ -91,12 +91,12 @@ double silu(double x)
     return x / (1 + std::exp(-x));
 }
 
-/// silu(x) = x/2 + g(x) with g even, so of its Hermite coefficients those of the even degrees alone are worked out: the
-/// first is √s/2, and the other odd ones are 0.
+/// silu(x) = x/2 + g(x) with g even, so only the Hermite coefficients of even degree are computed: the first odd one is
+/// √s/2, and the others are 0.
 constexpr int kEvenDegrees = GaussianError::kDegrees / 2;
 
-/// The positive nodes of the Gauss-Hermite rule for N(0, 1), and for the normalised polynomials of even degree
-/// weight·H_l(node) of a node and its negative.
+/// The positive nodes of the Gauss-Hermite rule for N(0, 1), and weight·H_l(node) of the normalised polynomials of even
+/// degree, summed over a node and its negative.
 struct HermiteRule {
     VectorXd nodes;
     MatrixXd weighted; ///< [nodes, even degrees]
@@ -106,7 +106,7 @@ HermiteRule makeHermiteRule()
 {
     constexpr int n = GaussianError::kNodes;
     // The nodes are the eigenvalues of the recurrence's tridiagonal matrix (Golub and Welsch). Their weights span a
-    // hundred orders of magnitude, which eigenvectors do not resolve: 1/Σ_{l<n} H_l(node)² does.
+    // hundred orders of magnitude, which eigenvectors cannot represent; 1/Σ_{l<n} H_l(node)² can.
     VectorXd beside(n - 1);
     for (int i = 1; i < n; ++i) {
         beside[i - 1] = std::sqrt(double(i));
@@ -135,7 +135,7 @@ const HermiteRule& hermiteRule()
     return rule;
 }
 
-/// a_l of the even degrees of each row, [even degrees, rows]; with `slopes` also their derivatives by the standard
+/// Returns a_l of even degree for each row, [even degrees, rows]; with `slopes`, also their derivatives by the standard
 /// deviation.
 MatrixXd siluHermite(const VectorXd& deviations, MatrixXd* slopes = nullptr)
 {
@@ -166,12 +166,12 @@ RowTerms siluTerms(const Eigen::Ref<const VectorXd>& a, const Eigen::Ref<const V
         before = power * rho;
         power = before * rho;
     }
-    // The degree 1: a linear map by ½.
+    // Degree 1: a linear map by ½.
     terms.error = notNegative(terms.error + (own + full - 2 * rho * product) / 4);
     terms.byOwn = 0.5;
     terms.byFull = -0.5;
     constexpr double kTiny = 1e-18;
-    if (own > kTiny) { // of a row that is 0 the degree 1 alone has a derivative
+    if (own > kTiny) { // for a row of zeros, only degree 1 has a derivative
         terms.byOwn += byDeviation / std::sqrt(own) - (full > 0 ? byRho * rho / own : 0);
         terms.byFull += full > 0 ? byRho / product : 0;
     }

@@ -28,7 +28,7 @@ Error unfit(const char* what, std::size_t got, std::int64_t rows, std::int64_t c
 
 bool holds(const std::vector<double>& values, std::int64_t rows, std::int64_t columns)
 {
-    // Divided, because a product of two counts from outside may be beyond 64 bits.
+    // Divides, because a product of two untrusted counts may exceed 64 bits.
     return rows > 0 && columns > 0 && values.size() % std::size_t(rows) == 0 &&
            values.size() / std::size_t(rows) == std::size_t(columns);
 }
@@ -57,7 +57,7 @@ Status checkNumbers(const LowRankProblem& problem)
     return Done{};
 }
 
-/// S and its pseudo-inverse.
+/// Computes S and its pseudo-inverse.
 Status takeRoot(const LowRankProblem& problem, Layer& layer)
 {
     const MatrixXd covariance = matrixOf(problem.covariance, problem.in, problem.in);
@@ -68,7 +68,7 @@ Status takeRoot(const LowRankProblem& problem, Layer& layer)
     }
     const auto& [values, vectors] = eigensystem((covariance + covariance.transpose()) / 2);
     const double largest = std::max(values.maxCoeff(), 0.0);
-    // Second moments of a batch in single precision are negative by their rounding.
+    // Second moments of a batch in single precision can be slightly negative because of rounding.
     if (values.minCoeff() < -1e-5 * scale) {
         return Error{"", "the inputs' covariance has the negative eigenvalue " + numberText(values.minCoeff(), 3) +
                              ", expected none"};
@@ -81,7 +81,7 @@ Status takeRoot(const LowRankProblem& problem, Layer& layer)
     return Done{};
 }
 
-/// N(0, 1/inputs), drawn again beyond two standard deviations (the paper, 4.1).
+/// Returns N(0, 1/inputs), redrawn beyond two standard deviations (the paper, 4.1).
 MatrixXd truncatedNormal(Index rows, Index columns, Index inputs, RandomStream& draws)
 {
     MatrixXd result(rows, columns);

@@ -15,11 +15,11 @@ struct Factors {
     Eigen::MatrixXd right;
 };
 
-/// A problem that was found sound. With a root S of the inputs' covariance, x = S·z and z is N(0, I); `seen` is the
-/// weight as z meets it.
+/// A problem that has been checked. With a root S of the inputs' covariance, x = S·z and z is N(0, I); `seen` is the
+/// weight in terms of z.
 struct Layer {
     Eigen::MatrixXd weight;      ///< [out, in]
-    Eigen::MatrixXd root;        ///< S, symmetric, [in, in]; empty where the covariance is the identity
+    Eigen::MatrixXd root;        ///< S, symmetric, [in, in]; empty if the covariance is the identity
     Eigen::MatrixXd inverseRoot; ///< its pseudo-inverse; empty likewise
     Eigen::MatrixXd seen;        ///< weight·S
     Eigen::Index rank = 0;
@@ -29,28 +29,28 @@ struct Layer {
     [[nodiscard]] bool hasCovariance() const { return root.size() > 0; }
     [[nodiscard]] Eigen::VectorXd fullSquares() const { return seen.rowwise().squaredNorm(); }
 };
-/// Errors: as fitLowRank's.
+/// Checks a problem. Errors: as fitLowRank's.
 [[nodiscard]] Result<Layer> layerOf(const LowRankProblem& problem);
 
-/// Definition 2.1 for a decomposed weight: the r largest singular values, their roots on each side.
+/// Returns the factors of definition 2.1: the r largest singular values, with their roots on each side.
 [[nodiscard]] Factors spectralFactors(const Decomposition& weight, Eigen::Index rank);
 
-/// The same product with the same norms on each side: remark A.9.
+/// Returns factors with the same product and equal norms on both sides: remark A.9.
 [[nodiscard]] Factors balanced(const Factors& factors);
 
-/// The draw that Baseline and Lfai start from: the problem's own, or the paper's law.
+/// Returns the start of Baseline and Lfai: the problem's own draw, or one by the paper's law.
 [[nodiscard]] Result<Factors> drawnFactors(const LowRankProblem& problem);
 
-/// A layer's error as a function of the factors alone.
+/// The error of a layer as a function of the factors.
 class FactorError {
 public:
     explicit FactorError(const Layer& layer);
     [[nodiscard]] double operator()(const Factors& factors) const;
-    /// Everything but spectralGapBound and seconds.
+    /// Returns all measures except spectralGapBound and seconds.
     [[nodiscard]] LowRankMeasures measures(const Factors& factors) const;
-    /// Theorem 3.5 at these factors, for a Relu: ½ Σ (‖y_i‖ − ‖w_i‖·√h(ρ_i))² is what the rows' best norms would take
-    /// away from R, so the optimum lies at least as far below. At the spectral factors ‖y_i‖ = ‖w_i‖·ρ_i, and that is
-    /// the theorem's ½‖w ⊙ (√h(ρ) − ρ)‖²; it prints the bound divided by d.
+    /// Returns the bound of theorem 3.5 at these factors, for a Relu: ½ Σ (‖y_i‖ − ‖w_i‖·√h(ρ_i))². Setting the rows to
+    /// their best norms would lower R by this amount, so the optimum is at least as far below. At the spectral factors
+    /// ‖y_i‖ = ‖w_i‖·ρ_i, which gives the theorem's ½‖w ⊙ (√h(ρ) − ρ)‖²; it prints the bound divided by d.
     [[nodiscard]] double gapBound(const Factors& factors) const;
 
 private:

@@ -11,7 +11,7 @@ namespace {
 
 using Eigen::VectorXd;
 
-/// Steps and the changes of the gradient over them: an approximation of the inverse Hessian.
+/// An approximation of the inverse Hessian from steps and the gradient's changes over them.
 class Curvature {
 public:
     explicit Curvature(int memory) : m_memory(std::size_t(memory)) {}
@@ -30,7 +30,7 @@ public:
     void forget() { m_pairs.clear(); }
     [[nodiscard]] bool isEmpty() const { return m_pairs.empty(); }
 
-    /// −H·gradient, by the two loops.
+    /// Returns −H·gradient by the two-loop recursion.
     [[nodiscard]] VectorXd descent(const VectorXd& gradient) const
     {
         VectorXd direction = -gradient;
@@ -65,8 +65,8 @@ struct Point {
     double value = 0;
 };
 
-/// A point along `direction` that lowers the value enough and has left the steep part. Lacking that, the lowest found;
-/// the start itself where none is lower.
+/// Returns a point along `direction` that satisfies the weak Wolfe conditions. If none is found, returns the lowest
+/// point tried, or the start if no point is lower.
 Point searched(const LbfgsObjective& objective, const Point& from, const VectorXd& direction, double step)
 {
     constexpr double kFall = 1e-4;
@@ -80,7 +80,7 @@ Point searched(const LbfgsObjective& objective, const Point& from, const VectorX
     for (int attempt = 0; attempt < 40; ++attempt) {
         tried.at = from.at + step * direction;
         tried.value = objective(tried.at, tried.gradient);
-        if (!(tried.value <= from.value + kFall * step * slope)) { // also where it is not a number
+        if (!(tried.value <= from.value + kFall * step * slope)) { // also true for NaN
             high = step;
         } else {
             if (tried.value < best.value) {
@@ -118,7 +118,7 @@ LbfgsResult minimise(const LbfgsObjective& objective, VectorXd start, const Lbfg
         Point next = searched(objective, now, direction, step);
         if (!(next.value < now.value)) {
             if (first) {
-                result.converged = true; // no step along the gradient lowers the value: only rounding is left
+                result.converged = true; // no step along the gradient lowers the value, so only rounding remains
                 break;
             }
             curvature.forget();

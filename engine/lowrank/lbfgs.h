@@ -9,11 +9,11 @@ namespace residua::engine::lowrank {
 
 struct LbfgsOptions {
     int iterations = 500;
-    int memory = 10; ///< pairs of steps and gradients that stand for the curvature
-    /// Converged: over `patience` iterations the value fell by less than this share of itself.
+    int memory = 10; ///< the number of pairs of steps and gradient changes that approximate the curvature
+    /// Converged if the value decreased by less than this fraction over `patience` iterations.
     double tolerance = 1e-8;
     int patience = 10;
-    double enough = 0; ///< a value at which nothing is left to gain
+    double enough = 0; ///< stops at this value
 };
 
 struct LbfgsResult {
@@ -24,13 +24,13 @@ struct LbfgsResult {
     bool stopped = false; ///< by `goOn`
 };
 
-/// The value at a point; writes the gradient.
+/// Returns the value at a point and writes its gradient.
 using LbfgsObjective = std::function<double(const Eigen::VectorXd& at, Eigen::VectorXd& gradient)>;
-/// Asked after each iteration.
+/// Called after each iteration; returns false to stop.
 using LbfgsGoOn = std::function<bool(int iteration, double value)>;
 
-/// Limited-memory BFGS with a line search to the weak Wolfe conditions by bisection, which does not mind a kink. The
-/// result is never above the start.
+/// Minimises by limited-memory BFGS. The line search uses bisection for the weak Wolfe conditions and tolerates kinks.
+/// The result is never above the start.
 [[nodiscard]] LbfgsResult minimise(const LbfgsObjective& objective, Eigen::VectorXd start, const LbfgsOptions& options,
                                    const LbfgsGoOn& goOn);
 

@@ -12,11 +12,11 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 
-/// An epoch that changes the error by less than this share of it ends the course.
+/// The search converges when an epoch changes the error by less than this fraction.
 constexpr double kStandsStill = 1e-3;
 constexpr double kOfZeros = 0.9999;
 
-/// N(0, 1), both halves of Box and Muller's pair.
+/// Draws N(0, 1) with both numbers of each Box–Muller pair.
 void drawGaussians(MatrixXd& values, RandomStream& draws)
 {
     for (Index i = 0; i + 1 < values.size(); i += 2) {
@@ -30,7 +30,7 @@ void drawGaussians(MatrixXd& values, RandomStream& draws)
     }
 }
 
-/// One batch: the loss, and the gradients by both factors.
+/// The loss of one batch, with its gradients by both factors.
 class SampledLoss {
 public:
     SampledLoss(const Layer& layer, std::int64_t batch)
@@ -93,7 +93,7 @@ Result<Searched> fitBySamples(const Layer& layer, const FactorError& error, Fact
         }
         ++epoch;
         const double now = error(factors);
-        // Where all outputs have died it stands still too, no better than factors of zeros.
+        // If all outputs have died, the error is constant too, but no better than with factors of zeros.
         const bool isStill = std::abs(before - now) <= kStandsStill * now && now < kOfZeros * full;
         searched.converged = isStill || now <= 1e-15 * full;
         before = now;

@@ -25,7 +25,7 @@ std::vector<double> rowMajor(const MatrixXd& matrix)
     return values;
 }
 
-/// One fit of one layer. What several methods need is worked out when the first asks.
+/// One fit of one layer. Computes values that several methods need on first use.
 class LayerFit {
 public:
     LayerFit(const LowRankProblem& problem, lowrank::Layer layer, const LowRankWatch& watch)
@@ -80,7 +80,7 @@ private:
         }
         return *m_spectral;
     }
-    /// The singular value decomposition of the weight as inputs from N(0, I) meet it.
+    /// Returns the singular value decomposition of the weight in terms of inputs from N(0, I).
     const Decomposition& directions()
     {
         if (!m_directions) {
@@ -88,7 +88,7 @@ private:
         }
         return *m_directions;
     }
-    /// From the right singular directions of `seen` to the layer's inputs.
+    /// Transforms factors from the right singular directions of `seen` to the layer's inputs.
     [[nodiscard]] Factors inInputs(const Factors& factors)
     {
         MatrixXd right = factors.right * directions().v.transpose();
@@ -167,7 +167,7 @@ private:
             return found;
         }
         found->factors = inInputs(found->factors);
-        // In the search's own coordinates the value never rises; turning them back may lose some rounding.
+        // In the search's own coordinates the value never rises; the transformation back may add rounding errors.
         if (!(m_error(found->factors) <= m_error(spectral()))) {
             return Searched{spectral(), found->converged, "nothing below the spectral start was found, and it is kept"};
         }

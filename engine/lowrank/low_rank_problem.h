@@ -13,33 +13,34 @@
 #include <string_view>
 #include <vector>
 
-/// Two factors in the place of one weight, chosen so that the layer's function stays near ("Nonlinear Initialization
-/// Methods for Low-Rank Neural Networks"). Pure functions of their arguments: any thread, no state, doubles inside; one
-/// call uses one thread, and the same problem gives the same bits.
+/// Replaces one weight by two factors that keep the layer's function close ("Nonlinear Initialization Methods for
+/// Low-Rank Neural Networks"). Pure functions of their arguments: any thread, no state, doubles inside. One call uses
+/// one thread, and equal problems give equal bits.
 ///
-/// A weight is [out, in], as a linear node keeps it: the layer computes σ(weight·x), x in R^in. The paper writes
-/// σ(xᵀW) with W in R^{d×m}: d is `in`, m is `out`, W is the transposed weight, a column W_i of it is row i of the
-/// weight, its U is the transposed `right` and its V is `left`.
+/// A weight is [out, in], as in a linear node: the layer computes σ(weight·x) for x in R^in. The paper writes σ(xᵀW)
+/// with W in R^{d×m}: d is `in`, m is `out`, and W is the transposed weight. Its column W_i is row i of the weight, its
+/// U is the transposed `right`, and its V is `left`.
 namespace residua::engine {
 
-/// What follows the weight. A gate's weight under SwiGLU is followed by Silu; where nothing known follows, Identity.
+/// The activation after the weight. Silu for a gate's weight under SwiGLU; Identity if no known activation follows.
 enum class Nonlinearity { Identity, Relu, Silu, Gelu };
 
-/// Baseline: the drawn factors as they are, see LowRankProblem::drawnLeft. Spectral: definition 2.1, the singular
-/// values' roots on each side; the best in ‖·‖_F. Lfai: algorithm 1, Adam on samples, from the drawn factors. LfaiWs:
-/// algorithm 2, the same from the spectral start. ReluSvd: theorem 3.3, the best choice of singular directions under a
-/// ReLU, whatever really follows. Exact: L-BFGS on the expectation itself, without samples, from several starts.
+/// Baseline: the drawn factors, see LowRankProblem::drawnLeft. Spectral: definition 2.1, with the singular values'
+/// roots on each side; optimal in ‖·‖_F. Lfai: algorithm 1, Adam on samples, from the drawn factors. LfaiWs: algorithm
+/// 2, Adam from the spectral start. ReluSvd: theorem 3.3, the best choice of singular directions under a ReLU, whatever
+/// activation follows. Exact: L-BFGS on the expectation itself, without samples, from several starts.
 using projects::LowRankMethod;
 
-/// identity, relu, silu, gelu.
+/// Returns identity, relu, silu or gelu.
 [[nodiscard]] std::string_view nameOf(Nonlinearity follows);
 
-/// Adam's course in algorithms 1 and 2; the defaults are the paper's (4.1.2).
+/// The schedule of Adam in algorithms 1 and 2; the defaults are the paper's (4.1.2).
 struct LfaiCourse {
     double learningRate = 5e-3;
     std::int64_t batch = 512;
     std::int64_t stepsPerEpoch = 128;
-    std::int64_t epochs = projects::kLfaiEpochs; ///< at most: an epoch that no longer changes the error is the last
+    /// The maximum; the fit ends earlier if an epoch hardly changes the error.
+    std::int64_t epochs = projects::kLfaiEpochs;
 };
 
 struct LowRankProblem {
@@ -48,50 +49,52 @@ struct LowRankProblem {
     std::vector<double> weight; ///< [out, in], row-major
     std::int64_t rank = 0;      ///< 1 … min(out, in)
     Nonlinearity follows = Nonlinearity::Identity;
-    /// E[x·xᵀ] of the layer's inputs, [in, in], row-major, symmetric and not negative; empty: the identity. The inputs
-    /// are taken as Gaussian with mean 0 and this covariance, so of real inputs it is the matrix of second moments.
+    /// E[x·xᵀ] of the layer's inputs, [in, in], row-major, symmetric and positive semidefinite; empty: the identity.
+    /// Inputs are taken as Gaussian with mean 0 and this covariance, so for real inputs it is the matrix of second
+    /// moments.
     std::vector<double> covariance;
     std::uint64_t seed = 0;
-    /// The draw of the factors by the network's own law, [out, rank] and [rank, in], for Baseline and Lfai. Both empty:
-    /// the paper's law, N(0, 1/inputs) cut at two standard deviations, for each factor by its own count of inputs.
+    /// The draw of the factors by the network's own law, [out, rank] and [rank, in], for Baseline and Lfai. If both are
+    /// empty: the paper's law, N(0, 1/inputs) truncated at two standard deviations, with each factor's own number of
+    /// inputs.
     std::vector<double> drawnLeft;
     std::vector<double> drawnRight;
     LfaiCourse lfai;
 };
 
-/// How far the factored layer is from the full one. Expectations are over the problem's Gaussian, in closed form or,
-/// for Silu and Gelu, by quadrature; never by samples.
+/// The errors of the factored layer against the full one. Expectations are over the problem's Gaussian, in closed form
+/// or, for Silu and Gelu, by quadrature; never by samples.
 struct LowRankMeasures {
     double functionError = 0;         ///< R(Y) = E‖σ(left·right·x) − σ(weight·x)‖²
     double fullFunction = 0;          ///< E‖σ(weight·x)‖²
-    double relativeFunctionError = 0; ///< the former over the latter; 0 where both are 0
+    double relativeFunctionError = 0; ///< the ratio of the two; 0 if both are 0
     double weightError = 0;           ///< ‖left·right − weight‖_F²
-    /// Mean over the outputs of the correlation of the two layers' values before σ; rows of the weight that are zero
-    /// are left out. For a covariance of the identity: the cosine of the rows. 1 where all are zero.
+    /// The correlation of the two layers' values before σ, averaged over the outputs; rows of zeros in the weight are
+    /// skipped. With identity covariance: the cosine of the rows. 1 if all rows are zero.
     double meanCorrelation = 0;
-    /// Theorem 3.5 without its division by d: at least so much R is left by the spectral start above the optimum,
-    /// ½‖w ⊙ (√h(ρ_SVD) − ρ_SVD)‖². It is proved for Relu alone: nullopt under anything else.
+    /// Theorem 3.5 without its division by d: a lower bound on how far R of the spectral start is above the optimum,
+    /// ½‖w ⊙ (√h(ρ_SVD) − ρ_SVD)‖². Proved for Relu only; nullopt under other activations.
     std::optional<double> spectralGapBound;
-    double seconds = 0; ///< what the fit took; the one number here that differs from time to time
+    double seconds = 0; ///< the duration of the fit; the only value that differs between equal fits
 };
 
 struct LowRankFit {
     std::vector<double> left;  ///< [out, rank], row-major
-    std::vector<double> right; ///< [rank, in], row-major; left·right stands for the weight
+    std::vector<double> right; ///< [rank, in], row-major; left·right approximates the weight
     LowRankMeasures measures;
-    /// False where a search ended before it stood still: Adam's last epoch, or the largest number of iterations.
+    /// False if a search ended before it converged: at Adam's last epoch, or at the maximum number of iterations.
     bool converged = true;
-    /// A sentence or two for the user where something is to be said: which start won, that it did not converge, that
-    /// the spectral start was kept, enumerated or greedy. May be empty.
+    /// A remark for the user, one or two sentences: the winning start, no convergence, the spectral start was kept,
+    /// enumerated or greedy. May be empty.
     std::string note;
 };
 
 struct LowRankProgress {
-    double fraction = 0; ///< of the work that is the most there can be, 0 … 1
-    double error = 0;    ///< the relative function error reached; of a sample for Lfai
+    double fraction = 0; ///< of the maximum work, 0 to 1
+    double error = 0;    ///< the relative function error so far; for Lfai, of a sample
 };
-/// How a fit is watched. `progress` is called on the fitting thread and may be empty. A requested stop ends the fit
-/// within one iteration, with the error stoppedFit().
+/// Progress and cancellation of a fit. `progress` is called on the fitting thread and may be empty. A requested stop
+/// ends the fit within one iteration, with the error stoppedFit().
 struct LowRankWatch {
     std::function<void(const LowRankProgress&)> progress;
     std::stop_token stop;

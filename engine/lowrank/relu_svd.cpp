@@ -12,7 +12,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-/// What a choice of directions is worth. `kept` is, for each row, the sum of its squares over them.
+/// The objective of a choice of directions. `kept` is, for each row, the sum of its squares over the chosen directions.
 class ChoiceValue {
 public:
     ChoiceValue(const MatrixXd& rows, CorrelationKernel kernel)
@@ -36,7 +36,7 @@ public:
         }
         return sum;
     }
-    /// Its derivatives by the rows' kept squares, as differences: the kernel may be any.
+    /// Returns the derivatives by the rows' kept squares as finite differences, because the kernel is arbitrary.
     [[nodiscard]] VectorXd slopes(const VectorXd& kept) const
     {
         VectorXd result(kept.size());
@@ -70,7 +70,7 @@ Result<DirectionChoice> byEnumeration(const ChoiceValue& value, Index rank, cons
     const Index count = value.squares.cols();
     std::vector<Index> chosen(std::size_t(rank), 0);
     std::iota(chosen.begin(), chosen.end(), Index{0});
-    // sums[k]: the kept squares of the first k that are chosen.
+    // sums[k] holds the kept squares of the first k chosen directions.
     std::vector<VectorXd> sums(std::size_t(rank) + 1, VectorXd::Zero(value.squares.rows()));
     DirectionChoice best{{}, -1, true};
     std::size_t changed = 0;
@@ -85,7 +85,8 @@ Result<DirectionChoice> byEnumeration(const ChoiceValue& value, Index rank, cons
             best.objective = objective;
             best.directions = chosen;
         }
-        // The next subset in lexical order: the last index that can grow does, those after it follow it closely.
+        // The next subset in lexicographic order: the last index that can grow grows by one, and the later ones follow
+        // it directly.
         auto k = Index(chosen.size()) - 1;
         while (k >= 0 && chosen[std::size_t(k)] == count - rank + k) {
             --k;
@@ -98,7 +99,7 @@ Result<DirectionChoice> byEnumeration(const ChoiceValue& value, Index rank, cons
     }
 }
 
-/// The `few` candidates with the largest score.
+/// Returns the `few` candidates with the largest scores.
 std::vector<Index> foremost(std::vector<Index> candidates, const VectorXd& score, std::size_t few)
 {
     const std::size_t count = std::min(few, candidates.size());
@@ -113,7 +114,8 @@ struct Exchange {
     double objective = 0;
 };
 
-/// The exchange of one kept direction for one that is not that raises the objective most; among `few` on each side.
+/// Returns the exchange of a kept direction for another that raises the objective most, among `few` candidates on each
+/// side.
 Exchange bestExchange(const ChoiceValue& value, const std::vector<bool>& isKept, const VectorXd& kept, double objective,
                       std::size_t few)
 {
@@ -142,7 +144,7 @@ Result<DirectionChoice> byExchange(const ChoiceValue& value, Index rank, const L
     std::fill_n(isKept.begin(), rank, true);
     VectorXd kept = value.squares.leftCols(rank).rowwise().sum();
     double objective = value(kept);
-    // All pairs where that is quick; otherwise those whose first derivatives promise most.
+    // Tries all pairs if that is quick; otherwise the ones with the most favourable first derivatives.
     const double pairs = double(rank) * double(count - rank) * double(kept.size());
     const std::size_t few = pairs <= 1e6 ? std::size_t(count) : 8;
     for (Index round = 0; round < 4 * rank; ++round) {

@@ -31,7 +31,8 @@ std::vector<double> sphereRows(std::int64_t outputs, std::int64_t inputs, std::u
     return rows;
 }
 
-/// ρ_SVD of a row is the norm of its projection, which for rows of norm 1 is the norm of the spectral row itself.
+/// Sets the correlations. ρ_SVD of a row is the norm of its projection; for rows of norm 1 this is the norm of the
+/// spectral row.
 void takeCorrelations(const LowRankProblem& problem, const LowRankFit& spectral, SpherePoint& point)
 {
     const auto out = std::size_t(problem.out);

@@ -44,13 +44,13 @@ Status checkStudy(const StartStudy& study, std::span<const std::int64_t> fitStep
                : Error{"", "got " + std::to_string(*negative) + " steps of a fit, expected at least 0"};
 }
 
-/// A sample is a column.
+/// Each column is a sample.
 struct Samples {
     MatrixXd inputs;
     RowVectorXd targets;
 };
 
-/// What is drawn for one network.
+/// The random draws for one network.
 struct Drawn {
     Samples trained;
     Samples held;
@@ -142,7 +142,7 @@ private:
         return gradients;
     }
 
-    std::vector<MatrixXd> m_values; ///< left and right of each layer, then the last
+    std::vector<MatrixXd> m_values; ///< left and right of each layer, then the last weight
 };
 
 LowRankProblem problemOf(const StartStudy& study, const MatrixXd& weight, std::int64_t steps, std::uint64_t seed)
@@ -160,7 +160,7 @@ LowRankProblem problemOf(const StartStudy& study, const MatrixXd& weight, std::i
     return problem;
 }
 
-/// One network from one start to its end.
+/// Trains one network from one start.
 Result<StartPoint> pointOf(const StartStudy& study, const Drawn& drawn, std::int64_t fitSteps, std::uint64_t seed,
                            const LowRankWatch& watch)
 {

@@ -29,7 +29,8 @@ namespace {
 using projects::Project;
 using projects::Shape;
 
-/// The factor on the start of what blocks write to the residual: √n under Hyper-Connections (Zhu et al., section 4.1).
+/// Returns the factor on the start of the blocks' outputs to the residual: √n under Hyper-Connections (Zhu et al.,
+/// section 4.1).
 double residualFactor(const Project& project)
 {
     const auto* const streams = std::get_if<projects::MultiStream>(&project.topology.wiring);
@@ -94,7 +95,7 @@ public:
 private:
     friend class NetworkCompiler;
 
-    /// What leaves the stack, where the pass says what is done with its layers.
+    /// Returns the output of the stack. The pass must define the use of the layers.
     [[nodiscard]] at::Tensor stackOf(const at::Tensor& input, const Pass& pass)
     {
         const bool tokens = m_examples.input().isTokens();
@@ -108,7 +109,7 @@ private:
         return m_head->run(inside, pass);
     }
 
-    /// The pass with what the document leaves out, unless its caller has said what to leave out.
+    /// Returns the pass with the document's use of its layers, unless the caller has set them.
     [[nodiscard]] Pass withLayers(const Pass& pass)
     {
         Pass inside = pass;
@@ -130,7 +131,7 @@ private:
     std::unique_ptr<LayerWiring> m_wiring;
     std::optional<GraphProgram> m_head;
     InitPlan m_plan;
-    std::vector<LayerUse> m_lastLayers; ///< of the last training pass; empty where it ran all
+    std::vector<LayerUse> m_lastLayers; ///< of the last training pass; empty if it ran all
 };
 
 class NetworkCompiler {
@@ -160,13 +161,14 @@ public:
     }
 
 private:
-    /// A product that decays, and the layer that it is of, from 1; 0: of none.
+    /// A product with weight decay, and its layer from 1; 0 if it belongs to no layer.
     struct DecayedProduct {
         Weight weight;
         std::int64_t layer = 0;
     };
 
-    /// Σ ‖u·v‖_F² of what the pass runs: a layer that it leaves out, or that does not exist yet, gets no gradient.
+    /// Returns Σ ‖u·v‖_F² of the weights that the pass runs: a layer that it leaves out, or that does not exist yet,
+    /// gets no gradient.
     [[nodiscard]] static at::Tensor sumOfRunning(const std::vector<DecayedProduct>& products,
                                                  const std::vector<LayerUse>& layers)
     {
@@ -179,7 +181,8 @@ private:
         return sum;
     }
 
-    /// Frobenius decay: λ/2·‖u·v‖_F² of each factored weight that runs in the objective, and no decay of its factors.
+    /// Adds Frobenius decay, λ/2·‖u·v‖_F² of each factored weight that runs, to the objective, and excludes the factors
+    /// from weight decay.
     void decayProducts()
     {
         const projects::TrainingPlan& training = m_project.training;
@@ -201,7 +204,7 @@ private:
         }});
     }
 
-    /// The document's sizes, which the data must agree with.
+    /// Returns the document's sizes; an error if the data do not match them.
     [[nodiscard]] Result<projects::Sizes> sizesOf() const
     {
         const projects::ExampleField& input = m_examples.input();
@@ -230,7 +233,7 @@ private:
         return compile(projects::graphAsRun(m_project.topology.wiring, *graph), ref, prefix, entering, {});
     }
 
-    /// The program of a graph as it runs.
+    /// Compiles one graph of the network.
     [[nodiscard]] Result<GraphProgram> compile(const projects::Graph& graph, const projects::GraphRef& ref,
                                                const std::string& prefix, const Shape& entering,
                                                std::set<projects::NodeId> residualWriters,
@@ -260,7 +263,7 @@ private:
         return std::ranges::find(m_network->m_plan.all(), name, &NamedParameter::name)->tensor;
     }
 
-    /// What enters the layers and the head.
+    /// Returns the shape of the inputs of layers and head.
     [[nodiscard]] Shape inside() const { return m_examples.entry(m_project.network.width); }
 
     [[nodiscard]] Status addStem()
@@ -277,8 +280,8 @@ private:
         return Done{};
     }
 
-    /// The nodes of a layer whose outputs 1/p multiplies (PLD, algorithm 2): a and f of a block that has both, where
-    /// they run together. None: the factor is of the branch, or of the half that runs.
+    /// Returns the nodes of a layer whose outputs are multiplied by 1/p (PLD, algorithm 2): a and f of a block with
+    /// both halves, if they run together. If empty, the factor applies to the branch, or to the half that runs.
     [[nodiscard]] std::set<projects::NodeId> scaledInside(const projects::Block& block) const
     {
         const bool byProbability = m_project.schedule.scaling == projects::DropScaling::InverseProbability;
@@ -354,7 +357,7 @@ private:
     std::unique_ptr<Network> m_network;
 };
 
-/// Told before anything is allocated: a kernel may promise more memory than there is, and end the program that uses it.
+/// Checks the size before allocating, because the kernel may overcommit memory and kill the process later.
 Status checkWeights(const projects::SoundProject& project, const std::string& device)
 {
     const Result<c10::Device> opened = openDevice(device);

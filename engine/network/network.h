@@ -20,51 +20,50 @@
 
 namespace residua::engine {
 
-/// Inputs on the device.
+/// One batch on the device.
 struct DeviceBatch {
     at::Tensor input;  ///< int64 or int32 [batch, time] tokens, or real [batch, inputs]
     at::Tensor target; ///< int64 or int32 [batch, time] (int64 on the CPU), or real [batch, outputs]
 };
 
-/// A document compiled to modules: stem → stack → head, each graph run in topological order, the layers connected by a
-/// LayerWiring. What a pass is for, its caller says with each (pass.h). Engine thread only. Torch's exceptions pass
-/// through and are caught at the session's boundary.
+/// A document compiled to modules: stem → stack → head. Each graph runs in topological order, and a LayerWiring
+/// connects the layers. Each pass carries its settings (pass.h). Engine thread only. LibTorch's exceptions propagate
+/// and are caught at the session's boundary.
 class CompiledNetwork {
 public:
-    /// Declares the parameters, whose numbers mean nothing until initialise() or a checkpoint gives them. Errors name
+    /// Declares the parameters. Their values are undefined until initialise() or a checkpoint sets them. Errors name
     /// the place in the document. `device` is "cpu" or "cuda:N".
     [[nodiscard]] static Result<std::unique_ptr<CompiledNetwork>>
     compile(const projects::Project& project, const projects::ExampleSchema& examples, const std::string& device);
     virtual ~CompiledNetwork() = default;
 
-    /// Starts the parameters that `wanted` names, all where it is empty, from project.seeds.init: the same document and
-    /// seed give the same bits on the same device (init_plan.h). An error where `watch` gives it up.
+    /// Initialises the parameters that `wanted` accepts, or all if it is empty, from project.seeds.init. Equal
+    /// documents and seeds give equal bits on the same device (init_plan.h). Returns an error if `watch` cancels.
     [[nodiscard]] virtual Status initialise(const PreparationWatch& watch,
                                             const std::function<bool(const std::string& name)>& wanted) = 0;
 
-    /// How its parameters start, and which of its weights are in factors.
+    /// Returns the plan with the start of each parameter and the factored weights.
     [[nodiscard]] virtual InitPlan& initPlan() = 0;
 
-    /// What leaves the stack, before the head: [batch, time, d] or [batch, d].
+    /// Returns the output of the stack, before the head: [batch, time, d] or [batch, d].
     [[nodiscard]] virtual at::Tensor stackOutput(const at::Tensor& input, const Pass& pass) = 0;
-    /// The head and the objective on what has left the stack, without regularisers.
+    /// Returns the head's objective for an output of the stack, without regularisers.
     [[nodiscard]] virtual at::Tensor lossOf(const at::Tensor& stackOutput, const at::Tensor& target,
                                             const Pass& pass) = 0;
-    /// Head output: logits [batch, time, vocab] or [batch, outputs].
+    /// Returns the head's output: logits [batch, time, vocab] or [batch, outputs].
     [[nodiscard]] virtual at::Tensor forward(const at::Tensor& input, const Pass& pass) = 0;
-    /// The objective on a batch, a scalar on the device (which one, the document says), plus the
-    /// regularisers when training.
+    /// Returns the document's objective on a batch, a scalar on the device, plus the regularisers in training.
     [[nodiscard]] virtual at::Tensor loss(const DeviceBatch& batch, const Pass& pass) = 0;
 
-    /// What the document has the pass do with each layer; empty: it runs all.
+    /// Returns the use of each layer that the document defines for the pass; empty if all run.
     [[nodiscard]] virtual std::vector<LayerUse> layersOf(const Pass& /*pass*/) { return {}; }
 
-    /// Why its GPU computes without our kernels, in one line; empty if it uses them, and on the CPU.
+    /// Returns why its GPU computes without the custom kernels, in one line; empty if it uses them, and on the CPU.
     [[nodiscard]] virtual std::string withoutKernels() const { return {}; }
 
     [[nodiscard]] virtual std::vector<NamedParameter>& parameters() = 0;
-    /// The mixing coefficients now (values.h, Matrix), copied to the host; empty for a topology with fixed weights.
-    /// One device synchronisation in all. Where layers are left out, "active" of the last training pass too.
+    /// Returns the current mixing coefficients (values.h, Matrix) on the host; empty for a topology with fixed weights.
+    /// If layers are left out, also returns "active" of the last training pass. Synchronises with the device once.
     [[nodiscard]] virtual std::vector<Matrix> coefficients(std::int64_t step) = 0;
 };
 

@@ -16,7 +16,7 @@ constexpr double kWindowSeconds = 5;
 void Throughput::add(const StepRecord& record)
 {
     m_points.push_back({record.seconds, record.tokens});
-    // The oldest kept point is the last one outside of the window, so that slow steps are measured too.
+    // Keeps the last point outside the window as the oldest one, so that slow steps are measured too.
     while (m_points.size() > 2 && record.seconds - m_points[1].seconds > kWindowSeconds) {
         m_points.pop_front();
     }

@@ -11,12 +11,12 @@
 
 namespace residua::engine {
 
-/// Units per second of training time over the last seconds.
+/// The units per second of training time over the last seconds.
 class Throughput {
 public:
-    /// A step as recorded, in order.
+    /// Adds a recorded step. Steps must be added in order.
     void add(const StepRecord& record);
-    /// 0 until two steps are known.
+    /// Returns the throughput, or 0 until two steps are known.
     [[nodiscard]] double unitsPerSecond() const;
 
 private:
@@ -27,16 +27,17 @@ private:
     std::deque<Point> m_points;
 };
 
-/// Looks at a network while it trains. Engine thread.
+/// Reads values of a network while it trains. Engine thread.
 class Observer {
 public:
     /// The network must outlive it.
     explicit Observer(CompiledNetwork& network) : m_network(network) {}
 
-    /// Where the step before an observation records its layers' magnitudes, ranks and gradients.
+    /// Returns the collector to which the step before an observation records its layers' magnitudes, ranks and
+    /// gradients.
     [[nodiscard]] LayerMagnitudes* magnitudes();
-    /// Its mixing coefficients, and what a step has told of the layers since the last observation. Waits for the
-    /// device.
+    /// Returns the network's mixing coefficients, and the layers' values recorded since the last observation. Waits for
+    /// the device.
     [[nodiscard]] std::vector<Matrix> observe(std::int64_t step);
 
 private:

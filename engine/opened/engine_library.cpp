@@ -17,7 +17,7 @@ constexpr const char* kLibrary = "libresidua_engine.so";
 constexpr const char* kVariable = "RESIDUA_ENGINE"; ///< names the library in place of the one beside the program
 constexpr const char* kWithout = "without which nothing is trained or computed";
 
-/// What tells a library's table from that of this program's build; empty for the same.
+/// Returns how a library's table differs from that of this program's build; empty if they are equal.
 std::string differenceOf(const SessionTable* table)
 {
     const SessionTable ours;
@@ -51,9 +51,9 @@ Result<const SessionTable*> openTable()
                                                      : "is not installed beside the program:";
         return Error{kLibrary, std::string("the engine, ") + kWithout + ", " + missing + " install it again"};
     }
-    // Among the program's names, as if it were linked: the part of LibTorch for CUDA, which is opened by name when it
-    // is wanted, then shares the variables of the part that is open already. All names at once: with another LibTorch
-    // than ours that is an error here, and no crash later.
+    // Opens it in the program's scope, as if it were linked. LibTorch's CUDA part, which is opened by name later, then
+    // shares the variables of the part that is open already. Resolves all symbols now, so that a different LibTorch is
+    // an error here instead of a crash later.
     void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
     if (library == nullptr) {
         const char* const why = dlerror();

@@ -5,9 +5,9 @@
 
 namespace residua::engine {
 
-/// Opens libresidua_engine.so where it lies beside the program, or where RESIDUA_ENGINE says, and LibTorch with it:
-/// once for the process, which keeps it. An error says what was looked for, why it does not do, and the way on. Takes
-/// some 0.5 s, in which no other thread can open a library; any thread.
+/// Opens libresidua_engine.so beside the program, or at RESIDUA_ENGINE, and LibTorch with it; the process keeps it
+/// open. The error names the path, the cause and a remedy. Takes some 0.5 s, during which no other thread can open a
+/// library. Any thread.
 [[nodiscard]] const Result<const SessionTable*>& openEngine();
 
 } // namespace residua::engine

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// engine/api/session.h for programs that open the engine. Those that have it linked use engine/session/session.cpp.
+// engine/api/session.h for programs that open the engine at run time. Programs linked with it use
+// engine/session/session.cpp.
 #include "engine/api/environment.h"
 #include "engine/api/session.h"
 #include "engine/opened/engine_library.h"
@@ -13,13 +14,14 @@
 
 namespace residua::engine {
 
-/// The engine is opened with the first command, on a thread of its own, so that whoever makes a session does not wait.
-/// That thread ends when the engine has what came meanwhile. Where there is no engine, it stays and refuses.
+/// Opens the engine with the first command on a separate thread, so that constructing a session does not block. The
+/// thread ends when the engine has received the commands posted meanwhile. If there is no engine, the thread continues
+/// and refuses commands.
 class Session::Impl {
 public:
     Impl(EventSink sink, int threads) : m_sink(std::move(sink)), m_threads(threads)
     {
-        prepareEnvironment(); // here: beside the GUI thread a variable must not be set
+        prepareEnvironment(); // here, because setting a variable beside the GUI's thread is unsafe
         m_opening = std::thread([this] { open(); });
     }
 
@@ -83,7 +85,7 @@ private:
         m_waiting.clear();
     }
 
-    /// Whether there are any; false at the end.
+    /// Waits for commands; returns false at the end.
     bool waitForCommands(std::unique_lock<std::mutex>& lock)
     {
         m_wake.wait(lock, [this] { return m_quit || !m_waiting.empty(); });
@@ -108,7 +110,7 @@ private:
         if constexpr (std::is_same_v<Asked, StartRun> || std::is_same_v<Asked, ResumeRun>) {
             m_sink(RunEnded{asked.run, RunStatus::Failed, 0, why, true});
         } else if constexpr (std::is_same_v<Asked, GiveUp>) {
-            // What it is about has been answered.
+            // The query that it names has been answered.
         } else if constexpr (requires { asked.tag; }) {
             m_sink(QueryFailed{asked.tag, why});
         }
@@ -116,13 +118,13 @@ private:
 
     EventSink m_sink;
     int m_threads = 0;
-    std::mutex m_mutex; ///< guards what follows
+    std::mutex m_mutex; ///< protects the members below
     std::condition_variable m_wake;
-    std::vector<Command> m_waiting; ///< posted before there is a session
+    std::vector<Command> m_waiting; ///< posted before the session exists
     bool m_quit = false;
     const SessionTable* m_table = nullptr;
     SessionTable::Opened* m_session = nullptr;
-    std::thread m_opening; ///< last: it starts when all else is there
+    std::thread m_opening; ///< last, because the thread uses the other members
 };
 
 Session::Session(EventSink sink, int threads) : m_impl(std::make_unique<Impl>(std::move(sink), threads)) {}

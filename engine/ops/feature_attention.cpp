@@ -17,36 +17,36 @@
 namespace residua::engine {
 namespace {
 
-/// What a row of sums is at least: where all weights of a token have become 0, so does what it reads.
+/// The lower bound of a row's sum. If all weights of a token underflow to 0, its output is 0.
 constexpr double kLeastSum = 1e-30;
 
-/// The largest over a dimension, kept as one of size 1, without gradient: it only keeps exponentials in range.
+/// Returns the maximum over a dimension, kept as size 1, without gradient: it only keeps exponentials in range.
 at::Tensor largest(const at::Tensor& x, std::int64_t dimension)
 {
     return at::amax(x.detach(), dimension, true);
 }
 
-/// Sums over keys so far: φ(k_t)·[v_t, 1], with each feature's scaled by e^−shift.
+/// Sums over the keys so far: φ(k_t)·[v_t, 1], with each feature scaled by e^−shift.
 struct Sums {
     at::Tensor values; ///< [batch, kvHeads, 1, r, f + 1]
     at::Tensor shift;  ///< [batch, kvHeads, 1, 1, r]
 };
 
-/// All parts: [batch, kvHeads, group, time, …], with a group of 1 for keys and values.
+/// The inputs of the sums: [batch, kvHeads, group, time, …], with a group of 1 for keys and values.
 struct Parts {
-    at::Tensor ofQueries; ///< ω·q' [.., r]; of φ(q) the factor by ‖q'‖² cancels
+    at::Tensor ofQueries; ///< ω·q' [.., r]; the factor of φ(q) by ‖q'‖² cancels
     at::Tensor ofKeys;    ///< ω·k' − ‖k'‖²/2 [.., r]
     at::Tensor values;    ///< [v, 1] [.., f + 1]
 };
 
-/// Sums of products and of weights by query: their quotient.
+/// Returns the quotient of the sums of values and the sums of weights, by query.
 at::Tensor divided(const at::Tensor& sums)
 {
     const std::int64_t features = sums.size(-1) - 1;
     return sums.narrow(-1, 0, features) / sums.narrow(-1, features, 1).clamp_min(kLeastSum);
 }
 
-/// φ(q) where φ(k) is scaled by e^−shift.
+/// Returns φ(q) for φ(k) scaled by e^−shift.
 at::Tensor ofQueries(const at::Tensor& products, const at::Tensor& shift)
 {
     const at::Tensor shifted = products + shift;
@@ -60,7 +60,7 @@ at::Tensor overAll(const Parts& parts)
     return divided(at::matmul(ofQueries(parts.ofQueries, shift), sums));
 }
 
-/// One chunk of a causal attention; takes it into `before`.
+/// Returns the result of one chunk of a causal attention and adds its keys to `before`.
 at::Tensor overChunk(const Parts& parts, Sums& before, bool isLast)
 {
     at::Tensor shift = largest(parts.ofKeys, -2);

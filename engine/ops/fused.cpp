@@ -40,7 +40,7 @@ at::ScalarType accumulationType(const at::Tensor& data)
 
 class RmsNormFunction : public Function<RmsNormFunction> {
 public:
-    /// `narrows`: y is bfloat16, of an x that is float32; on a GPU alone.
+    /// `narrows`: y is bfloat16 for a float32 x; on a GPU only.
     static Variable forward(AutogradContext* context, const at::Tensor& input, const at::Tensor& weight, double epsilon,
                             bool narrows)
     {
@@ -90,7 +90,7 @@ public:
     }
 };
 
-/// Elements from a row to the next where all rows lie equally far apart and features are adjacent; 0 where not.
+/// Returns the distance between rows in elements if all rows are equally spaced and features are adjacent, else 0.
 std::int64_t rowStride(const at::Tensor& x)
 {
     if (x.stride(-1) != 1) {
@@ -154,8 +154,8 @@ public:
     }
 };
 
-/// The rotation by LibTorch's operators: `sign` −1 turns back. The angles' precision decides that of the sums, which
-/// are rounded once.
+/// Rotates by LibTorch's operators; with `sign` −1, rotates backwards. Sums have the precision of the angles and are
+/// rounded once.
 void rotateByParts(const at::Tensor& in, const at::Tensor& out, const RotaryTable::Angles& angles, double sign)
 {
     const std::int64_t half = angles.cosine.size(1);
@@ -203,7 +203,7 @@ public:
     }
 };
 
-/// The frequency of each pair of features that rotates, in radians a position: [features / 2].
+/// Returns the frequency of each pair of rotated features, in radians per position: [features / 2].
 at::Tensor frequenciesOf(const projects::RotaryPositions& positions)
 {
     const at::Tensor exponents =

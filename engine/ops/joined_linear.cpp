@@ -28,13 +28,13 @@ using torch::autograd::Variable;
 using torch::autograd::variable_list;
 using OptionalTensor = std::optional<at::Tensor>;
 
-/// [..., features] as a contiguous [N, features].
+/// Returns [..., features] as a contiguous [N, features].
 at::Tensor asRows(const at::Tensor& x)
 {
     return x.reshape({-1, x.size(-1)}).contiguous();
 }
 
-/// The left or the right half of the columns of y [N, 2h].
+/// Returns the left or the right half of the columns of y [N, 2h].
 at::Tensor half(const at::Tensor& y, std::int64_t index)
 {
     const std::int64_t width = y.size(1) / 2;
@@ -77,7 +77,7 @@ public:
     }
 };
 
-/// The geometry of q, k and v side by side in y [N, 3·heads·headDim].
+/// The geometry of q, k and v, concatenated in y [N, 3·heads·headDim].
 struct HeadLayout {
     std::int64_t batch;
     std::int64_t time;
@@ -85,7 +85,7 @@ struct HeadLayout {
     std::int64_t headDim;
 
     [[nodiscard]] std::int64_t width() const { return heads * headDim; }
-    /// Part 0, 1 or 2 of y as [batch, heads, time, headDim].
+    /// Returns part 0, 1 or 2 of y as [batch, heads, time, headDim].
     [[nodiscard]] at::Tensor part(const at::Tensor& y, std::int64_t index) const
     {
         return y.view({batch, time, 3 * heads, headDim}).narrow(2, index * heads, heads).transpose(1, 2);
@@ -94,7 +94,7 @@ struct HeadLayout {
 
 class ProjectedAttentionFunction : public Function<ProjectedAttentionFunction> {
 public:
-    /// Inputs for k and v are given where they are not the one for q; angles where there is a rotation.
+    /// Inputs for k and v are given unless they are the one for q; angles are given if there is a rotation.
     static Variable forward(AutogradContext* context, const at::Tensor& forQ, const OptionalTensor& forK,
                             const OptionalTensor& forV, const at::Tensor& q, const at::Tensor& /*k*/,
                             const at::Tensor& /*v*/, const at::Tensor& joined, const OptionalTensor& cosine,
@@ -105,8 +105,8 @@ public:
         const std::int64_t width = layout.width();
         variable_list saved = {asRows(forQ), forK ? asRows(*forK) : at::Tensor(), forV ? asRows(*forV) : at::Tensor()};
         at::Tensor y;
-        // Double precision is for exactness: there a network that feeds q, k and v the same gives the bits of one that
-        // feeds them apart, which one wide product does not promise.
+        // In double precision, a network with one input for q, k and v must give the bits of one with three equal
+        // inputs, which one wide product does not guarantee.
         if (forK || forQ.scalar_type() == at::kDouble) {
             y = at::empty({layout.batch * layout.time, 3 * width}, forQ.options());
             for (std::size_t part = 0; part < 3; ++part) {
@@ -173,7 +173,7 @@ public:
     }
 
 private:
-    /// The gradient of q, k and v side by side, before their rotation.
+    /// Returns the concatenated gradient of q, k and v, before their rotation.
     static at::Tensor projectionGrad(AutogradContext* context, const variable_list& saved, const HeadLayout& layout,
                                      const at::Tensor& grad)
     {
@@ -198,13 +198,13 @@ private:
     }
 };
 
-/// x [batch, time, n] as heads [batch, time, n / headDim, headDim].
+/// Returns x [batch, time, n] as heads [batch, time, n / headDim, headDim].
 at::Tensor splitHeads(const at::Tensor& x, std::int64_t headDim)
 {
     return x.view({x.size(0), x.size(1), -1, headDim});
 }
 
-/// q and k turned as one tensor with the heads of both, where they lie.
+/// Rotates q and k in place, as one tensor with the heads of both.
 class ProjectedHeadsFunction : public Function<ProjectedHeadsFunction> {
 public:
     static variable_list forward(AutogradContext* context, const at::Tensor& input, const at::Tensor& q,
@@ -217,7 +217,7 @@ public:
         const at::Tensor weight = joined.to(x.scalar_type());
         const at::Tensor rows =
             joinedBias ? at::addmm(joinedBias->to(x.scalar_type()), x, weight.t()) : timesTransposed(x, weight);
-        // The results are not to be views of a tensor that autograd knows.
+        // The results must not be views of a tensor that autograd knows.
         const at::AutoDispatchBelowADInplaceOrView noViews;
         const at::Tensor y = rows.view({input.size(0), input.size(1), -1});
         if (cosine) {
@@ -259,7 +259,7 @@ public:
     }
 
 private:
-    /// The gradients of the three results side by side, turned back.
+    /// Returns the concatenated gradients of the three results, rotated back.
     static at::Tensor gradientOf(AutogradContext* context, const variable_list& saved, const variable_list& grads,
                                  const std::vector<std::int64_t>& rows)
     {

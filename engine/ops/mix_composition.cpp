@@ -24,7 +24,7 @@ using kernels::WeightKind;
 
 constexpr double kGateEpsilon = kernels::MixStack{}.eps;
 
-/// A tensor [..., d] as [N, d] in the accumulation type.
+/// Returns a tensor [..., d] as [N, d] in the accumulation type.
 at::Tensor rows(const at::Tensor& tensor, at::ScalarType type)
 {
     return tensor.reshape({-1, tensor.size(-1)}).to(type);
@@ -35,14 +35,14 @@ at::Tensor reluGrad(const at::Tensor& value, ReluGradAtZero atZero)
     return atZero == ReluGradAtZero::one ? at::ge(value, 0) : at::gt(value, 0);
 }
 
-/// a as it multiplies [N, d]: a number, or [1, d]; 0 where there is none.
+/// Returns a for multiplication by [N, d]: a number, or [1, d]; 0 if the mix has no trained weights.
 at::Tensor trainedWeight(const MixWeights& weights, std::int64_t output, std::int64_t source,
                          const at::TensorOptions& options)
 {
     return weights.weightKind == WeightKind::none ? at::empty({}, options).zero_() : weights.weights[output][source];
 }
 
-/// The whole weight of a source: broadcastable to [N, d].
+/// Returns the whole weight of a source, broadcastable to [N, d].
 at::Tensor appliedWeight(const MixWeights& weights, std::int64_t output, std::int64_t source, const at::Tensor& token,
                          const at::TensorOptions& options)
 {
@@ -60,7 +60,7 @@ at::Tensor appliedWeight(const MixWeights& weights, std::int64_t output, std::in
     return a;
 }
 
-/// relu' at the gate's own argument: [N, 1], or [N, d] for per-feature weights inside.
+/// Returns relu' at the gate's argument: [N, 1], or [N, d] for per-feature weights inside.
 at::Tensor gateSlope(const MixWeights& weights, std::int64_t output, std::int64_t source, const at::Tensor& logits,
                      const at::TensorOptions& options)
 {

@@ -5,7 +5,7 @@
 
 namespace residua::engine {
 
-/// The three functions of mix_kernels.h as compositions of ATen operators, for a device that has no kernels of ours.
+/// The three functions of mix_kernels.h as compositions of ATen operators, for devices without custom kernels.
 [[nodiscard]] MixOutputs composeMix(const Compute& compute, const MixCall& call, std::span<const at::Tensor> base);
 [[nodiscard]] MixGradients composeMixWeightGrad(const Compute& compute, const MixCall& call,
                                                 std::span<const at::Tensor> outGrads, const at::Tensor& gateLogits,

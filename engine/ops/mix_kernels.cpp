@@ -36,13 +36,13 @@ bool hasKernels(const Compute& compute)
     return compute.device.is_cpu() || compute.cuda != nullptr;
 }
 
-/// Tokens of a tensor [..., d].
+/// Returns the number of tokens of a tensor [..., d].
 std::int64_t tokensOf(const at::Tensor& tensor)
 {
     return tensor.numel() / tensor.size(-1);
 }
 
-/// The call as the kernels take it, with the host array of pointers that it needs.
+/// The call in the kernels' form, with the host array of pointers that it needs.
 class StackView {
 public:
     explicit StackView(const MixCall& call)
@@ -209,8 +209,8 @@ at::Tensor mixGather(const Compute& compute, std::span<const MixReading> reading
     const bool mine = own.defined() && own.use_count() == 1 && own.storage().use_count() == 1;
     at::Tensor result = mine ? own : at::empty_like(source);
     mix.sourceGrad = mutableDataOf(result);
-    // A kernel takes at most so many readers in one call, and q, k and v of one layer are three; further calls add to
-    // the sum.
+    // A kernel has a limit on readers per call, and q, k and v of one layer count as three; further calls add to the
+    // sum.
     constexpr std::size_t kAtOnce = kernels::kMaxReaders;
     for (std::size_t first = 0; first == 0 || first < readers.size(); first += kAtOnce) {
         mix.readers = static_cast<std::int32_t>(std::min(readers.size() - first, kAtOnce));

@@ -11,8 +11,8 @@
 
 namespace residua::engine {
 
-/// How one reader weighs its t sources, for each of its O outputs (kernels/depth_mix.h has the formulas).
-/// Weights are in the compute's parameter type whatever the stack's type.
+/// The weights of one reader's t sources, for each of its O outputs (formulas in kernels/depth_mix.h). Weights are in
+/// the compute's parameter type, whatever the stack's type.
 struct MixWeights {
     kernels::WeightKind weightKind = kernels::WeightKind::scalar;
     kernels::GateKind gateKind = kernels::GateKind::none;
@@ -23,23 +23,23 @@ struct MixWeights {
     at::Tensor gateVectors;  ///< [O, d]; relu gates
 };
 
-/// One reader with the stack as it reads it: sources [..., d], contiguous, of one type.
+/// One reader with its sources [..., d], which are contiguous and of one type.
 struct MixCall {
     std::vector<at::Tensor> sources;
     MixWeights weights;
     int outputs = 1;
 };
 
-/// `gateLogits` [O, t, N] and `rstd` [t, N] are what the backward needs of gated mixes.
+/// The backward of gated mixes needs `gateLogits` [O, t, N] and `rstd` [t, N].
 struct MixOutputs {
     std::vector<at::Tensor> outputs; ///< O tensors shaped as a source
     at::Tensor gateLogits;
     at::Tensor rstd;
 };
 
-enum class WeightGrads { Token, All }; ///< Token: only what mixGather will need
+enum class WeightGrads { Token, All }; ///< Token: only the gradients that mixGather needs
 
-/// Gradients of a reader's own tensors; those that do not exist are undefined.
+/// The gradients of a reader's own tensors; undefined for tensors that do not exist.
 struct MixGradients {
     at::Tensor weights;
     at::Tensor token; ///< dγ, or q of relu gates, [O, t, N]
@@ -53,17 +53,17 @@ struct MixReading {
     at::Tensor gateLogits;
     at::Tensor tokenGrad;
     int output = 0;
-    int source = 0; ///< its index among the reader's sources
+    int source = 0; ///< the index among the reader's sources
 };
 
-/// These three run our kernels on the CPU, our CUDA kernels where they are loaded, and a composition of ATen
-/// operators elsewhere, with the same results up to rounding. None of them records gradients.
+/// These functions run the custom kernels on the CPU, the CUDA kernels if they are loaded, and a composition of ATen
+/// operators elsewhere, with equal results up to rounding. They record no gradients.
 /// `base` is empty or has one tensor per output.
 [[nodiscard]] MixOutputs mixForward(const Compute& compute, const MixCall& call, std::span<const at::Tensor> base);
 [[nodiscard]] MixGradients mixWeightGrad(const Compute& compute, const MixCall& call,
                                          std::span<const at::Tensor> outGrads, const at::Tensor& gateLogits,
                                          const at::Tensor& rstd, WeightGrads wanted);
-/// `own` may be undefined and is overwritten where nobody else holds it. `rstd` [N] is that of the source.
+/// `own` may be undefined; it is overwritten if it has no other owner. `rstd` [N] is that of the source.
 [[nodiscard]] at::Tensor mixGather(const Compute& compute, std::span<const MixReading> readings, at::Tensor own,
                                    const at::Tensor& source, const at::Tensor& rstd);
 

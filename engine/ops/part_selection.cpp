@@ -12,7 +12,7 @@ using torch::autograd::AutogradContext;
 using torch::autograd::Variable;
 using torch::autograd::variable_list;
 
-/// Runs of neighbours, each a beginning and a length.
+/// Returns the runs of consecutive places, each as a beginning and a length.
 std::vector<std::int64_t> runsOf(std::span<const std::size_t> places)
 {
     std::vector<std::int64_t> runs;
@@ -36,7 +36,7 @@ at::Tensor joinedRuns(const at::Tensor& tensor, std::int64_t dimension, const st
     return views.size() == 1 ? views.front() : at::cat(views, dimension);
 }
 
-/// Autograd's own backward of such a concatenation fills up the whole tensor once for each run.
+/// Replaces autograd's backward of such a concatenation, which fills the whole tensor once per run.
 class TakeParts : public torch::autograd::Function<TakeParts> {
 public:
     static Variable forward(AutogradContext* context, const at::Tensor& tensor, std::int64_t dimension,
@@ -113,7 +113,7 @@ at::Tensor atParts(const at::Tensor& tensor, std::int64_t dimension, std::int64_
     if (runs.all()) {
         return tensor;
     }
-    // A view has a backward that fills up once.
+    // The backward of a view fills the tensor only once.
     return runs.list().size() == 2 ? joinedRuns(tensor, dimension, runs.list())
                                    : TakeParts::apply(tensor, dimension, runs);
 }

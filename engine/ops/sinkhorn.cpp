@@ -16,13 +16,13 @@ using torch::autograd::Function;
 using torch::autograd::Variable;
 using torch::autograd::variable_list;
 
-/// Even divisions are of rows (over what leaves a stream), odd ones of columns (over what reaches one).
+/// Even divisions are by row sums (over the outputs of a stream), odd ones by column sums (over the inputs of one).
 std::int64_t summedBy(std::int64_t division)
 {
     return division % 2 == 0 ? 1 : 0;
 }
 
-/// A common factor changes nothing, and keeps exp from overflowing.
+/// A common factor has no effect on the result and keeps exp from overflowing.
 at::Tensor start(const at::Tensor& logits)
 {
     return at::exp(logits - at::amax(logits, {0, 1}, true));

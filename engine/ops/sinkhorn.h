@@ -7,10 +7,10 @@
 
 namespace residua::engine {
 
-/// Doubly stochastic matrices exp(logits), made so by dividing `iterations` times the rows, then the columns, by their
-/// sums (Sinkhorn and Knopp; mHC eq. 9): columns sum to 1 exactly, rows as nearly as it has converged. `logits` [n, n,
-/// ...] holds matrices [in, out] side by side. Keeps nothing but the logits for the backward pass, which runs the
-/// iterations again.
+/// Returns doubly stochastic matrices: exp(logits) with the rows, then the columns, divided `iterations` times by their
+/// sums (Sinkhorn and Knopp; mHC eq. 9). Columns sum to 1 exactly, rows up to convergence. `logits` [n, n, ...] holds
+/// matrices [in, out] along the further dimensions. Saves only the logits for the backward, which repeats the
+/// iterations.
 [[nodiscard]] at::Tensor sinkhorn(const at::Tensor& logits, std::int64_t iterations);
 
 } // namespace residua::engine

@@ -31,8 +31,8 @@ at::ScalarType lossType(const at::Tensor& logits)
     return logits.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
 }
 
-/// The losses of the rows of `logits` [N, V] against `target` [N]. If `gradient` [N, V] is defined, the derivative of
-/// their sum by the logits is written to it; it may share the logits' memory.
+/// Returns the losses of the rows of `logits` [N, V] against `target` [N]. If `gradient` [N, V] is defined, writes the
+/// derivative of their sum by the logits to it; it may share the logits' memory.
 at::Tensor rowLosses(const at::Tensor& logits, const at::Tensor& target, const at::Tensor& gradient, std::int64_t rows)
 {
     const at::Tensor losses = at::empty({logits.size(0)}, logits.options().dtype(lossType(logits)));
@@ -43,7 +43,7 @@ at::Tensor rowLosses(const at::Tensor& logits, const at::Tensor& target, const a
         const at::Tensor chosen = values.gather(1, tokens);
         losses.narrow(0, first, count).copy_(chosen.squeeze(1));
         if (gradient.defined()) {
-            // The 1 is subtracted in the loss's precision: near 1 the logits' type has too few digits.
+            // Subtracts the 1 in the loss's precision, because the logits' type has too few digits near 1.
             values.exp_().scatter_(1, tokens, chosen.exp().sub_(1));
             gradient.narrow(0, first, count).copy_(values);
         }
@@ -53,7 +53,7 @@ at::Tensor rowLosses(const at::Tensor& logits, const at::Tensor& target, const a
 
 class TokenLossFunction : public Function<TokenLossFunction> {
 public:
-    /// `gradient` is where the gradient is kept until the backward.
+    /// `gradient` stores the gradient until the backward.
     static Variable forward(AutogradContext* context, const at::Tensor& logits, const at::Tensor& target,
                             const at::Tensor& gradient, std::int64_t rows)
     {
@@ -68,7 +68,7 @@ public:
     {
         TORCH_CHECK(!at::GradMode::is_enabled(), "the loss of tokens has no second derivative");
         const at::Tensor kept = context->get_saved_variables()[0];
-        // Of one dimension, or the factor would be rounded to the gradient's type.
+        // One-dimensional, because a zero-dimensional factor would be rounded to the gradient's type.
         const at::Tensor factor = (grads[0] / context->saved_data["tokens"].toInt()).view({1});
         const bool comesAgain = torch::autograd::get_current_graph_task_keep_graph();
         at::Tensor gradient = comesAgain ? at::empty_like(kept) : kept;
@@ -77,7 +77,7 @@ public:
     }
 };
 
-/// The kernel's call for the rows of `logits` [N, V] and `target` [N], with no result wanted yet.
+/// Returns the kernel's call for the rows of `logits` [N, V] and `target` [N], without requested results.
 kernels::CrossEntropy entropyOf(const at::Tensor& logits, const at::Tensor& target)
 {
     kernels::CrossEntropy entropy;
@@ -100,7 +100,7 @@ at::Tensor fusedLoss(const at::Tensor& logits, const at::Tensor& target)
     return losses.mean();
 }
 
-/// By the kernel: the backward reads the logits again and writes their gradient, scaled.
+/// Uses the kernel: the backward reads the logits again and writes their scaled gradient.
 class FusedTokenLossFunction : public Function<FusedTokenLossFunction> {
 public:
     /// `own`: the gradient may overwrite the logits.

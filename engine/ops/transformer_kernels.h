@@ -10,12 +10,12 @@
 
 namespace residua::engine {
 
-/// True if the kernels of transformer.h are used for tensors on `device`: on the CPU, unless the paths of GPUs are
-/// under test, and on a GPU where our CUDA kernels run.
+/// True if the kernels of transformer.h are used for tensors on `device`: on the CPU, unless the GPU paths are under
+/// test, and on a GPU that runs the CUDA kernels.
 [[nodiscard]] bool hasTransformerKernels(c10::Device device);
 
-/// These run a kernel on `device`, whose memory all pointers are of: on LibTorch's threads, or in the device's current
-/// stream. Throw c10::Error if it refuses or fails.
+/// Run a kernel on `device`, which all pointers must refer to: on LibTorch's threads, or in the device's current
+/// stream. Throw c10::Error if the kernel refuses or fails.
 void runKernel(c10::Device device, const kernels::RmsNormForward& norm);
 void runKernel(c10::Device device, const kernels::RmsNormBackward& norm);
 void runKernel(c10::Device device, const kernels::SwigluForward& swiglu);
@@ -23,7 +23,7 @@ void runKernel(c10::Device device, const kernels::SwigluBackward& swiglu);
 void runKernel(c10::Device device, const kernels::Rotary& rotary);
 void runKernel(c10::Device device, const kernels::CrossEntropy& entropy);
 
-/// Bytes of workspace that the backward of RMSNorm needs on `device`.
+/// Returns the bytes of workspace that the backward of RMSNorm needs on `device`.
 [[nodiscard]] std::size_t workspaceOf(c10::Device device, const kernels::RmsNormBackward& norm);
 
 } // namespace residua::engine

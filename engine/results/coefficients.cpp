@@ -60,7 +60,8 @@ struct Learned {
     std::int64_t step = 0;
 };
 
-/// In the matrices of both kinds with all ports and features. A few weights of far readers are few in the file alone.
+/// Returns how many numbers the matrices of both kinds have, with all ports and features. A mix with few weights but a
+/// distant reader is small in the file only.
 double numbersOf(const Learned& learned)
 {
     const auto rows = static_cast<double>(learned.plan.readers.back().target);
@@ -68,7 +69,7 @@ double numbersOf(const Learned& learned)
            static_cast<double>(learned.coefficients.features);
 }
 
-/// One tensor per port, by way of a matrix per feature, so that names and places are those of recorded matrices.
+/// Adds one tensor per port. Builds a matrix per feature first, so that names and cells are those of recorded matrices.
 void addTensors(std::vector<CoefficientTensor>& tensors, const std::string& kind, const Learned& learned,
                 const projects::MixNumbers& values)
 {
@@ -94,7 +95,7 @@ void addTensors(std::vector<CoefficientTensor>& tensors, const std::string& kind
     }
 }
 
-/// A number per cell from its features.
+/// Reduces the features of each cell to one number.
 template <class Reduce>
 Matrix reduced(const CoefficientTensor& tensor, const Reduce& reduce)
 {
@@ -127,7 +128,7 @@ std::vector<MatrixName> recordedNames(const RunReader& reader)
     return names;
 }
 
-/// Steps at which anything was recorded, ascending.
+/// Returns the steps with any recorded matrix, ascending.
 std::vector<std::int64_t> recordedSteps(const RunReader& reader)
 {
     std::vector<std::int64_t> steps;
@@ -141,7 +142,7 @@ std::vector<std::int64_t> recordedSteps(const RunReader& reader)
     return steps;
 }
 
-/// What makes no sense of a damaged record is left out; where nothing is left, that is the error.
+/// Returns the recorded matrices at a step, except for damaged ones; if none is left, returns the error.
 Result<std::vector<Matrix>> recordedAt(const RunReader& reader, std::int64_t step)
 {
     std::vector<Matrix> matrices;
@@ -170,7 +171,7 @@ std::vector<Matrix> viewsOf(const std::vector<CoefficientTensor>& tensors, std::
     return matrices;
 }
 
-/// "recorded are 0, 10, 20 … 500".
+/// Returns a text such as "recorded are 0, 10, 20 … 500".
 std::string listed(const std::vector<std::int64_t>& steps)
 {
     std::string text;
@@ -185,7 +186,7 @@ std::string listed(const std::vector<std::int64_t>& steps)
     return text;
 }
 
-/// A name as a field of CSV.
+/// Returns a name as a field of CSV.
 std::string fieldOf(const std::string& name)
 {
     if (name.find_first_of(",\"\r\n") == std::string::npos) {
@@ -359,7 +360,7 @@ Matrix logOfRowMaximum(const Matrix& matrix)
 std::string coefficientsCsv(const std::vector<Matrix>& matrices)
 {
     std::ostringstream text;
-    text.precision(9); // a float's every bit
+    text.precision(9); // enough digits for every bit of a float
     text << "matrix,step,target,source,value\n";
     for (const Matrix& matrix : matrices) {
         const std::string name = fieldOf(matrix.name.text());

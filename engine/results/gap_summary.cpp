@@ -17,7 +17,7 @@ GapTotal totalOf(const Gap& gap, std::size_t method)
     double full = 0;
     for (std::size_t weight = 0; weight < gap.weights.size(); ++weight) {
         const GapFit& fit = gap.fit(weight, method);
-        // Errors of attention matrices are of another kind.
+        // The errors of attention matrices cannot be added to those of weights.
         if (fit.state == GapFit::State::Fitted && !gap.weights[weight].isOfFeatures()) {
             ++total.weights;
             error += fit.functionError;

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-/// The fits of a network's weights summed up, sorted and written down. Any thread.
+/// Summaries, orders and files of the fits of a network's weights. Any thread.
 namespace residua::engine {
 
-/// One method's figures over all weights that it was fitted to.
+/// The totals of one method over all weights that it was fitted to.
 struct GapTotal {
     double relativeError = 0; ///< Σ functionError over Σ fullFunction
     double seconds = 0;
@@ -19,14 +19,14 @@ struct GapTotal {
 [[nodiscard]] GapTotal totalOf(const Gap& gap, std::size_t method);
 
 enum class GapOrder {
-    Layer, ///< as the network has them
-    Size,  ///< numbers of the full weight, the most first
-    Error, ///< of the first method, the largest first
+    Layer, ///< the network's order
+    Size,  ///< by the number of elements of the full weight, largest first
+    Error, ///< by the error of the first method, largest first
 };
-/// The weights in this order.
+/// Returns the indices of the weights in this order.
 [[nodiscard]] std::vector<std::size_t> ordered(const Gap& gap, GapOrder order);
 
-/// Every fit that is there as a line, in the order of `weights`.
+/// Returns every finished fit as a line, in the order of `weights`.
 [[nodiscard]] std::string csvOf(const Gap& gap, const std::vector<std::size_t>& weights);
 
 } // namespace residua::engine

@@ -11,28 +11,28 @@
 
 namespace residua::engine {
 
-/// What a run is judged by: its validation loss; where that is NaN, none was taken, and it is the training loss.
+/// Returns the loss that a run is judged by: the validation loss, or the training loss if that is NaN.
 [[nodiscard]] double judgedLoss(double training, double validation);
 
-/// A loss in nats per token in the other measures that papers print.
+/// A loss in nats per token, converted to the other measures in papers.
 struct LossMeasures {
     double perplexity = 0; ///< e^loss
-    /// loss / ln 2, where each token is a byte. Of other tokenisers the bytes of a token are not known here.
+    /// loss / ln 2 if each token is a byte. For other tokenisers the bytes per token are not known here.
     std::optional<double> bitsPerByte;
 };
-/// Nothing for other objectives, and for what is no loss.
+/// Returns the measures; nullopt for other objectives, and if `loss` is not a number.
 [[nodiscard]] std::optional<LossMeasures> measuresOf(const projects::Project& project, double loss);
-/// "perplexity 12.3, 3.62 bits a byte"; empty where there are none.
+/// Returns a text such as "perplexity 12.3, 3.62 bits a byte"; empty if there are no measures.
 [[nodiscard]] std::string measuresText(const projects::Project& project, double loss);
 
-/// When a run first had a loss.
+/// The first time that a run reached a loss.
 struct Reached {
     std::int64_t step = 0;
-    std::optional<double> seconds; ///< of training time, where it was recorded
+    std::optional<double> seconds; ///< of training time, if it was recorded
     bool operator==(const Reached&) const = default;
 };
-/// The first point of `losses` that is at most `target`, and the last of `seconds` (metric::kSeconds) up to its step.
-/// Both ascend by step. DeepCrossAttention's table 1 compares such times.
+/// Returns the first point of `losses` that is at most `target`, with the last of `seconds` (metric::kSeconds) up to
+/// its step. Both must be ascending by step. DeepCrossAttention's table 1 compares such times.
 [[nodiscard]] std::optional<Reached> firstReached(const std::vector<MetricPoint>& losses, double target,
                                                   const std::vector<MetricPoint>& seconds);
 

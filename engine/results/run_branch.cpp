@@ -20,8 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The parent's numbers up to the step. Under another wiring its matrices of the wiring are not the branch's: they
-/// would stand for shortcuts that the branch does not have.
+/// Copies the parent's numbers up to the step. Skips its matrices of the wiring if the branch has another wiring,
+/// because they would describe shortcuts that the branch does not have.
 void copyNumbers(const RunReader& from, std::int64_t step, bool sameWiring, RunWriter& to)
 {
     for (const std::string& name : from.metricNames()) {
@@ -53,16 +53,16 @@ RunInfo infoOf(const RunBranch& branch, const RunReader& reader, const RunInfo& 
 {
     RunInfo info = parent;
     if (!sameProject) {
-        info.membership.reset(); // a run that trains differently is no point of the grid
+        info.membership.reset(); // a run that trains differently is not a point of the grid
     }
     info.created.clear();
     info.message.clear();
-    info.status = RunStatus::Running; // one that is cut off while it is made reads as interrupted
+    info.status = RunStatus::Running; // a branch that is cut off while it is made reads as interrupted
     info.step = branch.step;
     info.steps = branch.steps;
     const auto loss = reader.lastPoint(metric::kLoss, branch.step);
     const auto validation = reader.lastPoint(metric::kValidationLoss, branch.step);
-    const double known = parent.step == branch.step ? parent.loss : kNoLoss; // where the store is lost
+    const double known = parent.step == branch.step ? parent.loss : kNoLoss; // if the store is lost
     info.loss = loss ? loss->value : known;
     info.validationLoss = validation ? validation->value : kNoLoss;
     info.parent = branch.parent.string();
@@ -70,14 +70,14 @@ RunInfo infoOf(const RunBranch& branch, const RunReader& reader, const RunInfo& 
     return info;
 }
 
-/// Claims the place of the branch: its directory, or one beside its parent.
+/// Claims the place of the branch: its directory, or a new one beside its parent.
 Result<NewRun> placeOf(const RunBranch& branch)
 {
     if (!branch.directory.empty()) {
         return NewRun::begin(branch.directory);
     }
     const fs::path parent = branch.parent.lexically_normal();
-    // Also where it is written with a slash at its end.
+    // Also handles a parent written with a trailing slash.
     return NewRun::beginIn((parent.has_filename() ? parent : parent.parent_path()).parent_path(), branch.project.name);
 }
 
@@ -89,7 +89,7 @@ Result<RunWriter> created(const RunBranch& branch, fs::path directory, RunInfo i
         project = branch.source->first;
         data = branch.source->second;
     }
-    if (parent.projectDirectory.is_relative()) { // as its parent has it
+    if (parent.projectDirectory.is_relative()) { // relative, as in its parent
         std::error_code code;
         project = fs::proximate(project, code);
         directory = fs::proximate(directory, code);
@@ -128,7 +128,7 @@ Result<fs::path> makeBranch(const RunBranch& branch,
         writer->event(event);
     }
     const fs::path& scratch = place->scratch();
-    const auto gap = reader->gap(); // a damaged one is not handed on
+    const auto gap = reader->gap(); // a damaged record is not copied
     Status written = gap && *gap ? writeGap(scratch, **gap) : Status(Done{});
     const auto import = readImport(branch.parent); // likewise
     written = written && import && *import ? writeImport(scratch, **import) : written;

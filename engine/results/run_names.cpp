@@ -14,20 +14,20 @@ namespace residua::engine {
 namespace {
 
 constexpr const char* kDivider = ", ";
-constexpr std::size_t kCompared = 20; ///< runs that are compared: more take time
-constexpr std::size_t kFewWords = 2;  ///< that a name has at most if they tell it from all others
+constexpr std::size_t kCompared = 20; ///< the maximum number of runs compared, which bounds the time
+constexpr std::size_t kFewWords = 2;  ///< the maximum number of words, if they distinguish the name from all others
 
 struct Neighbour {
     std::string name;
-    bool differs = false; ///< in what it trains
+    bool differs = false; ///< true if it trains something different
     projects::Project project;
 };
 
-/// The runs of no sweep that were made of a project of this name: the newest, and at the end the oldest.
+/// Returns the runs outside sweeps whose project has this name: the newest ones, and at the end the oldest.
 std::vector<Neighbour> neighboursOf(const std::filesystem::path& folder, const projects::Project& project)
 {
     std::vector<Neighbour> neighbours;
-    const std::vector<RunInfo> runs = listRuns(folder); // the newest first
+    const std::vector<RunInfo> runs = listRuns(folder); // newest first
     for (std::size_t i = 0; i < runs.size(); ++i) {
         const bool isLast = i + 1 == runs.size();
         if (runs[i].membership || (neighbours.size() >= kCompared && !isLast)) {
@@ -43,7 +43,8 @@ std::vector<Neighbour> neighboursOf(const std::filesystem::path& folder, const p
     return neighbours;
 }
 
-/// What the project is called by itself: its name does not stand for another wiring than it has.
+/// Returns the project's own name. A name that is a preset's title is replaced by the wiring's, because the wiring may
+/// differ. Sets `tellsWiring` if the result names the wiring.
 std::string ownName(const projects::Project& project, const std::string& wiring, bool& tellsWiring)
 {
     if (projects::isPresetTitle(project.name, project.network)) {

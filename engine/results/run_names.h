@@ -8,10 +8,11 @@
 
 namespace residua::engine {
 
-/// The name of a new run of `project` in this folder: the project's, "mine", with its wiring if that is no preset's,
-/// "mine, custom from ANCRe, ingoing, 3 pruned". A project that is named as a preset gives way to its wiring's name,
-/// "No shortcuts + 1:4". If a run there that differs has that name, what differs from the oldest follows, "mine, width
-/// 64 features". For a run of no sweep. Reads the newest runs and the oldest. Blocking; any thread.
+/// Returns the name of a new run of `project` in this folder, outside a sweep. It is the project's name ("mine"),
+/// followed by its wiring if that is not a preset ("mine, custom from ANCRe, ingoing, 3 pruned"). If the project is
+/// named after a preset, its wiring's name is used instead ("No shortcuts + 1:4"). If a different run in the folder has
+/// this name, the difference from the oldest such run follows ("mine, width 64 features"). Reads the newest runs and
+/// the oldest. Blocking; any thread.
 [[nodiscard]] std::string nameForRun(const std::filesystem::path& folder, const projects::Project& project);
 
 } // namespace residua::engine

@@ -14,9 +14,9 @@
 
 namespace residua::engine {
 
-/// Reads a run that may still be growing, in this process or another. One instance is used by one thread; several
-/// instances may read the same run. Where its store is lost it still tells the info, the project and the checkpoints,
-/// and the series are empty; of a damaged store it gives what makes sense, and faults() tells of the rest.
+/// Reads a run that may still be growing, in this process or another. Each instance is used by one thread; several
+/// instances may read the same run. If the store is lost, info, project and checkpoints are still available, and the
+/// series are empty. From a damaged store, the valid parts are returned, and faults() lists the rest.
 class RunReader {
 public:
     [[nodiscard]] static Result<RunReader> open(const std::filesystem::path& runDirectory);
@@ -24,30 +24,30 @@ public:
     RunReader& operator=(RunReader&&) noexcept;
     ~RunReader();
 
-    /// Why the store cannot be read, where that is so.
+    /// Returns why the store cannot be read; nullopt if it can.
     [[nodiscard]] const std::optional<Error>& storeError() const;
-    /// run.json, with step and losses as the store has them now; the loss is NaN before the first step. A run that no
-    /// process writes is Interrupted where run.json still calls it running or paused.
+    /// Returns run.json, with step and losses from the store; the loss is NaN before the first step. If run.json says
+    /// running or paused but no process writes the run, the status is Interrupted.
     [[nodiscard]] Result<RunInfo> info() const;
     [[nodiscard]] Result<projects::Project> project() const;    ///< the frozen copy
     [[nodiscard]] std::vector<std::string> metricNames() const; ///< sorted
-    /// Points with step > `after`, ascending; each step once. Empty where there are none.
+    /// Returns the points with step > `after`, ascending; each step once. Empty if the metric does not exist.
     [[nodiscard]] std::vector<MetricPoint> metric(const std::string& name, std::int64_t after = -1) const;
-    /// The last point with step <= `upTo`, without the others being read.
+    /// Returns the last point with step <= `upTo` without reading the others.
     [[nodiscard]] std::optional<MetricPoint> lastPoint(const std::string& name, std::int64_t upTo) const;
-    /// The validation losses; where there are none, those of training.
+    /// Returns the validation losses, or the training losses if the run has none.
     [[nodiscard]] std::vector<MetricPoint> judgedLosses() const;
     [[nodiscard]] std::vector<MatrixName> matrixNames() const;                         ///< sorted by their texts
     [[nodiscard]] std::vector<std::int64_t> matrixSteps(const MatrixName& name) const; ///< ascending
-    /// Its values are rows · columns.
+    /// Returns a matrix with rows · columns values.
     [[nodiscard]] Result<Matrix> matrix(const MatrixName& name, std::int64_t step) const;
     [[nodiscard]] std::vector<RunEvent> events() const;
-    /// What of the store could not be read until now, or made no sense and was left out. Each once, the first 30.
+    /// Returns the parts of the store that could not be read or were invalid, each once and at most 30.
     [[nodiscard]] std::vector<Error> faults() const;
-    /// How far the factors that the run's weights started with were from the full ones, by its one method; nullopt
-    /// where none were fitted.
+    /// Returns the gap of the factors that the run's weights started with, by its one method; nullopt if no factors
+    /// were fitted.
     [[nodiscard]] Result<std::optional<Gap>> gap() const;
-    /// Steps that have a complete checkpoint, ascending.
+    /// Returns the steps that have a complete checkpoint, ascending.
     [[nodiscard]] std::vector<std::int64_t> checkpoints() const;
 
 private:
@@ -56,18 +56,18 @@ private:
     std::unique_ptr<Impl> m_impl;
 };
 
-/// Every run in `folder` (usually <project>/runs) and in the folders in it (a sweep's), newest first. Unreadable ones
-/// come with status Failed and the reason as their message.
+/// Returns every run in `folder` (usually <project>/runs) and its subfolders (of sweeps), newest first. Unreadable runs
+/// have status Failed and the reason as their message.
 [[nodiscard]] std::vector<RunInfo> listRuns(const std::filesystem::path& folder);
-/// The same with those of `further`, directories of runs that lie elsewhere; one that is no run any more is left out.
+/// Also returns the runs in `further`, directories of runs elsewhere; skips those that no longer hold a run.
 [[nodiscard]] std::vector<RunInfo> listRuns(const std::filesystem::path& folder,
                                             const std::vector<std::filesystem::path>& further);
-/// The absolute directory of a run's project, which relative data paths start from. Whether it is there is not asked.
+/// Returns the absolute directory of a run's project, where relative data paths start. It may not exist.
 [[nodiscard]] Result<std::filesystem::path> projectDirectoryOf(const std::filesystem::path& runDirectory);
-/// What runs are compared by: the validation loss where there is one, otherwise the training loss. Nothing unless the
-/// run has finished: what it had before is no result.
+/// Returns the loss that runs are compared by: the validation loss if it exists, otherwise the training loss. nullopt
+/// unless the run has finished.
 [[nodiscard]] std::optional<double> finalLoss(const RunInfo& info);
-/// Replaces the name in run.json; a name of nothing but space is refused.
+/// Replaces the name in run.json. Returns an error if the name is blank.
 [[nodiscard]] Status renameRun(const std::filesystem::path& runDirectory, const std::string& name);
 /// Replaces tags and notes in run.json.
 [[nodiscard]] Status annotateRun(const std::filesystem::path& runDirectory, const std::vector<std::string>& tags,

@@ -70,7 +70,7 @@ Result<fs::path> forkRun(const fs::path& run, std::int64_t step, const fs::path&
     branch.steps = info->steps;
     branch.event = {step, RunEventKind::Forked, "from " + run.filename().string()};
     return makeBranch(branch, [&](const fs::path& directory) -> Status {
-        // Read and written, not copied: what is damaged is not carried on, and nothing that is linked comes along.
+        // Reads and writes instead of copying, so that damage is detected and links are not copied.
         const auto checkpoint = loadCheckpoint(run, step, nullptr);
         if (!checkpoint) {
             return checkpoint.error();
@@ -100,7 +100,7 @@ Result<StopAsked> stopRun(const fs::path& run, std::int64_t step)
 Result<fs::path> trashRun(const fs::path& given)
 {
     const fs::path named = given.lexically_normal();
-    const fs::path run = named.has_filename() ? named : named.parent_path(); // written with a slash at its end
+    const fs::path run = named.has_filename() ? named : named.parent_path(); // written with a trailing slash
     std::error_code ignored;
     if (!fs::exists(run / kRunFile, ignored)) {
         return Error{run.string(), "is no run"};

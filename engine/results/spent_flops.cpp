@@ -9,12 +9,12 @@
 namespace residua::engine {
 namespace {
 
-/// Points from the first step on; those of a damaged record that fall are left out.
+/// Returns the points without decreasing values, which a damaged record may have.
 std::vector<MetricPoint> ascending(const std::vector<MetricPoint>& points)
 {
     std::vector<MetricPoint> kept;
     for (const MetricPoint& point : points) {
-        if (point.value >= (kept.empty() ? 0 : kept.back().value)) { // NaN is not
+        if (point.value >= (kept.empty() ? 0 : kept.back().value)) { // false for NaN
             kept.push_back(point);
         }
     }
@@ -36,14 +36,14 @@ double SpentFlops::at(double step, double units) const
         return before.value + (after->value - before.value) * (step - from) / (static_cast<double>(after->step) - from);
     }
     const double whole = projects::wholeSteps(course, step) - projects::wholeSteps(course, from);
-    return before.value + perUnit * units / step * whole; // each step sees as many units
+    return before.value + perUnit * units / step * whole; // each step sees the same number of units
 }
 
 namespace {
 
-constexpr int kMostGenerations = 100; ///< runs before a run that are read: who writes a circle by hand gets an end
+constexpr int kMostGenerations = 100; ///< the maximum number of ancestors read; ends a circle that was written by hand
 
-/// The run that this one went on from: where it was, or else beside it, since both may have been moved.
+/// Returns the parent of a run: at its recorded place, or else beside the run, because both may have been moved.
 Result<RunReader> parentOf(const RunInfo& info)
 {
     auto parent = RunReader::open(info.parent);
@@ -54,7 +54,7 @@ Result<RunReader> parentOf(const RunInfo& info)
 
 std::optional<SpentFlops> spentBy(const RunReader& run, int generations);
 
-/// Adds what a run that has recorded nothing of its own owes to the run that it went on from.
+/// Adds the cost of the run's ancestors to a run that has recorded none.
 void addParent(SpentFlops& spent, const projects::Project& project, const RunInfo& info, int generations)
 {
     const std::int64_t step = info.parentStep;
@@ -114,7 +114,7 @@ std::optional<MetricPoint> spentFlopsAt(const RunReader& run, std::int64_t step,
     }
     const std::vector<MetricPoint>& recorded = spent->recorded;
     if (sameProject && (recorded.empty() || recorded.back().step <= step)) {
-        return recorded.empty() ? MetricPoint{} : recorded.back(); // the steps after it have the branch's own price
+        return recorded.empty() ? MetricPoint{} : recorded.back(); // the later steps have the branch's own cost
     }
     return MetricPoint{step, spent->at(static_cast<double>(step), units->value)};
 }

@@ -13,30 +13,30 @@
 
 namespace residua::engine {
 
-/// Metric: the training FLOP of a run's steps so far, the runs before it included. It is recorded where a run goes on
-/// from a checkpoint of another, because the steps before that had another price.
+/// Metric: the training FLOP of a run's steps so far, including the runs before it. Recorded when a run continues from
+/// another run's checkpoint, because the earlier steps had another cost.
 inline constexpr const char* kSpentFlops = "flops";
 
-/// The training FLOP of a run, as they were spent: what was recorded of the steps of other projects, and after it the
-/// price of the run's own project.
+/// The training FLOP spent by a run: the recorded FLOP of earlier projects' steps, followed by the cost of the run's
+/// own project.
 struct SpentFlops {
-    double perUnit = 0;                     ///< per token or sample through the whole network; 0: not known
-    projects::FlopCourse course = {};       ///< what the schedule leaves of them
+    double perUnit = 0;                     ///< per token or sample through the whole network; 0: unknown
+    projects::FlopCourse course = {};       ///< how the schedule reduces them
     std::vector<MetricPoint> recorded = {}; ///< kSpentFlops, ascending
-    /// The first step whose price is known: 0, or where a run went on from weights whose cost is unknown.
+    /// The first step whose cost is known: 0, or the step at which a run continued from weights of unknown cost.
     std::int64_t since = 0;
-    bool isWhole = true; ///< false if the weights that the run began with have a cost that is unknown
+    bool isWhole = true; ///< false if the run began with weights of unknown cost
 
-    /// The FLOP of the first `step` steps, which saw so many units.
+    /// Returns the FLOP of the first `step` steps, which saw `units` units.
     [[nodiscard]] double at(double step, double units) const;
 };
 
-/// Of a run that has this project, at that price. Reads the store and, if an older program recorded nothing, the run
-/// that it went on from. Blocking; any thread.
+/// Returns the FLOP of a run with this project and cost. Reads the store and, if an older program recorded nothing, the
+/// parent run. Blocking; any thread.
 [[nodiscard]] SpentFlops spentFlopsOf(const RunReader& run, const projects::Project& project,
                                       const projects::CostReport& cost);
-/// What a run that goes on from `run` at a step, with the same project or another, records as kSpentFlops; nullopt if
-/// the cost of some steps is unknown, so that it is looked for again.
+/// Returns the value of kSpentFlops for a run that continues from `run` at a step, with the same project or another.
+/// Returns nullopt if the cost of some steps is unknown, so that a later call tries again.
 [[nodiscard]] std::optional<MetricPoint> spentFlopsAt(const RunReader& run, std::int64_t step, bool sameProject);
 
 } // namespace residua::engine

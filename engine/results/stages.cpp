@@ -10,7 +10,7 @@ namespace residua::engine {
 namespace {
 
 constexpr std::size_t kMeanSteps = 10;
-constexpr std::string_view kBeforeNote = "; "; ///< is in no stage's name
+constexpr std::string_view kBeforeNote = "; "; ///< part of no stage's name
 constexpr std::size_t kMostStages = 1000;      ///< each is drawn in every plot
 
 double meanLoss(std::span<const double> losses)
@@ -86,11 +86,11 @@ std::vector<StageTransition> stageTransitions(const std::vector<StageRecord>& st
                                               std::span<const double> losses, std::span<const double> seconds,
                                               std::span<const double> flops)
 {
-    /// How many of the steps are done by the one that a stage begins after.
+    /// Returns the number of steps up to and including `step`, after which a stage begins.
     const auto doneBy = [&](std::int64_t step) {
         return static_cast<std::size_t>(std::ranges::upper_bound(steps, static_cast<double>(step)) - steps.begin());
     };
-    /// How much was added in the steps [from, to); `sums` are the totals up to each step.
+    /// Returns the amount added in the steps [from, to); `sums` are cumulative.
     const auto between = [](std::span<const double> sums, std::size_t from, std::size_t to) {
         return sums[to - 1] - (from == 0 ? 0.0 : sums[from - 1]);
     };

@@ -12,34 +12,34 @@
 
 namespace residua::engine {
 
-/// What the loss did where a stage began, and what its steps have taken since.
+/// The change of the loss at the beginning of a stage, and the cost of the stage's steps so far.
 struct StageTransition {
-    std::int64_t step = 0; ///< the last step before it
+    std::int64_t step = 0; ///< the last step before the stage
     std::string name;
-    std::string note;        ///< StageRecord::note
-    double before = kNoLoss; ///< training loss as the run took it there; of runs that took none the mean of the last
-                             ///< steps before
-    double after = kNoLoss;  ///< and of the first steps after
+    std::string note; ///< StageRecord::note
+    /// the training loss that the run measured; if it measured none, the mean of the last steps before
+    double before = kNoLoss;
+    double after = kNoLoss; ///< likewise, with the first steps after
     double validationBefore = kNoLoss;
     double validationAfter = kNoLoss;
-    std::int64_t steps = 0;          ///< done in it
-    double secondsPerStep = kNoLoss; ///< NaN where no time was recorded
-    double shareOfFlop = kNoLoss;    ///< of that of all steps; NaN where it is not known
-    double shareOfTime = kNoLoss;    ///< likewise
+    std::int64_t steps = 0;          ///< done in the stage
+    double secondsPerStep = kNoLoss; ///< NaN if no time was recorded
+    double shareOfFlop = kNoLoss;    ///< of that of all steps; NaN if unknown
+    double shareOfTime = kNoLoss;    ///< of that of all steps; NaN if unknown
     [[nodiscard]] double jump() const { return after - before; }
 };
 
-/// The text of the event that a stage begins: its name and, after a semicolon, its note.
+/// Returns the text of the event that begins a stage: its name and, after a semicolon, its note.
 [[nodiscard]] std::string stageText(const StageRecord& stage);
-/// The name and the note of the stage of which stageText() gives `text`; step and losses are not in it.
+/// Parses the result of stageText() into name and note; step and losses are not in it.
 [[nodiscard]] StageRecord stageFrom(std::string_view text);
-/// Ascending by step, the last 1,000, without losses. A stage that a resumed run begins again counts once, as begun
-/// last.
+/// Returns the stages in ascending order of steps, at most the last 1,000, without losses. A stage that a resumed run
+/// began again occurs once, at its last beginning.
 [[nodiscard]] std::vector<StageRecord> stageStarts(const std::vector<RunEvent>& events);
-/// The same with the losses that the run took.
+/// Returns the stages with the losses that the run measured.
 [[nodiscard]] std::vector<StageRecord> stageRecords(const RunReader& run);
-/// The transition into every stage, by the training loss of each step: `steps` ascending, `losses` as long; `seconds`
-/// of training and `flops`, in any unit, so far are as long too, or empty.
+/// Returns the transition into every stage from the training loss of each step. `steps` are ascending, `losses` have
+/// the same length. `seconds` of training and `flops` (any unit) are cumulative and have the same length, or are empty.
 [[nodiscard]] std::vector<StageTransition>
 stageTransitions(const std::vector<StageRecord>& stages, std::span<const double> steps, std::span<const double> losses,
                  std::span<const double> seconds = {}, std::span<const double> flops = {});

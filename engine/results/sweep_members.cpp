@@ -25,14 +25,14 @@ fs::path claimOf(const fs::path& run)
     return run.parent_path() / kClaims / run.filename();
 }
 
-/// What a run trains otherwise than `project` asks for. A name and a description train nothing.
+/// Returns how the run's training differs from `project`. Ignores name and description.
 std::vector<std::string> differencesOf(const projects::Project& frozen, const RunInfo& info,
                                        const projects::Project& project)
 {
     projects::Project trained = frozen;
     trained.name = project.name;
     trained.description = project.description;
-    trained.training.steps = info.steps; // a run that was resumed may have a new total
+    trained.training.steps = info.steps; // a resumed run may have a new total
     std::vector<std::string> differences;
     for (const projects::Change& change : projects::diff(trained, project)) {
         differences.push_back(change.text());
@@ -64,7 +64,8 @@ MemberStatus statusOf(const RunReader& reader, const RunInfo& info)
     return member::CutOff{by, info.step, steps.empty() ? std::nullopt : std::optional(steps.back())};
 }
 
-/// Without run.json a directory is no run yet: another process begins it, or one died of it, or it is something else.
+/// Returns the status of a directory without run.json: another process is about to begin the run, a process was killed
+/// before that, or it is something else.
 MemberStatus statusWithoutRun(const fs::path& run)
 {
     if (isRunLocked(run)) {
@@ -98,10 +99,10 @@ MemberStatus statusOfRun(const fs::path& run, const projects::Project& project)
     return statusOf(*reader, *info);
 }
 
-/// Whether the run may be the member's; what it trains is still to be looked at. What the sweep and its axes are called
-/// does not matter: the fields and the labels of their values do. A membership that was guessed from a name has a wrong
-/// label where the project has the divider in its own name. What it makes of project and label is the member's whole
-/// name all the same, also after the run was renamed.
+/// True if the run may be the member's; its training still has to be compared. Compares the fields of the axes and the
+/// labels of their values, not the names of sweep and axes. A membership guessed from a run's name has a wrong label if
+/// the project's own name contains the divider. Project and label together still give the member's full name then, even
+/// after the run was renamed.
 bool isOf(const RunInfo& run, const projects::SweepMember& member)
 {
     if (!run.membership) {
@@ -116,20 +117,20 @@ bool isOf(const RunInfo& run, const projects::SweepMember& member)
                               });
 }
 
-/// What a run was forked from tells more of the member than the fork, as long as the fork is not finished.
+/// True for a fork that is not finished; its parent says more about the member.
 bool isUnfinishedFork(const RunInfo& run)
 {
     return !run.parent.empty() && run.status != RunStatus::Finished;
 }
 
-/// Whether the member is where `run` is rather than where `other` is.
+/// True if `run` represents the member better than `other`.
 bool isBefore(const RunInfo& run, const RunInfo& other)
 {
     const bool unfinished = isUnfinishedFork(run);
     return unfinished != isUnfinishedFork(other) ? !unfinished : run.created > other.created;
 }
 
-/// The first of `differences`, and how many more there are.
+/// Returns the first few of `differences`, and the number of the others.
 std::string listed(const std::vector<std::string>& differences)
 {
     constexpr std::size_t kShown = 3;
@@ -142,7 +143,7 @@ std::string listed(const std::vector<std::string>& differences)
 MemberStatus memberStatus(const fs::path& run, const projects::Project& project)
 {
     MemberStatus status = statusOfRun(run, project);
-    // Claimed, but not begun: the member is being prepared. A finished run stays finished while a claim looks at it.
+    // Claimed but not begun: the member is being prepared. A finished run stays Finished while a claim reads it.
     const bool open = std::holds_alternative<member::Pending>(status) ||
                       std::holds_alternative<member::CutOff>(status) || std::holds_alternative<member::Failed>(status);
     if (open && isRunLocked(claimOf(run))) {

@@ -16,33 +16,33 @@
 
 namespace residua::engine {
 
-/// Where a member of a sweep is, as its run's files tell. Only a finished member has a loss.
+/// The status of a sweep's member, from its run's files. Only a finished member has a loss.
 namespace member {
-/// No run, or only what a process left that died before the run began.
+/// No run, or only the files of a process that was killed before the run began.
 struct Pending {};
-/// A living process trains it.
+/// A live process trains it.
 struct Training {
-    std::int64_t step = 0; ///< steps recorded so far
+    std::int64_t step = 0; ///< recorded steps
 };
-/// It goes on from its checkpoint, and begins again where there is none.
+/// It resumes from its checkpoint, or starts again without one.
 struct CutOff {
-    enum class By { Stop, Death } by = By::Stop; ///< it was asked to stop, or its process died
-    std::int64_t step = 0;                       ///< steps recorded
+    enum class By { Stop, Death } by = By::Stop; ///< a stop was requested, or its process was killed
+    std::int64_t step = 0;                       ///< recorded steps
     std::optional<std::int64_t> checkpoint;
 };
 struct Finished {
-    double loss = 0;                      ///< the last of training
-    std::optional<double> validationLoss; ///< the last, where the project validates
+    double loss = 0;                      ///< the last training loss
+    std::optional<double> validationLoss; ///< the last one, if the project validates
 };
-/// It diverged, ran out of memory, lost its disk, …
+/// It diverged, ran out of memory, lost its disk, or failed otherwise.
 struct Failed {
     std::string reason;
     std::int64_t step = 0;
     std::filesystem::file_time_type since{}; ///< when its run.json was written
 };
-/// The directory holds the run of a project that trains otherwise.
+/// The directory holds a run with a different training.
 struct Foreign {
-    std::vector<std::string> differences; ///< "~ training · steps: 60 → 61", from the run to the member
+    std::vector<std::string> differences; ///< such as "~ training · steps: 60 → 61", from the run to the member
 };
 struct Unreadable {
     Error error;
@@ -52,30 +52,31 @@ struct Unreadable {
 using MemberStatus = std::variant<member::Pending, member::Training, member::CutOff, member::Finished, member::Failed,
                                   member::Foreign, member::Unreadable>;
 
-/// The status of the member `project` whose run is, or will be, in `run`. Blocking; any thread.
+/// Returns the status of the member `project` whose run is, or will be, in `run`. Blocking; any thread.
 [[nodiscard]] MemberStatus memberStatus(const std::filesystem::path& run, const projects::Project& project);
-/// The status of the newest of `runs` that is a member of any sweep at the same point of the grid (fields and
-/// values; of one that is known by its name alone, its label) and trains what this member does, but for the number of
-/// steps; Pending where none is. A fork that is not finished comes after all others. Blocking; any thread.
+/// Returns the status of the newest of `runs` that belongs to this point of a grid and trains the same, except for the
+/// number of steps; Pending if there is no such run. The run may belong to any sweep with the same fields and values,
+/// or the same label if it is known by its name only. An unfinished fork is used only if there is no other run.
+/// Blocking; any thread.
 [[nodiscard]] MemberStatus memberStatusAmong(const std::vector<RunInfo>& runs, const projects::SweepMember& member);
 
-/// What members are compared by: the validation loss where there is one, otherwise the training loss. Nothing unless
-/// the member has finished.
+/// Returns the loss that members are compared by: the validation loss if it exists, otherwise the training loss.
+/// nullopt unless the member has finished.
 [[nodiscard]] std::optional<double> finalLoss(const MemberStatus& status);
-/// One or two words: "not begun", "training", "cut off", "finished", "failed", "another project", "unreadable".
+/// Returns one or two words: "not begun", "training", "cut off", "finished", "failed", "another project", "unreadable".
 [[nodiscard]] std::string textOf(const MemberStatus& status);
-/// The same with what there is to say of it: "cut off at step 40, goes on from step 30".
+/// Returns the status with its details: "cut off at step 40, goes on from step 30".
 [[nodiscard]] std::string describe(const MemberStatus& status);
 
-/// The right to train a member, among all processes that train one sweep: a lock as a run's own, which ends with the
-/// process however it dies. It is taken before the run is made, so that no two processes prepare the same member. It
-/// lies beside the run, in the hidden folder .claims.
+/// The exclusive right to train a member, among all processes that train one sweep. It is a lock like a run's own,
+/// which ends with its process. It is taken before the run is made, so that no two processes prepare the same member.
+/// Its file is in the hidden folder .claims beside the run.
 class MemberClaim {
 public:
-    /// Nothing while another has it. Errors where the folder cannot be written.
+    /// Takes the claim; nullopt if another process has it. Returns an error if the folder cannot be written.
     [[nodiscard]] static Result<std::optional<MemberClaim>> take(const std::filesystem::path& run);
 
-    /// As memberStatus(), but this claim itself does not make the member count as training.
+    /// Returns the status as memberStatus(), without counting this claim as training.
     [[nodiscard]] MemberStatus status(const projects::Project& project) const;
 
 private:

@@ -27,7 +27,7 @@ Status compareChecksum(const fs::path& path, std::uint32_t actual, const std::st
                                                                        ", expected " + checksum + " (damaged)"};
 }
 
-/// The identity of a run; empty if it has none, or no run.json.
+/// Returns the identity of a run; empty if it has none or no run.json.
 std::string runIdentity(const fs::path& runDirectory)
 {
     const auto file = readRunFile(runDirectory);
@@ -122,7 +122,7 @@ Result<typename How::Checkpoint> newestIntact(const fs::path& runDirectory, std:
                                : "none of the " + std::to_string(steps.size()) + " checkpoints is intact"};
 }
 
-/// <run>/checkpoints/.step-N.tmp
+/// Returns <run>/checkpoints/.step-N.tmp.
 fs::path temporaryOf(const fs::path& runDirectory, std::int64_t step)
 {
     const fs::path directory = checkpointDirectory(runDirectory, step);
@@ -131,7 +131,7 @@ fs::path temporaryOf(const fs::path& runDirectory, std::int64_t step)
 
 Status removeCheckpoint(const fs::path& runDirectory, std::int64_t step)
 {
-    // Renamed first: a checkpoint that is half removed must not look like one.
+    // Renames first, so that a partially removed checkpoint does not look like one.
     const fs::path directory = checkpointDirectory(runDirectory, step);
     const fs::path doomed = directory.parent_path() / ("." + directory.filename().string() + ".old");
     std::error_code code;
@@ -144,7 +144,7 @@ Status removeCheckpoint(const fs::path& runDirectory, std::int64_t step)
     return Done{};
 }
 
-/// Those that tell their validation loss, the least first, of equal ones the earlier.
+/// Returns the checkpoints that record a validation loss, least loss first; of equal losses, the earlier step first.
 std::vector<std::pair<double, std::int64_t>> byLoss(const fs::path& runDirectory,
                                                     const std::vector<std::int64_t>& steps)
 {
@@ -159,7 +159,7 @@ std::vector<std::pair<double, std::int64_t>> byLoss(const fs::path& runDirectory
     return losses;
 }
 
-/// Those of `steps` that the rule keeps.
+/// Returns the members of `steps` that the rule keeps.
 std::set<std::int64_t> keptBy(const CheckpointRule& rule, const fs::path& runDirectory,
                               const std::vector<std::int64_t>& steps)
 {
@@ -214,7 +214,7 @@ std::vector<std::int64_t> checkpointSteps(const fs::path& runDirectory)
         std::int64_t step = 0;
         const char* last = name.data() + name.size();
         const auto parsed = std::from_chars(name.data() + kStepPrefix.size(), last, step);
-        // The name that a checkpoint of this step has, and no other way to write the number.
+        // Accepts only the exact name of this step's checkpoint, not other spellings of the number.
         if (parsed.ec == std::errc{} && parsed.ptr == last && step >= 0 &&
             checkpointDirectory(runDirectory, step).filename() == name) {
             steps.push_back(step);
@@ -353,7 +353,7 @@ Status CheckpointWriter::end(const CheckpointRule& rule)
         status = replaceFolder(m_temporary, checkpointDirectory(m_run, m_state.step));
     }
     std::error_code code;
-    fs::remove_all(m_temporary, code); // what is left of a failure, or the checkpoint that was exchanged
+    fs::remove_all(m_temporary, code); // the remains of a failure, or the checkpoint that was exchanged
     m_temporary.clear();
     if (!status) {
         return status;

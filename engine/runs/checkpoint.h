@@ -15,39 +15,39 @@
 
 namespace residua::engine {
 
-/// What a checkpoint holds beside tensors; state.json, with the identity of its run and a checksum of each tensor file,
-/// so that a checkpoint of another run and a flipped bit are found before they train.
+/// The contents of a checkpoint beside its tensors, in state.json. The file also has the identity of the run and a
+/// checksum of each tensor file, so that a checkpoint of another run or a flipped bit is detected before training.
 struct CheckpointState {
     std::int64_t step = 0;
     std::int64_t units = 0; ///< tokens or samples seen
     double seconds = 0;
-    std::map<std::string, std::string> cursors; ///< data cursors and random states, each in its owner's text
-    std::optional<double> validationLoss;       ///< the last before this state; finite
+    std::map<std::string, std::string> cursors; ///< data cursors and random states, each in its owner's text format
+    std::optional<double> validationLoss;       ///< the last one before this state; finite
 
     bool operator==(const CheckpointState&) const = default;
 };
 
-/// Which checkpoints of a run stay when one is written: all that one of the three names.
+/// The rule for keeping checkpoints when a new one is written: those that match any of the three fields.
 struct CheckpointRule {
-    std::int64_t newest = 0; ///< the newest so many; 0: every checkpoint stays
-    std::int64_t every = 0;  ///< those of every so many steps; 0: none
-    std::int64_t best = 0;   ///< so many with the least validation loss, of equal ones the earlier; 0: none
+    std::int64_t newest = 0; ///< this many newest ones; 0: all
+    std::int64_t every = 0;  ///< those at multiples of this step; 0: none
+    std::int64_t best = 0;   ///< this many with the least validation loss, the earlier one of equal losses; 0: none
 };
 
-/// Writes <run>/checkpoints/step-N as a whole: model.safetensors, optimiser.safetensors, state.json into a
-/// temporary directory, fsync, rename; one that exists is replaced. Then removes those that the rule does not keep.
-/// On error (disk full, …) every earlier checkpoint is as it was and nothing of this one remains. Refused where
-/// checkpoints/ is a link: nothing is written or removed out of the run.
+/// Writes <run>/checkpoints/step-N: writes model.safetensors, optimiser.safetensors and state.json into a temporary
+/// directory, calls fsync, and renames it; replaces an existing one. Then removes the checkpoints that the rule does
+/// not keep. On error (disk full, …), every earlier checkpoint is unchanged and nothing of this one remains. Refused if
+/// checkpoints/ is a link, so that nothing outside the run is written or removed.
 [[nodiscard]] Status writeCheckpoint(const std::filesystem::path& runDirectory, const CheckpointState& state,
                                      const std::map<std::string, StoredTensor>& model,
                                      const std::map<std::string, StoredTensor>& optimiser, const CheckpointRule& rule);
 
-/// Writes such a checkpoint a tensor at a time. Nothing is at its place before end(); what is written until then goes
-/// with this value.
+/// Writes such a checkpoint one tensor at a time. It is at its place only after end(); until then, the destructor
+/// removes the files.
 class CheckpointWriter {
 public:
     using Tensors = std::map<std::string, StoredTensor>;
-    /// `model` and `optimiser` outlive it.
+    /// `model` and `optimiser` must outlive this.
     [[nodiscard]] static Result<CheckpointWriter> begin(const std::filesystem::path& runDirectory,
                                                         const CheckpointState& state, const Tensors& model,
                                                         const Tensors& optimiser);
@@ -56,9 +56,9 @@ public:
     ~CheckpointWriter();
 
     [[nodiscard]] bool atEnd() const;
-    /// One tensor; none at the end.
+    /// Writes one tensor; does nothing at the end.
     [[nodiscard]] Status writeNext();
-    /// Brings all to its place once all is written.
+    /// Moves the checkpoint to its place. Must be called when all tensors are written.
     [[nodiscard]] Status end(const CheckpointRule& rule);
 
 private:
@@ -68,7 +68,7 @@ private:
     [[nodiscard]] Status endFiles();
 
     std::filesystem::path m_run;
-    std::filesystem::path m_temporary; ///< empty: nothing is to be removed
+    std::filesystem::path m_temporary; ///< empty: there is nothing to remove
     CheckpointState m_state;
     const Tensors* m_model;
     const Tensors* m_optimiser;
@@ -81,32 +81,33 @@ struct LoadedCheckpoint {
     SafetensorsFile model;
     SafetensorsFile optimiser;
 };
-/// Loads the checkpoint of `step`, verified; without a step the newest that is intact, with a line in `skipped` for
-/// each newer one that is not. `skipped` may be null.
+/// Loads and verifies the checkpoint of `step`. Without a step, loads the newest intact one and adds a line to
+/// `skipped` for each newer one that is not. `skipped` may be null.
 [[nodiscard]] Result<LoadedCheckpoint> loadCheckpoint(const std::filesystem::path& runDirectory,
                                                       std::optional<std::int64_t> step,
                                                       std::vector<std::string>* skipped);
 
-/// A checkpoint whose tensors are read when they are asked for.
+/// A checkpoint whose tensors are read on request.
 struct CheckpointFiles {
     CheckpointState state;
     TensorFiles model;
     TensorFiles optimiser;
 };
-/// The same checkpoint, verified as well, with none of its tensors in memory.
+/// Opens a checkpoint as loadCheckpoint() does, also verified, but holds no tensor in memory.
 [[nodiscard]] Result<CheckpointFiles> findCheckpoint(const std::filesystem::path& runDirectory,
                                                      std::optional<std::int64_t> step,
                                                      std::vector<std::string>* skipped);
 
-/// <run>/checkpoints.
+/// Returns <run>/checkpoints.
 [[nodiscard]] std::filesystem::path checkpointsFolder(const std::filesystem::path& runDirectory);
-/// Whether checkpoints can be written there: not where checkpoints/ is a link or no folder.
+/// Returns an error if checkpoints cannot be written there: if checkpoints/ is a link or not a folder.
 [[nodiscard]] Status checkCheckpointsFolder(const std::filesystem::path& runDirectory);
-/// Steps that have a checkpoint, ascending. What they hold is not read.
+/// Returns the steps that have a checkpoint, ascending. Does not read the checkpoints.
 [[nodiscard]] std::vector<std::int64_t> checkpointSteps(const std::filesystem::path& runDirectory);
-/// The step of the checkpoint with the least validation loss, of equal ones the earlier; nothing where none tells its.
+/// Returns the step of the checkpoint with the least validation loss (of equal losses, the earlier step); nullopt if no
+/// checkpoint records a loss.
 [[nodiscard]] std::optional<std::int64_t> bestCheckpoint(const std::filesystem::path& runDirectory);
-/// Removes the checkpoints beyond `step`: they belong to a future that a resumed run gives up.
+/// Removes the checkpoints after `step`, which a resumed run abandons.
 [[nodiscard]] Status removeCheckpointsAfter(const std::filesystem::path& runDirectory, std::int64_t step);
 
 } // namespace residua::engine

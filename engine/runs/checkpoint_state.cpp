@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr int kFormat = 1;
 
-/// The state's own checksum is that of its compact text without the checksum.
+/// Returns the state's own checksum: that of its compact text without the checksum.
 std::string checksumOf(const RecordJson& state)
 {
     return checksumText(crc32c(asBytes(state.dump(-1, ' ', false, RecordJson::error_handler_t::replace))));
@@ -60,7 +60,7 @@ std::map<std::string, std::string> textsIn(RecordFields& fields, const char* key
     return texts;
 }
 
-/// `json` without its checksum, which was right.
+/// Parses the state. `json` has no checksum; the caller has checked it.
 Result<StateFile> stateFrom(const RecordJson& json, const std::string& place)
 {
     RecordFields fields(place, json);

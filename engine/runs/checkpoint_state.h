@@ -15,10 +15,11 @@ inline constexpr const char* kStateFile = "state.json";
 inline constexpr const char* kModelTensors = "model.safetensors";
 inline constexpr const char* kOptimiserTensors = "optimiser.safetensors";
 
-/// A CRC-32C as state.json has it: eight hexadecimal digits.
+/// Returns a CRC-32C as in state.json: eight hexadecimal digits.
 [[nodiscard]] std::string checksumText(std::uint32_t checksum);
 
-/// state.json with its own checksum, beside those of the files of tensors. `run` is the identity of the run, or empty.
+/// Returns the text of state.json with its own checksum and those of the tensor files. `run` is the identity of the
+/// run, or empty.
 [[nodiscard]] std::string stateText(const CheckpointState& state, const std::string& run, std::uint32_t model,
                                     std::uint32_t optimiser);
 
@@ -28,7 +29,7 @@ struct StateFile {
     std::string modelChecksum;
     std::string optimiserChecksum;
 };
-/// The state of a checkpoint's folder; its name says the step as well.
+/// Reads the state in a checkpoint's folder. The folder's name must have the same step.
 [[nodiscard]] Result<StateFile> readState(const std::filesystem::path& directory, std::int64_t step);
 
 } // namespace residua::engine

@@ -13,9 +13,9 @@ namespace {
 
 constexpr int kBusyMilliseconds = 5000;
 constexpr int kMostBytes = 1 << 28;       ///< of a text or a matrix
-constexpr int kPieceOfWork = 1'000'000;   ///< SQLite's operations
-constexpr int kMostWork = 100;            ///< pieces between two rows: about a second
-constexpr std::size_t kMostColumns = 200; ///< letters of their names
+constexpr int kPieceOfWork = 1'000'000;   ///< SQLite operations per piece of work
+constexpr int kMostWork = 100;            ///< the maximum number of pieces between two rows: about a second
+constexpr std::size_t kMostColumns = 200; ///< the maximum length of the columns' names, in letters
 
 constexpr const char* kSetUp = R"(
 PRAGMA journal_mode = WAL;
@@ -32,7 +32,8 @@ PRAGMA user_version = 1;
 COMMIT;
 )";
 
-/// The store may come from anywhere: nothing in its schema is run, and what it holds has a size.
+/// Restricts the connection, because the store is untrusted: runs nothing from its schema and limits the size of
+/// values.
 void distrust(sqlite3* connection)
 {
     for (const auto& [option, on] :
@@ -48,7 +49,7 @@ int countWork(void* work)
     return ++*static_cast<int*>(work) > kMostWork ? 1 : 0; // 1 ends the query
 }
 
-/// In a person's words; SQLite's are for programmers.
+/// Returns the reason in words for users; SQLite's messages are for programmers.
 std::string reasonOf(sqlite3* connection)
 {
     switch (sqlite3_errcode(connection)) {
@@ -79,7 +80,7 @@ std::string reasonOf(sqlite3* connection)
     }
 }
 
-/// A file of the store's that would keep SQLite waiting for ever, such as a FIFO.
+/// Returns an error if a file of the store would block SQLite, such as a FIFO.
 std::optional<Error> oddFile(const std::filesystem::path& path)
 {
     for (const char* suffix : {"", "-wal", "-shm", "-journal"}) {
@@ -93,7 +94,7 @@ std::optional<Error> oddFile(const std::filesystem::path& path)
     return std::nullopt;
 }
 
-/// A path as the part of a URI.
+/// Escapes a path for a URI.
 std::string uriPath(const std::filesystem::path& path)
 {
     std::string text;
@@ -103,7 +104,7 @@ std::string uriPath(const std::filesystem::path& path)
     return text;
 }
 
-/// A table, and its columns in order; a star behind those of the primary key.
+/// A table with its columns in order; a star marks those of the primary key.
 struct ExpectedTable {
     const char* name;
     const char* columns;
@@ -137,7 +138,7 @@ StoreTrouble troubleOf(int code)
 void Database::Close::operator()(sqlite3* connection) const
 {
     if (sqlite3_db_readonly(connection, "main") == 0) {
-        // SQLite does it for the last connection alone, and one that only reads may still be open.
+        // SQLite does this for the last connection only, and one that only reads may still be open.
         sqlite3_wal_checkpoint_v2(connection, nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
     }
     sqlite3_close(connection);
@@ -197,8 +198,8 @@ Result<Database> Database::openForReading(const std::filesystem::path& path)
     if (database || trouble != StoreTrouble::Other) {
         return database;
     }
-    // Read-only media cannot hold the shared file that a WAL needs. Nothing writes there: the index of a WAL is kept in
-    // memory, which wants a connection without locks, and without a WAL the database is opened as immutable.
+    // Read-only media cannot hold the shared file that a WAL needs. No process writes there, so a WAL's index is kept
+    // in memory, which requires a connection without locks. Without a WAL, the database is opened as immutable.
     const std::uintmax_t rows = std::filesystem::file_size(path.string() + "-wal", code);
     const std::string how = !code && rows > 0 ? "?vfs=unix-none" : "?immutable=1";
     auto frozen = openRead(path, "file:" + uriPath(path) + how, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, trouble);
@@ -312,7 +313,7 @@ SqlStatement& SqlStatement::bind(int index, std::string_view text)
 
 SqlStatement& SqlStatement::bind(int index, std::span<const std::byte> bytes)
 {
-    // A null pointer would be stored as NULL rather than as no bytes.
+    // A null pointer would be stored as NULL instead of as zero bytes.
     const void* data = bytes.empty() ? static_cast<const void*>("") : bytes.data();
     sqlite3_bind_blob64(m_statement.get(), index, data, bytes.size(), SQLITE_STATIC);
     return *this;

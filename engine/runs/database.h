@@ -16,40 +16,40 @@ struct sqlite3_stmt;
 
 namespace residua::engine {
 
-/// A run's numbers: store.sqlite.
+/// The file with a run's recorded numbers.
 inline constexpr const char* kStoreFile = "store.sqlite";
 
 class SqlStatement;
 
-/// Why the store refused.
+/// The kind of a failure of the store.
 enum class StoreTrouble {
     None,
     Busy,    ///< another process holds it
-    Damaged, ///< what is in it is not what this program writes
+    Damaged, ///< its contents are not what this program writes
     Other,   ///< the disk is full, the file cannot be opened, …
 };
 
-/// An SQLite connection; one thread.
+/// An SQLite connection. One thread.
 class Database {
 public:
-    /// Opens the store for writing (WAL, synchronous NORMAL), and makes its tables where they are missing:
+    /// Opens the store for writing (WAL, synchronous NORMAL) and creates missing tables:
     ///   names(id, name)   metrics(name, step, value; NULL is NaN)
     ///   matrices(name, step, rows, columns, data: fp32)   events(id, step, kind, text)
-    /// On failure `trouble`, where given, says of which kind it is.
+    /// On failure, sets `trouble` (may be null) to its kind.
     [[nodiscard]] static Result<Database> openForWriting(const std::filesystem::path& path,
                                                          StoreTrouble* trouble = nullptr);
-    /// Opens an existing store that another process may be writing. What only has its name, or was changed by another
-    /// program, is refused: a view, which may never end, in place of a table; other columns or keys than ours. No query
-    /// takes more than a store can need between two rows, so that none hangs.
+    /// Opens an existing store that another process may be writing. Refuses a store that another program has changed: a
+    /// view instead of a table, because it may never end, or other columns or keys. Each query is limited to the work
+    /// that a valid store can need between two rows, so that none hangs.
     [[nodiscard]] static Result<Database> openForReading(const std::filesystem::path& path);
 
     [[nodiscard]] Status execute(const char* sql);
     [[nodiscard]] Result<SqlStatement> prepare(std::string_view sql) const;
-    /// `what` and why: the last failure.
+    /// Returns an error with `what` and the reason of the last failure.
     [[nodiscard]] Error failure(const std::string& what) const;
-    /// The kind of the last failure that an error was returned for.
+    /// Returns the kind of the last failure that an error was returned for.
     [[nodiscard]] StoreTrouble trouble() const { return m_trouble; }
-    /// How long a statement waits for another process that holds the store.
+    /// Sets how long a statement waits for another process that holds the store.
     void setPatience(std::chrono::milliseconds patience);
 
 private:
@@ -61,13 +61,13 @@ private:
                                                    int flags, StoreTrouble& trouble);
     [[nodiscard]] Status checkTables() const;
 
-    std::unique_ptr<int> m_work; ///< pieces of work since the last row; before the connection, which counts it
+    std::unique_ptr<int> m_work; ///< pieces of work since the last row; declared before the connection, which counts it
     std::unique_ptr<sqlite3, Close> m_connection;
     std::string m_path;
     mutable StoreTrouble m_trouble = StoreTrouble::None;
 };
 
-/// A prepared statement. Parameters are numbered from 1, columns from 0; bound text and bytes must outlive run().
+/// A prepared statement. Parameters are numbered from 1, columns from 0. Bound text and bytes must outlive run().
 class SqlStatement {
 public:
     SqlStatement& bind(int index, std::int64_t value);
@@ -75,13 +75,13 @@ public:
     SqlStatement& bind(int index, std::string_view text);
     SqlStatement& bind(int index, std::span<const std::byte> bytes);
 
-    /// Runs a statement that yields no rows, and makes it ready for the next.
+    /// Runs a statement that returns no rows, and resets it for the next use.
     [[nodiscard]] bool run();
-    /// The next row; false when there is none, or on failure.
+    /// Advances to the next row; returns false at the end, or on failure.
     [[nodiscard]] bool next();
-    /// Whether the last next() failed, for Database::failure to say why.
+    /// True if the last next() failed; Database::failure gives the reason.
     [[nodiscard]] bool failed() const { return m_failed; }
-    /// Rewinds the statement: the next row is its first again.
+    /// Rewinds the statement to before its first row.
     void reset();
 
     [[nodiscard]] std::int64_t integer(int column) const;
@@ -89,7 +89,8 @@ public:
     [[nodiscard]] std::string text(int column) const;
     [[nodiscard]] std::span<const std::byte> bytes(int column) const; ///< valid until the next call
 
-    /// What a column of this row holds, whatever it was declared as: another program may have put it there.
+    /// True if the value of a column in this row has this type, whatever the declared type: another program may have
+    /// written it.
     [[nodiscard]] bool isInteger(int column) const;
     [[nodiscard]] bool isNumberOrNull(int column) const;
     [[nodiscard]] bool isText(int column) const;
@@ -103,7 +104,7 @@ private:
     SqlStatement(sqlite3_stmt* statement, int* work) : m_statement(statement), m_work(work) {}
 
     std::unique_ptr<sqlite3_stmt, Finalize> m_statement;
-    int* m_work; ///< the database's; null where nothing is counted
+    int* m_work; ///< the database's; null if the work is not counted
     bool m_failed = false;
 };
 

@@ -17,7 +17,7 @@ using projects::LowRankInputs;
 using projects::LowRankMethod;
 
 constexpr const char* kGapFile = "gap.json";
-constexpr std::size_t kLongestGap = std::size_t{1} << 24; ///< some 50,000 weights
+constexpr std::size_t kLongestGap = std::size_t{1} << 24; ///< bytes; enough for some 50,000 weights
 
 RecordJson jsonOf(const GapFit& fit)
 {

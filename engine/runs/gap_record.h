@@ -9,9 +9,9 @@
 
 namespace residua::engine {
 
-/// gap.json of a run: how far the factors that it started with were from the full weights, one method's.
+/// Writes gap.json of a run: the errors of its initial factors against the full weights, for one method.
 [[nodiscard]] Status writeGap(const std::filesystem::path& runDirectory, const Gap& gap);
-/// nullopt where the run has none. Errors name the field, what it is and what was expected.
+/// Reads gap.json; nullopt if the run has none. Errors name the field, its value and the expected one.
 [[nodiscard]] Result<std::optional<Gap>> readGap(const std::filesystem::path& runDirectory);
 
 } // namespace residua::engine

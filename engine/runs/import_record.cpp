@@ -15,7 +15,8 @@ namespace residua::engine {
 namespace {
 
 constexpr const char* kImportFile = "import.json";
-constexpr std::size_t kLongestImport = std::size_t{1} << 24; ///< a config.json and some hundred thousand names
+/// In bytes; enough for a config.json and some hundred thousand names.
+constexpr std::size_t kLongestImport = std::size_t{1} << 24;
 
 StoredType weightType(RecordFields& fields, const char* key, const std::string& name)
 {
@@ -48,7 +49,7 @@ Result<ImportRecord> importFrom(const RecordJson& json, const std::filesystem::p
 
 Status writeImport(const std::filesystem::path& runDirectory, const ImportRecord& record)
 {
-    std::map<std::string, std::string> types; // each key that is added to an ordered object is compared with all
+    std::map<std::string, std::string> types; // a map, because an ordered object compares each new key with all others
     for (const auto& [name, type] : record.types) {
         types[name] = nameOf(type);
     }

@@ -11,15 +11,15 @@
 
 namespace residua::engine {
 
-/// What a run whose first weights were imported keeps of where they came from: import.json, which its branches have
-/// too. An export gives it back.
+/// The record of a run whose first weights were imported: import.json, which its branches have too. An export restores
+/// these settings.
 struct ImportRecord {
     std::string source;                      ///< the name of the folder
-    std::string config;                      ///< its config.json, as it was
+    std::string config;                      ///< its unchanged config.json
     StoredType type = StoredType::F32;       ///< of most of its tensors
-    std::map<std::string, StoredType> types; ///< of those that have another
+    std::map<std::string, StoredType> types; ///< of tensors with another type
 };
-/// Nothing where the run has none. An error where it is damaged.
+/// Reads import.json; nullopt if the run has none. Returns an error if it is damaged.
 [[nodiscard]] Result<std::optional<ImportRecord>> readImport(const std::filesystem::path& runDirectory);
 [[nodiscard]] Status writeImport(const std::filesystem::path& runDirectory, const ImportRecord& record);
 

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-/// The places of mixing weights in recorded matrices.
+/// The cells of mixing weights in recorded matrices.
 namespace residua::engine {
 
-/// Adds to `result` the matrices of `kind` (one per port where layers have several) of a value per term of the plan;
+/// Adds to `result` the matrices of `kind` (one per port if layers have several) from one value per term of the plan;
 /// NaN where there is no shortcut.
 void addMatrices(std::vector<Matrix>& result, const std::string& kind, const projects::DepthPlan& plan,
                  std::span<const float> values, std::int64_t step);

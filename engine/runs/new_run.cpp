@@ -45,7 +45,7 @@ NewRun::~NewRun()
 
 Status NewRun::keep()
 {
-    // The claimed directory, which has nothing but a lock, takes the place of the scratch folder and goes with it.
+    // Exchanges the scratch folder with the claimed directory, which holds only a lock and is removed afterwards.
     if (Status put = replaceFolder(m_scratch.path(), m_claimed.path); !put) {
         return put;
     }

@@ -10,13 +10,13 @@
 
 namespace residua::engine {
 
-/// A run that comes to be as a whole: it is written beside its place, which is claimed meanwhile, and then renamed. A
-/// process that is killed before leaves nothing that the next one does not take over or remove.
+/// A new run that becomes visible only when complete. It is written beside its place, which is claimed meanwhile, and
+/// then renamed. If the process is killed before that, the next process takes over or removes its files.
 class NewRun {
 public:
     /// Claims `directory` as claimRunDirectory() does.
     [[nodiscard]] static Result<NewRun> begin(const std::filesystem::path& directory);
-    /// Claims a directory in `folder` as claimRunDirectoryIn() does, and removes what was cut off there.
+    /// Claims a directory in `folder` as claimRunDirectoryIn() does, and removes interrupted runs there.
     [[nodiscard]] static Result<NewRun> beginIn(const std::filesystem::path& folder, const std::string& name);
     NewRun(NewRun&& other) noexcept = default;
     NewRun& operator=(NewRun&&) = delete;
@@ -26,7 +26,7 @@ public:
     [[nodiscard]] const std::filesystem::path& directory() const { return m_claimed.path; }
     /// Returns the folder to write it in: an empty one beside its place.
     [[nodiscard]] const std::filesystem::path& scratch() const { return m_scratch.path(); }
-    /// Brings it to its place. Whoever writes it has closed it.
+    /// Moves the run to its place. Its writer must be closed.
     [[nodiscard]] Status keep();
 
 private:

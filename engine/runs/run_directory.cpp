@@ -23,7 +23,7 @@ constexpr std::string_view kStamp = "00000000T000000Z-"; ///< 0: any digit
 constexpr int kMostTries = 100'000;
 constexpr int kMostRefusals = 20;
 
-/// Letters, digits, '-' and '_' stay; every run of others becomes one '-'.
+/// Keeps letters, digits, '-' and '_'; replaces each sequence of other characters by one '-'.
 std::string asFileName(const std::string& name)
 {
     std::string result;
@@ -48,7 +48,7 @@ std::string stampedName(const std::string& name)
     ::gmtime_r(&now, &utc);
     std::array<char, 32> stamp{};
     std::strftime(stamp.data(), stamp.size(), "%Y%m%dT%H%M%SZ-", &utc);
-    constexpr std::size_t kLongest = 100; // file systems take 255 bytes
+    constexpr std::size_t kLongest = 100; // file systems allow 255 bytes
     return stamp.data() + asFileName(name).substr(0, kLongest);
 }
 
@@ -63,10 +63,10 @@ bool isStamped(const std::string& name)
 bool isPlainFile(const fs::directory_entry& entry)
 {
     std::error_code code;
-    return fs::is_regular_file(entry.symlink_status(code)); // of a link: no
+    return fs::is_regular_file(entry.symlink_status(code)); // false for a link
 }
 
-/// Whether every entry of the folder passes; false where it cannot be listed.
+/// True if every entry of the folder passes; false if the folder cannot be listed.
 template <class Passes>
 bool allOf(const fs::path& folder, Passes&& passes)
 {
@@ -85,7 +85,7 @@ bool isFrozenDebris(const fs::directory_entry& entry, const std::string& name)
     return isPlainFile(entry) && (name == projects::kProjectFile || isTemporaryOf(name, projects::kProjectFile));
 }
 
-/// What RunWriter::create makes before run.json.
+/// True for the files that RunWriter::create makes before run.json.
 bool isDebris(const fs::directory_entry& entry, const std::string& name)
 {
     if (name == kFrozenProject) {
@@ -97,7 +97,7 @@ bool isDebris(const fs::directory_entry& entry, const std::string& name)
     return ours && isPlainFile(entry);
 }
 
-/// A run whose run.json was lost has them.
+/// True if the store has recorded steps, as that of a run whose run.json was lost.
 bool hasRecordedSteps(const fs::path& store)
 {
     std::error_code ignored;
@@ -109,7 +109,7 @@ bool hasRecordedSteps(const fs::path& store)
     return recorded && recorded->next();
 }
 
-/// All but the lock, which is held.
+/// Removes everything except the lock, which is held.
 void clearDebris(const fs::path& directory)
 {
     std::error_code code;
@@ -121,7 +121,7 @@ void clearDebris(const fs::path& directory)
     }
 }
 
-/// Removes what lies in `folder` under a name for which `isDoomed` is true.
+/// Removes the entries of `folder` whose names satisfy `isDoomed`.
 template <class IsDoomed>
 void removeIn(const fs::path& folder, IsDoomed&& isDoomed)
 {
@@ -163,7 +163,7 @@ Result<HeldDirectory> claimRunDirectory(const fs::path& given)
     if (!lock) {
         return created ? lock.error() : Error{directory.string(), "another process begins a run there"};
     }
-    // Asked again: a process that held it until now may have made it a run.
+    // Checked again, because a process that held it until now may have made it a run.
     if (!created && !holdsDebrisAlone(directory)) {
         return Error{directory.string(), "exists already; a new run needs a new or an empty directory"};
     }
@@ -183,7 +183,7 @@ Result<HeldDirectory> claimRunDirectoryIn(const fs::path& given, const std::stri
     int refused = 0;
     for (int number = 1; number < kMostTries; ++number) {
         const fs::path directory = folder / (number == 1 ? base : base + "-" + std::to_string(number));
-        const bool created = fs::create_directory(directory, code); // of several who try, one makes it
+        const bool created = fs::create_directory(directory, code); // if several processes try, one of them creates it
         if (code) {
             return systemError(directory, "cannot create the run's directory", code.value());
         }
@@ -194,7 +194,7 @@ Result<HeldDirectory> claimRunDirectoryIn(const fs::path& given, const std::stri
         if (lock) {
             return HeldDirectory{directory, std::move(*lock)};
         }
-        if (++refused == kMostRefusals) { // one who sweeps may take it for a leftover, but not every time
+        if (++refused == kMostRefusals) { // a sweep of leftovers may hold the new directory briefly, but not every time
             return lock.error();
         }
     }
@@ -219,7 +219,7 @@ void sweepRuns(const fs::path& folder)
 void sweepRun(const fs::path& runDirectory)
 {
     {
-        const auto guard = guardRunFile(runDirectory, std::chrono::milliseconds(0)); // no one else replaces it now
+        const auto guard = guardRunFile(runDirectory, std::chrono::milliseconds(0)); // no other process replaces it now
         if (guard) {
             removeIn(runDirectory, [](const std::string& name) { return isTemporaryOf(name, kRunFile); });
         }

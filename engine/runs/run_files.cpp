@@ -22,11 +22,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kMembershipKey = "membership"; ///< null for a run of no sweep
-constexpr char kBetweenHashes = ' ';                 ///< of a data part: of its blocks, of every byte
+constexpr const char* kMembershipKey = "membership"; ///< null for a run outside sweeps
+constexpr char kBetweenHashes = ' ';                 ///< separates a data part's hash of blocks from that of every byte
 
-// Locks of the open file description (Linux, POSIX 2024): they end with the process however it dies, and two
-// openings within one process exclude each other as those of two processes do.
+// Locks of the open file description (Linux, POSIX 2024). They end with the process, however it dies. Two openings in
+// one process exclude each other as two processes do.
 struct flock wholeFile(short type)
 {
     struct flock lock = {};
@@ -86,7 +86,7 @@ std::optional<projects::Membership> membershipOf(RecordFields& fields, const std
 {
     const RecordJson* const json = fields.find(kMembershipKey);
     if (json == nullptr) {
-        // Earlier versions wrote none, and knew a member by the name that its run has from the sweep.
+        // Earlier versions wrote none; a member was known by the name that the sweep gave its run.
         return projects::membershipFromName(name);
     }
     auto membership = projects::membershipFrom(json->dump(-1, ' ', false, RecordJson::error_handler_t::replace));
@@ -97,7 +97,7 @@ std::optional<projects::Membership> membershipOf(RecordFields& fields, const std
     return *std::move(membership);
 }
 
-/// The run itself, where it is reached through links.
+/// Returns the run's path with links resolved.
 fs::path placeOf(const fs::path& runDirectory)
 {
     std::error_code code;
@@ -235,7 +235,7 @@ fs::path resolvedProjectDirectory(const fs::path& runDirectory, const fs::path& 
 
 Result<FileDescriptor> guardRunFile(const fs::path& runDirectory, std::chrono::milliseconds patience)
 {
-    // The directory itself: run.json is another file after every replacement.
+    // Locks the directory itself, because run.json becomes another file with every replacement.
     FileDescriptor directory(::open(runDirectory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!directory.isOpen()) {
         return systemError(runDirectory, "cannot open the run", errno);
@@ -257,7 +257,7 @@ Result<FileDescriptor> guardRunFile(const fs::path& runDirectory, std::chrono::m
 Result<FileDescriptor> lockRun(const fs::path& runDirectory)
 {
     const fs::path path = runDirectory / kLockFile;
-    // Not through a link, which may lead out of the run; and no FIFO may hang us.
+    // Does not follow links, which may lead out of the run, and does not block on a FIFO.
     FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666));
     if (!file.isOpen()) {
         return systemError(path, "cannot create the lock", errno);

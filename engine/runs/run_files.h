@@ -17,38 +17,40 @@ namespace residua::engine {
 inline constexpr const char* kLockFile = "lock";
 inline constexpr const char* kFrozenProject = "project";
 
-/// run.json: RunInfo, where relative data paths start, and what the data were.
+/// The contents of run.json: RunInfo, the start of relative data paths, and the data's fingerprint.
 struct RunFile {
-    RunInfo info;                           ///< its parent is absolute
-    std::filesystem::path projectDirectory; ///< as keptProjectDirectory() has it
-    std::optional<DataFingerprint> data;    ///< none: the run was made before runs had one
-    std::string identity = {};              ///< by which its checkpoints know it; empty: likewise
+    RunInfo info;                           ///< its parent is an absolute path
+    std::filesystem::path projectDirectory; ///< as returned by keptProjectDirectory()
+    std::optional<DataFingerprint> data;    ///< nullopt for a run of a version without fingerprints
+    std::string identity = {}; ///< identifies the run to its checkpoints; empty for a run of an earlier version
 };
-/// Errors name the field, what it is and what was expected.
+/// Reads run.json. Errors name the field, its value and the expected one.
 [[nodiscard]] Result<RunFile> readRunFile(const std::filesystem::path& runDirectory);
-/// What run.json holds, with the parent as it is in `file`.
+/// Returns the text of run.json, with the parent's path as in `file`.
 [[nodiscard]] std::string runFileText(const RunFile& file);
-/// Replaces it atomically. A link that stands in its place is replaced, never what it points to.
+/// Replaces run.json atomically. If run.json is a link, replaces the link, not its target.
 [[nodiscard]] Status writeRunFile(const std::filesystem::path& runDirectory, const RunFile& file);
-/// A project's directory as its run keeps it: relative to the run where the run lies inside the project, so that both
-/// are moved together, or where both are given as relative paths; else absolute. Empty: the working directory.
+/// Returns the path of a project's directory to store in its run. It is relative to the run if the run is inside the
+/// project, so that both can be moved together, or if both are given as relative paths; else absolute. If
+/// `projectDirectory` is empty, uses the working directory.
 [[nodiscard]] std::filesystem::path keptProjectDirectory(const std::filesystem::path& runDirectory,
                                                          const std::filesystem::path& projectDirectory);
-/// The kept one as an absolute path.
+/// Returns the stored path as an absolute path.
 [[nodiscard]] std::filesystem::path resolvedProjectDirectory(const std::filesystem::path& runDirectory,
                                                              const std::filesystem::path& kept);
-/// The parent of a run as run.json has it: relative to the run where both lie in one folder, or in one project
-/// directory (as keptProjectDirectory() has it); else absolute. Empty if there is none.
+/// Returns the path of the run's parent to store in run.json. It is relative to the run if both are in one folder, or
+/// in one project directory (as from keptProjectDirectory()); else absolute. Empty if the run has no parent.
 [[nodiscard]] std::filesystem::path keptParent(const std::filesystem::path& runDirectory, const RunFile& file);
 
-/// Keeps others from replacing run.json between a read and a write of it, for as long as it lives. Waits its turn for
-/// `patience`; who replaces run.json holds it for milliseconds.
+/// Prevents other processes from replacing run.json between a read and a write, during the value's lifetime. Waits at
+/// most `patience`; others hold this for milliseconds.
 [[nodiscard]] Result<FileDescriptor> guardRunFile(const std::filesystem::path& runDirectory,
                                                   std::chrono::milliseconds patience = std::chrono::seconds(10));
 
-/// Marks the run as being written, until the value is gone or the process dies. Refused while another holds it.
+/// Marks the run as being written until the value is destroyed or the process ends. Refused while another process holds
+/// it.
 [[nodiscard]] Result<FileDescriptor> lockRun(const std::filesystem::path& runDirectory);
-/// Whether some process writes the run now. Asks without taking the lock.
+/// True if a process is writing the run. Does not take the lock.
 [[nodiscard]] bool isRunLocked(const std::filesystem::path& runDirectory);
 
 } // namespace residua::engine

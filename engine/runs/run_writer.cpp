@@ -32,7 +32,7 @@ std::string utcNow()
     return text.data();
 }
 
-/// How long writing run.json waits for a process that has locked the folder: longer than any takes to annotate a run.
+/// The time that writing run.json waits for a process that has locked the folder; annotating a run takes less.
 constexpr std::chrono::milliseconds kTurnOfRunFile{500};
 
 } // namespace
@@ -67,7 +67,7 @@ Result<std::unique_ptr<RunWriter::Impl>> RunWriter::Impl::open(const fs::path& d
                                                                std::optional<std::int64_t> goOnFrom)
 {
     if (goOnFrom) {
-        // Before anything is dropped: where checkpoints cannot be written, nothing changes.
+        // Checked before anything is dropped: if checkpoints cannot be written, nothing changes.
         if (auto status = checkCheckpointsFolder(directory); !status) {
             return status.error();
         }
@@ -116,7 +116,7 @@ Status RunWriter::Impl::flush()
 
 Status RunWriter::Impl::update(const RunInfo& info)
 {
-    // Without it at worst a note that is written in these very milliseconds is lost, and the run goes on.
+    // Without the guard, the worst case is the loss of a note written in the same milliseconds; the run continues.
     const auto guard = guardRunFile(directory, kTurnOfRunFile);
     RunFile next = file;
     next.info = info;
@@ -182,7 +182,7 @@ Result<RunWriter> RunWriter::begin(HeldDirectory held, RunFile file, const proje
         if (!impl) {
             return impl.error();
         }
-        // Last, for what has a run.json is a run.
+        // Last, because run.json makes the folder a run.
         if (auto status = writeRunFile(directory, file); !status) {
             return status.error();
         }
@@ -198,11 +198,11 @@ Result<RunWriter> RunWriter::begin(HeldDirectory held, RunFile file, const proje
 Result<FileDescriptor> RunWriter::hold(const fs::path& runDirectory)
 {
     if (auto file = readRunFile(runDirectory); !file) {
-        return file.error(); // no lock is put into what is no run
+        return file.error(); // puts no lock into a folder that is not a run
     }
     auto held = lockRun(runDirectory);
     if (held) {
-        clearStopRequest(runDirectory); // it was meant for a process that is gone
+        clearStopRequest(runDirectory); // it was meant for a process that has ended
     }
     return held;
 }

@@ -25,26 +25,26 @@ struct RunFile;
 ///   store.sqlite           metrics, matrices, events (WAL; readable while it grows)
 ///   events.out.tfevents.*  the same scalars for TensorBoard
 ///   checkpoints/step-N/    complete or absent (checkpoint.h)
-/// A lock file held by the writing process tells a running run from a killed one. One thread.
-/// Failed writes (disk full) surface as the Status of flush(); nothing earlier is harmed.
+/// A lock file held by the writing process distinguishes a running run from a killed one. One thread. flush() reports
+/// failed writes (disk full); earlier data are unaffected.
 class RunWriter {
 public:
-    /// The directory must not exist, or be empty but for what a run left that was cut off before it began. `data` is
-    /// what the examples come from.
+    /// Creates a run. The directory must not exist or must be empty, apart from the files of a run that was interrupted
+    /// before it began. `data` is the fingerprint of the examples.
     [[nodiscard]] static Result<RunWriter> create(const std::filesystem::path& runDirectory, RunInfo info,
                                                   const projects::Project& project,
                                                   const std::filesystem::path& projectDirectory,
                                                   std::optional<DataFingerprint> data = std::nullopt);
-    /// In a directory of its own in `folder`, named after the time and the project: of runs that begin at the same
-    /// moment each gets another. What such runs left there that were cut off before they began is removed.
+    /// Creates a run in a new directory in `folder`, named after the time and the project. Runs that begin at the same
+    /// moment get different directories. Removes the files there of runs that were interrupted before they began.
     [[nodiscard]] static Result<RunWriter> createIn(const std::filesystem::path& folder, RunInfo info,
                                                     const projects::Project& project,
                                                     const std::filesystem::path& projectDirectory,
                                                     std::optional<DataFingerprint> data = std::nullopt);
-    /// Keeps other processes from writing an existing run. Refused while one does.
+    /// Prevents other processes from writing an existing run. Refused while one does.
     [[nodiscard]] static Result<FileDescriptor> hold(const std::filesystem::path& runDirectory);
-    /// Opens an existing run to go on from `step`: rows, events and checkpoints beyond it are dropped, and TensorBoard
-    /// is told to forget them. A store that is lost or damaged is replaced by a fresh one. `held` is hold()'s.
+    /// Opens an existing run to continue from `step`: drops rows, events and checkpoints after it, and tells
+    /// TensorBoard to discard them. A lost or damaged store is replaced by a new one. `held` is the result of hold().
     [[nodiscard]] static Result<RunWriter> reopen(const std::filesystem::path& runDirectory, std::int64_t step,
                                                   FileDescriptor held);
     [[nodiscard]] static Result<RunWriter> reopen(const std::filesystem::path& runDirectory, std::int64_t step);
@@ -52,24 +52,24 @@ public:
     RunWriter& operator=(RunWriter&&) noexcept;
     ~RunWriter();
 
-    /// Buffered; cost nothing but memory until flush().
+    /// These functions buffer in memory until flush().
     void step(const StepRecord& record);
     void metric(const std::string& name, std::int64_t step, double value);
     void matrix(const Matrix& matrix);
     void event(const RunEvent& event);
 
-    /// One transaction for all that was buffered; on error the buffer stays and the next flush tries again. So it does,
-    /// without an error, while another process holds the store. A store that is damaged is replaced by a fresh one.
+    /// Writes everything buffered in one transaction. On error the buffer is kept and the next flush tries again; if
+    /// another process holds the store, the same happens without an error. A damaged store is replaced by a new one.
     [[nodiscard]] Status flush();
     [[nodiscard]] bool isBuffered() const;
-    /// What a person should know of the record, since the last call.
+    /// Returns the notes about the record since the last call, for the user.
     [[nodiscard]] std::vector<std::string> takeNotes();
 
     [[nodiscard]] const RunInfo& info() const;
-    /// Replaces run.json, but for name, tags and notes, which a person may have changed meanwhile (renameRun,
-    /// annotateRun), and the membership, which stays what it was when the run was made.
+    /// Replaces run.json, except for name, tags and notes, which the user may have changed (renameRun, annotateRun),
+    /// and the membership, which is fixed when the run is made.
     [[nodiscard]] Status update(const RunInfo& info);
-    /// Where relative data paths start from now on, and what the data are; update() writes it.
+    /// Sets the start of relative data paths and the data's fingerprint, which update() writes.
     void setSource(const std::filesystem::path& projectDirectory, DataFingerprint data);
     [[nodiscard]] const std::filesystem::path& directory() const;
 

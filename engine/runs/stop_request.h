@@ -9,17 +9,17 @@
 
 namespace residua::engine {
 
-/// A file in a run's directory by which one process asks another, which trains the run, to end it after a step. It is
-/// not looked for through a link.
+/// A file in a run's directory with which one process asks the process that trains the run to end it after a step.
+/// Links are ignored.
 inline constexpr const char* kStopFile = "stop";
 
-/// Asks for the run's end after `step`; 0, or a step that is done: at the next step's end. A later request takes the
-/// place of an earlier one.
+/// Requests the run's end after `step`; if `step` is 0 or already done, at the end of the next step. A later request
+/// replaces an earlier one.
 [[nodiscard]] Status writeStopRequest(const std::filesystem::path& runDirectory, std::int64_t step);
-/// The step that is asked for; nothing where nobody asks, or what stands there is no step. One system call where nobody
-/// does.
+/// Returns the requested step; nullopt if there is no request or it is malformed. Takes one system call without a
+/// request.
 [[nodiscard]] std::optional<std::int64_t> readStopRequest(const std::filesystem::path& runDirectory);
-/// Whoever begins to train the run, or ends it, takes back what was asked before.
+/// Removes an earlier request. Called when a process begins to train the run, or ends it.
 void clearStopRequest(const std::filesystem::path& runDirectory);
 
 } // namespace residua::engine

@@ -14,15 +14,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// How long a flush may hold up the training; where it cannot write by then, the rows wait for the next one.
+/// The maximum time that a flush delays the training; if it cannot write by then, the rows wait for the next flush.
 constexpr std::chrono::milliseconds kPatience{500};
 
-/// Puts what stands in the store's place, with SQLite's files beside it, out of the way.
+/// Renames the store and SQLite's files beside it, to make room for a new one.
 Result<fs::path> putAside(const fs::path& store)
 {
     std::error_code code;
     const fs::path aside = freePath(store.string() + ".damaged");
-    fs::rename(store, aside, code); // of a link, the link
+    fs::rename(store, aside, code); // renames a link itself
     if (code) {
         return systemError(store, "cannot be put aside as " + aside.filename().string(), code.value());
     }
@@ -33,8 +33,8 @@ Result<fs::path> putAside(const fs::path& store)
     return aside;
 }
 
-/// Deletes what was recorded beyond the step. The beginning of a stage at that very step goes too: the checkpoint was
-/// written before the border, so the run records it again.
+/// Deletes the records after the step. Also deletes the beginning of a stage at that step: the checkpoint was written
+/// before the border, so the resumed run records it again.
 Status dropBeyond(Database& database, std::int64_t step)
 {
     const std::string at = std::to_string(step);
@@ -152,7 +152,7 @@ Result<Stored> StoreWriter::tryWrite(const StoreRows& rows, StoreTrouble& troubl
     Database& database = m_connection->database;
     const auto failed = [&](const Error& error) {
         trouble = database.trouble();
-        m_ids.clear(); // ids given in this transaction are void
+        m_ids.clear(); // ids assigned in this transaction are void
         return Result<Stored>(error);
     };
     if (auto status = database.execute("BEGIN IMMEDIATE"); !status) {

@@ -19,7 +19,7 @@ struct NamedPoint {
     MetricPoint point;
 };
 
-/// Rows on their way to a run's store.
+/// Rows to be written to a run's store.
 struct StoreRows {
     std::vector<NamedPoint> metrics;
     std::vector<Matrix> matrices;
@@ -29,19 +29,19 @@ struct StoreRows {
 
 enum class Stored {
     Yes,
-    NotNow, ///< another process holds the store; nothing of it was written
+    NotNow, ///< another process holds the store; nothing was written
 };
 
-/// Writes a run's store.sqlite. A store that is damaged is put aside as store.sqlite.damaged, and a fresh one takes its
-/// place: numbers that cannot be read are no reason to lose the training. One thread.
+/// Writes a run's store.sqlite. A damaged store is renamed to store.sqlite.damaged and replaced by a new one, because
+/// unreadable numbers must not stop the training. One thread.
 class StoreWriter {
 public:
-    /// With `goOnFrom`, rows beyond that step are dropped. What a person should know of it is added to `notes`.
+    /// Opens the store. With `goOnFrom`, drops rows after that step. Adds notes for the user to `notes`.
     [[nodiscard]] static Result<StoreWriter> open(const std::filesystem::path& runDirectory,
                                                   std::optional<std::int64_t> goOnFrom,
                                                   std::vector<std::string>& notes);
 
-    /// All rows or none.
+    /// Writes all rows or none.
     [[nodiscard]] Result<Stored> write(const StoreRows& rows, std::vector<std::string>& notes);
 
 private:

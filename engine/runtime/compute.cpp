@@ -47,7 +47,7 @@ std::string launchProblem(const kernels::CudaKernels& table, at::Device device)
     }
     const bool byCuda = status == kernels::Status::deviceFailure;
     const std::string error = byCuda ? table.lastError() : kernels::describe(status);
-    // A lack of memory is the run's own failure, and is told as such by its first tensor.
+    // A lack of memory is the run's own failure; its first tensor reports it.
     return failureOf(error, {}).kind == Failure::Kind::OutOfMemory
                ? std::string()
                : "they do not run on this GPU (" + error + "): build them for it (CMAKE_CUDA_ARCHITECTURES)";
@@ -56,7 +56,7 @@ std::string launchProblem(const kernels::CudaKernels& table, at::Device device)
 Result<Compute> Compute::create(const std::string& device, projects::Precision precision,
                                 projects::ResidualPrecision residual)
 {
-    static_cast<void>(loadCudaBackend()); // before the first backward, be it on the CPU
+    static_cast<void>(loadCudaBackend()); // before the first backward, even one on the CPU
     const Result<at::Device> opened = openDevice(device);
     if (!opened) {
         return opened.error();
@@ -71,7 +71,7 @@ Result<Compute> Compute::create(const std::string& device, projects::Precision p
     compute.residualType =
         residual == projects::ResidualPrecision::Bf16 ? compute.activationType : compute.parameterType;
     if (compute.device.is_cuda()) {
-        // Not an error: without our kernels, LibTorch's operators compute the same.
+        // Not an error: without these kernels, LibTorch's operators compute the same.
         const DeviceKernels& own = kernelsOn(compute.device);
         compute.cuda = own.table;
         compute.withoutKernels = own.why;

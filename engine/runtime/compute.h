@@ -13,46 +13,47 @@
 
 namespace residua::engine {
 
-/// Where a network computes and in which types. Parameters, mixing weights, norms' statistics and the loss are in
-/// `parameterType`; what flows between the nodes is in `activationType`; what is carried from layer to layer (sums,
-/// stack entries, streams) is in `residualType`, whatever the wiring.
+/// The device and the types that a network computes with. Parameters, mixing weights, norms' statistics and the loss
+/// are in `parameterType`; values between nodes are in `activationType`; values passed from layer to layer (sums, stack
+/// entries, streams) are in `residualType`, whatever the wiring.
 struct Compute {
     at::Device device{at::kCPU};
     at::ScalarType parameterType = at::kFloat;
     at::ScalarType activationType = at::kFloat;
     at::ScalarType residualType = at::kFloat;
-    const kernels::CudaKernels* cuda = nullptr; ///< null on the CPU, and on a GPU without our kernels
+    const kernels::CudaKernels* cuda = nullptr; ///< null on the CPU, and on a GPU without the custom kernels
     std::string withoutKernels;                 ///< why `cuda` is null on a GPU, in one line; else empty
 
-    /// `device` is "cpu" or "cuda:N"; the error says why it cannot be used.
+    /// `device` is "cpu" or "cuda:N". The error says why it cannot be used.
     [[nodiscard]] static Result<Compute>
     create(const std::string& device, projects::Precision precision,
            projects::ResidualPrecision residual = projects::ResidualPrecision::Fp32);
 };
 
-/// LibTorch's own thread pool as the kernels' parallel-for, so that there is one pool and one thread count.
+/// Returns LibTorch's thread pool as the kernels' parallel-for, so that there is one pool and one thread count.
 [[nodiscard]] kernels::Parallel torchThreads();
 
-/// The kernels' name of an element type; throws c10::Error for one that they do not have.
+/// Returns the kernels' name of an element type; throws c10::Error for an unsupported type.
 [[nodiscard]] kernels::DataType kernelType(at::ScalarType type);
 
-/// Throws c10::Error unless `status` is ok. `table` is the library that returned it, null for the CPU's kernels: CUDA's
-/// own text is added if the launch failed. Refused arguments are a mistake of ours, never of the document.
+/// Throws c10::Error unless `status` is ok. `table` is the library that returned it, null for the CPU kernels; if a
+/// launch failed, adds CUDA's own text. Refused arguments are a bug in this program, never an error in a document.
 void checkKernel(kernels::Status status, const char* kernel, const kernels::CudaKernels* table = nullptr);
 
-/// Why the kernels of `table` do not run on a GPU, in one line; empty if they do. Launches the smallest mix: CUDA says
-/// only then that a library has no code for the GPU. Throws if the GPU has no memory.
+/// Returns why the kernels of `table` do not run on a GPU, in one line; empty if they do. Launches the smallest mix,
+/// because CUDA reports a library without code for the GPU only at a launch. Throws if the GPU has no memory.
 [[nodiscard]] std::string launchProblem(const kernels::CudaKernels& table, at::Device device);
 
-/// Our CUDA kernels on a GPU.
+/// The custom CUDA kernels on a GPU.
 struct DeviceKernels {
-    const kernels::CudaKernels* table = nullptr; ///< null where they are not installed or do not run
-    std::string why;                             ///< `table` is null, in one line; empty on the CPU
+    const kernels::CudaKernels* table = nullptr; ///< null if they are not installed or do not run
+    std::string why;                             ///< why `table` is null, in one line; empty on the CPU
 };
-/// The kernels for a device: found and tried once for each GPU; no table on the CPU. Any thread.
+/// Returns the kernels for a device. They are loaded and tried once for each GPU; `table` is null on the CPU. Any
+/// thread.
 [[nodiscard]] const DeviceKernels& kernelsOn(at::Device device);
 
-/// The current stream of a CUDA device as the kernels take it.
+/// Returns the current stream of a CUDA device, in the kernels' type.
 [[nodiscard]] void* currentStream(at::Device device);
 
 } // namespace residua::engine

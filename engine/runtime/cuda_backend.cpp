@@ -16,13 +16,13 @@
 namespace residua::engine {
 namespace {
 
-// The parts of the driver's and of NVML's stable C interfaces that are used; their headers are not needed.
+// The parts of the driver's and NVML's stable C interfaces that are used, so that their headers are not needed.
 using DriverResult = int;
 constexpr DriverResult kDriverOk = 0;
 constexpr DriverResult kDriverNoDevice = 100;
 constexpr DriverResult kDriverMismatch = 803;
 constexpr int kNeededCuda = 13000;
-constexpr int kNeededCapability = 80; ///< of a GPU: ten times the major number, and the minor one
+constexpr int kNeededCapability = 80; ///< of a GPU: ten times the major number plus the minor one
 constexpr int kCapabilityMajor = 75;  ///< CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
 constexpr int kCapabilityMinor = 76;
 
@@ -48,7 +48,7 @@ std::string cudaVersionText(int version)
     return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-/// Free memory by NVML, which needs no context on the device; -1 where it cannot say.
+/// Returns the free memory from NVML, which needs no context on the device; -1 if it is unknown.
 std::int64_t freeBytesByNvml(const char* busId)
 {
     static void* const library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -72,7 +72,7 @@ std::string capabilityText(int capability)
     return std::to_string(capability / 10) + "." + std::to_string(capability % 10);
 }
 
-/// Why the GPU is too old, in one line; empty if it is not, or if the driver does not say.
+/// Returns why the GPU is too old, in one line; empty if it is not, or if the driver does not say.
 std::string capabilityProblem(void* driver, int device)
 {
     const auto attributeOf = symbol<DriverResult(int*, int, int)>(driver, "cuDeviceGetAttribute");
@@ -141,7 +141,7 @@ std::string driverProblem(void* driver, int& count)
     return {};
 }
 
-/// Where the libtorch_cpu.so of this process lies.
+/// Returns the directory of this process's libtorch_cpu.so.
 std::filesystem::path torchDirectory()
 {
     std::array<char, 4096> origin{};
@@ -183,7 +183,7 @@ std::string registerBackend()
 struct Backend {
     std::mutex mutex; ///< guards the others
     bool loaded = false;
-    std::string lost; ///< what checkGpus() has found
+    std::string lost; ///< the result of checkGpus()
 };
 
 Backend& backend()
@@ -192,7 +192,8 @@ Backend& backend()
     return made;
 }
 
-/// What waiting for the GPUs that hold memory of ours throws, in one line; empty if nothing.
+/// Waits for the GPUs on which this process holds memory. Returns the exception's text in one line; empty if there was
+/// none.
 std::string errorOfGpus()
 {
     const c10::impl::VirtualGuardImpl guard(c10::DeviceType::CUDA);

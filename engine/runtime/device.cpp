@@ -52,14 +52,14 @@ c10::Device cudaDevice(std::size_t index)
     return {c10::DeviceType::CUDA, static_cast<c10::DeviceIndex>(index)};
 }
 
-/// Memory that our own allocator keeps for the next tensors, in bytes. The driver counts it as used.
+/// Returns the bytes that LibTorch's caching allocator keeps for future tensors. The driver counts them as used.
 std::int64_t cachedBytes(c10::Device gpu)
 {
     const auto stats = c10::getDeviceAllocator(gpu.type())->getDeviceStats(gpu.index());
     return stats.reserved_bytes[kAggregate].current - stats.allocated_bytes[kAggregate].current;
 }
 
-/// Why GPU number `index` cannot be used, and what to do, in one line; empty if it can.
+/// Returns why GPU number `index` cannot be used, and the remedy, in one line; empty if it can.
 std::string gpuProblem(std::size_t index)
 {
     const GpuDriver driver = queryGpuDriver();
@@ -72,7 +72,7 @@ std::string gpuProblem(std::size_t index)
     if (driver.reason.empty() && !driver.gpus[index].reason.empty()) {
         return driver.gpus[index].reason;
     }
-    return loadCudaBackend(); // says too why the driver has no GPU
+    return loadCudaBackend(); // also says why the driver has no GPU
 }
 
 struct KernelLibrary {

@@ -16,35 +16,36 @@ struct CudaKernels;
 
 namespace residua::engine {
 
-/// The CPU, then every GPU; a GPU that cannot be used comes with the reason. Without a usable driver there is one entry
-/// "cuda:0" that says what is missing. Engine thread.
+/// Returns the CPU and every GPU; an unusable GPU has the reason. Without a usable driver, there is one entry "cuda:0"
+/// that says what is missing. Engine thread.
 [[nodiscard]] std::vector<DeviceInfo> listDevices();
 
-/// Sets how many threads the CPU computes with; 0 leaves the number unchanged. Returns how many it now computes with.
-/// To be called on the engine thread, for which the number counts.
+/// Sets the number of threads for computations on the CPU; 0 keeps the current number. Returns the number in effect.
+/// Must be called on the engine thread, because the number is a property of that thread.
 int useThreads(int count);
 
-/// The device that a key names, with its backend loaded. Errors say what is missing and how to get it.
+/// Returns the device with this key and loads its backend. Errors say what is missing and how to get it.
 [[nodiscard]] Result<c10::Device> openDevice(const std::string& key);
 
 struct DeviceMemory {
     std::int64_t freeBytes = 0;
     std::int64_t totalBytes = 0;
-    std::int64_t othersBytes = 0; ///< of a GPU: used by other programs, or by the driver for this one
+    std::int64_t othersBytes = 0; ///< on a GPU: used by other programs, or by the driver for this one
 };
-/// What a run could take now. On the CPU: what the kernel and the control group leave. On a GPU: with what our own
-/// allocator keeps from earlier runs. Throws if CUDA does not answer.
+/// Returns the memory that a run could allocate now. On the CPU: what the kernel and the control group leave. On a GPU:
+/// including the memory that LibTorch's allocator keeps from earlier runs. Throws if CUDA does not answer.
 [[nodiscard]] DeviceMemory memoryOf(c10::Device device);
 
-/// Highest memory use in bytes: the allocator's since resetPeakBytes on a GPU, the process's resident set on the CPU.
+/// Returns the peak memory in bytes: on a GPU the allocator's since resetPeakBytes, on the CPU the process's resident
+/// set.
 [[nodiscard]] std::int64_t peakBytes(c10::Device device);
 void resetPeakBytes(c10::Device device);
 
-/// Waits until everything enqueued on the device is done; returns at once on the CPU.
+/// Waits until all work enqueued on the device is done; returns at once on the CPU.
 void synchronise(c10::Device device);
 
-/// Our CUDA kernels; null where the library is missing or does not fit, and `why` says which. Loaded once.
-/// Looked for where RESIDUA_KERNELS points, beside the program, in ../lib/residua and in the build tree.
+/// Returns the custom CUDA kernels. Returns null if the library is missing or does not fit; `why` then says which.
+/// Loads it once, from RESIDUA_KERNELS, beside the program, ../lib/residua or the build tree.
 [[nodiscard]] const kernels::CudaKernels* cudaKernels(std::string& why);
 
 } // namespace residua::engine

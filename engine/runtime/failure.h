@@ -5,8 +5,8 @@
 
 namespace residua::engine {
 
-/// attemptStandard(), for work that uses LibTorch or CUDA too. After an error that ends the use of a GPU in this
-/// process the text says to start the program again (checkGpus()).
+/// Calls attemptStandard() for work that uses LibTorch or CUDA. After an error that ends the use of a GPU in this
+/// process, the text says to restart the program (checkGpus()).
 [[nodiscard]] std::optional<Failure> attempt(const std::function<void()>& work);
 
 } // namespace residua::engine

@@ -20,22 +20,23 @@
 namespace residua::engine {
 namespace {
 
-/// Below this the C library reuses memory well by itself.
+/// Below this size the C library reuses memory well.
 constexpr std::size_t kSmallest = std::size_t{256} << 10;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
-/// Blocks are kept while all of them together are within this of the most that was ever in use at once.
+/// Freed blocks are kept while all blocks together are within this factor of the peak memory in use.
 constexpr double kSlack = 1.25;
 constexpr std::size_t kSlackBytes = std::size_t{64} << 20;
 
-/// Sizes come in eighths of a power of two: at most 12.5 % is lost, and near sizes share blocks.
+/// Returns the size rounded up to an eighth of a power of two: wastes at most 12.5 % and lets similar sizes share
+/// blocks.
 std::size_t classOf(std::size_t bytes)
 {
     const std::size_t step = std::bit_floor(bytes) / 8;
     return (bytes + step - 1) / step * step;
 }
 
-/// A block is known by its address alone, because LibTorch's raw allocations (scratch of its own kernels) carry no
-/// other context than that.
+/// Identifies a block by its address alone, because LibTorch's raw allocations (scratch of its own kernels) have no
+/// other context.
 class HostMemory final : public c10::Allocator {
 public:
     c10::DataPtr allocate(std::size_t bytes) override
@@ -105,13 +106,13 @@ private:
             return c10::alloc_cpu(bytes); // tries once more; if this fails, LibTorch reports the error
         }
         if (bytes >= kHugePage) {
-            // A hint; without huge pages everything works, slower.
+            // Only a hint; without huge pages the memory is slower.
             (void)madvise(data, bytes, MADV_HUGEPAGE);
         }
         return data;
     }
 
-    /// The mutex is held.
+    /// Requires the mutex.
     void lend(void* block, std::size_t bytes)
     {
         m_lent.emplace(block, bytes);
@@ -119,7 +120,7 @@ private:
         m_mostUsed = std::max(m_mostUsed, m_used);
     }
 
-    /// The mutex is held.
+    /// Requires the mutex.
     void dropKept()
     {
         for (auto& [bytes, blocks] : m_free) {
@@ -137,7 +138,7 @@ private:
     std::size_t m_mostUsed = 0;
 };
 
-/// Never destroyed: tensors in static storage may outlive anything.
+/// Never destroyed, because tensors in static storage may be destroyed later than any other object.
 HostMemory& hostMemory()
 {
     static auto* const memory = new HostMemory;

@@ -5,15 +5,15 @@
 
 namespace residua::engine {
 
-/// Memory of host tensors that is kept when they go, so that the next step finds it: a step frees and asks again for
-/// hundreds of megabytes in the same sizes, and fresh pages would cost it as much as its arithmetic on small layers.
-/// Big blocks are backed by huge pages where the system has them.
+/// An allocator that keeps the memory of freed host tensors for the next step. Each step frees and allocates hundreds
+/// of megabytes in the same sizes, and new pages would cost as much as its arithmetic on small layers. Large blocks use
+/// huge pages if the system has them.
 ///
-/// Becomes LibTorch's allocator for the CPU, for the life of the process, unless the environment has
-/// RESIDUA_KEEP_MEMORY=0, which leaves LibTorch its own. Calling it again does nothing. Any thread.
+/// Installs it as LibTorch's CPU allocator for the rest of the process, unless the environment variable
+/// RESIDUA_KEEP_MEMORY is 0. Further calls do nothing. Any thread.
 void keepHostMemory();
 
-/// What is kept and what is in use now, in bytes, of blocks big enough to be kept.
+/// The bytes that are kept and in use, counting only blocks large enough to be kept.
 struct HostMemoryUse {
     std::size_t kept = 0;
     std::size_t used = 0;

@@ -7,9 +7,9 @@
 
 namespace residua::engine {
 
-/// While it lives, functions on the CPU take the paths that are for GPUs, so that tests run them without one. Our CUDA
-/// kernels and LibTorch's fused RMS norm are still replaced by the CPU's. Must live while networks are compiled and
-/// run.
+/// While an instance exists, functions on the CPU take the code paths for GPUs, so that tests can run them without a
+/// GPU. The custom CUDA kernels and LibTorch's fused RMS norm are still replaced by their CPU versions. Must exist
+/// while networks are compiled and run.
 class GpuPathsOnHost {
 public:
     GpuPathsOnHost() { s_active = true; }
@@ -23,7 +23,7 @@ private:
     static inline std::atomic<bool> s_active = false;
 };
 
-/// True if what is on `device` is computed by the host's own functions: our CPU kernels, host_products.h.
+/// True if tensors on `device` use the host's own functions: the CPU kernels and host_products.h.
 [[nodiscard]] inline bool takesHostPath(c10::Device device)
 {
     return device.is_cpu() && !GpuPathsOnHost::active();

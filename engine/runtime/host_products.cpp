@@ -17,7 +17,7 @@ using Pointwise = at::Tensor(const at::Tensor&, const at::Tensor&, const std::op
                              c10::List<std::optional<at::Scalar>>, std::optional<std::string_view>);
 using PointwiseHandle = c10::TypedOperatorHandle<Pointwise>;
 
-/// Below so many multiplications, making oneDNN's primitive costs more than it saves.
+/// Below this number of multiplications, creating oneDNN's primitive costs more than it saves.
 constexpr std::int64_t kLeastProducts = std::int64_t{1} << 22;
 
 bool processorWantsOneDnn()
@@ -29,7 +29,7 @@ bool processorWantsOneDnn()
 #endif
 }
 
-/// oneDNN's linear layer; absent where MKL is as good or LibTorch was built without it.
+/// Returns oneDNN's linear layer; nullopt if MKL is as good or LibTorch was built without oneDNN.
 const std::optional<PointwiseHandle>& oneDnnLinear()
 {
     static const std::optional<PointwiseHandle> handle = []() -> std::optional<PointwiseHandle> {

@@ -32,7 +32,7 @@ Need predicted(const projects::Project& project, const std::string& device)
     return need;
 }
 
-/// True if other programs hold so much of a GPU that they are worth a word; a driver's own part is a few percent.
+/// True if other programs use enough of a GPU's memory to mention it; a driver's own part is a few percent.
 bool isFilled(const DeviceMemory& memory)
 {
     return memory.othersBytes > memory.totalBytes / 8;
@@ -74,7 +74,7 @@ Error describe(const Failure& failure, const projects::Project& project, const s
     }
     const Result<c10::Device> opened = openDevice(device);
     std::optional<DeviceMemory> memory;
-    // A GPU that is full may refuse even this question.
+    // A full GPU may refuse even this query.
     static_cast<void>(attempt([&] { memory = opened ? std::optional(memoryOf(*opened)) : std::nullopt; }));
     return {"device " + device, "out of memory: " + predicted(project, device).text +
                                     (memory ? ", " + available(*memory) : "") + "; " +

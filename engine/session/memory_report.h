@@ -11,15 +11,16 @@
 
 namespace residua::engine {
 
-/// A line that says what the project is predicted to need where that is more than the device has free; else empty.
+/// Returns a warning, in one line, if the project is predicted to need more memory than the device has free; else
+/// empty.
 [[nodiscard]] std::string memoryWarning(const projects::Project& project, const std::string& device);
 
-/// What a person reads about a failure of the engine's libraries; out of memory comes with predicted and available
-/// figures.
+/// Describes a failure of the engine's libraries to the user; for a lack of memory, with predicted and available
+/// amounts.
 [[nodiscard]] Error describe(const Failure& failure, const projects::Project& project, const std::string& device);
 
-/// What to say of the custom kernels of `table` if calls have moved one element at a time since it had counted `before`
-/// of them (CudaKernels::singleElementCalls); empty if none have, and without a table.
+/// Returns a note if the custom kernels of `table` have made calls that move single elements since the counter was
+/// `before` (CudaKernels::singleElementCalls); empty if not, and without a table.
 [[nodiscard]] std::string slowKernelNote(const kernels::CudaKernels* table, std::uint64_t before);
 
 } // namespace residua::engine

@@ -12,9 +12,9 @@ namespace residua::engine {
 namespace {
 
 constexpr double kShortestPause = 1;  ///< seconds between flushes
-constexpr double kLongestPause = 30;  ///< how much a killed run may lose of its curves
+constexpr double kLongestPause = 30;  ///< the most of its curves that a killed run may lose
 constexpr double kLongestWait = 60;   ///< at the end, for another process that holds the store
-constexpr double kShareOfTime = 0.01; ///< what writing may take
+constexpr double kShareOfTime = 0.01; ///< the fraction of the time that writing may take
 
 double secondsNow()
 {
@@ -39,7 +39,7 @@ Recorder::Recorder(RunWriter writer, const std::string& device, std::int64_t thr
 void Recorder::goOnFrom(std::int64_t step)
 {
     const auto reader = RunReader::open(directory());
-    const bool isSame = m_info.step == step; // what run.json says then holds where the store is lost
+    const bool isSame = m_info.step == step; // then run.json's values are valid if the store is lost
     const auto last = [&](const char* name, double known) {
         const auto point = reader ? reader->lastPoint(name, step) : std::nullopt;
         return point ? point->value : isSame ? known : kNoLoss;

@@ -10,42 +10,41 @@
 
 namespace residua::engine {
 
-/// Says when the next write to disk is due: at most once a second, and seldom enough that writing takes at most one
-/// percent of the time.
+/// Schedules writes to the disk: at most one a second, and rarely enough that writing takes at most one percent of the
+/// time.
 class FlushPace {
 public:
     [[nodiscard]] bool due(double now) const { return now >= m_next; }
-    /// A flush that began and ended at these seconds.
+    /// Records a flush with its beginning and end in seconds.
     void flushed(double begin, double end);
 
 private:
     double m_next = 0;
 };
 
-/// What a run leaves on disk beside its checkpoints: rows go to the writer's buffer at once, and to disk at a pace.
-/// Engine thread.
+/// Writes a run's records, except for its checkpoints: rows go to the writer's buffer at once, and to the disk at a
+/// pace. Engine thread.
 class Recorder {
 public:
-    /// For a run on `device`, with so many threads of the processor (RunInfo::threads), that ends after `steps`, be it
-    /// new or resumed.
+    /// For a new or resumed run on `device` that ends after `steps`. `threads` is RunInfo::threads.
     Recorder(RunWriter writer, const std::string& device, std::int64_t threads, std::int64_t steps);
 
-    /// The run goes on after `step`, and the writer has dropped the rows of later ones: run.json tells nothing of them
-    /// either.
+    /// Continues the record after `step`. The writer has dropped the later rows; this also removes their values from
+    /// run.json.
     void goOnFrom(std::int64_t step);
-    /// Buffers all that an event of progress carries, after `step` steps.
+    /// Buffers all contents of a progress event, after `step` steps.
     void add(const Progress& progress, std::int64_t step);
     void event(std::int64_t step, RunEventKind kind, const std::string& text);
-    /// Writes when the pace allows it.
+    /// Writes if the pace allows it.
     [[nodiscard]] Status flushIfDue();
     /// Writes now.
     [[nodiscard]] Status flush();
-    /// Writes now, with the run's new status. A message belongs to a failed run. A status that ends the run waits up to
-    /// a minute for another process that holds the store.
+    /// Writes now, with the run's new status. `message` is for a failed run. A status that ends the run waits up to a
+    /// minute for another process that holds the store.
     [[nodiscard]] Status flush(RunStatus status, const std::string& message = {});
-    /// What a person should know of the record, since the last call.
+    /// Returns the notes about the record since the last call, for the user.
     [[nodiscard]] std::vector<std::string> takeNotes();
-    /// The last step of which progress was added; at first the one that the run goes on from.
+    /// Returns the last step with progress; at first the step that the run continues from.
     [[nodiscard]] std::int64_t lastStep() const { return m_info.step; }
 
     [[nodiscard]] const std::filesystem::path& directory() const { return m_writer.directory(); }
@@ -59,7 +58,7 @@ private:
     FlushPace m_pace;
     double m_unitsPerSecond = 0;
     std::int64_t m_peakBytes = 0;
-    std::int64_t m_figuresStep = 0; ///< the last step that has throughput and memory recorded
+    std::int64_t m_figuresStep = 0; ///< the last step with recorded throughput and memory
 };
 
 } // namespace residua::engine

@@ -9,7 +9,7 @@
 namespace residua::engine {
 namespace {
 
-/// Where the first weights came from of a run that did not draw them: no initialisation gives those back.
+/// Returns the origin of the first weights of a run that did not draw them; initialisation cannot restore such weights.
 std::optional<std::string> originOf(const std::filesystem::path& run, const RunInfo& info)
 {
     if (!info.parent.empty()) {

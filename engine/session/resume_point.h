@@ -10,8 +10,9 @@
 
 namespace residua::engine {
 
-/// What to go on from. Nothing for a run that was cut off before its first checkpoint: it begins again, but for one
-/// whose first weights would be others, which is refused. `notes` tells of checkpoints that were passed over.
+/// Returns the checkpoint to resume from; nullopt for a run that was interrupted before its first checkpoint, which
+/// then starts again. Refuses to start again if its first weights came from elsewhere. Adds skipped checkpoints to
+/// `notes`.
 [[nodiscard]] Result<std::optional<CheckpointFiles>> checkpointToResume(const ResumeRun& command, const RunInfo& info,
                                                                         std::vector<std::string>& notes);
 

@@ -31,17 +31,17 @@ namespace residua::engine {
 
 namespace {
 
-/// What a query may take between two steps of a run: an answer within seconds, and the run goes on.
+/// The time of a query between two steps of a run, chosen to answer within seconds while the run continues.
 constexpr std::chrono::milliseconds kQueryShare{100};
 constexpr std::chrono::seconds kPreparationNotices{1};
-/// How often the engine's thread looks for what other threads have found, and, while a run is paused, for the requests
-/// of other processes.
+/// The intervals at which the engine's thread checks for results of other threads and, while a run is paused, for
+/// requests of other processes.
 constexpr std::chrono::milliseconds kLook{20};
 constexpr std::chrono::milliseconds kLookWhilePaused{200};
 
 template <class Asked>
 constexpr bool kBeginsRun = std::is_same_v<Asked, StartRun> || std::is_same_v<Asked, ResumeRun>;
-/// Of the run that is active: Stop, Pause and the like.
+/// True for commands to the active run: Stop, Pause and the like.
 template <class Asked>
 constexpr bool kControlsRun = !kBeginsRun<Asked> && requires(Asked asked)
 {
@@ -107,7 +107,7 @@ private:
         }
     }
 
-    /// Carries out what was posted; waits for it where there is nothing else to do.
+    /// Executes posted commands; waits for them if there is no other work.
     Next receive()
     {
         {
@@ -141,7 +141,8 @@ private:
         return Next::Work;
     }
 
-    /// The next; none where there is none, or at the end. Those behind it stay in sight of isWanted().
+    /// Removes and returns the next command; nullopt if the queue is empty, or at the end. isWanted() still sees the
+    /// later ones.
     std::optional<Command> takeCommand()
     {
         const std::scoped_lock lock(m_mutex);
@@ -153,8 +154,8 @@ private:
         return command;
     }
 
-    /// Carries out what is asked of the active run, as a query's long piece does now and then: a run that is to stop or
-    /// to pause does not wait until the data of another are read.
+    /// Executes commands to the active run. Long pieces of queries call it, so that a run can stop or pause while
+    /// another run's data are read.
     void controlRun()
     {
         while (const std::optional<Command> command = takeControl()) {
@@ -171,8 +172,8 @@ private:
         }
     }
 
-    /// The next of those commands; none behind a command that begins a run, for it may be meant for that one, and
-    /// whether that one may begin depends on the commands before it.
+    /// Removes and returns the next such command. Stops at a command that begins a run: later commands may be for that
+    /// run, and whether it may begin depends on earlier ones.
     std::optional<Command> takeControl()
     {
         const std::scoped_lock lock(m_mutex);
@@ -201,7 +202,7 @@ private:
                 return !givenUp;
             });
             if (givenUp) {
-                return; // the command that gives it up comes next, and answers
+                return; // the command that cancels it comes next and answers
             }
             if (std::optional<Event> news = query->takeNews()) {
                 m_sink(std::move(*news));
@@ -236,7 +237,7 @@ private:
             return;
         }
         Result<std::unique_ptr<ActiveRun>> run = Error{};
-        bool givenUp = false; // where it stays false, an error is of the preparation itself
+        bool givenUp = false; // if it stays false, an error is from the preparation itself
         if (const auto failure = attempt([&] {
                 run = begun(PreparationWatches{watchFor(id, "preparing the data", givenUp),
                                                watchFor(id, "initialising the weights", givenUp)});
@@ -250,7 +251,7 @@ private:
         m_run = std::move(*run);
     }
 
-    /// Whether a run that is being prepared shall go on: no Stop of it has come meanwhile.
+    /// True unless a run that is being prepared has been stopped meanwhile.
     bool isWanted(RunId id)
     {
         const std::scoped_lock lock(m_mutex);
@@ -260,7 +261,7 @@ private:
         });
     }
 
-    /// Whether a query shall go on: it was not given up meanwhile, and no newer one of its kind has come.
+    /// True unless a query has been cancelled, or replaced by a newer one of its kind.
     bool isWanted(std::size_t kind, QueryTag tag)
     {
         const std::scoped_lock lock(m_mutex);
@@ -270,7 +271,7 @@ private:
         });
     }
 
-    /// Sets `givenUp` once it has answered that the run is not wanted.
+    /// Returns a watch for the run's preparation. Sets `givenUp` when it cancels.
     PreparationWatch watchFor(RunId id, const std::string& what, bool& givenUp)
     {
         return [this, id, what, &givenUp,
@@ -285,7 +286,7 @@ private:
         };
     }
 
-    /// The active run where it has this id; commands to one that has ended come too late and say nothing.
+    /// Returns the active run if it has this id. Commands to a run that has ended are too late and ignored.
     ActiveRun* find(RunId id) const { return m_run && m_run->id() == id && !m_run->ended() ? m_run.get() : nullptr; }
 
     void carryOut(const StartRun& command)
@@ -351,17 +352,17 @@ private:
     }
 
     EventSink m_sink;
-    int m_threads = 0;      ///< that were asked for; 0: none were
-    int m_threadsOfNew = 0; ///< with which a new run computes on the processor
+    int m_threads = 0;      ///< as requested; 0: not set
+    int m_threadsOfNew = 0; ///< the number of CPU threads for new runs
     std::mutex m_mutex;     ///< guards m_commands and m_quit
     std::condition_variable m_wake;
     std::deque<Command> m_commands;
     bool m_quit = false;
-    // The engine thread's own.
+    // Used by the engine thread only.
     std::unique_ptr<ActiveRun> m_run;
-    /// The newest of each kind, at its request's place among the commands; null: none is asked.
+    /// The newest query of each kind, indexed by its request's position in Command, or null.
     std::array<std::unique_ptr<Query>, std::variant_size_v<Command>> m_queries;
-    std::thread m_thread; ///< last: it starts when all else is there
+    std::thread m_thread; ///< last, because the thread uses the other members
 };
 
 Session::Session(EventSink sink, int threads) : m_impl(std::make_unique<Impl>(std::move(sink), threads)) {}

@@ -64,7 +64,7 @@ Status TrainingLoop::step(Due& due)
     }
     due = after;
     if (m_look == LossLook::AtOnce && !m_trainer->isLastFinite()) {
-        due.reading = true; // and nothing is measured of what the step has left
+        due.reading = true; // the state after this step is not measured
         return Done{};
     }
     if (due.observation) {
@@ -84,7 +84,7 @@ Findings TrainingLoop::read()
         return found;
     }
     found.diverged = *bad;
-    // With LossLook::AtReadings further steps were done before this was seen, how many depends on the clock.
+    // With LossLook::AtReadings, the clock decides how many further steps were done before this was seen.
     const auto isLater = [step = bad->step](const auto& record) { return record.step >= step; };
     std::erase_if(progress.steps, isLater);
     std::erase_if(progress.matrices, isLater);

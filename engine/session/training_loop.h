@@ -14,59 +14,58 @@
 
 namespace residua::engine {
 
-/// What is due after a step.
+/// The work due after a step.
 struct Due {
-    bool observation = false; ///< the network is looked at
+    bool observation = false; ///< the network is observed
     bool validation = false;
     bool stability = false;  ///< the network is measured without each of its layers
-    bool checkpoint = false; ///< the last step has one without being due
+    bool checkpoint = false; ///< the last step has a checkpoint without being due
     bool last = false;
-    bool reading =
-        false; ///< the losses that wait on the device are read and looked at; also where one is seen to be bad
+    bool reading = false; ///< the losses on the device are read and checked; also set when one is found to be bad
     bool operator==(const Due&) const = default;
 };
-/// A function of the plan and the step's number alone.
+/// Returns the work due after a step. A function of the plan and the step's number only.
 [[nodiscard]] Due dueAfter(const projects::TrainingPlan& plan, std::int64_t step);
 
-/// What the steps since the last reading have found.
+/// The results of the steps since the last reading.
 struct Findings {
-    Progress progress; ///< without its run and its figures
-    /// The first step whose loss or gradient is not a finite number. Of it, and of all that came after it, `progress`
-    /// has nothing; the loop is not to be advanced any further.
+    Progress progress; ///< without its run and its throughput
+    /// The first step with a loss or gradient that is not finite. `progress` excludes this step and all later ones, and
+    /// the loop must not be advanced further.
     std::optional<StepRecord> diverged;
 };
 
-/// What comes of one step.
+/// The result of one step.
 struct StepOutcome {
     Due due;
-    std::optional<Findings> found; ///< where a reading is due
-    /// An error of the data: the step was not done, or its validation was not. The weights are sound.
+    std::optional<Findings> found; ///< set if a reading is due
+    /// An error of the data: the step or its validation was not done. The weights are valid.
     Status status = Done{};
 };
 
-/// When a step's loss and norm are looked at.
+/// When a step's loss and norm are checked.
 enum class LossLook {
-    AtOnce,     ///< after the step: none follows one that diverges
-    AtReadings, ///< with those of the steps that wait, since each look waits for the device
+    AtOnce,     ///< after the step, so that no step follows a diverged one
+    AtReadings, ///< together with those of the waiting steps, because each check waits for the device
 };
 
-/// The part of a run that every process of a group runs alike: the steps, the validations, the check of the losses, and
-/// when each is due. It decides by the step's number and, on the CPU, by its loss, never by the clock; it writes
-/// nothing and tells nobody. What keeps records, and what a person asks for between two steps, is ActiveRun's. Engine
+/// The part of a run that every process of a group executes identically: the steps, the validations, the check of the
+/// losses, and the decision when each is due. Decisions depend on the step's number and, on the CPU, on its loss, never
+/// on the clock. Writes no files and sends no events; records and the user's commands are handled by ActiveRun. Engine
 /// thread.
 class TrainingLoop {
 public:
-    /// Looks at losses at once on the CPU, where that costs nothing.
+    /// Checks losses at once on the CPU, where this costs nothing.
     explicit TrainingLoop(std::unique_ptr<Trainer> trainer);
     TrainingLoop(std::unique_ptr<Trainer> trainer, LossLook look);
 
-    /// One step, the border of stages before it, and what is due after it.
+    /// Runs one step, the border of stages before it, and the work due after it.
     [[nodiscard]] StepOutcome advance();
-    /// Reads what waits before a reading is due, to show it or to write a checkpoint. Waits for the device.
+    /// Reads the waiting results before a reading is due, to show them or to write a checkpoint. Waits for the device.
     [[nodiscard]] Findings read();
-    /// The next reading has the network's matrices as they are now, too.
+    /// Adds the network's current matrices to the next reading.
     void observe();
-    /// The same of the validation and of the stability, those of them that are due. The first error ends it.
+    /// Runs the due measurements: validation and stability. Stops at the first error.
     [[nodiscard]] Status measure(const Due& due);
 
     [[nodiscard]] Trainer& trainer() { return *m_trainer; }
@@ -74,7 +73,7 @@ public:
     [[nodiscard]] std::int64_t lastStep() const { return m_trainer->project().training.steps; }
 
 private:
-    /// Tells what is due after the step, where it was done.
+    /// Runs a step and sets the work due after it, if it succeeds.
     [[nodiscard]] Status step(Due& due);
     [[nodiscard]] Status validate();
     [[nodiscard]] Status measureStability();
@@ -82,7 +81,7 @@ private:
     std::unique_ptr<Trainer> m_trainer;
     Observer m_observer;
     LossLook m_look;
-    Progress m_waiting; ///< found since the last reading, but for the steps' losses
+    Progress m_waiting; ///< found since the last reading, except for the steps' losses
 };
 
 } // namespace residua::engine

@@ -13,27 +13,27 @@
 
 namespace residua::engine {
 
-/// Bytes that examples are made of. Immutable; any thread.
+/// A source of bytes for examples. Immutable; any thread.
 class ByteSource {
 public:
     virtual ~ByteSource() = default;
     [[nodiscard]] virtual std::uint64_t size() const = 0;
-    /// Fills `out` with the bytes from `offset` on. offset + out.size() ≤ size(). An error where they cannot be read
-    /// any more, such as those of a file that was cut off.
+    /// Fills `out` with the bytes from `offset`. Requires offset + out.size() ≤ size(). Returns an error if they can no
+    /// longer be read, such as those of a truncated file.
     [[nodiscard]] virtual Status read(std::uint64_t offset, std::span<std::byte> out) const = 0;
 };
 using Bytes = std::shared_ptr<const ByteSource>;
 
-/// A run of bytes of a source.
+/// A range of bytes of a source.
 struct ByteRange {
     Bytes source;
     std::uint64_t begin = 0;
     std::uint64_t size = 0;
 };
 
-/// A file, read where it lies. It may be larger than memory.
+/// Returns a file as a source, which reads on request. The file may be larger than memory.
 [[nodiscard]] Bytes bytesOfFile(InputFile file);
-/// A copy in memory, which is counted by `share` as long as it is there.
+/// Returns bytes in memory. `share` counts them as long as they exist.
 [[nodiscard]] Bytes bytesInMemory(std::string bytes, TextShare share = {});
 
 } // namespace residua::engine

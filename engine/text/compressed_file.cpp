@@ -27,7 +27,7 @@ struct Mark {
     std::string_view bytes;
     const Compression& compression;
 };
-/// The first bytes of compressed files. A file of zstd may begin with a frame that is skipped.
+/// The first bytes of compressed files. A zstd file may begin with a skippable frame.
 constexpr std::array kMarks{Mark{"\x1f\x8b"sv, kGzip}, Mark{"\x28\xb5\x2f\xfd"sv, kZstd},
                             Mark{"\x50\x2a\x4d\x18"sv, kZstd}, Mark{"\xfd\x37zXZ\0"sv, kXz},
                             Mark{"BZh91AY&SY"sv, kBzip2}};
@@ -42,7 +42,7 @@ const Compression* compressionIn(std::string head)
     return found != kMarks.end() ? &found->compression : nullptr;
 }
 
-/// The file that libarchive reads; it says itself what goes wrong with the disk.
+/// The file that libarchive reads; stores errors of the disk itself.
 struct Input {
     explicit Input(InputFile opened) : file(std::move(opened)) {}
 

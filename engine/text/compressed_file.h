@@ -14,27 +14,27 @@
 
 namespace residua::engine {
 
-/// A way to compress a file, recognised by the first bytes of the file.
+/// A compression of files, recognised by their first bytes.
 struct Compression {
     std::string_view name; ///< "gzip"
     std::string_view ending;
     std::string_view unpack; ///< the command that decompresses a file
 };
 
-/// Returns the compression of a file, or null if it is not compressed. An error if it cannot be read, or if its name
-/// ends as that of a compressed file and its bytes are not of that kind. An empty file has no compression.
+/// Returns the compression of a file, or null if it is not compressed. Returns an error if it cannot be read, or if its
+/// extension is that of a compression that its bytes do not have. An empty file is not compressed.
 [[nodiscard]] Result<const Compression*> compressionOf(const std::filesystem::path& path);
 
-/// Returns the content of a compressed file, in memory. An error if it is cut off, damaged, or more than `memory` has
-/// left.
+/// Returns the content of a compressed file, in memory. Returns an error if it is truncated, damaged, or larger than
+/// what `memory` has left.
 [[nodiscard]] Result<Bytes> decompressed(const std::filesystem::path& path, const Compression& compression,
                                          const PreparationWatch& watch, const TextMemory& memory = TextMemory());
-/// Returns the first bytes of the content of a file, at most `most`; compression may be null. Fewer if the rest is
-/// damaged.
+/// Returns at most `most` bytes from the beginning of a file's content; `compression` may be null. Returns fewer if the
+/// rest is damaged.
 [[nodiscard]] Result<std::string> headOf(const std::filesystem::path& path, const Compression* compression,
                                          std::size_t most);
 
-/// Returns the memory in bytes that decompressing a Zstandard file takes beside its content, or 0 for other files.
+/// Returns the bytes of memory needed to decompress a Zstandard file, in addition to its content; 0 for other files.
 [[nodiscard]] std::uint64_t windowOf(const std::filesystem::path& path);
 
 } // namespace residua::engine

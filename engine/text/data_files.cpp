@@ -16,10 +16,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The entries of a folder; the paths of each list are sorted.
+/// The entries of a folder, as sorted lists of paths.
 struct Listing {
-    std::vector<fs::path> files;  ///< whose names end in one of those that were asked for
-    std::vector<fs::path> hidden; ///< files and folders whose names begin with a dot or an underscore
+    std::vector<fs::path> files;  ///< with one of the requested extensions
+    std::vector<fs::path> hidden; ///< files and folders with names that begin with a dot or an underscore
     std::vector<fs::path> others;
 };
 
@@ -41,7 +41,7 @@ Result<Listing> listedIn(const fs::path& folder, std::span<const std::string_vie
     if (code) {
         return systemError(folder, "cannot list the folder", code.value());
     }
-    // Much that is called .json describes data and is none.
+    // Many files named .json are metadata, not records.
     constexpr std::array<std::string_view, 1> kJson{".json"};
     const auto isJson = [&](const fs::path& file) { return projects::endsIn(file.native(), kJson); };
     const bool sure = !std::ranges::all_of(listing.files, isJson);
@@ -57,7 +57,7 @@ Result<Listing> listedIn(const fs::path& folder, std::span<const std::string_vie
     return listing;
 }
 
-/// "a.md, b.png and 7 more", below the folder.
+/// Returns paths relative to the folder as text: "a.md, b.png and 7 more".
 std::string namedIn(const fs::path& folder, const std::vector<fs::path>& paths)
 {
     constexpr std::size_t kNamed = 3;
@@ -66,8 +66,8 @@ std::string namedIn(const fs::path& folder, const std::vector<fs::path>& paths)
            (paths.size() > kNamed ? " and " + std::to_string(paths.size() - kNamed) + " more" : "");
 }
 
-/// What the compressed ones of sorted files lie beside: the same, uncompressed or compressed by gzip. Empty where a
-/// file stands alone.
+/// Returns the file that makes a compressed one redundant: the same file uncompressed or compressed by gzip. Empty if
+/// there is no such file. `files` must be sorted.
 fs::path twinOf(const fs::path& file, const std::vector<fs::path>& files)
 {
     if (!projects::compressedEnding(file.native()).empty()) {
@@ -102,7 +102,8 @@ std::string wordsFor(DataKind kind, const FileFormat& format)
            (format.compression != nullptr ? ", compressed by " + std::string(format.compression->name) : std::string());
 }
 
-/// Says where the name of a file and its content differ. Empty if they do not, or if nothing follows of it.
+/// Returns a note if the name of a file and its content differ; empty if they do not, or if the difference does not
+/// matter.
 std::string noteOn(const fs::path& path, DataKind kind, const FileFormat& format)
 {
     const std::string name = path.filename().string();
@@ -229,7 +230,7 @@ DataLook lookAt(const fs::path& path, DataKind kind)
 {
     DataLook look{{}, leftOutAt(path, endingsOf(kind))};
     std::map<std::string, std::size_t> kinds;
-    std::map<std::string, std::vector<std::string>> notes; // the same of many files is one
+    std::map<std::string, std::vector<std::string>> notes; // equal notes of several files are combined
     const auto files = filesAt(path, endingsOf(kind));
     for (std::size_t i = 0; files && i < files->size(); ++i) {
         const auto format = formatOf((*files)[i]);

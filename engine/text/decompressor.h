@@ -10,19 +10,20 @@
 
 namespace residua::engine {
 
-/// The content of a compressed file as a stream. Used by one thread at a time.
+/// The content of a compressed file as a stream. One thread at a time.
 class Decompressor {
 public:
     virtual ~Decompressor() = default;
-    /// Fills `out` with what follows and returns its size, 0 at the end of the content. An error if the file is cut off
-    /// or damaged.
+    /// Fills `out` with the next bytes and returns their number, or 0 at the end of the content. Returns an error if
+    /// the file is truncated or damaged.
     [[nodiscard]] virtual Result<std::size_t> read(std::span<char> out) = 0;
 };
 
-/// Zstandard with windows up to `mostWindow` bytes, rounded up to a power of two between 128 MiB and 2 GiB.
+/// Returns a decompressor for Zstandard with windows up to `mostWindow` bytes, rounded up to a power of two between 128
+/// MiB and 2 GiB.
 [[nodiscard]] std::unique_ptr<Decompressor> zstdDecompressor(InputFile file, std::uint64_t mostWindow);
 
-/// The error of a file that cannot be decompressed.
+/// Returns the error for a file that cannot be decompressed.
 [[nodiscard]] Error notDecompressed(const InputFile& file, std::string_view kind, const char* reason);
 
 } // namespace residua::engine

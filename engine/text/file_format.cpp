@@ -24,7 +24,7 @@ constexpr std::array kContentMarks{
     ContentMark{"\x88\xd8\x34\x01"sv, FileContent::HeadedTokens},  // 20240520, llm.c's GPT-2
     ContentMark{"\xa1\xd9\x34\x01"sv, FileContent::HeadedTokens}}; // 20240801, llm.c's Llama 3
 
-/// Formats that are not read.
+/// Formats that cannot be read.
 struct Foreign {
     std::size_t offset;
     std::string_view bytes;
@@ -43,7 +43,7 @@ constexpr std::array kForeign{
     Foreign{0, "%PDF-"sv, "a PDF document", "write its text into a .txt"},
     Foreign{0, "version https://git-lfs"sv, "a pointer of Git LFS and not the data", "fetch them with git lfs pull"}};
 
-/// True if the first line that is not blank is an object with a key, as far as the head goes.
+/// True if the first nonblank line is an object with a key, as far as the head shows.
 bool beginsWithObject(std::string_view head)
 {
     if (head.starts_with(kByteOrderMark)) {

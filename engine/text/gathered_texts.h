@@ -12,12 +12,12 @@
 
 namespace residua::engine {
 
-/// Texts on their way to documents in memory, each ended by a newline.
+/// Collects texts, each ended by a newline, and returns them as documents in memory.
 class GatheredTexts {
 public:
     explicit GatheredTexts(const TextMemory& memory) : m_memory(memory), m_share(memory) {}
 
-    /// False, and the text is left out, where it does not fit in memory besides what is held.
+    /// Adds a text. Returns false, without adding it, if it exceeds the memory that is left.
     [[nodiscard]] bool add(std::string_view text)
     {
         if (!m_share.grow(text.size() + 1 + sizeof(ByteRange))) {
@@ -32,10 +32,10 @@ public:
 
     [[nodiscard]] std::size_t count() const { return m_ends.size(); }
     [[nodiscard]] std::size_t bytes() const { return m_texts.size(); }
-    /// Whether there is no character in any.
+    /// True if no text has a character.
     [[nodiscard]] bool allEmpty() const { return m_texts.size() == m_ends.size(); }
 
-    /// Every text as a document of its own, in order; none is left here.
+    /// Returns every text as a separate document, in order, and leaves this empty.
     [[nodiscard]] std::vector<ByteRange> take()
     {
         const Bytes texts = bytesInMemory(std::exchange(m_texts, {}), std::move(m_share));

@@ -24,17 +24,17 @@ namespace residua::engine {
 namespace {
 
 constexpr const char* kParquetLibrary = "libresidua_parquet.so";
-constexpr std::string_view kParquetMark = "PAR1"; ///< begins a file and ends it
+constexpr std::string_view kParquetMark = "PAR1"; ///< at the beginning and the end of a file
 constexpr std::string_view kEncryptedMark = "PARE";
-constexpr std::size_t kLeastParquet = 12; ///< bytes: both marks, and the length of what stands between
+constexpr std::size_t kLeastParquet = 12; ///< bytes: both marks, and the length field
 constexpr std::size_t kShownColumns = 20;
-constexpr std::size_t kAskedEvery = std::size_t{1} << 20; ///< bytes between two looks at the watch
+constexpr std::size_t kAskedEvery = std::size_t{1} << 20; ///< bytes between two calls of the watch
 
 constexpr const char* kOtherWay =
     "or make JSON Lines of it, such as with python3 -c \"import pandas; pandas.read_parquet('IN.parquet')"
     ".to_json('OUT.jsonl.gz', orient='records', lines=True, force_ascii=False)\"";
 
-/// Opens the library once, for the process: it is never closed. The errors have no place.
+/// Opens the library once for the process; it is never closed. Errors have no place.
 Result<const ParquetTable*> openParquetTable()
 {
     const std::filesystem::path path = findOwnLibrary(kParquetLibrary, "RESIDUA_PARQUET", "engine");
@@ -44,7 +44,7 @@ Result<const ParquetTable*> openParquetTable()
                      "after packaging/setup.sh, " +
                          std::string(kOtherWay)};
     }
-    // Arrow exports no name that the program's other libraries do, so that it needs no scope of symbols of its own.
+    // Arrow exports no names of the program's other libraries, so it needs no symbol scope of its own.
     void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
         const char* const why = dlerror();
@@ -70,7 +70,7 @@ const Result<const ParquetTable*>& parquetTable()
     return table;
 }
 
-/// Checks both ends of the file, where most unreadable files show what is wrong.
+/// Checks both ends of the file, which identifies most unreadable files.
 Status checkMarks(const InputFile& file)
 {
     const std::string place = file.path().string();
@@ -98,7 +98,7 @@ Status checkMarks(const InputFile& file)
     return Done{};
 }
 
-/// One file while it is read.
+/// A file that is being read.
 class ParquetFile {
 public:
     ParquetFile(const ParquetTable& table, InputFile file, const PreparationWatch& watch, const TextMemory& memory)
@@ -217,7 +217,7 @@ private:
         return stillWanted(m_watch, 0);
     }
 
-    /// What was in the way of reading the bytes, or of taking the text, comes before what Arrow makes of it.
+    /// Returns the status of an answer. Errors of reading the bytes or storing the text take precedence over Arrow's.
     Status statusOf(ParquetAnswer answer) const
     {
         if (answer == ParquetAnswer::NoMemory) {
@@ -226,7 +226,7 @@ private:
         if (!m_trouble) {
             return m_trouble;
         }
-        if (answer == ParquetAnswer::TooLarge) { // a page, which may say that it becomes anything up to 2 GiB
+        if (answer == ParquetAnswer::TooLarge) { // a page, which may claim a decompressed size of up to 2 GiB
             return m_texts.memory().refusal(m_file.path(), kFewerRecords);
         }
         return answer == ParquetAnswer::Done
@@ -243,7 +243,7 @@ private:
     Status m_trouble = Done{};
     std::string m_reason;
     GatheredTexts m_texts;
-    std::int64_t m_rowsBefore = 0; ///< of the row groups that are done
+    std::int64_t m_rowsBefore = 0; ///< of the finished row groups
     std::size_t m_asked = 0;
 };
 

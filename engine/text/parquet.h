@@ -11,14 +11,13 @@
 
 namespace residua::engine {
 
-/// What the name of a Parquet file ends in.
+/// The extension of Parquet files.
 inline constexpr std::string_view kParquetEnding = ".parquet";
 
-/// The string `column` of every row that is not null, each ended by a newline, in memory. A column of a group has the
-/// names that lead to it, joined by '.'. Errors name the file: one that is cut off, damaged, encrypted or of another
-/// format; a column that is not there, or not of strings; a row that is not UTF-8; and where the library that reads
-/// such files is not installed; and where the text, or a page of it as it is decompressed, is more than `memory` has
-/// left.
+/// Reads the string `column` of every row that is not null into memory, each ended by a newline. A column of a group
+/// has the path of names to it, joined by '.'. Returns an error that names the file if it is truncated, damaged,
+/// encrypted or of another format; if the column is missing or not of strings; if a row is not UTF-8; if the library
+/// for such files is not installed; or if the text, or one decompressed page, is larger than what `memory` has left.
 [[nodiscard]] Result<std::vector<Document>> readParquet(const std::filesystem::path& path, const std::string& column,
                                                         const PreparationWatch& watch = {},
                                                         const TextMemory& memory = TextMemory());

@@ -28,9 +28,9 @@ namespace {
 using Answer = ParquetAnswer;
 
 constexpr std::int64_t kValues = 1024;                      ///< decoded at once
-constexpr std::int64_t kReadAtOnce = std::int64_t{1} << 20; ///< bytes of a column that are not decoded yet
+constexpr std::int64_t kReadAtOnce = std::int64_t{1} << 20; ///< bytes of a column read before decoding
 
-/// The caller's bytes as Arrow reads a file.
+/// The caller's bytes as a file for Arrow.
 class CallersFile : public arrow::io::RandomAccessFile {
 public:
     explicit CallersFile(const ParquetBytes& bytes) : m_bytes(bytes) {}
@@ -60,7 +60,7 @@ public:
     }
     arrow::Result<std::shared_ptr<arrow::Buffer>> ReadAt(std::int64_t offset, std::int64_t size) override
     {
-        // No more is allocated than there is, whatever the file says of itself.
+        // Allocates no more than the file has, whatever it claims.
         const std::int64_t there = inFile(offset, size);
         ARROW_ASSIGN_OR_RAISE(auto buffer, arrow::AllocateBuffer(there, arrow::system_memory_pool()));
         ARROW_RETURN_NOT_OK(ReadAt(offset, there, buffer->mutable_data()).status());
@@ -99,7 +99,7 @@ struct Column {
 };
 
 struct OpenFile {
-    std::unique_ptr<arrow::MemoryPool> pool; ///< outlives all that is taken from it
+    std::unique_ptr<arrow::MemoryPool> pool; ///< outlives everything allocated from it
     std::unique_ptr<parquet::ParquetFileReader> file;
     std::shared_ptr<parquet::FileMetaData> metadata;
     std::vector<Column> columns;
@@ -115,7 +115,7 @@ const OpenFile& fileOf(const ParquetTable::Reader* reader)
     return *static_cast<const OpenFile*>(reader);
 }
 
-/// What Arrow throws stops here.
+/// Calls `work` and converts its exceptions to answers.
 template <class Work>
 Answer answered(const ParquetTaker& taker, Work&& work)
 {
@@ -125,7 +125,7 @@ Answer answered(const ParquetTaker& taker, Work&& work)
         return Answer::NoMemory;
     } catch (const parquet::ParquetStatusException& error) {
         if (error.status().IsOutOfMemory()) {
-            return Answer::TooLarge; // the pool's limit, or what the machine has
+            return Answer::TooLarge; // the pool's limit, or the machine's
         }
         taker.say(taker.to, error.status().message().c_str());
     } catch (const std::exception& error) {
@@ -151,7 +151,8 @@ std::string typeOf(const parquet::ColumnDescriptor& column)
     return column.max_repetition_level() > 0 ? "a list of " + type : type;
 }
 
-/// In any row group. Of a column with a key of its own even what the file says of it is encrypted, and asking throws.
+/// True if the column is encrypted in any row group. If a column has its own key, even its metadata are encrypted, and
+/// reading them throws.
 bool isEncrypted(const parquet::FileMetaData& metadata, int column)
 {
     if (!metadata.is_encryption_algorithm_set()) {
@@ -169,7 +170,8 @@ bool isEncrypted(const parquet::FileMetaData& metadata, int column)
     return false;
 }
 
-/// A limit on what is taken from the system's pool from now on; other readers use that pool at the same time.
+/// Returns a pool that limits allocations from the system's pool from now on; other readers use that pool at the same
+/// time.
 std::unique_ptr<arrow::MemoryPool> limitedPool(std::uint64_t most)
 {
     constexpr std::uint64_t kLeast = std::uint64_t{8} << 20; // for the buffers that any file needs
@@ -184,7 +186,7 @@ Answer open(const ParquetBytes* bytes, std::uint64_t most, const ParquetTaker* t
         auto opened = std::make_unique<OpenFile>();
         opened->pool = limitedPool(most);
         parquet::ReaderProperties properties(opened->pool.get());
-        properties.enable_buffered_stream(); // else a row group's column lies in memory twice
+        properties.enable_buffered_stream(); // otherwise a row group's column is in memory twice
         properties.set_buffer_size(kReadAtOnce);
         properties.set_page_checksum_verification(true);
         opened->file = parquet::ParquetFileReader::Open(std::make_shared<CallersFile>(*bytes), properties);
@@ -233,7 +235,7 @@ Answer read(ParquetTable::Reader* reader, std::size_t group, std::size_t column,
         const auto row = fileOf(reader).file->RowGroup(static_cast<int>(group));
         const auto any = row->Column(static_cast<int>(column));
         auto& texts = dynamic_cast<parquet::ByteArrayReader&>(*any);
-        const std::int16_t whole = any->descr()->max_definition_level(); // of a value that is there
+        const std::int16_t whole = any->descr()->max_definition_level(); // of a value that is not null
         std::array<std::int16_t, kValues> levels{};
         std::array<parquet::ByteArray, kValues> values{};
         std::int64_t done = 0;

@@ -26,7 +26,7 @@ using Json = nlohmann::json;
 constexpr std::size_t kPart = std::size_t{1} << 20;
 constexpr std::size_t kLongestLine = std::size_t{64} << 20;
 constexpr std::size_t kKeptOpen = 64;
-constexpr std::size_t kHead = 4096; ///< bytes at the beginning that are looked at to tell the encoding
+constexpr std::size_t kHead = 4096; ///< the number of bytes at the beginning that are checked for the encoding
 
 Status readText(const ByteRange& text, std::uint64_t offset, std::size_t size, std::string& out)
 {
@@ -34,7 +34,7 @@ Status readText(const ByteRange& text, std::uint64_t offset, std::size_t size, s
     return text.source->read(text.begin + offset, std::as_writable_bytes(std::span(out)));
 }
 
-/// Bytes of a part that more text follows.
+/// Returns the size of a part if more text follows it.
 std::size_t cutOf(std::string_view part)
 {
     for (const char end : {'\n', ' '}) {
@@ -45,7 +45,7 @@ std::size_t cutOf(std::string_view part)
     return wholeCodePoints(part);
 }
 
-/// The text of a file without its mark, all of it valid; `place` is the file.
+/// Returns the text of a file without its byte order mark, checked for valid UTF-8; `place` is the file.
 Result<ByteRange> checkedText(const Bytes& file, const std::string& place, const PreparationWatch& watch)
 {
     ByteRange text{file, 0, file->size()};
@@ -72,7 +72,7 @@ Result<ByteRange> checkedText(const Bytes& file, const std::string& place, const
     return valid ? Result<ByteRange>(std::move(text)) : Result<ByteRange>(valid.error());
 }
 
-/// The `index`-th of many texts.
+/// Opens the text number `index` of several.
 Result<Bytes> openText(const fs::path& path, std::size_t index, const PreparationWatch& watch, const TextMemory& memory)
 {
     const auto format = formatOf(path);
@@ -86,7 +86,7 @@ Result<Bytes> openText(const fs::path& path, std::size_t index, const Preparatio
     return file ? Result<Bytes>(bytesOfFile(*std::move(file))) : Result<Bytes>(file.error());
 }
 
-/// Returns the value at a field's name, or else along its dots; null if there is none.
+/// Returns the value of a field by its name, or else by its path of names joined by dots; null if it is missing.
 const Json* valueAt(const Json& object, std::string_view field)
 {
     if (!object.is_object()) {
@@ -106,7 +106,7 @@ Result<std::optional<std::string>> readLine(std::string_view line, const std::st
     const Json json = Json::parse(line.begin(), line.end(), nullptr, false);
     if (json.is_discarded()) {
         constexpr std::string_view kLine = "line 1, ";
-        const auto reason = projects::parseJson(line); // slower, and says what is wrong
+        const auto reason = projects::parseJson(line); // slower, but gives the reason
         const std::string place = reason ? std::string() : reason.error().place;
         const std::string why = reason ? std::string()
                                        : ", " + (place.starts_with(kLine) ? place.substr(kLine.size()) : place) + ": " +
@@ -130,7 +130,7 @@ Result<std::optional<std::string>> readLine(std::string_view line, const std::st
     return std::optional(value->get<std::string>());
 }
 
-/// Gathers the texts of a JSON Lines file.
+/// Collects the texts of a JSON Lines file.
 class LineCollector {
 public:
     LineCollector(const fs::path& path, const std::string& field, const TextMemory& memory)
@@ -203,14 +203,14 @@ private:
     const std::string& m_field;
     std::string m_line;
     std::size_t m_number = 1;
-    std::size_t m_first = 1; ///< line of the first record
-    std::size_t m_lines = 0; ///< that are not blank
+    std::size_t m_first = 1; ///< the line of the first record
+    std::size_t m_lines = 0; ///< the number of nonblank lines
     std::size_t m_bad = 0;
     Error m_firstBad;
     GatheredTexts m_texts;
 };
 
-/// The texts of one file of JSON Lines, the `index`-th document and those after it.
+/// Returns the texts of a JSON Lines file as the documents from number `index`.
 Result<std::vector<Document>> readJsonLines(const fs::path& path, const std::string& field, std::size_t index,
                                             const PreparationWatch& watch, const TextMemory& memory)
 {

@@ -14,37 +14,37 @@
 
 namespace residua::engine {
 
-/// A text of its own: a file, a line of JSON Lines, or a row of Parquet. Valid UTF-8, without a byte order mark.
+/// A separate text: a file, a line of JSON Lines, or a row of Parquet. Valid UTF-8, without a byte order mark.
 using Document = ByteRange;
 
-/// The file, or every text below the folder in the order of their paths. Text stays where it lies, if it is not
-/// compressed; what is not UTF-8 is an error with its file, line and offset. What is held in memory is counted by
-/// `memory`, here and below: an error where it has no more left.
+/// Returns the text of a file, or of every text file below a folder in the order of paths. Uncompressed text stays in
+/// its file. Invalid UTF-8 is an error with file, line and offset. `memory` counts text held in memory, here and below;
+/// exceeding it is an error.
 [[nodiscard]] Result<std::vector<Document>> readTextFiles(const std::filesystem::path& path,
                                                           const PreparationWatch& watch = {},
                                                           const TextMemory& memory = TextMemory());
-/// The string `field` of every record, each ended by a newline, in memory; of the file, or of every file of records
-/// below the folder in the order of their paths. A record is a line of JSON Lines that is not blank and has at most 64
-/// MiB, or a row of Parquet, where `field` is the column. Both leave out records whose text is null, and take `a.b` as
-/// field b of the object or group a. Errors about a line name the first and count all of its file.
+/// Returns the string `field` of every record, each ended by a newline, in memory: of one file, or of every file of
+/// records below a folder in the order of paths. A record is a nonblank line of JSON Lines of at most 64 MiB, or a row
+/// of Parquet, where `field` is the column. Records with a null text are skipped. `a.b` means field b of the object or
+/// group a. Errors about lines name the first one and count all in its file.
 [[nodiscard]] Result<std::vector<Document>> readRecords(const std::filesystem::path& path, const std::string& field,
                                                         const PreparationWatch& watch = {},
                                                         const TextMemory& memory = TextMemory());
-/// The texts at a path, be they records, whose key or column is `field`, or plain text.
+/// Returns the texts at a path: plain text, or records with the key or column `field`.
 [[nodiscard]] Result<std::vector<Document>> readTexts(const std::filesystem::path& path, const std::string& field,
                                                       const PreparationWatch& watch = {},
                                                       const TextMemory& memory = TextMemory());
-/// What a person can do where records do not fit in memory.
+/// The remedy if records do not fit in memory.
 inline constexpr const char* kFewerRecords =
     "take fewer files, or make a plain text (.txt) of them, which is read where it lies";
 
-/// Hands a text to `take` in order: whole where it has at most 1 MiB; else in parts of about that, cut after the last
-/// newline, or where a line is longer after the last space, or else between two code points. Stops at the first error,
-/// or where `watch`, asked between two parts, gives it up.
+/// Passes a text to `take` in order: whole if it has at most 1 MiB, else in parts of about that size. A part ends after
+/// its last newline, or in a longer line after its last space, or else between two code points. Stops at the first
+/// error, or if `watch`, called between parts, cancels.
 [[nodiscard]] Status forEachPart(const ByteRange& text, const PreparationWatch& watch,
                                  const std::function<Status(std::string_view part)>& take);
 
-/// Opens the `index`-th of many: only the first of them keep their descriptors, of which a process has few.
+/// Opens file number `index` of several. Only the first files keep their descriptors, because a process has few.
 [[nodiscard]] Result<InputFile> openAmong(const std::filesystem::path& path, std::size_t index);
 
 } // namespace residua::engine

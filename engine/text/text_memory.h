@@ -12,20 +12,18 @@
 
 namespace residua::engine {
 
-/// The bytes of text that may be held in memory: half of the memory that is free now, for text is copied while it
+/// Returns the bytes of text that may be held in memory: half of the free memory, because text is copied while it
 /// grows.
 [[nodiscard]] std::uint64_t mostTextInMemory();
 
-/// How much text a source holds in memory, in all of its files together, and how much it may. Copies share the count.
-/// Any thread.
+/// Counts the text that a source holds in memory, over all its files, with a limit. Copies share the count. Any thread.
 class TextMemory {
 public:
     explicit TextMemory(std::uint64_t most = mostTextInMemory()) : m_state(std::make_shared<State>(most)) {}
 
     [[nodiscard]] std::uint64_t most() const { return m_state->most; }
     [[nodiscard]] std::uint64_t left() const;
-    /// The error which says that a text of `file` does not fit besides what is held. `wayOn` is what can be done about
-    /// it.
+    /// Returns the error that a text of `file` does not fit beside the text held already. `wayOn` is the remedy.
     [[nodiscard]] Error refusal(const std::filesystem::path& file, const std::string& wayOn) const;
 
 private:
@@ -38,10 +36,10 @@ private:
     std::shared_ptr<State> m_state;
 };
 
-/// Bytes of text that are counted as long as this lives, beside the text.
+/// The bytes of a text, counted during the lifetime of this object.
 class TextShare {
 public:
-    TextShare() = default; ///< of nothing that is counted
+    TextShare() = default; ///< counts nothing
     explicit TextShare(const TextMemory& memory) : m_state(memory.m_state) {}
     TextShare(TextShare&& other) noexcept : m_state(std::move(other.m_state)), m_bytes(std::exchange(other.m_bytes, 0))
     {
@@ -49,7 +47,7 @@ public:
     TextShare& operator=(TextShare&&) = delete;
     ~TextShare();
 
-    /// Counts so many more; false, and none of them, where they are too many.
+    /// Counts `bytes` more bytes; returns false without counting them if they exceed the limit.
     [[nodiscard]] bool grow(std::uint64_t bytes);
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Zstandard by its own library, because libarchive refuses the windows of --long.
+// Uses Zstandard's own library, because libarchive refuses the windows of --long.
 #include "engine/text/decompressor.h"
 
 #include "projects/base/text.h"
@@ -15,7 +15,7 @@
 namespace residua::engine {
 namespace {
 
-constexpr int kLeastWindowBits = 27; ///< which every decoder of the format's library takes
+constexpr int kLeastWindowBits = 27; ///< supported by every decoder of the format's library
 constexpr int kMostWindowBits = 31;
 
 class ZstdDecompressor : public Decompressor {
@@ -67,7 +67,7 @@ private:
     std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> m_context;
     std::vector<char> m_buffer;
     ZSTD_inBuffer m_input{nullptr, 0, 0};
-    std::uint64_t m_done = 0; ///< bytes of the file that were read
+    std::uint64_t m_done = 0; ///< bytes of the file read so far
     std::size_t m_left = 0;   ///< 0 at the end of a frame
 };
 
@@ -80,7 +80,7 @@ std::unique_ptr<Decompressor> zstdDecompressor(InputFile file, std::uint64_t mos
 
 std::uint64_t windowOf(const std::filesystem::path& path)
 {
-    // RFC 8878, 3.1.1.1.2: a frame of several segments has a byte with exponent and mantissa behind its descriptor.
+    // RFC 8878, 3.1.1.1.2: a frame of several segments has a byte with exponent and mantissa after its descriptor.
     constexpr std::size_t kDescriptor = 4;
     constexpr unsigned kSingleSegment = 0x20;
     const auto head = headOf(path, nullptr, kDescriptor + 2);

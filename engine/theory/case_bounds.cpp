@@ -11,7 +11,7 @@ namespace residua::engine::theory {
 
 namespace {
 
-// A product of doubles that should be 0 or 1 is so within this.
+// The tolerance for products of doubles that should be 0 or 1.
 constexpr double kRounding = 1e-9;
 
 std::string shapeText(const DenseMatrix& a)
@@ -63,7 +63,7 @@ Premise whitened(const DenseMatrix& x)
     return {"X X^T = I", largest <= kRounding, "largest departure " + numberText(largest, 6)};
 }
 
-/// ½(‖Y‖² − ‖A‖²), for whitened X and A = Y X^T.
+/// Returns ½(‖Y‖² − ‖A‖²), for whitened X and A = Y X^T.
 double residualLoss(const DenseMatrix& y, const DenseMatrix& a)
 {
     const double lost = (y.squaredNorm() - a.squaredNorm()) / 2;
@@ -80,7 +80,7 @@ bool standsAlone(const DenseMatrix& a, std::int64_t i, double tolerance)
     return true;
 }
 
-/// a_i(0) where coordinate i meets what the proof of B.1 asks of coordinate d; 0 elsewhere.
+/// Returns a_i(0) if coordinate i has the properties that the proof of B.1 requires of coordinate d; else 0.
 double slowStart(const LinearCase& start, const DenseMatrix& target, std::int64_t i)
 {
     const double tolerance = kRounding * std::max(1.0, target.norm());

@@ -3,10 +3,10 @@
 
 #include <Eigen/Core>
 
-/// Eigen's decompositions behind functions, so that each is compiled once: one takes the compiler ten to forty seconds.
+/// Wrappers of Eigen's decompositions, so that each is compiled once: one takes the compiler ten to forty seconds.
 namespace residua::engine {
 
-/// U·diag(values)·Vᵀ, thin, the values descending.
+/// U·diag(values)·Vᵀ, thin, with descending values.
 struct Decomposition {
     Eigen::MatrixXd u;
     Eigen::VectorXd values;
@@ -14,17 +14,17 @@ struct Decomposition {
 };
 [[nodiscard]] Decomposition decomposed(const Eigen::MatrixXd& matrix);
 
-/// vectors·diag(values)·vectorsᵀ of a symmetric matrix, the values ascending.
+/// vectors·diag(values)·vectorsᵀ of a symmetric matrix, with ascending values.
 struct Eigensystem {
     Eigen::VectorXd values;
     Eigen::MatrixXd vectors;
 };
-/// Reads the lower triangle.
+/// Returns the eigensystem. Reads the lower triangle only.
 [[nodiscard]] Eigensystem eigensystem(const Eigen::MatrixXd& symmetric);
-/// The eigenvalues, ascending, of a symmetric matrix with nothing but these on the diagonal and beside it.
+/// Returns the ascending eigenvalues of a symmetric tridiagonal matrix with these entries on and beside the diagonal.
 [[nodiscard]] Eigen::VectorXd tridiagonalEigenvalues(const Eigen::VectorXd& diagonal, const Eigen::VectorXd& beside);
 
-/// q·r of a matrix with no more columns than rows: q has orthonormal columns, r is upper triangular.
+/// q·r of a matrix with at least as many rows as columns: q has orthonormal columns, r is upper triangular.
 struct OrthogonalTriangular {
     Eigen::MatrixXd q;
     Eigen::MatrixXd r;

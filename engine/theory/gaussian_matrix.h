@@ -6,7 +6,7 @@
 
 namespace residua::engine {
 
-/// Independent numbers from N(0, deviation²), drawn in the order in which the matrix stores them.
+/// Returns independent numbers from N(0, deviation²), drawn in the matrix's storage order.
 template <class Matrix = DenseMatrix>
 [[nodiscard]] Matrix gaussianMatrix(Eigen::Index rows, Eigen::Index columns, RandomStream& random, double deviation = 1)
 {

@@ -15,7 +15,7 @@
 namespace residua::engine::theory {
 namespace {
 
-/// Columns of length 1.
+/// Returns columns of norm 1.
 DenseMatrix onSphere(std::int64_t dimension, std::int64_t count, RandomStream& random)
 {
     DenseMatrix x = gaussianMatrix(dimension, count, random);
@@ -69,7 +69,7 @@ Result<LinearStability> linearStability(const NormalisedLinear& network, std::in
     }
     const DenseMatrix& whole = outputs.back();
     for (std::size_t left = 0; left < weights.size(); ++left) {
-        DenseMatrix y = outputs[left]; // what the layer that is left out reads, the next one reads
+        DenseMatrix y = outputs[left]; // the next layer reads what the omitted layer would have read
         for (std::size_t layer = left + 1; layer < weights.size(); ++layer) {
             step(weights[layer], form, y);
         }

@@ -15,7 +15,7 @@ namespace {
 
 using std::numbers::pi;
 
-/// The gate's share in the risk: it removes ν²·gateShare (B.9).
+/// Returns the gate's share: it reduces the risk by ν²·gateShare (B.9).
 double gateShare(std::int64_t d, Statement statement)
 {
     return 1 / (pi * (double(d) + (statement == Statement::Proved ? 2 : 1)));
@@ -58,7 +58,7 @@ Status checkRank(double rank, std::int64_t d)
     return Done{};
 }
 
-/// The energy of all singular values but the `from` largest.
+/// Returns the energy of all singular values except the `from` largest.
 double tailEnergy(const Eigen::VectorXd& singularValues, std::int64_t from)
 {
     return singularValues.tail(singularValues.size() - from).squaredNorm();
@@ -69,13 +69,13 @@ DenseMatrix symmetricPart(const DenseMatrix& a)
     return (a + a.transpose()) / 2;
 }
 
-/// The eigenvalues of the symmetric part of a; smallest first.
+/// Returns the eigenvalues of the symmetric part of a, in ascending order.
 Eigen::VectorXd symmetricEigenvalues(const DenseMatrix& a)
 {
     return eigensystem(symmetricPart(a)).values;
 }
 
-/// η of Theorem 4.3. The proof's step from (C.9) to η takes κ(1 + ξ₀) ≥ ξ₀ for granted; below that the least of the
+/// Returns η² of Theorem 4.3. The proof's step from (C.9) to η assumes κ(1 + ξ₀) ≥ ξ₀. Otherwise the minimum of the
 /// quadratic over all ratios ≥ κ is at its vertex, where the square is 0.
 double etaSquared(double kappa, std::int64_t d, Statement statement)
 {
@@ -87,7 +87,7 @@ double etaSquared(double kappa, std::int64_t d, Statement statement)
     return (squared(root) + xi) / (1 + xi);
 }
 
-/// What Lemma C.1 grants a GRN of the ResNet's size to lose in collective rank, at most.
+/// Returns the most collective rank that a GRN of the ResNet's size can lose by Lemma C.1.
 PerGrn lostRank(std::int64_t d, double rank)
 {
     const double root = std::sqrt(double(d));
@@ -111,7 +111,7 @@ Result<ExcessRisk> excessRisk(const DenseMatrix& a, std::int64_t collectiveRank,
     delta -= DenseMatrix::Identity(d, d);
     const Decomposition parts = decomposed(delta);
     const auto u = parts.u.leftCols(collectiveRank);
-    // Projector on what the r* leading left singular vectors leave: U⊥U⊥^T.
+    // The projector onto the orthogonal complement of the r* leading left singular vectors: U⊥U⊥^T.
     const DenseMatrix rest = DenseMatrix::Identity(d, d) - u * u.transpose();
     delta = rest * delta;
     const double diagonalEnergy = delta.diagonal().squaredNorm();
@@ -121,12 +121,12 @@ Result<ExcessRisk> excessRisk(const DenseMatrix& a, std::int64_t collectiveRank,
     const double scaleEnergy = scale * delta.trace();
     const DenseMatrix offScale = delta - scale * rest;
     const double gate = gateShare(d, statement);
-    // Both matrices have trace 0, so their largest eigenvalue is not negative.
+    // Both matrices have trace 0, so their largest eigenvalues are not negative.
     const double first = scaleEnergy + gate * squared(symmetricEigenvalues(offScale).maxCoeff());
     const double second = diagonalEnergy + gate * squared(symmetricEigenvalues(offDiagonal).maxCoeff());
 
     const double plain = tailEnergy(parts.values, collectiveRank);
-    // Differences of nearly equal sums: a risk is never negative.
+    // Clamps differences of nearly equal sums, because a risk is never negative.
     const auto without = [&](double gain) { return std::max(0.0, plain - gain); };
     return ExcessRisk{plain, without(scaleEnergy), without(std::max(scaleEnergy, diagonalEnergy)),
                       without(std::max(first, second))};
@@ -168,7 +168,7 @@ Result<PerGrn> rankThresholds(double kappa, std::int64_t d, Statement statement)
         return task.error();
     }
     const double eta = std::sqrt(etaSquared(kappa, d, statement));
-    // The larger root of the quadratic in √(r* + c) that (C.2), (C.6), (C.10) become under Lemma C.1.
+    // The larger root of the quadratic in √(r* + c) to which (C.2), (C.6) and (C.10) reduce under Lemma C.1.
     const auto root = [](double x, double size) { return 1 + x * (std::sqrt(x * x + size) - x); };
     const double n = double(d);
     return PerGrn{n * (squared(root(kappa, 1)) - 1), squared(root(kappa, n)) - 1, squared(root(eta, n)) - 1.6};

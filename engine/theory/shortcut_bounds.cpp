@@ -37,17 +37,17 @@ Status checkSlow(std::int64_t layers, double start)
     return Done{};
 }
 
-/// m of a' ≥ −K·a^(1+m): by w^2·u^2(K−2) = a^m·w^(2/(K−1)) and w ≤ 1.
+/// Returns m of a' ≥ −K·a^(1+m), from w^2·u^2(K−2) = a^m·w^(2/(K−1)) and w ≤ 1.
 double slowExponent(std::int64_t layers)
 {
     return 2.0 * double(layers - 2) / double(layers - 1);
 }
 
-/// The logarithm of δ and its parts: δ itself leaves the range of a double for losses of a few hundred.
+/// The parts of log δ. δ itself leaves the range of a double for losses of a few hundred.
 struct StartBudget {
     double rootBeta = 0; ///< √β = (λ/2)^(1/(K−1))
     double byStart = 0;  ///< √(2βL(0))/(1 − λ)², from ‖W_K(0)‖
-    double byDrift = 0;  ///< √(2π)L(0)/(2(1 − λ)³), from how far W_K can travel
+    double byDrift = 0;  ///< √(2π)L(0)/(2(1 − λ)³), from the distance that W_K can move
     [[nodiscard]] double logDelta() const { return std::log(rootBeta) - byStart - byDrift; }
 };
 
@@ -59,7 +59,7 @@ StartBudget startBudget(std::int64_t layers, double loss, double lambda)
             std::sqrt(2 * std::numbers::pi) * loss / (2 * left * left * left)};
 }
 
-/// λ·d(log δ)/dλ. It only falls as λ grows, so δ has one peak.
+/// Returns λ·d(log δ)/dλ. It decreases in λ, so δ has one maximum.
 double logDeltaSlope(std::int64_t layers, double loss, double lambda)
 {
     const StartBudget budget = startBudget(layers, loss, lambda);
@@ -68,11 +68,11 @@ double logDeltaSlope(std::int64_t layers, double loss, double lambda)
     return own - budget.byStart * (own + 2 * ratio) - budget.byDrift * 3 * ratio;
 }
 
-/// The last λ in (0, end) for which `rising` holds, true below and false above it.
+/// Returns the last λ in (0, end) for which `rising` holds; it is true below and false above.
 template <class Rising>
 double bisect(double end, Rising rising)
 {
-    // Enough to reach λ = 10^−60 from 1: small starts in deep networks need λ far below one rounding.
+    // Enough to reach λ = 10^−60 from 1: small starts of deep networks need λ far below one rounding error.
     constexpr int kHalvings = 200;
     double low = 0;
     double high = end;
@@ -98,8 +98,9 @@ Result<double> slowLossBound(std::int64_t layers, double start, double time)
     return a * a / 2;
 }
 
-// A step multiplies w by 1 − ηu^2(K−1) and u by 1 − ηw²u^2(K−2), so u ≤ w ≤ 1 stays, and a loses at most the share
-// ηK·a^m ≤ q of itself. Then a^−m grows in a step by at most ((1 − q)^−m − 1)·a^−m·(ηK·a^m/q): convexity in that share.
+// A step multiplies w by 1 − ηu^2(K−1) and u by 1 − ηw²u^2(K−2). Therefore u ≤ w ≤ 1 is preserved, and a loses at most
+// the fraction ηK·a^m ≤ q. By convexity in that fraction, a^−m grows in a step by at most ((1 − q)^−m −
+// 1)·a^−m·(ηK·a^m/q).
 Result<double> slowLossBoundAtStep(std::int64_t layers, double start, std::int64_t step, double learningRate)
 {
     if (auto fits = checkSlow(layers, start); !fits) {

@@ -9,7 +9,7 @@
 namespace residua::engine {
 namespace {
 
-/// Where the character before `end` begins.
+/// Returns the beginning of the character before `end`.
 std::size_t before(std::string_view text, std::size_t end)
 {
     return lastCodePoint(text.substr(0, end));
@@ -27,7 +27,7 @@ bool standsAlone(std::string_view text, Span span)
     return !joinsLeft && !joinsRight;
 }
 
-/// `span` with the white space beside it that the token takes, but none before `least`.
+/// Returns `span` extended by the adjacent white space that the token takes, but not before `least`.
 Span widened(std::string_view text, Span span, const AddedToken& token, std::size_t least)
 {
     while (token.takesLeft && span.begin > least) {
@@ -100,9 +100,10 @@ void AddedTokens::read(const Part& file, const TokenTable& table, const Normalis
         AddedToken token;
         token.content = part.text("content", "");
         if (token.content.empty()) {
-            continue; // it is never found
+            continue; // never found
         }
-        // As the library does: the model's own id, else the next one behind the model's count and the largest so far.
+        // As in the library: the model's own id, or else the next one after the model's count and the largest id so
+        // far.
         const AddedToken* const known = find(token.content);
         token.id =
             table.id(token.content)
@@ -119,7 +120,7 @@ void AddedTokens::read(const Part& file, const TokenTable& table, const Normalis
                 return;
             }
         }
-        m_tokens.insert_or_assign(token.id, token); // of a token that is there twice the last entry counts
+        m_tokens.insert_or_assign(token.id, token); // if a token occurs twice, the last entry counts
     }
     for (const auto& [id, token] : m_tokens) {
         if (!token.decoded.empty()) {

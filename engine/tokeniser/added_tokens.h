@@ -15,20 +15,19 @@
 
 namespace residua::engine {
 
-/// A token that is looked for in the text itself, before the text is cut.
+/// A token that is matched in the text before the text is split.
 struct AddedToken {
     std::string content;
-    std::string
-        decoded; ///< what a decoder is handed: the content, as the normaliser leaves it where it goes through it
+    std::string decoded; ///< the text for the decoder: the content, normalised if it goes through the normaliser
     std::uint32_t id = 0;
-    bool singleWord = false; ///< not inside of a word
-    bool takesLeft = false;  ///< with the white space before it
-    bool takesRight = false; ///< with the white space behind it
-    bool normalised = false; ///< looked for in normalised text
-    bool special = false;    ///< left out of decoded text
+    bool singleWord = false; ///< not inside a word
+    bool takesLeft = false;  ///< includes the white space before it
+    bool takesRight = false; ///< includes the white space after it
+    bool normalised = false; ///< matched in normalised text
+    bool special = false;    ///< omitted from decoded text
 };
 
-/// Strings of which the longest at the leftmost place is found.
+/// Finds strings: the longest one at the leftmost position.
 class TokenFinder {
 public:
     void add(std::string_view text, const AddedToken* token);
@@ -37,7 +36,7 @@ public:
         Span span;
         const AddedToken* token = nullptr;
     };
-    /// The next one from `begin` on; no token where there is none.
+    /// Returns the next match from `begin`; its token is null if nothing matches.
     [[nodiscard]] Match next(std::string_view text, std::size_t begin) const;
 
 private:
@@ -49,26 +48,26 @@ private:
     std::array<bool, 256> m_begins{};
 };
 
-/// The tokens that tokenizer.json adds to its model's. Immutable; any thread.
+/// The tokens that a tokenizer.json adds to its model's tokens. Immutable; any thread.
 class AddedTokens {
 public:
     AddedTokens() = default;
     AddedTokens(const AddedTokens&) = delete;
     AddedTokens& operator=(const AddedTokens&) = delete;
 
-    /// `normaliser` may be null.
+    /// Reads the added tokens. `normaliser` may be null.
     void read(const Part& file, const TokenTable& table, const Normaliser* normaliser);
-    /// Null for an id that none has.
+    /// Returns null for an unknown id.
     [[nodiscard]] const AddedToken* find(std::uint32_t id) const;
     [[nodiscard]] const AddedToken* find(std::string_view content) const;
-    /// One more than their largest id; 0 where there are none.
+    /// Returns one more than the largest id, or 0 without added tokens.
     [[nodiscard]] std::size_t size() const;
 
-    /// Which of them are looked for.
+    /// The text in which tokens are matched.
     enum class In { RawText, NormalisedText };
     using TakeText = std::function<Status(Span text)>;
     using TakeToken = std::function<void(const AddedToken& token)>;
-    /// Hands out the tokens in a text and what stands between them, in order.
+    /// Calls `takeToken` for the tokens in a text and `takeText` for the text between them, in order.
     [[nodiscard]] Status forEach(std::string_view text, In in, const TakeText& takeText,
                                  const TakeToken& takeToken) const;
 

@@ -18,7 +18,7 @@
 namespace residua::engine {
 namespace {
 
-/// Word caches that threads borrow and give back.
+/// Word caches that threads borrow and return.
 class CachePool {
 public:
     std::unique_ptr<WordCache> take()
@@ -45,7 +45,7 @@ private:
 } // namespace
 
 struct JsonTokeniser::Parts {
-    std::unique_ptr<Normaliser> normaliser; ///< may be null, as may the next and the decoder
+    std::unique_ptr<Normaliser> normaliser; ///< may be null, as may the splitter and the decoder
     std::unique_ptr<Splitter> splitter;
     std::unique_ptr<TokenModel> model;
     std::unique_ptr<Decoder> decoder;

@@ -14,23 +14,23 @@
 
 namespace residua::engine {
 
-/// The tokeniser that a tokenizer.json describes, with the ids of the library `tokenizers`: added tokens are found in
-/// the text, what is between them is normalised and cut into pieces, and a model makes tokens of each. Truncation and
-/// padding, if the file asks for them, are no matter of text that is trained on. Immutable; any thread.
+/// The tokeniser of a tokenizer.json, with the ids of the library `tokenizers`. It finds added tokens in the text,
+/// normalises the text between them and splits it into pieces, and encodes each piece by a model. Ignores truncation
+/// and padding, which do not apply to training text. Immutable; any thread.
 class JsonTokeniser {
 public:
-    /// Reads a tokeniser from a file's bytes. Errors name the component, below `place`.
+    /// Parses a tokeniser from a file's bytes. Errors name the component, below `place`.
     [[nodiscard]] static Result<std::unique_ptr<JsonTokeniser>> parse(std::string_view bytes, const std::string& place);
     ~JsonTokeniser();
 
-    /// One more than the largest id.
+    /// Returns one more than the largest id.
     [[nodiscard]] std::int64_t vocabulary() const;
     [[nodiscard]] std::optional<std::uint32_t> id(std::string_view token) const;
-    /// The post-processor's special tokens.
+    /// Returns the post-processor's special tokens.
     [[nodiscard]] const DocumentMarks& marks() const;
     /// Appends the tokens of valid UTF-8, without marks.
     [[nodiscard]] Status encode(std::string_view text, TextStart start, std::vector<std::uint32_t>& ids) const;
-    /// Valid UTF-8, without special tokens. An id that no token has becomes U+FFFD.
+    /// Returns valid UTF-8, without special tokens. An unknown id becomes U+FFFD.
     [[nodiscard]] std::string decode(std::span<const std::int64_t> ids) const;
 
 private:

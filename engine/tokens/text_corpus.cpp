@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// All code points of the corpus, sorted.
+/// Returns all code points of the corpus, sorted.
 Result<std::vector<char32_t>> alphabetOf(const std::vector<Document>& documents, const PreparationWatch& watch)
 {
     std::vector<bool> seen(0x110000);
@@ -54,7 +54,7 @@ Result<std::unique_ptr<TextCodec>> makeCodec(const std::vector<Document>& docume
     return Error{{}, "unknown tokeniser"};
 }
 
-/// The document without the newline that ends it.
+/// Returns the document without its final newline.
 Result<Document> withoutLastNewline(Document document)
 {
     char last = '\0';
@@ -69,7 +69,7 @@ Result<Document> withoutLastNewline(Document document)
     return document;
 }
 
-/// The documents as they are encoded: what ends them gives way to the marks that do.
+/// Returns the documents without their final newlines, which end marks replace.
 Result<std::vector<Document>> unended(const std::vector<Document>& documents)
 {
     std::vector<Document> texts;
@@ -95,7 +95,8 @@ Result<TokenSequence> encoded(const std::vector<Document>& documents, const Text
     return parts ? encodeParts(*parts, codec, marks, place, watch) : Result<TokenSequence>(parts.error());
 }
 
-/// Large texts are tokenised once for all runs. Where the cache fails, nothing is kept: the tokens are the same.
+/// Tokenises the documents, or reads the tokens of large texts from the cache. Errors of the cache are ignored, because
+/// the tokens are the same.
 Result<TokenSequence> encodedOrKept(const std::vector<Document>& documents, const TextCodec& codec,
                                     const projects::Tokeniser& tokeniser, const fs::path& model,
                                     const std::string& place, const PreparationWatch& watch)
@@ -119,7 +120,7 @@ Result<TokenSequence> encodedOrKept(const std::vector<Document>& documents, cons
     auto tokens = encoded(documents, codec, tokeniser, place, watch);
     if (tokens && keepTokens(cache, *name, *tokens, codec.vocabulary())) {
         if (auto kept = keptTokens(cache.folder / *name, watch)) {
-            return *std::move(kept); // from here on they lie in the file alone
+            return *std::move(kept); // from here on the tokens are in the file only
         }
     }
     return tokens;

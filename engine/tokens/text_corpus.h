@@ -15,17 +15,17 @@
 
 namespace residua::engine {
 
-/// The codec for these texts. A codec of characters knows only the characters in them. An error at `place` where the
-/// project's vocabulary has too few rows for its tokens.
+/// Returns the codec for these texts. A codec of characters knows only their characters. Returns an error at `place` if
+/// the project's vocabulary is too small for the codec.
 [[nodiscard]] Result<std::unique_ptr<TextCodec>> codecFor(const std::vector<Document>& documents,
                                                           const projects::Tokeniser& tokeniser,
                                                           const std::filesystem::path& projectDirectory,
                                                           const std::string& place, const PreparationWatch& watch = {});
 
-/// The tokens of these texts, by the codec of `tokeniser`. Bytes stay where they are; other tokens are made once, on
-/// all cores. Where a tokeniser has a mark that ends a document, the newline that does gives way to it (with
-/// SentencePiece in any case), and what it puts before a text stands before each document. Documents beyond 1 MiB are
-/// encoded in the parts of partsOf. `place` is the corpus' path, for errors.
+/// Returns the tokens of these texts, encoded by the codec of `tokeniser`. Byte tokens stay where they are; others are
+/// computed once, on all cores. If the tokeniser has an end mark (and always with SentencePiece), it replaces a
+/// document's final newline; its beginning marks precede each document. Documents beyond 1 MiB are encoded in the parts
+/// from partsOf. `place` is the corpus' path, for errors.
 [[nodiscard]] Result<TokenSequence> tokensOf(const std::vector<Document>& documents, const TextCodec& codec,
                                              const projects::Tokeniser& tokeniser,
                                              const std::filesystem::path& projectDirectory, const std::string& place,

@@ -15,8 +15,8 @@ namespace residua::engine {
 namespace {
 
 constexpr std::uint64_t kPartBytes = std::uint64_t{1} << 20;
-constexpr std::size_t kSearched = std::size_t{32} << 10; ///< bytes before the end of a part in which it may be cut
-constexpr std::size_t kBeside = std::size_t{2} << 10;    ///< bytes on each side of a cut that are encoded to try it
+constexpr std::size_t kSearched = std::size_t{32} << 10; ///< bytes before the end of a part where it may be cut
+constexpr std::size_t kBeside = std::size_t{2} << 10;    ///< bytes on each side of a cut that are encoded to test it
 constexpr int kTries = 32;
 
 Status readStretch(const Document& document, std::uint64_t offset, std::uint64_t size, std::string& text)
@@ -38,7 +38,7 @@ std::size_t wholeCharacter(std::string_view text, std::size_t at)
     return at;
 }
 
-/// Whether the tokens of the two sides are those of both together.
+/// True if the tokens of the two sides are those of both together.
 bool cutsWell(std::string_view text, std::size_t at, const TextCodec& codec)
 {
     const std::size_t begin = wholeCharacter(text, at > kBeside ? at - kBeside : 0);
@@ -56,7 +56,7 @@ bool mayCut(std::string_view text, std::size_t at)
     return text[at - 1] == '\n' ? !blank : text[at] == ' ' && text[at - 1] != ' ';
 }
 
-/// Where `text` is best cut, at most at `most`.
+/// Returns the best position to cut `text`, at most `most`.
 std::size_t cutIn(std::string_view text, std::size_t most, const TextCodec& codec)
 {
     int tries = 0;
@@ -101,14 +101,14 @@ Status addParts(const Document& document, const TextCodec& codec, const Preparat
     return Done{};
 }
 
-/// Parts in a row that one thread encodes.
+/// Consecutive parts that one thread encodes.
 struct Job {
     std::size_t begin = 0;
     std::size_t end = 0;
     std::vector<std::uint32_t> ids;
 };
 
-/// What the threads share.
+/// The state that the threads share.
 class Encoding {
 public:
     Encoding(const std::vector<TextPart>& parts, const TextCodec& codec, const DocumentMarks& marks,
@@ -146,7 +146,7 @@ public:
     [[nodiscard]] std::vector<Job>& jobs() { return m_jobs; }
 
 private:
-    /// Runs on each thread: takes the next part that no other thread has taken, until none is left.
+    /// Runs on each thread: takes the next part that no thread has taken, until all are taken.
     void work(const PreparationWatch& watch)
     {
         try {
@@ -155,7 +155,7 @@ private:
                     stop(i, status.error());
                 }
             }
-        } catch (...) { // too little memory: it must not end the program from a thread
+        } catch (...) { // such as too little memory, which must not terminate the program from a thread
             const std::scoped_lock lock(m_mutex);
             m_thrown = std::current_exception();
             m_over = true;
@@ -188,7 +188,7 @@ private:
         return Done{};
     }
 
-    /// Ends the work with this error; of several, that of the first part counts.
+    /// Stops the work with this error. If there are several, the one of the first part is used.
     void stop(std::size_t job, const Error& error)
     {
         const std::scoped_lock lock(m_mutex);
@@ -208,7 +208,7 @@ private:
     std::atomic<std::uint64_t> m_done = 0;
     std::atomic<std::size_t> m_next = 0;
     std::atomic<bool> m_over = false;
-    std::mutex m_mutex; ///< of what follows
+    std::mutex m_mutex; ///< protects the members below
     std::size_t m_errorAt = std::numeric_limits<std::size_t>::max();
     std::optional<Error> m_error;
     std::exception_ptr m_thrown;

@@ -12,21 +12,21 @@
 
 namespace residua::engine {
 
-/// A stretch of a document that is encoded by itself: all of it, or about 1 MiB.
+/// A part of a document that is encoded separately: all of it, or about 1 MiB.
 struct TextPart {
     Document text;
     TextStart start = TextStart::Begins;
-    bool ends = true; ///< whether the document ends with it
+    bool ends = true; ///< true if the document ends with it
 };
 
-/// The parts of all documents in order. A longer document is cut after a newline or before a space where the tokens of
-/// the text on both sides show that the cut changes none; where there is no such place nearby, where the
-/// cut may change some.
+/// Returns the parts of all documents in order. Cuts a longer document after a newline or before a space, where
+/// encoding the text on both sides shows that the cut changes no token. Without such a place nearby, the cut may change
+/// tokens.
 [[nodiscard]] Result<std::vector<TextPart>> partsOf(const std::vector<Document>& documents, const TextCodec& codec,
                                                     const PreparationWatch& watch);
 
-/// Encodes the parts on all cores, with `marks` around each document, and appends the tokens in order: the same ones
-/// whatever the number of threads. `place` is where what cannot be encoded stands.
+/// Encodes the parts on all cores, with `marks` around each document, and returns the tokens in order, the same for any
+/// number of threads. `place` is named in errors about text that cannot be encoded.
 [[nodiscard]] Result<TokenSequence> encodeParts(const std::vector<TextPart>& parts, const TextCodec& codec,
                                                 const DocumentMarks& marks, const std::string& place,
                                                 const PreparationWatch& watch);

@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 constexpr const char* kTokensEnding = ".tokens";
 constexpr std::size_t kTokensAtOnce = std::size_t{1} << 18;
 
-/// Before the tokens. A change of what tokenisers find is a change of its first field.
+/// The header before the tokens. `format` must change if tokenisers' results change.
 struct Head {
     std::array<char, 16> format{'r', 'e', 's', 'i', 'd', 'u', 'a', ' ', 't', 'o', 'k', 'e', 'n', 's', ' ', '2'};
     std::uint64_t bytes = 0; ///< of the tokens
@@ -42,7 +42,7 @@ std::array<char, 32> sumOf(const ContentDigest& digest)
 
 Status addFile(const fs::path& path, ContentDigest& digest)
 {
-    // Whoever reads it as a tokeniser's model has bounded it.
+    // A file read as a tokeniser's model has a size limit elsewhere.
     const auto bytes = readFile(path, std::numeric_limits<std::uint64_t>::max());
     if (bytes) {
         digest.add(*bytes);
@@ -50,7 +50,7 @@ Status addFile(const fs::path& path, ContentDigest& digest)
     return bytes ? Status(Done{}) : Status(bytes.error());
 }
 
-/// Reads the tokens of a file once, to see whether they are what was written.
+/// Reads the tokens of a file once and checks them against their checksum.
 bool isSound(const InputFile& file, const Head& head, const PreparationWatch& watch)
 {
     ContentDigest digest;
@@ -85,7 +85,7 @@ Status writeTokens(OutputFile& file, const TokenSequence& tokens, ContentDigest&
     return Done{};
 }
 
-/// The whole file under another name. The head is written first, and again when its sum is known.
+/// Writes the whole file under another name: the head first, and again when its checksum is known.
 Status writeWhole(const fs::path& path, const TokenSequence& tokens, bool wide)
 {
     Head head;
@@ -168,7 +168,7 @@ std::optional<TokenSequence> keptTokens(const fs::path& file, const PreparationW
         !isSound(*opened, head, watch)) {
         return std::nullopt;
     }
-    // The file's modification time stays, since readers that have it open would take it for another file.
+    // Keeps the file's modification time, because readers with the file open would otherwise treat it as changed.
     TokenSequence tokens;
     tokens.append({bytesOfFile(*std::move(opened)), sizeof head, head.bytes},
                   head.width == sizeof(std::uint16_t) ? TokenSize::Two : TokenSize::Four);

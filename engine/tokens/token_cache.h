@@ -17,25 +17,25 @@
 
 namespace residua::engine {
 
-/// Tokens of texts that were tokenised before, in the user's cache, one file for each content. They are read where they
-/// lie, so that they need not fit in memory.
+/// The tokens of texts that were tokenised earlier, in the user's cache, with one file per content. They are read from
+/// the file on request, so they may be larger than memory.
 
-/// residua/tokens: see userCache().
+/// Returns the cache residua/tokens: see userCache().
 [[nodiscard]] UserCache userTokenCache();
 
-/// What is wrong with its setting, where the tokens of such a tokeniser are kept: a sentence, or none.
+/// Returns the error in the cache's setting if tokens of such a tokeniser are cached: one sentence, or an empty list.
 [[nodiscard]] std::vector<std::string> tokenCacheFaults(projects::TokeniserKind kind);
 
-/// The name of the file for these documents: of a digest of all that their tokens depend on, which is every byte of the
-/// documents and of the tokeniser's file (`model`), and the marks around them.
+/// Returns the file name for these documents: a digest of everything that their tokens depend on. These are every byte
+/// of the documents and of the tokeniser's file (`model`), and the marks.
 [[nodiscard]] Result<std::string> tokenFileName(const std::vector<Document>& documents, projects::TokeniserKind kind,
                                                 const std::filesystem::path& model, const DocumentMarks& marks,
                                                 const PreparationWatch& watch);
 
-/// The tokens that the file holds; nullopt where there is none, or it is damaged.
+/// Returns the tokens in the file; nullopt if it does not exist or is damaged.
 [[nodiscard]] std::optional<TokenSequence> keptTokens(const std::filesystem::path& file, const PreparationWatch& watch);
-/// Makes the folder where it is not there; the file is complete or absent. What was written first goes where the cache
-/// has grown too large.
+/// Writes the tokens; the file is complete or absent. Creates the folder if needed. If the cache exceeds its limit,
+/// removes the oldest files.
 [[nodiscard]] Status keepTokens(const UserCache& cache, const std::string& name, const TokenSequence& tokens,
                                 std::int64_t vocabulary);
 

@@ -26,11 +26,11 @@ struct HeaderKind {
 };
 constexpr std::array kHeaders{HeaderKind{20240520, 1, TokenSize::Two}, HeaderKind{20240801, 7, TokenSize::Four}};
 
-/// What a file holds after its header, if it has one.
+/// The tokens of a file, after its header if it has one.
 struct Body {
     ByteRange bytes;
     TokenSize size = TokenSize::Two;
-    std::string note; ///< what a person should know of how it is read
+    std::string note; ///< for the user, about how the file is read
 };
 
 Result<Body> headedBody(const Bytes& file, const HeaderKind& kind, TokenWidth width, const std::string& place)
@@ -79,7 +79,7 @@ Result<Body> bodyOf(const Bytes& file, TokenWidth width, std::int64_t vocabulary
     return Body{{file, 0, file->size()}, found->size, std::move(found->note)};
 }
 
-/// Gathers the same note of many files as one.
+/// Combines equal notes of several files.
 class Notes {
 public:
     void add(const fs::path& file, const std::string& note)
@@ -111,7 +111,7 @@ private:
     std::vector<Note> m_notes;
 };
 
-/// Every token of a file, checked.
+/// Checks every token of a file.
 Status checkTokens(const Body& body, std::int64_t vocabulary, const fs::path& file, const PreparationWatch& watch)
 {
     TokenSequence one;

@@ -14,16 +14,16 @@
 
 namespace residua::engine {
 
-/// Tokens of files, and what a person should know of how they were read.
+/// The tokens of files, with notes for the user about how they were read.
 struct TokenFiles {
     TokenSequence tokens;
     std::vector<std::string> notes;
 };
 
-/// Appends the tokens of a .bin file, or of every *.bin below a folder, which stay where they lie. Files of llm.c (256
-/// int32 of header: magic 20240520 version 1 for uint16 of GPT-2, magic 20240801 version 7 for uint32 of Llama 3) say
-/// their own width and length; others are bare tokens, as nanoGPT writes them, of `width`, or where that is to be
-/// detected of the width that tokenWidthOf finds. Every token is checked against `vocabulary`.
+/// Appends the tokens of a .bin file, or of every *.bin below a folder, without copying them into memory. Files of
+/// llm.c define their own width and length in a header of 256 int32 (magic 20240520 version 1 for uint16 of GPT-2,
+/// magic 20240801 version 7 for uint32 of Llama 3). Others are bare tokens, as written by nanoGPT, of `width`, or if
+/// that is to be detected, of the width from tokenWidthOf. Every token is checked against `vocabulary`.
 [[nodiscard]] Status appendTokenFiles(TokenFiles& files, const std::filesystem::path& path, projects::TokenWidth width,
                                       std::int64_t vocabulary, const PreparationWatch& watch = {});
 

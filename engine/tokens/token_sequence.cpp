@@ -9,7 +9,7 @@
 namespace residua::engine {
 namespace {
 
-constexpr std::size_t kBlock = 16384; ///< bytes that are read at once, on the stack
+constexpr std::size_t kBlock = 16384; ///< bytes read at once, on the stack
 
 template <class T>
 void widen(const std::byte* bytes, std::span<std::int64_t> out)
@@ -54,7 +54,7 @@ void TokenSequence::append(ByteRange bytes, TokenSize size)
     if (bytes.size == 0) {
         return;
     }
-    // Documents that lie side by side are one piece, so that a corpus of millions costs no more than one file.
+    // Merges adjacent documents into one piece, so that a corpus of millions costs no more than one file.
     if (!m_pieces.empty()) {
         Piece& last = m_pieces.back();
         if (last.bytes.source == bytes.source && last.size == size &&
@@ -116,12 +116,12 @@ Status TokenSequence::read(std::int64_t begin, std::span<std::int64_t> out) cons
 Result<std::optional<TokenSequence::Found>> TokenSequence::firstBeyond(std::int64_t vocabulary,
                                                                        const PreparationWatch& watch) const
 {
-    constexpr std::int64_t kAtOnce = 1 << 18; // between two looks at the watch
+    constexpr std::int64_t kAtOnce = 1 << 18; // tokens between two calls of the watch
     std::vector<std::int64_t> block;
     for (const Piece& piece : m_pieces) {
         const std::int64_t bits = 8 * static_cast<std::int64_t>(piece.size);
         if (vocabulary >= std::int64_t{1} << bits) {
-            continue; // it cannot hold such a token
+            continue; // the width cannot represent such a token
         }
         for (std::int64_t first = 0; first < piece.tokens(); first += static_cast<std::int64_t>(block.size())) {
             if (first > 0) {

@@ -12,33 +12,33 @@
 
 namespace residua::engine {
 
-/// Bytes per stored token.
+/// The bytes per stored token.
 enum class TokenSize : std::uint8_t { One = 1, Two = 2, Four = 4 };
 
-/// Tokens in a row, kept as they lie in files or in memory. Immutable once built; any thread.
+/// A sequence of tokens, stored in files or in memory. Immutable once built; any thread.
 class TokenSequence {
 public:
-    /// Appends tokens stored little endian. bytes.size is a multiple of `size`.
+    /// Appends tokens stored little endian. bytes.size must be a multiple of `size`.
     void append(ByteRange bytes, TokenSize size);
-    /// Appends a copy in the smallest size that holds ids below `vocabulary`.
+    /// Appends a copy in the smallest size that represents ids below `vocabulary`.
     void append(std::span<const std::uint32_t> tokens, std::int64_t vocabulary);
 
     [[nodiscard]] std::int64_t size() const { return m_size; }
-    /// Fills `out` with the tokens from `begin` on. 0 ≤ begin, begin + out.size() ≤ size(). An error where a file
-    /// cannot be read as it was.
+    /// Fills `out` with the tokens from `begin`. Requires 0 ≤ begin and begin + out.size() ≤ size(). Returns an error
+    /// if a file has changed or cannot be read.
     [[nodiscard]] Status read(std::int64_t begin, std::span<std::int64_t> out) const;
 
     struct Found {
         std::int64_t position = 0;
         std::int64_t token = 0;
     };
-    /// The first token that is not below `vocabulary`. `watch` may give the search up.
+    /// Returns the first token that is not below `vocabulary`; nullopt if all are. `watch` may cancel.
     [[nodiscard]] Result<std::optional<Found>> firstBeyond(std::int64_t vocabulary,
                                                            const PreparationWatch& watch = {}) const;
 
 private:
     struct Piece {
-        std::int64_t begin = 0; ///< position of its first token
+        std::int64_t begin = 0; ///< the position of its first token
         ByteRange bytes;
         TokenSize size = TokenSize::One;
         [[nodiscard]] std::int64_t tokens() const

@@ -14,14 +14,14 @@ constexpr std::uint64_t kProbedBytes = 4096;
 constexpr std::uint64_t kBlocks = 64;
 constexpr std::int64_t kNarrowVocabulary = std::int64_t{1} << 16;
 
-/// Pairs of 16-bit words, each of which would be one 32-bit token, counted over the samples.
+/// Statistics of the samples as pairs of 16-bit words. Each pair would be one 32-bit token.
 struct Counts {
     std::int64_t pairs = 0;
-    std::int64_t highZero = 0; ///< the second word is zero
-    std::int64_t anyLow = 0;   ///< the first word is not
-    std::int64_t below = 0;    ///< as one token it is in the vocabulary
+    std::int64_t highZero = 0; ///< pairs with a zero second word
+    std::int64_t anyLow = 0;   ///< pairs with a nonzero first word
+    std::int64_t below = 0;    ///< pairs that form a token of the vocabulary
     std::int64_t oddPairs = 0; ///< pairs at odd positions
-    std::int64_t oddZero = 0;  ///< of these, the ones that are zero
+    std::int64_t oddZero = 0;  ///< odd pairs that are zero
 
     void add(std::span<const std::uint32_t> words, std::int64_t vocabulary)
     {
@@ -36,9 +36,9 @@ struct Counts {
         }
     }
 
-    /// Zero extended 16-bit words, and not zeros alone.
+    /// True for zero-extended 16-bit words that are not all zero.
     [[nodiscard]] bool looksWide() const { return pairs > 0 && highZero == pairs && anyLow > 0; }
-    /// 32-bit words that are zero extended once more.
+    /// True for zero-extended 32-bit words.
     [[nodiscard]] bool looksVeryWide() const
     {
         return oddPairs > 0 && oddZero == oddPairs && anyLow > 0 && highZero == pairs;

@@ -15,7 +15,7 @@
 namespace residua::engine {
 namespace {
 
-/// The values of a field in so many examples.
+/// Returns the values of a field in the batch's examples.
 template <class Value>
 at::Tensor view(std::vector<Value>& values, const Batch& batch, const projects::ExampleField& field)
 {
@@ -27,8 +27,8 @@ at::Tensor view(std::vector<Value>& values, const Batch& batch, const projects::
     return at::from_blob(values.data(), sizes, at::TensorOptions().dtype(c10::CppTypeToScalarType<Value>::value));
 }
 
-/// Copies values to a device without waiting for it: through pinned memory, which LibTorch's allocator does not give
-/// out again before the copy is done.
+/// Copies values to a device without waiting, through pinned memory; LibTorch's allocator does not reuse that memory
+/// before the copy is done.
 at::Tensor sent(const at::Tensor& values, at::ScalarType type, c10::Device device)
 {
     const at::Tensor staged =

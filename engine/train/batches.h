@@ -13,28 +13,29 @@
 
 namespace residua::engine {
 
-/// The batch as tensors: [batch, time] tokens, or `real` [batch, inputs] and [batch, outputs]. On the CPU tokens are
-/// int64, and the tensors may view the batch's own memory, which must stay as it is until the backward pass is done. On
-/// a GPU tokens are int32, and the batch may be filled again at once.
+/// Returns the batch as tensors: [batch, time] tokens, or `real` [batch, inputs] and [batch, outputs]. On the CPU
+/// tokens are int64, and the tensors may view the batch's memory, which must not change until the backward pass is
+/// done. On a GPU tokens are int32, and the batch may be refilled at once.
 [[nodiscard]] DeviceBatch upload(Batch& batch, const projects::ExampleSchema& schema, c10::Device device,
                                  at::ScalarType real);
 
-/// Tokens or samples in a batch.
+/// Returns the number of tokens or samples in a batch.
 [[nodiscard]] std::int64_t unitsIn(const Batch& batch, const projects::ExampleSchema& schema);
 
-/// Consecutive batches of a split on the device, the same ones every time.
+/// Consecutive batches of a split on the device, in the same order every time.
 class SplitBatches {
 public:
-    /// At most `batches` of plan.batch examples; 0: to the end of the split. `dataset` and `plan` must outlive it.
+    /// At most `batches` batches of plan.batch examples; 0: to the end of the split. `dataset` and `plan` must outlive
+    /// this.
     SplitBatches(const Dataset& dataset, Split split, const projects::TrainingPlan& plan, c10::Device device,
                  std::int64_t batches);
 
-    /// The next one, valid until it is asked for another; none at the end. An error where the data can no longer be
-    /// read.
+    /// Returns the next batch, which is valid until the next call; nullopt at the end. Returns an error if the data can
+    /// no longer be read.
     [[nodiscard]] Result<std::optional<DeviceBatch>> next();
-    /// The last one, on the host.
+    /// Returns the last batch, on the host.
     [[nodiscard]] const Batch& host() const { return m_batch; }
-    /// Tokens or samples in it.
+    /// Returns the number of tokens or samples in it.
     [[nodiscard]] std::int64_t units() const { return unitsIn(m_batch, m_schema); }
     [[nodiscard]] std::int64_t count() const { return m_index; }
 

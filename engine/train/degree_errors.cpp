@@ -14,7 +14,7 @@
 namespace residua::engine {
 namespace {
 
-/// Sums over the examples of (f*(x) − F(x))·χ_S(x) and of its square, for the monomial χ_S of one term.
+/// The sums over the examples of (f*(x) − F(x))·χ_S(x) and of its square, for the monomial χ_S of one term.
 struct TermSums {
     double sum = 0;
     double squares = 0;
@@ -37,7 +37,7 @@ void add(const std::vector<Monomial>& terms, const Batch& batch, const at::Tenso
     }
 }
 
-/// The square of the mean without the bias of a finite sample: Σ_{i≠j} v_i·v_j/(n·(n − 1)).
+/// Returns the squared mean without the bias of a finite sample: Σ_{i≠j} v_i·v_j/(n·(n − 1)).
 double squaredMean(const TermSums& sums, double count)
 {
     return count > 1 ? (sums.sum * sums.sum - sums.squares) / (count * (count - 1))

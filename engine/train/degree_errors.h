@@ -15,17 +15,16 @@
 
 namespace residua::engine {
 
-/// How well each degree of a Boolean polynomial is learned: Σ(c − ĉ)²/Σc² over its terms, ĉ = E[F(x)·χ_S(x)] (RaPTr,
-/// section 3). Engine thread.
+/// Measures how well each degree of a Boolean polynomial is learned: Σ(c − ĉ)²/Σc² over its terms, with ĉ =
+/// E[F(x)·χ_S(x)] (RaPTr, section 3). Engine thread.
 class DegreeErrors {
 public:
-    /// Nothing where the project's data are no such polynomial, or are none that can be trained on.
+    /// Returns nullopt unless the project's data are such a polynomial with valid parameters.
     [[nodiscard]] static std::optional<DegreeErrors> of(const projects::Project& project);
 
-    /// matrix::kDegreeErrors of the whole network, or of one that grows as grown so far, on the first batches of the
-    /// validation split; nothing where that is empty. The expectation of c − ĉ is estimated by that of (f*(x) −
-    /// F(x))·χ_S(x), and its square without the bias of a finite sample, so that an error of about 0 may come out below
-    /// it.
+    /// Returns matrix::kDegreeErrors of the whole network (of a growing network, as grown so far) on the first batches
+    /// of the validation split; nullopt if that is empty. Estimates the expectation of c − ĉ by the mean of (f*(x) −
+    /// F(x))·χ_S(x), and its square without the bias of a finite sample, so that an error near 0 may come out negative.
     [[nodiscard]] Result<std::optional<Matrix>> measure(CompiledNetwork& network, const Dataset& dataset,
                                                         const projects::TrainingPlan& plan, c10::Device device,
                                                         std::int64_t step) const;

@@ -13,20 +13,19 @@
 
 namespace residua::engine {
 
-/// Mean loss on consecutive batches of a split, one batch at a time so that training can go on in between.
+/// The mean loss on consecutive batches of a split, one batch at a time, so that training can continue in between.
 class Evaluation {
 public:
-    /// At most `batches` of plan.batch examples; 0: to the end of the split. The network must outlive it.
+    /// At most `batches` batches of plan.batch examples; 0: to the end of the split. The network must outlive this.
     Evaluation(CompiledNetwork& network, const Dataset& dataset, Split split, const projects::TrainingPlan& plan,
                c10::Device device, std::int64_t batches);
 
-    /// Adds one batch, or finds that there is none left; `pass` is one of evaluation. An error where the data can no
-    /// longer be read.
+    /// Adds one batch, or sets atEnd() if no batch is left. `pass` must be one of evaluation. Returns an error if the
+    /// data can no longer be read.
     [[nodiscard]] Status advance(const Pass& pass = Pass());
     [[nodiscard]] bool atEnd() const { return m_atEnd; }
     [[nodiscard]] std::int64_t batchesDone() const { return m_batches.count(); }
-    /// Mean over what has been seen, every token or sample counting the same; NaN before the first. Waits for the
-    /// device.
+    /// Returns the mean over all units so far, with equal weights; NaN before the first batch. Waits for the device.
     [[nodiscard]] double mean() const;
 
 private:

@@ -14,7 +14,7 @@
 namespace residua::engine {
 namespace {
 
-/// What the full network reads on the first batch of the training data, into `setting`.
+/// Stores the inputs of the full network's weights on the first batch of the training data in `setting`.
 Status readFullInputs(const projects::Project& project, const Dataset& dataset, const std::string& device,
                       FitSetting& setting, const PreparationWatch& watch)
 {
@@ -24,7 +24,7 @@ Status readFullInputs(const projects::Project& project, const Dataset& dataset, 
     if (!opened || !network) {
         return opened ? network.error() : opened.error();
     }
-    // The share that is told is that of the network which is trained, and of it nothing is done yet.
+    // Progress counts the network that is trained, for which nothing is done yet.
     const PreparationWatch begins = watch ? PreparationWatch([&watch](double) { return watch(0); }) : watch;
     if (const Status started = (*network)->initialise(begins, {}); !started) {
         return started.error();

@@ -17,30 +17,30 @@
 
 namespace residua::engine {
 
-/// What the weights and attentions of `network` read in `pass` over the first batch of the training split; sequences of
-/// attentions are kept of `attentionLength` tokens. The network is on `device`. An error where the split has no
-/// example.
+/// Returns the inputs of the weights and attentions of `network` in `pass` over the first batch of the training split;
+/// sequences of attentions have `attentionLength` tokens. The network must be on `device`. Returns an error if the
+/// split is empty.
 [[nodiscard]] Result<WeightInputs> readInputs(CompiledNetwork& network, const Dataset& dataset,
                                               const projects::TrainingPlan& plan, c10::Device device, Pass pass,
                                               std::int64_t attentionLength);
-/// The second moments of what was read, by the parameter's name.
+/// Returns the second moments of the inputs, by the parameter's name.
 [[nodiscard]] std::map<std::string, at::Tensor> momentsByName(const WeightInputs& inputs,
                                                               const std::vector<NamedParameter>& parameters);
 
-/// Gives the network of `project` what the fits of its factored weights depend on, before it is initialised: the user's
-/// cache of fits and, where the document fits to the data (NLRA, remark 4.1), the second moments of what each weight
-/// reads in the full-rank network with the same draw, over the first batch of the training split. `watch` is told of no
-/// progress; an error where it gives the preparation up.
+/// Sets what the fits of the network's factored weights depend on; must be called before it is initialised. This is the
+/// user's cache of fits and, if the document fits to the data (NLRA, remark 4.1), the second moments of each weight's
+/// inputs. They are measured in the full-rank network with the same draw, on the first batch of the training split.
+/// Reports no progress to `watch`; returns an error if it cancels.
 [[nodiscard]] Status prepareFits(const projects::Project& project, const Dataset& dataset, const std::string& device,
                                  CompiledNetwork& network, const PreparationWatch& watch);
 
-/// The document with every weight of full rank, and its attentions by softmax.
+/// Returns the document with all weights of full rank and all attentions by softmax.
 [[nodiscard]] projects::Project fullRank(projects::Project project);
 
-/// The document whose factors and features start as they are drawn: nothing is fitted.
+/// Returns the document with factors and features that start as drawn, without fits.
 [[nodiscard]] projects::Project unfitted(projects::Project project);
 
-/// How long the sequences are that the features of its attentions are fitted on.
+/// Returns the length of the sequences on which attentions' features are fitted.
 [[nodiscard]] std::int64_t fitLengthOf(const projects::Project& project);
 
 } // namespace residua::engine

@@ -11,30 +11,30 @@
 
 namespace residua::engine {
 
-/// Whether a step with this loss and this norm of its gradient has not diverged.
+/// True if a step with this loss and this gradient norm has not diverged.
 [[nodiscard]] bool isFiniteStep(double loss, double gradientNorm);
 
-/// Losses and gradient norms of the last steps, kept on the device until a batch of them is read in one copy. On a GPU,
-/// which computes a step after the host has enqueued it, it also times the steps.
+/// The losses and gradient norms of the last steps, kept on the device until a batch of them is read in one copy. On a
+/// GPU, which computes a step after the host has enqueued it, it also measures the duration of the steps.
 class MetricRing {
 public:
     MetricRing(c10::Device device, std::int64_t capacity);
 
-    /// Begins a step. Enqueues, never waits.
+    /// Begins a step. Enqueues without waiting.
     void begin();
-    /// Adds to the loss of the step under way (one micro-batch's share of it). Enqueues, never waits. Throws where the
-    /// ring is full.
+    /// Adds to the current step's loss (the share of one micro-batch). Enqueues without waiting. Throws if the ring is
+    /// full.
     void addLoss(const at::Tensor& loss);
-    /// Forgets the loss of the step under way.
+    /// Discards the current step's loss.
     void dropLoss();
-    /// Ends the step: its norm, and what the host knows of it. On a GPU `known.seconds` is replaced by the seconds from
-    /// begin() to here, of this step alone, when the record is taken.
+    /// Ends the step, with its norm and the values known on the host. On a GPU, the record's seconds are those from
+    /// begin() to here, for this step only, instead of `known.seconds`.
     void commit(const at::Tensor& gradientNorm, const StepRecord& known);
 
-    /// Whether the numbers of the last step are finite, before it is taken. For a ring on the CPU, which has them.
+    /// True if the last step's values are finite, before its record is taken. Only for a ring on the CPU.
     [[nodiscard]] bool isLastFinite() const;
 
-    /// All steps since the last take, complete. Waits for the device, unless there are none.
+    /// Returns all steps since the last call, complete. Waits for the device if there are any.
     [[nodiscard]] std::vector<StepRecord> take();
 
 private:

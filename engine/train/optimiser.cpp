@@ -21,7 +21,7 @@
 namespace residua::engine {
 namespace {
 
-/// AdamW, with decoupled decay.
+/// AdamW with decoupled decay.
 class FusedAdamW final : public Optimiser {
 public:
     FusedAdamW(const projects::AdamW& plan, double clipNorm, std::vector<NamedParameter>& parameters)
@@ -83,7 +83,7 @@ Optimiser::Optimiser(double clipNorm, std::vector<NamedParameter>& parameters, s
     for (const NamedParameter& parameter : parameters) {
         std::vector<at::Tensor>& moments = m_moments.emplace_back();
         for (const Moment& kind : m_kinds) {
-            // The fused kernels want the count as a float, whatever the parameter's type.
+            // The fused kernels need the count as a float, whatever the parameter's type.
             moments.push_back(kind.shape == Moment::Shape::Count
                                   ? at::zeros({}, parameter.tensor.options().dtype(at::kFloat).requires_grad(false))
                                   : at::zeros_like(parameter.tensor.detach()));

@@ -33,7 +33,7 @@ void seedGenerators(c10::Device device, std::uint64_t seed)
     };
     restart(device);
     if (!device.is_cpu()) {
-        restart(c10::Device(c10::DeviceType::CPU)); // Which layers run is drawn on the host.
+        restart(c10::Device(c10::DeviceType::CPU)); // the host draws which layers run
     }
 }
 

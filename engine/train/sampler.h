@@ -11,19 +11,19 @@
 namespace residua::engine {
 
 struct SamplerOptions {
-    std::int64_t window = 128; ///< tokens of context that the network sees: its sequence length
+    std::int64_t window = 128; ///< the tokens of context for the network: its sequence length
     double temperature = 0.8;  ///< 0: greedy
     std::int64_t topK = 0;     ///< 0: all tokens
     std::int64_t seed = 1;
-    std::int64_t step = 0; ///< of the run, whose network may be growing (Pass::step)
+    std::int64_t step = 0; ///< of the run, for a network that may be growing (Pass::step)
 };
 
-/// Draws a token from logits: softmax(logits / temperature) over the topK largest. Ties go to the lower token.
-/// Randomness is its own, so that training beside it is not disturbed.
+/// Draws a token from logits: softmax(logits / temperature) over the topK largest; the lower of equal tokens comes
+/// first. Has its own random numbers, so that it does not disturb a training.
 class TokenChooser {
 public:
     TokenChooser(double temperature, std::int64_t topK, std::int64_t seed);
-    /// Precondition: `logits` is not empty.
+    /// Returns a token. Precondition: `logits` is not empty.
     [[nodiscard]] std::int64_t choose(std::span<const float> logits);
 
 private:
@@ -34,8 +34,8 @@ private:
     std::vector<double> m_weights;
 };
 
-/// Continues a sequence one token at a time by a forward pass over its last `window` tokens. The network must outlive
-/// it.
+/// Extends a sequence one token at a time by a forward pass over its last `window` tokens. The network must outlive
+/// this.
 class Sampler {
 public:
     Sampler(CompiledNetwork& network, c10::Device device, const SamplerOptions& options);

@@ -19,7 +19,7 @@ namespace {
 
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 
-/// Σ of the squares, in double precision.
+/// Returns the sum of squares in double precision.
 double squares(const at::Tensor& x)
 {
     const at::Tensor wide = x.to(at::kDouble);
@@ -39,7 +39,7 @@ Stability::Stability(CompiledNetwork& network, const Dataset& dataset, const pro
       m_layers(static_cast<std::size_t>(project.network.depth()))
 {
     m_pass.layers = network.layersOf(m_pass);
-    m_pass.layers.resize(m_layers.size()); // where nothing is left out, all run
+    m_pass.layers.resize(m_layers.size()); // if nothing is left out, all layers run
 }
 
 bool Stability::canGo(std::size_t layer) const
@@ -88,8 +88,8 @@ Status Stability::advance()
     return Done{};
 }
 
-/// After a layer the residual is what the next one that runs reads, at last what leaves the stack (`last`, the sum of
-/// its squares).
+/// Adds the norms of the layers' outputs. The residual after a layer is the input of the next layer that runs, or at
+/// the end the output of the stack (`last`, the sum of its squares).
 void Stability::addOutputs(const Matrix& magnitudes, double features, double rows, double last)
 {
     const auto halves = static_cast<std::size_t>(magnitudes.columns) / m_layers.size();
@@ -136,7 +136,7 @@ std::vector<Matrix> Stability::matrices() const
     return both;
 }
 
-/// matrix::kStabilityGap, a mean over the layers that could be left out.
+/// Returns matrix::kStabilityGap, a mean over the layers that can be left out.
 Matrix Stability::gapOf(const Matrix& stability) const
 {
     double sum = 0;

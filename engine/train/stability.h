@@ -13,30 +13,30 @@
 
 namespace residua::engine {
 
-/// What a network does without each of its layers on held examples (RaPTr, section 5.1), one batch at a time: L + 1
-/// passes each. A layer is left out as a step of a schedule leaves it out, and the others are not rescaled. Ψ and the
-/// norms are root mean squares over the examples, or tokens, of the 2-norm over the features. Engine thread.
+/// Measures the effect of leaving out each layer on held-out examples (RaPTr, section 5.1), one batch at a time with L
+/// + 1 passes each. A layer is left out as in a schedule's step, but the others are not rescaled. Ψ and the norms are
+/// root mean squares, over examples or tokens, of the 2-norm over features. Engine thread.
 class Stability {
 public:
-    /// On `batches` batches of the validation split, 0: all of it, of the network as it is after `step` steps. All
-    /// arguments must outlive it.
+    /// Uses `batches` batches of the validation split (0: all of it) and the network as it is after `step` steps. All
+    /// arguments must outlive this.
     Stability(CompiledNetwork& network, const Dataset& dataset, const projects::Project& project, c10::Device device,
               std::int64_t batches, std::int64_t step);
 
-    /// Adds one batch, or finds that there is none left.
+    /// Adds one batch, or sets atEnd() if no batch is left.
     [[nodiscard]] Status advance();
     [[nodiscard]] bool atEnd() const { return m_atEnd; }
     [[nodiscard]] std::int64_t batchesDone() const { return m_batches.count(); }
-    /// L(F), as a mean over all units; NaN before the first batch.
+    /// Returns L(F), the mean over all units; NaN before the first batch.
     [[nodiscard]] double loss() const;
-    /// matrix::kStability and matrix::kStabilityGap; none before the first batch.
+    /// Returns matrix::kStability and matrix::kStabilityGap; empty before the first batch.
     [[nodiscard]] std::vector<Matrix> matrices() const;
 
 private:
     struct Sums {
-        double effect = 0; ///< of squares over the rows
+        double effect = 0; ///< the sum of squares over the rows
         double output = 0;
-        double loss = 0; ///< times the batch's units
+        double loss = 0; ///< multiplied by the batch's units
     };
 
     [[nodiscard]] bool canGo(std::size_t layer) const;
@@ -48,12 +48,12 @@ private:
     c10::Device m_device;
     SplitBatches m_batches;
     std::int64_t m_step;
-    Pass m_pass; ///< of the whole network, with what it does with each layer
+    Pass m_pass; ///< of the whole network, with its use of each layer
     bool m_atEnd = false;
     std::vector<Sums> m_layers;
     double m_loss = 0;
     double m_units = 0;
-    double m_rows = 0; ///< examples or tokens
+    double m_rows = 0; ///< the number of examples or tokens
 };
 
 } // namespace residua::engine

@@ -24,14 +24,14 @@ using projects::GrowthSource;
 using projects::GrowthWrites;
 using projects::StageSpan;
 
-/// The name of a layer's parameter; nothing for any other.
+/// Returns the parsed name of a layer's parameter; nullopt for others.
 std::optional<projects::ParameterName> layerParameter(std::string_view text)
 {
     const projects::ParameterName name = projects::parameterNameFrom(text);
     return name.layer > 0 ? std::optional(name) : std::nullopt;
 }
 
-/// The parameters of the layers by layer and name, as indices.
+/// The indices of the layers' parameters, by layer and name.
 using LayerIndex = std::map<std::pair<std::int64_t, std::string_view>, std::size_t>;
 
 LayerIndex indexOf(const std::vector<NamedParameter>& parameters)
@@ -45,7 +45,8 @@ LayerIndex indexOf(const std::vector<NamedParameter>& parameters)
     return index;
 }
 
-/// The parameters of a layer that write to the residual, with their biases, which are added to the matrix' product.
+/// Returns the parameters of a layer that write to the residual, with their biases, which are added to the matrix
+/// product.
 std::set<std::string_view> writersOf(const LayerIndex& index, std::int64_t layer,
                                      const std::vector<NamedParameter>& parameters)
 {
@@ -62,12 +63,12 @@ std::set<std::string_view> writersOf(const LayerIndex& index, std::int64_t layer
     return writers;
 }
 
-/// What becomes of one layer at a border.
+/// The change of one layer at a border.
 struct LayerGrowth {
     std::int64_t layer = 0;
-    std::int64_t source = 0; ///< the layer that it becomes a copy of; itself: it stays as it is
+    std::int64_t source = 0; ///< the layer that it is copied from; its own number: it is unchanged
     Moments moments = Moments::Fresh;
-    bool silent = false; ///< it writes nothing to the residual at first
+    bool silent = false; ///< true if it initially writes nothing to the residual
 };
 
 /// Adds the rows of a layer.
@@ -182,7 +183,7 @@ std::string StageCourse::grow(const StageBorder& border, CompiledNetwork& networ
     std::vector<NamedParameter>& parameters = network.parameters();
     const LayerIndex index = indexOf(parameters);
     TransferPlan plan;
-    // A source never lies above its copy, so that rows from the top layer down read no layer that was written.
+    // A source is never above its copy, so rows from the top layer down never read a layer that was already written.
     for (std::int64_t layer = after; layer >= 1; --layer) {
         const std::int64_t source = growth.source[static_cast<std::size_t>(layer - 1)];
         const bool isNew = growth.isNew[static_cast<std::size_t>(layer - 1)];
@@ -225,7 +226,7 @@ std::vector<HeldSlice> StageCourse::untouched(const Pass& pass, const std::vecto
             if (!std::ranges::binary_search(kept, static_cast<std::size_t>(part))) {
                 const std::int64_t begin = part * length;
                 if (!held.empty() && held.back().parameter == i && held.back().begin + held.back().length == begin) {
-                    held.back().length += length; // one copy for neighbours
+                    held.back().length += length; // one copy for adjacent parts
                 } else {
                     held.push_back({i, slices.dimension, begin, length});
                 }

@@ -13,45 +13,45 @@
 
 namespace residua::engine {
 
-/// Where one stage of training ends and the next begins.
+/// The border between two stages of training.
 struct StageBorder {
     std::int64_t step = 0; ///< the last step before it; 0: the run begins with the stage
     projects::StageSpan before;
     projects::StageSpan after;
-    std::string name; ///< of what begins
+    std::string name; ///< of the stage that begins
 };
 
-/// The course that a project's schedule takes, and what it does to weights and gradients. Engine thread.
+/// Follows a project's schedule and applies it to weights and gradients. Engine thread.
 class StageCourse {
 public:
     explicit StageCourse(const projects::Project& project);
 
-    /// The border that lies between the steps that are done and the next. A curve has none.
+    /// Returns the border between the completed steps and the next one, if any. A curve has no borders.
     [[nodiscard]] std::optional<StageBorder> after(std::int64_t stepsDone) const;
 
-    /// Whether the step trains a part that it draws: neither the whole network, nor one that grows.
+    /// True if the step trains a random part of the network. False for the whole network and for a growing one.
     [[nodiscard]] bool drawsAt(std::int64_t step) const;
 
-    /// Whether the network has more layers, heads or MLP parts after the border than before it.
+    /// True if the network has more layers, heads or MLP parts after the border than before it.
     [[nodiscard]] bool growsAt(const StageBorder& border) const;
 
-    /// Makes the layers that begin at the border of a growing network, their parameters and their moments in place.
-    /// What has become of them, and of heads and MLP parts that begin, in words; empty where nothing has.
+    /// Initialises the layers that a growing network adds at the border, with their parameters and moments in place.
+    /// Returns a description of these layers and of new heads and MLP parts; empty if nothing is new.
     std::string grow(const StageBorder& border, CompiledNetwork& network, Optimiser& optimiser) const;
 
-    /// Gives the weights of what the pass has left out a gradient of zero, where the schedule says so: the parameters
-    /// of layers that it did not run, and those of the topology that nothing read for it. Layers that do not exist yet
-    /// have none.
+    /// Sets zero gradients for the weights that the pass left out, if the schedule says so. These are the parameters of
+    /// layers that did not run, and those of the topology that nothing read as a consequence. Excludes layers that do
+    /// not exist yet.
     void fillAbsent(const Pass& pass, std::vector<NamedParameter>& parameters);
 
-    /// The slices that a step leaves as they are, of heads and MLP parts that the pass has left out: where the schedule
-    /// says so of absent weights, and of a network that grows, since they do not exist yet. Elsewhere a slice has the
-    /// gradient of zero that its whole parameter gives it.
+    /// Returns the slices of left-out heads and MLP parts that the step must not change: if the schedule says so for
+    /// absent weights, and always for a growing network, where they do not exist yet. Other slices get the zero
+    /// gradient of their whole parameter.
     [[nodiscard]] std::vector<HeldSlice> untouched(const Pass& pass,
                                                    const std::vector<NamedParameter>& parameters) const;
 
-    /// Whether what is new at a border should leave the network's function as it was: it writes nothing at first, or
-    /// opens over a warm-up.
+    /// True if new parts at a border should preserve the network's function: they initially write nothing, or open
+    /// during a warm-up.
     [[nodiscard]] bool meansToKeep() const;
 
 private:

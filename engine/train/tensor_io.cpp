@@ -52,7 +52,7 @@ Status checkForm(const std::string& name, const TensorPlace& place, const at::Te
                                              shapeText(tensor.sizes())};
 }
 
-/// `stored` has all of the parameters.
+/// Returns an error if `stored` has tensors that are not parameters. Precondition: it has all parameters.
 Status checkAllKnown(const TensorFiles& stored, const std::vector<NamedParameter>& parameters)
 {
     std::set<std::string> known;
@@ -98,7 +98,7 @@ HostTensors hostTensors(const std::vector<NamedParameter>& parameters)
 
 at::Tensor viewOf(const StoredTensor& stored)
 {
-    // from_blob wants a mutable pointer; the view is only read.
+    // from_blob needs a mutable pointer; the view is only read.
     void* const bytes = const_cast<std::byte*>(stored.bytes.data());
     return at::from_blob(bytes, stored.shape, at::TensorOptions().dtype(scalarTypeOf(stored.type)));
 }

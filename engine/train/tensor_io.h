@@ -14,10 +14,10 @@
 
 namespace residua::engine {
 
-/// Tensors as engine/files writes them, with the host memory that their bytes view.
+/// Tensors in the form that engine/files writes, with the host memory of their bytes.
 class HostTensors {
 public:
-    /// Views the tensor where it lies on the host and is contiguous, else copies it there.
+    /// Adds a view of the tensor if it is contiguous on the host, else a copy.
     void add(const std::string& name, const at::Tensor& tensor);
     [[nodiscard]] const std::map<std::string, StoredTensor>& stored() const { return m_stored; }
 
@@ -28,25 +28,25 @@ private:
 
 [[nodiscard]] HostTensors hostTensors(const std::vector<NamedParameter>& parameters);
 
-/// Undefined for StoredType::Other.
+/// Returns the type; undefined for StoredType::Other.
 [[nodiscard]] at::ScalarType scalarTypeOf(StoredType type);
 
-/// The stored numbers where they lie, which must outlive the tensor; they must not be written to.
+/// Returns a view of the stored numbers, which must outlive the tensor and must not be written to.
 [[nodiscard]] at::Tensor viewOf(const StoredTensor& stored);
 
-/// Reads the tensor named `name` into `tensor`, straight to where it lies if that is the host. An error where it is
-/// absent, or of another shape or type.
+/// Reads the tensor `name` into `tensor`, directly if that is on the host. Returns an error if it is missing, or has
+/// another shape or type.
 [[nodiscard]] Status loadTensor(const TensorFiles& stored, const std::string& name, at::Tensor tensor);
 
-/// The tensor named `name`, of the type that it is stored in, on the host. An error where it is absent, or where there
-/// is no memory for it.
+/// Returns the tensor `name` in its stored type, on the host. Returns an error if it is missing, or if memory is
+/// insufficient.
 [[nodiscard]] Result<at::Tensor> readTensor(const TensorFiles& stored, const std::string& name);
 
-/// Every parameter, a tensor at a time; what is stored and is no parameter is an error too, for it belongs to another
-/// network.
+/// Loads every parameter, one tensor at a time. Also returns an error if a stored tensor is not a parameter, because it
+/// then belongs to another network.
 [[nodiscard]] Status loadParameters(const TensorFiles& stored, std::vector<NamedParameter>& parameters);
 
-/// Adds a note that names and counts the parameters with numbers that are not finite, if there are any.
+/// Adds a note that names and counts the parameters with values that are not finite, if there are any.
 void noteNotFinite(const std::vector<NamedParameter>& parameters, std::vector<std::string>& notes);
 
 } // namespace residua::engine

@@ -25,7 +25,7 @@ namespace {
 
 constexpr const char* kDrawsCursor = "draws";
 
-/// Adds the time until it goes to a counter.
+/// Adds its lifetime to a counter.
 class Stopwatch {
 public:
     explicit Stopwatch(double& seconds) : m_seconds(seconds) {}
@@ -57,10 +57,10 @@ Result<std::int64_t> cursorIn(const CheckpointState& state, const std::string& n
     return *value;
 }
 
-/// Examples that the outputs before and after a growth are compared on: those of a batch would be held twice.
+/// The number of examples for comparing the outputs before and after growth; a whole batch would be held twice.
 constexpr std::int64_t kMostCompared = 4;
 
-/// How far outputs may differ of which the function is the same: as a share of the largest, the rounding of sums.
+/// Returns the difference of outputs, relative to the largest, that rounding of sums can cause in equal functions.
 double roundingOf(projects::Precision precision)
 {
     switch (precision) {
@@ -74,8 +74,8 @@ double roundingOf(projects::Precision precision)
     return 0;
 }
 
-/// Whether the network's outputs on one batch are the same before and after it has grown, in words. `meant`: they
-/// should be.
+/// Describes whether the network's outputs on one batch are the same before and after it has grown. `meant` says
+/// whether they should be.
 std::string keptText(const at::Tensor& before, const at::Tensor& after, projects::Precision precision, bool meant)
 {
     const double apart = (after.to(at::kDouble) - before.to(at::kDouble)).abs().max().item<double>();
@@ -142,7 +142,8 @@ Status Trainer::restore(const CheckpointFiles& checkpoint)
     if (Status loaded = loadParameters(checkpoint.model, m_parts.network->parameters()); !loaded) {
         return loaded;
     }
-    // Weights from elsewhere come without any before the first step; later they are those of another optimiser.
+    // Imported weights have none before the first step; later, missing moments mean that they are those of another
+    // optimiser.
     if (checkpoint.optimiser.tensors().empty() && checkpoint.state.step > 0 && !m_optimiser->state().stored().empty()) {
         return Error{"checkpoint · optimiser", "holds no moments, expected those of the run's optimiser: go on from an "
                                                "earlier checkpoint"};
@@ -225,15 +226,15 @@ Pass Trainer::passOf(std::int64_t step)
 
 Status Trainer::step(LayerMagnitudes* magnitudes)
 {
-    double enqueuing = 0; // on a GPU, where takeRecords() adds what the device has taken
+    double enqueuing = 0; // on a GPU, where takeRecords() adds the device's time
     const Stopwatch stopwatch(m_parts.device.is_cpu() ? m_seconds : enqueuing);
-    const c10::DeviceGuard current(m_parts.device); // our own kernels run on the current device
+    const c10::DeviceGuard current(m_parts.device); // the custom kernels run on the current device
     m_ring.begin();
     const projects::TrainingPlan& plan = m_parts.project.training;
-    applyDeterminism(plan.determinism); // the process's: another project may have been evaluated since the last step
+    applyDeterminism(plan.determinism); // process-wide: another project may have been evaluated since the last step
     Pass pass = passOf(m_step + 1);
     pass.magnitudes = magnitudes;
-    seedGenerators(m_parts.device, pass.random.generatorSeed()); // dropout's
+    seedGenerators(m_parts.device, pass.random.generatorSeed()); // for dropout
     const std::int64_t draws = m_draws;
     const std::int64_t units = m_units;
     if (Status status = accumulateGradients(pass); !status) {
@@ -306,7 +307,7 @@ Result<std::optional<double>> Trainer::validateStage()
     if (!m_course.drawsAt(std::max<std::int64_t>(m_step, 1))) {
         return std::optional<double>();
     }
-    // Each batch through what another of the last steps has trained: the mean is over those too.
+    // Each batch uses the layers of another one of the last steps, so the mean is over these draws too.
     return validationLoss([this](std::int64_t batch) { return partOf(std::max<std::int64_t>(m_step - batch, 1)); });
 }
 
@@ -319,7 +320,7 @@ Result<std::optional<Matrix>> Trainer::degreeErrors()
 
 Result<std::vector<Matrix>> Trainer::stability()
 {
-    applyDeterminism(m_parts.project.training.determinism); // likewise
+    applyDeterminism(m_parts.project.training.determinism); // as in validate()
     Stability stability(*m_parts.network, *m_parts.dataset, m_parts.project, m_parts.device,
                         m_parts.project.training.validationBatches, m_step);
     while (!stability.atEnd()) {

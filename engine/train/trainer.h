@@ -22,7 +22,7 @@
 
 namespace residua::engine {
 
-/// What a trainer works with.
+/// The objects that a trainer works with.
 struct TrainerParts {
     projects::Project project;
     std::unique_ptr<Dataset> dataset;
@@ -30,93 +30,94 @@ struct TrainerParts {
     c10::Device device{c10::DeviceType::CPU};
 };
 
-/// Where the parameters' first numbers come from.
+/// The source of the parameters' first values.
 enum class FirstWeights {
     Initialised, ///< the document's initialisation
-    Loaded,      ///< a checkpoint that is loaded next: until then they mean nothing
+    Loaded,      ///< a checkpoint that is loaded next; until then the values are undefined
 };
 
-/// Opens the data, the device and the network of a project that validates. Errors name the place.
+/// Opens the data, the device and the network of a valid project. Errors name the place.
 [[nodiscard]] Result<TrainerParts> openParts(const projects::Project& project,
                                              const std::filesystem::path& projectDirectory, const std::string& device,
                                              FirstWeights weights = FirstWeights::Initialised,
                                              const PreparationWatches& watches = {});
 
-/// Steps a network: batches, loss, gradients, update. Knows nothing of runs, files of metrics or events. Engine thread.
+/// Trains a network: batches, loss, gradients, update. Independent of runs, metrics and events. Engine thread.
 class Trainer {
 public:
     explicit Trainer(TrainerParts parts);
 
-    /// Goes on from a checkpoint of this project: the steps that follow are bit-equal to those of a run that never
-    /// stopped.
+    /// Resumes from a checkpoint of this project: the following steps are bit-equal to those of a run that was never
+    /// interrupted.
     [[nodiscard]] Status restore(const CheckpointFiles& checkpoint);
-    /// What the checkpoint of a run that has done no step says of its place in the data.
+    /// Returns the data cursors in the checkpoint of a run without steps.
     [[nodiscard]] static std::map<std::string, std::string> firstCursors();
-    /// A complete checkpoint of the state after the last step.
+    /// Writes a complete checkpoint of the state after the last step.
     [[nodiscard]] Status writeCheckpoint(const std::filesystem::path& runDirectory) const;
 
-    /// One optimiser step over `accumulate` micro-batches (or over all of the data). Only enqueues on a GPU. On an
-    /// error of the data all is as it was before the step. `magnitudes`, if any, are told of its passes and gradients.
+    /// Runs one optimiser step over `accumulate` micro-batches (or over all of the data). Only enqueues on a GPU. On an
+    /// error of the data, the state is that before the step. `magnitudes` (may be null) receives the values of its
+    /// passes and its gradients.
     [[nodiscard]] Status step(LayerMagnitudes* magnitudes = nullptr);
-    /// The steps since the last call. Their losses and norms wait on the device until then, those of kMostWaiting steps
-    /// at most: a further step throws.
+    /// Returns the steps since the last call. Their losses and norms stay on the device until then, for at most
+    /// kMostWaiting steps; a further step throws.
     [[nodiscard]] std::vector<StepRecord> takeRecords();
     static constexpr std::int64_t kMostWaiting = 256;
-    /// Whether the last step's loss and norm are finite. On the CPU, before its record is taken.
+    /// True if the last step's loss and norm are finite. Only on the CPU, before its record is taken.
     [[nodiscard]] bool isLastFinite() const { return m_ring.isLastFinite(); }
-    /// Mean loss on the first `validationBatches` of the validation split, of the whole network, or of one that grows
-    /// as grown so far; nothing where the data has none.
+    /// Returns the mean loss of the whole network (of a growing network, as grown so far) on the first
+    /// `validationBatches` of the validation split; nullopt if the data have none.
     [[nodiscard]] Result<std::optional<double>> validate();
-    /// The same of what the last steps have trained; nothing where that is the whole network.
+    /// Returns the mean loss of the layers that the last steps have trained; nullopt if that is the whole network.
     [[nodiscard]] Result<std::optional<double>> validateStage();
-    /// How well each degree of a Boolean polynomial is learned (DegreeErrors); nothing of other data.
+    /// Returns the errors by degree of a Boolean polynomial (DegreeErrors); nullopt for other data.
     [[nodiscard]] Result<std::optional<Matrix>> degreeErrors();
-    /// What the network does without each of its layers (Stability); none where the data has no validation split.
+    /// Returns the effect of leaving out each layer (Stability); empty if the data have no validation split.
     [[nodiscard]] Result<std::vector<Matrix>> stability();
-    /// Goes over the border between stages that lies before the next step: takes the losses on both sides of it, and
-    /// makes the layers that are new. Nothing where there is none. To be called before step(), also after a restore:
-    /// the checkpoint of a border's step is of before it.
+    /// Crosses the border between stages before the next step: measures the losses on both sides and makes new layers.
+    /// Returns nullopt if there is no border. Must be called before step(), also after a restore, because the
+    /// checkpoint of a border's step has the state before the border.
     ///
-    /// Where steps draw what they train, the losses are means over as many draws as a validation has batches: batch b
-    /// goes through what step m − b trains, and through what step m + 1 + b does, both without a change of weights. The
-    /// training batches are the next ones; where nothing is drawn one of them is enough. Of a network that grows the
-    /// record's note says whether its outputs on some of the next batch are those of before.
+    /// If steps draw the layers that they train, the losses are means over as many draws as a validation has batches.
+    /// Batch b runs through the layers of step m − b, and through those of step m + 1 + b, with the same weights. The
+    /// training batches are the next ones; without draws, one of them is enough. For a growing network, the record's
+    /// note says whether its outputs on some examples of the next batch are unchanged.
     [[nodiscard]] Result<std::optional<StageRecord>> beginStage();
-    /// Whether the network has grown at a border after which no step was done. A checkpoint of it is not to be written:
-    /// it would be taken for one of before the border, and what goes on from it would grow once more.
+    /// True if the network has grown at a border but no step has followed. Its checkpoint must not be written: it would
+    /// be taken for one before the border, and a run resumed from it would grow again.
     [[nodiscard]] bool isGrownAhead() const { return m_isGrownAhead; }
 
     [[nodiscard]] std::int64_t stepsDone() const { return m_step; }
-    /// Seconds spent in step(), in takeRecords() and at borders but for the losses that are taken there, those before a
-    /// resume included.
+    /// Returns the seconds spent in step(), in takeRecords() and at borders (without measuring the losses), including
+    /// the time before a resume.
     [[nodiscard]] double seconds() const { return m_seconds; }
     [[nodiscard]] const projects::Project& project() const { return m_parts.project; }
     [[nodiscard]] const Dataset& dataset() const { return *m_parts.dataset; }
     [[nodiscard]] c10::Device device() const { return m_parts.device; }
     [[nodiscard]] CompiledNetwork& network() { return *m_parts.network; }
     [[nodiscard]] std::int64_t parameterCount() const;
-    /// Tokens or samples in a step.
+    /// Returns the number of tokens or samples in a step.
     [[nodiscard]] std::int64_t unitsPerStep() const;
 
 private:
     [[nodiscard]] Result<DeviceBatch> nextBatch();
-    /// The pass of training step `step`, with what it leaves out.
+    /// Returns the pass of training step `step`, with its use of layers.
     [[nodiscard]] Pass passOf(std::int64_t step);
-    /// Mean validation loss; `passOfBatch` gives the pass of each batch, by its number.
+    /// Returns the mean validation loss; `passOfBatch` returns the pass of each batch by its number.
     [[nodiscard]] Result<std::optional<double>> validationLoss(const std::function<Pass(std::int64_t)>& passOfBatch);
-    /// Evaluation of what training step `step` trains.
+    /// Returns a pass of evaluation for the layers that training step `step` trains.
     [[nodiscard]] Pass partOf(std::int64_t step);
-    /// Gives `count` of the batches that are trained on next to `use`, with their numbers from 0, and takes none away.
+    /// Passes the next `count` training batches to `use`, with their numbers from 0, without consuming them.
     [[nodiscard]] Status onNextBatches(std::int64_t count,
                                        const std::function<void(std::int64_t, const DeviceBatch&)>& use);
-    /// The losses on one side of a border, for training and for validation; `stepOfBatch` says by its number which step
-    /// trains what a batch goes through.
+    /// Measures the losses on one side of a border, for training and for validation. `stepOfBatch` maps the number of a
+    /// batch to the step whose layers it runs through.
     [[nodiscard]] Status takeLosses(std::int64_t trainingBatches,
                                     const std::function<std::int64_t(std::int64_t)>& stepOfBatch, double& train,
                                     double& validation);
-    /// Makes what is new at the border. What has become of it, and of the network's function, in words.
+    /// Makes the new layers at the border. Returns a description of them and of the effect on the network's function.
     [[nodiscard]] Result<std::string> growOver(const StageBorder& border);
-    /// The gradients of a step's micro-batches.
+    /// Computes the gradients of a step's micro-batches.
     [[nodiscard]] Status accumulateGradients(const Pass& pass);
 
     TrainerParts m_parts;
@@ -126,12 +127,12 @@ private:
     std::optional<DegreeErrors> m_degrees;
     MetricRing m_ring;
     Batch m_batch;
-    DeviceBatch m_fullBatch; ///< kept on the device where every step sees all of the data
+    DeviceBatch m_fullBatch; ///< kept on the device if every step uses all of the data
     std::int64_t m_step = 0;
     std::int64_t m_draws = 0; ///< micro-batches drawn so far: the cursor into the data
     std::int64_t m_units = 0;
     double m_seconds = 0;
-    std::optional<double> m_validationLoss; ///< the last
+    std::optional<double> m_validationLoss; ///< the last validation loss
     bool m_isGrownAhead = false;
 };
 

@@ -29,7 +29,7 @@ ParameterIndex indexByName(const std::vector<NamedParameter>& parameters)
     return index;
 }
 
-/// The row's parameters; none where the network lacks one of them.
+/// Returns the row's parameters; empty if the network lacks one of them.
 std::vector<at::Tensor> parametersOf(const FileTensor& tensor, const ParameterIndex& index,
                                      const std::vector<NamedParameter>& parameters)
 {
@@ -56,7 +56,7 @@ std::string unlike(const std::string& got, const std::string& expected)
     return "got " + got + ", expected " + expected;
 }
 
-/// Why the numbers do not fit; empty where they do.
+/// Returns why the tensor does not fit; empty if it does.
 std::string misfitOf(const TransferStep& step)
 {
     const std::vector<std::int64_t> expected = shapeOf(step.row.tensor, step.parameters);
@@ -110,7 +110,7 @@ TransferReport TransferPlan::match(const TensorFiles& files, std::vector<NamedPa
     for (const Transfer& row : m_rows) {
         TransferStep step{row, row.tensor.name, parametersOf(row.tensor, index, parameters), {}};
         if (step.parameters.empty()) {
-            continue; // a bias that the config leaves out, say; in the files it is unused
+            continue; // for example a bias that the config omits; its tensor counts as unused
         }
         if (!row.computed.defined()) {
             if (!files.tensors().contains(step.name) && step.name.starts_with(prefix)) {
@@ -174,7 +174,7 @@ Status TransferPlan::applyMoments(const TensorFiles& files, const std::vector<Na
     for (const Transfer& row : m_rows) {
         const bool carried = row.moments == Moments::Carried && !files.tensors().empty();
         if (!carried) {
-            continue; // it is a new one's
+            continue; // the moments of a new parameter
         }
         TORCH_CHECK(row.tensor.parameters.size() == 1, "moments of several parameters are not cut");
         const auto at = index.find(row.tensor.parameters.front());

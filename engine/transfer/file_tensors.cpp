@@ -12,9 +12,9 @@
 namespace residua::engine {
 namespace {
 
-constexpr std::size_t kMostNamed = 6; ///< in a message
+constexpr std::size_t kMostNamed = 6; ///< the maximum number of names in a message
 
-/// "3 tensors are missing: a, b, c", and in `all` a line for each.
+/// Appends "3 tensors are missing: a, b, c" to `text` and a line for each to `all`.
 void tell(std::string& text, std::vector<std::string>& all, const std::vector<std::string>& names,
           const std::string& one, const std::string& many)
 {
@@ -87,7 +87,7 @@ Result<std::vector<TransferStep>> transfersOf(const TensorFiles& files, const pr
     std::vector<std::string> unused;
     for (const std::string& name : report.unused) {
         if (!projects::isRedundant(decoder, name)) {
-            const bool told = unused.size() < kMostNamed; // a distance of texts takes its time
+            const bool told = unused.size() < kMostNamed; // edit distances take time
             const std::string_view meant = told ? nearest(name, missing) : std::string_view();
             unused.push_back(meant.empty() ? name
                                            : name + " (the nearest that is missing: " + std::string(meant) + ")");

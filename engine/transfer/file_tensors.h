@@ -13,18 +13,19 @@
 
 namespace residua::engine {
 
-/// What a model's files have of `parameters` by the table of its architecture, whose names may lack the architecture's
-/// prefix there. `named` gives the network's name of a parameter of the table; empty: the same.
+/// Matches `parameters` with a model's files by the table of its architecture; the files' names may lack the
+/// architecture's prefix. `named` maps a parameter's name in the table to that in the network; if empty, the names are
+/// equal.
 [[nodiscard]] TransferReport matchModel(const TensorFiles& files, const projects::Decoder& decoder,
                                         const std::function<std::string(const std::string&)>& named,
                                         std::vector<NamedParameter>& parameters);
 
-/// True unless `decoder` is tied and the files hold a head's weight beside the embedding that differs from it.
+/// Returns false only if `decoder` is tied and the files hold a head's weight that differs from the embedding.
 [[nodiscard]] Result<bool> tieHolds(const TensorFiles& files, const projects::Decoder& decoder);
 
-/// All that a model's network is made of. An error tells, of the files as a whole: what is missing, what nothing is
-/// made of (each with the nearest name), and every tensor with another shape than the network has; the first few of
-/// each, and `all` gets a line for every one. `place` is the folder.
+/// Returns the steps for all parameters of a model's network. The error describes the files as a whole: missing
+/// tensors, unused ones (each with the nearest name), and tensors of another shape than in the network. It names the
+/// first few of each kind; `all` gets a line for each. `place` is the folder.
 [[nodiscard]] Result<std::vector<TransferStep>> transfersOf(const TensorFiles& files, const projects::Decoder& decoder,
                                                             std::vector<NamedParameter>& parameters,
                                                             const std::string& place, std::vector<std::string>& all);

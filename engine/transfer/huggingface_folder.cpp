@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A type in config.json.
+/// Returns the name of a type in config.json.
 const char* configWordOf(StoredType type)
 {
     switch (type) {
@@ -40,7 +40,7 @@ const char* configWordOf(StoredType type)
     }
 }
 
-/// The shape of the tensor in the file, from those of its parameters.
+/// Returns the shape of the tensor in the file, from those of its parameters.
 std::vector<std::int64_t> shapeOf(const projects::FileTensor& tensor, const std::vector<TensorFiles::Tensor>& stored)
 {
     std::vector<std::vector<std::int64_t>> shapes;
@@ -66,7 +66,7 @@ Status HuggingFaceWriter::advance()
     return m_file->next() != nullptr ? writeNext() : end();
 }
 
-/// Which tensors there are; none is read.
+/// Lists the tensors without reading them.
 Status HuggingFaceWriter::gather()
 {
     std::set<std::string> taken;
@@ -98,7 +98,7 @@ Status HuggingFaceWriter::gather()
     return leftOut(taken);
 }
 
-/// Refuses to leave out what the checkpoint has.
+/// Returns an error if tensors of the checkpoint are not exported.
 Status HuggingFaceWriter::leftOut(const std::set<std::string>& taken) const
 {
     constexpr std::size_t kMostListed = 6;
@@ -117,7 +117,7 @@ Status HuggingFaceWriter::leftOut(const std::set<std::string>& taken) const
                            (names.size() > kMostListed ? ", …" : "") + "; --to pytorch exports all of them"};
 }
 
-/// Whether the types of the import are to be tried.
+/// True if the types of the import should be tried.
 bool HuggingFaceWriter::asImported() const
 {
     return !m_source.type && m_source.imported && m_source.imported->type != StoredType::F64;
@@ -142,7 +142,7 @@ Result<at::Tensor> HuggingFaceWriter::read(const Entry& entry) const
     return packed(entry.tensor, parameters);
 }
 
-/// Whether the next tensor is the same in the type that was imported; after one that is not, the others matter no more.
+/// Checks whether the next tensor is unchanged in the imported type; after the first that is not, skips the rest.
 Status HuggingFaceWriter::compareNext()
 {
     const auto entry = std::next(m_entries.begin(), static_cast<std::ptrdiff_t>(m_compared));
@@ -163,7 +163,7 @@ Status HuggingFaceWriter::compareNext()
     return Done{};
 }
 
-/// Chooses the types, and makes the file.
+/// Chooses the types and creates the file.
 Status HuggingFaceWriter::begin()
 {
     const bool imported = asImported() && !m_lossy;

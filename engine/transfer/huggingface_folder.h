@@ -27,11 +27,11 @@ namespace residua::engine {
 /// A network to be written as a model of transformers.
 struct HuggingFaceSource {
     const projects::SoundProject& project;
-    const projects::FoundDecoder& found;  ///< what the project's network is there
+    const projects::FoundDecoder& found;  ///< the matching decoder of the project's network
     const TensorFiles& weights;           ///< of a checkpoint
-    std::optional<ImportRecord> imported; ///< where the run's first weights came from
-    std::optional<StoredType> type;       ///< of what is written; none: as said below
-    projects::ExportedRun run;            ///< its count of parameters is filled in
+    std::optional<ImportRecord> imported; ///< the origin of the run's first weights
+    std::optional<StoredType> type;       ///< of the written weights; nullopt: see HuggingFaceWriter
+    projects::ExportedRun run;            ///< its number of parameters is filled in
     Companions companions;
 };
 struct HuggingFaceFolder {
@@ -41,32 +41,33 @@ struct HuggingFaceFolder {
     std::vector<std::string> notes;
 };
 
-/// Writes config.json, model.safetensors, README.md and the companions: what AutoModelForCausalLM loads without code of
-/// its own. Weights that were imported are written in the type that they had where nothing is lost by it, and else, as
-/// others, in the checkpoint's. One tensor is in memory at a time.
+/// Writes config.json, model.safetensors, README.md and the companions, which AutoModelForCausalLM loads without custom
+/// code. Imported weights are written in their original type if that is lossless; other weights in the checkpoint's
+/// type. Holds one tensor in memory at a time.
 class HuggingFaceWriter {
 public:
-    /// `folder` is there and empty; on error it may have some of it (NewFolder). What `source` refers to outlives it.
+    /// `folder` must exist and be empty; on error it may have some files (NewFolder). The references in `source` must
+    /// outlive this.
     HuggingFaceWriter(std::filesystem::path folder, HuggingFaceSource source)
         : m_path(std::move(folder)), m_source(std::move(source))
     {
     }
 
     [[nodiscard]] bool atEnd() const { return m_ended; }
-    /// A piece of the work, with one tensor at most.
+    /// Executes a piece of the work, with at most one tensor.
     [[nodiscard]] Status advance();
-    /// How far it is: each tensor counts twice, since it is first looked at and then written.
+    /// Returns the progress. Each tensor counts twice, because it is first compared and then written.
     [[nodiscard]] std::uint64_t tensorsDone() const { return m_compared + m_written; }
     [[nodiscard]] std::uint64_t tensors() const { return 2 * m_entries.size(); }
-    /// At the end.
+    /// Valid at the end.
     [[nodiscard]] const HuggingFaceFolder& folder() const { return m_folder; }
 
 private:
-    /// A tensor of the file, and what it is made of.
+    /// A tensor of the file with its sources.
     struct Entry {
         projects::FileTensor tensor;
         std::vector<TensorFiles::Tensor> stored;
-        StoredType type = StoredType::F32; ///< as it is written
+        StoredType type = StoredType::F32; ///< the type in the file
     };
 
     [[nodiscard]] Status gather();
@@ -87,7 +88,7 @@ private:
 
     bool m_lossy = false;                ///< the types of the import would round
     StoredType m_kept = StoredType::F32; ///< of the checkpoint
-    StoredType m_type = StoredType::F32; ///< of what is written, mostly
+    StoredType m_type = StoredType::F32; ///< of most written weights
     std::optional<SafetensorsWriter> m_file;
     std::uint64_t m_compared = 0;
     std::uint64_t m_written = 0;

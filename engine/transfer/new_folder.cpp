@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// In pieces: a tokeniser's file may be larger than what is read as one text.
+/// Copies in pieces, because a tokeniser's file may exceed the limit for reading a text.
 Status copyFile(const fs::path& from, const fs::path& to)
 {
     constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;
@@ -77,7 +77,7 @@ NewFolder::~NewFolder()
     std::error_code ignored;
     m_scratch.reset(); // before the parents that were made for it
     for (auto parent = m_made.rbegin(); parent != m_made.rend(); ++parent) {
-        fs::remove(*parent, ignored); // where nothing else has come into it
+        fs::remove(*parent, ignored); // removes only empty folders
     }
 }
 
@@ -104,7 +104,7 @@ Status NewFolder::makeParents()
 Status NewFolder::keep()
 {
     std::error_code code;
-    fs::rename(path(), m_folder, code); // takes the place of an empty folder
+    fs::rename(path(), m_folder, code); // replaces an empty folder
     if (code) {
         return systemError(m_folder, "cannot be written", code.value());
     }

@@ -14,19 +14,19 @@
 
 namespace residua::engine {
 
-/// A folder that comes to be as a whole: it is filled beside its place and then renamed. What was not kept is removed,
-/// with the parents that were made for it.
+/// A new folder that becomes visible only when complete: it is written beside its place and then renamed. Unless keep()
+/// was called, the destructor removes it and the parents that were made for it.
 class NewFolder {
 public:
-    /// Refused where `folder` exists and is not an empty folder. Its parents are made.
+    /// Begins a folder and creates its parents. Returns an error if `folder` exists and is not an empty folder.
     [[nodiscard]] static Result<NewFolder> begin(const std::filesystem::path& folder);
     NewFolder(NewFolder&& other) noexcept;
     NewFolder& operator=(NewFolder&&) = delete;
     ~NewFolder();
 
-    /// Where to write meanwhile.
+    /// Returns the folder to write to until keep().
     [[nodiscard]] const std::filesystem::path& path() const { return m_scratch->path(); }
-    /// Brings it to its place, and the names to the disk.
+    /// Moves the folder to its place and flushes the names to the disk.
     [[nodiscard]] Status keep();
 
 private:
@@ -36,14 +36,14 @@ private:
 
     std::filesystem::path m_folder;
     std::optional<ScratchFolder> m_scratch;
-    std::vector<std::filesystem::path> m_made; ///< parents that were not there, the innermost last
+    std::vector<std::filesystem::path> m_made; ///< new parents, the innermost last
 };
 
-/// What comes beside a model in its folder: its tokeniser.
+/// The files beside a model in its folder: its tokeniser.
 struct Companions {
-    std::map<std::string, std::filesystem::path> files; ///< that are copied, by the names that they get
-    std::map<std::string, std::string> written;         ///< others: their content by their name
-    projects::ExportedTokeniser tokeniser = projects::ExportedTokeniser::None; ///< what they are
+    std::map<std::string, std::filesystem::path> files;                        ///< files to copy, by their new names
+    std::map<std::string, std::string> written;                                ///< files to write: contents by name
+    projects::ExportedTokeniser tokeniser = projects::ExportedTokeniser::None; ///< the kind of tokeniser
 };
 [[nodiscard]] Status addCompanions(const std::filesystem::path& folder, const Companions& companions);
 

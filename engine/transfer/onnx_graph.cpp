@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kScript = "export_onnx.py";
 constexpr const char* kLog = ".export_onnx.log";
-constexpr int kNoPackages = 3; ///< what the script ends with where Python lacks one
+constexpr int kNoPackages = 3; ///< the script's exit status if Python lacks a package
 
 constexpr const char* kCode =
     R"("""Writes model.onnx, which computes what model.py does, and compares it with what Residua recorded.
@@ -122,7 +122,7 @@ constexpr const char* kAdvice =
     "; packaging/python.sh installs what it needs, RESIDUA_PYTHON names a Python that has it, "
     "and the export as PyTorch code needs none";
 
-/// What a person should read of what the process has said.
+/// Returns the last line of the process's output, for the user.
 std::string lastLine(const fs::path& log)
 {
     const auto text = readFile(log);
@@ -148,7 +148,7 @@ Result<OnnxGraph> OnnxGraph::begin(const fs::path& folder)
     if (!log.isOpen()) {
         return systemError(folder / kLog, "cannot be made", errno);
     }
-    // -B: no __pycache__ is left beside the code.
+    // -B: leaves no __pycache__ beside the code.
     auto process = ChildProcess::start(
         {.words = {python, "-B", (folder / kScript).string(), std::to_string(::getpid())}, .errors = log.get()});
     if (!process) {

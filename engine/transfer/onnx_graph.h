@@ -10,15 +10,15 @@
 
 namespace residua::engine {
 
-/// model.onnx, made of exported PyTorch code (pytorch_folder.h) by a Python (pythonCommand()) that has PyTorch, onnx
-/// and onnxscript. The graph is compared with the recorded outputs, by onnxruntime where that is there too and else by
-/// onnx's own evaluation. The work is a process of its own, which is ended with this value.
+/// Makes model.onnx from exported PyTorch code (pytorch_folder.h), with a Python (pythonCommand()) that has PyTorch,
+/// onnx and onnxscript. Compares the graph with the recorded outputs, by onnxruntime if it is installed, else by onnx's
+/// own evaluation. The work runs in a separate process, which the destructor ends.
 class OnnxGraph {
 public:
-    /// `folder` has the code. An error where there is no such Python.
+    /// Starts the process. `folder` must have the code. Returns an error if there is no such Python.
     [[nodiscard]] static Result<OnnxGraph> begin(const std::filesystem::path& folder);
 
-    /// Nothing while it works; then whether the graph is there and agrees.
+    /// Returns nullopt while the process runs; then whether the graph exists and agrees.
     [[nodiscard]] std::optional<Status> ended();
 
 private:

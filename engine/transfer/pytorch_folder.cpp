@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 constexpr const char* kWeightsFile = "weights.safetensors";
 constexpr const char* kCustomWeightsFile = "model.safetensors";
 
-/// What evaluation does with each layer; an error where it runs a layer in part.
+/// Returns the use of each layer in evaluation; an error if it runs only a part of a layer.
 Result<std::vector<projects::ExportedLayer>> layersIn(CompiledNetwork& network, const Pass& pass)
 {
     std::vector<projects::ExportedLayer> layers;
@@ -39,7 +39,7 @@ Result<std::vector<projects::ExportedLayer>> layersIn(CompiledNetwork& network, 
     return layers;
 }
 
-/// The weights by the name that transformers looks for.
+/// Replaces the name of the weights' file by the one that transformers expects.
 void renameWeights(std::string& text)
 {
     const std::string old = kWeightsFile;
@@ -84,7 +84,7 @@ Status PyTorchWriter::makeCode()
     return Done{};
 }
 
-/// Weights, and what the network makes of the sample.
+/// Collects the weights, and the network's results for the sample.
 Status PyTorchWriter::gather()
 {
     CompiledNetwork& network = m_source.network;

@@ -20,11 +20,11 @@
 
 namespace residua::engine {
 
-/// What the code is for.
+/// The use of the code: on its own.
 struct PlainPyTorch {};
-/// As a model with code of its own (projects/huggingface/custom_model.h).
+/// As a model with custom code (projects/huggingface/custom_model.h).
 struct CustomModel {
-    std::string reason; ///< why it is none of transformers' own
+    std::string reason; ///< why it is not one of transformers' own architectures
     Companions companions;
 };
 
@@ -32,37 +32,39 @@ struct CustomModel {
 struct PyTorchSource {
     const projects::SoundProject& project;
     CompiledNetwork& network;  ///< of that project, on the host, computing in its parameters' precision
-    const DeviceBatch& sample; ///< what the outputs are recorded on
-    projects::ExportedRun run; ///< its counts of parameters are filled in
+    const DeviceBatch& sample; ///< the input of the recorded outputs
+    projects::ExportedRun run; ///< its numbers of parameters are filled in
     std::variant<PlainPyTorch, CustomModel> use = PlainPyTorch{};
 };
 
-/// What has been written.
+/// The result of writing the folder.
 struct PyTorchFolder {
     std::int64_t layers = 0;
-    std::int64_t parameters = 0; ///< numbers in weights.safetensors
-    std::int64_t leftOut = 0;    ///< of the network, and not there: nothing reads them, or their layers had not begun
+    std::int64_t parameters = 0; ///< scalars in weights.safetensors
+    /// scalars of the network that are not exported: nothing reads them, or their layers had not begun
+    std::int64_t leftOut = 0;
 };
 
 /// Writes the folder: model.py, weights.safetensors, config.json, recorded.safetensors (the sample with the output, the
-/// loss and the norm of each parameter's gradient, in evaluation), check.py and README.md. Refused, by name and with
-/// nothing written, where a part of the network has no counterpart. Gradients of the network's parameters are
-/// overwritten. A custom model's weights are in model.safetensors, and beside model.py are what transformers needs and
-/// the companions.
+/// loss and the norm of each parameter's gradient, in evaluation), check.py and README.md. Refused by name, with
+/// nothing written, if a part of the network has no counterpart. Overwrites the gradients of the network's parameters.
+/// For a custom model, the weights are in model.safetensors, and the folder also has the files that transformers needs
+/// and the companions.
 class PyTorchWriter {
 public:
-    /// `folder` is there and empty; on error it may have some of it (NewFolder). What `source` refers to outlives it.
+    /// `folder` must exist and be empty; on error it may have some files (NewFolder). The references in `source` must
+    /// outlive this.
     PyTorchWriter(std::filesystem::path folder, PyTorchSource source)
         : m_path(std::move(folder)), m_source(std::move(source))
     {
     }
 
     [[nodiscard]] bool atEnd() const { return m_ended; }
-    /// A piece of the work: the code, a pass of the network, or a tensor.
+    /// Executes a piece of the work: the code, a pass of the network, or a tensor.
     [[nodiscard]] Status advance();
     [[nodiscard]] std::uint64_t tensorsDone() const { return m_written; }
     [[nodiscard]] std::uint64_t tensors() const { return m_weights.stored().size(); }
-    /// At the end.
+    /// Valid at the end.
     [[nodiscard]] PyTorchFolder folder() const;
 
 private:
@@ -84,7 +86,7 @@ private:
     bool m_ended = false;
 };
 
-/// All of it at once.
+/// Writes the folder in one call.
 [[nodiscard]] Result<PyTorchFolder> writePyTorchFolder(const std::filesystem::path& folder, PyTorchSource source);
 
 } // namespace residua::engine

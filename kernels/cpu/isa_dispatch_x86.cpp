@@ -29,7 +29,7 @@ bool hasAvx512()
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
 
-/// The best that the processor has. RESIDUA_CPU_ISA (baseline, avx2, avx512) is an upper limit.
+/// Returns the best table for the processor. RESIDUA_CPU_ISA (baseline, avx2, avx512) is an upper limit.
 const IsaTable& choose()
 {
     const char* variable = std::getenv("RESIDUA_CPU_ISA");

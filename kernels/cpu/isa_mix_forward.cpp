@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// mixForward over a range of tokens. Tokens go in blocks small enough that the block's rows of all sources stay in the
-// second cache between the gate's dot products and the mix. The mix keeps its sums in registers: for a tile of columns
-// it runs over the sources in order, so every source element is loaded once and every output element is stored once.
+// mixForward over a range of tokens. Tokens are processed in blocks, so small that the block's rows of all sources stay
+// in the second-level cache between the gate's dot products and the mix. The mix keeps its sums in registers: for a
+// tile of columns it loops over the sources in order, so every source element is loaded once and every output element
+// stored once.
 #include "kernels/cpu/mix_rows.h"
 
 #include "kernels/cpu/isa_kernels.h"
@@ -55,7 +56,7 @@ private:
         }
     }
 
-    /// The row [o, s, :] of an [O, t, N] array.
+    /// Returns the row [o, s, :] of an [O, t, N] array.
     template <class P, class Pointer>
     P* tokenArray(Pointer* base, int o, std::int32_t s) const
     {
@@ -69,7 +70,7 @@ private:
                    : A(0);
     }
 
-    /// m_coefficients[i][o]: the scalar weight, or γ or z that a per-feature weight is combined with.
+    /// Sets m_coefficients[i][o]: the scalar weight, or the γ or z that is combined with a per-feature weight.
     void setCoefficients(std::int64_t n)
     {
         const bool feature = m_stack.weightKind == WeightKind::perFeature;
@@ -93,7 +94,7 @@ private:
         }
     }
 
-    /// z of R sources from i on, in logits and in the caller's array.
+    /// Computes z for R sources from i, into `logits` and into the caller's array.
     template <bool normalised, int R>
     void gateLogits(std::int64_t i, std::int64_t n, A (*logits)[O])
     {
@@ -144,7 +145,7 @@ private:
     {
         Vec<T> sums[O][V];
         std::int32_t i = 0;
-        // The first term is stored, not added to 0, so that a lone -0 keeps its sign like in a running sum.
+        // The first term is stored instead of added to 0, so that a single -0 keeps its sign, as in a running sum.
         if (m_hasBase || m_present.count == 0)
             startFromBase<V, part>(at, lanes, sums);
         else

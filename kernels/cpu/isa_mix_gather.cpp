@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// mixGather over a range of tokens: for a tile of columns the sums stay in registers while all readers pass by, so
-// every output gradient is loaded once and the source's gradient is stored once.
+// mixGather over a range of tokens. For a tile of columns the sums stay in registers during the loop over all readers,
+// so every output gradient is loaded once and the source's gradient is stored once.
 #include "kernels/cpu/mix_rows.h"
 
 #include "kernels/cpu/isa_kernels.h"

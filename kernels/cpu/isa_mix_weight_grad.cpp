@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// mixWeightGrad over chunks of tokens. A block of tokens keeps its output gradients in the second cache while the
-// sources stream past: each source's rows give first their dot products with the gradients, then, still cached, their
-// per-feature products.
+// mixWeightGrad over chunks of tokens. The output gradients of a block of tokens stay in the second-level cache during
+// the loop over the sources. The rows of each source are used for their dot products with the gradients and, while
+// still cached, for their per-feature products.
 #include "kernels/cpu/mix_rows.h"
 
 #include "kernels/cpu/isa_kernels.h"
@@ -86,8 +86,8 @@ private:
                     tokenArray<A>(m_mix.tokenGrad, o, s)[n] = 0;
     }
 
-    /// The scalars of one token and R sources: adds to scalar weights' gradients, writes tokenGrad, and leaves in
-    /// m_gateGrad what the sources' rows are multiplied with in gateVectorGrad.
+    /// Computes the scalars of one token and R sources: adds to scalar weights' gradients, writes tokenGrad, and stores
+    /// in m_gateGrad the factors of the sources' rows in gateVectorGrad.
     template <int R>
     void tokenProducts(std::int64_t i, std::int64_t n, std::int64_t slot)
     {
@@ -123,7 +123,7 @@ private:
 
     A logit(int o, std::int32_t s, std::int64_t n) const { return tokenArray<const A>(m_mix.gateLogits, o, s)[n]; }
 
-    /// The gate's derivative where it is one number; a per-feature inside gate has it in its dot product already.
+    /// Returns the gate's derivative if it is one number. A per-feature inside gate has it in its dot product already.
     A gatePassed(int o, std::int32_t s, std::int64_t n) const
     {
         if (!isRelu(m_stack.gateKind) || m_maskedDots)
@@ -146,7 +146,7 @@ private:
         return sumLanes<A>(sum);
     }
 
-    /// product where relu(a(c) + z) has slope 1.
+    /// Returns the product where relu(a(c) + z) has slope 1, else 0.
     template <bool part>
     Vec<T> masked(Vec<T> product, int o, std::int32_t s, std::int64_t n, std::int64_t at, int lanes) const
     {
@@ -179,7 +179,7 @@ private:
         });
     }
 
-    /// Per-feature sums of C sources from i on (rows r on of m_gateGrad) over the block's tokens.
+    /// Adds the per-feature sums of C sources from i (rows r and on of m_gateGrad) over the block's tokens.
     template <FeatureGrad features, bool vectors, int C, int V, bool part>
     void columnTile(std::int64_t i, std::int64_t r, std::int64_t first, std::int64_t last, std::int64_t column,
                     int lanes)
@@ -239,7 +239,7 @@ private:
     bool m_needDots;
     A* m_weightPartial = nullptr;
     A* m_vectorPartial = nullptr;
-    const T* m_next[kMaxSources]; // the rows to fetch while a source's are read: the next group's
+    const T* m_next[kMaxSources]; // the rows to prefetch during the loop over a source's rows: those of the next group
     A m_gateGrad[kRows][kMaxTokens][O];
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// RMSNorm, row by row: the second pass over a row finds it in the first cache.
+// RMSNorm, row by row: the second pass over a row reads it from the first-level cache.
 #include "kernels/cpu/mix_rows.h"
 
 #include "kernels/cpu/isa_kernels.h"
@@ -15,7 +15,7 @@ struct NormForward {
     const T* row(const void* tensor, std::int64_t n) const { return static_cast<const T*>(tensor) + n * norm.width; }
     T* row(void* tensor, std::int64_t n) const { return static_cast<T*>(tensor) + n * norm.width; }
 
-    /// Writes x + residual and normalises what was written, so that backward sees the same numbers.
+    /// Writes x + residual and normalises the stored values, so that the backward sees the same numbers.
     void addResidual(std::int64_t n) const
     {
         const T* x = row(norm.x, n);
@@ -55,7 +55,7 @@ struct NormBackward {
     const A* weight;
     A* weightPartial;
 
-    /// dy·weight
+    /// Returns dy·weight.
     template <bool part>
     Vec<T> scaledGrad(const T* grad, std::int64_t at, int lanes) const
     {

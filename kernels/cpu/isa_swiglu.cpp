@@ -6,7 +6,7 @@
 namespace residua::kernels::RESIDUA_ISA {
 namespace {
 
-/// exp to about 1 ulp: 2^n times the Taylor series on |r| <= ln(2)/2, whose first omitted term is below 6e-9.
+/// Returns exp to about 1 ulp: 2^n times the Taylor series on |r| <= ln(2)/2, whose first omitted term is below 6e-9.
 inline Vec<float> exponential(Vec<float> x)
 {
     typedef std::int32_t Integers __attribute__((vector_size(kVectorBytes)));

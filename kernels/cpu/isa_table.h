@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The functions that exist once per instruction set. Each handles a range of tokens or chunks on one thread; its
+// The functions that exist once per instruction set. Each processes a range of tokens or chunks on one thread; its
 // arguments have been validated.
 #pragma once
 
@@ -9,7 +9,8 @@
 
 namespace residua::kernels {
 
-/// Partial sums of one chunk of tokens in the workspace of mixWeightGrad: weightGrad's elements, then gateVectorGrad's.
+/// The layout of a chunk's partial sums in the workspace of mixWeightGrad: weightGrad's elements, then
+/// gateVectorGrad's.
 struct PartialLayout {
     ChunkLayout chunks;
     std::int64_t weightElements;
@@ -23,15 +24,15 @@ struct IsaTable {
                           std::int64_t endChunk);
     void (*mixGather)(const MixGather& mix, std::int64_t begin, std::int64_t end);
     void (*rmsNormForward)(const RmsNormForward& norm, std::int64_t begin, std::int64_t end);
-    /// Handles one chunk of tokens; weightPartial is the chunk's [d] in the workspace, or null.
+    /// Processes one chunk of tokens; weightPartial is the chunk's [d] in the workspace, or null.
     void (*rmsNormBackward)(const RmsNormBackward& norm, std::int64_t begin, std::int64_t end, void* weightPartial);
     void (*swigluForward)(const SwigluForward& swiglu, std::int64_t begin, std::int64_t end);
     void (*swigluBackward)(const SwigluBackward& swiglu, std::int64_t begin, std::int64_t end);
     void (*rotary)(const Rotary& rotation, std::int64_t begin, std::int64_t end); ///< over (batch, time)
 };
 
-/// The widest instruction set that this processor has, or the one that the environment variable RESIDUA_CPU_ISA names
-/// (baseline, avx2, avx512) if the processor has it. Chosen once.
+/// Returns the table of the widest instruction set that this processor has, limited by the environment variable
+/// RESIDUA_CPU_ISA (baseline, avx2, avx512). Chosen once.
 [[nodiscard]] const IsaTable& isaTable();
 
 } // namespace residua::kernels

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What forward, weight gradient and gather share: sizing of token blocks, dot products over a row, relu.
+// Shared parts of forward, weight gradient and gather: sizes of token blocks, dot products over a row, relu.
 #pragma once
 
 #include "kernels/cpu/simd.h"
@@ -7,7 +7,7 @@
 
 namespace residua::kernels::RESIDUA_ISA {
 
-/// How many tokens ahead of their use rows are fetched.
+/// The number of tokens by which rows are prefetched before their use.
 inline constexpr int kPrefetchTokens = 2;
 
 inline std::int64_t clamp(std::int64_t value, std::int64_t low, std::int64_t high)
@@ -35,8 +35,8 @@ inline A reluGrad(A value, ReluGradAtZero atZero)
     return value > 0 || (value == 0 && atZero == ReluGradAtZero::one) ? A(1) : A(0);
 }
 
-/// The weight's part that is one number per (token, source): all of it, or what a per-feature weight is combined with.
-/// `token` is γ or the logit z, `a` the scalar weight or 0.
+/// Returns the part of the weight that is one number per (token, source): all of it, or the part combined with a
+/// per-feature weight. `token` is γ or the logit z, `a` the scalar weight or 0.
 template <class A>
 inline A tokenCoefficient(GateKind gate, bool perFeature, A a, A token)
 {
@@ -53,7 +53,7 @@ inline A tokenCoefficient(GateKind gate, bool perFeature, A a, A token)
     return a;
 }
 
-/// relu'(value)·result in every lane.
+/// Returns relu'(value)·result in every lane.
 template <class V>
 inline V reluMasked(V value, V result, ReluGradAtZero atZero)
 {
@@ -78,15 +78,15 @@ struct Present {
     }
 };
 
-/// Rows that one pass over shared operands serves; more would not fit in the registers.
+/// The number of rows that one pass over shared operands serves; more would not fit in the registers.
 inline constexpr int kRows = kVectorBytes == 64 ? 4 : 2;
 
-/// products[r][o] = <x[r], other[o]> and, if asked for, squares[r] = <x[r], x[r]> over the rows.
+/// Computes products[r][o] = <x[r], other[o]> and, if requested, squares[r] = <x[r], x[r]> over the rows.
 template <bool withSquares, int R, int O, class T, class W>
 inline void dots(const T* const (&x)[R], const W* const (&other)[O], std::int64_t width, Accumulator<T> (*products)[O],
                  Accumulator<T>* squares = nullptr)
 {
-    // Few sums alone would wait for each other's latency: give each a second one.
+    // A few sums alone would wait for each other's latency, so each gets a second accumulator.
     constexpr int chains = R * O < 4 ? 2 : 1;
     Vec<T> sums[R][O][chains] = {};
     Vec<T> own[R] = {};
@@ -114,7 +114,7 @@ inline void dots(const T* const (&x)[R], const W* const (&other)[O], std::int64_
     }
 }
 
-/// Calls body.template operator()<R>(i) so that groups of R = Rows items and then single ones cover [0, count).
+/// Calls body.template operator()<R>(i) for groups of R = Rows items and then for single ones, to cover [0, count).
 template <int Rows, class Body>
 inline void forGroups(std::int64_t count, Body&& body)
 {
@@ -126,14 +126,14 @@ inline void forGroups(std::int64_t count, Body&& body)
             body.template operator()<1>(i);
 }
 
-/// Fetches the cache lines of `bytes` bytes that another loop reads soon. Reading past a tensor's end does no harm.
+/// Prefetches the cache lines of `bytes` bytes for another loop. Prefetching beyond a tensor's end is harmless.
 inline void prefetch(const void* from, int bytes)
 {
     for (int at = 0; at < bytes; at += 64)
         __builtin_prefetch(static_cast<const char*>(from) + at, 0, 2);
 }
 
-/// Runs body with the data type's C++ type.
+/// Calls body with the C++ type of the data type.
 template <class Body>
 inline void withType(DataType type, Body&& body)
 {
@@ -147,7 +147,7 @@ inline void withType(DataType type, Body&& body)
     }
 }
 
-/// Runs body with the number of outputs as a constant.
+/// Calls body with the number of outputs as a constant.
 template <class Body>
 inline void withOutputs(int outputs, Body&& body)
 {

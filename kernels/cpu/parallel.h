@@ -5,14 +5,14 @@
 
 namespace residua::kernels {
 
-/// Items that make a range worth a thread.
+/// Returns the number of items that make a range worth a thread.
 inline std::int64_t grainFor(std::int64_t bytesPerItem)
 {
     constexpr std::int64_t kGrainBytes = 128 * 1024;
     return bytesPerItem < kGrainBytes ? kGrainBytes / (bytesPerItem > 0 ? bytesPerItem : 1) : 1;
 }
 
-/// body(begin, end) over [0, count), on the caller's threads or, without them, on this one.
+/// Calls body(begin, end) for ranges of [0, count), on the caller's threads or, without them, on this one.
 template <class Body>
 void forRange(const Parallel& parallel, std::int64_t count, std::int64_t grain, Body body)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One register's worth of accumulators, for the instruction set this file is compiled for. Sources under cpu/ whose
-// names begin with isa_ are compiled once per instruction set, into the namespace RESIDUA_ISA; they call no inline
+// One register of accumulators, for the instruction set that this file is compiled for. Sources under cpu/ with names
+// that begin with isa_ are compiled once per instruction set, into the namespace RESIDUA_ISA. They call no inline
 // function of the standard library, because the linker could keep a copy made for a newer processor.
 #pragma once
 
@@ -31,7 +31,7 @@ struct AccumulatorOf<double> {
 template <class T>
 using Accumulator = typename AccumulatorOf<T>::Type;
 
-/// Columns that one register of accumulators holds for data of type T.
+/// The number of columns that one register of accumulators holds for data of type T.
 template <class T>
 inline constexpr int kLanes = kVectorBytes / int(sizeof(Accumulator<T>));
 
@@ -113,7 +113,7 @@ inline void store(T* to, Vec<T> value)
     }
 }
 
-/// Loads the first `count` lanes, the rest 0.
+/// Loads the first `count` lanes and sets the rest to 0.
 template <class T>
 inline Vec<T> loadPart(const T* from, int count)
 {
@@ -132,7 +132,7 @@ inline void storePart(T* to, Vec<T> value, int count)
         to[i] = buffer[i];
 }
 
-/// `count` is kLanes for a whole vector; only a row's last vector is shorter.
+/// Loads a vector. `count` is kLanes for a whole vector; only a row's last vector is shorter.
 template <bool part, class T>
 inline Vec<T> loadLanes(const T* from, int count)
 {
@@ -151,7 +151,7 @@ inline void storeLanes(T* to, Vec<T> value, int count)
         store(to, value);
 }
 
-/// The sum of a vector's elements of type A, by halves: a fixed order.
+/// Returns the sum of a vector's elements of type A, by halves, which fixes the order.
 template <class A, class V>
 inline A sumLanes(V value)
 {
@@ -167,14 +167,14 @@ inline A sumLanes(V value)
     }
 }
 
-/// Every lane holds the value (subtracting 0 changes no value, so this is one broadcast).
+/// Returns a vector with the value in every lane (subtracting 0 changes no value, so this is one broadcast).
 template <class V, class A>
 inline V splat(A value)
 {
     return value - V{};
 }
 
-/// max(value, 0), lets NaN through.
+/// Returns max(value, 0); NaN stays NaN.
 template <class V>
 inline V maximumWithZero(V value)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Sums over tokens in two stages: each chunk of tokens has partial sums of its own, which are then added in order. The
-// chunks follow from the token count alone, so the result does not depend on the threads.
+// Sums over tokens in two stages: each chunk of tokens has its own partial sums, which are then added in order. The
+// chunks depend on the number of tokens only, so the result does not depend on the threads.
 #pragma once
 
 #include "kernels/types.h"
@@ -13,10 +13,10 @@ struct ChunkLayout {
     std::int64_t stride; ///< elements between the partial sums of two chunks
 };
 
-/// The chunks of `tokens` tokens, stride 0.
+/// Returns the chunks of `tokens` tokens, with stride 0.
 [[nodiscard]] ChunkLayout chunksOf(std::int64_t tokens);
 
-/// to[e] = Σ_chunk partial[chunk][offset + e] in the accumulator type of `type`.
+/// Computes to[e] = Σ_chunk partial[chunk][offset + e] in the accumulator type of `type`.
 void sumChunks(DataType type, const void* partial, std::int64_t offset, const ChunkLayout& layout,
                std::int64_t elements, void* to, const Parallel& parallel);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Cross entropy, a block a row. The first reading keeps the largest logit and the sum of the exponentials below it; the
-// second, backwards from what the caches still hold, writes the gradient. The sums of a block are added in a fixed
-// order.
+// Cross entropy with one block per row. The first pass computes the largest logit and the sum of the exponentials
+// relative to it. The second pass writes the gradient; it runs backwards, starting with the values still in the caches.
+// The sums of a block are added in a fixed order.
 #include "kernels/cuda/kernels.cuh"
 
 #include "kernels/cuda/launch.cuh"
@@ -14,8 +14,8 @@ namespace {
 
 constexpr unsigned kMaxRowThreads = 512;
 
-/// The exponential on the scale that suits the type. bfloat16 has powers of 2, whose error is far below its own; what
-/// is multiplied by unit() is on the scale.
+/// The exponential in a base that suits the type. bfloat16 uses powers of 2, whose error is far below its own.
+/// Arguments must be scaled by scaled().
 template <class T>
 struct Power {
     using A = Accumulator<T>;
@@ -52,7 +52,7 @@ struct Power {
 };
 
 /// Σ exp(l - most), for the largest l so far. Starts at the lowest finite number, so that no difference of infinities
-/// arises before there is one among the logits.
+/// occurs before the first logit.
 template <class T>
 struct Total {
     using A = Accumulator<T>;
@@ -83,7 +83,7 @@ struct Total {
     }
 };
 
-/// A row of logits and its gradient: packs of L between a few loose elements at either end.
+/// A row of logits with its gradient: packs of L, with a few single elements before and after them.
 template <class T, int L>
 struct Row {
     using A = Accumulator<T>;
@@ -133,7 +133,7 @@ struct Row {
         return total;
     }
 
-    /// softmax·scale, less scale at the target.
+    /// Writes softmax·scale, minus scale at the target.
     template <int N>
     __device__ void differentiate(std::int64_t column, A most, A share, std::int64_t target, A scale) const
     {
@@ -153,7 +153,7 @@ struct Row {
         const A share = scale / total.sum;
         for (std::int64_t i = threadIdx.x; i < loose; i += blockDim.x)
             differentiate<1>(looseColumn(i), total.most, share, target, scale);
-        // From the last pack to the first: the thread's own packs, of which the last are the likeliest to be cached.
+        // From the last pack of the thread to the first, because the last ones are most likely cached.
         const std::int64_t own = packs > threadIdx.x ? (packs - 1 - threadIdx.x) / blockDim.x : -1;
         for (std::int64_t i = own; i >= 0; --i)
             differentiate<L>(packColumn(threadIdx.x + i * blockDim.x), total.most, share, target, scale);
@@ -170,7 +170,7 @@ struct Row {
     }
 };
 
-/// The total of all threads, in all of them with the same bits. `slots` has two for each warp.
+/// Returns the total of all threads, with the same bits in each. `slots` has two elements per warp.
 template <class T>
 __device__ inline Total<T> blockTotal(Total<T> total, Accumulator<T>* slots)
 {
@@ -219,7 +219,7 @@ __global__ void __launch_bounds__(kMaxRowThreads, sizeof(T) < 8 ? 3 : 2)
     row.differentiate(total, target, valid ? scale : A(NAN));
 }
 
-/// True if a row of logits and its gradient always lie equally far from an aligned address.
+/// True if a row of logits and its gradient always have the same offset from an aligned address.
 bool packable(const CrossEntropy& entropy, std::int64_t elementBytes)
 {
     if (!entropy.grad)
@@ -250,7 +250,7 @@ Status crossEntropy(const CrossEntropy& entropy, void* stream)
         using T = decltype(type);
         const bool packed = packable(entropy, sizeof(T));
         countCall(entropy.dataType, packed);
-        // float64 serves proofs, not speed: it has the plain form only.
+        // float64 is for verification, not speed, so it has only the unpacked form.
         if constexpr (sizeof(T) < 8)
             if (packed)
                 return run<T, 16 / int(sizeof(T))>(entropy, stream);

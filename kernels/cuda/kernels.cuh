@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the table of this library points at; the contracts are CudaKernels'.
+// The functions in this library's table; their contracts are those of CudaKernels.
 #pragma once
 
 #include "kernels/cuda_kernels.h"

@@ -7,13 +7,13 @@
 
 namespace residua::kernels::cuda {
 
-/// Dynamic shared memory that leaves room for two blocks on a multiprocessor of every architecture we build for.
+/// The dynamic shared memory that leaves room for two blocks on a multiprocessor of every supported architecture.
 inline constexpr std::size_t kSharedBytes = 80 * 1024;
 
-/// Remembers the error's text for the calling thread.
+/// Stores the error's text for the calling thread.
 Status failed(cudaError_t error);
 
-/// Counts a call for CudaKernels::singleElementCalls. float64 is left out: it has no other form.
+/// Counts a call for CudaKernels::singleElementCalls. Ignores float64, which has only this form.
 void countCall(DataType type, bool packed);
 
 template <class Args>
@@ -31,7 +31,7 @@ Status launch(void (*kernel)(Args), dim3 grid, dim3 block, std::size_t sharedByt
     return error == cudaSuccess ? Status::ok : failed(error);
 }
 
-/// This block's dynamic shared memory.
+/// Returns this block's dynamic shared memory.
 template <class T>
 __device__ inline T* sharedMemory()
 {

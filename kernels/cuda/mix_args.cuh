@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The stack as kernels see it, and the choices that all of them make alike.
+// The stack in the form of kernel arguments, and choices that all kernels share.
 #pragma once
 
 #include "kernels/cuda/pack.cuh"
@@ -7,7 +7,7 @@
 
 namespace residua::kernels::cuda {
 
-/// MixStack with its pointers by value: it travels as the kernel's parameter.
+/// MixStack with its pointers by value, to be passed as the kernel's parameter.
 struct StackArgs {
     std::int64_t tokens;
     std::int64_t width;
@@ -33,7 +33,7 @@ inline StackArgs argsOf(const MixStack& stack)
     return args;
 }
 
-/// Elements per thread and load where rows are aligned for it; else 1.
+/// Elements per thread and load if rows are aligned for it; else 1.
 inline constexpr int kLanes = 4;
 inline constexpr int kThreads = 256;
 inline constexpr int kWarps = kThreads / 32;
@@ -51,7 +51,8 @@ inline bool packable(const MixStack& stack)
     return all;
 }
 
-/// The weight's part that is one number per (token, source): all of it, or what a per-feature weight is combined with.
+/// Returns the part of the weight that is one number per (token, source): all of it, or the part combined with a
+/// per-feature weight.
 template <class A>
 __device__ inline A tokenCoefficient(GateKind gate, bool perFeature, A a, A token)
 {
@@ -74,7 +75,7 @@ __device__ inline A reluGrad(A value, ReluGradAtZero atZero)
     return value > 0 || (value == 0 && atZero == ReluGradAtZero::one) ? A(1) : A(0);
 }
 
-/// The index of [o, s, 0] in an [O, t, last] array.
+/// Returns the index of [o, s, 0] in an [O, t, last] array.
 __device__ inline std::int64_t rowAt(const StackArgs& stack, int o, std::int32_t s, std::int64_t last)
 {
     return (std::int64_t(o) * stack.sources + s) * last;
@@ -86,7 +87,7 @@ __device__ inline A scalarWeight(const StackArgs& stack, int o, std::int32_t s)
     return stack.weightKind == WeightKind::scalar ? static_cast<const A*>(stack.weights)[rowAt(stack, o, s, 1)] : A(0);
 }
 
-/// Runs body with the data type's C++ type.
+/// Calls body with the C++ type of the data type.
 template <class Body>
 Status withType(DataType type, Body body)
 {
@@ -106,7 +107,7 @@ struct Constant {
     static constexpr int kValue = value;
 };
 
-/// Runs body with the number of outputs as a constant.
+/// Calls body with the number of outputs as a constant.
 template <class Body>
 Status withOutputs(int outputs, Body body)
 {
@@ -122,8 +123,8 @@ Status withOutputs(int outputs, Body body)
     }
 }
 
-/// Threads of a block along a row of `packs` packs: a power of two up to a warp. The rest of the block takes other
-/// tokens.
+/// Returns the threads of a block along a row of `packs` packs: a power of two, at most a warp. The rest of the block
+/// processes other tokens.
 inline unsigned threadsAlong(std::int64_t packs)
 {
     unsigned threads = 1;

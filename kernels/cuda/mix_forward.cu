@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// mixForward. Without a relu gate a thread owns a few columns of a few tokens and runs over the sources: each element
-// is read and written once. A relu gate needs a row's dot product before its weight is known: a block then takes two
-// tokens, keeps their rows of all sources in shared memory between the two uses (up to 26 sources at d = 768 in
-// bfloat16; beyond that the second use reads them from the cache), and writes the logits for the backward.
+// mixForward. Without a relu gate, each thread has a few columns of a few tokens and loops over the sources, so each
+// element is read and written once. A relu gate needs a row's dot product before its weight is known. Each block then
+// has two tokens, keeps their rows of all sources in shared memory between the two uses, and writes the logits for the
+// backward. The shared memory holds up to 26 sources at d = 768 in bfloat16; for more, the second use reads the rows
+// from the cache.
 #include "kernels/cuda/kernels.cuh"
 
 #include "kernels/cuda/launch.cuh"
@@ -20,7 +21,7 @@ struct ForwardArgs {
     bool hasBase;
 };
 
-/// sums[o] += weight·x for one source, or = for the first, so that a lone -0 keeps its sign.
+/// Computes sums[o] += weight·x for one source, or = for the first, so that a single -0 keeps its sign.
 template <int O, int L, class A>
 __device__ inline void addSource(const StackArgs& stack, std::int32_t s, std::int64_t column, const A* coefficients,
                                  const A (&x)[L], bool first, bool feature, A (&sums)[O][L])
@@ -57,7 +58,7 @@ __device__ inline void start(const ForwardArgs& args, std::int64_t at, Accumulat
     }
 }
 
-/// No relu gate. Grid: token groups × column groups; block: columns × tokens.
+/// Without a relu gate. Grid: token groups × column groups; block: columns × tokens.
 template <class T, int O, int L, bool feature>
 __global__ void mixRows(const __grid_constant__ ForwardArgs args)
 {
@@ -72,7 +73,7 @@ __global__ void mixRows(const __grid_constant__ ForwardArgs args)
     std::int64_t token[kTokens];
 #pragma unroll
     for (int r = 0; r < kTokens; ++r) {
-        // Past the end the last token is done again, and not stored.
+        // Beyond the end, processes the last token again without storing it.
         token[r] = first + r * blockDim.y < stack.tokens ? first + r * blockDim.y : stack.tokens - 1;
         start<T>(args, token[r] * stack.width + column, sums[r]);
     }
@@ -106,7 +107,7 @@ __global__ void mixRows(const __grid_constant__ ForwardArgs args)
 
 constexpr int kGateTokens = 2;
 
-/// One warp: the logits of one row. `kept` receives the row, unless it is null.
+/// For one warp: computes the logits of one row. `kept` receives the row unless it is null.
 template <class T, int O, int L>
 __device__ inline void gateRow(const ForwardArgs& args, std::int32_t s, std::int64_t n, T* kept,
                                Accumulator<T>* coefficients)
@@ -151,8 +152,8 @@ __device__ inline void gateRow(const ForwardArgs& args, std::int32_t s, std::int
     }
 }
 
-/// Relu gates. A block takes kGateTokens tokens; shared memory: coefficients [tokens, t, O], then, if cached, rows
-/// [tokens, t, d].
+/// With a relu gate. Each block has kGateTokens tokens. Shared memory: coefficients [tokens, t, O], then, if cached,
+/// rows [tokens, t, d].
 template <class T, int O, int L, bool cached>
 __global__ void mixGated(const __grid_constant__ ForwardArgs args)
 {
@@ -225,7 +226,7 @@ Status forward(const ForwardArgs& args, bool packed, void* stream)
     const StackArgs& stack = args.stack;
     const std::size_t coefficients =
         (std::size_t(kGateTokens) * stack.sources * O + 3) / 4 * 4 * sizeof(Accumulator<T>);
-    // float64 serves proofs, not speed: it has the plain form only.
+    // float64 is for verification, not speed, so it has only the unpacked form.
     if constexpr (sizeof(T) < 8) {
         const std::size_t rows = std::size_t(kGateTokens) * stack.sources * stack.width * sizeof(T);
         if (packed && !isRelu(stack.gateKind))

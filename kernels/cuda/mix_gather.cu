@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// mixGather: a thread owns a few columns of a few tokens and runs over the readers; every gradient is read once.
+// mixGather: each thread has a few columns of a few tokens and loops over the readers; every gradient is read once.
 #include "kernels/cuda/kernels.cuh"
 
 #include "kernels/cuda/launch.cuh"
@@ -23,7 +23,7 @@ struct GatherArgs {
     void* sourceGrad;
     MixReader reader[Capacity];
 };
-// Kernel parameters may take 32,764 bytes.
+// The limit on the size of kernel parameters is 32,764 bytes.
 static_assert(sizeof(GatherArgs<kMaxReaders>) <= 32764);
 
 /// Adds weight·g + q·u of one reader for one token; returns q·z of a normalised gate.
@@ -76,7 +76,7 @@ __global__ void gatherRows(const __grid_constant__ GatherArgs<Capacity> args)
     std::int64_t token[kTokens];
 #pragma unroll
     for (int r = 0; r < kTokens; ++r) {
-        // Past the end the last token is done again, and not stored.
+        // Beyond the end, processes the last token again without storing it.
         token[r] = first + r * blockDim.y < args.tokens ? first + r * blockDim.y : args.tokens - 1;
         rstd[r] = args.normalised ? static_cast<const A*>(args.rstd)[token[r]] : A(1);
         if (args.own)
@@ -145,7 +145,7 @@ Status mixGather(const MixGather& mix, void* stream)
     countCall(mix.dataType, packed);
     return withType(mix.dataType, [&](auto type) {
         using T = decltype(type);
-        // float64 serves proofs, not speed: it has the plain form only.
+        // float64 is for verification, not speed, so it has only the unpacked form.
         if constexpr (sizeof(T) < 8)
             if (packed)
                 return gather<T, kLanes>(mix, stream);

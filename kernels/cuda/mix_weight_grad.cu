@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// mixWeightGrad. A block takes a run of tokens in tiles. A tile's output gradients stay in shared memory while the
-// sources pass by; a source's rows of the tile are used twice from there: for their dot products with the gradients
-// (one warp a token) and then for the per-feature sums (one thread a few columns). Each block adds to partial sums of
-// its own, which a second kernel adds up in order: no atomics, the same bits every time.
+// mixWeightGrad. Each block has a range of tokens and processes it in tiles. A tile's output gradients stay in shared
+// memory during the loop over the sources. The rows of a source in the tile are used twice from there: for their dot
+// products with the gradients (one warp per token), then for the per-feature sums (a few columns per thread). Each
+// block adds to its own partial sums, which a second kernel adds in order, without atomics, so the bits are always the
+// same.
 #include "kernels/cuda/kernels.cuh"
 
 #include "kernels/cuda/launch.cuh"
@@ -15,8 +16,8 @@ namespace {
 
 constexpr int kMaxBlocks = 256;
 constexpr int kMinBlocks = 64;
-/// The partial sums take at most these bytes, or those of kMinBlocks blocks if that is more. Fewer blocks would leave
-/// most of the device idle; more bytes would cost memory and traffic beyond the second-level cache.
+/// The maximum size of the partial sums, unless those of kMinBlocks blocks are larger. Fewer blocks would leave most of
+/// the device idle; more bytes would cost memory, and traffic beyond the second-level cache.
 constexpr std::int64_t kMaxPartialBytes = 128 << 20;
 constexpr int kMaxTileTokens = 32;
 
@@ -35,12 +36,12 @@ struct WeightGradArgs {
     bool needDots;
 };
 
-/// What a block has in shared memory; without the cache the rows stay where they are.
+/// The shared memory of a block; without the cache, the rows stay in global memory.
 template <class T>
 struct Tile {
     using A = Accumulator<T>;
-    A* product;  ///< [tileTokens, kMaxOutputs]: what a scalar weight's gradient sums
-    A* gateGrad; ///< [tileTokens, kMaxOutputs]: what multiplies x in gateVectorGrad
+    A* product;  ///< [tileTokens, kMaxOutputs]: the terms of a scalar weight's gradient
+    A* gateGrad; ///< [tileTokens, kMaxOutputs]: the factors of x in gateVectorGrad
     T* grads;    ///< [tileTokens, O, d]
     T* rows;     ///< [tileTokens, d]
 };
@@ -51,8 +52,8 @@ struct Worker {
     const WeightGradArgs& args;
     const StackArgs& stack;
     Tile<T> tile;
-    std::int64_t first; ///< token of the tile
-    int count;          ///< tokens of the tile
+    std::int64_t first; ///< the first token of the tile
+    int count;          ///< the number of tokens in the tile
     A* weightPartial;
     A* vectorPartial;
 
@@ -104,7 +105,7 @@ struct Worker {
             *reinterpret_cast<Pack<T, L>*>(tile.rows + at) = *reinterpret_cast<const Pack<T, L>*>(from + at);
     }
 
-    /// One warp: <g_o, x> of one token, masked feature by feature for an inside gate with per-feature weights.
+    /// For one warp: computes <g_o, x> of one token, masked by feature for an inside gate with per-feature weights.
     __device__ void dots(std::int32_t s, int slot, A (&sums)[O]) const
     {
         for (std::int64_t column = threadIdx.x % 32 * L; column < stack.width; column += 32 * L) {
@@ -201,7 +202,7 @@ struct Worker {
         store(to, sum);
     }
 
-    /// All of one source's share in the tile. Every thread of the block comes here.
+    /// Processes one source in the tile. Must be called by every thread of the block.
     __device__ void source(std::int32_t s) const
     {
         copyRows(s);
@@ -295,7 +296,7 @@ Plan planOf(const MixWeightGrad& mix)
     Plan plan{};
     plan.weightElements = !mix.weightGrad ? 0 : stack.weightKind == WeightKind::perFeature ? rows * stack.width : rows;
     plan.vectorElements = mix.gateVectorGrad ? stack.outputs * stack.width : 0;
-    // The vectors' part starts aligned for packs.
+    // Aligns the start of the vectors' part for packs.
     plan.weightElements = (plan.weightElements + 3) / 4 * 4;
     plan.stride = (plan.weightElements + plan.vectorElements + 3) / 4 * 4;
     plan.accumulatorBytes = stack.dataType == DataType::float64 ? 8 : 4;
@@ -334,9 +335,9 @@ Status weightGrad(WeightGradArgs& args, const Plan& plan, bool packed, void* str
 {
     const std::size_t scalars = 2 * kMaxOutputs * sizeof(Accumulator<T>);
     const dim3 grid(unsigned(plan.blocks));
-    // float64 serves proofs, not speed: it has the plain form only.
+    // float64 is for verification, not speed, so it has only the unpacked form.
     if constexpr (sizeof(T) < 8) {
-        // Fewer tokens a tile would spend more on the partial sums than reading the rows twice costs.
+        // Fewer tokens per tile would cost more for the partial sums than reading the rows twice.
         constexpr std::size_t kFewTokens = 4;
         const std::size_t perToken = scalars + (O + 1) * std::size_t(args.stack.width) * sizeof(T);
         const std::size_t fit = kSharedBytes / perToken;

@@ -44,7 +44,7 @@ __device__ inline void narrow(double& to, double value)
 {
     to = value;
 }
-/// Round to nearest even; every NaN becomes the quiet NaN.
+/// Rounds to nearest even; every NaN becomes the quiet NaN.
 __device__ inline void narrow(Bf16& to, float value)
 {
     const std::uint32_t bits = __float_as_uint(value);
@@ -52,7 +52,7 @@ __device__ inline void narrow(Bf16& to, float value)
     to.bits = std::uint16_t(value != value ? 0x7fc0u : rounded);
 }
 
-/// L elements that move in one instruction where L·sizeof(T) allows it.
+/// L elements that are loaded or stored in one instruction if L·sizeof(T) allows it.
 template <class T, int L>
 struct alignas(sizeof(T) * L < 16 ? sizeof(T) * L : 16) Pack {
     T element[L];
@@ -77,7 +77,7 @@ __device__ inline void store(T* to, const Accumulator<T> (&from)[L])
     *reinterpret_cast<Pack<T, L>*>(to) = pack;
 }
 
-/// The sum over the warp, in every lane.
+/// Returns the sum over the warp, in every lane.
 template <class A>
 __device__ inline A warpSum(A value)
 {
@@ -86,7 +86,7 @@ __device__ inline A warpSum(A value)
     return value;
 }
 
-/// max(value, 0), lets NaN through.
+/// Returns max(value, 0); NaN stays NaN.
 template <class A>
 __device__ inline A relu(A value)
 {

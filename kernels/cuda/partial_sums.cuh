@@ -21,7 +21,7 @@ struct PartialSums {
 inline constexpr int kSumColumns = 32;
 inline constexpr int kSumSlices = 16;
 
-/// Each thread along y adds every kSumSlices-th block, and the first then adds those sums.
+/// Each thread along y adds every kSumSlices-th block; the first thread then adds these sums.
 template <class A>
 __global__ void addPartialSums(const __grid_constant__ PartialSums sums)
 {
@@ -50,7 +50,7 @@ Status addPartials(const PartialSums& sums, void* stream)
                   dim3(kSumColumns, kSumSlices), kSumColumns * kSumSlices * sizeof(A), stream, sums);
 }
 
-/// Fills with zero bytes; nothing for null.
+/// Fills the memory with zero bytes; does nothing if `to` is null.
 inline Status clear(void* to, std::size_t bytes, void* stream)
 {
     if (!to)

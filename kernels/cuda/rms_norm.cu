@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// RMSNorm. The threads along x of a block share a row, and each keeps its packs of it in registers: memory is read
-// once. A row with more packs than kHeld times the most threads is read a second time, from a cache, beyond those.
+// RMSNorm. The threads along x of a block share a row, and each keeps its packs of the row in registers, so memory is
+// read once. If a row has more packs than kHeld times the maximum number of threads, the rest is read a second time,
+// from a cache.
 //
-// Backward: a block visits rows at a fixed distance, and each thread adds its columns' weight gradients in registers.
-// Every block then writes one row of partial sums, and a second kernel adds those in order: no atomics.
+// Backward: each block processes rows at a fixed distance, and each thread adds its columns' weight gradients in
+// registers. Every block then writes one row of partial sums, and a second kernel adds those in order, without atomics.
 #include "kernels/cuda/kernels.cuh"
 
 #include "kernels/cuda/launch.cuh"
@@ -17,8 +18,8 @@ constexpr int kHeld = 4;        ///< packs of a row in a thread's registers
 constexpr int kMaxBlocks = 264; ///< of the backward: two for each multiprocessor of an H100
 constexpr int kSlots = 2 * kWarps;
 
-/// The sum over the threads of a row, in all of them. Every thread of the block comes here, with the other half of
-/// `slots` [kSlots] than in its last call.
+/// Returns the sum over the threads of a row, in each of them. Must be called by every thread of the block, alternating
+/// between the halves of `slots` [kSlots] from call to call.
 template <class A>
 __device__ inline A rowSum(A value, A* slots, int half)
 {
@@ -48,7 +49,7 @@ __device__ inline Pack<T, L>& packAt(void* tensor, std::int64_t at)
     return *reinterpret_cast<Pack<T, L>*>(static_cast<T*>(tensor) + at);
 }
 
-/// weight[at ..], or ones.
+/// Loads weight[at ..], or ones.
 template <int L, class A>
 __device__ inline void loadWeight(const void* weight, std::int64_t at, A (&to)[L])
 {
@@ -77,9 +78,9 @@ template <class T, class Y, int L>
 struct Forward {
     using A = Accumulator<T>;
     const ForwardArgs& args;
-    std::int64_t row; ///< index of its first element
+    std::int64_t row; ///< the index of its first element
 
-    /// Writes x + residual, and returns it as it was stored, so that backward sees the same numbers.
+    /// Writes x + residual and returns the stored value, so that the backward sees the same numbers.
     __device__ Pack<T, L> add(const Pack<T, L>& x, const Pack<T, L>& residual, std::int64_t at) const
     {
         Pack<T, L> sum;
@@ -214,7 +215,7 @@ struct Backward {
     }
 };
 
-/// The part of a row that no register holds. Only blocks of one row come here, so a column belongs to one thread.
+/// The part of a row beyond the registers. Used only by blocks with one row, so each column belongs to one thread.
 template <class T, class Y, int L>
 struct Beyond {
     using A = Accumulator<T>;
@@ -330,7 +331,7 @@ __global__ void __launch_bounds__(kThreads, 2) normBackward(const __grid_constan
         writePartial(sums, slots + kSlots, partial, args.width / L);
 }
 
-/// Threads along x for a row of `packs` packs, and as many rows as fill a block.
+/// Returns the block's dimensions: threads along x for a row of `packs` packs, and as many rows as fill the block.
 dim3 blockFor(std::int64_t packs)
 {
     unsigned threads = 32;
@@ -341,7 +342,7 @@ dim3 blockFor(std::int64_t packs)
 
 struct Plan {
     std::int64_t stride;
-    std::int64_t blocks; ///< at most
+    std::int64_t blocks; ///< the maximum
     std::size_t accumulatorBytes;
 };
 
@@ -351,7 +352,7 @@ Plan planOf(const RmsNormBackward& norm)
             norm.dataType == DataType::float64 ? std::size_t(8) : std::size_t(4)};
 }
 
-/// Runs body with the types of the data and of y, and with the elements of a pack.
+/// Calls body with the types of the data and of y, and with the number of elements in a pack.
 template <class Body>
 Status withForm(DataType type, bool bfloat16Output, bool packed, Body body)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Rotary embedding. The threads along x of a block take one (batch, time) with all its heads: each turns a pack of the
-// first half of a head's features together with its partner in the second half, so that `out` may be `in`.
+// Rotary embedding. The threads along x of a block process one (batch, time) with all its heads. Each thread rotates a
+// pack of the first half of a head's features together with its partner in the second half, so that `out` may be `in`.
 #include "kernels/cuda/kernels.cuh"
 
 #include "kernels/cuda/launch.cuh"
@@ -94,7 +94,7 @@ Status rotary(const Rotary& rotary, void* stream)
         constexpr int kMost = 16 / int(sizeof(T));
         const bool packed = packable(rotary, kMost);
         countCall(rotary.dataType, packed);
-        // float64 serves proofs, not speed: it has the plain form only.
+        // float64 is for verification, not speed, so it has only the unpacked form.
         if constexpr (sizeof(T) < 8)
             if (packed)
                 return turn<T, kMost>(rotary, stream);

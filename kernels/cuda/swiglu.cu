@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// SwiGLU, one pass: the threads along x of a block take a row, in packs of 16 bytes.
+// SwiGLU in one pass: the threads along x of a block process a row, in packs of 16 bytes.
 #include "kernels/cuda/kernels.cuh"
 
 #include "kernels/cuda/launch.cuh"
@@ -68,7 +68,8 @@ __global__ void __launch_bounds__(kThreads) backwardRows(const __grid_constant__
     }
 }
 
-/// Elements in 16 bytes where all rows are aligned for it; else 1. float64 has the plain form only.
+/// Calls run with the number of elements in 16 bytes if all rows are aligned for it, else with 1. float64 has only the
+/// unpacked form.
 template <class T, class Swiglu, class Run>
 Status withLanes(const Swiglu& swiglu, bool aligned, Run run)
 {

@@ -17,11 +17,12 @@ std::optional<Event> Query::advance(const PreparationWatch& watch)
     };
     std::optional<Event> answer;
     const auto failure = attempt([&] { answer = work(); });
-    m_watch = {}; // it refers to what is there for this piece alone
+    m_watch = {}; // the watch refers to objects that exist during this piece only
     if (failure) {
         return QueryFailed{tag(), Error{"engine", failure->text}};
     }
-    // One message for all pieces, some of which add to it or go on; an answer that is there all the same is told.
+    // All pieces report the same error if they are cancelled, whatever error they return. An answer that exists is
+    // still sent.
     const bool isReady = answer && !std::holds_alternative<QueryFailed>(*answer);
     return givenUp && !isReady ? QueryFailed{tag(), preparationGivenUp()} : std::move(answer);
 }

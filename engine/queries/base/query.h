@@ -8,30 +8,30 @@
 
 namespace residua::engine {
 
-/// A question that is answered a piece at a time, so that a run beside it goes on and a newer question can take its
-/// place. It loads a network of its own from a checkpoint and draws its own random numbers: a run is not disturbed.
-/// The sources that answer requests make them by queryFor(request). Engine thread.
+/// A query that is answered in pieces, so that a run can continue beside it and a newer query can replace it. It loads
+/// its own network from a checkpoint and draws its own random numbers, so it does not disturb a run. The sources that
+/// answer requests create queries by queryFor(request). Engine thread.
 class Query {
 public:
     virtual ~Query() = default;
 
     [[nodiscard]] virtual QueryTag tag() const = 0;
-    /// Does one piece (loads, a token, a batch). The answer once there is one: the request's Ready, or QueryFailed.
-    /// Never throws. A long piece asks `watch` meanwhile, and is QueryFailed where that gives it up.
+    /// Executes one piece (loads, a token, a batch). Returns the answer once it is complete: the request's Ready event,
+    /// or QueryFailed. Never throws. A long piece calls `watch`, and returns QueryFailed if it cancels.
     [[nodiscard]] std::optional<Event> advance(const PreparationWatch& watch = {});
-    /// What is there of the answer, where that is new and worth telling.
+    /// Returns the progress or the partial answer if it is new; else nullopt.
     [[nodiscard]] virtual std::optional<Event> takeNews() { return std::nullopt; }
-    /// Whether nothing but other threads' work is missing: to advance again at once finds nothing.
+    /// True if the query only waits for other threads, so that advancing again at once would do nothing.
     [[nodiscard]] virtual bool waits() const { return false; }
 
 protected:
-    /// For what a long piece of work() calls.
+    /// Returns the watch, which a long piece of work() calls.
     [[nodiscard]] const PreparationWatch& watch() const { return m_watch; }
 
 private:
     [[nodiscard]] virtual std::optional<Event> work() = 0;
 
-    PreparationWatch m_watch; ///< of the piece that is being done
+    PreparationWatch m_watch; ///< of the current piece
 };
 
 } // namespace residua::engine

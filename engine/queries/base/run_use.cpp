@@ -12,7 +12,7 @@
 namespace residua::engine {
 namespace {
 
-/// What to do about data that are not the run's.
+/// Returns the error for data that are not the run's, with the remedies.
 Error otherDataError(const Error& difference, const OpenedRun& run)
 {
     return {difference.place, "these are not the data of the run: " + difference.message + " in " +

@@ -19,58 +19,58 @@
 
 namespace residua::engine {
 
-/// Which run a command works with, and on which data.
+/// The run and the data that a command uses.
 struct RunUse {
     std::filesystem::path run;
     std::filesystem::path projectDirectory; ///< empty: the one recorded in the run
     OtherData otherData = OtherData::Refuse;
 };
 
-/// A run that exists, read and checked the same way for all who use it.
+/// A run that exists. It is read and checked in the same way for all commands.
 struct OpenedRun {
     RunInfo info;
-    projects::Project project;               ///< the frozen one; it validates
+    projects::Project project;               ///< the frozen project; it is valid
     std::filesystem::path projectDirectory;  ///< absolute
-    std::optional<DataFingerprint> recorded; ///< of the run's data, where it remembers them
-    DataFingerprint data;                    ///< of the data as they are there now
-    std::optional<std::string> otherData;    ///< how they differ from the run's; accepted
-    std::vector<std::string> notes;          ///< what a person should know
+    std::optional<DataFingerprint> recorded; ///< of the run's data; nullopt if the run has none recorded
+    DataFingerprint data;                    ///< of the data as they are now
+    std::optional<std::string> otherData;    ///< how the data differ from the run's, if they do and this was accepted
+    std::vector<std::string> notes;          ///< notes for the user
 };
 
-/// Refused where the data are not the run's, unless the use accepts that. `large` and `watch` are those of
+/// Opens a run. Refused if the data are not the run's, unless `use` accepts that. `large` and `watch` are those of
 /// fingerprintOf().
 [[nodiscard]] Result<OpenedRun> openRun(const RunUse& use, LargeFiles large, const PreparationWatch& watch);
 
-/// The run without its data: nothing of them is read, and `data` is empty.
+/// Opens the run without its data: reads none of them, and `data` is empty.
 [[nodiscard]] Result<OpenedRun> openRunAlone(const RunUse& use);
-/// Gives a run that openRunAlone() has opened its data; refused where openRun() would refuse them.
+/// Adds the data to a run opened by openRunAlone(); refused where openRun() would refuse them.
 [[nodiscard]] Status takeData(const RunUse& use, DataFingerprint data, OpenedRun& run);
-/// The same of the tokeniser's files alone, those of them that are there.
+/// Checks the tokeniser's files as openRun() checks the data, as far as they exist.
 [[nodiscard]] Status checkTokeniser(const RunUse& use, const OpenedRun& run);
 
-/// The use of a run that a request names.
+/// Returns the use of a run in a request.
 template <class Request>
 [[nodiscard]] RunUse useOf(const Request& request)
 {
     return {request.runDirectory, request.projectDirectory, request.otherData};
 }
 
-/// What a copy of a run is made from.
+/// A checkpoint opened to make another run from it.
 struct OpenedCheckpoint {
     OpenedRun run;
     CheckpointFiles checkpoint;
     std::unique_ptr<Dataset> dataset; ///< of the run's project
 };
-/// Opens the checkpoint of `step`, without one the newest that is intact. The run's notes tell of those that are not.
-/// For queries: `watch` as in openRun(), and while the data set is made.
+/// Opens the checkpoint of `step`, or without a step the newest intact one, with a note in the run's notes for each
+/// damaged one. For queries: `watch` is called as in openRun(), and while the data set is opened.
 [[nodiscard]] Result<OpenedCheckpoint> openCheckpoint(const RunUse& use, std::optional<std::int64_t> step,
                                                       const PreparationWatch& watch);
 
-/// Refuses what does not validate, with its first error.
+/// Returns the first error of an invalid project.
 [[nodiscard]] Status checkProject(const projects::Project& project);
 
-/// Gives a run's frozen project another total of steps. Its schedule stays that which the run began with, which `notes`
-/// (may be null) tells where it is not plain.
+/// Sets another total of steps in a run's frozen project. The stage schedule stays the one that the run began with; if
+/// it is a curve, adds a note to `notes` (may be null).
 void goOnTo(projects::Project& project, std::int64_t steps, std::vector<std::string>* notes);
 
 } // namespace residua::engine

@@ -10,8 +10,8 @@
 
 namespace residua::engine {
 
-/// A query whose work is a list of stages, one after another: members of `Own`, the class that is made of this one. A
-/// stage is done piece by piece where hasMore() says so. After the last the answer is `m_ready`.
+/// A query with a list of stages, which are members of the derived class `Own`. A stage is repeated in pieces while
+/// hasMore() is true. After the last stage, the answer is `m_ready`.
 template <class Own, class Request, class Ready>
 class StagedQuery : public Query {
 public:
@@ -27,9 +27,9 @@ protected:
 
 private:
     [[nodiscard]] virtual std::span<const Stage> stages() const = 0;
-    /// Whether the stage, which has just done a piece, has a further one.
+    /// True if the stage, which has just executed a piece, has another one.
     [[nodiscard]] virtual bool hasMore(Stage) const { return false; }
-    /// What is told of an error.
+    /// Returns the event for an error.
     [[nodiscard]] virtual QueryFailed failed(const Error& error)
     {
         QueryFailed failed{tag(), error, {}, {}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A trained network with the weights of its blocks in two factors, fitted layer by layer to the inputs that the
-// factored layers before make (NLRA, remark 4.1, at a trained weight instead of a drawn one).
+// Replaces the weights of a trained network's blocks by two factors each. The fits go layer by layer, to the inputs
+// that the preceding factored layers give (NLRA, remark 4.1, for a trained weight instead of a drawn one).
 #include "engine/queries/branches/factorise.h"
 
 #include "engine/host/preparation.h"
@@ -28,7 +28,7 @@ namespace {
 using projects::LowRankInputs;
 using projects::Project;
 
-/// Whose weight it is: only those of blocks become factors.
+/// Returns the weight's layer, or 0. Only weights of blocks are factored.
 std::int64_t layerOf(const FactoredWeight& weight)
 {
     return projects::parameterNameFrom(weight.name).layer;
@@ -57,7 +57,7 @@ private:
     }
     bool hasMore(Stage stage) const override { return stage == &FactoriseQuery::fitLayer && m_layer < m_layers.size(); }
 
-    /// What the documents alone tell.
+    /// Checks the documents.
     Status check()
     {
         if (Status left = checkStepsLeft(m_request.steps, checkpoint().state.step); !left) {
@@ -82,7 +82,7 @@ private:
         return checkProject(m_after);
     }
 
-    /// Both networks with what the run has learned; of the new one the factors are drawn.
+    /// Compiles both networks with the run's learned weights; in the new network, factors are drawn.
     Status compile()
     {
         const TensorFiles& stored = checkpoint().model;
@@ -127,7 +127,8 @@ private:
         return Done{};
     }
 
-    /// All of them: by the method where the data are not looked at, else spectral, to be fitted layer by layer.
+    /// Fits all factors: by the method if the data are not used; else by the spectral start, for a later fit layer by
+    /// layer.
     Status startFactors()
     {
         const bool looksAtData =
@@ -145,7 +146,7 @@ private:
         return fit(fits, looksAtData ? projects::LowRankMethod::Spectral : m_request.method);
     }
 
-    /// The weights of one layer, to what the layers before it make now of the first training batch.
+    /// Fits the weights of one layer to the inputs that the preceding layers now give for the first training batch.
     Status fitLayer()
     {
         if (m_layer >= m_layers.size()) {
@@ -199,7 +200,7 @@ private:
         return Done{};
     }
 
-    /// What the last fit of each weight has left.
+    /// Stores the errors of the last fit of each weight.
     void keep(const Gap& gap)
     {
         m_gap.methods = {m_request.method};
@@ -217,7 +218,8 @@ private:
         }
     }
 
-    /// On the batches of the run's own validations, or as many of the training split where there is no other.
+    /// Returns the loss on the batches of the run's validations, or on as many of the training split if there is no
+    /// validation split.
     Result<double> lossOf(CompiledNetwork& network)
     {
         const projects::TrainingPlan& plan = m_after.training;
@@ -282,11 +284,11 @@ private:
 
     Project m_after;
     std::unique_ptr<CompiledNetwork> m_network; ///< of m_after
-    TransferPlan m_kept;                        ///< what is the same in both
+    TransferPlan m_kept;                        ///< the parameters that both networks share
     std::vector<FactoredWeight> m_weights;
-    std::vector<std::int64_t> m_layers; ///< in order; empty: nothing is fitted to the data
-    std::size_t m_layer = 0;            ///< fitted so far
-    std::size_t m_told = 0;             ///< of them
+    std::vector<std::int64_t> m_layers; ///< in order; empty if nothing is fitted to the data
+    std::size_t m_layer = 0;            ///< the number of layers fitted so far
+    std::size_t m_told = 0;             ///< the number of layers reported so far
     Gap m_gap;
 };
 

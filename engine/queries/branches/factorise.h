@@ -8,7 +8,7 @@
 
 namespace residua::engine {
 
-/// A run's weights in factors that approximate what it has learned. Engine thread.
+/// Makes a run with factors that approximate another run's learned weights. Engine thread.
 [[nodiscard]] std::unique_ptr<Query> queryFor(const FactoriseRequest& request);
 
 } // namespace residua::engine

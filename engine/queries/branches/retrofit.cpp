@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Retrofit: a trained network under another topology that computes the same function. What starts as the plain network
-// by its document (projects/transfer/retrofit.h) takes the weights as they are; for another, the weights of its wiring
-// are computed from the learned ones. Either is measured, on the run's own data, before anything is written.
+// Retrofit: a trained network under another topology that computes the same function. A topology that starts as the
+// plain network by its document (projects/transfer/retrofit.h) takes the weights unchanged; for others, the weights of
+// the wiring are computed from the learned ones. In both cases the function is compared on the run's data before
+// anything is written.
 #include "engine/queries/branches/retrofit.h"
 
 #include "engine/queries/branches/start_weights.h"
@@ -29,7 +30,8 @@ namespace {
 using projects::Precision;
 using projects::Project;
 
-constexpr double kSameInDouble = 1e-10; ///< of the outputs' size: another order of sums, amplified by the layers
+/// Relative to the outputs: the effect of another summation order, amplified by the layers.
+constexpr double kSameInDouble = 1e-10;
 constexpr std::int64_t kSequences = 2;
 constexpr std::int64_t kVectors = 64;
 
@@ -38,8 +40,8 @@ bool isOfTopology(std::string_view parameter)
     return projects::parameterNameFrom(parameter).part == projects::NetworkPart::Topology;
 }
 
-/// "layers.3.norm_k.weight" → "layers.3.norm.weight" where the document says that norm_k shares the weights of norm; a
-/// topology with separate norms makes them its own. Empty where nothing is shared.
+/// Maps "layers.3.norm_k.weight" to "layers.3.norm.weight" if norm_k shares the weights of norm in the document; a
+/// topology with separate norms makes them its own. Empty if nothing is shared.
 std::string sharedSource(const Project& project, const std::string& name)
 {
     projects::ParameterName parameter = projects::parameterNameFrom(name);
@@ -58,8 +60,8 @@ std::string sharedSource(const Project& project, const std::string& name)
     return textOf(parameter);
 }
 
-/// Where each parameter of a network of `project` comes from. Where the topology's are computed, none of its own is
-/// kept: what `computed` does not name starts fresh.
+/// Returns the source of each parameter of `project`'s network. If the topology's weights are computed, no stored ones
+/// are kept: parameters that `computed` lacks start afresh.
 TransferPlan planFor(const TensorFiles& stored, const std::optional<TopologyWeights>& computed, const Project& project,
                      const std::vector<NamedParameter>& parameters)
 {
@@ -79,17 +81,17 @@ TransferPlan planFor(const TensorFiles& stored, const std::optional<TopologyWeig
     return plan;
 }
 
-/// A network with the weights that a plan gives it.
+/// A network with the weights from a plan.
 struct Transferred {
     std::unique_ptr<CompiledNetwork> network;
     TransferPlan plan;
-    // Each sorted.
-    std::vector<std::string> kept;    ///< parameters that go on with their moments
-    std::vector<std::string> added;   ///< those that start: fresh, computed, or as stored ones without their moments
-    std::vector<std::string> dropped; ///< stored tensors that no parameter starts as or has the name of
+    // All are sorted.
+    std::vector<std::string> kept;    ///< parameters that keep their optimiser moments
+    std::vector<std::string> added;   ///< parameters that start: afresh, computed, or from stored ones without moments
+    std::vector<std::string> dropped; ///< stored tensors without a counterpart among the parameters
 };
 
-/// Tells what has become of the parameters and of what is stored.
+/// Fills the lists of kept, added and dropped parameters.
 void tellInto(Transferred& made, const TensorFiles& stored)
 {
     std::vector<NamedParameter>& parameters = made.network->parameters();
@@ -102,7 +104,7 @@ void tellInto(Transferred& made, const TensorFiles& stored)
     std::ranges::set_difference(unused, names, std::back_inserter(made.dropped));
 }
 
-/// How far apart the outputs of two networks are.
+/// The distance between the outputs of two networks.
 struct Distance {
     double largest = 0;
     double size = 0; ///< the largest output
@@ -125,7 +127,7 @@ private:
         return kStages;
     }
 
-    /// What the documents alone tell.
+    /// Checks the documents.
     Status check()
     {
         m_steps = m_request.steps.value_or(m_opened->run.info.steps);
@@ -151,7 +153,7 @@ private:
         return Done{};
     }
 
-    /// A network of `project` with the checkpoint's weights, converted to the precision's type.
+    /// Returns a network of `project` with the checkpoint's weights, converted to the precision's type.
     Result<Transferred> transferredTo(const Project& project, Precision precision)
     {
         Project typed = project;
@@ -179,7 +181,8 @@ private:
         return made ? runOn(*made->network, precision) : Result<at::Tensor>(made.error());
     }
 
-    /// The network's outputs on the first examples, in double; of one that grows, as it is after the checkpoint's step.
+    /// Returns the network's outputs on the first examples, in double; those of a growing network as it is after the
+    /// checkpoint's step.
     Result<at::Tensor> runOn(CompiledNetwork& network, Precision precision)
     {
         const at::NoGradGuard noGrad;
@@ -203,7 +206,7 @@ private:
         return after ? Result<Distance>(distanceOf(*before, *after)) : Result<Distance>(after.error());
     }
 
-    /// The learned weights as they are, or else those that are computed from them.
+    /// Compares with the learned weights unchanged, or else with weights computed from them.
     Status compare()
     {
         const Status asTheyAre = compareAsCarried();
@@ -219,14 +222,14 @@ private:
         return compareAsCarried();
     }
 
-    /// Whether the run has learned anything of its topology.
+    /// True if the run has learned any parameter of its topology.
     [[nodiscard]] bool learnedOfDepth() const
     {
         return std::ranges::any_of(checkpoint().model.tensors(),
                                    [](const auto& entry) { return isOfTopology(entry.first); });
     }
 
-    /// Both networks on examples, in double precision, where only the order of sums may show.
+    /// Compares both networks on examples in double precision, which hides all but the order of sums.
     Status compareAsCarried()
     {
         const Precision precision = m_after.training.precision;
@@ -234,7 +237,7 @@ private:
         if (!made) {
             return made.error();
         }
-        // Weights that go on mean what they meant; those that start must start as the plain network.
+        // Kept weights have the same meaning in both; new weights must start as the plain network.
         const bool goesOn =
             std::ranges::any_of(made->kept, isOfTopology) && !std::ranges::any_of(made->added, isOfTopology);
         if (m_departure && !goesOn && !m_computed) {
@@ -266,7 +269,7 @@ private:
                                     m_before.topology.preset + " to " + m_after.topology.preset);
         branch.directory = m_request.newRun;
         branch.steps = m_steps;
-        // Weights that are made for each token are known once they were made.
+        // Weights computed per token are known only after a forward pass.
         if (const Result<at::Tensor> output = runOn(*made->network, m_after.training.precision); !output) {
             return output.error();
         }

@@ -8,7 +8,8 @@
 
 namespace residua::engine {
 
-/// A run's weights under another topology of the same function, measured before it is written. Engine thread.
+/// Makes a run with another run's weights under another topology, after checking that the function is the same. Engine
+/// thread.
 [[nodiscard]] std::unique_ptr<Query> queryFor(const RetrofitRequest& request);
 
 } // namespace residua::engine

@@ -28,13 +28,13 @@ using projects::Project;
 using projects::UnrolledDepth;
 using projects::WeightKind;
 
-/// What the modules of a wiring are.
+/// Returns what the modules of a wiring are: layers or halves.
 Granularity granularityOf(const projects::Wiring& wiring)
 {
     return projects::modulesIn(wiring, 1) > 1 ? Granularity::Half : Granularity::Layer;
 }
 
-/// α and β of each layer, one after the other, of what is learned for them (engine/depth/gate_wiring.cpp).
+/// Returns α and β of each layer, concatenated, from their learned parameters (engine/depth/gate_wiring.cpp).
 std::vector<double> boundFactors(LaurelBound bound, std::vector<double> learned)
 {
     for (std::size_t i = 0; i + 1 < learned.size() && bound != LaurelBound::None; i += 2) {
@@ -48,7 +48,7 @@ std::vector<double> boundFactors(LaurelBound bound, std::vector<double> learned)
     return learned;
 }
 
-/// What is learned for α and β, or nullopt where they are out of bounds.
+/// Returns the parameters that give α and β, or nullopt if these are out of bounds.
 std::optional<std::pair<double, double>> logitsOf(LaurelBound bound, double alpha, double beta)
 {
     const bool within = alpha > 0 && beta > 0 && alpha < 1 && beta < 1;
@@ -65,7 +65,7 @@ std::optional<std::pair<double, double>> logitsOf(LaurelBound bound, double alph
     return std::nullopt;
 }
 
-/// What a run has learned of its wiring, without its recursion, where departureFromSums() sees nothing in the way.
+/// Unrolls the recursion of a learned wiring. Requires that departureFromSums() finds no obstacle.
 class Unroller {
 public:
     Unroller(const Project& project, const TopologyWeights& learned, Granularity granularity)
@@ -115,7 +115,7 @@ public:
         std::vector<double> residual(count, 1.0);
         if (wiring.gate == BranchGateKind::ReZero) {
             branch = numbers(projects::kTopologyAlpha).values;
-            for (std::size_t module = 0; branch.size() < count; module += 2) { // the halves of a layer share it
+            for (std::size_t module = 0; branch.size() < count; module += 2) { // both halves of a layer share it
                 branch.insert(branch.begin() + static_cast<std::ptrdiff_t>(module), branch[module]);
             }
         } else { // LAuReL-RW
@@ -149,7 +149,8 @@ private:
         const at::Tensor values = tensor(name);
         return !values.defined() || !values.any().item<bool>();
     }
-    /// The parameter as numbers, a term for each place of its first dimension and a feature for each of its second.
+    /// Returns the parameter as numbers, with a term per index of its first dimension and a feature per index of its
+    /// second.
     [[nodiscard]] MixNumbers numbers(const std::string& name) const
     {
         MixNumbers result;
@@ -172,7 +173,7 @@ at::Tensor tensorOf(const std::vector<double>& values)
     return at::tensor(values, at::kDouble);
 }
 
-/// The parameters of a new wiring that computes an unrolled one.
+/// Computes the parameters with which a new wiring computes an unrolled one.
 struct Maker {
     const Project& project;
     const UnrolledDepth& wanted;
@@ -217,7 +218,7 @@ struct Maker {
         }
         const bool carries = std::ranges::all_of(found->residual, [](double factor) { return factor == 1; });
         const std::size_t each = found->branch.size() / static_cast<std::size_t>(project.network.depth());
-        std::vector<double> alpha; // the halves of a layer share it
+        std::vector<double> alpha; // both halves of a layer share it
         bool shares = true;
         for (std::size_t module = 0; module < found->branch.size(); ++module) {
             if (module % each == 0) {
@@ -250,7 +251,7 @@ private:
         return TopologyWeights{{projects::kTopologyFactor, tensorOf(learned).view({-1, 2})}};
     }
 
-    /// Weights that are made for each token start as their biases (token_weights.cpp).
+    /// Returns the biases of weights computed per token, which start as these biases (token_weights.cpp).
     [[nodiscard]] TopologyWeights biasesOf(const DepthMix& mix, const at::Tensor& values) const
     {
         TopologyWeights result;
@@ -265,7 +266,7 @@ private:
     }
 };
 
-/// What is stored of a topology.
+/// Reads the stored parameters of a topology.
 Result<TopologyWeights> topologyIn(const TensorFiles& stored)
 {
     TopologyWeights weights;

@@ -12,12 +12,12 @@
 
 namespace residua::engine {
 
-/// The parameters of a new topology that cannot stay as they start, by name, in double.
+/// The parameters of a new topology that need other values than their start, by name, in double.
 using TopologyWeights = std::map<std::string, at::Tensor>;
 
-/// The weights with which `after`, which is `before` under another topology, computes what `before` computes with the
-/// parameters that it has learned (projects/depth/unrolled_depth.h). An error says why no weights do: what in the run's
-/// own wiring depends on the input, or which sum the new one cannot make.
+/// Returns the weights with which `after`, the project `before` under another topology, computes the function that
+/// `before` has learned (projects/depth/unrolled_depth.h). The error gives the reason if no weights do: a part of the
+/// run's wiring depends on the input, or the new wiring cannot express a sum.
 [[nodiscard]] Result<TopologyWeights> weightsThatKeep(const projects::Project& before, const TensorFiles& learned,
                                                       const projects::Project& after);
 

@@ -18,14 +18,14 @@
 
 namespace residua::engine {
 
-/// A staged query that makes a run of a checkpoint of another.
+/// A staged query that makes a run from a checkpoint of another run.
 template <class Own, class Request, class Ready>
 class TransferQuery : public StagedQuery<Own, Request, Ready> {
 public:
     using StagedQuery<Own, Request, Ready>::StagedQuery;
 
 protected:
-    /// The first stage.
+    /// Opens the checkpoint; the first stage.
     [[nodiscard]] Status open()
     {
         Result<OpenedCheckpoint> opened = openCheckpoint(useOf(this->m_request), this->m_request.step, this->watch());
@@ -40,16 +40,16 @@ protected:
     std::optional<OpenedCheckpoint> m_opened;
 };
 
-/// Refuses a total of steps that leaves none to do after `done`; without one nothing is refused.
+/// Returns an error if a total of steps leaves none after `done`. Accepts nullopt.
 [[nodiscard]] Status checkStepsLeft(std::optional<std::int64_t> steps, std::int64_t done);
 
-/// The run that goes on from `parent` at the checkpoint's step with `project`, whose network has been made from it.
-/// `how` tells of it, after the parent's name. Its directory and steps are for the caller to set.
+/// Returns a run that continues from `parent` at the checkpoint's step with `project`, whose network was made from it.
+/// `how` is the event's text after the parent's name. The caller sets the directory and the steps.
 [[nodiscard]] RunBranch branchOf(const std::filesystem::path& parent, const OpenedCheckpoint& opened,
                                  const projects::Project& project, RunEventKind kind, const std::string& how);
 
-/// Writes the new run's checkpoint: the network as it is, and an optimiser with the moments that the plan carries, byte
-/// for byte those of the old one.
+/// Writes the new run's checkpoint: the network's weights, and an optimiser with the old moments that the plan keeps,
+/// byte for byte.
 [[nodiscard]] Status writeTransferred(const std::filesystem::path& directory, const OpenedCheckpoint& opened,
                                       const TransferPlan& plan, const projects::Project& project,
                                       CompiledNetwork& network);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How far weights in factors are from the full ones, by method: of weights that are drawn as the document says, or that
-// a run has learned. The fits have threads of their own, so that a run beside them goes on.
+// The errors of factored weights against the full ones, by method, for weights drawn by the document or learned by a
+// run. The fits have threads of their own, so that a run can continue beside them.
 #include "engine/queries/measures/gap.h"
 
 #include "engine/init/factor_fits.h"
@@ -38,7 +38,7 @@ using projects::Project;
 
 constexpr std::chrono::milliseconds kTell{100};
 
-/// Weights by methods, fitted on threads of their own from construction on. Destruction stops them.
+/// Fits weights by methods on separate threads, which the constructor starts. The destructor stops them.
 class GapFits {
 public:
     GapFits(std::vector<LowRankProblem> problems, std::vector<LowRankMethod> methods)
@@ -54,13 +54,13 @@ public:
         std::size_t method = 0;
         Result<LowRankFit> fit;
     };
-    /// The fits that have ended since the last call.
+    /// Returns the fits that have ended since the last call.
     [[nodiscard]] std::vector<Fit> take()
     {
         const std::scoped_lock lock(m_mutex);
         return std::exchange(m_ended, {});
     }
-    /// What is wrong with the cache; empty where nothing is.
+    /// Returns the cache's errors; empty if it has none.
     [[nodiscard]] std::string faults() const { return m_cache.faults(); }
 
 private:
@@ -80,10 +80,10 @@ private:
 
     std::vector<LowRankProblem> m_problems;
     std::vector<LowRankMethod> m_methods;
-    std::mutex m_mutex; ///< of what follows
+    std::mutex m_mutex; ///< protects the members below
     std::vector<Fit> m_ended;
     CachedFits m_cache{userFitCache()};
-    std::jthread m_thread; ///< last: it uses the others
+    std::jthread m_thread; ///< last, because it uses the other members
 };
 
 class GapQuery final : public StagedQuery<GapQuery, GapRequest, GapReady> {
@@ -156,7 +156,7 @@ private:
         return Done{};
     }
 
-    /// The network with its weights in factors, as drawn: it lists them, and what follows each.
+    /// Compiles the network with its weights in factors, as drawn. It lists the weights and the activation after each.
     Status compile()
     {
         auto network = CompiledNetwork::compile(m_project, m_dataset->schema(), "cpu");
@@ -186,7 +186,7 @@ private:
         return kept.apply(m_checkpoint->model, *m_network, watch());
     }
 
-    /// What the network of full weights makes of held data, and what its weights read of the training data.
+    /// Runs the network of full weights: its outputs on held-out data, and its weights' inputs on the training data.
     Status runFull()
     {
         auto full = CompiledNetwork::compile(m_fullProject, m_dataset->schema(), "cpu");
@@ -215,7 +215,8 @@ private:
         return Done{};
     }
 
-    /// On the first batch of the validation split, or of the training split where there is no other.
+    /// Returns the output on the first batch of the validation split, or of the training split if there is no
+    /// validation split.
     Result<at::Tensor> outputOf(CompiledNetwork& network)
     {
         const at::NoGradGuard noGrad;
@@ -250,7 +251,7 @@ private:
             }
             m_gap.weights.push_back(gapWeightOf(*fit));
             problems.push_back(problemOf(*fit));
-            fit->whole = at::Tensor(); // the problem holds its numbers
+            fit->whole = at::Tensor(); // the problem has its numbers
             m_fits.push_back(*std::move(fit));
         }
         for (const AttentionFeatures& attention : attentions()) {
@@ -293,7 +294,7 @@ private:
         return Done{};
     }
 
-    /// A piece of what one method comes to: its factors, its features head by head, its output.
+    /// Executes a piece of one method's evaluation: its factors, its features head by head, or its output.
     Status tryMethod()
     {
         if (!std::exchange(m_isPlaced, true)) {
@@ -307,7 +308,7 @@ private:
             return measured;
         }
         m_isPlaced = false;
-        m_told = ++m_method < m_gap.methods.size(); // the answer tells of the last
+        m_told = ++m_method < m_gap.methods.size(); // the answer includes the last method
         return Done{};
     }
 
@@ -332,8 +333,8 @@ private:
         return m_network->initPlan().attentions();
     }
 
-    /// The features of one head, for the queries and keys that the method's factors give: as they are drawn or learned,
-    /// or fitted from there by a method that searches on samples or without.
+    /// Sets the features of one head, for the queries and keys of the method's factors. A method that uses the
+    /// activation fits them, starting from the drawn or learned features; other methods keep these.
     Status fitFeatures()
     {
         const AttentionFeatures& attention = attentions()[m_attention];
@@ -365,8 +366,8 @@ private:
     Status fitHead(const AttentionProblem& problem, GapFit& gap, const at::Tensor& features)
     {
         AttentionError left;
-        // Features have one search, Adam on samples, for all methods that look at what follows; by the others they stay
-        // as they start.
+        // Features have one search, Adam on samples, for all methods that use the activation; the other methods keep
+        // the start.
         if (projects::traitsOf(m_gap.methods[m_method]).looksAtWhatFollows) {
             std::stop_source stop;
             const auto goOn = [&](const LowRankProgress& progress) {
@@ -400,7 +401,7 @@ private:
         return Done{};
     }
 
-    /// By one method: of the network with its factors. Unknown where a fit of it has failed.
+    /// Measures the output of the network with one method's factors. Unknown if one of the method's fits has failed.
     Status measureOutput()
     {
         if (!m_isWhole) {
@@ -424,25 +425,25 @@ private:
     bool m_faulty = false;
     std::chrono::steady_clock::time_point m_tellAt{};
     Project m_project;     ///< with its weights in factors
-    Project m_fullProject; ///< with the weights that are approximated whole
+    Project m_fullProject; ///< with full weights in place of the factors
     std::optional<CheckpointFiles> m_checkpoint;
     std::unique_ptr<Dataset> m_dataset;
     std::unique_ptr<CompiledNetwork> m_network; ///< of m_project
     std::vector<FactoredWeight> m_weights;
-    std::map<std::string, at::Tensor> m_moments; ///< by the whole weight's name
+    std::map<std::string, at::Tensor> m_moments; ///< by the full weight's name
     at::Tensor m_fullOutput;
-    std::vector<FactorFit> m_fits; ///< of each weight, without the whole one
+    std::vector<FactorFit> m_fits; ///< for each weight, without the full weight
     InputsByAttention m_attentionInputs;
-    std::vector<at::Tensor> m_startFeatures;  ///< of each attention by features, as they are drawn or learned
-    std::vector<AttentionProblem> m_problems; ///< of the heads of the attention that is fitted now
+    std::vector<at::Tensor> m_startFeatures;  ///< for each attention with features, as drawn or learned
+    std::vector<AttentionProblem> m_problems; ///< for the heads of the attention that is being fitted
     std::size_t m_attention = 0;
     std::size_t m_head = 0;
-    bool m_isPlaced = false; ///< the factors of the method are in the network
-    bool m_isWhole = true;   ///< all fits of the method are there
+    bool m_isPlaced = false; ///< the method's factors are in the network
+    bool m_isWhole = true;   ///< all fits of the method have succeeded
     CachedFits m_cache{userFitCache()};
     std::unique_ptr<GapFits> m_fitting;
     std::vector<LowRankFit> m_factors; ///< as Gap::fits
-    std::size_t m_method = 0;          ///< whose outputs are compared next
+    std::size_t m_method = 0;          ///< the method whose output is measured next
 };
 
 } // namespace

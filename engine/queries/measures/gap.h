@@ -8,7 +8,7 @@
 
 namespace residua::engine {
 
-/// How far factored weights are from the full ones. Its fits have threads of their own. Engine thread.
+/// Measures the errors of factored weights against the full ones. Its fits have threads of their own. Engine thread.
 [[nodiscard]] std::unique_ptr<Query> queryFor(const GapRequest& request);
 
 } // namespace residua::engine

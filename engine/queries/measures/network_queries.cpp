@@ -17,9 +17,9 @@
 namespace residua::engine {
 namespace {
 
-constexpr std::int64_t kPromptFromData = 16; ///< tokens of the data that an empty prompt begins with
+constexpr std::int64_t kPromptFromData = 16; ///< the number of tokens taken from the data if the prompt is empty
 
-/// The network of a checkpoint, and which it is.
+/// The network of a checkpoint, with the checkpoint's step.
 struct Model {
     TrainerParts parts;
     std::int64_t step = 0;

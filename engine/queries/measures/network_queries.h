@@ -8,7 +8,7 @@
 
 namespace residua::engine {
 
-/// Questions to the network of a checkpoint, which is loaded for them. Engine thread.
+/// Queries on the network of a checkpoint, which they load. Engine thread.
 [[nodiscard]] std::unique_ptr<Query> queryFor(const SampleRequest& request);
 [[nodiscard]] std::unique_ptr<Query> queryFor(const EvaluateRequest& request);
 [[nodiscard]] std::unique_ptr<Query> queryFor(const StabilityRequest& request);

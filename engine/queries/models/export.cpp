@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A checkpoint as PyTorch code, with what the engine computes on a few examples beside it, as what is made of that
-// code, or as a model of transformers.
+// Exports a checkpoint as PyTorch code with recorded outputs for a few examples, as a file made from that code, or as a
+// model of transformers.
 #include "engine/queries/models/export.h"
 
 #include "engine/data/fingerprint.h"
@@ -31,7 +31,7 @@ namespace residua::engine {
 namespace {
 
 constexpr std::int64_t kRecordedExamples = 2;
-constexpr std::int64_t kRecordedTokens = 32; ///< of each
+constexpr std::int64_t kRecordedTokens = 32; ///< per example
 
 class ExportQuery final : public StagedQuery<ExportQuery, ExportRequest, ExportReady> {
 public:
@@ -48,7 +48,7 @@ public:
     }
 
 private:
-    /// Nothing is at its place before the last stage, so that what is given up before leaves nothing.
+    /// Before the last stage, no file is at its final place, so a cancelled export leaves none.
     std::span<const Stage> stages() const override
     {
         static constexpr Stage kStages[] = {&ExportQuery::open,    &ExportQuery::choose, &ExportQuery::openData,
@@ -85,7 +85,7 @@ private:
         return Done{};
     }
 
-    /// Decides, for a model of transformers, whether it is of one of its architectures or brings code of its own.
+    /// Decides whether a model of transformers has one of its architectures or needs custom code.
     Status choose()
     {
         if (m_request.format != ExportFormat::HuggingFace) {
@@ -124,7 +124,7 @@ private:
         return Done{};
     }
 
-    /// Weights need no data, and may be elsewhere than they: outputs are then recorded of drawn tokens.
+    /// Opens the data. An export of weights needs none; without data, outputs are recorded for drawn tokens.
     Status openData()
     {
         if (m_model) {
@@ -151,7 +151,7 @@ private:
         return Done{};
     }
 
-    /// The network and the examples whose outputs are recorded beside code.
+    /// Compiles the network and chooses the examples for the recorded outputs.
     Status compile()
     {
         if (m_model) {
@@ -159,7 +159,7 @@ private:
         }
         projects::Project project = m_run->project;
         if (project.training.precision == projects::Precision::Bf16) {
-            project.training.precision = projects::Precision::Fp32; // as its parameters are
+            project.training.precision = projects::Precision::Fp32; // its parameters are fp32
         }
         const projects::ExampleSchema schema = m_dataset ? m_dataset->schema() : projects::examplesOf(project.data);
         Result<std::unique_ptr<CompiledNetwork>> network = CompiledNetwork::compile(project, schema, "cpu");
@@ -188,7 +188,7 @@ private:
         return m_model ? writeModel() : writeCode();
     }
 
-    /// A piece of it.
+    /// Writes a piece of the model.
     Status writeModel()
     {
         if (!m_modelWriter) {
@@ -207,7 +207,7 @@ private:
         return Done{};
     }
 
-    /// A piece of it.
+    /// Writes a piece of the code.
     Status writeCode()
     {
         if (!m_codeWriter) {
@@ -226,7 +226,7 @@ private:
         return Done{};
     }
 
-    /// Begins it, and later looks whether it has ended.
+    /// Starts the graph's process; later calls check whether it has ended.
     Status makeGraph()
     {
         if (m_request.format != ExportFormat::Onnx) {
@@ -254,8 +254,8 @@ private:
         return m_making->keep();
     }
 
-    /// Finds the decoder that the network is, if all of the network is there; where it was imported, the architecture
-    /// that it came from goes first.
+    /// Returns the decoder architecture of the network, if the whole network is present. For an imported network, tries
+    /// its original architecture first.
     [[nodiscard]] Result<projects::FoundDecoder> findDecoder() const
     {
         const projects::StageSchedule& schedule = (*m_sound)->schedule;
@@ -275,7 +275,7 @@ private:
         return {name, m_checkpoint->state.step, m_run->info.steps, 0, 0, m_network && !m_dataset};
     }
 
-    /// A few examples of the validation split, or of the training split where there is no other.
+    /// Takes a few examples of the validation split, or of the training split if there is no validation split.
     static Status fillFromData(const Dataset& dataset, Batch& batch)
     {
         const Split split = dataset.size(Split::Validation) > 0 ? Split::Validation : Split::Train;
@@ -298,7 +298,7 @@ private:
         return Done{};
     }
 
-    /// A network that is one of transformers' own.
+    /// A network with an architecture of transformers.
     struct Model {
         projects::FoundDecoder found;
         Companions companions;
@@ -308,18 +308,18 @@ private:
     std::optional<OpenedRun> m_run;
     std::optional<CheckpointFiles> m_checkpoint;
     std::optional<projects::SoundProject> m_sound;
-    std::optional<StoredType> m_type;       ///< that was asked for
-    std::optional<ImportRecord> m_imported; ///< where the first weights came from
-    std::optional<Model> m_model;           ///< else it becomes code
+    std::optional<StoredType> m_type;       ///< as requested
+    std::optional<ImportRecord> m_imported; ///< the origin of the first weights
+    std::optional<Model> m_model;           ///< nullopt: exported as code
     std::variant<PlainPyTorch, CustomModel> m_use = PlainPyTorch{};
-    std::unique_ptr<Dataset> m_dataset; ///< for code, where it can be read
+    std::unique_ptr<Dataset> m_dataset; ///< for code, if it can be read
     std::unique_ptr<CompiledNetwork> m_network;
-    Batch m_batch; ///< whose memory the sample may view
+    Batch m_batch; ///< owns the memory that the sample may view
     DeviceBatch m_sample;
-    std::optional<HuggingFaceWriter> m_modelWriter; ///< of what stands above, as the next
+    std::optional<HuggingFaceWriter> m_modelWriter; ///< refers to the members above, as the next one does
     std::optional<PyTorchWriter> m_codeWriter;
     ShareNews m_news;
-    std::optional<OnnxGraph> m_graph; ///< that is being made; goes before m_making, where it writes
+    std::optional<OnnxGraph> m_graph; ///< in progress; destroyed before m_making, where it writes
 };
 
 } // namespace

@@ -8,7 +8,7 @@
 
 namespace residua::engine {
 
-/// A checkpoint as code or as a model of transformers, in a folder. Engine thread.
+/// Exports a checkpoint as code or as a model of transformers, into a folder. Engine thread.
 [[nodiscard]] std::unique_ptr<Query> queryFor(const ExportRequest& request);
 
 } // namespace residua::engine

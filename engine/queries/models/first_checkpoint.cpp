@@ -14,7 +14,7 @@ FirstCheckpoint::FirstCheckpoint(RunWriter writer, CompiledNetwork& network)
 
 Status FirstCheckpoint::begin()
 {
-    // What is cut off before its checkpoint is there says that its weights are from elsewhere.
+    // Flushes first, so that a run interrupted before its checkpoint still says that its weights are from elsewhere.
     if (const Status told = m_writer.flush(); !told) {
         return told;
     }

@@ -13,35 +13,36 @@
 
 namespace residua::engine {
 
-/// A network's weights as the checkpoint of step 0 of a new run, with an optimiser that begins anew, written a tensor
-/// at a time. What is written of it goes with this value until end(). Engine thread.
+/// Writes a network's weights as the checkpoint of step 0 of a new run, with an empty optimiser state, one tensor at a
+/// time. The destructor removes the files unless end() was called. Engine thread.
 class FirstCheckpoint {
 public:
-    /// `network` outlives it, and stays as it is meanwhile.
+    /// `network` must outlive this and must not change.
     FirstCheckpoint(RunWriter writer, CompiledNetwork& network);
     FirstCheckpoint(const FirstCheckpoint&) = delete;
     FirstCheckpoint& operator=(const FirstCheckpoint&) = delete;
 
     [[nodiscard]] Status begin();
     [[nodiscard]] bool atEnd() const { return m_checkpoint->atEnd(); }
-    /// One tensor; none at the end.
+    /// Writes one tensor; does nothing at the end.
     [[nodiscard]] Status writeNext();
-    /// Brings it to its place, and what the writer holds so far; the run stands stopped then, so that it can be gone on
-    /// with.
+    /// Moves the checkpoint to its place and flushes the writer. The run's status is then Stopped, so that it can be
+    /// resumed.
     [[nodiscard]] Status end();
-    /// The share of the tensors that is written, now and then.
+    /// Returns the fraction of the tensors that is written; nullopt between updates.
     [[nodiscard]] std::optional<double> takeShare() { return m_news.take(m_written, m_tensors.stored().size()); }
 
 private:
     RunWriter m_writer;
     HostTensors m_tensors;
-    HostTensors m_none; ///< of an optimiser: Optimiser::load begins anew then
+    HostTensors m_none; ///< of the optimiser: Optimiser::load then starts afresh
     std::optional<CheckpointWriter> m_checkpoint;
     std::uint64_t m_written = 0;
     ShareNews m_news;
 };
 
-/// How far weights are that are first read and then written as such a checkpoint: half of it is reading. Now and then.
+/// Returns the progress of weights that are read and then written as such a checkpoint; reading counts as half. nullopt
+/// between updates.
 [[nodiscard]] std::optional<double> shareOf(std::optional<WeightReading>& reading,
                                             std::optional<FirstCheckpoint>& writing);
 

@@ -9,8 +9,8 @@
 
 namespace residua::engine {
 
-/// A staged query that reads weights from elsewhere and writes them as the first checkpoint of a run. `Own` resets
-/// m_writing in its destructor where members of its own must outlive what is written.
+/// A staged query that reads weights from elsewhere and writes them as the first checkpoint of a run. `Own` must reset
+/// m_writing in its destructor if the writing uses its members.
 template <class Own, class Request, class Ready>
 class FirstWeightsQuery : public StagedQuery<Own, Request, Ready> {
     using Base = StagedQuery<Own, Request, Ready>;
@@ -31,7 +31,7 @@ protected:
     Status writeTensor() { return m_writing->writeNext(); }
 
     std::optional<WeightReading> m_reading;   ///< refers to the files, which `Own` keeps
-    std::optional<FirstCheckpoint> m_writing; ///< while a run is there that is not whole
+    std::optional<FirstCheckpoint> m_writing; ///< set while an incomplete run exists
 
 private:
     [[nodiscard]] bool hasMore(Stage stage) const final

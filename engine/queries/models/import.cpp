@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A model that transformers has saved, as a project and a run whose checkpoint of step 0 has its weights.
+// Imports a model saved by transformers as a project with a run, whose checkpoint of step 0 has its weights.
 #include "engine/queries/models/import.h"
 
 #include "engine/data/fingerprint.h"
@@ -34,11 +34,11 @@ public:
     using FirstWeightsQuery::FirstWeightsQuery;
     ImportQuery(const ImportQuery&) = delete;
     ImportQuery& operator=(const ImportQuery&) = delete;
-    /// What writes goes before m_folder, where it writes.
+    /// Destroys m_writing before m_folder, where it writes.
     ~ImportQuery() override { m_writing.reset(); }
 
 private:
-    /// Nothing is at its place before the last stage, so that what is given up before leaves nothing.
+    /// Before the last stage, no file is at its final place, so a cancelled import leaves none.
     std::span<const Stage> stages() const override
     {
         static constexpr Stage kStages[] = {
@@ -93,7 +93,7 @@ private:
         return Done{};
     }
 
-    /// The document with its data, beside its place.
+    /// Writes the document with its data into a folder beside its final place.
     Status makeProject()
     {
         Result<NewFolder> folder = NewFolder::begin(m_request.projectDirectory);
@@ -188,7 +188,7 @@ private:
     Status endRun()
     {
         const Status ended = m_writing->end();
-        m_writing.reset(); // nothing of the run is open when its folder comes to its place
+        m_writing.reset(); // no file of the run may be open when its folder is renamed
         return ended;
     }
 
@@ -209,7 +209,7 @@ private:
     std::optional<NewFolder> m_folder;
     projects::Document m_document;
     std::unique_ptr<CompiledNetwork> m_network;
-    std::vector<std::string> m_unfit; ///< tensors that keep it from being imported
+    std::vector<std::string> m_unfit; ///< tensors that prevent the import
     DataFingerprint m_data;
 };
 

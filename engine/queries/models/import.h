@@ -8,7 +8,7 @@
 
 namespace residua::engine {
 
-/// A model of transformers as a project with a run at step 0. Engine thread.
+/// Imports a model of transformers as a project with a run at step 0. Engine thread.
 [[nodiscard]] std::unique_ptr<Query> queryFor(const ImportRequest& request);
 
 } // namespace residua::engine

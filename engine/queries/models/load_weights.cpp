@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The tensors of a safetensors file as the first weights of a run, as far as their names and shapes fit.
+// Loads the tensors of a safetensors file as the first weights of a run if their names and shapes match.
 #include "engine/queries/models/load_weights.h"
 
 #include "engine/data/fingerprint.h"
@@ -29,11 +29,11 @@ public:
     using FirstWeightsQuery::FirstWeightsQuery;
     LoadWeightsQuery(const LoadWeightsQuery&) = delete;
     LoadWeightsQuery& operator=(const LoadWeightsQuery&) = delete;
-    /// The writer goes before the folder where it writes.
+    /// Destroys the writer before the folder where it writes.
     ~LoadWeightsQuery() override { m_writing.reset(); }
 
 private:
-    /// What is given up before the last stage leaves nothing.
+    /// A query that is cancelled before the last stage leaves no files.
     std::span<const Stage> stages() const override
     {
         static constexpr Stage kStages[] = {
@@ -62,7 +62,7 @@ private:
         return Done{};
     }
 
-    /// By their names here, and by those of the architecture that the network is.
+    /// Matches tensors by their names in this program, and by those of the network's architecture.
     Status fit()
     {
         std::vector<NamedParameter>& parameters = m_parts->network->parameters();
@@ -113,8 +113,8 @@ private:
         }
     }
 
-    /// What became of each parameter. Distances of texts take their time: the nearest of the first names are looked
-    /// for, and for the first parameters.
+    /// Fills the rows of the answer. Edit distances take time, so suggestions compare only the first names and
+    /// parameters.
     Status tell()
     {
         constexpr std::size_t kMostCompared = 512;
@@ -199,11 +199,11 @@ private:
         return m_place->keep();
     }
 
-    std::optional<projects::Decoder> m_decoder; ///< that the network is, where it is one
+    std::optional<projects::Decoder> m_decoder; ///< the network's architecture, if it is known
     std::optional<TensorFiles> m_files;
     std::optional<TrainerParts> m_parts;
     std::vector<TransferStep> m_steps;
-    std::map<std::string, LoadWeightsReady::Row> m_rows; ///< of the parameters that a tensor of the file is meant for
+    std::map<std::string, LoadWeightsReady::Row> m_rows; ///< for parameters with a matching tensor in the file
     std::set<std::string> m_used;
     DataFingerprint m_data;
     std::optional<NewRun> m_place;

@@ -8,7 +8,7 @@
 
 namespace residua::engine {
 
-/// A safetensors file as the first weights of a project's run, as far as it fits. Engine thread.
+/// Loads a safetensors file as the first weights of a project's run, as far as it matches. Engine thread.
 [[nodiscard]] std::unique_ptr<Query> queryFor(const LoadWeightsRequest& request);
 
 } // namespace residua::engine

@@ -19,15 +19,15 @@ namespace fs = std::filesystem;
 
 constexpr const char* kStandInText = "text.txt";
 constexpr const char* kStandInTokens = "tokens.bin";
-/// Windows in what stands for data: the validation split is a tenth.
+/// The number of windows in the placeholder data; the validation split is a tenth.
 constexpr std::int64_t kWindows = 16;
 
-/// What a tokeniser's file is called in a model's folder; the first that can be read is taken.
+/// The names of a tokeniser's file in a model's folder; the first readable file is used.
 constexpr const char* kJsonTokeniser = "tokenizer.json";
 constexpr const char* kPieceTokeniser = "tokenizer.model";
 constexpr const char* kTokenisers[] = {kJsonTokeniser, kPieceTokeniser};
 
-/// What transformers keeps beside it: which tokens begin and end a text, and the like.
+/// The files that transformers keeps beside it, such as the one with the tokens that begin and end a text.
 constexpr const char* kBeside[] = {"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
                                    "generation_config.json", "chat_template.jinja"};
 constexpr const char* kTokeniserFolder = "tokeniser";
@@ -37,7 +37,7 @@ std::string standInText(std::int64_t tokens)
     constexpr std::string_view kLines = "No text was named when this model was imported, and these lines stand for "
                                         "one.\nThey are enough to try the model, and say nothing of how good it is.\n"
                                         "Name a text of your own for that: one that it has not seen.\n";
-    constexpr std::int64_t kBytesOfToken = 8; // more than a tokeniser of English takes
+    constexpr std::int64_t kBytesOfToken = 8; // more than an English tokeniser needs
     std::string text;
     while (static_cast<std::int64_t>(text.size()) < tokens * kBytesOfToken) {
         text += kLines;
@@ -48,7 +48,7 @@ std::string standInText(std::int64_t tokens)
 template <class Id>
 std::string standInTokens(std::int64_t tokens, std::int64_t vocabulary)
 {
-    constexpr std::int64_t kStride = 7919; // neighbours in the file are far apart in a vocabulary
+    constexpr std::int64_t kStride = 7919; // adjacent tokens are far apart in the vocabulary
     std::string bytes;
     for (std::int64_t i = 0; i < tokens; ++i) {
         auto id = static_cast<Id>(i * kStride % vocabulary);
@@ -59,7 +59,7 @@ std::string standInTokens(std::int64_t tokens, std::int64_t vocabulary)
     return bytes;
 }
 
-/// The files of a tokeniser, where the folder has it: its own and those beside it.
+/// Returns the files of a tokeniser in the folder, its own and the ones beside it; empty if it is missing.
 Result<std::vector<fs::path>> filesOf(const char* tokeniser, const fs::path& folder)
 {
     const Result<fs::path> path = fileOf(folder, tokeniser);
@@ -87,7 +87,7 @@ Result<projects::Tokeniser> readTokeniser(const fs::path& path)
     return fetched ? tokeniserAt(path) : Result<projects::Tokeniser>(fetched.error());
 }
 
-/// The first that can be read, copied into the project; why others cannot is a note.
+/// Copies the first readable tokeniser into the project; adds a note for each unreadable one.
 Result<std::optional<projects::Tokeniser>> copiedTokeniser(const fs::path& folder, const fs::path& project,
                                                            std::int64_t vocabulary, std::vector<std::string>& notes)
 {
@@ -177,8 +177,9 @@ Companions byteCompanions()
     return companions;
 }
 
-/// Whatever the file is called in the project: by the name under which transformers looks for its kind. What lies
-/// beside it belongs to it where both have come from a model's folder, and the settings where they are read here too.
+/// Returns the tokeniser's file under the name that transformers expects for its kind, whatever its name in the
+/// project. Adds the files beside it if both come from a model's folder, and the settings file if this program reads it
+/// too.
 Result<Companions> modelCompanions(projects::TokeniserKind kind, const fs::path& model)
 {
     const bool json = kind == projects::TokeniserKind::TokenizerJson;

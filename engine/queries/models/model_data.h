@@ -13,19 +13,19 @@
 
 namespace residua::engine {
 
-/// Copies the tokeniser of the model's `folder` into `project`, and gives the source of `data` with it; without data, a
-/// text of a few lines in `project` that stands for it, long enough for windows of `length` tokens. A model without a
-/// tokeniser that is read has token files: `data` must be one. Ready-made tokens take no tokeniser, which is copied all
-/// the same. What a person should know is added to `notes`, also before an error.
+/// Copies the tokeniser of the model's `folder` into `project` and returns the source of `data` with it. Without data,
+/// writes a placeholder text of a few lines, long enough for windows of `length` tokens. For a model without a readable
+/// tokeniser, `data` must be token files or nullopt. Token files use no tokeniser, but it is copied anyway. Adds notes
+/// for the user to `notes`, even before an error.
 [[nodiscard]] Result<projects::Source> modelData(const std::filesystem::path& folder,
                                                  const std::filesystem::path& project,
                                                  const std::optional<projects::Source>& data, std::int64_t vocabulary,
                                                  std::int64_t length, std::vector<std::string>& notes);
 
-/// A project's tokeniser for a model's folder: the file that it is read from, as tokenizer.json or tokenizer.model by
-/// its kind, and what has come with it; for bytes a tokenizer.json that gives the same ids. Beside a tokenizer.json
-/// there is a tokenizer_config.json in any case: without, transformers goes by the model's type, and finds no token
-/// that ends a text. None for characters and generated words. A file that is not there is a note.
+/// Returns a project's tokeniser for a model's folder: its file, as tokenizer.json or tokenizer.model by its kind, and
+/// the files that came with it. For bytes, a tokenizer.json with the same ids. A tokenizer.json always comes with a
+/// tokenizer_config.json; without it, transformers chooses by the model's type and finds no end token. Empty for
+/// characters and generated words. A missing file is a note.
 [[nodiscard]] Result<Companions> tokeniserCompanions(const projects::Source& source,
                                                      const std::filesystem::path& projectDirectory,
                                                      std::vector<std::string>& notes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Learns a tokeniser from text on a thread of its own, so that a run beside it goes on.
+// Trains a tokeniser on text on a separate thread, so that a run can continue beside it.
 #include "engine/queries/models/tokenise.h"
 
 #include "engine/api/session.h"
@@ -64,13 +64,13 @@ private:
     }
 
     TokeniserRequest m_request;
-    std::mutex m_mutex; ///< of m_progress and m_told
+    std::mutex m_mutex; ///< protects m_progress and m_told
     TokeniserProgress m_progress;
     bool m_told = false; ///< there is news
     std::chrono::steady_clock::time_point m_tellAt{};
     std::atomic<bool> m_ended = false;
-    Result<TrainedTokeniser> m_trained = TrainedTokeniser{}; ///< once m_ended
-    std::jthread m_thread;                                   ///< last: it uses the others
+    Result<TrainedTokeniser> m_trained = TrainedTokeniser{}; ///< valid once m_ended
+    std::jthread m_thread;                                   ///< last, because it uses the other members
 };
 
 } // namespace

@@ -8,7 +8,7 @@
 
 namespace residua::engine {
 
-/// A tokeniser that is learned from text, on a thread of its own. Engine thread.
+/// Trains a tokeniser on text, on a separate thread. Engine thread.
 [[nodiscard]] std::unique_ptr<Query> queryFor(const TokeniserRequest& request);
 
 } // namespace residua::engine

@@ -10,26 +10,26 @@
 
 namespace residua::engine {
 
-/// Says how much of the work is done, at most some thirty times a second.
+/// Limits progress reports to about thirty a second.
 class ShareNews {
 public:
-    /// Nothing where it was told a moment ago, or where `all` is 0.
+    /// Returns done / all; nullopt if the last report was a moment ago, or if `all` is 0.
     [[nodiscard]] std::optional<double> take(std::uint64_t done, std::uint64_t all);
 
 private:
     std::chrono::steady_clock::time_point m_next;
 };
 
-/// Carries out a plan one tensor after another, and tells how far it is. Engine thread.
+/// Executes a transfer plan one tensor at a time and reports its progress. Engine thread.
 class WeightReading {
 public:
-    /// `files` outlives it.
+    /// `files` must outlive this.
     WeightReading(const TensorFiles& files, std::vector<TransferStep> steps);
 
     [[nodiscard]] bool atEnd() const { return m_next == m_steps.size(); }
-    /// One tensor; none at the end.
+    /// Reads one tensor; does nothing at the end.
     [[nodiscard]] Status readNext();
-    /// The share of the bytes that is read, now and then.
+    /// Returns the fraction of the bytes that is read; nullopt between updates.
     [[nodiscard]] std::optional<double> takeShare() { return m_news.take(m_read, m_bytes); }
 
 private:

@@ -12,7 +12,7 @@ constexpr char32_t kFirstOther = 0x100;
 
 struct Tables {
     std::array<char32_t, 256> characters{};
-    std::array<int, 2 * kFirstOther> bytes{}; ///< −1 for a character that stands for none
+    std::array<int, 2 * kFirstOther> bytes{}; ///< −1 for a character that represents no byte
 
     constexpr Tables()
     {

@@ -7,10 +7,10 @@
 
 namespace residua::engine {
 
-/// The 256 characters by which byte-level tokenisers write bytes: those of Latin-1 that are visible stand for
-/// themselves, the others follow from U+0100 on in their order.
+/// Returns bytes as the 256 characters of byte-level tokenisers: visible characters of Latin-1 represent themselves,
+/// and the other bytes are numbered from U+0100 in order.
 [[nodiscard]] std::string bytesAsCharacters(std::string_view bytes);
-/// The bytes that such characters stand for; nothing where a character is none of the 256.
+/// Returns the bytes that such characters represent; nullopt if a character is not one of the 256.
 [[nodiscard]] std::optional<std::string> charactersAsBytes(std::string_view characters);
 
 } // namespace residua::engine

@@ -52,7 +52,7 @@ bool isSoundCharsmap(std::string_view map)
     const std::string_view trie = map.substr(kUnit, trieBytes);
     const std::string_view replacements = map.substr(kUnit + trieBytes);
     const std::size_t units = trieBytes / kUnit;
-    // Every walk begins with unit 0, whatever it holds.
+    // Every lookup begins with unit 0, whatever it holds.
     if (isValue(wordAt(trie, 0)) || !isUtf8(replacements)) {
         return false;
     }
@@ -89,7 +89,7 @@ std::optional<std::string_view> replacementIn(std::string_view map, std::string_
         const auto label = static_cast<unsigned char>(letter);
         node ^= label;
         const std::uint32_t unit = wordAt(trie, node);
-        if ((unit & 0x800000ff) != label) { // a value's bit 31 is set, so that it is no label either
+        if ((unit & 0x800000ff) != label) { // a value has bit 31 set, so it is no label either
             return std::nullopt;
         }
         node = childrenOf(node, unit);

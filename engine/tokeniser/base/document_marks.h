@@ -6,10 +6,10 @@
 
 namespace residua::engine {
 
-/// Whether a text begins there, or goes on from one that was handed over before.
+/// Whether a text begins here, or continues one that was passed before.
 enum class TextStart { Begins, GoesOn };
 
-/// Tokens that stand around a document.
+/// The tokens around a document.
 struct DocumentMarks {
     std::vector<std::uint32_t> before;
     std::vector<std::uint32_t> behind;

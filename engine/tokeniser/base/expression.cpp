@@ -10,11 +10,11 @@
 namespace residua::engine {
 namespace {
 
-// The inside of a class, so that they can stand in one.
+// The contents of a class, so that they can be used within another class.
 constexpr std::string_view kSpaces =
     R"(\t-\r\x20\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000})";
 constexpr std::string_view kWords = R"(\p{Alphabetic}\p{M}\p{Nd}\p{Pc})";
-// Outside of a class Oniguruma goes by its table of Latin-1, which has six numbers more.
+// Outside a class Oniguruma uses its table of Latin-1, which has six more numbers.
 constexpr std::string_view kLoneWords = R"(\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\x{b2}\x{b3}\x{b9}\x{bc}-\x{be})";
 constexpr std::string_view kDigits = R"(\p{Nd})";
 constexpr std::string_view kHexDigits = "0-9A-Fa-f";
@@ -45,17 +45,17 @@ constexpr std::array<std::string_view, 8> kProperties{
     "Alphabetic", "Uppercase",   "Lowercase", "White_Space",
     "Emoji",      "Ideographic", "Hex_Digit", "Extended_Pictographic"};
 
-/// How many of the first characters are digits of the base, 10 or 16.
+/// Returns the number of leading digits of the base, 10 or 16.
 std::size_t digits(std::string_view text, int base)
 {
     const auto isDigit = [base](unsigned char c) { return (base == 16 ? std::isxdigit(c) : std::isdigit(c)) != 0; };
     return static_cast<std::size_t>(std::ranges::find_if_not(text, isDigit) - text.begin());
 }
 
-/// How often "{2}", "{2,}", "{,3}" or "{2,3}" at the beginning of `text` repeats.
+/// A repetition such as "{2}", "{2,}", "{,3}" or "{2,3}" at the beginning of `text`.
 struct Repetition {
-    std::size_t size = 0; ///< of the text; 0: it begins with none
-    bool isFixed = false; ///< without a comma
+    std::size_t size = 0; ///< of the text; 0: there is no repetition
+    bool isFixed = false; ///< has no comma
     bool isAtMost = false;
 };
 Repetition repetitionAt(std::string_view text)
@@ -69,7 +69,7 @@ Repetition repetitionAt(std::string_view text)
     return whole ? Repetition{end + 1, !comma, least == 0} : Repetition{};
 }
 
-/// Walks an expression once.
+/// Translates an expression in one pass.
 class Translator {
 public:
     Translator(std::string_view expression, const std::string& place) : m_rest(expression), m_place(place) {}
@@ -124,7 +124,7 @@ private:
         }
     }
 
-    /// So many bytes that stand for one character, or the next byte of one.
+    /// Copies `count` bytes that represent one character, or the next byte of one.
     void character(std::size_t count)
     {
         if (beginsCodePoint(m_rest.front())) {
@@ -153,7 +153,7 @@ private:
         }
     }
 
-    /// "[:alpha:]" or "[:^alpha:]".
+    /// Translates "[:alpha:]" or "[:^alpha:]".
     void bracket()
     {
         const std::size_t end = m_rest.find(":]");
@@ -172,7 +172,7 @@ private:
         characters(known->inside, others, written.size());
     }
 
-    /// Ruby's m lets the point match line ends, which PCRE2 calls s.
+    /// Translates a group's options: Ruby's m lets the point match line ends, which is s in PCRE2.
     void group()
     {
         std::size_t end = 2;
@@ -194,12 +194,12 @@ private:
         m_rest.remove_prefix(end);
     }
 
-    /// A plus after a counted repetition repeats it again in Ruby but makes it possessive in PCRE2; a question mark
-    /// after a fixed count makes it optional in Ruby and does nothing in PCRE2.
+    /// Translates a repetition. A plus after a counted repetition repeats it again in Ruby, but makes it possessive in
+    /// PCRE2. A question mark after a fixed count makes it optional in Ruby, but has no effect in PCRE2.
     void repetition()
     {
         const Repetition found = repetitionAt(m_rest);
-        if (found.size == 0) { // a brace like any other character
+        if (found.size == 0) { // a literal brace
             m_out += '\\';
             copy(1);
             return;
@@ -264,7 +264,7 @@ private:
         character(2);
     }
 
-    /// `text` for the next `size` bytes, which are one character.
+    /// Writes `text` for the next `size` bytes, which are one character.
     void put(const std::string& text, std::size_t size)
     {
         character(0);
@@ -272,7 +272,7 @@ private:
         m_rest.remove_prefix(size);
     }
 
-    /// A set of characters, or all others, for the next `size` bytes.
+    /// Writes a set of characters, or its complement, for the next `size` bytes.
     void characters(std::string_view inside, bool others, std::size_t size)
     {
         const std::string_view written = m_rest.substr(0, size);
@@ -298,7 +298,7 @@ private:
         }
     }
 
-    /// Between a word character and another, or with \B nowhere there: PCRE2's own word characters are not Ruby's.
+    /// Translates \b and \B, because PCRE2's word characters differ from Ruby's.
     void boundary()
     {
         if (m_inClass) {
@@ -323,7 +323,7 @@ private:
         put("\\x{" + std::string(number) + "}", 2 + kDigitsOfIt);
     }
 
-    /// "\x41" and "\x{41}". Without braces it is a byte of the text, which PCRE2 takes for a character.
+    /// Translates "\x41" and "\x{41}". Without braces it is a byte of the text, but PCRE2 treats it as a character.
     void byte()
     {
         constexpr char kFirstBeyondAscii = '8';
@@ -371,7 +371,7 @@ private:
     const std::string& m_place;
     std::string m_out;
     bool m_inClass = false;
-    /// In a class: what a hyphen that comes next would stand behind. Range: a hyphen that makes one.
+    /// In a class: what precedes the next hyphen. Range: a hyphen that makes a range.
     enum class Left { Nothing, Character, Range, Set };
     Left m_left = Left::Nothing;
     std::string m_fault;

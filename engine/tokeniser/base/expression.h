@@ -8,8 +8,9 @@
 
 namespace residua::engine {
 
-/// A regular expression of Oniguruma's Ruby syntax in PCRE2's: white space and word characters as Unicode has them,
-/// scripts by what characters belong to and not by where they are used. What PCRE2 cannot say is refused by name.
+/// Translates a regular expression from Oniguruma's Ruby syntax to PCRE2's. White space and word characters follow
+/// Unicode; scripts are matched by a character's own script, not its script extensions. Returns an error that names any
+/// feature that PCRE2 cannot express.
 [[nodiscard]] Result<std::string> translatedExpression(std::string_view expression, const std::string& place);
 
 } // namespace residua::engine

@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Looks at keys while they are read.
+/// Checks keys during parsing.
 class KeyWatch {
 public:
     bool operator()(Json::parse_event_t event, Json& value)
@@ -31,7 +31,7 @@ public:
     [[nodiscard]] const std::string& fault() const { return m_fault; }
 
 private:
-    std::vector<std::vector<std::string>> m_keys; ///< of the objects that are open
+    std::vector<std::vector<std::string>> m_keys; ///< of the open objects
     std::string m_fault;
 };
 

@@ -10,8 +10,8 @@
 
 namespace residua::engine {
 
-/// A JSON object of a file of somebody else's. An error where it is none, where it is nested very deeply, or where an
-/// object names a key twice, of which other readers would silently take one.
+/// Parses an untrusted JSON object. Returns an error if it is not an object, is nested too deeply, or repeats a key in
+/// an object; other readers would silently take one of the values.
 [[nodiscard]] Result<nlohmann::json> parsedJson(std::string_view bytes, const std::string& place);
 
 } // namespace residua::engine

@@ -6,7 +6,7 @@ namespace residua::engine {
 Metaspace readMetaspace(const Part& part)
 {
     using Before = Metaspace::Before;
-    // Files of earlier versions have a flag in place of the scheme.
+    // Files of earlier versions have a flag instead of the scheme.
     const std::string scheme = part.text("prepend_scheme", part.flag("add_prefix_space", true) ? "always" : "never");
     const Before before = scheme == "first" ? Before::First : scheme == "never" ? Before::Never : Before::Always;
     if (before == Before::Always && scheme != "always") {

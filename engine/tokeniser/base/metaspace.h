@@ -7,10 +7,11 @@
 
 namespace residua::engine {
 
-/// How spaces become a visible character, and the text gets one before it: what cutting text and decoding it agree on.
+/// The conversion of spaces to a visible character and the addition of one before the text. Splitting and decoding
+/// share it.
 struct Metaspace {
-    enum class Before { Never, First, Always }; ///< before no piece, the text's first one, every one
-    std::string mark;                           ///< that character
+    enum class Before { Never, First, Always }; ///< before no piece, the text's first piece, or every piece
+    std::string mark;                           ///< the visible character
     Before before = Before::Always;
 };
 

@@ -15,8 +15,8 @@
 
 namespace residua::engine {
 
-/// A component of tokenizer.json, and where it stands. The first thing that is wrong with the file is kept for all its
-/// parts; what is read after it has no meaning.
+/// A component of tokenizer.json with its place. All parts share the first error in the file; values read after it are
+/// meaningless.
 class Part {
 public:
     Part(const nlohmann::json& value, std::string place, std::optional<Error>& fault)
@@ -26,21 +26,21 @@ public:
 
     [[nodiscard]] const nlohmann::json& value() const { return *m_value; }
     [[nodiscard]] const std::string& place() const { return m_place; }
-    /// Whether the file has it, and not as null.
+    /// True if the file has the key with a value other than null.
     [[nodiscard]] bool has(const std::string& key) const;
     [[nodiscard]] Part part(const std::string& key) const;
-    /// The elements of a list.
+    /// Returns the elements of a list.
     [[nodiscard]] std::vector<Part> parts(const std::string& key) const;
-    /// Its "type"; empty where it has none.
+    /// Returns its "type"; empty if it has none.
     [[nodiscard]] std::string type() const;
 
-    /// A field that is missing or null is `otherwise`.
+    /// These return `otherwise` for a field that is missing or null.
     [[nodiscard]] bool flag(const std::string& key, bool otherwise) const;
     [[nodiscard]] std::string text(const std::string& key, const std::string& otherwise) const;
     [[nodiscard]] std::int64_t number(const std::string& key, std::int64_t otherwise) const;
-    /// A text of one character.
+    /// Returns a text of one character.
     [[nodiscard]] std::string character(const std::string& key, const std::string& otherwise) const;
-    /// {"String": …} or {"Regex": …}.
+    /// Reads {"String": …} or {"Regex": …}.
     [[nodiscard]] Pattern pattern(const std::string& key) const;
 
     void fail(std::string message) const;
@@ -54,14 +54,14 @@ private:
     std::optional<Error>* m_fault;
 };
 
-/// An entry of a table of components, by their type.
+/// An entry in a table of components by type.
 template <class Made>
 struct Maker {
     std::string_view type;
     Made (*make)(const Part& part);
 };
 
-/// Makes what the part's type says; one that the table lacks is refused by name.
+/// Makes the component of the part's type. Fails with an error that names a type missing from the table.
 template <class Made, std::size_t count>
 [[nodiscard]] Made madeBy(const Maker<Made> (&makers)[count], const Part& part)
 {

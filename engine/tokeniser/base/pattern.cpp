@@ -30,7 +30,7 @@ std::string messageOf(int code)
     return reinterpret_cast<const char*>(text.data());
 }
 
-/// The memory that one search works in, beside the compiled code.
+/// The memory of one search, in addition to the compiled code.
 struct Search {
     explicit Search(const pcre2_code* compiled)
         : code(compiled),
@@ -74,7 +74,7 @@ Status findExpression(const Search& search, bool machineCode, std::string_view p
         }
         const PCRE2_SIZE* const ends = pcre2_get_ovector_pointer(search.data.get());
         const Span match{ends[0], std::max(ends[0], ends[1])};
-        // An empty match right after another match does not count.
+        // An empty match directly after another match does not count.
         if (match.size() > 0 || found.empty() || found.back().end != offset + match.begin || at == 0) {
             found.push_back({offset + match.begin, offset + match.end});
         }

@@ -19,27 +19,27 @@ struct Span {
     [[nodiscard]] std::string_view of(std::string_view text) const { return text.substr(begin, size()); }
 };
 
-/// What is looked for in a text: a string, or a regular expression as Oniguruma's Ruby syntax has it, which is what
-/// tokenizer.json is written in. Immutable; any thread.
+/// A string, or a regular expression in Oniguruma's Ruby syntax, which tokenizer.json uses. Immutable; any thread.
 class Pattern {
 public:
     [[nodiscard]] static Pattern literal(std::string text);
-    /// Compiled by PCRE2. What the two understand differently is translated, or refused by name.
+    /// Compiles an expression with PCRE2. Translates the parts that the two interpret differently, or returns an error
+    /// that names them.
     [[nodiscard]] static Result<Pattern> regularExpression(std::string_view expression, const std::string& place);
 
-    /// Appends where it occurs in `part` of a valid UTF-8 `text`, in order and without overlap, as if there were
-    /// nothing but the part. An error where the search takes too much memory or time.
+    /// Appends the matches in `part` of a valid UTF-8 `text`, in order and without overlap, as if the text were only
+    /// this part. Returns an error if the search exceeds its limits of memory or time.
     [[nodiscard]] Status find(std::string_view text, Span part, std::vector<Span>& found) const;
-    /// The same for many parts, one after another; `ends` receives how many had been found when each was done.
+    /// Searches several parts in turn; `ends` receives the total number of matches after each part.
     [[nodiscard]] Status find(std::string_view text, const std::vector<Span>& parts, std::vector<Span>& found,
                               std::vector<std::size_t>& ends) const;
 
-    /// Puts `content` in the place of each occurrence in `text`, which is valid UTF-8. On error `text` stays.
+    /// Replaces each match in `text`, which is valid UTF-8, by `content`. On error `text` is unchanged.
     [[nodiscard]] Status replace(std::string& text, const std::string& content) const;
 
 private:
     struct Compiled;
-    std::string m_text;                         ///< what is looked for, or the expression
+    std::string m_text;                         ///< the string, or the expression
     std::shared_ptr<const Compiled> m_compiled; ///< null for a string
 };
 

@@ -34,7 +34,7 @@ const icu::Normalizer2& normaliserOf(NormalForm form)
                                           : form == NormalForm::KC ? icu::Normalizer2::getNFKCInstance(code)
                                                                    : icu::Normalizer2::getNFKDInstance(code);
     if (U_FAILURE(code) || found == nullptr) {
-        throw std::bad_alloc(); // the tables are part of the library: nothing else can be lacking
+        throw std::bad_alloc(); // the tables are part of the library, so memory is the only possible cause
     }
     return *found;
 }
@@ -71,7 +71,7 @@ bool isPunctuation(char32_t character)
     if (ascii) {
         return !isIn(character, U_GC_L_MASK | U_GC_N_MASK);
     }
-    constexpr char32_t kChi = 0x166d; // these two were punctuation then
+    constexpr char32_t kChi = 0x166d; // these two were punctuation in Unicode 8
     constexpr char32_t kSandhiMark = 0x111c9;
     return (isIn(character, U_GC_P_MASK) && isInUnicode8(character)) || character == kChi || character == kSandhiMark;
 }
@@ -107,14 +107,14 @@ std::string normalised(std::string_view text, NormalForm form)
     normaliserOf(form).normalizeUTF8(0, icu::StringPiece(text.data(), static_cast<std::int32_t>(text.size())), sink,
                                      nullptr, code);
     if (U_FAILURE(code)) {
-        throw std::bad_alloc(); // valid UTF-8 has a normal form
+        throw std::bad_alloc(); // valid UTF-8 always has a normal form
     }
     return result;
 }
 
 std::string lowercased(std::string_view text)
 {
-    constexpr char32_t kDottedI = 0x130; // the one character that becomes two whatever the language
+    constexpr char32_t kDottedI = 0x130; // the only character that becomes two in every language
     std::string result;
     result.reserve(text.size());
     for (std::size_t at = 0; at < text.size();) {

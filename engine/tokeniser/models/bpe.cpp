@@ -13,10 +13,10 @@
 namespace residua::engine {
 namespace {
 
-constexpr char32_t kFrequent = 0x3000; ///< characters below it are looked up in a list
+constexpr char32_t kFrequent = 0x3000; ///< characters below it are looked up in an array
 constexpr std::uint32_t kNoToken = 0xffffffff;
 
-/// Tokens in a row, of which neighbours are joined.
+/// A sequence of tokens in which adjacent pairs are merged.
 class Word {
 public:
     void clear() { m_symbols.clear(); }
@@ -26,7 +26,7 @@ public:
         m_symbols.push_back({id, place - 1, place + 1});
     }
 
-    /// Joins the pair of the lowest rank, of those the first, until no pair is left.
+    /// Merges the pair of the lowest rank, the first one of equal ranks, until no pair is left.
     void merge(const MergeTable& merges)
     {
         m_size = static_cast<std::int32_t>(m_symbols.size());
@@ -43,7 +43,7 @@ public:
             Symbol& right = m_symbols[static_cast<std::size_t>(left.next)];
             const Merge* const still = merges.find(left.id, right.id);
             if (still == nullptr || still->id != best.id) {
-                continue; // one of the two has been joined with another since
+                continue; // one of the two has been merged with another token since
             }
             left.id = best.id;
             right.id = kNoToken;
@@ -69,7 +69,7 @@ public:
 
 private:
     struct Symbol {
-        std::uint32_t id = 0; ///< kNoToken for one that was joined with the symbol before it
+        std::uint32_t id = 0; ///< kNoToken if it was merged into the symbol before it
         std::int32_t previous = 0;
         std::int32_t next = 0;
     };
@@ -94,7 +94,7 @@ private:
     std::int32_t m_size = 0;
 };
 
-/// Byte-pair encoding: characters, and then the pairs that were learned, in the order in which they were.
+/// Byte-pair encoding: starts with characters and merges pairs in the order in which they were learned.
 class Bpe : public TokenModel {
 public:
     explicit Bpe(const Part& part)
@@ -123,7 +123,7 @@ public:
             }
         }
         Word word;
-        std::uint32_t unknown = kNoToken; // one that waits for what comes, to be joined with it
+        std::uint32_t unknown = kNoToken; // an unknown token that waits to be fused with the next one
         const auto flush = [&] {
             if (unknown != kNoToken) {
                 word.add(std::exchange(unknown, kNoToken));
@@ -138,7 +138,7 @@ public:
                 flush();
                 word.add(id);
             } else if (addBytes(word, text, begin == 0, at == piece.size())) {
-                // what is unknown still waits, and comes behind the bytes: as `tokenizers` has it
+                // A waiting unknown token is added after the bytes, as in `tokenizers`.
             } else if (m_unknown) {
                 if (!m_fuseUnknown) {
                     flush();
@@ -152,7 +152,8 @@ public:
         return Done{};
     }
 
-    /// No merge reaches over two characters of which none has the first where it ends and the second where it goes on.
+    /// Cuts between two characters if no merge joins a token that ends with the first and one that begins with the
+    /// second.
     void cut(std::string_view text, Span piece, std::vector<Span>& parts) const override
     {
         constexpr std::size_t kShort = 32;
@@ -178,7 +179,7 @@ public:
 private:
     static std::uint64_t jointOf(char32_t left, char32_t right) { return std::uint64_t{left} << 32 | right; }
 
-    /// Whether what becomes of the character does not depend on what becomes of those beside it.
+    /// True if the character's tokens do not depend on the adjacent characters.
     bool standsAlone(char32_t character) const
     {
         return characterId(character) != kNoToken || (m_hasAllBytes && !m_joinsBytes);
@@ -203,7 +204,7 @@ private:
         return m_table.id((before ? m_prefix : "") + std::string(text) + (behind ? m_suffix : "")).value_or(kNoToken);
     }
 
-    /// The tokens of a character's bytes, where it has one for each.
+    /// Adds the tokens of a character's bytes; returns false unless every byte has a token.
     bool addBytes(Word& word, std::string_view text, bool first, bool last) const
     {
         if (!m_bytesInstead) {
@@ -258,7 +259,7 @@ private:
         }
     }
 
-    /// "a b", or ["a", "b"].
+    /// Parses "a b", or ["a", "b"].
     static std::pair<std::string, std::string> pairOf(const Part& merge)
     {
         const nlohmann::json& value = merge.value();
@@ -312,10 +313,10 @@ private:
         return nextCodePoint(token, at);
     }
 
-    std::vector<std::uint32_t> m_frequent; ///< ids of the tokens that are one character
+    std::vector<std::uint32_t> m_frequent; ///< the ids of single-character tokens
     std::unordered_map<char32_t, std::uint32_t> m_others;
     std::array<std::uint32_t, 256> m_bytes{};
-    bool m_bytesInstead = false; ///< of a character without a token
+    bool m_bytesInstead = false; ///< encodes the bytes of a character without a token
     bool m_hasAllBytes = false;  ///< so that no character is unknown
     std::optional<std::uint32_t> m_unknown;
     bool m_fuseUnknown = false;
@@ -324,7 +325,7 @@ private:
     std::string m_suffix;
     MergeTable m_merges;
     bool m_cuts = false;
-    bool m_joinsBytes = false;                  ///< whether tokens of bytes are merged with others
+    bool m_joinsBytes = false;                  ///< true if byte tokens are merged with others
     std::unordered_set<std::uint64_t> m_joints; ///< pairs of characters at which some merge joins two tokens
 };
 

@@ -7,13 +7,13 @@
 
 namespace residua::engine {
 
-/// What two neighbouring tokens become, and when: a lower rank is merged sooner.
+/// The result of merging two adjacent tokens. Lower ranks are merged first.
 struct Merge {
     std::uint32_t rank = 0;
     std::uint32_t id = 0;
 };
 
-/// Merges by their two tokens.
+/// Finds merges by their two tokens.
 class MergeTable {
 public:
     explicit MergeTable(std::size_t merges = 0)
@@ -24,7 +24,7 @@ public:
         }
         m_slots.resize(slots);
     }
-    /// False where the pair is there already. No more than the table was made for.
+    /// Adds a merge. Returns false if the pair exists. The number of merges must not exceed the constructor's argument.
     bool add(std::uint32_t left, std::uint32_t right, Merge merge)
     {
         Slot& slot = m_slots[at(left, right)];

@@ -12,8 +12,8 @@ using ModelPtr = std::unique_ptr<TokenModel>;
 constexpr Maker<ModelPtr> kModels[] = {
     {"BPE", &makeBpe}, {"Unigram", &makeUnigram}, {"WordPiece", &makeWordPiece}, {"WordLevel", &makeWordLevel}};
 
-/// Makes the model of a file of an earlier version, which does not name its type: the fields that only one type has
-/// tell it.
+/// Makes the model of a file of an earlier version, which has no type. The type follows from fields that only one type
+/// has.
 ModelPtr makeByFields(const Part& part)
 {
     if (part.has("merges")) {

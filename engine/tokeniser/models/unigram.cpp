@@ -38,9 +38,9 @@ public:
         }
         m_ids[node] = id;
     }
-    /// 0 where there is none.
+    /// Returns 0 if the child does not exist.
     [[nodiscard]] std::uint32_t child(std::uint32_t node, char byte) const { return m_slots[at(node, byte)].child; }
-    /// The id of the string that ends at the node, or kNoPiece.
+    /// Returns the id of the string that ends at the node, or kNoPiece.
     [[nodiscard]] std::uint32_t id(std::uint32_t node) const { return m_ids[node]; }
 
 private:
@@ -63,7 +63,7 @@ private:
     std::vector<std::uint32_t> m_ids;
 };
 
-/// The most probable row of tokens, by dynamic programming over where they end.
+/// Finds the most probable sequence of tokens by dynamic programming over the tokens' ends.
 class Unigram : public TokenModel {
 public:
     explicit Unigram(const Part& part) : m_trie(bytesOf(part))
@@ -113,7 +113,7 @@ public:
     }
 
 private:
-    /// The best row of tokens that ends at some place.
+    /// The best sequence of tokens that ends at some position.
     struct Node {
         double score = 0;
         std::size_t begin = kNowhere; ///< of its last token
@@ -140,7 +140,8 @@ private:
         }
     }
 
-    /// All tokens that begin there; where none is the character alone, it is unknown. False where no token says so.
+    /// Adds all tokens that begin here. If none of them is the single character, that character is unknown. Returns
+    /// false if the model has no unknown token and needs one.
     bool extend(std::string_view piece, std::size_t begin, std::size_t next, std::vector<Node>& ends) const
     {
         const double sofar = ends[begin].score;
@@ -160,14 +161,14 @@ private:
             return true;
         }
         const double score = m_unknownScore + sofar;
-        if (m_unknown == kNoPiece) { // no need of one where a better row already ends there
+        if (m_unknown == kNoPiece) { // not needed if a better sequence already ends there
             return ends[next].begin != kNowhere && score <= ends[next].score;
         }
         improve(ends[next], score, begin, m_unknown);
         return true;
     }
 
-    /// Tokens from the first to the last; unknown characters side by side are one.
+    /// Returns the tokens in order; adjacent unknown characters are joined.
     std::vector<Span> walkBack(const std::vector<Node>& ends) const
     {
         std::vector<Span> spans;

@@ -11,19 +11,19 @@
 
 namespace residua::engine {
 
-/// The tokens of words that were met before. Empties itself where it has grown too large. One thread.
+/// The tokens of words seen before. Clears itself when it grows too large. One thread.
 class WordCache {
 public:
-    /// The tokens of a word that it holds, valid until the next keep().
+    /// Returns the tokens of a cached word, valid until the next keep().
     [[nodiscard]] std::optional<std::span<const std::uint32_t>> find(std::string_view word) const;
-    /// Adds a word that it does not hold. One that is very long is not kept.
+    /// Adds a word that is not cached. Ignores very long words.
     void keep(std::string_view word, std::span<const std::uint32_t> ids);
 
 private:
     struct Slot {
         std::uint64_t hash = 0;
-        std::uint32_t word = 0; ///< where it begins
-        std::uint32_t size = 0; ///< its bytes; 0 for an empty slot
+        std::uint32_t word = 0; ///< the offset of the word
+        std::uint32_t size = 0; ///< in bytes; 0 for an empty slot
         std::uint32_t ids = 0;
         std::uint32_t count = 0;
     };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Models that look words up.
+// Models that look up words.
 #include "engine/tokeniser/models/token_model.h"
 #include "projects/base/utf8.h"
 
@@ -18,7 +18,7 @@ std::uint32_t requiredUnknown(const Part& part, const TokenTable& table, const c
     return id.value_or(0);
 }
 
-/// The longest tokens from the left; a word that they do not make up is unknown as a whole.
+/// Takes the longest tokens from the left. If they do not cover the word, the whole word is unknown.
 class WordPiece : public TokenModel {
 public:
     explicit WordPiece(const Part& part)
@@ -47,7 +47,7 @@ public:
     }
 
 private:
-    /// Appends the longest token that stands there, and says where it ends.
+    /// Appends the longest token at `begin` and returns its end; returns `begin` if no token matches.
     std::size_t longest(std::string_view piece, std::size_t begin, std::vector<std::uint32_t>& ids) const
     {
         std::string text = begin > 0 ? m_prefix : std::string();
@@ -67,11 +67,11 @@ private:
 
     std::string m_prefix;
     std::uint32_t m_unknown = 0;
-    std::int64_t m_most = 0;   ///< characters of a word that is looked at
-    std::size_t m_longest = 0; ///< bytes of a token
+    std::int64_t m_most = 0;   ///< the maximum number of characters in a word; longer words are unknown
+    std::size_t m_longest = 0; ///< the maximum length of a token in bytes
 };
 
-/// Each piece is a token.
+/// Encodes each piece as one token.
 class WordLevel : public TokenModel {
 public:
     explicit WordLevel(const Part& part)

@@ -11,7 +11,7 @@ void append(Span span, std::vector<Span>& pieces)
     }
 }
 
-/// A delimiter joins what stands before it, unless that is a delimiter too.
+/// Joins a delimiter with the stretch before or after it, unless that is a delimiter too.
 void appendMerged(const std::vector<Stretch>& stretches, Delimiters delimiters, std::vector<Span>& pieces)
 {
     const bool next = delimiters == Delimiters::MergedWithNext;

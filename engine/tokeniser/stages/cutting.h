@@ -9,18 +9,18 @@
 
 namespace residua::engine {
 
-/// What becomes of the delimiters that a text is cut at. Contiguous: those side by side are one piece.
+/// The treatment of delimiters at which a text is split. Contiguous: adjacent ones form one piece.
 enum class Delimiters { Removed, Isolated, MergedWithPrevious, MergedWithNext, Contiguous };
 
 [[nodiscard]] std::optional<Delimiters> delimitersOf(std::string_view name);
 
-/// A stretch of a text, and whether it is a delimiter.
+/// A range of a text that is a delimiter or not.
 struct Stretch {
     Span span;
     bool delimiter = false;
 };
 
-/// Appends the pieces that the stretches of one part leave, none of them empty.
+/// Appends the pieces of the stretches of one part, without empty ones.
 void appendPieces(const std::vector<Stretch>& stretches, Delimiters delimiters, std::vector<Span>& pieces);
 
 } // namespace residua::engine

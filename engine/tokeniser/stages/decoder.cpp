@@ -71,7 +71,7 @@ std::optional<char> byteOf(std::string_view token)
                                                                       : std::nullopt;
 }
 
-/// Tokens of bytes in a row are one text, or where that is no UTF-8 as many U+FFFD as bytes.
+/// Joins consecutive byte tokens to one text, or if that is not UTF-8, to one U+FFFD per byte.
 void flushBytes(std::string& bytes, Tokens& result)
 {
     if (bytes.empty()) {
@@ -162,7 +162,7 @@ DecoderPtr makeReplaceDecoder(const Part& part)
     return tokenChange([pattern = part.pattern("pattern"), content = part.text("content", "")](Tokens& tokens) {
         for (std::string& token : tokens) {
             if (isUtf8(token)) {
-                static_cast<void>(pattern.replace(token, content)); // a token in which it cannot be found stays
+                static_cast<void>(pattern.replace(token, content)); // a token for which the search fails is unchanged
             }
         }
     });
@@ -243,7 +243,7 @@ constexpr Maker<DecoderPtr> kDecoders[] = {{"ByteLevel", &makeByteLevelDecoder},
                                            {"CTC", &makeCtcDecoder},
                                            {"Sequence", &makeDecoderSequence}};
 
-/// Bytes of the longest beginning of a character that `text` begins with; at least one.
+/// Returns the length of the longest incomplete character at the beginning of `text`; at least one.
 std::size_t brokenLength(std::string_view text)
 {
     const auto lead = static_cast<unsigned char>(text[0]);
@@ -252,7 +252,7 @@ std::size_t brokenLength(std::string_view text)
                               : lead >= 0xc2 && lead < 0xe0 ? 2
                                                             : 1;
     for (std::size_t size = std::min(whole, text.size() + 1) - 1; size > 1; --size) {
-        // It is a beginning where some byte makes the next one right: all that follow the second are alike.
+        // Checks whether some continuation completes it: all bytes after the second have the same range.
         std::string tried(text.substr(0, size));
         tried.append(whole - size, '\x80');
         if (utf8Length(tried) == whole) {

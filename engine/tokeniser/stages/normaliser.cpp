@@ -35,7 +35,7 @@ NormaliserPtr textChange(std::function<void(std::string&)> change)
     return std::make_unique<TextChange>(std::move(change));
 }
 
-/// Replaces each character by what `put` appends for it.
+/// Replaces each character by the text that `put` appends for it.
 template <class Put>
 void rewrite(std::string& text, const Put& put)
 {
@@ -161,7 +161,7 @@ bool spaceInTranslation(char32_t character)
     return (character >= 0x200b && character <= 0x200f) || std::ranges::find(kOthers, character) != std::end(kOthers);
 }
 
-/// Normalises as SentencePiece's rules for machine translation do.
+/// Makes a normaliser with SentencePiece's rules for machine translation.
 NormaliserPtr makeNmtNormaliser(const Part&)
 {
     return textChange([](std::string& text) {
@@ -216,7 +216,7 @@ NormaliserPtr makeReplaceNormaliser(const Part& part)
     return std::make_unique<ReplaceNormaliser>(part.pattern("pattern"), part.text("content", ""));
 }
 
-/// A grapheme of less than six bytes is looked up whole, else character by character: as the models' makers ran it.
+/// Looks up a grapheme of less than six bytes as a whole, else character by character, as in the models' training.
 void mapGrapheme(const std::string& map, std::string_view grapheme, std::string& result)
 {
     constexpr std::size_t kLongest = 5;

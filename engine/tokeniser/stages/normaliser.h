@@ -10,15 +10,15 @@
 
 namespace residua::engine {
 
-/// Makes text alike before it is cut. Immutable; any thread.
+/// Normalises text before it is split. Immutable; any thread.
 class Normaliser {
 public:
     virtual ~Normaliser() = default;
-    /// Changes `text`, which is valid UTF-8 and stays so.
+    /// Changes `text`, which is valid UTF-8 and remains so.
     [[nodiscard]] virtual Status apply(std::string& text, TextStart start) const = 0;
 };
 
-/// Makes the normaliser that a component of tokenizer.json describes; null where the part has failed.
+/// Makes the normaliser that a component of tokenizer.json describes; null if the part has failed.
 [[nodiscard]] std::unique_ptr<Normaliser> makeNormaliser(const Part& part);
 
 } // namespace residua::engine

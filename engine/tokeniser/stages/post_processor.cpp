@@ -15,7 +15,7 @@ void addId(const Part& where, const nlohmann::json& id, std::vector<std::uint32_
     ids.push_back(id.get<std::uint32_t>());
 }
 
-/// Pieces in a row: special tokens, and the text itself.
+/// Reads a sequence of special tokens and the text itself.
 DocumentMarks makeTemplateMarks(const Part& part)
 {
     DocumentMarks marks;
@@ -42,7 +42,7 @@ DocumentMarks makeTemplateMarks(const Part& part)
     return marks;
 }
 
-/// [token, id] under both keys.
+/// Reads [token, id] under both keys.
 DocumentMarks makePairMarks(const Part& part)
 {
     DocumentMarks marks;
@@ -62,7 +62,7 @@ DocumentMarks makeNoMarks(const Part&)
     return {};
 }
 
-/// Each puts its own around what those before it have made.
+/// Combines processors; each one adds its marks around those of the ones before it.
 DocumentMarks makeMarksSequence(const Part& part)
 {
     DocumentMarks marks;

@@ -6,7 +6,7 @@
 
 namespace residua::engine {
 
-/// The special tokens that a post-processor of tokenizer.json puts around one text.
+/// Returns the special tokens that a post-processor of tokenizer.json adds around one text.
 [[nodiscard]] DocumentMarks readMarks(const Part& part);
 
 } // namespace residua::engine

@@ -15,8 +15,8 @@ namespace {
 
 using SplitterPtr = std::unique_ptr<Splitter>;
 
-/// Appends the stretches between the matches and the matches themselves; those are the delimiters, or with `inverted`
-/// what is between them.
+/// Appends the matches and the stretches between them. The matches are the delimiters; with `inverted`, the stretches
+/// between them are.
 void appendStretches(Span part, const Span* begin, const Span* end, bool inverted, std::vector<Stretch>& stretches)
 {
     std::size_t done = part.begin;
@@ -85,7 +85,7 @@ SplitterPtr makePatternSplitter(const Part& part)
                                    part.flag("invert", false));
 }
 
-/// Delimiters are the characters of which `delimits` says so.
+/// Splits at the characters for which `delimits` is true.
 class CharacterSplit : public Splitter {
 public:
     CharacterSplit(std::function<bool(char32_t)> delimits, Delimiters delimiters)
@@ -143,7 +143,7 @@ SplitterPtr makeDelimiterSplitter(const Part& part)
                                             Delimiters::Removed);
 }
 
-/// Runs of word characters, and runs of what is neither that nor white space.
+/// Splits into runs of word characters and runs of other characters, except for white space.
 class WordSplit : public Splitter {
 public:
     Status apply(Pieces& pieces) const override
@@ -219,7 +219,7 @@ SplitterPtr makeBertSplitter(const Part&)
     return std::make_unique<SplitterSequence>(std::move(parts));
 }
 
-/// Rewrites each span; `put` appends what becomes of it, and is told whether something may be put before it.
+/// Rewrites each span: `put` appends the new text and receives whether text may be added before it.
 template <class Put>
 void rewriteSpans(Pieces& pieces, const Put& put)
 {
@@ -234,7 +234,7 @@ void rewriteSpans(Pieces& pieces, const Put& put)
     pieces.text = std::move(text);
 }
 
-/// The expression that GPT-2 cuts text by.
+/// The expression by which GPT-2 splits text.
 constexpr std::string_view kBytePieces =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 
@@ -280,7 +280,7 @@ SplitterPtr makeByteLevelSplitter(const Part& part)
     return std::make_unique<ByteLevelSplitter>(std::move(pattern), part.flag("add_prefix_space", true));
 }
 
-/// Spaces become a visible character, with which each piece begins.
+/// Replaces spaces by a visible character, with which each piece begins.
 class MetaspaceSplitter : public Splitter {
 public:
     MetaspaceSplitter(Metaspace metaspace, bool splits)

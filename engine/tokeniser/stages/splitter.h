@@ -12,15 +12,15 @@
 
 namespace residua::engine {
 
-/// A text, and the parts of it of which each becomes tokens by itself.
+/// A text and its parts, which are encoded separately.
 struct Pieces {
     std::string text;
-    std::vector<Span> spans;             ///< in order, none empty
-    TextStart start = TextStart::Begins; ///< where it goes on, nothing is put before its first character
-    bool isFirst = true;                 ///< whether no added token stands before it
-    bool bytes = false;                  ///< still to be written as characters that stand for bytes
+    std::vector<Span> spans;             ///< in order, without empty ones
+    TextStart start = TextStart::Begins; ///< if it continues, nothing is added before its first character
+    bool isFirst = true;                 ///< true if no added token precedes it
+    bool bytes = false;                  ///< the text must still be converted to the characters that represent bytes
 
-    /// Writes the text as those characters now, where `bytes` asks for it.
+    /// Converts the text to those characters if `bytes` is set.
     void writeBytes();
 };
 
@@ -31,7 +31,7 @@ public:
     [[nodiscard]] virtual Status apply(Pieces& pieces) const = 0;
 };
 
-/// Makes the splitter that a component of tokenizer.json describes; null where the part has failed.
+/// Makes the splitter that a component of tokenizer.json describes; null if the part has failed.
 [[nodiscard]] std::unique_ptr<Splitter> makeSplitter(const Part& part);
 
 } // namespace residua::engine
