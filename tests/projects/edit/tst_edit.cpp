@@ -22,11 +22,6 @@ using residua::tests::mixOf;
 
 namespace {
 
-std::string bytesOf(const Document& document)
-{
-    return toJson(document.project) + toJson(document.layout);
-}
-
 /// Two blocks, a stack of the first, a stem whose middle node has wires on both sides and a position.
 Document sampleDocument()
 {
