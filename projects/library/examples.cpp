@@ -57,7 +57,7 @@ Graph linearGraph(const std::string& out)
         .build();
 }
 
-/// A stack of `depth` layers of one block preset.
+/// Sets a stack of `depth` layers of one block preset.
 void stackOf(Network& network, const std::string& preset, std::int64_t depth)
 {
     const auto found = std::ranges::find(blockPresets(), preset, &BlockPreset::name);
@@ -71,7 +71,7 @@ Topology topologyNamed(const std::string& name, const Network& network)
     return {name, std::ranges::find(presets, name, &TopologyPreset::name)->wiring};
 }
 
-/// Eight transformer layers that two processor cores train in about a minute.
+/// Returns a project with eight transformer layers, which two processor cores train in about a minute.
 Project languageProject(const std::string& name, const std::string& topology)
 {
     Project project;
@@ -94,7 +94,7 @@ Project languageProject(const std::string& name, const std::string& topology)
     return project;
 }
 
-/// Vectors in and out of the stack as they are.
+/// Returns a project whose stem and head pass vectors through unchanged.
 Project vectorProject(const std::string& name, const std::string& description, std::int64_t width, Source source)
 {
     Project project;
@@ -123,7 +123,7 @@ SweepAxis topologyAxis(const std::vector<std::string>& topologies)
     return axis;
 }
 
-/// Schedules in the texts of scheduleFrom.
+/// Returns an axis of schedules given as texts for scheduleFrom().
 SweepAxis scheduleAxis(const std::vector<std::pair<std::string, std::string>>& schedules)
 {
     SweepAxis axis{"/schedule", "method", {}};
@@ -133,8 +133,8 @@ SweepAxis scheduleAxis(const std::vector<std::pair<std::string, std::string>>& s
     return axis;
 }
 
-/// The same, each with as many steps as come to the project's own sum of trained layers: equal FLOP but for stem and
-/// head.
+/// Returns an axis of schedules, each with the number of steps that gives the project's own sum of trained layers:
+/// equal FLOP except for stem and head.
 SweepAxis equalFlopAxis(const Project& project, const std::vector<std::pair<std::string, std::string>>& schedules)
 {
     SweepAxis axis{kSeveralFields, "method", {}};
@@ -150,14 +150,14 @@ SweepAxis equalFlopAxis(const Project& project, const std::vector<std::pair<std:
     return axis;
 }
 
-/// Three random starts.
+/// Returns an axis of three initial seeds.
 SweepAxis seedAxis()
 {
     return axisOf("/seeds/init", "seed", {{"1", {"1"}}, {"2", {"2"}}, {"3", {"3"}}});
 }
 
-/// ANCRe's ablations on a small model: where shortcuts end (table 1), how they are normalised (table 4), and what is
-/// learned of them (table 5).
+/// ANCRe's ablations on a small model: the positions of shortcuts (table 1), their normalisation (table 4), and the
+/// learned part of their weights (table 5).
 Project ancreLanguage()
 {
     Project project = languageProject("Learned shortcuts", "ancre-ingoing");
@@ -199,7 +199,7 @@ Project linearAncre()
     project.network.objective = Objective::HalfSquaredError;
     stackOf(project.network, "linear", 3);
     project.topology = topologyNamed("ancre-ingoing", project.network);
-    project.initialisation.scale = 0.01; // small random starts, as in figure 2
+    project.initialisation.scale = 0.01; // small random initial weights, as in figure 2
     project.sweeps = {
         {"figure 2a",
          {axisOf("/network/stack/0/repeat", "layers", {{"2 layers", {"2"}}, {"3 layers", {"3"}}, {"4 layers", {"4"}}}),
@@ -220,8 +220,9 @@ Project linearAncre()
     return project;
 }
 
-/// The case study of ANCRe (section 3) with its theorems' premises met. The target has a direction with nothing to
-/// learn and the first layer starts at zero, as Theorem 3.2 asks (B.1); from the small start Theorem 3.3 holds too.
+/// The case study of ANCRe (section 3), which meets its theorems' premises. The target has a direction that needs no
+/// learning and the first layer starts at zero, as Theorem 3.2 requires (B.1). With the small start Theorem 3.3 holds
+/// too.
 Project ancreCaseStudy()
 {
     constexpr std::int64_t kDepth = 3;
@@ -258,7 +259,7 @@ Project lowRankRegression()
                                     "Ten layers of rank 3 learn a map of 100 features: a residual sum cannot let the "
                                     "input go, weights on the depth can (DeepCrossAttention, figure 1)",
                                     100, LowRankRegression{.rank = 100});
-    // With AdamW, because plain gradient descent does not reach the levels of section 4.
+    // AdamW, because plain gradient descent does not reach the levels of section 4.
     project.sweeps = {
         {"section 4",
          {axisOf("/training/optimiser", "optimiser", {{"AdamW", {R"({"kind": "adamw", "weight_decay": 0})"}}}),
@@ -276,8 +277,8 @@ Project lowRankRegression()
     return project;
 }
 
-/// Figure 1 of DeepCrossAttention: plain gradient descent on y = A·x + b, with as many samples as 1000 batches of 100
-/// take, so that each batch is fresh.
+/// Figure 1 of DeepCrossAttention: plain gradient descent on y = A·x + b, with enough samples for 1000 batches of 100,
+/// so that each batch is new.
 Project regressionOfFigureOne()
 {
     Project project = lowRankRegression();
@@ -301,8 +302,8 @@ Project regressionOfFigureOne()
     return project;
 }
 
-/// Figure 2 of RaPTr: no layer is always kept, and a step trains 16 of 20 on average; PLD's curve comes to as many. The
-/// short baseline has as many FLOP as these. `fields` are set too.
+/// Figure 2 of RaPTr: no layer is always kept, and a step trains 16 of 20 layers on average; PLD's curve has the same
+/// average. The short baseline has the same FLOP. `fields` are set as well.
 SweepAxis figureTwoAxis(const std::string& fields, std::int64_t steps)
 {
     const std::int64_t fewer = steps * 4 / 5;
@@ -338,7 +339,7 @@ Project booleanPolynomial()
     project.training.batch = 128;
     project.training.optimiser = AdamW{.weightDecay = 0.0};
     project.training.learningRate = {1e-3, 100, RateCurve::Cosine, 0.1};
-    project.training.validationBatches = 32; // all that are held
+    project.training.validationBatches = 32; // all held-out samples
     const std::string small = "\"/data/source/dim\": 32, \"/data/source/variables\": 10, \"/data/source/degree\": 5, "
                               "\"/data/source/terms_per_degree\": 8, \"/network/width\": 32, ";
     project.sweeps = {{"figure 2", {figureTwoAxis(small, 6000)}},
@@ -346,7 +347,7 @@ Project booleanPolynomial()
     return project;
 }
 
-/// Twelve layers by RaPTr, 6-8-10-12, and the methods that the paper sets beside it.
+/// Twelve layers trained by RaPTr 6-8-10-12, and the methods that the paper compares with it.
 Project stagedLanguage()
 {
     constexpr std::int64_t kDepth = 12;
@@ -366,7 +367,7 @@ Project stagedLanguage()
     return project;
 }
 
-/// Every way to start factored weights, each from three draws.
+/// Every initialisation of factored weights, each with three seeds.
 std::vector<SweepAxis> initialisationAxes()
 {
     SweepAxis methods{"/initialisation/low_rank", "start", {}};
@@ -376,7 +377,7 @@ std::vector<SweepAxis> initialisationAxes()
     return {methods, seedAxis()};
 }
 
-/// Four transformer layers whose weights are held in two factors (NLRA, section 4).
+/// Four transformer layers with weights in two factors (NLRA, section 4).
 Project lowRankLanguage()
 {
     Project project = languageProject("Low-rank language", "plain");
@@ -394,7 +395,7 @@ Project lowRankLanguage()
     return project;
 }
 
-/// Wide ReLU layers at a small rank, where what the spectral start leaves is large (NLRA, corollary 3.7).
+/// Wide ReLU layers at a small rank, where the spectral initialisation leaves a large error (NLRA, corollary 3.7).
 Project wideRelu()
 {
     Project project =
@@ -418,7 +419,7 @@ Project wideRelu()
     project.training.batch = 128;
     project.training.optimiser = AdamW{.weightDecay = 0.0};
     project.training.learningRate = {2e-3, 50, RateCurve::Cosine, 0.1};
-    // Figure 2 of NLRA: LFAI-WS, stopped after so many epochs, and what the network then learns.
+    // Figure 2 of NLRA: LFAI-WS stopped after these epochs, and the training that follows.
     SweepAxis epochs{kSeveralFields, "epochs of LFAI-WS", {}};
     for (const char* const count : {"0", "1", "2", "6"}) {
         epochs.values.push_back({count,
