@@ -8,8 +8,8 @@ class QSlider;
 
 namespace residua::visualizers {
 
-/// A choice above a plot: as wide as what it says now, and narrower where there is no room, so that several fit side by
-/// side in a narrow dock. Its list is as wide as its longest text.
+/// A choice above a plot. It is as wide as its current text, or narrower if there is no room, so that several fit side
+/// by side in a narrow dock. Its list is as wide as its longest text.
 class PlotChoice : public QComboBox {
     Q_OBJECT
 public:
@@ -20,10 +20,10 @@ public:
     void showPopup() override;
 };
 
-/// What an empty plot says, in its middle. Lets the pointer through; the view hides it.
+/// Returns a label with the text of an empty plot in its middle. It ignores the pointer; the view hides it.
 [[nodiscard]] QLabel* inviteOver(QWidget& plot, const QString& text);
 
-/// Lets a slider be as wide as it likes to be, and shrink to the room of its thumb.
+/// Lets a slider shrink from its preferred width to that of its thumb.
 void giveWay(QSlider& slider);
 
 } // namespace residua::visualizers

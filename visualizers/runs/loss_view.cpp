@@ -14,9 +14,9 @@
 namespace residua::visualizers {
 namespace {
 
-constexpr int kMostRows = 6;        ///< of the table that are seen at once
-constexpr double kTableShare = 0.4; ///< of the height: the most that the table takes from the plot
-constexpr int kFrame = 22;          ///< the table's own, with a scroll bar
+constexpr int kMostRows = 6;        ///< visible rows of the table
+constexpr double kTableShare = 0.4; ///< maximum share of the height for the table
+constexpr int kFrame = 22;          ///< of the table, with a scroll bar
 
 void takeValidations(RunCurves& curves, const RunNumbers& numbers)
 {
@@ -79,7 +79,7 @@ void LossView::Impl::showTransitions()
     table->setVisible(transitions.rowCount() > 0);
 }
 
-/// Makes the table as high as its rows: one at least, and at most as many as leave the plot most of the room.
+/// Makes the table as high as its rows: at least one, and at most as many as leave the plot most of the room.
 void LossView::Impl::fitTable()
 {
     const int row = table->verticalHeader()->defaultSectionSize();
