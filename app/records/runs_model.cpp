@@ -16,7 +16,7 @@ namespace residua::app {
 
 namespace {
 
-/// What a run had before it diverged is no result.
+/// The loss of a run that later diverged is not a result.
 bool hasLoss(const engine::RunInfo& run)
 {
     return run.step > 0 && run.status != engine::RunStatus::Failed;
@@ -74,8 +74,9 @@ void RunsModel::setRuns(std::vector<engine::RunInfo> runs)
     emit listed();
 }
 
-/// A parent is known by its folder's name: the project may have moved since. One that is gone leaves its forks as
-/// roots, and so does a circle that someone wrote by hand: a parent is older than its forks.
+/// Arranges the runs as a tree. A parent is identified by its folder's name, because the project may have moved. Forks
+/// of a missing parent are roots. In a cycle that someone wrote by hand they are roots too, because a parent is older
+/// than its forks.
 void RunsModel::arrange()
 {
     m_parents.assign(m_runs.size(), kRoot);
@@ -93,7 +94,7 @@ void RunsModel::arrange()
     }
 }
 
-/// Several copies of one checkpoint would stand in the list by one name.
+/// Numbers copies of one checkpoint, which would otherwise have equal names.
 void RunsModel::numberCopies()
 {
     std::map<std::tuple<std::string, std::string, std::int64_t>, int> counts;

@@ -7,13 +7,13 @@
 
 namespace residua::report {
 
-/// Colours of curves that a page knows, as the classes c0, c1, …; further curves start again, dashed.
+/// The number of curve colours of a page, as the classes c0, c1, …; further curves repeat them, dashed.
 inline constexpr std::size_t kPageColours = 8;
 
-/// All of a page up to and with <body>: its title, and the style that all pages share, light and dark.
+/// Returns the beginning of a page up to <body>: its title, and the style that all pages share, light and dark.
 [[nodiscard]] std::string pageHead(const std::string& title);
 
-/// What a page leaves out, and why, as a box; empty where it leaves out nothing.
+/// Returns the omissions of a page with their reasons as a box; empty if there are none.
 [[nodiscard]] std::string faultList(const std::vector<std::string>& faults);
 
 } // namespace residua::report
