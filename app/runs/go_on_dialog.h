@@ -22,26 +22,26 @@ class QSpinBox;
 
 namespace residua::app {
 
-/// What there is of a run that can be gone on with.
+/// The data of a run that can be continued.
 struct GoOnSource {
     engine::RunInfo info;
-    projects::Project project;             ///< that is trained
+    projects::Project project;             ///< the trained project
     std::vector<std::int64_t> checkpoints; ///< steps, ascending
 };
-/// Blocking; any thread.
+/// Blocks; any thread.
 [[nodiscard]] Result<GoOnSource> readGoOnSource(const std::string& runDirectory);
 
-/// Asks from which checkpoint a run goes on, to how many steps and, for a retrofit, under which topology, or for
-/// factors of which rank and how they are found, with what that changes in cost. It stays open until the request is
-/// carried out, to say what stands in its way. Not modal.
+/// Asks for the checkpoint from which a run continues and the number of steps. For a retrofit, also asks for the
+/// topology; for factors, for their rank and method; with the change of the cost. It stays open until the request is
+/// completed, to show errors. Not modal.
 class GoOnDialog : public QDialog {
     Q_OBJECT
 public:
-    /// `wired`: the open project's topology, the first that a retrofit is offered.
+    /// `wired` is the open project's topology, which a retrofit lists first.
     GoOnDialog(GoOnKind kind, GoOnSource source, projects::Topology wired, QWidget* parent = nullptr);
 
     [[nodiscard]] const std::string& run() const { return m_source.info.directory; }
-    /// The request is refused: says why, and another can be made.
+    /// Shows the reason why the request failed. The user can make another request.
     void refuse(const QString& reason);
 
 signals:
@@ -57,7 +57,7 @@ private:
     void choose();
     [[nodiscard]] std::int64_t step() const;
     [[nodiscard]] Result<projects::Topology> topology() const;
-    /// The run's project as it would be trained; the run's own where nothing of it changes.
+    /// Returns the run's project as it would be trained, or the run's own project if nothing changes.
     [[nodiscard]] Result<projects::Project> changed() const;
     [[nodiscard]] QString costText(const projects::Project& wanted) const;
 
@@ -66,8 +66,8 @@ private:
     std::vector<projects::Topology> m_topologies; ///< of the list
     QComboBox* m_step;
     QSpinBox* m_steps;
-    QComboBox* m_topology;  ///< a retrofit's
-    QDoubleSpinBox* m_rank; ///< this and the next two: of factors
+    QComboBox* m_topology;  ///< for a retrofit
+    QDoubleSpinBox* m_rank; ///< for factors, like the next two
     QComboBox* m_method;
     QComboBox* m_inputs;
     QLabel* m_cost;

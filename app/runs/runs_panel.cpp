@@ -36,7 +36,7 @@ QAction* panelAction(const char* name, const QString& icon, const QString& text,
                      QObject* parent)
 {
     auto* action = new QAction(icon.isEmpty() ? QIcon() : themedIcon(icon), text, parent);
-    action->setObjectName(QString::fromLatin1(name)); // in the user's settings: it stays
+    action->setObjectName(QString::fromLatin1(name)); // stored in the user's settings, so it must not change
     action->setToolTip(toolTip);
     action->setStatusTip(toolTip);
     return action;
@@ -105,7 +105,7 @@ RunsPanel::RunsPanel(RunsModel& model, visualizers::ShownRuns& shown, QWidget* p
     m_bar->addWidget(m_search);
     m_bar->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
     m_bar->addActions(commands());
-    auto* gap = new QWidget(m_bar); // else its buttons share what width is over
+    auto* gap = new QWidget(m_bar); // otherwise the buttons would share the remaining width
     gap->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
     m_bar->addWidget(gap);
     static_cast<QToolButton*>(m_bar->widgetForAction(m_fork))->setPopupMode(QToolButton::InstantPopup);
@@ -128,7 +128,7 @@ RunsPanel::RunsPanel(RunsModel& model, visualizers::ShownRuns& shown, QWidget* p
     connect(&shown, &visualizers::ShownRuns::chosenChanged, this, &RunsPanel::followChosen);
     connect(m_search, &QLineEdit::textChanged, this, [this](const QString& text) {
         {
-            // A neighbour of a run that is filtered out becomes current, and is not chosen by that.
+            // When a run is filtered out, its neighbour becomes the current row, but not the chosen run.
             const QScopedValueRollback following(m_following, true);
             m_filter->setFilterFixedString(text);
         }
@@ -143,14 +143,14 @@ RunsPanel::RunsPanel(RunsModel& model, visualizers::ShownRuns& shown, QWidget* p
     updateState();
 }
 
-/// What is set of the filter's field and of the tree once and for all.
+/// Sets the fixed properties of the filter's field and of the tree.
 void RunsPanel::fitTree()
 {
     m_search->setPlaceholderText(tr("Filter the runs"));
     m_search->setAccessibleName(tr("Filter the runs"));
     m_search->setClearButtonEnabled(true);
     m_search->setToolTip(tr("By name, status, tag or note"));
-    m_search->setFixedWidth(kSearchWidth); // leaves the commands room below a canvas
+    m_search->setFixedWidth(kSearchWidth); // leaves room for the commands below a canvas
     m_tree->setObjectName(QStringLiteral("runsTree"));
     m_tree->setModel(m_filter);
     m_tree->setAccessibleName(tr("Runs"));
@@ -200,7 +200,7 @@ void RunsPanel::connectButtons()
     m_tree->setContextMenuPolicy(Qt::CustomContextMenu);
     connect(m_tree, &QWidget::customContextMenuRequested, this, &RunsPanel::openMenu);
     connect(m_remove, &QAction::triggered, this, [this] {
-        std::vector<std::string> directories; // the list changes below our feet
+        std::vector<std::string> directories; // a copy, because the list may change
         for (const engine::RunInfo* run : selected()) {
             directories.push_back(run->directory);
         }
@@ -230,7 +230,7 @@ void RunsPanel::openMenu(const QPoint& position)
     menu->popup(m_tree->viewport()->mapToGlobal(position));
 }
 
-/// In its place in the list.
+/// Edits the name in the list.
 void RunsPanel::rename()
 {
     m_tree->edit(m_tree->currentIndex().siblingAtColumn(RunsModel::Name));
@@ -265,7 +265,7 @@ void RunsPanel::followChosen()
 {
     const QModelIndex index = m_filter->mapFromSource(m_model.indexOf(m_shown.chosen()));
     if (index.row() == m_tree->currentIndex().row() && index.parent() == m_tree->currentIndex().parent()) {
-        return; // the user may have selected others with it
+        return; // the user may have selected others together with it
     }
     const QScopedValueRollback following(m_following, true);
     if (index.isValid()) {
@@ -318,7 +318,7 @@ void RunsPanel::updateState()
     m_empty->setVisible(!any);
     m_tree->setVisible(any);
     m_bar->setVisible(any);
-    m_tree->setColumnHidden(RunsModel::Device, !m_model.haveSeveralDevices()); // it would say the same in every row
+    m_tree->setColumnHidden(RunsModel::Device, !m_model.haveSeveralDevices()); // it would be the same in every row
     const engine::RunInfo* run = current();
     const std::size_t count = selected().size();
     for (QAction* action : {m_show, m_fork, m_sample, m_report, m_export, m_reveal}) {

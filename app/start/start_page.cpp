@@ -38,7 +38,7 @@ QLabel* roleLabel(const QString& text, const QString& role, QWidget* parent)
     return label;
 }
 
-/// A line to click: the name, and where or when in a quieter tone.
+/// Returns a line to click with the name, and the place or time in a muted colour.
 QToolButton* linkLine(const QString& icon, const QString& name, const QString& detail, QWidget* parent)
 {
     auto* button = new QToolButton(parent);
@@ -153,7 +153,7 @@ void StartPage::refresh()
 {
     while (QLayoutItem* item = m_listsLayout->takeAt(0)) {
         if (item->widget()) {
-            item->widget()->deleteLater(); // a line may be what is being clicked
+            item->widget()->deleteLater(); // a line may be the sender
         }
         delete item;
     }
