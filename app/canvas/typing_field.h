@@ -38,8 +38,7 @@ private:
     void rowChosen() override { m_chosen = true; }
     void take() override;
 
-    TypingMeaning m_meaning = [](std::string_view) { return projects::Typed(); }; ///< does nothing until the field is
-                                                                                  ///< opened
+    TypingMeaning m_meaning = [](std::string_view) { return projects::Typed(); }; ///< nothing until opened
     QStandardItemModel* m_completions;
     QLabel* m_message;
     QPoint m_at;           ///< where it was opened

@@ -272,8 +272,7 @@ bool DocumentSession::takePlace(std::filesystem::path directory)
         const bool locked = std::filesystem::exists(m_directory / kLockName, ignored);
         m_lock = tryLock(m_directory);
         died = locked && m_lock;
-        m_elsewhere = !m_lock && std::filesystem::exists(m_directory / kLockName, ignored); // otherwise a read-only
-                                                                                            // folder
+        m_elsewhere = !m_lock && std::filesystem::exists(m_directory / kLockName, ignored); // else a read-only folder
     }
     if (isDraft() || m_elsewhere) {
         makeDraft();

@@ -81,8 +81,7 @@ private:
     engine::RunId m_run{};
     engine::QueryTag m_lastTag{}; ///< each query has its own
     engine::QueryTag m_devicesTag{};
-    std::unique_ptr<engine::Session> m_session; ///< last, so that its thread ends before the members that it uses are
-                                                ///< destroyed
+    std::unique_ptr<engine::Session> m_session; ///< last: its thread uses the other members
 };
 
 /// Joins `next` to `progress` as if the engine had sent them as one.

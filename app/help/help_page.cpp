@@ -71,8 +71,7 @@ void frameCode(QTextDocument& document, const Theme& theme)
         cursor.setPosition(end, QTextCursor::KeepAnchor);
         cursor.setBlockFormat({});
         cursor.insertFrame(format);
-        block = cursor.currentFrame()->firstCursorPosition().block(); // the former block is the empty line before the
-                                                                      // frame
+        block = cursor.currentFrame()->firstCursorPosition().block(); // skips the empty line before it
     }
 }
 
@@ -156,8 +155,7 @@ HelpPage::HelpPage(const Look& look, QWidget* parent) : QTextBrowser(parent), m_
     setFrameShape(QFrame::NoFrame);
     setOpenExternalLinks(false);
     document()->setDocumentMargin(kMargin);
-    connect(this, &QTextBrowser::sourceChanged, this, [this](const QUrl& url) { // source() still returns the page
-                                                                                // before
+    connect(this, &QTextBrowser::sourceChanged, this, [this](const QUrl& url) { // source() is still the old page
         m_topic = nameOf(url);
         restyle();
         emit topicShown();

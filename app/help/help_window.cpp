@@ -114,8 +114,7 @@ void HelpWindow::explain(const std::string& word)
     m_search->clear();
     m_page->showTopic(topic ? topic->name : std::string(resources::kHelpIndex), word);
     const bool asked = topic && topic->name != resources::kHelpIndex;
-    (asked ? static_cast<QWidget*>(m_page) : m_search)->setFocus(Qt::OtherFocusReason); // the page to read, or the
-                                                                                        // search field
+    (asked ? static_cast<QWidget*>(m_page) : m_search)->setFocus(Qt::OtherFocusReason); // the page or the search
 }
 
 /// Pages with matching names come before pages with matching text.

@@ -122,16 +122,14 @@ std::optional<Place> OutlineView::thing() const
     }
     const bool isThing =
         std::holds_alternative<NodePlace>(row->place) || std::holds_alternative<LayersPlace>(row->place);
-    return isThing && !row->property ? std::optional(row->place) : std::nullopt; // a copy, because the row may be
-                                                                                 // removed
+    return isThing && !row->property ? std::optional(row->place) : std::nullopt; // a copy: the row may be removed
 }
 
 void OutlineView::currentChanged(const QModelIndex& current, const QModelIndex& previous)
 {
     QTreeView::currentChanged(current, previous);
     const OutlineRow* row = m_outline.rowAt(current);
-    if (row && !m_following && hasFocus()) { // removing rows also moves the current one, which is not a choice of the
-                                             // user
+    if (row && !m_following && hasFocus()) { // removing rows also changes the current one
         emit placeChosen(Place(row->place));
     }
 }

@@ -32,8 +32,7 @@ std::vector<engine::StepRecord> stepsOf(const engine::RunReader& reader, std::in
     fill(engine::metric::kLearningRate, [](engine::StepRecord& r, double v) { r.learningRate = v; });
     fill(engine::metric::kGradientNorm, [](engine::StepRecord& r, double v) { r.gradientNorm = v; });
     fill(engine::metric::kUnits, [](engine::StepRecord& r, double v) {
-        r.tokens = v >= 0 && v < kMostUnits ? static_cast<std::int64_t>(v) : 0; // a damaged store may contain any
-                                                                                // number
+        r.tokens = v >= 0 && v < kMostUnits ? static_cast<std::int64_t>(v) : 0; // a store may be damaged
     });
     fill(engine::metric::kSeconds, [](engine::StepRecord& r, double v) { r.seconds = v; });
     std::vector<engine::StepRecord> records;

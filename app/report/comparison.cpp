@@ -123,8 +123,7 @@ public:
     {
         std::vector<projects::CostAndLoss> points;
         for (const ComparedRun& run : m_runs) {
-            const auto loss = run.isCostWhole ? finalLoss(run.info) : std::nullopt; // otherwise it cannot be on the
-                                                                                    // front
+            const auto loss = run.isCostWhole ? finalLoss(run.info) : std::nullopt; // else not on the front
             points.push_back({run.flops, loss.value_or(std::numeric_limits<double>::quiet_NaN())});
         }
         m_front = projects::paretoFront(points);

@@ -246,8 +246,7 @@ void RunPage::plots()
     m_out << "<h2>Training</h2>";
     draw(lossFigure(m_run, m_stages, byStep()));
     m_out << boundFigures("Loss", m_project, m_run.metric(engine::metric::kLoss));
-    const bool isEven = m_flops.course.empty() && m_flops.recorded.empty(); // if even, these plots have the shape of
-                                                                            // the first
+    const bool isEven = m_flops.course.empty() && m_flops.recorded.empty(); // then both look like the first
     if (!isEven && m_unitsPerStep > 0) {
         LossAxis flop = byFlop([this](std::int64_t step) { return flopsAt(step); });
         flop.title += m_flops.isWhole ? "" : ", without that of the weights it began with";

@@ -138,8 +138,7 @@ void RunBar::addProgress()
 {
     auto* progress = new ProgressArea(this);
     auto* column = new QVBoxLayout(progress);
-    column->setContentsMargins(8, 0, 4, 0); // no higher than the buttons, so that the bar keeps its height when a run
-                                            // begins
+    column->setContentsMargins(8, 0, 4, 0); // no higher than the buttons, so the height is constant
     column->setSpacing(4);
     auto* line = new QHBoxLayout;
     line->addWidget(m_step);
@@ -213,8 +212,7 @@ void RunBar::setDevicesUnknown(const QString& why)
 {
     m_awaitsDevices = false;
     m_device->setPlaceholderText(tr("Unknown"));
-    m_device->setMinimumContentsLength(static_cast<int>(m_device->placeholderText().size())); // by default it fits only
-                                                                                              // its items
+    m_device->setMinimumContentsLength(static_cast<int>(m_device->placeholderText().size())); // it fits only its items
     m_device->setToolTip(why);
     m_device->setAccessibleDescription(why);
 }

@@ -80,11 +80,9 @@ private:
     const RunsModel& m_runs;
     std::vector<std::pair<std::string, engine::RunStatus>> m_known; ///< of the runs, when the statuses were last read
     std::uint64_t m_statusesAsked = 0;                              ///< as m_asked, for the members' statuses
-    std::uint64_t m_asked = 0;                                      ///< number of requests; answers to older ones are
-                                                                    ///< dropped
+    std::uint64_t m_asked = 0;                                      ///< requests; older answers are dropped
     std::uint64_t m_gridOf = 0;                                     ///< the request that m_grid shows
-    std::uint64_t m_queueOf = 0;                                    ///< the request whose members are queued when it is
-                                                                    ///< answered
+    std::uint64_t m_queueOf = 0;                                    ///< the request to queue when it is answered
     QTimer m_soon{this};
     bool m_stale = true;
     QStackedLayout* m_pages;

@@ -100,7 +100,7 @@ public:
     void forgetTakenUp(const std::filesystem::path& projectDirectory);
 
 signals:
-    /// Emitted when the phase changes, or when a document is opened that the run belongs to or does not belong to.
+    /// Emitted when the phase or isOfDocument() may have changed.
     void phaseChanged();
     void queueChanged();
     /// Emitted when `count` runs of an earlier session in that project wait.

@@ -181,8 +181,7 @@ void RunFollower::takeList(std::vector<engine::RunInfo> runs)
     }
     m_workspace.runsModel().setRuns(std::move(runs));
     const std::vector<engine::RunInfo>& known = m_workspace.runsModel().runs();
-    if (m_shown.front().empty() && !known.empty()) { // on opening, or if the shown run is in the trash, shows the
-                                                     // newest
+    if (m_shown.front().empty() && !known.empty()) { // no run is in front: shows the newest
         show(known.front().directory);
     }
     for (const engine::RunInfo& run : known) {

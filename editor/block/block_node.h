@@ -38,8 +38,7 @@ struct BlockNode {
     std::string summary;      ///< the kind's one line
     std::string detail;       ///< key parameters: "out 1024 · bias"
     std::string weights;      ///< number of parameters: "174k"; empty if it has none or the number is unknown
-    std::string error;        ///< the reason why it computes nothing; empty if it does, or if the fault is in its
-                              ///< inputs
+    std::string error;        ///< reason why it computes nothing; empty if it does or its inputs are at fault
     std::size_t category = 0; ///< of the kind, in palette order
     enum class Form {
         Line, ///< name and kind beside each other, for a node without parameters to show

@@ -321,8 +321,7 @@ std::size_t strokesInSight(const DepthPicture& picture)
 std::vector<ArcInk> inksOf(const DepthPicture& picture)
 {
     const std::vector<ShownPort> ports = shownPorts(picture);
-    const bool manySelected = picture.selection.shortcuts.size() > kMostStrokes; // otherwise they are drawn over the
-                                                                                 // picture
+    const bool manySelected = picture.selection.shortcuts.size() > kMostStrokes; // else drawn over the picture
     std::vector<ArcInk> inks;
     inks.reserve(picture.scene.arcs().size() * ports.size());
     for (const Arc& arc : picture.scene.arcs()) {

@@ -42,8 +42,8 @@ struct DepthPicture {
     std::optional<ArcSheet> sheet = {}; ///< if there is one
 };
 
-/// The most visible arcs, one for each visible port, that are drawn directly. If there are more, the picture of all
-/// arcs is drawn, with hovered and selected arcs over it.
+/// The largest number of visible arcs, one for each visible port, that are drawn one by one. If there are more, the
+/// picture of all arcs is drawn, with hovered and selected arcs over it.
 inline constexpr std::size_t kMostStrokes = 900;
 [[nodiscard]] std::size_t strokesInSight(const DepthPicture& picture);
 /// Returns the style of every arc in that picture.

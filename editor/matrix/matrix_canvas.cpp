@@ -369,8 +369,7 @@ void MatrixCanvas::carryOut(const MatrixStroke& stroke)
 
 std::optional<ScreenPoint> MatrixCanvas::locate(const Target& target) const
 {
-    const auto* shortcut = std::get_if<Shortcut>(&target); // a layer is a row and a column and has no position of its
-                                                           // own
+    const auto* shortcut = std::get_if<Shortcut>(&target); // a layer has no position of its own
     if (shortcut == nullptr || m_scene.cell(*shortcut) == MatrixCell::Outside) {
         return std::nullopt;
     }

@@ -17,8 +17,7 @@ enum class ChildKind { Ours, Other };
 
 /// The program, its arguments and its standard streams.
 struct ChildCommand {
-    std::vector<std::string> words; ///< the program and its arguments; a program without a slash is looked up on the
-                                    ///< path
+    std::vector<std::string> words; ///< the program, found on the path if it has no slash, and its arguments
     ChildKind kind = ChildKind::Other;
     /// Open descriptors for the child's standard streams. The caller keeps ownership. −1: /dev/null.
     int input = -1;

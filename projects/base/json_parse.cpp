@@ -184,8 +184,7 @@ private:
     {
         JsonValue* value = add({std::move(container)});
         if (value != nullptr) {
-            m_open.push_back(value); // the pointer stays valid: its parent does not grow before this container is
-                                     // closed
+            m_open.push_back(value); // stays valid: the parent does not grow while this one is open
         }
         return value != nullptr;
     }

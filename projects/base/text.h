@@ -93,8 +93,7 @@ template <class Candidates>
 template <class Candidates>
 std::string_view nearest(std::string_view typed, const Candidates& candidates)
 {
-    constexpr std::size_t kLongestTyped = 64; // the distance takes quadratic time, and a longer text is not a typing
-                                              // error
+    constexpr std::size_t kLongestTyped = 64; // takes quadratic time; longer texts are not typing errors
     std::string_view best;
     std::size_t least = typed.size() > kLongestTyped ? 0 : typed.size() / 3 + 2;
     for (const std::string_view candidate : candidates) {

@@ -209,8 +209,7 @@ private:
     /// Checks that a softmax over targets has a reader for each source.
     void checkSharedSources()
     {
-        std::vector<std::int64_t> readers(static_cast<std::size_t>(m_last + 1), 0); // number of targets that read each
-                                                                                    // source
+        std::vector<std::int64_t> readers(static_cast<std::size_t>(m_last + 1), 0); // readers of each source
         std::vector<bool> offered(static_cast<std::size_t>(m_last + 1), false);
         for (std::int64_t target = 1; target <= m_last; ++target) {
             for (const std::int64_t source : allSourcesOf(target)) {

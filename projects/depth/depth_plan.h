@@ -44,8 +44,7 @@ struct DepthTerm {
 /// "topology.coefficient" (learnedTerms).
 struct DepthPlan {
     std::int64_t layers = 0;
-    std::int64_t modules = 0;         ///< K, the number of modules that i and j of i:j count: layers, or both halves of
-                                      ///< each (MixSites)
+    std::int64_t modules = 0;         ///< K, the modules that i:j counts: layers, or both halves of each (MixSites)
     bool runningSum = false;          ///< true for the plain residual sum, which stores no entries (isRunningSum)
     std::vector<MixPort> ports;       ///< ports of a layer that have separate mixes
     std::vector<DepthReader> readers; ///< modules 1..K, then the final output if it has a mix. Includes readers without

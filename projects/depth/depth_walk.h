@@ -126,8 +126,7 @@ private:
     Mixer m_mixer;
     UnrolledDepth m_result;
     std::vector<BranchSum> m_entries;
-    BranchSum m_before; ///< branch of the module before, which is added to the next one with two families
-                        ///< (SitePairs::Alike)
+    BranchSum m_before; ///< branch of the module before, added to the next one (SitePairs::Alike)
 };
 
 } // namespace residua::projects

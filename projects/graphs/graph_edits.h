@@ -31,8 +31,7 @@ struct WireEnd {
 
 /// The effect that drawing a wire would have on the graph.
 struct WireCheck {
-    bool possible = false; ///< true if it may be drawn: it does not connect a node to itself, make a cycle or exist
-                           ///< already
+    bool possible = false; ///< true if it may be drawn: it is new, makes no cycle and joins two nodes
     bool fits = false;     ///< and the target accepts its value
     std::string carries;   ///< shape of its value, "[batch, time, 256]"; empty if unknown
     std::string message;   ///< the reason why not, or the wire that it replaces

@@ -59,8 +59,8 @@ struct Graph {
 };
 
 /// A named graph that layers are made of. Its input port is "input", or it has the ports "q", "k", "v" and optionally
-/// "residual", each with a source of its own. Its output is the BRANCH r(h): a block never adds its own input, the
-/// topology does.
+/// "residual", which a topology can feed separately. Its output is the BRANCH r(h): a block never adds its own input,
+/// the topology does.
 struct Block {
     std::string name;
     std::string preset; ///< the preset that it was made from; empty if the user made it

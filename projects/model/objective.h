@@ -31,8 +31,7 @@ struct ObjectiveTraits {
     std::string_view key;           ///< name in the file
     std::string_view title;         ///< name within a sentence
     std::string_view predicts;      ///< the output of the head, short enough for a box on a canvas
-    Element target = Element::Real; ///< type of the examples' target; for Token the head's output is logits, for Real
-                                    ///< it is compared with the target
+    Element target = Element::Real; ///< type of the target; for Token the head's output is logits
     MeanOf meanOf = MeanOf::TokenNats;
     /// The description in exported code, without a full stop.
     std::string_view words;

@@ -163,8 +163,7 @@ struct LowRankTraits {
     LowRankMethod method = LowRankMethod::Baseline;
     std::string_view key;            ///< name in the file
     std::string_view title;          ///< name within a sentence
-    bool approximates = true;        ///< true if the factors approximate a full weight; else they are drawn and there
-                                     ///< is no full weight
+    bool approximates = true;        ///< true if the factors approximate a full weight; else they are drawn
     bool looksAtWhatFollows = false; ///< true if the fit includes the activation or attention that follows the weight
 };
 /// Ordered as the enumerators, which is the order of the choices.

@@ -67,8 +67,8 @@ enum class RopeScaling {
     Llama3, ///< divides frequencies with long wavelengths by the factor; leaves those with short ones unchanged
 };
 
-/// The features of a head that rotate, and their frequencies. Features i and i + features/2 rotate by position ·
-/// frequency_i, where
+/// The features of a head that rotate, and their frequencies. Features i and i + features/2 rotate by
+/// position · frequency_i, where
 /// frequency_i = base^(−2i/features), scaled:
 ///   linear: frequency / factor
 ///   llama3: frequency · (s + (1 − s)/factor), s = (original/wavelength − low)/(high − low) cut to [0, 1], with

@@ -61,8 +61,7 @@ using ParamMap = std::map<std::string, ParamValue>;
 struct NodeCost {
     std::int64_t parameters = 0;
     double flops = 0;              ///< a multiply-add counts as two
-    double activationElements = 0; ///< computed by the node and kept for the backward pass; inputs are counted at the
-                                   ///< nodes that compute them
+    double activationElements = 0; ///< computed here and kept for the backward pass; inputs count where they are made
 };
 
 /// The role of a node for code that reads a graph.

@@ -178,8 +178,7 @@ void HeatmapControls::refresh()
     if (feature->value() != wanted) { // setting the same value again would lose a partly typed number
         feature->setValue(wanted);
     }
-    feature->setVisible(std::ranges::count(m_matrices.kinds(), engine::matrix::kSpread) > 0); // only if each feature
-                                                                                              // has a weight
+    feature->setVisible(std::ranges::count(m_matrices.kinds(), engine::matrix::kSpread) > 0); // a weight per feature
     value->setCurrentIndex(static_cast<int>(m_matrices.value()));
     play->setChecked(m_matrices.isPlaying());
     play->setText(m_matrices.isPlaying() ? QStringLiteral("⏸") : QStringLiteral("▶"));

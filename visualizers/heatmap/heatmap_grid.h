@@ -31,8 +31,7 @@ public:
         double high = 1;
         std::optional<double> centre; ///< of signed values, which use a diverging map around it
         QString label;                ///< of the colour bar
-        bool fromStart = false;       ///< true if the shades are distances from initial values; the bar's numbers then
-                                      ///< have signs
+        bool fromStart = false;       ///< true if shades are distances from initial values; the bar has signs
     };
     void setPicture(const Picture& picture);
     void setNothing();

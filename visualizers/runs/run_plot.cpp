@@ -243,8 +243,7 @@ void RunPlot::styleLine(const Item& run, std::size_t line) const
 {
     const std::vector<Line>& lines = run.second.lines;
     if (inBand(run)) {
-        CurvePlot::Look behind{.group = QString::fromStdString(about(run).facts.study)}; // hidden together with its
-                                                                                         // band
+        CurvePlot::Look behind{.group = QString::fromStdString(about(run).facts.study)}; // hidden with its band
         behind.colour = resources::curveColour(about(run).colour, m_theme);
         behind.alpha = kBehindBand;
         m_plot->setLook(lines[line].raw, m_controls->smooths() ? CurvePlot::Look{.alpha = 0} : behind);
@@ -425,8 +424,7 @@ void RunPlot::showSeeds()
 void RunPlot::refresh()
 {
     for (Item& run : m_runs) {
-        if (run.second.lines.size() != namesOf(run.second).size()) { // its first matrix has come, so its columns are
-                                                                     // known
+        if (run.second.lines.size() != namesOf(run.second).size()) { // its columns are known now
             undraw(run.second);
             draw(run);
         }

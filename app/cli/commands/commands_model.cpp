@@ -102,8 +102,7 @@ Exit runSample(const Arguments& arguments, const Console& console)
         return unanswered(answer, console);
     }
     remarkNotes(ready->notes, console);
-    console.remark("from the checkpoint of step " + groupedText(ready->step)); // on stderr, because the text may be
-                                                                               // piped
+    console.remark("from the checkpoint of step " + groupedText(ready->step)); // stderr: the text may be piped
     console.data(ready->text);
     console.value({{"text", ready->text}, {"step", ready->step}, {"notes", ready->notes}});
     return Exit::Ok;

@@ -67,8 +67,7 @@ private:
     const SweepTraining& m_how;
     const Console& m_console;
     std::set<std::size_t> m_tried;
-    std::vector<Moment> m_failedBefore;             ///< by member; a member that fails again is tried once, by one
-                                                    ///< process
+    std::vector<Moment> m_failedBefore;             ///< by member: the earlier failure that may be retried once
     std::map<std::size_t, member::Failed> m_untold; ///< failures that the run's own files may not record
 };
 
