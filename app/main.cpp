@@ -35,7 +35,7 @@ int writeReport(const LaunchOptions& options)
     return written ? 0 : failWith(written.error());
 }
 
-/// Qt ends the process if it finds no display; asked first, the program can say what to do.
+/// Qt ends the process if it finds no display. Checking first allows a helpful message.
 bool hasDisplay()
 {
     return qEnvironmentVariableIsSet("DISPLAY") || qEnvironmentVariableIsSet("WAYLAND_DISPLAY") ||
@@ -47,12 +47,12 @@ void prepareQt(const LaunchOptions& options)
     if (options.scale != 1) {
         qputenv("QT_SCALE_FACTOR", QByteArray::number(options.scale));
     }
-    // Where Mesa draws without a GPU, half of the processors are left to the training.
+    // If Mesa draws without a GPU, it uses half of the processors, and the training the others.
     if (constexpr const char* kDrawing = "LP_NUM_THREADS"; !qEnvironmentVariableIsSet(kDrawing)) {
         qputenv(kDrawing, QByteArray::number(std::max(1, QThread::idealThreadCount() / 2)));
     }
     QSurfaceFormat format;
-    format.setSamples(4); // arcs without stairs
+    format.setSamples(4); // antialiases arcs
     QSurfaceFormat::setDefaultFormat(format);
     QCoreApplication::setApplicationName(QStringLiteral("Residua"));
     QCoreApplication::setOrganizationName(QStringLiteral("Residua"));
@@ -68,7 +68,7 @@ ThemeKind themeFor(const LaunchOptions& options)
     return !picture && QSettings().value(QStringLiteral("window/dark")).toBool() ? ThemeKind::Dark : ThemeKind::Light;
 }
 
-/// A picture leaves nothing behind; a session keeps its work in the user's folders.
+/// A picture leaves no files; a session keeps its work in the user's folders.
 WindowFolders foldersFor(const LaunchOptions& options, const QTemporaryDir& scratch)
 {
     if (options.verb == LaunchVerb::Screenshot) {
@@ -92,8 +92,8 @@ int runWindow(int argc, char** argv, const LaunchOptions& options)
     }
     prepareQt(options);
     const QApplication application(argc, argv);
-    // Qt sets C's locale to the user's. Files, figures and what libraries read need a full stop in numbers whatever the
-    // language; QLocale, which writes what people read, does not go by this.
+    // Qt sets C's locale to the user's. Files, figures and libraries need a full stop in numbers in every language.
+    // QLocale, which formats text for people, is not affected.
     std::setlocale(LC_NUMERIC, "C");
     const QTemporaryDir scratch;
     Look look(themeFor(options));

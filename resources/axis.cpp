@@ -14,39 +14,39 @@
 namespace residua::resources {
 namespace {
 
-constexpr double kLeastShare = 1e-9;    ///< of the magnitude: what differs by less is one value
+constexpr double kLeastShare = 1e-9;    ///< of the magnitude; values that differ by less count as one value
 constexpr double kReach = 0.05;         ///< of a single value's magnitude, on both sides of it
 constexpr double kMostDecades = 200;    ///< so that the quotient of a range's ends is finite
 constexpr double kLeastExponent = -280; ///< below, doubles lose digits
 constexpr double kLeastDecades = 0.05;  ///< on both sides of a single value
-constexpr double kWithoutLogarithm = 6; ///< decades below the highest, where the lowest has no logarithm
+constexpr double kWithoutLogarithm = 6; ///< decades below the highest value, if the lowest has no logarithm
 
-constexpr int kPlainBelow = 5;   ///< 10^5: up to here a person reads the digits themselves
+constexpr int kPlainBelow = 5;   ///< 10^5: up to here numbers are written in full
 constexpr int kPlainFrom = -4;   ///< 10^-4: from here on
-constexpr int kUnitDecimals = 2; ///< more are no shorter than the number without its unit
+constexpr int kUnitDecimals = 2; ///< with more decimals the number without its unit is no longer
 constexpr int kLargestUnit = 15; ///< P: above 10^18 numbers have an exponent
 constexpr int kMostDigits = 17;  ///< of a double
 constexpr const char* kThinSpace = "\u2009";
 constexpr std::array<const char*, 6> kUnits{"", "k", "M", "G", "T", "P"};
 
-/// number · 10^exponent, exact to the last digit where both are small.
+/// number · 10^exponent, exact to the last digit if both are small.
 double decimal(double number, int exponent)
 {
     return exponent < 0 ? number / std::pow(10.0, -exponent) : number * std::pow(10.0, exponent);
 }
 
-/// The exponent of a number's first digit; 0 for 0.
+/// Returns the exponent of a number's first digit; 0 for 0.
 int exponentOf(double value)
 {
     return value == 0 ? 0 : static_cast<int>(std::floor(std::log10(std::abs(value))));
 }
 
-/// The number with so many decimals, digits grouped from 10,000 on, and a minus as long as a plus.
+/// Formats the number with `decimals` decimals, digits grouped from 10,000 on, and a minus as long as a plus.
 std::string plain(double value, int decimals)
 {
     std::array<char, 400> text{};
     const auto written = std::to_chars(text.data(), text.data() + text.size(), std::abs(value),
-                                       std::chars_format::fixed, std::max(decimals, 0)); // not of the system's language
+                                       std::chars_format::fixed, std::max(decimals, 0)); // independent of the locale
     std::string number(text.data(), written.ptr);
     const std::size_t whole = std::min(number.find('.'), number.size());
     for (std::size_t at = whole; whole > 4 && at > 3;) {
@@ -76,10 +76,10 @@ std::string withExponent(double value, int exponent, int decimals)
     return plain(decimal(value, -exponent), decimals) + "·10" + superscript(exponent);
 }
 
-/// How all numbers of one axis are written alike.
+/// The common format of all numbers of one axis.
 struct Writing {
     enum class Form { Plain, Unit, Exponent } form = Form::Plain;
-    int exponent = 0; ///< of the unit, or the power of ten itself
+    int exponent = 0; ///< of the unit, or the power of ten
     int decimals = 0;
 
     [[nodiscard]] std::string operator()(double value) const
@@ -93,7 +93,8 @@ struct Writing {
     }
 };
 
-/// For numbers whose largest has its first digit at 10^first, and whose last digit that counts is at 10^last.
+/// Returns the format for numbers whose largest has its first digit at 10^first, and whose last significant digit is at
+/// 10^last.
 Writing writingOf(int first, int last)
 {
     const auto decimalsAt = [last](int exponent) { return std::clamp(exponent - last, 0, kMostDigits); };
@@ -131,7 +132,7 @@ AxisTick powerTick(double lead, int exponent)
     return {value, writingOf(exponent, exponent)(value)};
 }
 
-/// The range as ticks can trust it: finite and in order.
+/// True if the range is finite and in order.
 bool makesSense(AxisRange range)
 {
     return std::isfinite(range.low) && std::isfinite(range.high) && std::isfinite(range.high - range.low) &&
@@ -182,7 +183,7 @@ std::vector<AxisTick> linearTicks(AxisRange range, int count, double least)
         exponent = exponentOf(least);
         lead = std::round(decimal(least, -exponent));
     }
-    // By number, never by comparing what is added up: far from zero the next tick may round to the same double.
+    // By index and not by adding, because far from zero the next tick may round to the same double.
     const double first = std::ceil(range.low / decimal(lead, exponent));
     const int most = 2 * std::max(count, 1) + 1;
     std::vector<AxisTick> ticks;
@@ -200,7 +201,7 @@ std::vector<AxisTick> linearTicks(AxisRange range, int count, double least)
     for (AxisTick& tick : ticks) {
         tick.label = writing(tick.value);
     }
-    // Neighbouring doubles may be written alike.
+    // Neighbouring doubles may have the same text.
     const auto alike = std::ranges::unique(ticks, {}, &AxisTick::label);
     ticks.erase(alike.begin(), alike.end());
     return ticks;

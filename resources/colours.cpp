@@ -42,10 +42,10 @@ constexpr ThemeColours kDark{
     .error = rgb(0xff8a7a),
 };
 
-// Ten even samples of the published viridis map; between them the interpolation error is below what an eye sees.
+// Ten even samples of the published viridis map. The interpolation error between them is not visible.
 constexpr std::array kViridis{rgb(0x440154), rgb(0x482878), rgb(0x3e4989), rgb(0x31688e), rgb(0x26828e),
                               rgb(0x1f9e89), rgb(0x35b779), rgb(0x6ece58), rgb(0xb5de2b), rgb(0xfde725)};
-// The parts of it that stand out from each theme's grounds.
+// The parts of the map that are visible on each theme's background.
 constexpr double kDarkFrom = 0.28;
 constexpr double kLightTo = 0.66;
 constexpr double kColoured = 0.2; ///< magnitudes below it fade into grey

@@ -49,7 +49,7 @@ void Curve::append(std::span<const double> positions, double y)
     }
     m_y.push_back(y);
     const Cell cell = cellOf(y);
-    // A level is there once the one below it has more than one cell to sum up.
+    // A level exists if the level below it has more than one cell.
     for (std::size_t level = 0;; ++level) {
         index /= kFan;
         if (level == m_levels.size()) {
@@ -95,7 +95,7 @@ void Curve::truncate(std::size_t size)
         if (cells == 0) {
             continue;
         }
-        // The last cell may have summed up points that are gone.
+        // The last cell may include points that were removed.
         Cell& last = m_levels[level].back();
         last = none();
         for (std::size_t i = (cells - 1) * kFan; i < below; ++i) {
@@ -181,8 +181,8 @@ Curve::Sample Curve::sample(std::span<const double> edges) const
         }
         const Cell cell = summary(begin, end);
         if (cell.low <= cell.high) {
-            // Where in the column the extremes lie is below a pixel; that the line enters and leaves it is not. In the
-            // order that it goes, a line which only rises or falls there stays as it is.
+            // The x of the extremes within the column is below a pixel, but the line must enter and leave it at the
+            // right points. The extremes are ordered so that a line that only rises or falls stays monotonic.
             const bool falls = m_y[end - 1] < m_y[begin];
             const std::array<Point, kPointsAColumn> points{{at(begin),
                                                             {x(begin), falls ? cell.high : cell.low},

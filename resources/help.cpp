@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kAliasLine = "Also:";
 
-/// The lines of `text` without their ends.
+/// Returns the lines of `text` without their line ends.
 std::vector<std::string_view> linesOf(std::string_view text)
 {
     std::vector<std::string_view> lines;
@@ -24,7 +24,7 @@ std::vector<std::string_view> linesOf(std::string_view text)
     return lines;
 }
 
-/// The words between `open` and `close` in `text`, in their order.
+/// Returns the words between `open` and `close` in `text`, in order.
 std::vector<std::string> wordsBetween(std::string_view text, std::string_view open, std::string_view close)
 {
     std::vector<std::string> words;
@@ -40,7 +40,7 @@ std::vector<std::string> wordsBetween(std::string_view text, std::string_view op
     return words;
 }
 
-/// The lines from `first` up to the next empty one, as one.
+/// Returns the lines from `first` up to the next empty one as one line.
 std::string paragraphAt(const std::vector<std::string_view>& lines, std::size_t first)
 {
     std::string text;
@@ -50,7 +50,7 @@ std::string paragraphAt(const std::vector<std::string_view>& lines, std::size_t 
     return text;
 }
 
-/// A page is "# title", a paragraph, perhaps "Also: `word`, …", and the rest.
+/// Parses a page: "# title", a paragraph, optionally "Also: `word`, …", and the rest.
 HelpTopic topicOf(const HelpPage& page, std::string group)
 {
     HelpTopic topic{std::string(page.name), {}, {}, std::move(group), {}, page.text};
@@ -67,7 +67,7 @@ HelpTopic topicOf(const HelpPage& page, std::string group)
     return topic;
 }
 
-/// The index first, then what it links to, under the heading that stands above the link.
+/// Returns the index first, then its links, grouped by the heading above each link.
 std::vector<HelpTopic> makeTopics()
 {
     const auto pages = helpPages();

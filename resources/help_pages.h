@@ -6,13 +6,13 @@
 
 namespace residua::resources {
 
-/// A page of the help: a file of resources/help as the build found it, or the page of all fields.
+/// A page of the help: a file of resources/help, or the page of all fields.
 struct HelpPage {
-    std::string_view name; ///< the file's, without .md
+    std::string_view name; ///< name of the file without .md
     std::string_view text;
 };
 
-/// All pages, in no order that means anything. The build generates the source (EmbedText.cmake).
+/// Returns all pages, in no particular order. The build generates the source (EmbedText.cmake).
 [[nodiscard]] std::span<const HelpPage> helpPages();
 
 } // namespace residua::resources

@@ -6,15 +6,15 @@
 
 namespace residua::resources {
 
-/// Exponential moving average of a series. Its first values are means of the points so far, so that it does not begin
-/// at 0. It lags behind a series that rises or falls, by `window` − 1 points in the end. It passes over values that are
-/// not finite. No thread of its own.
+/// An exponential moving average of a series. The first values are means of the points so far, so that it does not
+/// begin at 0. It lags behind a series that rises or falls linearly, finally by `window` − 1 points. It ignores values
+/// that are not finite. No thread of its own.
 class MovingAverage {
 public:
-    /// An average over about `window` points; with 1 it is the last one.
+    /// Averages over about `window` points; with 1, it is the last point.
     explicit MovingAverage(double window = 1) : m_keep(1 - 1 / window) {}
 
-    /// Returns the average with `value`; nullopt before the first finite one.
+    /// Returns the average including `value`; nullopt before the first finite value.
     [[nodiscard]] std::optional<double> add(double value)
     {
         if (std::isfinite(value)) {

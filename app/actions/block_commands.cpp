@@ -45,7 +45,7 @@ BlockCommands::BlockCommands(const WindowActions& actions, DocumentSession& sess
         [this](const PaletteItem& item, QWidget* target, QPoint position) { return takeNode(item, target, position); });
     connectBar();
     QMetaObject::invokeMethod(this, &BlockCommands::showLibrary,
-                              Qt::QueuedConnection); // when its signals are connected
+                              Qt::QueuedConnection); // after its signals are connected
 }
 
 void BlockCommands::connectBar()
@@ -95,7 +95,7 @@ void BlockCommands::leave()
     m_workspace.showCanvas(WorkspaceView::Depth);
 }
 
-/// A node goes where it is dropped, or into the block that one is looking at.
+/// A node is added where it is dropped, or to the block that is shown.
 bool BlockCommands::takeNode(const PaletteItem& item, QWidget* target, QPoint position)
 {
     CanvasWidget& block = m_workspace.block();

@@ -19,12 +19,12 @@ class Workspace;
 struct PaletteItem;
 struct WindowActions;
 
-/// Keeps the block canvas's bar in step with what the canvas shows, and does what it offers; puts what is taken from
-/// the palette where it is dropped, and keeps blocks in the project and in the user's library. GUI thread.
+/// Updates the block canvas's bar and runs its commands. Adds palette items where they are dropped, and saves blocks to
+/// the project and to the user's library. GUI thread.
 class BlockCommands : public QObject {
     Q_OBJECT
 public:
-    /// `library`: the folder of the user's own blocks.
+    /// `library` is the folder of the user's own blocks.
     BlockCommands(const WindowActions& actions, DocumentSession& session, Workspace& workspace,
                   DocumentViews& documents, EditCommands& commands, std::filesystem::path library, QObject* parent);
 
@@ -34,16 +34,16 @@ signals:
 
 private:
     void connectBar();
-    /// Asks for the name to keep the block under that is shown.
+    /// Asks for the name under which to save the shown block.
     void openSavePopup();
     void showLibrary();
     [[nodiscard]] bool takeNode(const PaletteItem& item, QWidget* target, QPoint position);
     void saveToProject(const QString& name, bool useInLayer);
     void saveToLibrary(const QString& name);
-    /// The block that is shown, under another name, with its picture.
+    /// Returns the shown block under another name, with its node positions.
     [[nodiscard]] projects::BlockFile shownAs(const QString& name) const;
     void showBar();
-    /// The layer that was selected last, while it is made of the graph that is shown.
+    /// Returns the layer that was selected last, while it uses the shown graph.
     [[nodiscard]] std::optional<std::int64_t> layer() const;
     void leave();
 

@@ -32,7 +32,7 @@ BundleCommands::BundleCommands(const WindowActions& actions, const DocumentSessi
     });
 }
 
-/// What is taken is what is on the disk.
+/// Saves first, because the files on the disk are packed.
 void BundleCommands::takeAlong()
 {
     if (m_session.isOpen() && m_saving.saveChanges()) {

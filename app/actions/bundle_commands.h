@@ -19,11 +19,11 @@ class SaveCommands;
 class Workspace;
 struct WindowActions;
 
-/// Takes the open project, or one of its runs, along as one file, and brings such files back. GUI thread.
+/// Packs the open project, or one of its runs, into one file, and unpacks such files. GUI thread.
 class BundleCommands : public QObject {
     Q_OBJECT
 public:
-    /// `projectsFolder`: where bundles and their projects are proposed to go.
+    /// `projectsFolder` is the proposed place for bundles and their projects.
     BundleCommands(const WindowActions& actions, const DocumentSession& session, SaveCommands& saving,
                    Workspace& workspace, std::filesystem::path projectsFolder, QWidget* window);
 
@@ -32,7 +32,7 @@ public:
 signals:
     void refused(const QString& reason);
     void noted(const QString& text);
-    /// What a person should know of what was done, and need not do anything about.
+    /// Emitted with a message that needs no action by the user.
     void told(const QString& text);
     void projectCame(const std::filesystem::path& folder);
 

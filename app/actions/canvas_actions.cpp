@@ -62,7 +62,7 @@ CanvasActions::CanvasActions(QWidget& window, QMenu& edit, EditCommands& command
     for (CanvasWidget* canvas : workspace.canvases()) {
         canvas->addActions(m_all);
     }
-    workspace.block().removeAction(openBlock); // there Enter leads on to a node's values
+    workspace.block().removeAction(openBlock); // there Enter moves to a node's values
     workspace.view<OutlineView>().addActions(ofSelection());
 }
 
@@ -71,7 +71,7 @@ QAction* CanvasActions::add(QMenu& menu, const Words& words)
     QAction* action = menu.addAction(words.text);
     action->setObjectName(QString::fromLatin1(words.name));
     action->setShortcut(words.key);
-    action->setShortcutContext(Qt::WidgetWithChildrenShortcut); // in a text field these keys mean something else
+    action->setShortcutContext(Qt::WidgetWithChildrenShortcut); // in a text field these keys have another meaning
     action->setStatusTip(words.toolTip);
     m_all << action;
     return action;

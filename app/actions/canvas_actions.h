@@ -13,12 +13,12 @@ namespace residua::app {
 class EditCommands;
 class Workspace;
 
-/// What is done to the things on a canvas or in the outline: the clipboard, adding by typing, laying out. Each is a
-/// command with a name, so the command palette finds it and its keys can be changed. GUI thread.
+/// The commands on the contents of a canvas or the outline: the clipboard, adding by typing, layout. Each command has a
+/// name, so that the command palette finds it and its keys can be changed. GUI thread.
 class CanvasActions : public QObject {
     Q_OBJECT
 public:
-    /// Adds its commands to `edit`, to the canvases and, where they need none, to the outline.
+    /// Adds the commands to `edit`, to the canvases and, if they do not need one, to the outline.
     CanvasActions(QWidget& window, QMenu& edit, EditCommands& commands, Workspace& workspace);
 
     QAction* cut;
@@ -33,9 +33,9 @@ public:
     QAction* tidy;
     QMenu* alignments;
 
-    /// What is done to a selection, wherever it was made.
+    /// Returns the commands on a selection, wherever it was made.
     [[nodiscard]] QList<QAction*> ofSelection() const { return {cut, copy, paste, duplicate, group, ungroup}; }
-    /// What needs a canvas in front.
+    /// Returns the commands that need a canvas in front.
     [[nodiscard]] QList<QAction*> ofCanvas() const;
 
 private:

@@ -14,7 +14,7 @@ namespace residua::app {
 
 namespace {
 
-/// Adds these commands, and a line below them.
+/// Adds these commands and a separator.
 void add(QMenu& menu, const QList<QAction*>& actions)
 {
     menu.addActions(actions);

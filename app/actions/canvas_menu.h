@@ -15,7 +15,7 @@ class DocumentViews;
 class Workspace;
 struct WindowActions;
 
-/// The menu of what lies under the pointer on a canvas: the window's commands that fit it, each with its key.
+/// The context menu of a canvas: the window's commands that apply to the thing under the pointer, each with its key.
 /// GUI thread.
 class CanvasMenu : public QObject {
     Q_OBJECT

@@ -21,7 +21,7 @@ struct EntryText {
     Q_DECLARE_TR_FUNCTIONS(DocumentEntries)
 };
 
-/// The sections whose fields are found. Those of the schedule are on a page of their own.
+/// The sections whose fields are listed. The fields of the schedule are on a page of their own.
 constexpr Section kSections[] = {Section::Data,           Section::Network,  Section::Topology,
                                  Section::Initialisation, Section::Training, Section::Seeds};
 

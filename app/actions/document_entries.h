@@ -11,9 +11,9 @@ class DocumentSession;
 class DocumentViews;
 class Workspace;
 
-/// What the command palette finds of the open document: each topology with what it changes in parameters, each field
-/// with its value. Taking a topology wires the stack so; taking a field puts the cursor into it. None while no document
-/// is open. GUI thread; the entries are for a palette that closes before the arguments go.
+/// Returns the entries of the open document for the command palette: each topology with its change in parameters, and
+/// each field with its value. Taking a topology applies it; taking a field moves the cursor into it. Empty while no
+/// document is open. GUI thread; the arguments must outlive the palette.
 [[nodiscard]] std::vector<PaletteEntry> documentEntries(const DocumentSession& session, DocumentViews& documents,
                                                         Workspace& workspace);
 

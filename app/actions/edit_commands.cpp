@@ -153,7 +153,7 @@ void EditCommands::giveUp()
     }
 }
 
-/// Of a row of the outline that is a value, its text.
+/// For a row of the outline with a value, copies its text.
 void EditCommands::copy()
 {
     const Result<projects::Selection> selection = meant();
@@ -174,8 +174,8 @@ void EditCommands::cut()
     deleteSelection();
 }
 
-/// What is selected says where; what is copied is either for the stack or for a graph, so the canvas in front, or the
-/// row of the outline, says which of them is meant.
+/// Pastes at the selection. The copied text is for the stack or for a graph; the canvas in front, or the row of the
+/// outline, determines the target.
 void EditCommands::paste()
 {
     const CanvasWidget* const canvas = front();

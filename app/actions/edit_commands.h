@@ -20,23 +20,22 @@ class DocumentSession;
 class Workspace;
 struct WindowActions;
 
-/// Runs the commands of projects/commands on what is selected. Menus, keys, the outline and the canvases call the same
-/// ones. The selection says what they are done to; the canvas in front, which need not be able to draw, decides only
-/// where things of the stack and of a graph are selected together, or nothing is. With the keys in the outline its
-/// current row is what they are done to. GUI thread.
+/// Runs the commands of projects/commands on the selection. Menus, keys, the outline and the canvases share them. The
+/// canvas in front, even one that cannot be drawn, matters only if both stack and graph have a selection, or neither
+/// has. While the outline has the keyboard focus, its current row is the target. GUI thread.
 class EditCommands : public QObject {
     Q_OBJECT
 public:
     EditCommands(const WindowActions& actions, DocumentSession& session, Workspace& workspace, DocumentViews& documents,
                  QObject* parent);
 
-    /// Whether there is something to select in: a canvas is in front, or the outline has the keys.
+    /// True if there is something to select in: a canvas is in front, or the outline has the focus.
     [[nodiscard]] bool available() const;
 
     void deleteSelection();
     void toggleFrozen();
     void selectAll();
-    /// Ends a gesture; else selects nothing; with nothing selected leaves a block.
+    /// Cancels a gesture; else clears the selection; without a selection, leaves a block.
     void giveUp();
 
     void copy();
@@ -44,37 +43,37 @@ public:
     void paste();
     void duplicate();
 
-    /// Draws runs of identical layers as one box, the selected ones or all, or each layer by itself.
+    /// Folds ranges of identical layers, the selected ones or all, into one box each, or unfolds them.
     void toggleFold();
     /// Asks for a name for the selected layers.
     void group();
     void ungroup();
-    /// Asks for what to add.
+    /// Opens a field to add something by typing.
     void typeToAdd();
 
     void align(projects::Alignment alignment);
     void tidy();
-    /// Adds a node at a place on the block canvas, or near the middle of what is in sight.
+    /// Adds a node at a place on the block canvas, or near the middle of the visible part.
     void addNode(const std::string& kind, std::optional<QPoint> at);
 
 signals:
     void refused(const QString& reason);
-    /// available() may have changed.
+    /// Emitted when available() may have changed.
     void availabilityChanged();
 
 private:
-    /// The canvas in front, after it has emitted its requests: until then its selection may be newer than the
-    /// document's. Null where the schedule is in front.
+    /// Returns the canvas in front after it has emitted its requests, because its selection may be newer than the
+    /// document's. Null if the schedule is in front.
     CanvasWidget* front();
     void followFocus(const QWidget* now);
-    /// What a command is done to; the error says why that is nothing.
+    /// Returns the target of a command, or the reason why there is none.
     Result<projects::Selection> meant();
     [[nodiscard]] bool isBlock(const CanvasWidget* canvas) const;
-    /// The part of the selection that the canvas shows.
+    /// Returns the part of the selection that the canvas shows.
     [[nodiscard]] projects::Selection selectionIn(const CanvasWidget* canvas) const;
-    /// How the graph of `selection` is seen; empty where the block canvas shows another.
+    /// Returns the view of the graph of `selection`; empty if the block canvas shows another graph.
     [[nodiscard]] projects::GraphView viewFor(const projects::Selection& selection) const;
-    /// Does what `command` gives for what is meant.
+    /// Runs `command` on the target and applies its result.
     template <class Command>
     void run(Command command);
     void ask(CanvasWidget& canvas, const editor::AskTyping& asked);
@@ -82,7 +81,7 @@ private:
     DocumentSession& m_session;
     Workspace& m_workspace;
     DocumentViews& m_documents;
-    bool m_keysInOutline = false; ///< a menu that has them for a while changes nothing
+    bool m_keysInOutline = false; ///< unchanged while a menu has the focus
 };
 
 } // namespace residua::app

@@ -5,7 +5,7 @@ class QWidget;
 
 namespace residua::app {
 
-/// A value that is being typed in the window is entered as if its field were left: what is saved or trained has it.
+/// Enters a value that is being typed in the window, as if its field lost the focus, so that it is saved or trained.
 void finishTyping(const QWidget& window);
 
 } // namespace residua::app

@@ -31,7 +31,8 @@ using visualizers::WeightPlace;
 
 constexpr const char* kSweep = "starts";
 
-/// A sweep of each method over several seeds; with a rank axis where the view asks for a rank that the project lacks.
+/// Returns a sweep of each method over several seeds, with a rank axis if the view requests a rank that the project
+/// lacks.
 projects::Sweep sweepOf(const GapView::Asked& asked)
 {
     projects::Sweep sweep{kSweep, {}};
@@ -54,7 +55,7 @@ projects::Sweep sweepOf(const GapView::Asked& asked)
     return sweep;
 }
 
-/// Whether both draw the same weights and factors, fitted over the same data.
+/// True if both draw the same weights and factors, fitted over the same data.
 bool drawAlike(const projects::Project& a, const projects::Project& b)
 {
     return a.network == b.network && a.topology == b.topology && a.data == b.data && a.seeds == b.seeds &&
@@ -106,7 +107,7 @@ void GapCommands::compute()
     if (!m_session.isOpen()) {
         return;
     }
-    m_notedFront = false; // what is said from here on is of the new question
+    m_notedFront = false; // later notes belong to the new request
     const GapView::Asked asked = m_view.asked();
     const std::string& run = m_workspace.shownRuns().front();
     if (asked.subject != GapView::Subject::Drawn && run.empty()) {
@@ -144,7 +145,7 @@ void GapCommands::begin(engine::GapRequest request)
     m_view.setWork(GapView::Work::Computes);
 }
 
-/// What the run's own fits left when it began.
+/// Shows the gap that the run recorded at its start.
 void GapCommands::showRecorded(const std::string& run)
 {
     m_drawn.reset();
@@ -179,12 +180,12 @@ void GapCommands::end(const QString& told)
     m_view.setWork(GapView::Work::Rests);
     m_view.tell(told);
     noticeEdit();
-    if (told.isEmpty()) { // else why it failed stays
+    if (told.isEmpty()) { // otherwise the reason of the failure stays
         noticeFront();
     }
 }
 
-/// After an edit the bars stay for comparison; the view says that they show the project before it.
+/// After an edit the bars stay for comparison, and the view notes that they show the project before it.
 void GapCommands::noticeEdit()
 {
     if (m_drawn && m_tag == engine::QueryTag{} && m_session.isOpen() && !drawAlike(*m_drawn, m_session.project())) {
@@ -192,7 +193,7 @@ void GapCommands::noticeEdit()
     }
 }
 
-/// The bars stay where another run comes to the front; the view says whose they are.
+/// The bars stay when another run comes to the front, and the view notes which run they belong to.
 void GapCommands::noticeFront()
 {
     const std::string& front = m_workspace.shownRuns().front();
@@ -222,7 +223,7 @@ void GapCommands::openAnew()
     m_view.tell({});
 }
 
-/// Selects the weight's layer, or its node where the block canvas is in front.
+/// Selects the weight's layer, or its node if the block canvas is in front.
 void GapCommands::choose(const WeightPlace& place)
 {
     if (!m_session.isOpen() || place.layer < 1) {

@@ -22,8 +22,8 @@ class EngineBridge;
 class RunController;
 class Workspace;
 
-/// What the gap panel asks for: has the engine compute gaps, links weights and canvases, and queues runs from each
-/// start. GUI thread.
+/// Runs the requests of the gap panel: computes gaps in the engine, links weights and canvases, and queues runs from
+/// each start. GUI thread.
 class GapCommands : public QObject {
     Q_OBJECT
 public:
@@ -53,11 +53,11 @@ private:
     DocumentViews& m_documents;
     Workspace& m_workspace;
     visualizers::GapView& m_view;
-    engine::QueryTag m_tag{};          ///< of the question under way; 0: none is
-    projects::ProjectSnapshot m_drawn; ///< whose draw is shown; null: none is
-    std::string m_run;                 ///< whose gap is shown; empty: no run's
-    bool m_notedFront = false;         ///< whether the view says that another run is in front
-    std::uint64_t m_asked = 0;         ///< an answer to an older question is dropped
+    engine::QueryTag m_tag{};          ///< of the running request; 0: none
+    projects::ProjectSnapshot m_drawn; ///< the project whose initial weights are shown; null: none
+    std::string m_run;                 ///< the run whose gap is shown; empty: no run
+    bool m_notedFront = false;         ///< true if the view notes that another run is in front
+    std::uint64_t m_asked = 0;         ///< answers to older requests are dropped
 };
 
 } // namespace residua::app

@@ -32,7 +32,7 @@ HelpCommands::HelpCommands(const WindowActions& actions, const DocumentSession& 
             [this](const PaletteItem& item) { explain(helpWordOf(item)); });
 }
 
-/// The palette's item while the palette has the keyboard focus, else the place that all views show.
+/// Explains the palette's item if the palette has the keyboard focus, else the selected place.
 void HelpCommands::explainSelected()
 {
     const PaletteView& palette = m_workspace.view<PaletteView>();

@@ -14,11 +14,11 @@ class Look;
 class Workspace;
 struct WindowActions;
 
-/// Opens the explanation of what is selected in the document or in the palette, wherever it is asked for. GUI thread.
+/// Opens the explanation of the selection in the document or in the palette. GUI thread.
 class HelpCommands : public QObject {
     Q_OBJECT
 public:
-    /// The window of explanations belongs to `parent`.
+    /// The window of explanations is a child of `parent`.
     HelpCommands(const WindowActions& actions, const DocumentSession& session, const DocumentViews& documents,
                  Workspace& workspace, const Look& look, QWidget* parent);
 

@@ -31,7 +31,7 @@ namespace residua::app {
 
 namespace {
 
-constexpr const char* kModelFile = "config.json"; ///< of a folder that the package transformers has saved
+constexpr const char* kModelFile = "config.json"; ///< of a folder saved by the package transformers
 constexpr const char* kTensorsSuffix = ".safetensors";
 
 } // namespace
@@ -154,13 +154,13 @@ Status OpenCommands::openFolder(const std::filesystem::path& folder)
                                                                                 : m_session.open(folder);
 }
 
-/// Opens the run's project as it is now, with the run in the list of runs.
+/// Opens the run's current project, and shows the run in the list of runs.
 Status OpenCommands::openRun(const std::filesystem::path& run)
 {
     std::error_code ignored;
     std::filesystem::path directory = std::filesystem::absolute(run, ignored).lexically_normal();
     if (!directory.has_filename()) {
-        directory = directory.parent_path(); // "study/a/" is "study/a"
+        directory = directory.parent_path(); // removes the slash at the end of "study/a/"
     }
     const auto project = engine::projectDirectoryOf(directory);
     if (!project) {
@@ -171,7 +171,7 @@ Status OpenCommands::openRun(const std::filesystem::path& run)
                              .arg(QString::fromStdString(opened.error().text()))
                              .toStdString()};
     }
-    // Through a link a run of the project would be in the list twice.
+    // Through a link, a run of the project would be listed twice.
     const std::filesystem::path runs = m_session.directory() / projects::kRunsFolder;
     if (std::filesystem::equivalent(directory.parent_path(), runs, ignored)) {
         directory = runs / directory.filename();

@@ -21,36 +21,36 @@ class Workspace;
 struct WindowActions;
 struct WindowMenus;
 
-/// Brings a document into the window: from a folder, an example, the dialog of a new project, a model that is imported,
-/// or work that an earlier session left unsaved. GUI thread.
+/// Opens a document in the window: from a folder, an example, the dialog of a new project, an imported model, or the
+/// unsaved work of an earlier session. GUI thread.
 class OpenCommands : public QObject {
     Q_OBJECT
 public:
-    /// `projectsFolder`: where projects are looked for, and where imported models go.
+    /// `projectsFolder` is the initial folder for opening projects, and the place of imported models.
     OpenCommands(const WindowActions& actions, const WindowMenus& menus, DocumentSession& session, EngineBridge& engine,
                  Workspace& workspace, StartPage& start, Banner& banner, std::filesystem::path projectsFolder,
                  QWidget* window);
 
-    /// A project's folder; a run's, which opens its project and is shown there wherever it lies; or a bundle, which is
-    /// unpacked as the user says. The banner says what goes wrong.
+    /// Opens a project's folder, a run's folder (opens its project and shows the run, wherever it is), or a bundle,
+    /// which is unpacked as the user chooses. The banner shows errors.
     void open(const std::filesystem::path& path);
-    /// The same for a project's folder or a run's.
+    /// Opens the folder of a project or a run.
     [[nodiscard]] Status openFolder(const std::filesystem::path& folder);
-    /// Opens a copy of an example as an unsaved project; an unknown name is an error that lists those there are.
+    /// Opens a copy of an example as an unsaved project. The error for an unknown name lists the examples.
     [[nodiscard]] Status openExample(const std::string& name);
-    /// Lists the recent projects in their menu, which does so by itself only where it is opened.
+    /// Lists the recent projects in their menu. The menu does so itself only when it is opened.
     void fillRecent();
-    /// Opens what was dropped on the window: besides what open() takes, the folder of a model or a file of tensors,
-    /// which begins an import, and a text or another file or folder of data, which begins a new project.
+    /// Opens a thing that was dropped on the window. Also accepts the folder of a model or a file of tensors, which
+    /// starts an import, and a text or another file or folder of data, which starts a new project.
     void takeDropped(const std::filesystem::path& path);
 
 signals:
     void bundleGiven(const std::filesystem::path& file);
-    /// The project of a run was opened through it. `run` is absolute, without "..".
+    /// Emitted when the project of a run was opened through the run. `run` is absolute, without "..".
     void runOpened(const std::filesystem::path& run);
 
 protected:
-    /// The window takes drops of files.
+    /// Accepts drops of files on the window.
     bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
@@ -59,9 +59,9 @@ private:
     void refuse(const Status& status);
     [[nodiscard]] Status openRun(const std::filesystem::path& run);
     void chooseAndOpen();
-    /// `data`: a file or a folder that is proposed; may be empty.
+    /// `data` is a proposed file or folder; may be empty.
     void askForNew(const QString& data);
-    /// `model`: likewise.
+    /// `model` is a proposed folder; may be empty.
     void askForModel(const QString& model);
     void takeUpDraft(const QString& folder);
     void moveDraftToTrash(const Draft& draft);

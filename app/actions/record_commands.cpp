@@ -19,7 +19,7 @@ namespace residua::app {
 
 namespace {
 
-/// The run's own name; of several, how many.
+/// Returns the run's name, or the number of several runs.
 QString namesOf(const std::vector<std::string>& runs)
 {
     return runs.size() == 1 ? QString::fromStdString(std::filesystem::path(runs.front()).filename().string())
@@ -55,7 +55,7 @@ void RecordCommands::exportReport()
         emit refused(tr("There is no run to report on: train the project first."));
         return;
     }
-    const std::string directory = run->directory; // the list is read anew while the dialog asks
+    const std::string directory = run->directory; // a copy, because the list may be reloaded while the dialog is open
     const QString name = QString::fromStdString(run->name);
     const QString path = QFileDialog::getSaveFileName(m_window, tr("Export the report of %1").arg(name),
                                                       name + QStringLiteral(".html"), tr("Page (*.html)"));

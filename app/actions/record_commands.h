@@ -18,8 +18,7 @@ class Workspace;
 struct TrashedRun;
 struct WindowActions;
 
-/// What is done with the records that runs have left: their trash, their reports, and comparing two of them. GUI
-/// thread.
+/// The commands on the records of runs: their trash, their reports, and the comparison of two. GUI thread.
 class RecordCommands : public QObject {
     Q_OBJECT
 public:

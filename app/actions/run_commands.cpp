@@ -101,7 +101,7 @@ void RunCommands::askToExport(const std::string& run)
         this, [run] { return readGoOnSource(run); },
         [this, run, project = m_session.directory()](Result<GoOnSource> source) {
             if (project != m_session.directory()) {
-                return; // another project is open meanwhile
+                return; // another project has been opened meanwhile
             }
             if (!source) {
                 emit refused(QString::fromStdString(source.error().text()));
@@ -160,7 +160,7 @@ void RunCommands::showRunToSample()
 {
     const std::string& run = m_workspace.shownRuns().chosenOrFront();
     const engine::RunInfo* info = m_workspace.runsModel().runAt(m_workspace.runsModel().indexOf(run));
-    // A run that begins comes to the front before it is listed.
+    // A new run comes to the front before it is listed.
     const std::string name = info ? info->name : std::filesystem::path(run).filename().string();
     if (run != m_shown || QString::fromStdString(name) != m_shownName) {
         m_shown = run;
@@ -175,7 +175,7 @@ void RunCommands::ask(const std::string& run, GoOnKind kind)
         this, [run] { return readGoOnSource(run); },
         [this, kind, project = m_session.directory()](Result<GoOnSource> source) {
             if (project != m_session.directory()) {
-                return; // another project is open meanwhile
+                return; // another project has been opened meanwhile
             }
             if (source) {
                 open(kind, std::move(*source));
@@ -199,7 +199,7 @@ void RunCommands::open(GoOnKind kind, GoOnSource source)
     m_dialog->show();
 }
 
-/// They are about runs of the project that was open.
+/// Closes the dialogs, which are about runs of the project that was open.
 void RunCommands::closeDialogs()
 {
     if (m_dialog) {
@@ -214,7 +214,7 @@ void RunCommands::carryOut(const GoOnRequest& request)
 {
     switch (request.kind) {
     case GoOnKind::Retrofit:
-        m_controller.retrofit(request); // the dialog stays: it may be refused
+        m_controller.retrofit(request); // the dialog stays open, because the request may fail
         return;
     case GoOnKind::Factorise:
         m_controller.factorise(request);
@@ -254,7 +254,7 @@ void RunCommands::tellFactors(const engine::FactoriseReady& made)
                   QString::number(made.lossAfter, 'g', 5)));
 }
 
-/// The copy is there.
+/// Called when the copy is complete.
 void RunCommands::done(const QString& text)
 {
     if (m_dialog) {

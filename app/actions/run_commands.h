@@ -21,8 +21,8 @@ class EngineBridge;
 class RunController;
 class Workspace;
 
-/// What is done with the run that is chosen in the list: goes on with it as it is asked for, has its model continue
-/// texts, exports its network, and ends it where another process trains it. GUI thread.
+/// The commands on the run selected in the list: continues it, lets its model continue texts, exports its network, and
+/// stops it if another process trains it. GUI thread.
 class RunCommands : public QObject {
     Q_OBJECT
 public:
@@ -53,13 +53,13 @@ private:
     RunController& m_controller;
     Workspace& m_workspace;
     QWidget* m_window;
-    QPointer<GoOnDialog> m_dialog; ///< that is open
+    QPointer<GoOnDialog> m_dialog; ///< the open dialog
     QPointer<ExportDialog> m_exportDialog;
-    engine::QueryTag m_export{}; ///< the last that was asked for
-    engine::QueryTag m_sample{}; ///< the last that was asked for
-    std::string m_sampled;       ///< the run that m_sample asked about
+    engine::QueryTag m_export{}; ///< of the last request
+    engine::QueryTag m_sample{}; ///< of the last request
+    std::string m_sampled;       ///< the run that m_sample is about
     std::string m_shown;         ///< the run whose texts are shown
-    QString m_shownName;         ///< as its panel has it
+    QString m_shownName;         ///< its name in the panel
 };
 
 } // namespace residua::app

@@ -89,14 +89,14 @@ void SaveCommands::saveAs()
     }
 }
 
-/// Gives the document another place.
+/// Saves the document to another folder.
 void SaveCommands::saveTo(const std::filesystem::path& folder)
 {
     if (const Status saved = m_session.saveAs(folder); !saved) {
         m_banner.refuse(QString::fromStdString(saved.error().text()));
         return;
     }
-    m_filesChanged = false; // those are another project's now
+    m_filesChanged = false; // the changed files belong to another project now
     emit noted(tr("Saved to %1").arg(QDir::toNativeSeparators(QString::fromStdString(folder.string()))));
 }
 
@@ -106,7 +106,7 @@ bool SaveCommands::saveChanges()
     if (m_session.isDraft() || m_session.modified()) {
         save();
     }
-    return !m_session.isDraft() && !m_session.modified(); // else save() says why
+    return !m_session.isDraft() && !m_session.modified(); // otherwise save() has reported the reason
 }
 
 void SaveCommands::revert()
@@ -145,7 +145,7 @@ void SaveCommands::offerReload()
 {
     m_filesChanged = true;
     const auto changes = m_session.changesOnDisk();
-    if (!changes) { // half written, or no project any more: nothing to load
+    if (!changes) { // partly written, or no longer a project: there is nothing to load
         m_banner.refuse(
             tr("Another program changed this project's files: %1").arg(QString::fromStdString(changes.error().text())));
         return;
@@ -167,7 +167,7 @@ bool SaveCommands::mayClose()
 {
     finishTyping(*m_window);
     const Status kept = m_session.keepUnsaved();
-    const bool comesBack = kept && !m_session.keepsDraft(); // on the next open: nothing is asked
+    const bool comesBack = kept && !m_session.keepsDraft(); // on the next open, so there is no question
     if (!comesBack && !m_closes) {
         askBeforeClosing(kept);
         return false;
@@ -175,7 +175,7 @@ bool SaveCommands::mayClose()
     return true;
 }
 
-/// Where the project's folder cannot be written.
+/// Asks if the project's folder cannot be written.
 void SaveCommands::askBeforeClosing(const Status& kept)
 {
     const QString name = QString::fromStdString(m_session.project().name);

@@ -16,20 +16,20 @@ class Banner;
 class DocumentSession;
 struct WindowActions;
 
-/// Keeps the open document: saves it, goes back to what its files say, and asks what is to become of changes that were
-/// recovered, that another program made, or that can be kept nowhere. GUI thread.
+/// Saves the open document, reloads it from its files, and asks about changes that were recovered, that another program
+/// made, or that cannot be kept anywhere. GUI thread.
 class SaveCommands : public QObject {
     Q_OBJECT
 public:
-    /// `projectsFolder`: where a project without a place is saved.
+    /// `projectsFolder` is the place for saving a new project.
     SaveCommands(const WindowActions& actions, DocumentSession& session, Banner& banner,
                  std::filesystem::path projectsFolder, QWidget* window);
 
-    /// The banner says that the document which was just opened is unsaved work that was recovered, where it is.
+    /// Shows in the banner that the document just opened is recovered unsaved work, if it is.
     void tellRecovered();
-    /// Whether the document's files say what it is, once it has been saved where they did not.
+    /// Saves the document if it has changed. Returns true if its files then equal it.
     [[nodiscard]] bool saveChanges();
-    /// Keeps what is unsaved for the next start. False: it cannot be, and the banner asks what to do.
+    /// Keeps unsaved changes for the next start. Returns false if that fails; the banner then asks the user.
     [[nodiscard]] bool mayClose();
 
 signals:
@@ -50,8 +50,8 @@ private:
     Banner& m_banner;
     std::filesystem::path m_projects;
     QWidget* m_window;
-    bool m_filesChanged = false; ///< by another program, and nobody has said yet what becomes of it
-    bool m_closes = false;       ///< whatever becomes of the changes
+    bool m_filesChanged = false; ///< by another program, and the user has not decided yet
+    bool m_closes = false;       ///< closes whatever happens to the changes
 };
 
 } // namespace residua::app

@@ -12,8 +12,8 @@ class RunController;
 class Workspace;
 struct WindowActions;
 
-/// The sweeps of the document: their panel shows and edits them, a field of the inspector becomes an axis, their
-/// members go to the queue. GUI thread.
+/// The sweeps of the document: their panel shows and edits them, a field of the inspector becomes an axis, and their
+/// members are added to the queue. GUI thread.
 class SweepCommands : public QObject {
     Q_OBJECT
 public:
@@ -25,7 +25,7 @@ signals:
 
 private:
     void connectPanel();
-    /// Brings the panel to the front: with the field that the inspector's cursor is in, where it is in one.
+    /// Brings the panel to the front, with the field that has the cursor in the inspector, if any.
     void begin();
     void sweepProperty(const Property& property);
 

@@ -14,7 +14,7 @@ namespace residua::app {
 
 namespace {
 
-/// The model's path as a project has it: relative where it lies inside the project.
+/// Returns the model's path as a project stores it: relative if it is inside the project.
 std::string modelPath(const std::filesystem::path& model, const std::filesystem::path& directory)
 {
     if (directory.empty()) {

@@ -15,14 +15,14 @@ class EngineBridge;
 class TokeniserDialog;
 class Workspace;
 
-/// Learns a tokeniser from the open project's text and puts it into the document. GUI thread.
+/// Trains a tokeniser on the open project's text and sets it in the document. GUI thread.
 class TokeniserCommands : public QObject {
     Q_OBJECT
 public:
     TokeniserCommands(DocumentSession& session, EngineBridge& engine, DocumentViews& documents, Workspace& workspace,
                       QObject* parent = nullptr);
 
-    /// Opens the dialog, or brings the one that is open to the front.
+    /// Opens the dialog, or brings the open dialog to the front.
     void ask();
 
 signals:

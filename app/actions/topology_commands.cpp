@@ -56,10 +56,11 @@ void TopologyCommands::choose(const std::string& preset)
     const PaletteItem item{PaletteKind::Topology, preset, {}, {}, {}};
     if (const auto change = takeUp(m_session.project(), m_documents.place(), item)) {
         m_documents.applyEdit(change->edit);
-        emit noted(QString::fromStdString(titleOf(change->edit))); // which says where blocks change with it
+        emit noted(QString::fromStdString(titleOf(change->edit))); // mentions blocks that change with it
     }
     m_documents.choose(SectionPlace{Section::Topology});
-    // Queued: the canvas would take the Return key that chose the topology as a command to open a block.
+    // Queued, because the canvas would otherwise handle the Return key that chose the topology as a command to open a
+    // block.
     QMetaObject::invokeMethod(
         this, [this] { m_workspace.canvas().surface()->setFocus(); }, Qt::QueuedConnection);
 }

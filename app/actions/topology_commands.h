@@ -17,8 +17,8 @@ class TopologyPopup;
 class Workspace;
 struct WindowActions;
 
-/// The run bar's choice of topology: shows which the document has, takes up the one that is chosen, and goes back to
-/// the preset that the wiring came from. GUI thread.
+/// The run bar's choice of topology: shows the document's topology, applies the selected one, and restores the preset
+/// that the wiring came from. GUI thread.
 class TopologyCommands : public QObject {
     Q_OBJECT
 public:

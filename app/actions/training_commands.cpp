@@ -80,7 +80,7 @@ void TrainingCommands::connectDevices(RunBar& bar)
     connect(&m_engine, &EngineBridge::devicesListed, &bar, &RunBar::setDevices);
     connect(&m_engine, &EngineBridge::devicesUnknown, this, [this, &bar](const QString& why) {
         bar.setDevicesUnknown(why);
-        // Does not replace a banner whose offer could not be reached again.
+        // Does not replace a banner whose offer the user could not reach otherwise.
         if (!m_noDevicesTold && m_banner.text().isEmpty()) {
             m_noDevicesTold = true;
             m_banner.refuse(why);
@@ -102,7 +102,7 @@ void TrainingCommands::enableQueue()
     m_actions.skip->setEnabled(queue && (phase == RunPhase::Running || phase == RunPhase::Paused));
 }
 
-/// A failed run is reported as refused.
+/// Reports a failed run as an error.
 void TrainingCommands::tellEnded(const engine::RunEnded& event)
 {
     if (event.status == engine::RunStatus::Finished) {

@@ -24,17 +24,17 @@ class RunController;
 class Workspace;
 struct WindowActions;
 
-/// Trains the open document, now or after the runs that are queued before it, and says what came of it. GUI thread.
+/// Trains the open document, now or after the queued runs, and reports the result. GUI thread.
 class TrainingCommands : public QObject {
     Q_OBJECT
 public:
     TrainingCommands(const WindowActions& actions, EngineBridge& engine, RunController& controller,
                      Workspace& workspace, RunBar& bar, Banner& banner, QWidget* window);
 
-    /// The banner does not say at the start that there is no engine: for pictures.
+    /// Suppresses the banner at the start that there is no engine; for pictures.
     void keepNoEngineQuiet() { m_noDevicesTold = true; }
-    /// Whether the window may close. Asks once if a run has been under way for longer than `longest`, and closes the
-    /// window when the answer is yes.
+    /// True if the window may close. Asks once if a run has been running for longer than `longest`, and closes the
+    /// window if the answer is yes.
     [[nodiscard]] bool mayClose(std::chrono::milliseconds longest = std::chrono::minutes(1));
 
 signals:
@@ -57,7 +57,7 @@ private:
     QWidget* m_window;
     QElapsedTimer m_underWay; ///< since the run began
     bool m_noDevicesTold = false;
-    bool m_closes = false; ///< the answer was yes
+    bool m_closes = false; ///< the user has confirmed
 };
 
 } // namespace residua::app

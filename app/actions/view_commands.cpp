@@ -27,7 +27,7 @@ ViewCommands::ViewCommands(const WindowActions& actions, Look& look, Workspace& 
     connectValues(actions);
 }
 
-/// What canvases and heatmap show of the weights is one choice.
+/// Canvases and heatmap share one choice of the values that they show.
 void ViewCommands::connectValues(const WindowActions& actions)
 {
     using visualizers::CellValue;
@@ -41,7 +41,7 @@ void ViewCommands::connectValues(const WindowActions& actions)
         };
         connect(action, &QAction::triggered, &matrices, [&matrices, check, value = value] {
             matrices.setValue(value);
-            check(); // a second choice of the same does not end it
+            check(); // choosing the same value again does not clear it
         });
         connect(&matrices, &visualizers::ShownMatrices::changed, action, check);
         check();

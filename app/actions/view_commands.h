@@ -10,7 +10,7 @@ class Look;
 class Workspace;
 struct WindowActions;
 
-/// What is seen of the document and how: the canvas in front and what of it, the panels, the theme. GUI thread.
+/// The commands on the view of the document: the canvas in front and its display, the panels, the theme. GUI thread.
 class ViewCommands : public QObject {
     Q_OBJECT
 public:

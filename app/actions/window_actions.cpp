@@ -26,7 +26,7 @@ QAction* makeAction(QWidget& window, const char* name, const QString& icon, cons
         action->setIcon(themedIcon(icon));
     }
     action->setShortcuts(keys);
-    action->setStatusTip(toolTip); // KeyBindings makes the tooltip of it and the key
+    action->setStatusTip(toolTip); // KeyBindings combines it with the key to a tooltip
     return action;
 }
 
@@ -106,7 +106,7 @@ void WindowActions::makeView(const Make& make)
                        Text::tr("Canvases and heatmap show each weight less its first"));
     showLogs = make("showLogs", "", Text::tr("Shortcuts show &log(p / row maximum)"), {},
                     Text::tr("Canvases and heatmap show the logarithm of each weight over the largest of its row"));
-    auto* shown = new QActionGroup(showWeights); // one of them, or another choice of the heatmap's
+    auto* shown = new QActionGroup(showWeights); // one of them, or none if the heatmap has another choice
     shown->setExclusionPolicy(QActionGroup::ExclusionPolicy::ExclusiveOptional);
     for (QAction* action : {showWeights, showChanges, showLogs}) {
         action->setCheckable(true);

@@ -18,7 +18,7 @@ class QWidget;
 
 namespace residua::app {
 
-/// Every command of the window with its words, icon, shortcut and tooltip. What they do is connected elsewhere.
+/// Every command of the window with its text, icon, shortcut and tooltip. They are connected elsewhere.
 struct WindowActions {
     explicit WindowActions(QWidget& window);
 
@@ -71,7 +71,7 @@ struct WindowActions {
     QAction* about;
     RunActions run;
 
-    /// Commands of the canvas, whose keys mean something else in a text field.
+    /// Commands of the canvas, whose keys have another meaning in a text field.
     [[nodiscard]] QList<QAction*> ofCanvas() const
     {
         return {prune, freeze, selectAll, deselect, fit, zoomToSelection};
@@ -80,7 +80,7 @@ struct WindowActions {
     [[nodiscard]] QList<QAction*> ofProject() const;
 
 private:
-    /// `name` is in the user's settings: it stays.
+    /// `name` is stored in the user's settings and must not change.
     using Make = std::function<QAction*(const char* name, const char* icon, const QString& text,
                                         const QList<QKeySequence>& keys, const QString& toolTip)>;
 
@@ -88,19 +88,19 @@ private:
     void makeEdit(const Make& make);
     void makeView(const Make& make);
     void makeRuns(const Make& make);
-    /// The views, and what is done with what they show.
+    /// Makes the actions of the views and of their contents.
     void makeCanvases(const Make& make);
     void makeHelp(const Make& make);
     void makeRunBar(const Make& make);
 };
 
-/// What the menus hold beside the fixed commands.
+/// The parts of the menus beside the fixed commands.
 struct WindowMenus {
     QMenu* edit;
     QMenu* examples;
     QMenu* recent;
     QMenu* panels;
-    QMenu* runs; ///< of the runs that are selected in their list
+    QMenu* runs; ///< for the runs selected in their list
 };
 [[nodiscard]] WindowMenus fillMenus(QMenuBar& bar, const WindowActions& actions);
 

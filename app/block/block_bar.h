@@ -15,14 +15,14 @@ class QToolButton;
 
 namespace residua::app {
 
-/// Above the block canvas: where one is ("Network › Layer 3 › Block “mlp”"), who shares it, and what can be done with
-/// the whole of it. Its names lead back, and to every other graph.
+/// The bar above the block canvas: the path ("Network › Layer 3 › Block “mlp”"), the layers that share the block, and
+/// the commands on the whole block. Its names lead back and to every other graph.
 class BlockBar : public QWidget {
     Q_OBJECT
 public:
     explicit BlockBar(QWidget* parent = nullptr);
 
-    /// `layer`: the one through which the block was entered.
+    /// `layer` is the layer through which the block was entered.
     void show(const projects::Project& project, const projects::GraphRef& graph, std::optional<std::int64_t> layer);
     [[nodiscard]] QToolButton& tidyButton() { return *m_tidy; }
     /// Its popup opens below it.

@@ -13,7 +13,7 @@ namespace residua::app {
 
 namespace {
 
-/// A name may hold anything; a file's name may not.
+/// Returns a file name for a block, whose name may contain any characters.
 std::string fileNameOf(const std::string& block)
 {
     return QUrl::toPercentEncoding(QString::fromStdString(block), " ").toStdString() + ".json";

@@ -12,20 +12,20 @@
 
 namespace residua::app {
 
-/// The user's own blocks, for any project: a folder with one file a block. Files that cannot be read are named and
-/// left alone. What another window or a person puts there shows up by itself. GUI thread.
+/// The user's own blocks, for any project: a folder with one file per block. Unreadable files are listed as problems
+/// and left alone. Changes of the folder by other windows or the user appear automatically. GUI thread.
 class BlockLibrary : public QObject {
     Q_OBJECT
 public:
-    /// An empty `folder` holds nothing and takes nothing.
+    /// With an empty `folder` the library is empty and saves nothing.
     explicit BlockLibrary(std::filesystem::path folder, QObject* parent = nullptr);
 
-    /// The blocks, by name.
+    /// Returns the blocks, sorted by name.
     [[nodiscard]] const std::vector<projects::BlockFile>& blocks() const { return m_blocks; }
-    /// "mine.json: /block/graph …": what could not be read, and why.
+    /// Returns the unreadable files with the reasons: "mine.json: /block/graph …".
     [[nodiscard]] const QStringList& problems() const { return m_problems; }
     [[nodiscard]] bool holds(const std::string& name) const;
-    /// Writes a block, in place of the one of that name. Makes the folder.
+    /// Writes a block, replacing the one with the same name. Creates the folder.
     [[nodiscard]] Status save(const projects::BlockFile& file);
 
 signals:

@@ -12,19 +12,20 @@ class QPushButton;
 
 namespace residua::app {
 
-/// Asks under which name a block is to be kept, and where. Enter keeps it in the project, Esc gives up.
+/// Asks for the name and place under which a block is saved. Enter saves it to the project, Esc cancels.
 class SavePopup : public QFrame {
     Q_OBJECT
 public:
     explicit SavePopup(QWidget* parent);
 
-    /// What stands in the way of a name, for the project and for the library; empty where nothing does. A library's
-    /// block of that name is replaced: then `libraryNote` says so.
+    /// The reasons why a name cannot be used, for the project and for the library; empty if it can. A library's block
+    /// with this name is replaced, and `libraryNote` tells that.
     struct Names {
         std::function<QString(const QString&)> projectProblem;
         std::function<QString(const QString&)> libraryNote;
     };
-    /// Opens with its top right corner at `corner` (global). `layer`: text of the choice to use it there; empty: none.
+    /// Opens with its top right corner at `corner` (global). `layer` is the text of the choice to use it there; may be
+    /// empty.
     void open(QPoint corner, const QString& name, const QString& layer, Names names);
 
 signals:

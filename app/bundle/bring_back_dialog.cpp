@@ -52,7 +52,7 @@ QString BringBackDialog::askForPlace()
     const QFileInfo present(placeField().text());
     const QString folder = QFileDialog::getExistingDirectory(this, tr("Bring back to"), present.path());
     if (folder.isEmpty() || QFileInfo::exists(QDir(folder).filePath(QString::fromLatin1(projects::kProjectFile)))) {
-        return folder; // a project, whose runs come back
+        return folder; // a project that the runs are added to
     }
     return folder + QLatin1Char('/') + present.fileName();
 }

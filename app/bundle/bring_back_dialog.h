@@ -5,14 +5,14 @@
 
 namespace residua::app {
 
-/// Says what a bundle holds, asks where it goes, and unpacks it there.
+/// Describes the contents of a bundle, asks for a folder, and unpacks it there.
 class BringBackDialog : public BundleDialog {
     Q_OBJECT
 public:
     enum class Into { NewFolder, SameProject };
 
-    /// `proposal`: the folder to unpack into, which a person may change; for SameProject the folder of the project that
-    /// the bundle's runs come from.
+    /// `proposal` is the initial folder to unpack into; for SameProject, the folder of the project that the bundle's
+    /// runs belong to.
     BringBackDialog(std::filesystem::path file, const engine::BundleContents& contents,
                     const std::filesystem::path& proposal, Into into, QWidget* parent = nullptr);
 

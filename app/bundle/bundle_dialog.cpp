@@ -37,7 +37,7 @@ BundleDialog::BundleDialog(const QString& title, const QString& explanation, con
     growWithContent(*this);
     auto* words = new QLabel(explanation, this);
     words->setWordWrap(true);
-    words->setTextFormat(Qt::PlainText); // it has names that somebody else may have given
+    words->setTextFormat(Qt::PlainText); // it contains names that may come from other people
     words->setProperty("role", QStringLiteral("muted"));
     m_place->setObjectName(QStringLiteral("bundlePlace"));
     m_told->setObjectName(QStringLiteral("bundleTold"));
@@ -130,13 +130,13 @@ void BundleDialog::start()
         return;
     }
     setReady(false);
-    setPlaceEnabled(false); // what is told at the end is where it went
+    setPlaceEnabled(false); // the final message refers to this place
     m_progress->setValue(0);
     m_progress->show();
     begin();
 }
 
-/// Cancels the work under way first; closes the dialog only when there is none.
+/// Cancels running work first; closes the dialog only if there is none.
 void BundleDialog::reject()
 {
     if (m_work->isUnderWay()) {

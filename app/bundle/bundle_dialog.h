@@ -16,8 +16,8 @@ class QPushButton;
 
 namespace residua::app {
 
-/// What the dialogs of packing and unpacking have in common: they ask for a place, and then show how far the work is
-/// until it is done or given up. Not modal.
+/// The base of the dialogs for packing and unpacking: asks for a place, and then shows the progress until the work is
+/// complete or cancelled. Not modal.
 class BundleDialog : public QDialog {
     Q_OBJECT
 public:
@@ -30,11 +30,11 @@ signals:
 protected:
     BundleDialog(const QString& title, const QString& explanation, const QString& go, QWidget* parent);
 
-    /// Adds a row that shows `caption` and the place, with a button that asks for another.
+    /// Adds a row with `caption`, the place, and a button that asks for another place.
     void addPlace(const QString& caption, const std::filesystem::path& proposal);
     [[nodiscard]] QFormLayout& form() { return *m_form; }
     [[nodiscard]] BundleWork& work() { return *m_work; }
-    /// Shows a text above the buttons; an error is shown in its place.
+    /// Shows a text, or an error, above the buttons.
     void tell(const QString& text);
     void refuse(const QString& reason);
     void setReady(bool ready);
@@ -42,7 +42,7 @@ protected:
     void reject() override;
 
 private:
-    /// Asks for another place; empty: none was chosen.
+    /// Asks for another place. Returns an empty text if the user cancels.
     [[nodiscard]] virtual QString askForPlace() = 0;
     virtual void begin() = 0;
     void start();

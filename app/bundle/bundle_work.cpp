@@ -14,7 +14,7 @@ constexpr std::chrono::milliseconds kLook{50};
 
 } // namespace
 
-/// What the GUI thread and the worker share.
+/// The state shared by the GUI thread and the worker.
 struct BundleWork::State {
     std::atomic<double> share{0};
     std::atomic<bool> wanted{true};

@@ -13,7 +13,7 @@
 
 namespace residua::app {
 
-/// Packs or unpacks one bundle off this thread and tells how far it is. Destroyed while it works, it gives the work up.
+/// Packs or unpacks one bundle on another thread and reports the progress. Its destructor cancels the work.
 /// GUI thread.
 class BundleWork : public QObject {
     Q_OBJECT
@@ -24,7 +24,7 @@ public:
     [[nodiscard]] bool isUnderWay() const { return m_state != nullptr; }
     void pack(const engine::PackRequest& request, const std::filesystem::path& file);
     void unpack(const std::filesystem::path& file, const std::filesystem::path& folder);
-    /// Ends the work; failed() follows.
+    /// Cancels the work; failed() follows.
     void giveUp();
 
 signals:
@@ -40,7 +40,7 @@ private:
     [[nodiscard]] engine::BundleWatch watch() const;
 
     QTimer m_look;
-    std::shared_ptr<State> m_state; ///< of what is under way
+    std::shared_ptr<State> m_state; ///< of the running work
 };
 
 } // namespace residua::app

@@ -104,7 +104,7 @@ QString TakeAlongDialog::askForPlace()
 void TakeAlongDialog::begin()
 {
     for (QComboBox* box : {m_checkpoints, m_data}) {
-        box->setEnabled(false); // what was chosen when packing began is packed
+        box->setEnabled(false); // the choices at the start of packing apply
     }
     work().pack(request(), place());
 }

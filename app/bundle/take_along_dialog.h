@@ -9,12 +9,12 @@ class QComboBox;
 
 namespace residua::app {
 
-/// Asks what of a project, or of one of its runs, is written as one file, and where; says how large it is, and writes
-/// it.
+/// Asks for the parts of a project or of one of its runs to pack into one file, and for the file's place. Shows the
+/// size and writes the file.
 class TakeAlongDialog : public BundleDialog {
     Q_OBJECT
 public:
-    /// `source`: the project's folder or a run's directory; `name`: what it is called.
+    /// `source` is the project's folder or a run's directory; `name` is its name.
     TakeAlongDialog(std::filesystem::path source, const QString& name, const std::filesystem::path& proposal,
                     QWidget* parent = nullptr);
 
@@ -27,7 +27,7 @@ private:
     std::filesystem::path m_source;
     QComboBox* m_checkpoints;
     QComboBox* m_data;
-    std::uint64_t m_weighed = 0; ///< an answer about an older choice is dropped
+    std::uint64_t m_weighed = 0; ///< answers about older choices are dropped
 };
 
 } // namespace residua::app

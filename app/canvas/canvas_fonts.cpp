@@ -20,7 +20,7 @@ constexpr float kTextPixels = 14;
 constexpr ImWchar kGlyphs[] = {0x0020, 0x017F, 0x0370, 0x03FF, 0x1D2C, 0x1D6A, 0x2010, 0x2044, 0x2070, 0x209F, 0x2100,
                                0x214F, 0x2190, 0x21FF, 0x2200, 0x22FF, 0x25A0, 0x25FF, 0x2C7C, 0x2C7D, 0};
 
-/// The first of `names` that a system font folder holds, at its top or in a folder below.
+/// Returns the first of `names` found in a system font folder or a folder below.
 QString findFont(const QStringList& names)
 {
     QStringList folders = QStandardPaths::standardLocations(QStandardPaths::FontsLocation);
@@ -36,7 +36,7 @@ QString findFont(const QStringList& names)
     return {};
 }
 
-/// Characters that the font at `path` has no glyph for come from `wider`.
+/// Adds the font at `path`. Characters without a glyph in it come from `wider`.
 void addFont(ImFontAtlas& atlas, const QString& path, const QString& wider, float pixels)
 {
     ImFontConfig config;

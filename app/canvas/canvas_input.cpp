@@ -18,9 +18,9 @@ namespace residua::app {
 
 namespace {
 
-constexpr double kWheelUnits = 120.0; // a notch of a wheel, in eighths of a degree
+constexpr double kWheelUnits = 120.0; // one notch of a wheel, in eighths of a degree
 
-/// Qt's keys beside Dear ImGui's; the place in this list is the number that `io.KeysDown` knows the key by.
+/// Qt's keys and Dear ImGui's. The index in this list is the key's number in `io.KeysDown`.
 constexpr std::array<std::pair<int, ImGuiKey>, 22> kKeys{{
     {Qt::Key_Tab, ImGuiKey_Tab},
     {Qt::Key_Left, ImGuiKey_LeftArrow},
@@ -70,7 +70,7 @@ int buttonNumber(Qt::MouseButton button)
 QPointF wheelSteps(const QWheelEvent& event)
 {
     const QPointF steps = QPointF(event.angleDelta()) / kWheelUnits;
-    // Shift turns the wheel sideways where the system has not done so already.
+    // Shift turns the wheel sideways if the system has not done so already.
     return event.modifiers().testFlag(Qt::ShiftModifier) && steps.x() == 0 ? steps.transposed() : steps;
 }
 
@@ -78,7 +78,7 @@ QPointF wheelSteps(const QWheelEvent& event)
 
 void mapKeys(ImGuiIO& io)
 {
-    io.KeyRepeatDelay = FLT_MAX; // the system repeats keys that are held
+    io.KeyRepeatDelay = FLT_MAX; // the system repeats held keys
     for (std::size_t i = 0; i < kKeys.size(); ++i) {
         io.KeyMap[kKeys[i].second] = static_cast<int>(i);
     }
@@ -116,7 +116,7 @@ bool CanvasInput::take(const QEvent& event)
         const auto& key = static_cast<const QKeyEvent&>(event);
         const bool down = event.type() == QEvent::KeyPress;
         if (key.isAutoRepeat() && (!down || key.key() == Qt::Key_Space)) {
-            return true; // it is still held
+            return true; // the key is still held
         }
         m_actions.push_back(Modifiers{key.modifiers()});
         m_actions.push_back(Key{key.key(), down});
@@ -144,7 +144,7 @@ bool CanvasInput::take(const QEvent& event)
 
 bool CanvasInput::apply(ImGuiIO& io)
 {
-    bool pressed = false; // a button changed or a key went down: what follows belongs to the next frame
+    bool pressed = false; // a button or key has changed, so later input belongs to the next frame
     while (!m_actions.empty()) {
         const Action& action = m_actions.front();
         if (pressed && !std::holds_alternative<Text>(action)) {
@@ -158,7 +158,7 @@ bool CanvasInput::apply(ImGuiIO& io)
             io.MousePos = {-FLT_MAX, -FLT_MAX};
         } else if (const auto* button = std::get_if<Button>(&action)) {
             io.MouseDown[button->index] = button->down;
-            // The system says what a double click is: between slow frames Dear ImGui would miss it.
+            // The system detects double clicks, because Dear ImGui would miss them between slow frames.
             io.MouseDoubleClickTime = button->second ? FLT_MAX : 0.0F;
         } else if (const auto* wheel = std::get_if<Wheel>(&action)) {
             io.MouseWheelH += static_cast<float>(wheel->steps.x());

@@ -12,14 +12,14 @@ struct ImGuiIO;
 
 namespace residua::app {
 
-/// What the user did since the last frame, in order. Dear ImGui 1.86 sees only the state at each frame, so a
-/// press and its release between two frames would be lost: apply() passes on as much as one frame can tell
-/// apart, the rest waits for the next.
+/// The user's input since the last frame, in order. Dear ImGui 1.86 sees only the state at each frame, so a press and
+/// its release between two frames would be lost. apply() therefore passes only as much input as one frame can
+/// distinguish; the rest waits for the next frame.
 class CanvasInput {
 public:
-    /// Takes up a mouse, wheel, key, enter, leave, focus or hide event; false for any other.
+    /// Stores a mouse, wheel, key, enter, leave, focus or hide event. Returns false for any other event.
     bool take(const QEvent& event);
-    /// Fills `io` for one frame. Returns whether something is left for a further one.
+    /// Fills `io` for one frame. Returns true if input is left for another frame.
     bool apply(ImGuiIO& io);
 
 private:
@@ -30,7 +30,7 @@ private:
     struct Button {
         int index;
         bool down;
-        bool second; ///< of a double click
+        bool second; ///< true for the second press of a double click
     };
     struct Wheel {
         QPointF steps;
@@ -45,8 +45,8 @@ private:
     struct Modifiers {
         Qt::KeyboardModifiers held;
     };
-    /// Lets go of what is held: keys where the focus went elsewhere, and buttons too where the surface is hidden, since
-    /// their release will not reach it.
+    /// Releases held keys when the focus moves elsewhere, and buttons too when the surface is hidden, because their
+    /// release will not arrive.
     struct Release {
         bool buttons;
     };
@@ -55,7 +55,7 @@ private:
     std::deque<Action> m_actions;
 };
 
-/// Tells `io` which of our key numbers are its named keys.
+/// Maps Dear ImGui's named keys to the key numbers of this file in `io`.
 void mapKeys(ImGuiIO& io);
 
 } // namespace residua::app

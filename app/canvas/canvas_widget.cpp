@@ -29,10 +29,10 @@ namespace residua::app {
 namespace {
 
 constexpr float kFirstFrameSeconds = 1.0F / 60.0F;
-constexpr int kPictureMilliseconds = 30;    ///< between two looks whether a picture that is being drawn is done
-constexpr qint64 kCatchUpMilliseconds = 25; ///< for what was done while the last frame was drawn
+constexpr int kPictureMilliseconds = 30;    ///< between two checks whether a picture is complete
+constexpr qint64 kCatchUpMilliseconds = 25; ///< for input that came while the last frame was drawn
 
-/// The reason why no OpenGL context can be made; empty where one can.
+/// Returns the reason why no OpenGL context can be made; empty if one can.
 QString whyNoOpenGl()
 {
     QOpenGLContext context;
@@ -72,7 +72,7 @@ void setClipboard(void*, const char* text)
     QGuiApplication::clipboard()->setText(QString::fromUtf8(text));
 }
 
-/// Dear ImGui wants a pointer that stays good until the next call.
+/// Dear ImGui needs a pointer that is valid until the next call.
 const char* clipboard(void* store)
 {
     auto& text = *static_cast<QByteArray*>(store);
@@ -82,7 +82,7 @@ const char* clipboard(void* store)
 
 } // namespace
 
-/// The OpenGL surface with a Dear ImGui context of its own, which is current only while it is being used.
+/// The OpenGL surface with its own Dear ImGui context, which is current only during use.
 class CanvasWidget::Surface : public QOpenGLWidget {
 public:
     explicit Surface(CanvasWidget& host) : QOpenGLWidget(&host), m_host(host), m_imgui(ImGui::CreateContext())
@@ -117,8 +117,7 @@ public:
 protected:
     void initializeGL() override
     {
-        // Reparenting, as of a dock that becomes a window, gives a new OpenGL context without the objects of the old
-        // one.
+        // A change of parent, as when a dock becomes a window, gives a new OpenGL context without the old objects.
         connect(context(), &QOpenGLContext::aboutToBeDestroyed, this, &Surface::releaseOpenGl);
         ImGui::SetCurrentContext(m_imgui);
         ImGui_ImplOpenGL3_Init(context()->isOpenGLES() ? "#version 300 es" : "#version 130");
@@ -145,7 +144,7 @@ protected:
         QElapsedTimer catchingUp;
         catchingUp.start();
         bool moreInput = handle(io);
-        // Input that came while a frame was drawn is handled at once, and only its last state is drawn.
+        // Input that came while a frame was drawn is handled at once, and only the last state is drawn.
         while (moreInput && m_host.collect() == Collected::StatesAlone) {
             ImGui::EndFrame();
             moreInput = handle(io);
@@ -167,14 +166,14 @@ protected:
     bool event(QEvent* event) override
     {
         if (event->type() == QEvent::Show || event->type() == QEvent::FocusIn) {
-            // A screen reader asks the widget that takes the keys.
+            // A screen reader queries the widget with the keyboard focus.
             setAccessibleName(m_host.accessibleName());
             setAccessibleDescription(m_host.accessibleDescription());
         }
         if (event->type() == QEvent::Hide) {
             m_host.m_canvas->giveUp(); // a drag that ends elsewhere has no effect
         }
-        // Tab is not taken: it leads through the panels of the window, and the canvas is one of them.
+        // Tab is not handled, because it moves through the panels of the window, including the canvas.
         if (m_input.take(*event)) {
             if (event->type() == QEvent::MouseButtonPress) {
                 setFocus(Qt::MouseFocusReason);
@@ -185,7 +184,7 @@ protected:
     }
 
 private:
-    /// One frame of the canvas. Returns whether some input is left for a further one.
+    /// Runs one frame of the canvas. Returns true if input is left for another frame.
     bool handle(ImGuiIO& io)
     {
         io.DeltaTime = m_clock.isValid() ? std::max(static_cast<float>(m_clock.nsecsElapsed()) * 1e-9F, 1e-5F)
@@ -197,7 +196,7 @@ private:
         return more;
     }
 
-    /// Emits the requests from the event loop: an edit in the middle of a frame would change what is drawn.
+    /// Emits the requests from the event loop, because an edit during a frame would change the data that is drawn.
     void afterFrame(bool another)
     {
         QMetaObject::invokeMethod(&m_host, &CanvasWidget::passOn, Qt::QueuedConnection);
@@ -208,7 +207,7 @@ private:
         }
     }
 
-    /// What the canvas has drawn beside its frames becomes a texture.
+    /// Uploads the picture that the canvas has drawn outside its frames as a texture.
     void takePicture()
     {
         const auto image = m_host.m_canvas->takeImage();
@@ -295,7 +294,7 @@ CanvasWidget::Collected CanvasWidget::collect()
     return std::ranges::all_of(m_requests, isState) ? Collected::StatesAlone : Collected::More;
 }
 
-/// Collects the requests of the last frame, or of a command between two frames, and emits them.
+/// Collects and emits the requests of the last frame, or of a command between two frames.
 void CanvasWidget::passOn()
 {
     collect();

@@ -11,39 +11,39 @@
 
 namespace residua::app {
 
-/// Hosts a canvas of `editor` in a Qt widget, or says why there is no OpenGL to draw it with. It only
-/// translates: events to the canvas, the canvas's requests to a signal. It has a field to type into. GUI thread.
+/// Hosts a canvas of `editor` in a Qt widget, or shows why there is no OpenGL to draw it. Passes events to the canvas,
+/// and the canvas's requests to a signal. It has a field for typing. GUI thread.
 class CanvasWidget : public QWidget {
     Q_OBJECT
 public:
     explicit CanvasWidget(std::unique_ptr<editor::Canvas> canvas, QWidget* parent = nullptr);
     ~CanvasWidget() override;
 
-    /// The canvas that is drawn. Call refresh() after changing something through it.
+    /// Returns the canvas. Call refresh() after a change through it.
     [[nodiscard]] editor::Canvas& canvas() { return *m_canvas; }
     /// Schedules a frame, which is drawn when control returns to the event loop.
     void refresh();
     void setTheme(editor::Theme theme);
-    /// Shows the whole network, and goes on doing so while the widget is resized, until the user looks elsewhere.
+    /// Shows the whole network, also after resizing, until the user moves the view.
     void fit();
-    /// Emits now what the canvas has asked for so far, before a command makes use of it.
+    /// Emits the canvas's requests so far. Call it before a command uses their results.
     void passOn();
-    /// Opens the field to type into; typed() is emitted for a text that is entered.
+    /// Opens the field for typing. typed() is emitted when a text is entered.
     void askForText(const editor::AskTyping& asked, TypingMeaning meaning);
-    /// Whether frames can be drawn at all here.
+    /// True if frames can be drawn.
     [[nodiscard]] bool drawable() const { return m_surface != nullptr; }
-    /// The widget that takes the mouse and the keys; this one where nothing can be drawn.
+    /// Returns the widget that receives mouse and keys; this widget if no frames can be drawn.
     [[nodiscard]] QWidget* surface();
 
 signals:
-    /// The canvas asks for something: in the order in which it asked, and never while a frame is drawn.
+    /// Emitted for each request of the canvas, in order, and never while a frame is drawn.
     void requested(const residua::editor::Request& request);
     void typed(const residua::projects::DocumentChange& change);
 
 private:
     class Surface;
-    /// Whether the canvas asked for more than to show its selection and what is hovered elsewhere: no gesture may
-    /// follow before that is done.
+    /// Whether the canvas has requested more than changes of the selection and the hovered shortcut. In that case no
+    /// gesture may follow before the request is handled.
     enum class Collected { StatesAlone, More };
     Collected collect();
 

@@ -8,7 +8,7 @@
 
 int main(int argc, char** argv)
 {
-    residua::cli::prepareProcess(); // what is ignored stays so where the program starts again
+    residua::cli::prepareProcess(); // ignored signals stay ignored when the program starts again
     residua::engine::startPrepared(argv);
     const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
     return static_cast<int>(residua::cli::runProgram(words));

@@ -23,7 +23,7 @@ namespace {
 
 enum Column { Name, Note, ColumnCount };
 constexpr int kMostRecent = 8;
-constexpr int kOnlyAboveRow = 0; ///< QHeaderView: rows outside the view do not count for a column's width
+constexpr int kOnlyAboveRow = 0; ///< QHeaderView: rows outside the view do not affect a column's width
 constexpr QStringView kDivider = u" › ";
 constexpr int kWidth = 620;
 constexpr int kHeight = 420;
@@ -41,7 +41,7 @@ void collect(const QList<QAction*>& actions, const QString& path, QList<MenuComm
     }
 }
 
-/// The rank of one word within the text, whose last part begins at `last`.
+/// Returns the rank of one word within the text, whose last part begins at `last`.
 std::optional<int> wordRank(const QString& text, const QString& word, qsizetype last)
 {
     std::optional<int> best;
@@ -59,7 +59,7 @@ std::optional<int> wordRank(const QString& text, const QString& word, qsizetype 
 
 } // namespace
 
-/// The entries that answer what is typed, in their order.
+/// The entries that match the typed text, in order.
 class PaletteRows : public QAbstractTableModel {
 public:
     using QAbstractTableModel::QAbstractTableModel;
@@ -110,7 +110,7 @@ public:
 
 private:
     std::vector<std::size_t> m_order;
-    mutable std::vector<std::optional<QString>> m_notes; ///< as far as they were asked for
+    mutable std::vector<std::optional<QString>> m_notes; ///< filled on demand
 };
 
 QList<MenuCommand> commandsOf(const QMenuBar& bar)
@@ -170,7 +170,7 @@ void CommandPalette::open(std::vector<PaletteEntry> entries)
 void CommandPalette::search(const QString& text)
 {
     const QStringList words = text.split(QLatin1Char(' '), Qt::SkipEmptyParts);
-    // Whether a word was found only inside another, how long ago it was taken, the rank, the place.
+    // Whether a word was found only inside another, the time since its last use, the rank, the index.
     std::vector<std::tuple<bool, qsizetype, int, std::size_t>> found;
     for (std::size_t i = 0; i < m_rows->entries.size(); ++i) {
         const PaletteEntry& entry = m_rows->entries[i];

@@ -16,13 +16,13 @@ namespace residua::app {
 class Commands : public QObject {
     Q_OBJECT
 public:
-    /// Takes the commands that are in the menus now and have a name; those are the ones with keys.
+    /// Collects the named commands that are currently in the menus. Only these have configurable keys.
     explicit Commands(QMainWindow& window);
 
     [[nodiscard]] KeyBindings& keys() { return m_keys; }
-    /// Keys, and what the palette found last, are read from and written to the user's settings from now on.
+    /// Loads keys and recent palette entries from the user's settings, and stores changes from now on.
     void remember();
-    /// Opens the palette with the commands, and after them what else can be found.
+    /// Opens the palette with the commands, followed by the entries `further`.
     void showPalette(std::vector<PaletteEntry> further);
     void showKeys();
 
@@ -32,7 +32,7 @@ private:
     CommandPalette* m_palette;
 };
 
-/// Has the tooltip of a button that does what the command does say so, with the key that the command has now.
+/// Sets the button's tooltip to that of the command, with the command's current key.
 void explain(QAbstractButton& button, const QAction& command);
 
 } // namespace residua::app

@@ -65,7 +65,7 @@ void KeyBindings::setKeys(int row, const QList<QKeySequence>& keys)
     }
     binding.keys = keys;
     apply(binding);
-    emit dataChanged(index(0, Command), index(rowCount() - 1, Clash)); // others may clash with it now, or no more
+    emit dataChanged(index(0, Command), index(rowCount() - 1, Clash)); // clashes of other commands may have changed
     emit keysChanged();
 }
 
@@ -101,7 +101,7 @@ void KeyBindings::load(const QSettings& settings)
     for (std::size_t row = 0; row < m_bindings.size(); ++row) {
         const QVariant stored = settings.value(settingOf(*m_bindings[row].action));
         if (stored.isValid()) {
-            const QString text = stored.toString(); // empty: no key, of which Qt would make an empty one
+            const QString text = stored.toString(); // an empty text means no key; Qt would convert it to an empty key
             setKeys(static_cast<int>(row), text.isEmpty()
                                                ? QList<QKeySequence>()
                                                : QKeySequence::listFromString(text, QKeySequence::PortableText));

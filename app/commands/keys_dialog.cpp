@@ -40,7 +40,7 @@ public:
     }
     void setModelData(QWidget* editor, QAbstractItemModel* model, const QModelIndex& index) const override
     {
-        // One stroke: a command of several is none that a tooltip could teach.
+        // Only one stroke, because a tooltip could not explain a command of several strokes.
         const QKeySequence typed = static_cast<QKeySequenceEdit*>(editor)->keySequence();
         model->setData(index, typed.isEmpty() ? QKeySequence() : QKeySequence(typed[0]));
     }
@@ -82,7 +82,7 @@ KeysDialog::KeysDialog(KeyBindings& bindings, QWidget* parent)
     auto* reset = buttons->addButton(tr("Reset this one"), QDialogButtonBox::ActionRole);
     auto* resetAll = buttons->addButton(tr("Reset all"), QDialogButtonBox::ResetRole);
     for (QAbstractButton* const button : buttons->buttons()) {
-        static_cast<QPushButton*>(button)->setAutoDefault(false); // Return in the search resets nothing
+        static_cast<QPushButton*>(button)->setAutoDefault(false); // Return in the search field must not reset the keys
     }
     auto* layout = new QVBoxLayout(this);
     layout->addWidget(search);

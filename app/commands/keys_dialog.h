@@ -11,7 +11,7 @@ class QTableView;
 
 namespace residua::app {
 
-/// Every command with its keys: double-click or Enter, then the new key. Takes effect at once; not modal.
+/// Every command with its keys: double-click or Enter, then the new key. Changes apply at once; not modal.
 class KeysDialog : public QDialog {
     Q_OBJECT
 public:

@@ -17,7 +17,7 @@ TypedPopup::TypedPopup(QWidget* host) : QFrame(host), m_field(new QLineEdit(this
     m_list->setRootIsDecorated(false);
     m_list->setUniformRowHeights(true);
     m_list->setHeaderHidden(true);
-    m_list->setFocusPolicy(Qt::NoFocus); // the arrows move it from the field
+    m_list->setFocusPolicy(Qt::NoFocus); // the arrow keys move the current row from the field
     m_list->setEditTriggers(QAbstractItemView::NoEditTriggers);
     connect(m_list, &QTreeView::clicked, this, [this] {
         rowChosen();
@@ -30,7 +30,7 @@ void TypedPopup::popUp(const QRect& place, QWidget* back)
 {
     m_back = back;
     QWidget* host = parentWidget();
-    // A part of its window lies beneath the panels that are torn off it: then it is a window of its own.
+    // A part of the window is below docks that float, so the popup must be a window of its own.
     const bool apart = std::ranges::any_of(host->findChildren<QDockWidget*>(), [](const QDockWidget* dock) {
         return dock->isFloating() && dock->isVisible();
     });

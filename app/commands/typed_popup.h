@@ -10,8 +10,8 @@ class QTreeView;
 
 namespace residua::app {
 
-/// A field with a list below it that the arrow keys move through from the field. Enter or a click takes, Esc gives up,
-/// and so does looking elsewhere. While it is open no key means a command. Hidden until popUp.
+/// A field with a list below it. The arrow keys move through the list from the field. Enter or a click takes a row; Esc
+/// or a loss of the focus cancels. While it is open, no key triggers a command. Hidden until popUp().
 class TypedPopup : public QFrame {
     Q_OBJECT
 public:
@@ -23,9 +23,9 @@ protected:
     /// Opens the popup at `place` over the host; leave() gives the focus to `back`.
     void popUp(const QRect& place, QWidget* back);
     void leave();
-    /// A row was gone to by key or click, not only offered.
+    /// Called when the user moves to a row by key or click.
     virtual void rowChosen() {}
-    /// Enter was pressed, or a row clicked, which is the current one then.
+    /// Called when Enter is pressed, or a row is clicked, which is then the current one.
     virtual void take() = 0;
     bool eventFilter(QObject* watched, QEvent* event) override;
 

@@ -15,22 +15,22 @@ namespace residua::app {
 
 class DocumentSession;
 
-/// What follows from the open document: its problems and its cost. Worked out once per round of changes. GUI thread.
+/// The problems and the cost of the open document, computed once per round of changes. GUI thread.
 class Analysis : public QObject {
     Q_OBJECT
 public:
     explicit Analysis(const DocumentSession& session, QObject* parent = nullptr);
 
     [[nodiscard]] const std::vector<projects::Problem>& problems() const { return m_problems; }
-    /// nullopt while the network has errors (the problems say which).
+    /// Returns nullopt while the network has errors, which are in the problems.
     [[nodiscard]] const std::optional<projects::CostReport>& cost() const { return m_cost; }
-    /// The part of the cost that `place` is to blame for; nullopt where it has none of its own.
+    /// Returns the cost of `place`; nullopt if it has no cost of its own.
     [[nodiscard]] std::optional<projects::Cost> costOf(const Place& place) const;
-    /// Whether the document changed since, so that updated() is to come.
+    /// True if the document has changed since, so that updated() will follow.
     [[nodiscard]] bool pending() const { return m_soon.isActive(); }
-    /// Sets the kind of device that the cost is for; the CPU at first.
+    /// Sets the kind of device for the cost. Initially the CPU.
     void setDevice(projects::DeviceKind device);
-    /// Works out now what is otherwise worked out on return to the event loop.
+    /// Computes now what is otherwise computed on return to the event loop.
     void update();
 
 signals:
@@ -43,7 +43,7 @@ private:
     QTimer m_soon;
     projects::DeviceKind m_device = projects::DeviceKind::Cpu;
     std::vector<projects::Problem> m_problems;
-    std::optional<projects::SoundProject> m_sound; ///< the document, where its network has no errors
+    std::optional<projects::SoundProject> m_sound; ///< the document if its network has no errors
     std::optional<projects::CostReport> m_cost;
 };
 

@@ -17,18 +17,18 @@ namespace {
 
 constexpr int kAutosaveMilliseconds = 2000;
 constexpr const char* kLockName = ".residua.lock";
-constexpr const char* kTrash = ".trash"; ///< among the drafts
+constexpr const char* kTrash = ".trash"; ///< below the drafts' folder
 
 QString toQString(const std::filesystem::path& path)
 {
     return QString::fromStdString(path.string());
 }
 
-/// Null where a living session holds the folder.
+/// Returns null if a living session holds the folder.
 std::unique_ptr<QLockFile> tryLock(const std::filesystem::path& folder)
 {
     auto lock = std::make_unique<QLockFile>(toQString(folder / kLockName));
-    lock->setStaleLockTime(0); // only a dead holder's lock is stale
+    lock->setStaleLockTime(0); // a lock is stale only if its holder has died
     return lock->tryLock(0) ? std::move(lock) : nullptr;
 }
 
@@ -42,7 +42,7 @@ DocumentSession::DocumentSession(std::filesystem::path draftsFolder, QObject* pa
     connect(&m_autosave, &QTimer::timeout, this, &DocumentSession::flushJournal);
     connect(&m_watcher, &QFileSystemWatcher::fileChanged, this, &DocumentSession::checkFiles);
     m_history.onChanged([this] {
-        // Not restarted by further changes: the journal is never older than the interval.
+        // Not restarted by further changes, so that the journal is never older than the interval.
         if (m_open && !m_autosave.isActive()) {
             m_autosave.start();
         }
@@ -71,14 +71,14 @@ Status DocumentSession::open(const std::filesystem::path& path)
     if (!saved) {
         return saved.error();
     }
-    if (Status closed = close(); !closed) { // its journal may be the one that is read now
+    if (Status closed = close(); !closed) { // its journal may be the one to be read now
         return closed;
     }
     const Origin ofJournal = takePlace(directory) ? Origin::Recovered : Origin::Kept;
     auto journal = m_draft.empty() ? projects::readJournal(directory) : std::optional<projects::Document>();
     const bool unsaved = journal && journal->has_value();
     adopt(unsaved ? std::move(**journal) : std::move(*saved), unsaved ? ofJournal : Origin::Saved);
-    if (!journal) { // what is saved opens all the same
+    if (!journal) { // the saved document is opened nevertheless
         emit journalFailed(journal.error());
     }
     tellOfOthers();
@@ -145,10 +145,10 @@ Status DocumentSession::saveAs(const std::filesystem::path& directory)
     }
     m_autosave.stop();
     const bool moved = directory != m_directory;
-    if (moved && !isDraft() && !m_elsewhere) { // what it would recover is saved in the new place
+    if (moved && !isDraft() && !m_elsewhere) { // its content is saved in the new place
         static_cast<void>(projects::removeJournal(m_directory).ok());
     }
-    if (moved || m_keepsDraft) { // a folder that can be written has its journal again
+    if (moved || m_keepsDraft) { // a writable folder gets its journal again
         releasePlace();
         takePlace(directory);
     }
@@ -180,7 +180,7 @@ void DocumentSession::letGo()
 {
     m_open = false;
     if (modified()) {
-        m_draft.clear(); // what is not saved stays there
+        m_draft.clear(); // unsaved changes stay in the draft
     }
     releasePlace();
     m_directory.clear();
@@ -261,8 +261,8 @@ void DocumentSession::adopt(projects::Document document, Origin origin)
     emit stateChanged();
 }
 
-/// An empty directory: a document that has no place yet. Who closes a document removes its lock: one that is there and
-/// can be taken is of a program that died.
+/// `directory` is empty for a document without a place. Closing a document removes its lock, so an existing lock that
+/// can be taken belongs to a program that died.
 bool DocumentSession::takePlace(std::filesystem::path directory)
 {
     m_directory = std::move(directory);
@@ -283,7 +283,7 @@ bool DocumentSession::takePlace(std::filesystem::path directory)
 void DocumentSession::makeDraft()
 {
     m_draft = m_draftsFolder / QUuid::createUuid().toString(QUuid::WithoutBraces).toStdString();
-    std::error_code ignored; // a failure shows when the journal is written
+    std::error_code ignored; // a failure is reported when the journal is written
     std::filesystem::create_directories(m_draft, ignored);
     m_draftLock = tryLock(m_draft);
 }
@@ -317,7 +317,7 @@ void DocumentSession::watchFiles()
     }
 }
 
-/// Reads the project's files, and watches them anew: a rename over a file ends its watch.
+/// Reads the project's files, and watches them again, because a rename over a file ends its watch.
 std::vector<std::string> DocumentSession::readFiles()
 {
     std::vector<std::string> files;
@@ -335,7 +335,7 @@ std::vector<std::string> DocumentSession::readFiles()
 void DocumentSession::checkFiles()
 {
     auto files = readFiles();
-    if (!files.front().empty() && files != m_onDisk) { // else half written, or gone
+    if (!files.front().empty() && files != m_onDisk) { // otherwise partly written, or deleted
         m_onDisk = std::move(files);
         emit changedOnDisk();
     }
@@ -380,7 +380,7 @@ Status restoreDraft(const std::filesystem::path& trashed)
 
 void discardDraft(const std::filesystem::path& draft)
 {
-    std::error_code ignored; // what cannot be removed is offered again
+    std::error_code ignored; // a draft that cannot be removed is offered again
     std::filesystem::remove_all(draft, ignored);
 }
 

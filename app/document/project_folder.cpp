@@ -9,7 +9,7 @@ namespace residua::app {
 
 namespace {
 
-/// A name as a folder: what file systems and shells dislike becomes a dash.
+/// Returns a folder name in which characters that are special to file systems and shells are dashes.
 std::string folderName(const std::string& name)
 {
     QString folder = QString::fromStdString(name).simplified();

@@ -6,7 +6,7 @@
 
 namespace residua::app {
 
-/// A folder below `parent` for a project of this name that does not exist yet. Any thread.
+/// Returns a free folder below `parent` for a project of this name. Any thread.
 [[nodiscard]] std::filesystem::path freeProjectFolder(const std::filesystem::path& parent, const std::string& name);
 
 } // namespace residua::app

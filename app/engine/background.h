@@ -12,8 +12,8 @@
 
 namespace residua::app {
 
-/// Does `work` on a thread of `pool` and hands what it returns to `done` on the GUI thread, unless `owner` is gone by
-/// then. What is handed to a pool of one thread is done in order.
+/// Runs `work` on a thread of `pool` and passes its result to `done` on the GUI thread, unless `owner` has been
+/// destroyed. A pool with one thread runs its work in order.
 template <class Work, class Done>
 void inBackground(QThreadPool& pool, QObject* owner, Work work, Done done)
 {
@@ -27,7 +27,7 @@ void inBackground(QThreadPool& pool, QObject* owner, Work work, Done done)
     });
 }
 
-/// The same on a thread of the pool that all share.
+/// Does so on a thread of the shared pool.
 template <class Work, class Done>
 void inBackground(QObject* owner, Work work, Done done)
 {

@@ -150,7 +150,7 @@ void EngineBridge::receive(engine::Event event)
             m_waiting.push_back(std::move(event));
         }
     }
-    if (first) { // the first waiting event schedules the one call that delivers all
+    if (first) { // the first waiting event schedules the call that delivers all
         QMetaObject::invokeMethod(this, &EngineBridge::deliver, Qt::QueuedConnection);
     }
     m_handingOver += std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
@@ -216,7 +216,7 @@ void EngineBridge::dispatch(const engine::Event& event)
                            emit queryFailed(value);
                        }
                    },
-                   // What the window does not follow, or did not ask for.
+                   // Events that the window does not use or request.
                    [](const engine::ExportProgress&) {},
                    [](const engine::FactoriseProgress&) {},
                    [](const engine::EvaluationReady&) {},

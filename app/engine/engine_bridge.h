@@ -14,15 +14,15 @@
 
 namespace residua::app {
 
-/// The engine as the window sees it. Events are collected on the engine's thread, which never waits, and are
-/// told on the GUI thread: neighbouring progress of a run as one, and nothing of a run that is not followed.
+/// The engine for the window. Events are collected on the engine's thread, which never waits, and delivered on the GUI
+/// thread. Consecutive progress of a run is joined, and events of runs that are not followed are dropped.
 class EngineBridge : public QObject {
     Q_OBJECT
 public:
     explicit EngineBridge(QObject* parent = nullptr);
     ~EngineBridge() override;
 
-    /// Never blocks. A StartRun or ResumeRun gets a fresh id, which is followed from then on.
+    /// Never blocks. A StartRun or ResumeRun gets a new id, which is followed from then on.
     engine::RunId startRun(engine::StartRun command);
     engine::RunId resumeRun(engine::ResumeRun command);
     void pause();
@@ -30,8 +30,7 @@ public:
     void step(std::int64_t steps);
     void stop();
     void listDevices();
-    /// Asks the engine a question and returns the tag of its answer. A newer question of a kind takes the place of an
-    /// older one.
+    /// Sends a query to the engine and returns the tag of its answer. A newer query of a kind replaces an older one.
     engine::QueryTag sample(engine::SampleRequest request);
     engine::QueryTag retrofit(engine::RetrofitRequest request);
     engine::QueryTag factorise(engine::FactoriseRequest request);
@@ -40,9 +39,9 @@ public:
     engine::QueryTag importModel(engine::ImportRequest request);
     engine::QueryTag loadWeights(engine::LoadWeightsRequest request);
     engine::QueryTag trainTokeniser(engine::TokeniserRequest request);
-    /// Gives a question up: queryFailed() answers it, unless it has been answered.
+    /// Cancels a query. queryFailed() answers it, unless it has been answered.
     void giveUp(engine::QueryTag question);
-    /// Time that the engine's thread has spent in handing events over, since the start.
+    /// Returns the time that the engine's thread has spent in delivering events since the start.
     [[nodiscard]] double secondsHandingOver() const { return 1e-9 * static_cast<double>(m_handingOver.load()); }
 
 signals:
@@ -66,7 +65,7 @@ signals:
     void tokeniserReady(const residua::engine::TokeniserReady& event);
     void queryFailed(const residua::engine::QueryFailed& event);
     void devicesListed(const std::vector<residua::engine::DeviceInfo>& devices);
-    void devicesUnknown(const QString& why); ///< there is no engine, as a rule
+    void devicesUnknown(const QString& why); ///< usually because there is no engine
 
 private:
     template <class Request>
@@ -78,11 +77,11 @@ private:
 
     std::atomic<std::int64_t> m_handingOver = 0; ///< nanoseconds
     std::mutex m_mutex;
-    std::vector<engine::Event> m_waiting; ///< under m_mutex
+    std::vector<engine::Event> m_waiting; ///< guarded by m_mutex
     engine::RunId m_run{};
-    engine::QueryTag m_lastTag{}; ///< each question has one of its own
+    engine::QueryTag m_lastTag{}; ///< each query has its own
     engine::QueryTag m_devicesTag{};
-    std::unique_ptr<engine::Session> m_session; ///< last: its thread ends before what it writes to goes
+    std::unique_ptr<engine::Session> m_session; ///< last: its thread uses the other members
 };
 
 /// Joins `next` to `progress` as if the engine had sent them as one.

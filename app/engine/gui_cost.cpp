@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kIntervalMilliseconds = 2000;
 
-/// The processor's time that the calling thread has taken so far.
+/// Returns the processor time of the calling thread so far.
 double processorSeconds()
 {
     timespec time{};

@@ -9,18 +9,18 @@
 
 namespace residua::app {
 
-/// What the open window costs the training, measured over the last seconds. GUI thread.
+/// The cost of the open window for the training, measured over the last seconds. GUI thread.
 class GuiCost : public QObject {
     Q_OBJECT
 public:
     explicit GuiCost(const EngineBridge& engine, QObject* parent = nullptr);
 
-    /// Share of its time that the training thread spent handing its numbers over, in per cent: what the window takes
-    /// from it even where a core is free for the window.
+    /// Returns the share of its time that the training thread spends in delivering its numbers, in per cent. This cost
+    /// exists even if a core is free for the window.
     [[nodiscard]] double trainingPercent() const { return m_training; }
-    /// Processor time of the GUI thread, in per cent of one core: lost to the training where no core is free.
+    /// Returns the processor time of the GUI thread, in per cent of one core. The training loses it if no core is free.
     [[nodiscard]] double corePercent() const { return m_core; }
-    /// Measures while there is something to measure.
+    /// Starts or stops the measurement.
     void setActive(bool active);
 
 signals:
@@ -33,8 +33,8 @@ private:
     const EngineBridge& m_engine;
     QTimer m_timer;
     QElapsedTimer m_wall;
-    double m_handedOver = 0; ///< seconds, when the interval began
-    double m_processor = 0;  ///< seconds, when the interval began
+    double m_handedOver = 0; ///< seconds at the start of the interval
+    double m_processor = 0;  ///< seconds at the start of the interval
     double m_training = 0;
     double m_core = 0;
 };

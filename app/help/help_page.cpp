@@ -31,7 +31,7 @@ std::string nameOf(const QUrl& url)
     return url.fileName().chopped(url.fileName().endsWith(QLatin1String(".md")) ? 3 : 0).toStdString();
 }
 
-/// A kind of block as the page shows it.
+/// The style of a kind of block.
 struct BlockStyle {
     int above = 6; ///< pixels
     int below = 6;
@@ -44,13 +44,13 @@ constexpr BlockStyle kText{};
 constexpr BlockStyle kItem{2, 2};
 constexpr BlockStyle kInside{0, 0}; ///< of a table, or of lines of code
 
-/// A line of code as the Markdown import leaves it.
+/// True for a line of code from the Markdown import.
 bool isCode(const QTextBlock& block)
 {
     return block.blockFormat().hasProperty(QTextFormat::BlockCodeLanguage);
 }
 
-/// Puts lines of code that follow each other on a ground of their own.
+/// Puts consecutive lines of code on a background of their own.
 void frameCode(QTextDocument& document, const Theme& theme)
 {
     QTextFrameFormat format;
@@ -71,11 +71,11 @@ void frameCode(QTextDocument& document, const Theme& theme)
         cursor.setPosition(end, QTextCursor::KeepAnchor);
         cursor.setBlockFormat({});
         cursor.insertFrame(format);
-        block = cursor.currentFrame()->firstCursorPosition().block(); // what it was is the empty line before the frame
+        block = cursor.currentFrame()->firstCursorPosition().block(); // skips the empty line before it
     }
 }
 
-/// Whether the cursor is in a frame of frameCode.
+/// True if the cursor is in a frame of frameCode().
 bool isFramed(const QTextCursor& cursor)
 {
     return !cursor.currentTable() && cursor.currentFrame() != cursor.document()->rootFrame();
@@ -97,7 +97,7 @@ void styleBlock(QTextCursor& cursor, const QTextBlock& block)
     format.setNonBreakableLines(isFramed(cursor));
     format.setTopMargin(style.above);
     format.setBottomMargin(style.below);
-    if (block.text().isEmpty() && !isFramed(cursor)) { // what stands between text and a frame
+    if (block.text().isEmpty() && !isFramed(cursor)) { // the empty block between text and a frame
         format.setLineHeight(1, QTextBlockFormat::FixedHeight);
         format.setTopMargin(0);
         format.setBottomMargin(0);
@@ -114,12 +114,12 @@ void styleBlock(QTextCursor& cursor, const QTextBlock& block)
     }
 }
 
-/// Code within a line and lines of code have the fixed font of the program.
+/// Gives inline code and lines of code the program's fixed font.
 void styleCode(QTextCursor& cursor, const QTextBlock& block)
 {
     cursor.setPosition(block.position());
     const bool framed = isFramed(cursor);
-    std::vector<QTextFragment> code; // styling one of them makes new ones
+    std::vector<QTextFragment> code; // a copy, because styling a fragment makes new ones
     for (auto part = block.begin(); !part.atEnd(); ++part) {
         if (framed || part.fragment().charFormat().fontFixedPitch()) {
             code.push_back(part.fragment());
@@ -155,7 +155,7 @@ HelpPage::HelpPage(const Look& look, QWidget* parent) : QTextBrowser(parent), m_
     setFrameShape(QFrame::NoFrame);
     setOpenExternalLinks(false);
     document()->setDocumentMargin(kMargin);
-    connect(this, &QTextBrowser::sourceChanged, this, [this](const QUrl& url) { // source() still is the page before
+    connect(this, &QTextBrowser::sourceChanged, this, [this](const QUrl& url) { // source() is still the old page
         m_topic = nameOf(url);
         restyle();
         emit topicShown();

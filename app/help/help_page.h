@@ -9,16 +9,16 @@ namespace residua::app {
 
 class Look;
 
-/// Shows a page of resources/help, in the colours of the theme. Its links lead to other pages, Alt+Left back. GUI
+/// Shows a page of resources/help in the colours of the theme. Its links lead to other pages, Alt+Left goes back. GUI
 /// thread.
 class HelpPage : public QTextBrowser {
     Q_OBJECT
 public:
     explicit HelpPage(const Look& look, QWidget* parent = nullptr);
 
-    /// Shows the page of that topic, from the heading about `word` on, where there is one.
+    /// Shows the page of this topic, from the heading about `word` on if there is one.
     void showTopic(const std::string& name, const std::string& word = {});
-    /// The name of the topic that is shown; empty before the first.
+    /// Returns the name of the shown topic; empty before the first.
     [[nodiscard]] const std::string& topic() const { return m_topic; }
 
     QVariant loadResource(int type, const QUrl& url) override;

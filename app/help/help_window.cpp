@@ -114,10 +114,10 @@ void HelpWindow::explain(const std::string& word)
     m_search->clear();
     m_page->showTopic(topic ? topic->name : std::string(resources::kHelpIndex), word);
     const bool asked = topic && topic->name != resources::kHelpIndex;
-    (asked ? static_cast<QWidget*>(m_page) : m_search)->setFocus(Qt::OtherFocusReason); // to read, or to look for it
+    (asked ? static_cast<QWidget*>(m_page) : m_search)->setFocus(Qt::OtherFocusReason); // the page or the search
 }
 
-/// Pages that are called so come before pages that speak of it.
+/// Pages with matching names come before pages with matching text.
 void HelpWindow::search(const QString& text)
 {
     QTreeWidgetItem* called = nullptr;
@@ -160,7 +160,7 @@ void HelpWindow::showCurrent()
     }
 }
 
-/// The list follows the links of the pages.
+/// Selects the shown page in the list, also after a link was followed.
 void HelpWindow::markShown()
 {
     const QString name = QString::fromStdString(m_page->topic());

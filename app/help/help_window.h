@@ -14,14 +14,14 @@ namespace residua::app {
 class HelpPage;
 class Look;
 
-/// What each method computes: the pages of resources/help, a searchable list of them on the left. Not modal, so that
-/// one reads beside the work. GUI thread.
+/// The explanations of methods: the pages of resources/help with a searchable list on the left. Not modal, so that it
+/// can be read during work. GUI thread.
 class HelpWindow : public QDialog {
     Q_OBJECT
 public:
     explicit HelpWindow(const Look& look, QWidget* parent = nullptr);
 
-    /// Shows what is known of `word`: a topic's name or another word for it; the index for any other word.
+    /// Shows the page for `word`, the name or an alias of a topic, or the index for any other word.
     void explain(const std::string& word);
     [[nodiscard]] HelpPage& page() const { return *m_page; }
 

@@ -16,7 +16,7 @@ using projects::Project;
 
 constexpr const char* kBlocks = "blocks";
 
-/// The preset, as long as the wiring is still of its family.
+/// Returns the preset while the wiring is still of its family.
 std::string wordOfTopology(const projects::Topology& topology)
 {
     const std::string family = keyOf(topology.wiring);
@@ -28,17 +28,17 @@ std::string wordOfTopology(const projects::Topology& topology)
     return family;
 }
 
-/// With a rank below the full one, the method that starts the factors; its page names the law as the baseline.
+/// Below full rank, returns the method that starts the factors; its page refers to the law as the baseline.
 std::string wordOfInitialisation(const Project& project)
 {
     const bool inFactors = !std::holds_alternative<projects::FullRank>(project.network.rank);
     return inFactors ? keyOf(project.initialisation.lowRank) : keyOf(project.initialisation.law);
 }
 
-/// A performer is explained on a page of its own, not on that of attention.
+/// A performer has a page of its own, separate from that of attention.
 std::string wordOfNode(const projects::Node& node)
 {
-    const auto weights = node.params.find(projects::kWeightsParam); // absent where it is the default
+    const auto weights = node.params.find(projects::kWeightsParam); // absent if it has the default
     const auto* const text = weights == node.params.end() ? nullptr : std::get_if<std::string>(&weights->second);
     const bool byFeatures = roleOf(node) == projects::NodeRole::Attention && text != nullptr;
     return byFeatures && *text == projects::kPerformerWeights ? *text : node.kind;

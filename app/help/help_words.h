@@ -8,10 +8,9 @@
 
 namespace residua::app {
 
-/// The word under which the help explains what stands at `place` (resources::findTopic knows it); empty where it
-/// explains nothing.
+/// Returns the word for the explanation of `place`, known to resources::findTopic(); empty if there is none.
 [[nodiscard]] std::string helpWordOf(const projects::Project& project, const Place& place);
-/// The word under which the help explains a palette item.
+/// Returns the word for the explanation of a palette item.
 [[nodiscard]] std::string helpWordOf(const PaletteItem& item);
 
 } // namespace residua::app

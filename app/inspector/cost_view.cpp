@@ -18,7 +18,7 @@ namespace {
 enum CostColumn { Measure, Selected, Whole };
 
 struct Figure {
-    const char* title; ///< %1: what FLOP are per
+    const char* title; ///< %1 is the unit of FLOP figures
     QString (*text)(const projects::Cost&);
 };
 constexpr std::array<Figure, 7> kFigures{{

@@ -12,20 +12,20 @@ class QLabel;
 
 namespace residua::app {
 
-/// The price of the selection beside that of the whole network.
+/// Shows the cost of the selection and that of the whole network.
 class CostView : public QWidget {
     Q_OBJECT
 public:
     explicit CostView(QWidget* parent = nullptr);
 
-    /// `whole` is nullopt while it cannot be worked out; `selected` where the selection has no cost of its own.
-    /// `unit` is what a FLOP figure is per: "token" or "sample".
+    /// `whole` is nullopt while it cannot be computed; `selected` if the selection has no cost of its own. `unit` is
+    /// the unit of FLOP figures: "token" or "sample".
     void setCost(const std::optional<projects::Cost>& whole, const std::optional<projects::Cost>& selected,
                  const QString& unit);
-    /// A device that costs are for.
+    /// The device for the costs.
     struct Device {
         projects::DeviceKind kind = projects::DeviceKind::Cpu;
-        double bytes = 0; ///< of its memory in all; 0: unknown
+        double bytes = 0; ///< of its total memory; 0: unknown
     };
     void setDevice(const Device& device);
     [[nodiscard]] const Device& device() const { return m_device; }

@@ -12,7 +12,7 @@ namespace residua::app {
 
 namespace {
 
-constexpr std::size_t kLines = 8;     ///< more are counted, and listed by the tooltip
+constexpr std::size_t kLines = 8;     ///< further lines are counted, and listed in the tooltip
 constexpr std::size_t kTipLines = 40; ///< more do not fit on a screen; the outline lists all
 
 } // namespace

@@ -12,7 +12,7 @@ class QPushButton;
 
 namespace residua::app {
 
-/// "Custom, from DCA", what differs, and the way back. Hidden where nothing was customised.
+/// Shows "Custom, from DCA", the differences, and a button to go back. Hidden if nothing is customised.
 class CustomNotice : public QFrame {
     Q_OBJECT
 public:

@@ -70,7 +70,7 @@ Inspector::Inspector(QWidget* parent)
     auto* scroll = new QScrollArea(this);
     scroll->setWidgetResizable(true);
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    scroll->setFocusPolicy(Qt::NoFocus); // its fields have it, and are scrolled to
+    scroll->setFocusPolicy(Qt::NoFocus); // its fields have the focus, and are scrolled to
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setWidget(m_body);
     auto* layout = new QVBoxLayout(this);
@@ -107,7 +107,7 @@ void Inspector::show(const projects::Project& project, const Place& place)
     const bool wiring = place == Place(SectionPlace{Section::Topology});
     m_custom->setCustomisation(wiring ? customisationOf(project) : std::nullopt);
     std::vector<Property> properties = propertiesOf(project, place);
-    // The texts of a mixture are added and removed too: they have an editor of their own.
+    // The texts of a mixture have an editor of their own, because they can be added and removed.
     std::erase_if(properties, [](const Property& property) { return property.key.starts_with(kMixtureParts); });
     const bool mixture = place == Place(SectionPlace{Section::Data}) &&
                          std::holds_alternative<projects::MixtureData>(project.data.source);
@@ -147,14 +147,14 @@ void Inspector::rebuild(std::vector<Property> properties)
 {
     for (const Line& line : m_lines) {
         disconnect(line.editor, nullptr, this,
-                   nullptr); // a field that is hidden while it has the focus commits its text
+                   nullptr); // a hidden field with the focus would commit its text
     }
     m_lines.clear();
     m_mixture->hide();
-    m_mixture->setParent(m_body); // out of the form that goes
+    m_mixture->setParent(m_body); // removes it from the form that is deleted
     if (m_form) {
         m_form->hide();
-        m_form->deleteLater(); // one of its editors may be what asked for this
+        m_form->deleteLater(); // the sender may be one of its editors
     }
     m_form = new QWidget(m_body);
     m_grid = new QGridLayout(m_form);
@@ -180,7 +180,7 @@ void Inspector::rebuild(std::vector<Property> properties)
     m_form->show();
 }
 
-/// Each stands where its group begins. A group may get a title, or lose it, while its editors stay.
+/// Shows a heading where its group begins. The title of a group may change while its editors stay.
 void Inspector::showHeadings()
 {
     QString group;
@@ -210,7 +210,7 @@ void Inspector::showReference()
     m_reference->setVisible(!text.isEmpty());
 }
 
-/// A field that is written into has a menu of its own: what concerns its value stands before that.
+/// A text field has a menu of its own; the commands on its value come before that.
 void Inspector::openMenu(const Property& property, QWidget& over, const QPoint& position)
 {
     auto* field = qobject_cast<QLineEdit*>(&over);

@@ -19,31 +19,31 @@ class CustomNotice;
 class MixtureEditor;
 class PropertyEditor;
 
-/// The properties of one place, each with its editor, unit and way back to the default; below them a widget
-/// for the cost. It tells what the user wants; it changes nothing by itself.
+/// The properties of one place, each with its editor, unit and a button to restore the default; below them a widget for
+/// the cost. Requests edits by signals and changes nothing itself.
 class Inspector : public QWidget {
     Q_OBJECT
 public:
     explicit Inspector(QWidget* parent = nullptr);
 
-    /// Shows `place` of `project`. Editors of properties that stay are kept, with what is being typed in them.
+    /// Shows `place` of `project`. Editors of properties that stay are kept, with the text that is being typed in them.
     void show(const projects::Project& project, const Place& place);
     [[nodiscard]] CostView& cost() { return *m_cost; }
-    /// Puts the cursor into the first value after the name, or into the name where there is no other.
+    /// Moves the cursor into the first value after the name, or into the name if there is no other.
     void takeFocus();
-    /// Puts the cursor into the property with this key, if it is shown.
+    /// Moves the cursor into the property with this key if it is shown.
     void takeFocus(const std::string& key);
-    /// The property whose editor has the keyboard; nullptr where none has.
+    /// Returns the property whose editor has the focus, or null.
     [[nodiscard]] const Property* focusedProperty() const;
 
 signals:
     void edited(const residua::app::Property& property, const QVariant& value);
     void editRequested(const residua::projects::Edit& edit);
-    /// The button below a property was pressed. One property of a place has such a button, or none.
+    /// Emitted when the button below a property is pressed. At most one property of a place has such a button.
     void offerTaken();
-    /// The user wants to train once for each of several values of it.
+    /// Emitted when the user wants to train once for each of several values of the property.
     void sweepRequested(const residua::app::Property& property);
-    /// The user asks what it computes. `word` is one that the help knows.
+    /// Emitted when the user requests an explanation. `word` is known to the help.
     void explainRequested(const std::string& word);
 
 private:
@@ -51,7 +51,7 @@ private:
         Property property;
         PropertyEditor* editor = nullptr;
         QToolButton* reset = nullptr;
-        QLabel* heading = nullptr; ///< above it, seen where its group begins
+        QLabel* heading = nullptr; ///< shown above it if its group begins there
     };
 
     void rebuild(std::vector<Property> properties);
@@ -65,16 +65,16 @@ private:
     std::vector<Line> m_lines;
     QLabel* m_title;
     QLabel* m_subtitle;
-    QToolButton* m_explain; ///< hidden where there is nothing to explain
-    std::string m_word;     ///< what it asks the help for
+    QToolButton* m_explain; ///< hidden if there is no explanation
+    std::string m_word;     ///< word for the help
     CustomNotice* m_custom;
-    MixtureEditor* m_mixture; ///< in the form where the data are a mixture, else hidden
+    MixtureEditor* m_mixture; ///< shown in the form if the data are a mixture
     bool m_hasMixture = false;
     QWidget* m_form = nullptr;
     QGridLayout* m_grid = nullptr;
     QWidget* m_body;
     CostView* m_cost;
-    QLabel* m_reference; ///< what the value that has the keyboard means, its default, and the papers' value
+    QLabel* m_reference; ///< meaning, default and papers' value of the value that has the focus
 };
 
 } // namespace residua::app

@@ -31,13 +31,13 @@ namespace {
 enum MixtureColumn { NameColumn, EditorColumn, ShareColumn };
 constexpr int kBetweenParts = 10; ///< pixels
 
-/// "57 %".
+/// Formats a share: "57 %".
 QString sharePercent(double share)
 {
     return QStringLiteral("%1 %").arg(QString::number(100 * share, 'g', 3));
 }
 
-/// The index of the part whose field it is: 2 for /data/source/parts/2/weight.
+/// Returns the index of the part of a field: 2 for /data/source/parts/2/weight.
 std::size_t partOf(const Property& property)
 {
     return numberFrom<std::size_t>(projects::tokensOf(property.key).at(projects::tokensOf(kMixtureParts).size()))
@@ -85,7 +85,7 @@ void MixtureEditor::show(const projects::Project& project)
     }
     m_mixture = *mixture;
     std::vector<Property> properties = fieldProperties(project, kMixtureParts);
-    for (Property& property : properties) { // no heading says whose it is
+    for (Property& property : properties) { // no heading tells which part it belongs to
         property.title = tr("%1 · %2").arg(property.group, property.title);
     }
     if (m_parts && fits(properties)) {
@@ -113,7 +113,7 @@ void MixtureEditor::rebuild(std::vector<Property> properties)
 {
     if (m_parts) {
         m_parts->hide();
-        m_parts->deleteLater(); // one of its editors may be what asked for this
+        m_parts->deleteLater(); // the sender may be one of its editors
     }
     m_fields.clear();
     m_shares.clear();
@@ -218,7 +218,7 @@ void MixtureEditor::addParts(const QStringList& paths)
     }
 }
 
-/// Return enters what was typed and nothing else: in a dialog it would also press the default button.
+/// Return only enters the typed text; in a dialog it would also press the default button.
 void MixtureEditor::keyPressEvent(QKeyEvent* event)
 {
     if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) {

@@ -18,22 +18,22 @@ namespace residua::app {
 
 class PropertyEditor;
 
-/// The texts of a mixture: of each its path, weight, share of the examples in percent and, where it may be JSON Lines,
-/// its key; and what adds and removes one. It tells what the user wants, and changes nothing by itself. GUI thread.
+/// The texts of a mixture, each with its path, weight, share of the examples in per cent and, if it may be JSON Lines,
+/// its key; and buttons to add and remove texts. Requests edits by signals and changes nothing itself. GUI thread.
 class MixtureEditor : public QWidget {
     Q_OBJECT
 public:
     enum class FieldMenus {
-        Standard, ///< of texts that are typed
-        Asked,    ///< menuRequested() asks for them
+        Standard, ///< the standard menus of text fields
+        Asked,    ///< menuRequested() requests them
     };
     explicit MixtureEditor(FieldMenus menus, QWidget* parent = nullptr);
 
-    /// Shows the parts of a project that has a mixture. Editors of parts that stay are kept, with what is being typed.
+    /// Shows the parts of a project with a mixture. Editors of parts that stay are kept, with the text being typed.
     void show(const projects::Project& project);
-    /// The property whose editor has the keyboard; nullptr where none has.
+    /// Returns the property whose editor has the focus, or null.
     [[nodiscard]] const Property* focusedProperty() const;
-    /// Asks that the texts at these paths become parts.
+    /// Requests to add the texts at these paths.
     void addParts(const QStringList& paths);
 
 protected:
@@ -42,11 +42,11 @@ protected:
 signals:
     void edited(const residua::app::Property& property, const QVariant& value);
     void editRequested(const residua::projects::Edit& edit);
-    /// A menu was asked for at a place of `over`, which edits `property`.
+    /// Emitted when a menu is requested at a position of `over`, which edits `property`.
     void menuRequested(const residua::app::Property& property, QWidget* over, const QPoint& position);
 
 private:
-    /// A field of a part, with its editor.
+    /// A field of a part with its editor.
     struct Field {
         Property property;
         PropertyEditor* editor = nullptr;
@@ -63,7 +63,7 @@ private:
     FieldMenus m_menus;
     projects::MixtureData m_mixture;
     std::vector<Field> m_fields;
-    std::vector<QLabel*> m_shares; ///< of each part
+    std::vector<QLabel*> m_shares; ///< one per part
     QWidget* m_parts = nullptr;
     QLabel* m_none;
 };

@@ -18,8 +18,8 @@ namespace residua::app {
 namespace {
 
 constexpr std::size_t kMostCured = 12; ///< cures are tried on copies of the project
-constexpr int kBatch = 20;             ///< lines that are laid out before other events have their turn
-constexpr int kWordsLeft = 22;         ///< pixels: where a line's words begin, after its icon
+constexpr int kBatch = 20;             ///< lines that are laid out before other events are processed
+constexpr int kWordsLeft = 22;         ///< pixels; start of a line's text after its icon
 
 } // namespace
 
@@ -74,8 +74,8 @@ void ProblemsView::setProblems(const projects::Project& project, const std::vect
     fill();
 }
 
-/// The button of a problem, for a line of its own below the problem's, so that clicks on the words still lead to the
-/// place.
+/// Returns the button of a problem for a line of its own below the problem's, so that clicks on the text still lead to
+/// the place.
 QWidget* ProblemsView::cureCell(const projects::Problem& problem, const QString& title)
 {
     auto* cell = new QWidget;
@@ -112,7 +112,7 @@ void ProblemsView::fill()
             line->setSizeHint(cells.back().second->sizeHint());
         }
     }
-    // A list that has a widget lays all of its lines out for each further line, so the widgets come last.
+    // The widgets are added last, because a list with a widget lays out all of its lines for each further line.
     for (const auto& [line, cell] : cells) {
         m_list->setItemWidget(line, cell);
     }

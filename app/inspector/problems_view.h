@@ -16,19 +16,19 @@ namespace residua::app {
 
 class Look;
 
-/// What stands in the way of training, each line a link to its place; below it a button, where there is a cure.
+/// The problems that prevent training, each line a link to its place, with a button below it if there is a cure.
 class ProblemsView : public QWidget {
     Q_OBJECT
 public:
     explicit ProblemsView(const Look& look, QWidget* parent = nullptr);
 
-    /// Shows the problems of `project`: all that validate() finds.
+    /// Shows the problems of `project`, which must be all that validate() finds.
     void setProblems(const projects::Project& project, const std::vector<projects::Problem>& problems);
 
 signals:
-    /// The user wants to go to this JSON pointer into project.json.
+    /// Emitted to go to this JSON pointer into project.json.
     void jumpRequested(const std::string& pointer);
-    /// The button of a problem was pressed: what cures it is cureOf the project as it now is.
+    /// Emitted when the button of a problem is pressed. The cure is that of cureOf() for the current project.
     void cureRequested(const residua::projects::Problem& problem);
 
 private:
@@ -37,7 +37,7 @@ private:
 
     const Look& m_look;
     std::vector<projects::Problem> m_problems;
-    std::vector<QString> m_cures; ///< the titles of the first problems' buttons; empty: no cure
+    std::vector<QString> m_cures; ///< titles of the buttons of the first problems; empty: no cure
     QLabel* m_heading;
     QLabel* m_none;
     QListWidget* m_list;

@@ -30,9 +30,9 @@ namespace residua::app {
 namespace {
 
 constexpr double kBigStep = 10.0;
-constexpr int kLeastWidth = 40; ///< pixels; what is wider would be cut off in a narrow panel
+constexpr int kLeastWidth = 40; ///< pixels; a wider editor would be cut off in a narrow panel
 
-/// Numbers are read as everywhere in the project's files: a point, no thousands separators.
+/// Parses numbers as in the project's files: with a point and without thousands separators.
 QVariant numberFrom(const QString& text, PropertyKind kind)
 {
     bool ok = false;
@@ -112,7 +112,7 @@ void PropertyEditor::makeField(QHBoxLayout& row)
     }
 }
 
-/// Checks while the user types, so that a formula shows where it is wrong before it is entered.
+/// Checks while the user types, so that a formula shows its error before it is entered.
 void PropertyEditor::checkText(const QString& text)
 {
     const QString problem = m_property.check ? m_property.check(text) : QString();
@@ -162,7 +162,7 @@ void PropertyEditor::show(const QVariant& value)
         const bool real = m_property.kind == PropertyKind::Real;
         m_field->setText(real ? formatReal(value.toDouble()) : value.toString());
         m_field->setCursorPosition(0);
-        if (!real && m_property.kind != PropertyKind::Integer) { // may be longer than its room
+        if (!real && m_property.kind != PropertyKind::Integer) { // may be longer than the field
             const QString help = m_property.toolTip();
             m_field->setToolTip(help.isEmpty() ? m_field->text() : m_field->text() + QLatin1Char('\n') + help);
         }
@@ -217,7 +217,7 @@ void PropertyEditor::commit()
         m_field->setProperty("invalid", !problem.isEmpty());
         m_field->style()->polish(m_field);
         if (!problem.isEmpty()) {
-            if (!m_property.check) { // else it stands below the field
+            if (!m_property.check) { // otherwise it is shown below the field
                 QToolTip::showText(m_field->mapToGlobal(QPoint(0, m_field->height())), problem, m_field);
             }
             return;
@@ -255,13 +255,13 @@ void PropertyEditor::stepNumber(int direction)
                                          : stepped < range.least ? static_cast<qlonglong>(range.least)
                                                                  : static_cast<qlonglong>(range.most)));
     } else {
-        // A tenth of the number's own magnitude: 0.1 → 0.11, 3e-4 → 3.1e-4.
+        // The step is a tenth of the number's magnitude: 0.1 → 0.11, 3e-4 → 3.1e-4.
         const double real = now.toDouble();
         const double step = real == 0 ? 1.0 / kBigStep : std::pow(10.0, std::floor(std::log10(std::abs(real))) - 1);
         const double stepped = std::round(real / step + direction) * step;
         const double nearest = std::clamp(stepped, m_property.range.least, m_property.range.most);
         if (!m_property.range.contains(nearest)) {
-            return; // an end that is not in it
+            return; // an end that is not included
         }
         m_field->setText(QString::number(nearest, 'g', 6));
     }
@@ -272,7 +272,7 @@ void PropertyEditor::stepNumber(int direction)
 bool PropertyEditor::eventFilter(QObject* watched, QEvent* event)
 {
     if (watched == m_choice && event->type() == QEvent::Wheel) {
-        event->ignore(); // scrolling the inspector must not change what passes under the pointer
+        event->ignore(); // scrolling the inspector must not change values under the pointer
         return true;
     }
     if (watched == m_field && event->type() == QEvent::KeyPress) {

@@ -14,21 +14,21 @@ class QLineEdit;
 
 namespace residua::app {
 
-/// The widget for one property's value: a check box, a choice, a number, a text or a path. It tells a value only when
-/// the user has finished entering one that can be read; Esc brings the old one back.
+/// The widget for one property's value: a check box, a choice, a number, a text or a path. Emits a value only when the
+/// user has finished entering a valid one. Esc restores the old value.
 class PropertyEditor : public QWidget {
     Q_OBJECT
 public:
     explicit PropertyEditor(const Property& property, QWidget* parent = nullptr);
 
-    /// Takes up a new state of the same property, unless the user is typing.
+    /// Updates the editor for a new state of the same property, unless the user is typing.
     void setProperty(const Property& property);
-    /// What it shows now; invalid where that cannot be read as a value, or is out of range.
+    /// Returns the shown value; invalid if it cannot be parsed or is out of range.
     [[nodiscard]] QVariant value() const;
 
 signals:
     void committed(const QVariant& value);
-    /// What the property offers instead (Property::offer).
+    /// Emitted when the button of Property::offer is pressed.
     void offerTaken();
 
 protected:
@@ -41,14 +41,14 @@ private:
     void browse();
     void stepNumber(int direction);
     void checkText(const QString& text);
-    [[nodiscard]] QVariant shown() const; ///< as value(), of any range
+    [[nodiscard]] QVariant shown() const; ///< as value(), without the range check
     [[nodiscard]] QString problemWith(const QVariant& value) const;
 
     Property m_property;
     QCheckBox* m_toggle = nullptr;
     QComboBox* m_choice = nullptr;
     QLineEdit* m_field = nullptr;
-    QLabel* m_complaint = nullptr; ///< below the field, while what is typed cannot be taken
+    QLabel* m_complaint = nullptr; ///< below the field while the typed text is invalid
 };
 
 } // namespace residua::app

@@ -35,7 +35,7 @@ struct NamedView {
     const char* name;
     WorkspaceView view;
     PictureFront front = PictureFront::Workspace;
-    const char* what = ""; ///< for the help, where the name does not say it
+    const char* what = ""; ///< for the help, if the name does not explain it
 };
 constexpr NamedView kViews[] = {
     {"depth", WorkspaceView::Depth},
@@ -49,7 +49,7 @@ constexpr NamedView kViews[] = {
     {"help", WorkspaceView::Depth, PictureFront::Help},
 };
 
-/// A view's name as the help writes it.
+/// Returns a view's name as the help shows it.
 QString helpOn(const NamedView& view)
 {
     const QString name = QLatin1String(view.name);

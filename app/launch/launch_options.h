@@ -17,26 +17,26 @@ namespace residua::app {
 
 enum class LaunchVerb {
     Window,     ///< the workbench
-    Screenshot, ///< draw a state to a file and end
+    Screenshot, ///< draw a state to a file and exit
     Report,     ///< residua report RUN -o FILE
     Help,
     Version,
 };
 
-/// What a picture shows before, or instead of, the workspace.
+/// The page or dialog of a picture in front of the workspace, or instead of it.
 enum class PictureFront {
     Workspace,
     Start,      ///< the start page
     Comparison, ///< the two newest runs compared, drawn alone
     Keys,       ///< the page of keyboard shortcuts, drawn alone
     Commands,   ///< the command palette over the workspace
-    Help,       ///< what the project's topology computes, drawn alone
+    Help,       ///< the help page of the project's topology, drawn alone
 };
 
-/// The command line of `residua`.
+/// The parsed command line of `residua`.
 struct LaunchOptions {
     LaunchVerb verb = LaunchVerb::Window;
-    QString project; ///< a folder of one or of a run; for the window, a bundle too
+    QString project; ///< the folder of a project or a run; for the window also a bundle
     QString example;
     std::int64_t steps = 0;
     QString output; ///< of a screenshot or a report
@@ -48,7 +48,7 @@ struct LaunchOptions {
     PictureFront front = PictureFront::Workspace;
 };
 
-/// `arguments` start with the program's name. Needs no application object. Errors say what was expected.
+/// `arguments` start with the program's name. Needs no application object. Errors list the expected values.
 [[nodiscard]] Result<LaunchOptions> parseLaunch(const QStringList& arguments);
 [[nodiscard]] std::string launchHelp();
 

@@ -25,9 +25,9 @@ namespace residua::app {
 
 namespace {
 
-constexpr int kFramesUntilStill = 12; ///< layouts, fits and replots that wait for the event loop
+constexpr int kFramesUntilStill = 12; ///< for layouts, fits and replots that wait for the event loop
 constexpr int kFrameMilliseconds = 40;
-constexpr int kPatience = 500; ///< frames that runs may take to be read, or the devices to be listed
+constexpr int kPatience = 500; ///< frames that reading runs or listing devices may take
 
 } // namespace
 
@@ -122,7 +122,7 @@ void Screenshot::waitForFrames()
     }
     const bool complete = !m_window.findChild<RunBar*>()->awaitsDevices() && !m_window.runFollower().isReading();
     if (!complete && ++m_waits <= kPatience) {
-        m_frames = 0; // what comes last is laid out and drawn too
+        m_frames = 0; // the last changes are laid out and drawn too
     }
     if (++m_frames > kFramesUntilStill) {
         take();

@@ -5,8 +5,8 @@
 
 namespace residua::app {
 
-/// A line of text that is shortened where there is no room for it, instead of making its window wider. The whole of it
-/// is in text(), and in the tooltip where none was set.
+/// A line of text that is shortened if there is no room, instead of making its window wider. text() returns all of it,
+/// and the tooltip shows all of it unless another was set.
 class ElidedLabel : public QLabel {
     Q_OBJECT
 public:

@@ -12,20 +12,20 @@ class QWidget;
 
 namespace residua::app {
 
-/// A field with buttons behind it as one row of a form: the form's caption leads to the field, and Return in the field
-/// presses none of the buttons. Takes over the widgets.
+/// Returns a field followed by buttons as one row of a form. The form's label refers to the field, and Return in the
+/// field presses no button. Takes ownership of the widgets.
 [[nodiscard]] QWidget* fieldRow(QWidget* field, std::initializer_list<QPushButton*> buttons);
 
-/// A field for a whole number within the range of the schema's field at `pointer` (fieldOfSchema). `name`: for people
-/// who cannot see the form; `object`: its object name.
+/// Returns a field for an integer in the range of the schema's field at `pointer` (fieldOfSchema). `name` is the
+/// accessible name, `object` the object name.
 [[nodiscard]] QSpinBox* spinBoxOf(const QString& name, const QString& object, std::string_view pointer,
                                   QWidget* parent);
 
-/// Shows the path that a file dialog returned. An empty path means that it was cancelled: the field keeps its text.
+/// Shows the path from a file dialog. An empty path means that it was cancelled, and the field keeps its text.
 void takeChosen(QLineEdit& field, const QString& path);
 
-/// Lets the keys of Undo and Redo reach the window's commands while the field has no typed text that is uncommitted. A
-/// field of its own accord keeps them even where it has nothing to undo.
+/// Passes the keys of Undo and Redo to the window's commands while the field has no uncommitted text. By default a
+/// field handles them even if it has nothing to undo.
 void passUndoOnceCommitted(QLineEdit& field);
 
 } // namespace residua::app

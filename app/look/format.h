@@ -13,29 +13,29 @@
 
 namespace residua::app {
 
-/// 950, "12.3 k", "4.56 M", "1.20 G": three significant digits.
+/// Formats a count with three significant digits: "950", "12.3 k", "4.56 M", "1.20 G".
 [[nodiscard]] QString formatCount(double value);
-/// A difference with its sign, its size written by `format`: "+1.20 k", "−3", "±0".
+/// Formats a difference with its sign; `format` formats its magnitude: "+1.20 k", "−3", "±0".
 [[nodiscard]] QString formatChange(double change, QString (*format)(double));
-/// "512 B", "1.5 KiB", "2.31 GiB".
+/// Formats a size: "512 B", "1.5 KiB", "2.31 GiB".
 [[nodiscard]] QString formatBytes(double bytes);
-/// "12 s", "3 min 05 s", "2 h 14 min", "1 d 06 h"; negative or not finite: "—".
+/// Formats a duration: "12 s", "3 min 05 s", "2 h 14 min", "1 d 06 h"; "—" if negative or not finite.
 [[nodiscard]] QString formatDuration(double seconds);
-/// A moment in UTC, ISO 8601, in the user's time: "14:05:09" on the day of `now`, else "3 Nov 14:05", or "3 Nov 2025
-/// 14:05" in another year. The text itself where it is no moment.
+/// Formats a UTC time in ISO 8601 in the user's time zone: "14:05:09" on the day of `now`, else "3 Nov 14:05", or "3
+/// Nov 2025 14:05" in another year. Returns the text itself if it is not a time.
 [[nodiscard]] QString formatMoment(const QString& utc, const QDateTime& now);
-/// The shortest text that reads back as the same number: "0.001", "1e-08", "256".
+/// Formats a number with the shortest text that reads back as the same number: "0.001", "1e-08", "256".
 [[nodiscard]] QString formatReal(double value);
-/// A loss with `digits` significant digits; "—" where there is none.
+/// Formats a loss with `digits` significant digits; "—" if there is no loss.
 [[nodiscard]] QString formatLoss(double loss, int digits = 5);
-/// "1,234,567", as on the canvases and in the terminal: groupedText (projects/base/text.h).
+/// Formats an integer as on the canvases and in the terminal: "1,234,567" (groupedText in projects/base/text.h).
 [[nodiscard]] QString formatWhole(std::int64_t value);
-/// What is counted of the data: "token" or "sample".
+/// Returns the unit of the data: "token" or "sample".
 [[nodiscard]] QString formatUnit(const projects::DataSource& data);
-/// The filters of a file dialog, "Texts (*.txt *.md);;Any file (*)": files with one of these endings, compressed or
-/// not, or all.
+/// Returns the filters of a file dialog, "Texts (*.txt *.md);;Any file (*)": files with one of these endings,
+/// compressed or not, or all files.
 [[nodiscard]] QString fileFilter(const QString& title, std::span<const std::string_view> endings);
-/// The plural of what is counted: "tokens" or "samples".
+/// Returns the plural of the unit: "tokens" or "samples".
 [[nodiscard]] QString formatUnits(projects::Unit unit);
 
 } // namespace residua::app

@@ -68,7 +68,7 @@ QIcon themedIcon(const QString& name, const QColor& colour)
 
 QString iconFile(const QString& name, const QColor& colour)
 {
-    static const QTemporaryDir folder; // a style sheet reads the file whenever it needs it
+    static const QTemporaryDir folder; // a style sheet may read the file at any time
     const QString path = folder.filePath(name + colour.name().mid(1) + QStringLiteral(".svg"));
     QFile file(path);
     if (!file.exists() && file.open(QIODevice::WriteOnly)) {

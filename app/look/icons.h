@@ -7,11 +7,12 @@
 
 namespace residua::app {
 
-/// An icon of resources/icons, drawn in the palette's text colour at the moment of painting: it follows a
-/// change of theme by itself. `colour`, where valid, stands in place of the palette's.
+/// Returns an icon of resources/icons, drawn in the palette's text colour when it is painted, so that it follows a
+/// change of theme. A valid `colour` replaces the palette's.
 [[nodiscard]] QIcon themedIcon(const QString& name, const QColor& colour = {});
 
-/// The icon in `colour` as an image file (for style sheets, which take only files); kept for the program's life.
+/// Returns the icon in `colour` as an image file, for style sheets, which accept only files. Kept until the program
+/// ends.
 [[nodiscard]] QString iconFile(const QString& name, const QColor& colour);
 
 } // namespace residua::app

@@ -14,7 +14,7 @@ namespace {
 
 constexpr QSize kFrame(16, 48); // that the system may draw around the window
 
-/// Sees when the layout of its parent has something else to show.
+/// Detects changes in the contents of its parent's layout.
 class Grower : public QObject {
 public:
     explicit Grower(QDialog& dialog) : QObject(&dialog), m_dialog(dialog) { dialog.installEventFilter(this); }

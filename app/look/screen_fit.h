@@ -8,11 +8,11 @@ class QWidget;
 
 namespace residua::app {
 
-/// Gives a window that has not been shown its size: as wanted, and no larger than its screen has room for.
+/// Sets the size of a window that has not been shown: as wanted, but no larger than its screen.
 void resizeWithinScreen(QWidget& window, QSize wanted);
 
-/// From then on the dialog is made higher, within its screen, where what it shows needs that: a layout alone does not
-/// count the lines of texts that wrap, and squeezes all rows where one of them appears.
+/// From now on makes the dialog higher, within its screen, if its contents need that. A layout alone ignores the height
+/// of wrapped texts, and would squeeze all rows when one of them appears.
 void growWithContent(QDialog& dialog);
 
 } // namespace residua::app

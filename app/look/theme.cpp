@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-/// A static library's resources are left out unless asked for, and this must be asked outside of any namespace.
+/// A static library's resources are omitted unless initialised, which must happen outside of any namespace.
 static void takeUpResources()
 {
     Q_INIT_RESOURCE(residua);
@@ -34,7 +34,7 @@ QColor blend(const QColor& from, const QColor& to, double share)
                             static_cast<float>(from.blueF() + share * (to.blueF() - from.blueF())));
 }
 
-/// The style sheet with every @name replaced; longer names first, so that @border leaves @borderStrong whole.
+/// Returns the style sheet with every @name replaced; longer names first, because @border is a prefix of @borderStrong.
 QString styleSheetOf(const Theme& theme)
 {
     QFile file(QStringLiteral(":/residua/themes/residua.qss"));
@@ -60,8 +60,8 @@ QString styleSheetOf(const Theme& theme)
     return text;
 }
 
-/// The style of all widgets. A label, and a tooltip is one, shows its text as it is, unless it asks for markup: a
-/// project's name may look like some.
+/// The style of all widgets. Labels, including tooltips, show plain text unless they request markup, because a
+/// project's name may look like markup.
 class PlainTextStyle final : public QProxyStyle {
 public:
     using QProxyStyle::polish;

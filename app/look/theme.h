@@ -18,14 +18,14 @@ namespace residua::app {
 
 using ThemeKind = resources::Theme;
 
-/// What the style sheet and hand-painted widgets draw with: the colours of resources/colours.h by name, and
-/// the shades of them that states need ("hover", "selected", "errorBack", …).
+/// The colours for the style sheet and for painted widgets: those of resources/colours.h by name, and shades of them
+/// for states ("hover", "selected", "errorBack", …).
 class Theme {
 public:
     explicit Theme(ThemeKind kind);
 
     [[nodiscard]] ThemeKind kind() const { return m_kind; }
-    /// An unknown name is magenta, so that it shows.
+    /// Returns magenta for an unknown name, so that the error is visible.
     [[nodiscard]] QColor colour(const QString& name) const;
     [[nodiscard]] const std::map<QString, QColor>& colours() const { return m_colours; }
     [[nodiscard]] QPalette palette() const;
@@ -35,7 +35,7 @@ private:
     std::map<QString, QColor> m_colours;
 };
 
-/// The theme in use. Owned by the program, handed to the widgets that need more than the palette. GUI thread.
+/// The current theme. Owned by the program and passed to widgets that need more than the palette. GUI thread.
 class Look : public QObject {
     Q_OBJECT
 public:
@@ -53,12 +53,12 @@ private:
     EnglishPlurals m_plurals;
 };
 
-/// Has the style sheet draw the widget as of that role: "muted", "error"; empty: as any other.
+/// Sets the role of the widget for the style sheet: "muted", "error"; empty: none.
 void setRole(QWidget& widget, const QString& role);
 [[nodiscard]] QColor toColour(resources::Rgb rgb);
-/// Inter, or what the system has instead.
+/// Returns Inter, or the system's replacement.
 [[nodiscard]] QFont textFont();
-/// JetBrains Mono, or the system's fixed font: for numbers, which then line up.
+/// Returns JetBrains Mono, or the system's fixed font, for numbers, which then align.
 [[nodiscard]] QFont numberFont();
 
 } // namespace residua::app

@@ -13,7 +13,7 @@ struct OutlineModel::Item {
     OutlineRow row;
     Item* parent = nullptr;
     Items children;
-    bool asked = false; ///< whether the view has asked for the children
+    bool asked = false; ///< true if the view has requested the children
 
     [[nodiscard]] int position() const
     {
@@ -39,7 +39,7 @@ bool looksDifferent(const OutlineRow& a, const OutlineRow& b)
     return a.name != b.name || a.value != b.value || a.toolTip != b.toolTip || !sameProperty;
 }
 
-/// Whether the row is a layer itself, and not a field or shortcut of one.
+/// True if the row is a layer, and not a field or shortcut of a layer.
 bool isLayer(const OutlineRow& row)
 {
     const auto* layers = std::get_if<LayersPlace>(&row.place);
@@ -109,8 +109,8 @@ void OutlineModel::sync(Item& item, std::vector<OutlineRow> rows)
     }
 }
 
-/// Children that no view has asked for are not made. If an item gains its first child or loses its last, they are made
-/// so that the rows' signals tell it.
+/// Replaces a row. Children that no view has requested are not made, unless an item gains its first child or loses its
+/// last, so that the rows' signals report it.
 void OutlineModel::replace(Item& item, OutlineRow row)
 {
     if (static_cast<bool>(item.row.children) != static_cast<bool>(row.children)) {
@@ -132,7 +132,7 @@ void OutlineModel::setLive(editor::LiveSnapshot live)
     announceLive(*m_root);
 }
 
-/// Shortcuts of one target are neighbours, and so are layers: one signal for all of them.
+/// Shortcuts of one target are adjacent, and so are layers, so one signal covers all of them.
 void OutlineModel::announceLive(const Item& item)
 {
     const Item* first = nullptr;
@@ -216,7 +216,7 @@ QString OutlineModel::valueOf(const OutlineRow& row) const
     }
     const QString weight = row.shortcut ? weightOf(*row.shortcut) : QString();
     const auto isNow = [&row](projects::ShortcutState state) {
-        return row.property && row.property->value.toInt() == static_cast<int>(state) + 1; // 0: as the wiring has it
+        return row.property && row.property->value.toInt() == static_cast<int>(state) + 1; // 0: as in the wiring
     };
     if (weight.isEmpty() || isNow(projects::ShortcutState::Pruned)) {
         return row.value;
@@ -224,7 +224,7 @@ QString OutlineModel::valueOf(const OutlineRow& row) const
     return isNow(projects::ShortcutState::Frozen) ? tr("%1, %2").arg(row.value, weight) : weight;
 }
 
-/// The shortcut's weight, one for each port with a mix of its own; into the final output there is one weight.
+/// Returns the shortcut's weight, one for each port with a mix. A shortcut to the final output has a single weight.
 QString OutlineModel::weightOf(const projects::Shortcut& shortcut) const
 {
     const auto textIn = [&](projects::MixPort port) {
@@ -281,7 +281,7 @@ bool OutlineModel::setData(const QModelIndex& index, const QVariant& value, int 
     if (wanted == row->property->value) {
         return false;
     }
-    emit valueEdited(Property(*row->property), wanted); // a copy: the edit rebuilds the rows
+    emit valueEdited(Property(*row->property), wanted); // a copy, because the edit rebuilds the rows
     return true;
 }
 

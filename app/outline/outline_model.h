@@ -13,9 +13,8 @@
 
 namespace residua::app {
 
-/// The outline as a Qt model of two columns, name and value. Rows are made when they are asked for; a refresh changes
-/// only those that differ, so that what is unfolded and selected stays. Editing a value asks for an edit; it changes
-/// nothing by itself.
+/// The outline as a Qt model of two columns, name and value. Rows are made on demand. A refresh changes only rows that
+/// differ, so that expansion and selection stay. Editing a value requests an edit and changes nothing itself.
 class OutlineModel : public QAbstractItemModel {
     Q_OBJECT
 public:
@@ -25,12 +24,13 @@ public:
     ~OutlineModel() override;
 
     void setDocument(DocumentSnapshot document, const std::vector<engine::RunInfo>& runs);
-    /// Learned weights stand beside their shortcuts, and at layers whether the current step leaves them out.
+    /// Sets the live data: learned weights beside their shortcuts, and at layers whether the current step leaves them
+    /// out.
     void setLive(editor::LiveSnapshot live);
 
-    /// nullptr for an invalid index.
+    /// Returns null for an invalid index.
     [[nodiscard]] const OutlineRow* rowAt(const QModelIndex& index) const;
-    /// The row that stands for a place; invalid where there is none.
+    /// Returns the row of a place; invalid if it has no row.
     [[nodiscard]] QModelIndex indexOf(const Place& place) const;
 
     QModelIndex index(int row, int column, const QModelIndex& parent = {}) const override;
@@ -50,7 +50,7 @@ private:
     struct Item;
     using Items = std::vector<std::unique_ptr<Item>>;
     [[nodiscard]] Item& itemAt(const QModelIndex& index) const;
-    /// The rows below an item, which are made when they are asked for the first time.
+    /// Returns the rows below an item, which are made at the first request.
     [[nodiscard]] static Items& childrenOf(Item& item);
     [[nodiscard]] QModelIndex indexOf(const Item& item, int column) const;
     void sync(Item& item, std::vector<OutlineRow> rows);
@@ -62,7 +62,7 @@ private:
     DocumentSnapshot m_document;
     std::unique_ptr<Item> m_root;
     editor::LiveSnapshot m_live = std::make_shared<const editor::LiveWeights>();
-    std::vector<projects::MixPort> m_ports; ///< that read a mix of their own
+    std::vector<projects::MixPort> m_ports; ///< ports with mixes of their own
 };
 
 } // namespace residua::app

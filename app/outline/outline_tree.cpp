@@ -71,12 +71,12 @@ OutlineRow propertyRow(Property property, const Place& place)
     return row;
 }
 
-/// The properties of a place as rows of their own.
+/// Returns the properties of a place as rows.
 std::vector<OutlineRow> propertyRows(const Project& project, const Place& place)
 {
     std::vector<OutlineRow> rows;
     for (Property& property : propertiesOf(project, place)) {
-        if (property.key.starts_with(kMixtureParts)) { // no heading says whose it is
+        if (property.key.starts_with(kMixtureParts)) { // no heading tells which part it belongs to
             property.title = Text::tr("%1 · %2").arg(property.group, property.title);
         }
         rows.push_back(propertyRow(std::move(property), place));
@@ -93,7 +93,7 @@ OutlineRow sectionRow(const DocumentSnapshot& document, Section section, const c
     return row;
 }
 
-/// The value of one property, for the section's own line.
+/// Returns the value of one property, for the section's own row.
 QString shownValue(const Project& project, Section section, const std::string& key)
 {
     const std::vector<Property> properties = propertiesOf(project, SectionPlace{section});
@@ -142,7 +142,7 @@ OutlineRow shortcutRow(const Project& project, const projects::Shortcut& shortcu
     return row;
 }
 
-/// The newest entry, where the reader takes it as it is.
+/// Returns the row of the newest entry if the reader passes it through.
 OutlineRow passingRow(const projects::Shortcut& shortcut, const Place& reader)
 {
     OutlineRow row = rowOf("newest", QString::fromStdString(nameOf(shortcut)), "shortcut", reader);
@@ -151,7 +151,7 @@ OutlineRow passingRow(const projects::Shortcut& shortcut, const Place& reader)
     return row;
 }
 
-/// What a target reads, and the shortcuts that were pruned from it: they can be brought back. `reader`: where it is.
+/// Returns the rows of a target's sources, and of its pruned shortcuts, which can be restored. `reader` is its place.
 std::vector<OutlineRow> shortcutRows(const Project& project, std::int64_t target, const Place& reader)
 {
     const auto* const mix = std::get_if<DepthMix>(&project.topology.wiring);
@@ -184,7 +184,7 @@ std::vector<OutlineRow> shortcutRows(const Project& project, std::int64_t target
     return rows;
 }
 
-/// Whether shortcutRows has any, which asks for no row's properties.
+/// True if shortcutRows() has rows. Does not make the rows' properties.
 bool hasShortcutRows(const Project& project, std::int64_t target)
 {
     const auto* const mix = std::get_if<DepthMix>(&project.topology.wiring);
@@ -196,7 +196,7 @@ bool hasShortcutRows(const Project& project, std::int64_t target)
     return !read.sources.empty() || read.passes;
 }
 
-/// What a half of a layer reads, where both halves read mixes of their own.
+/// Returns the row of half of a layer, if both halves have mixes.
 OutlineRow halfRow(const DocumentSnapshot& document, std::int64_t layer, std::int64_t module)
 {
     const QString name = QString::fromStdString(projects::moduleName(document->project, module));
@@ -212,7 +212,7 @@ OutlineRow halfRow(const DocumentSnapshot& document, std::int64_t layer, std::in
     return half;
 }
 
-/// The rows of a layer's properties, then those of what it reads.
+/// Returns the rows of a layer's properties, then those of its sources.
 std::vector<OutlineRow> rowsOfLayer(const DocumentSnapshot& document, std::int64_t layer)
 {
     const Project& project = document->project;
@@ -250,7 +250,7 @@ std::vector<OutlineRow> layerRows(const DocumentSnapshot& document)
     return rows;
 }
 
-/// What can be set of a named run of layers.
+/// Returns the rows of a named range of layers.
 std::vector<OutlineRow> rowsOfGroup(const std::vector<projects::LayerGroup>& groups, std::size_t at, const Place& place)
 {
     const projects::LayerGroup& group = groups[at];
@@ -277,7 +277,7 @@ std::vector<OutlineRow> rowsOfGroup(const std::vector<projects::LayerGroup>& gro
                      [](LayerGroup& g, const QVariant& given) { g.last = given.toLongLong(); })};
 }
 
-/// The layers of a named run, as far as there are such.
+/// Returns the existing layers of a named range.
 LayersPlace placeOf(const projects::LayerGroup& group, std::int64_t depth)
 {
     LayersPlace place;
@@ -331,7 +331,7 @@ OutlineRow networkRow(const DocumentSnapshot& document)
     return row;
 }
 
-/// What was changed since the preset was chosen.
+/// Returns the rows of the changes since the preset was chosen.
 std::vector<OutlineRow> differenceRows(const Project& project)
 {
     std::vector<OutlineRow> rows;
@@ -349,7 +349,7 @@ std::vector<OutlineRow> differenceRows(const Project& project)
     return rows;
 }
 
-/// What differs from the preset stands first among the wiring's rows.
+/// Returns the row of the topology, whose first child lists the differences from the preset.
 OutlineRow topologyRow(const DocumentSnapshot& document)
 {
     OutlineRow row = sectionRow(document, Section::Topology, "topology");

@@ -16,27 +16,27 @@
 
 namespace residua::app {
 
-/// The document that rows are made of: those below a row are made when they are asked for.
+/// The document that the rows are made of. Rows below a row are made on demand.
 using DocumentSnapshot = projects::DocumentSnapshot;
 
 /// One row of the outline, as a value.
 struct OutlineRow {
-    std::string key; ///< unique among its siblings and stable while the row means the same thing
+    std::string key; ///< unique among its siblings and stable while the row has the same meaning
     QString name;
     QString value;
     QString toolTip;
     QString icon;
     Place place;
-    std::optional<Property> property;                  ///< what editing the value changes
-    std::optional<projects::Shortcut> shortcut;        ///< of a shortcut's row: where live weights go
-    std::function<std::vector<OutlineRow>()> children; ///< those below it, at least one; empty: none
+    std::optional<Property> property;                  ///< changed by editing the value
+    std::optional<projects::Shortcut> shortcut;        ///< for a shortcut's row, where live weights are shown
+    std::function<std::vector<OutlineRow>()> children; ///< makes the rows below it, at least one; empty: none
 };
 
-/// The whole document as rows: what the canvas shows, and everything else that can be set.
+/// Returns the whole document as rows: everything on the canvas, and all other settings.
 [[nodiscard]] std::vector<OutlineRow> outlineOf(const DocumentSnapshot& document,
                                                 const std::vector<engine::RunInfo>& runs);
 
-/// The keys from a top row down to the one that stands for `place`; empty where none does.
+/// Returns the keys from a top row down to the row of `place`; empty if it has no row.
 [[nodiscard]] std::vector<std::string> outlinePath(const projects::Document& document, const Place& place);
 
 } // namespace residua::app

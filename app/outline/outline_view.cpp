@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kMostOfNames = 70; ///< per cent of the width
 
-/// Edits a value with the widget that the inspector uses for it.
+/// Edits a value with the widget that the inspector uses.
 class ValueDelegate : public QStyledItemDelegate {
 public:
     ValueDelegate(OutlineModel& model, QObject* parent) : QStyledItemDelegate(parent), m_model(model) {}
@@ -69,7 +69,7 @@ OutlineView::OutlineView(OutlineModel& model, QWidget* parent) : QTreeView(paren
     setSelectionBehavior(QAbstractItemView::SelectRows);
     setTextElideMode(Qt::ElideRight);
     setContextMenuPolicy(Qt::ActionsContextMenu);
-    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff); // the columns share what width there is
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff); // the columns share the available width
     header()->setStretchLastSection(true);
     header()->setSectionResizeMode(OutlineModel::Name, QHeaderView::Interactive);
     m_widen.setSingleShot(true);
@@ -82,7 +82,7 @@ OutlineView::OutlineView(OutlineModel& model, QWidget* parent) : QTreeView(paren
     connect(&model, &QAbstractItemModel::modelReset, &m_widen, qOverload<>(&QTimer::start));
 }
 
-/// Names in full, as long as values keep some room.
+/// Shows full names as long as values keep some room.
 void OutlineView::fitNames()
 {
     const int most = viewport()->width() * kMostOfNames / 100;
@@ -100,7 +100,7 @@ void OutlineView::showPlace(const Place& place)
     const QScopedValueRollback following(m_following, true);
     const OutlineRow* current = m_outline.rowAt(currentIndex());
     if (current && current->place == place) {
-        return; // it may be a property of the place, on which the user stands
+        return; // it may be a property of the place, which the user has selected
     }
     const QModelIndex index = m_outline.indexOf(place);
     if (index.isValid()) {
@@ -122,14 +122,14 @@ std::optional<Place> OutlineView::thing() const
     }
     const bool isThing =
         std::holds_alternative<NodePlace>(row->place) || std::holds_alternative<LayersPlace>(row->place);
-    return isThing && !row->property ? std::optional(row->place) : std::nullopt; // a copy: the row may go with it
+    return isThing && !row->property ? std::optional(row->place) : std::nullopt; // a copy: the row may be removed
 }
 
 void OutlineView::currentChanged(const QModelIndex& current, const QModelIndex& previous)
 {
     QTreeView::currentChanged(current, previous);
     const OutlineRow* row = m_outline.rowAt(current);
-    if (row && !m_following && hasFocus()) { // removing rows also moves the current one, which is no choice of the user
+    if (row && !m_following && hasFocus()) { // removing rows also changes the current one
         emit placeChosen(Place(row->place));
     }
 }

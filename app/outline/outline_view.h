@@ -10,20 +10,20 @@
 
 namespace residua::app {
 
-/// The outline: everything that the canvas shows and more, readable and editable by keyboard and screen reader.
+/// The outline: everything on the canvas and more, readable and editable by keyboard and screen reader.
 class OutlineView : public QTreeView {
     Q_OBJECT
 public:
     explicit OutlineView(OutlineModel& model, QWidget* parent = nullptr);
 
-    /// Selects the row of `place` and unfolds down to it. Tells nobody.
+    /// Selects and expands the row of `place` without emitting a signal.
     void showPlace(const Place& place);
-    /// What a command is done to that is given here: the shortcut, the node or the layers of the current row; nullopt
-    /// for a row of another kind, and while a value is edited.
+    /// Returns the target of a command in the outline: the shortcut, the node or the layers of the current row. Returns
+    /// nullopt for a row of another kind, and while a value is edited.
     [[nodiscard]] std::optional<Place> thing() const;
 
 signals:
-    /// The user went to a row.
+    /// Emitted when the user moves to a row.
     void placeChosen(const residua::app::Place& place);
 
 protected:
@@ -35,8 +35,8 @@ private:
     void fitNames();
 
     OutlineModel& m_outline;
-    QTimer m_widen;           ///< many rows may come at once
-    bool m_following = false; ///< showPlace() is at work
+    QTimer m_widen;           ///< many rows may be added at once
+    bool m_following = false; ///< true while showPlace() runs
 };
 
 } // namespace residua::app

@@ -24,7 +24,7 @@ struct Text {
     Q_DECLARE_TR_FUNCTIONS(Palette)
 };
 
-/// A depth for listing names only: presets depend on the depth, which is known when one is taken up.
+/// A depth for listing names only. Presets depend on the depth, which is known when one is applied.
 constexpr std::int64_t kAnyDepth = 2;
 
 Result<projects::DocumentChange> takeUpTopology(const Project& project, const PaletteItem& item)

@@ -17,14 +17,14 @@ namespace residua::app {
 
 enum class PaletteKind { Topology, Block, Node };
 
-/// Something that can be put into a project.
+/// An item that can be added to a project.
 struct PaletteItem {
     PaletteKind kind{};
     std::string key; ///< of the preset or the node kind
     QString title;
     QString summary;                             ///< one line
     QString source;                              ///< the paper; may be empty
-    std::optional<projects::BlockFile> own = {}; ///< the block itself, where it is no preset
+    std::optional<projects::BlockFile> own = {}; ///< the block itself unless it is a preset
     bool operator==(const PaletteItem&) const = default;
 };
 
@@ -34,19 +34,20 @@ struct PaletteGroup {
     bool operator==(const PaletteGroup&) const = default;
 };
 
-/// Topology presets, block presets, then the node kinds by category.
+/// Returns topology presets, block presets, then the node kinds by category.
 [[nodiscard]] std::vector<PaletteGroup> paletteGroups();
 
-/// The project's blocks, and those of the user's library; groups that hold something.
+/// Returns the project's blocks, and those of the user's library; only non-empty groups.
 [[nodiscard]] std::vector<PaletteGroup> ownBlockGroups(const projects::Project& project,
                                                        const std::vector<projects::BlockFile>& library);
 
-/// The one edit that takes the item up, and what is selected after it: a topology for the whole stack, a block for the
-/// selected layers (all where none is selected), a node in the selected graph. Errors say what must be selected first.
+/// Returns the edit that applies the item, and the selection after it: a topology for the whole stack, a block for the
+/// selected layers (all if none is selected), a node in the selected graph. The error tells what must be selected
+/// first.
 [[nodiscard]] Result<projects::DocumentChange> takeUp(const projects::Project& project, const Place& selection,
                                                       const PaletteItem& item);
 
-/// What the project costs once the item is taken up. Errors where that cannot be known.
+/// Returns the project's cost after the item is applied, or an error if it is unknown.
 [[nodiscard]] Result<projects::Cost> costWith(const projects::Project& project, const Place& selection,
                                               const PaletteItem& item);
 

@@ -15,7 +15,7 @@ namespace residua::app {
 
 namespace {
 
-/// The internal id of a group's index; an item's is its group's row + 1.
+/// The internal id of a group's index. An item's id is its group's row + 1.
 constexpr quintptr kGroup = 0;
 
 QString iconOf(PaletteKind kind)
@@ -31,7 +31,7 @@ QString iconOf(PaletteKind kind)
     return QStringLiteral("node");
 }
 
-/// Names an item across processes and sessions.
+/// Returns a name of an item that is valid in other processes and sessions.
 QByteArray nameOf(const PaletteItem& item)
 {
     return QByteArray::number(static_cast<int>(item.kind)) + ':' + QByteArray::fromStdString(item.key);
@@ -55,7 +55,7 @@ void PaletteModel::setContext(projects::ProjectSnapshot project, const Place& se
     }
     m_selection = selection;
     m_costs.clear();
-    if (!sameProject) { // a topology is for the whole stack, whatever is selected
+    if (!sameProject) { // a topology is for the whole stack, independent of the selection
         m_project = std::move(project);
         ++m_state;
         regroup();
@@ -108,7 +108,7 @@ void PaletteModel::setLibrary(const std::vector<projects::BlockFile>& blocks)
     regroup();
 }
 
-/// Presets stand first, then what the project and the user have made of them.
+/// Presets come first, then the blocks of the project and the user.
 void PaletteModel::regroup()
 {
     std::vector<PaletteGroup> groups = paletteGroups();
@@ -231,7 +231,7 @@ QVariant PaletteModel::itemData(const PaletteItem& item, int column, int role) c
     }
 }
 
-/// Only topologies show what they add: among them the price is compared, and a node's depends on its wires.
+/// Only topologies show their additional parameters, to compare them. The cost of a node depends on its wires.
 QString PaletteModel::addedText(const PaletteItem& item) const
 {
     if (item.kind != PaletteKind::Topology) {
@@ -247,7 +247,7 @@ QString PaletteModel::addedText(const PaletteItem& item) const
 QVariant PaletteModel::headerData(int section, Qt::Orientation orientation, int role) const
 {
     if (orientation == Qt::Horizontal && role == Qt::SizeHintRole) {
-        return QSize(1, 1); // hidden, but its titles would keep the columns wide
+        return QSize(1, 1); // the header is hidden, but its titles would keep the columns wide
     }
     if (orientation != Qt::Horizontal || role != Qt::DisplayRole) {
         return {};

@@ -16,28 +16,27 @@
 
 namespace residua::app {
 
-/// The palette as a tree of two levels: groups and their items, each topology with what choosing it would add to
-/// the network's parameters. Those costs are worked out once they are to be seen, on a thread of their own; until they
-/// are known, what was shown before stays.
+/// The palette as a tree of two levels: groups and their items, each topology with the parameters that it would add.
+/// These costs are computed on a thread of its own once they are visible; until then the earlier values stay.
 class PaletteModel : public QAbstractItemModel {
     Q_OBJECT
 public:
     enum Column { Name, Added, ColumnCount };
-    /// What a search looks through: title, summary and source.
+    /// The searched texts: title, summary and source.
     static constexpr int kSearchRole = Qt::UserRole;
     static constexpr const char* kMimeType = "application/x-residua-palette";
 
     explicit PaletteModel(QObject* parent = nullptr);
 
-    /// Sets the project and the selection that costs and edits are worked out for.
+    /// Sets the project and the selection for costs and edits.
     void setContext(projects::ProjectSnapshot project, const Place& selection);
-    /// What the project costs as it is; nullopt where that cannot be known.
+    /// Sets the current cost of the project; nullopt if unknown.
     void setCostNow(const std::optional<projects::Cost>& cost);
-    /// The user's own blocks.
+    /// Sets the user's own blocks.
     void setLibrary(const std::vector<projects::BlockFile>& blocks);
-    /// nullptr for a group.
+    /// Returns null for a group.
     [[nodiscard]] const PaletteItem* itemAt(const QModelIndex& index) const;
-    /// The item that a drag carries; nullptr for other data.
+    /// Returns the item of a drag, or null for other data.
     [[nodiscard]] const PaletteItem* itemOf(const QMimeData& data) const;
     [[nodiscard]] Result<projects::DocumentChange> changeFor(const PaletteItem& item) const;
     [[nodiscard]] std::optional<projects::Cost> costWith(const PaletteItem& item) const;
@@ -66,11 +65,11 @@ private:
     Place m_selection;
     std::optional<projects::Cost> m_now;
     mutable std::map<std::pair<PaletteKind, std::string>, std::optional<projects::Cost>> m_costs;
-    /// What each topology would add, by its key, for the project of state m_addedTo.
+    /// Additional parameters of each topology, by its key, for the project of state m_addedTo.
     std::map<std::string, std::int64_t> m_added;
     std::uint64_t m_addedTo = 0;
     std::uint64_t m_state = 1; ///< of the project
-    mutable QTimer m_workOut;  ///< runs once a view has asked for the costs
+    mutable QTimer m_workOut;  ///< runs once a view has requested the costs
     QThreadPool m_thread;
 };
 

@@ -137,7 +137,7 @@ void PaletteView::setLibrary(const std::vector<projects::BlockFile>& blocks)
     m_model.setLibrary(blocks);
 }
 
-/// A block that comes or goes leaves the groups open that were.
+/// Keeps the open groups open when blocks are added or removed.
 void PaletteView::keepExpanded()
 {
     connect(&m_model, &PaletteModel::modelAboutToBeReset, this, [this] {
@@ -179,7 +179,7 @@ void PaletteView::openMenu(const QPoint& position)
     menu->popup(m_tree->viewport()->mapToGlobal(position));
 }
 
-/// The first match becomes the current one, so that Enter takes it up.
+/// The first match becomes the current one, so that Enter applies it.
 void PaletteView::search(const QString& text)
 {
     m_filter->setFilterFixedString(text);
@@ -250,7 +250,7 @@ bool PaletteView::eventFilter(QObject* watched, QEvent* event)
         }
     } else if (event->type() == QEvent::DragEnter || event->type() == QEvent::DragMove ||
                event->type() == QEvent::Drop) {
-        auto* drop = static_cast<QDropEvent*>(event); // a drag is a drop that may come
+        auto* drop = static_cast<QDropEvent*>(event); // a drag event is a drop event that has not ended
         if (const PaletteItem* item = m_model.itemOf(*drop->mimeData())) {
             drop->acceptProposedAction();
             if (event->type() == QEvent::Drop) {

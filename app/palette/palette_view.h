@@ -18,32 +18,32 @@ class QTreeView;
 
 namespace residua::app {
 
-/// Topologies, blocks and node kinds with a search. Enter, double-click or a drag takes one up; what that would
-/// cost, and the change against now, stands below before anything is chosen.
+/// Topologies, blocks and node kinds with a search. Enter, double-click or a drag applies one. Its cost, and the change
+/// from the current cost, are shown below before it is applied.
 class PaletteView : public QWidget {
     Q_OBJECT
 public:
     explicit PaletteView(PaletteModel& model, QWidget* parent = nullptr);
 
-    /// Lets items be dropped on `target` and whatever lies in it.
+    /// Lets items be dropped on `target` and its children.
     void acceptDropsOn(QWidget& target);
     void setContext(projects::ProjectSnapshot project, const Place& selection);
-    /// What the project costs as it is, to compare with.
+    /// Sets the current cost of the project, for comparison.
     void setCostNow(const std::optional<projects::Cost>& cost);
-    /// The user's own blocks.
+    /// Sets the user's own blocks.
     void setLibrary(const std::vector<projects::BlockFile>& blocks);
-    /// A function that is given each item which the user takes up, with the target and the position that it was dropped
-    /// at (nullptr: it was chosen here). Where it returns false, the item's edit is asked for.
+    /// A function that receives each item that the user applies, with the target and position of a drop (null if it was
+    /// chosen here). If it returns false, the item's edit is requested.
     using Taker = std::function<bool(const PaletteItem& item, QWidget* target, QPoint position)>;
     void setTaker(Taker taker) { m_taker = std::move(taker); }
     void focusSearch();
-    /// The item that the keys are at; nullptr where they are at none.
+    /// Returns the current item of the keyboard, or null.
     [[nodiscard]] const PaletteItem* current() const;
 
 signals:
     void chosen(const residua::projects::DocumentChange& change);
     void refused(const QString& reason);
-    /// The user asks what the item computes.
+    /// Emitted when the user requests an explanation of the item.
     void explainRequested(const residua::app::PaletteItem& item);
 
 protected:
@@ -58,7 +58,7 @@ private:
 
     PaletteModel& m_model;
     Taker m_taker;
-    QStringList m_expanded; ///< groups, while the model is reset
+    QStringList m_expanded; ///< expanded groups while the model is reset
     QSortFilterProxyModel* m_filter;
     QLineEdit* m_search;
     QTreeView* m_tree;

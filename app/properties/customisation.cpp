@@ -51,7 +51,7 @@ std::optional<Customisation> customisationOf(const projects::Project& project)
     std::vector<projects::Change> changes = projects::diff({preset->name, preset->wiring}, project.topology);
     Customisation customisation{std::move(*preset), std::move(changes), std::move(back)};
     for (projects::Change& change : customisation.changes) {
-        change.place.erase(change.place.begin()); // "topology", with which the place of each of them begins
+        change.place.erase(change.place.begin()); // removes "topology", the first part of each place
     }
     return customisation;
 }

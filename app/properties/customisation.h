@@ -11,23 +11,23 @@
 
 namespace residua::app {
 
-/// How a project's wiring differs from the preset that it came from.
+/// The differences of a project's wiring from its preset.
 struct Customisation {
     projects::TopologyPreset preset;
     std::vector<projects::Change> changes; ///< from the preset to the project; places without "topology"
-    projects::Edit goBack;                 ///< the one edit that undoes all of it, with blocks that fit (wireAs)
+    projects::Edit goBack;                 ///< the edit that restores the preset, with fitting blocks (wireAs)
 
     [[nodiscard]] QString title() const;
 };
 
-/// "Custom, from DCA": of a wiring that came from a preset with this title and is not any more.
+/// Returns "Custom, from DCA" for a changed wiring of the preset with this title.
 [[nodiscard]] QString customTitle(const QString& preset);
 
-/// The preset that the wiring came from and is not any more; nullopt where it still is, or where no preset has its
-/// name. Unlike the changes it takes no comparison of documents.
+/// Returns the preset of a wiring that has been changed. Returns nullopt if it equals the preset, or if no preset has
+/// its name. Faster than the changes, because it does not compare documents.
 [[nodiscard]] std::optional<projects::TopologyPreset> customisedPreset(const projects::Project& project);
 
-/// nullopt where the wiring is the preset's own, or where no preset has its name.
+/// Returns nullopt if the wiring equals the preset's, or if no preset has its name.
 [[nodiscard]] std::optional<Customisation> customisationOf(const projects::Project& project);
 
 } // namespace residua::app

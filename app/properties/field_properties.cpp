@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Rows from the schema: what a field is called, may be and means is said there alone.
+// Makes rows from the schema, which alone defines names, ranges and meanings of fields.
 #include "app/properties/property_list.h"
 
 #include "projects/edit/field_edit.h"
@@ -21,7 +21,7 @@ using projects::FieldScalar;
 using projects::FieldType;
 using projects::Project;
 
-/// The schema's words in the user's language: their context is "Fields".
+/// Translates the schema's words to the user's language, in the context "Fields".
 QString translated(const std::string& words)
 {
     return words.empty() ? QString() : QCoreApplication::translate("Fields", words.c_str());
@@ -89,7 +89,7 @@ Property propertyOf(const FieldEntry& entry)
     property.title = schemaLine(entry.field.title);
     property.kind = kindOf(entry);
     property.value = toVariant(entry, entry.value);
-    // The kind of a part and an entry of a list were chosen by the user, so there is no default to go back to.
+    // The kind of a part and an entry of a list are the user's choice, so they have no default.
     const bool hasDefault = more.inPlaces == projects::InPlaces::Named && !entry.isInList;
     property.defaultValue = hasDefault ? toVariant(entry, entry.defaultValue) : QVariant();
     property.unit = translated(std::string(more.unit));
@@ -122,13 +122,13 @@ std::vector<Property> fieldProperties(const Project& project, std::string_view p
 {
     std::vector<Property> properties;
     for (const FieldEntry& entry : projects::fieldsOf(project, part)) {
-        // A field that is set is shown even where it has no effect, because that may be the error.
+        // A field that is set is shown even if it has no effect, because that may be the error.
         const bool isSet = entry.value != entry.defaultValue;
         if (isSettable(entry) && (isSet || !entry.isIdle)) {
             properties.push_back(propertyOf(entry));
         }
     }
-    // A heading stands once, where the first of its fields is.
+    // A heading is shown once, at the first of its fields.
     QStringList groups;
     for (const Property& property : properties) {
         if (!groups.contains(property.group)) {

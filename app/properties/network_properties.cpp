@@ -25,7 +25,7 @@ using projects::Project;
 using projects::StackSegment;
 using Text = PropertyText;
 
-/// A name. Editing it renames every use of it; names have no default.
+/// Returns the property of a name. Editing it renames every use. Names have no default.
 Property nameProperty(const std::string& name, QString help, std::function<projects::Edit(std::string)> rename)
 {
     Property property;
@@ -105,12 +105,12 @@ QString textOf(const Error& error)
     return QString::fromStdString(error.place.empty() ? error.message : error.place + ": " + error.message);
 }
 
-/// A size or a rank is a number, one of the words, or a formula over the named sizes.
+/// Checks a size or rank: a number, one of the words, or a formula over the named sizes.
 QString problemWithSize(const ParamSpec& spec, const Result<projects::Sizes>& sizes, const QString& text)
 {
     const ParamValue value = fromVariant(spec, text);
     if (!sizes && std::holds_alternative<std::string>(value)) {
-        return {}; // the width or the data is at fault, and says so
+        return {}; // the width or the data is invalid, which is reported there
     }
     const auto evaluated = projects::evaluateParam(spec, value, sizes ? *sizes : projects::Sizes{});
     return evaluated ? QString() : QString::fromStdString(evaluated.error().message);
@@ -155,7 +155,7 @@ Property paramProperty(const Project& project, const NodePlace& place, const Nod
         }
         ParamValue wanted = fromVariant(spec, value);
         std::optional<ParamValue> stored;
-        if (wanted != spec.defaultValue) { // the file holds only what differs
+        if (wanted != spec.defaultValue) { // the file contains only values that differ
             stored = std::move(wanted);
         }
         return projects::Edit{projects::SetParam{place.graph, place.node, spec.name, std::move(stored)}};
@@ -209,7 +209,7 @@ std::vector<Property> nodeProperties(const Project& project, const NodePlace& pl
     if (const projects::NodeKind* kind = projects::findNodeKind(node.kind)) {
         const auto sizes = projects::sizesOf(project);
         for (const ParamSpec& spec : kind->params) {
-            // A parameter without effect here is shown only if the node sets it, because that may be the error.
+            // A parameter without effect is shown only if the node sets it, because that may be the error.
             if (projects::appliesTo(spec, node) || node.params.contains(spec.name)) {
                 properties.push_back(paramProperty(project, place, node, spec, sizes));
             }

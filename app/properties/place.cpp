@@ -23,7 +23,7 @@ namespace {
 using projects::Project;
 using Text = PropertyText;
 
-/// The keys of the sections, in the order of Section.
+/// The keys of the sections in the order of Section.
 constexpr std::array<std::string_view, 8> kSections{"data",           "network",  "topology", "schedule",
                                                     "initialisation", "training", "seeds",    "runs"};
 

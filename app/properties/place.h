@@ -13,9 +13,9 @@
 
 namespace residua::app {
 
-/// The parts of a document that have a row of their own at the outline's top.
+/// The parts of a document with a top row in the outline.
 enum class Section { Data, Network, Topology, Schedule, Initialisation, Training, Seeds, Runs };
-/// Its key in project.json, "data"; "runs", which are in no document.
+/// Returns the section's key in project.json, "data"; "runs" for runs, which are not in the document.
 [[nodiscard]] std::string keyOf(Section section);
 
 struct SectionPlace {
@@ -46,25 +46,25 @@ struct ProjectPlace {
     bool operator==(const ProjectPlace&) const = default;
 };
 
-/// What the outline, the canvas and the problems point at, and what the inspector shows.
+/// A place that the outline, the canvas and the problems refer to, and that the inspector shows.
 using Place = std::variant<ProjectPlace, SectionPlace, GraphPlace, NodePlace, LayersPlace, ShortcutsPlace>;
 
-/// Whether the place is in the project: an edit may have removed it.
+/// True if the place exists in the project, because an edit may have removed it.
 [[nodiscard]] bool exists(const projects::Project& project, const Place& place);
-/// The place's name for people: "Layer 3", "Shortcut 0:2", "up · Linear".
+/// Returns the place's name for people: "Layer 3", "Shortcut 0:2", "up · Linear".
 [[nodiscard]] QString titleOf(const projects::Project& project, const Place& place);
-/// What the place is, in a few words that stand under its title.
+/// Returns a short description of the place, for a line below its title.
 [[nodiscard]] QString subtitleOf(const projects::Project& project, const Place& place);
 
-/// The JSON pointer to a node; empty for one that is not there.
+/// Returns the JSON pointer of a node; empty if it does not exist.
 [[nodiscard]] std::string pointerOf(const projects::Project& project, const NodePlace& place);
 
-/// The place of a JSON pointer into project.json; the nearest place around it where it has none of its own.
+/// Returns the place of a JSON pointer into project.json, or the nearest place around it.
 [[nodiscard]] Place placeOfPointer(const projects::Project& project, const std::string& pointer);
 
-/// The place that a selection stands for. Shortcuts go before layers: they are what a person looks at closest.
+/// Returns the place of a selection. Shortcuts have priority over layers, because they are the more specific choice.
 [[nodiscard]] Place placeOfSelection(const projects::Project& project, const projects::Selection& selection);
-/// The part of a place that the depth canvas can mark.
+/// Returns the part of a place that the depth canvas can mark.
 [[nodiscard]] projects::Selection selectionOfPlace(const projects::Project& project, const Place& place);
 
 } // namespace residua::app

@@ -39,7 +39,7 @@ std::vector<Property> dataProperties(const projects::Project& project)
 {
     std::vector<Property> properties = fieldProperties(project, "/data");
     const auto kind = std::ranges::find(properties, "/data/source/tokeniser/kind", &Property::key);
-    // One is learned of one text.
+    // A tokeniser is trained on a single text.
     const bool mixture = std::holds_alternative<projects::MixtureData>(project.data.source);
     if (kind != properties.end() && !mixture) {
         kind->offer = PropertyText::tr("Train one…");

@@ -20,38 +20,39 @@ enum class PropertyKind {
     Toggle,  ///< bool
     Integer, ///< qlonglong
     Real,    ///< double
-    Size,    ///< QString: a whole number or a formula over the project's named sizes
+    Size,    ///< QString: an integer or a formula over the project's named sizes
     Text,    ///< QString
     File,    ///< QString: a path
-    Choice,  ///< int: the place in `choices`
+    Choice,  ///< int: index in `choices`
 };
 
-/// One editable value of a document: a row of the inspector and of the outline. A snapshot; ask again after a change.
+/// One editable value of a document: a row of the inspector and of the outline. A snapshot; request it again after a
+/// change.
 struct Property {
-    std::string key;     ///< stable, unique among those of a place; of a field of the schema its JSON pointer
-    std::string pointer; ///< JSON pointer of what it changes; empty where that is several places
-    QString group;       ///< heading it stands under; may be empty
+    std::string key;     ///< stable, unique in its place; for a field of the schema its JSON pointer
+    std::string pointer; ///< JSON pointer of the value; empty if it changes several
+    QString group;       ///< heading; may be empty
     QString title;
     PropertyKind kind = PropertyKind::Text;
     QVariant value;
-    QVariant defaultValue; ///< invalid: none
+    QVariant defaultValue; ///< invalid if there is none
     QString unit;
     QString help;          ///< one sentence
-    QString paper;         ///< what the papers use; may be empty
-    projects::Range range; ///< of a number
+    QString paper;         ///< the papers' value; may be empty
+    projects::Range range; ///< for a number
     QStringList choices;
-    QString offer; ///< what a button below it does instead of a value being typed; empty: there is none
-    /// What is wrong with a text that is being typed, and where ("column 5: …"); empty where it can be taken.
+    QString offer; ///< text of a button below it that replaces typing; empty: no button
+    /// Returns the error of a text being typed with its place ("column 5: …"); empty if it is valid.
     std::function<QString(const QString&)> check;
-    /// The edit that sets it in the document as it then is.
+    /// Returns the edit that sets it in the given document.
     std::function<Result<projects::Edit>(const projects::Project&, const QVariant&)> edit;
 
     [[nodiscard]] bool isDefault() const { return !defaultValue.isValid() || value == defaultValue; }
-    [[nodiscard]] QString valueText() const; ///< as a cell shows it, with the unit
+    [[nodiscard]] QString valueText() const; ///< text of a cell, with the unit
     [[nodiscard]] QString toolTip() const;   ///< help, default and the papers' value
 };
 
-/// All properties of a place, in display order. Empty for a place that is not there.
+/// Returns all properties of a place in display order. Empty if the place does not exist.
 [[nodiscard]] std::vector<Property> propertiesOf(const projects::Project& project, const Place& place);
 
 } // namespace residua::app

@@ -10,32 +10,33 @@
 
 namespace residua::app {
 
-/// Context of the properties' words for translators.
+/// The context of the properties' words for translators.
 struct PropertyText {
     Q_DECLARE_TR_FUNCTIONS(Properties)
 };
 
-/// The schema's words as they stand by themselves, in the user's language.
+/// Returns the schema's words as a line of their own in the user's language.
 [[nodiscard]] QString schemaLine(std::string_view words);
-/// A choice with its help, for whoever has not seen it before: "Text: a file, or a folder of .txt files".
+/// Returns a choice with its help: "Text: a file, or a folder of .txt files".
 [[nodiscard]] QString choiceLine(const projects::Choice& choice);
 
-/// Where the texts of a mixture stand in the document.
+/// The pointer of the texts of a mixture.
 inline constexpr const char* kMixtureParts = "/data/source/parts";
 
-/// The fields at and below a JSON pointer that people set one by one, with what the schema says of them; less those
-/// that change nothing as the document is and have their default.
+/// Returns the fields at and below a JSON pointer that the user can set one by one, with the schema's texts. Skips
+/// fields without effect that have their default.
 [[nodiscard]] std::vector<Property> fieldProperties(const projects::Project& project, std::string_view part);
 
-// The properties of places that have more than fields; property.cpp chooses among these functions.
+// The properties of places with more than fields. property.cpp selects among these functions.
 [[nodiscard]] std::vector<Property> networkProperties(const projects::Project& project);
 [[nodiscard]] std::vector<Property> graphProperties(const projects::Project& project, const projects::GraphRef& graph);
 [[nodiscard]] std::vector<Property> nodeProperties(const projects::Project& project, const NodePlace& place);
-/// What each input of the node reads.
+/// Returns the sources of each input of the node.
 [[nodiscard]] std::vector<Property> wireProperties(const projects::Project& project, const NodePlace& place);
 [[nodiscard]] std::vector<Property> layersProperties(const projects::Project& project, const LayersPlace& place);
 [[nodiscard]] std::vector<Property> shortcutsProperties(const projects::Project& project, const ShortcutsPlace& place);
-/// What a layer reads, as a list of numbers: the shortcuts into it, for the keyboard. Empty where wiring is no mix.
+/// Returns the sources of a layer as a list of numbers, to edit its shortcuts by keyboard. Empty if the wiring is not a
+/// mix.
 [[nodiscard]] std::vector<Property> readsProperty(const projects::Project& project, std::int64_t layer);
 [[nodiscard]] std::vector<Property> topologyProperties(const projects::Project& project);
 

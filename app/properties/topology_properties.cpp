@@ -30,7 +30,7 @@ using projects::MultiStream;
 using projects::Project;
 using Text = PropertyText;
 
-/// Going over to a set of one's own begins with what is read now.
+/// A change to explicit sources starts with the current sources.
 void keepSources(Property& property)
 {
     property.edit = [edit = property.edit](const Project& project, const QVariant& given) -> Result<projects::Edit> {
@@ -54,13 +54,12 @@ void keepSources(Property& property)
     };
 }
 
-/// The fields of the preset's own wiring: what a reset goes back to, where the preset still is of this kind. Empty
-/// where it is not.
+/// Returns the fields of the preset's own wiring, which a reset restores. Empty if the preset is of another kind.
 std::vector<Property> presetFields(const Project& project)
 {
     for (projects::TopologyPreset& preset : projects::topologyPresets(project.network)) {
         if (preset.name == project.topology.preset && preset.wiring.index() == project.topology.wiring.index()) {
-            Project original = project; // some fields have a meaning only under others of the document
+            Project original = project; // some fields have a meaning only with other fields of the document
             original.topology.wiring = std::move(preset.wiring);
             return fieldProperties(original, "/topology/wiring");
         }
@@ -96,7 +95,7 @@ Property presetProperty(const Project& project)
     return property;
 }
 
-/// How far the streams' mixing matrix starts from the identity, which the schema cannot know.
+/// Describes the distance of the streams' initial mixing matrix from the identity, which the schema cannot compute.
 QString streamsNote(MultiStream wiring)
 {
     wiring.streams = std::max<std::int64_t>(wiring.streams, 2);
@@ -104,8 +103,8 @@ QString streamsNote(MultiStream wiring)
         .arg(projects::streamStart(wiring).distance, 0, 'g', 2);
 }
 
-/// What stands in brackets among a reader's sources, because it is none by itself: the sum of the middle as "(1–5)", or
-/// the newest entry where that is read as it is. Empty where neither.
+/// Returns the part of a reader's sources without a weight of its own, in brackets: the sum of the middle as "(1–5)",
+/// or the newest entry if it is passed through. Empty if there is neither.
 QString bracketed(const DepthMix& mix, const projects::DepthReader& reader)
 {
     if (reader.passes) {
@@ -117,7 +116,7 @@ QString bracketed(const DepthMix& mix, const projects::DepthReader& reader)
                : QString();
 }
 
-/// What module `module` reads, as text that setSources takes.
+/// Returns the sources of a module as text for setSources().
 QString sourcesText(const DepthMix& mix, const projects::DepthReader& reader)
 {
     QStringList words;
@@ -130,7 +129,7 @@ QString sourcesText(const DepthMix& mix, const projects::DepthReader& reader)
     return words.join(QLatin1Char(' '));
 }
 
-/// Has `module` read just what `text` lists.
+/// Returns the edit after which `module` reads exactly the sources in `text`.
 Result<projects::Edit> setSources(const Project& project, std::int64_t module, const QString& text)
 {
     static const QRegularExpression kSeparators(QStringLiteral("[\\s,;]+"));
@@ -166,7 +165,7 @@ std::vector<Property> topologyProperties(const Project& project)
     std::vector<Property> properties{presetProperty(project)};
     for (Property& property : fieldProperties(project, "/topology/wiring")) {
         if (property.key == "/topology/wiring/kind") {
-            continue; // the preset's choice
+            continue; // it is set by the preset
         }
         if (const auto own = std::ranges::find(original, property.key, &Property::key); own != original.end()) {
             property.defaultValue = own->value;

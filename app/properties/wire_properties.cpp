@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a node reads, an input a row: the wires of a graph for the keyboard and for screen readers.
+// The sources of a node, one row per input: the wires of a graph for the keyboard and for screen readers.
 #include "app/properties/property_list.h"
 
 #include "projects/graphs/graph_edits.h"
@@ -20,7 +20,7 @@ using projects::PortRef;
 using projects::Wire;
 using Text = PropertyText;
 
-/// The node and all that reads it, over however many others: what it cannot read without going round.
+/// Returns the node and all nodes that depend on it, which it cannot read without a cycle.
 std::set<NodeId> readersOf(const Graph& graph, NodeId node)
 {
     std::set<NodeId> readers{node};
@@ -35,7 +35,7 @@ std::set<NodeId> readersOf(const Graph& graph, NodeId node)
     return readers;
 }
 
-/// Every output that the node may read.
+/// Returns every output that the node may read.
 std::vector<PortRef> sourcesFor(const Graph& graph, NodeId node)
 {
     const std::set<NodeId> readers = readersOf(graph, node);
@@ -51,7 +51,7 @@ std::vector<PortRef> sourcesFor(const Graph& graph, NodeId node)
     return sources;
 }
 
-/// The inputs, and where it takes any number, one more.
+/// Returns the inputs, and one more if the node accepts any number.
 std::vector<std::string> inputsOf(const Node& node, const Graph& graph)
 {
     std::vector<std::string> inputs = inputPortsOf(node, graph);

@@ -7,7 +7,7 @@
 
 namespace residua::app {
 
-/// How the factors of a project's weights start; nullopt where all its weights are whole.
+/// Returns the start of the factors of a project's weights; nullopt if all weights have full rank.
 [[nodiscard]] std::optional<projects::LowRankMethod> startOfFactors(const projects::Project& project);
 
 } // namespace residua::app

@@ -52,7 +52,7 @@ void RunArchive::compare(const std::string& first, const std::string& second)
 void RunArchive::writeReport(const std::string& run, const QString& path)
 {
     inBackground(
-        this, // long, and nothing waits for it
+        this, // takes long, and nothing waits for it
         [run, path] { return report::writeReport(run, path.toStdString()); },
         [this, path](const Status& written) {
             if (written) {

@@ -14,20 +14,20 @@
 
 namespace residua::app {
 
-/// A run that lies in the trash.
+/// A run in the trash.
 struct TrashedRun {
-    std::string directory;       ///< where it was
-    std::filesystem::path place; ///< where it can be taken back from
+    std::string directory;       ///< original directory
+    std::filesystem::path place; ///< current place, for restoring it
 };
 
-/// What is done with runs as wholes: lists, notes, trash, comparison, report. Nothing here waits; all of it is done in
-/// the order in which it was asked for. GUI thread.
+/// The actions on whole runs: lists, notes, trash, comparison, report. Nothing here waits; requests are handled in
+/// order. GUI thread.
 class RunArchive : public QObject {
     Q_OBJECT
 public:
     explicit RunArchive(QObject* parent = nullptr);
 
-    /// The archive's one thread: what is started on it runs after all that was started before.
+    /// Returns the archive's single thread, which runs work in the order in which it is started.
     [[nodiscard]] QThreadPool& thread() { return m_thread; }
 
     void rename(const std::string& run, const std::string& name);

@@ -34,7 +34,7 @@ Result<Opened> openRun(const std::string& directory)
     return Opened{std::move(*reader), std::move(*info), std::move(*project)};
 }
 
-/// Differences of the last matrices of one name, where both have a shortcut.
+/// Adds the differences of the last matrices with one name, for shortcuts that both have.
 void addCoefficients(const engine::MatrixName& name, const Opened& a, const Opened& b,
                      std::vector<CoefficientChange>& changes)
 {

@@ -11,7 +11,7 @@
 
 namespace residua::app {
 
-/// A coefficient that two runs have in common.
+/// A coefficient that both runs have.
 struct CoefficientChange {
     engine::MatrixName matrix;
     std::int64_t source = 0;
@@ -20,27 +20,27 @@ struct CoefficientChange {
     float second = 0;
 };
 
-/// What two runs differ in.
+/// The differences between two runs.
 struct RunComparison {
     engine::RunInfo first;
     engine::RunInfo second;
-    std::vector<projects::Change> changes;       ///< of the project, the wiring's first
+    std::vector<projects::Change> changes;       ///< of the project; those of the wiring first
     std::vector<CoefficientChange> coefficients; ///< of the last recorded matrices, the largest difference first
     std::vector<engine::StepRecord> firstSteps;  ///< training losses, ascending
     std::vector<engine::StepRecord> secondSteps;
 };
 
-/// The training losses of both at one step.
+/// The training losses of both runs at one step.
 struct LossPair {
     std::int64_t step = 0;
     double first = 0;
     double second = 0;
     bool operator==(const LossPair&) const = default;
 };
-/// At `count` steps at most, evenly spread over those that both have recorded, the first and the last among them.
+/// Returns pairs at `count` steps at most, evenly spaced over the common steps and including the first and last.
 [[nodiscard]] std::vector<LossPair> lossesBeside(const RunComparison& comparison, std::size_t count);
 
-/// Blocking; any thread.
+/// Blocks; any thread.
 [[nodiscard]] Result<RunComparison> compareRuns(const std::string& first, const std::string& second);
 
 } // namespace residua::app

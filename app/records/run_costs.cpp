@@ -32,7 +32,7 @@ visualizers::ParetoRun costsOfRun(const engine::RunInfo& run)
     point.key = QString::fromStdString(run.directory);
     point.name = QString::fromStdString(run.name);
     point.membership = run.membership;
-    // What a run had before it diverged is no result.
+    // The loss of a run that later diverged is not a result.
     const bool counts = run.step > 0 && run.status != engine::RunStatus::Failed;
     point.loss = counts ? run.loss : std::numeric_limits<double>::quiet_NaN();
     point.validationLoss = counts ? run.validationLoss : point.loss;

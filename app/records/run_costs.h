@@ -16,12 +16,12 @@ namespace residua::app {
 
 class RunsModel;
 
-/// What each run of a project has cost so far, read off the GUI thread; a run is read again only when it has grown or
+/// The costs of each run of a project so far, read off the GUI thread. A run is read again only when it has grown or
 /// ended.
 class RunCosts : public QObject {
     Q_OBJECT
 public:
-    /// Follows the runs in the list, which it does not outlive.
+    /// Follows the runs in the list, which must outlive this object.
     explicit RunCosts(const RunsModel& runs, QObject* parent = nullptr);
 
 signals:
@@ -34,7 +34,7 @@ private:
         visualizers::ParetoRun run;
     };
 
-    /// Reads the runs a moment later: a live run tells its step far more often than it is worth reading.
+    /// Reads the runs after a delay, because a live run reports its step far more often than necessary.
     void readSoon();
     void read();
 
@@ -44,7 +44,7 @@ private:
     bool m_reading = false;
 };
 
-/// Blocking; any thread. Parameters and FLOP of the project that was trained, FLOP and time of the steps so far.
+/// Blocks; any thread. Parameters and FLOP are of the trained project, FLOP and time of the steps so far.
 [[nodiscard]] visualizers::ParetoRun costsOfRun(const engine::RunInfo& run);
 
 } // namespace residua::app

@@ -16,7 +16,7 @@ namespace residua::app {
 namespace {
 
 constexpr double kMostUnits = 9e18;
-constexpr std::int64_t kBoundSteps = 400; ///< at which bounds are drawn
+constexpr std::int64_t kBoundSteps = 400; ///< number of steps at which bounds are drawn
 
 std::vector<engine::StepRecord> stepsOf(const engine::RunReader& reader, std::int64_t after)
 {
@@ -32,7 +32,7 @@ std::vector<engine::StepRecord> stepsOf(const engine::RunReader& reader, std::in
     fill(engine::metric::kLearningRate, [](engine::StepRecord& r, double v) { r.learningRate = v; });
     fill(engine::metric::kGradientNorm, [](engine::StepRecord& r, double v) { r.gradientNorm = v; });
     fill(engine::metric::kUnits, [](engine::StepRecord& r, double v) {
-        r.tokens = v >= 0 && v < kMostUnits ? static_cast<std::int64_t>(v) : 0; // a damaged store may hold anything
+        r.tokens = v >= 0 && v < kMostUnits ? static_cast<std::int64_t>(v) : 0; // a store may be damaged
     });
     fill(engine::metric::kSeconds, [](engine::StepRecord& r, double v) { r.seconds = v; });
     std::vector<engine::StepRecord> records;

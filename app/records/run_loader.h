@@ -16,37 +16,37 @@
 
 namespace residua::app {
 
-/// How much of a run is known: the last step of its curves and of its matrices.
+/// The known part of a run: the last step of its curves and of its matrices.
 struct RunMark {
     std::int64_t step = -1;
     std::int64_t matrixStep = -1;
     bool operator==(const RunMark&) const = default;
 };
-/// The mark of a run whose numbers come from elsewhere: only its events are asked for.
+/// The mark of a run whose numbers come from elsewhere, so that only its events are loaded.
 inline constexpr RunMark kKnownButEvents{std::numeric_limits<std::int64_t>::max(),
                                          std::numeric_limits<std::int64_t>::max()};
 
-/// The curves and matrices of a run beyond `since`, as its store holds them; the rest whole.
+/// The curves and matrices of a run beyond `since` from its store; all other parts completely.
 struct RunRecord {
     std::string directory;
     std::string name;
     RunMark since;
-    projects::Project project; ///< that is trained
-    engine::SpentFlops flops;  ///< of the training; none where the project's shapes do not tell
+    projects::Project project; ///< the trained project
+    engine::SpentFlops flops;  ///< of the training; none if the project's shapes are unknown
     visualizers::RunNumbers numbers;
-    std::vector<visualizers::ShownRuns::Bound> bounds; ///< on its loss; of a run that is read from its beginning
+    std::vector<visualizers::ShownRuns::Bound> bounds; ///< on its loss; only for a run that is read from its beginning
     std::vector<engine::RunEvent> events;
-    std::vector<engine::StageRecord> stages; ///< that have begun
-    std::vector<Error> faults;               ///< what of a damaged store is left out
+    std::vector<engine::StageRecord> stages; ///< stages that have begun
+    std::vector<Error> faults;               ///< omitted parts of a damaged store
 
-    /// How much is known with this record.
+    /// Returns the mark that includes this record.
     [[nodiscard]] RunMark mark() const;
 };
 
-/// Blocking; any thread.
+/// Blocks; any thread.
 [[nodiscard]] Result<RunRecord> loadRunRecord(const std::string& directory, const RunMark& since = {});
 
-/// Reads runs on threads of the pool, so that a long one does not stop the window.
+/// Reads runs on threads of the pool, so that a long run does not block the window.
 class RunLoader : public QObject {
     Q_OBJECT
 public:

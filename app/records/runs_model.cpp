@@ -16,7 +16,7 @@ namespace residua::app {
 
 namespace {
 
-/// What a run had before it diverged is no result.
+/// The loss of a run that later diverged is not a result.
 bool hasLoss(const engine::RunInfo& run)
 {
     return run.step > 0 && run.status != engine::RunStatus::Failed;
@@ -163,7 +163,7 @@ void RunsModel::arrange()
     }
 }
 
-/// Several copies of one checkpoint would stand in the list by one name.
+/// Numbers copies of one checkpoint, which would otherwise have equal names.
 void RunsModel::numberCopies()
 {
     std::map<std::tuple<std::string, std::string, std::int64_t>, int> counts;

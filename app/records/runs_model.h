@@ -33,7 +33,7 @@ public:
     /// What rows are sorted by: numbers as numbers.
     static constexpr int kSortRole = Qt::UserRole;
 
-    /// Follows `shown`, which it does not outlive.
+    /// Follows `shown`, which must outlive the model.
     explicit RunsModel(visualizers::ShownRuns& shown, QObject* parent = nullptr);
 
     void setRuns(std::vector<engine::RunInfo> runs);
@@ -47,14 +47,14 @@ public:
     /// The row of a growing run: its numbers are ahead of its run.json. A loss of NaN, which is not known yet, leaves
     /// the earlier one.
     void setLive(const std::string& directory, engine::RunStatus status, std::int64_t step, double loss);
-    /// Sets the theme of the curves' colours, which stand beside the names.
+    /// Sets the theme for the curves' colours beside the names.
     void setTheme(resources::Theme theme);
     [[nodiscard]] const std::vector<engine::RunInfo>& runs() const { return m_runs; }
-    /// Whether they ran on more than one device.
+    /// True if the runs used more than one device.
     [[nodiscard]] bool haveSeveralDevices() const;
-    /// The run's row; invalid for an unknown directory.
+    /// Returns the run's row; invalid for an unknown directory.
     [[nodiscard]] QModelIndex indexOf(const std::string& directory) const;
-    /// The run of a row; nullptr for an invalid index.
+    /// Returns the run of a row, or null for an invalid index.
     [[nodiscard]] const engine::RunInfo* runAt(const QModelIndex& index) const;
 
     QModelIndex index(int row, int column, const QModelIndex& parent = {}) const override;
@@ -68,7 +68,7 @@ public:
     Qt::ItemFlags flags(const QModelIndex& index) const override;
 
 signals:
-    /// runs() has changed: it is another list, or tells more of the same runs.
+    /// Emitted when runs() has changed, as a list or in its contents.
     void listed();
     void renamed(const std::string& directory, const std::string& name);
     void annotated(const std::string& directory, const std::vector<std::string>& tags, const std::string& notes);
@@ -85,19 +85,19 @@ private:
     [[nodiscard]] bool isNumber(int column) const;
     [[nodiscard]] QString nameOf(std::size_t run) const;
 
-    /// Rows of the root are below kRoot.
+    /// The parent of top-level runs.
     static constexpr std::size_t kRoot = SIZE_MAX;
     [[nodiscard]] const std::vector<std::size_t>& childrenOf(std::size_t run) const;
     [[nodiscard]] QModelIndex indexOf(std::size_t run, int column) const;
     void arrange();
     void numberCopies();
-    /// Tells views that the run's check and colour have changed.
+    /// Notifies views that the run's check box and colour have changed.
     void announceShown(const std::string& directory);
 
     visualizers::ShownRuns& m_shown;
     resources::Theme m_theme = resources::Theme::Light;
     std::vector<engine::RunInfo> m_runs;
-    std::vector<std::size_t> m_parents;                         ///< of each run: another's place in m_runs, or kRoot
+    std::vector<std::size_t> m_parents;                         ///< of each run: index in m_runs, or kRoot
     std::map<std::size_t, std::vector<std::size_t>> m_children; ///< in the order of m_runs
     std::map<ColumnSource, std::vector<RunColumn>> m_offered;
     QStringList m_chosenColumns;

@@ -17,8 +17,8 @@ using engine::MetricPoint;
 using engine::ProjectBound;
 using resources::shortNumber;
 
-/// How far a loss may lie above a bound and still count as below it: rounding errors, once the loss stands at its floor
-/// while the bound falls on.
+/// The tolerance of the comparison with a bound, for rounding errors when the loss stays at its floor while the bound
+/// decreases.
 constexpr double kRounding = 1e-12;
 
 std::string unmetPremise(const ProjectBound& bound)
@@ -27,7 +27,7 @@ std::string unmetPremise(const ProjectBound& bound)
     return "does not apply: " + unmet->text + " is not met (" + unmet->got + ")";
 }
 
-/// The verdict over all steps.
+/// Returns the verdict over all steps.
 std::string verdict(const ProjectBound& bound, const std::vector<MetricPoint>& loss)
 {
     if (!bound.applies()) {
@@ -51,7 +51,7 @@ std::string verdict(const ProjectBound& bound, const std::vector<MetricPoint>& l
     return "holds at each of " + std::to_string(loss.size()) + " steps";
 }
 
-/// `count` at most, the first and the last among them.
+/// Returns at most `count` steps, including the first and the last.
 std::vector<std::int64_t> stepsOver(std::int64_t last, std::int64_t count)
 {
     std::vector<std::int64_t> steps;

@@ -9,22 +9,22 @@
 
 namespace residua::report {
 
-/// A theorem's bound at some steps, to be drawn over the curve of a loss.
+/// A theorem's bound at some steps, drawn over the curve of a loss.
 struct BoundCurve {
     std::string name;   ///< "Theorem 3.3 (ANCRe)"
     std::string claim;  ///< one line for people
-    std::string caveat; ///< what lies between the theorem and a run, one sentence; empty: nothing
-    bool lower = false; ///< the loss is at or above it
+    std::string caveat; ///< limits of applying the theorem to a run, one sentence; may be empty
+    bool lower = false; ///< true if the loss is at or above it
     std::vector<engine::MetricPoint> points;
 };
 
-/// The bounds whose premises the project meets, at `count` steps spread over its training. Empty for most projects. Any
-/// thread.
+/// Returns the bounds whose premises the project meets, at `count` steps spread over its training. Empty for most
+/// projects. Any thread.
 [[nodiscard]] std::vector<BoundCurve> boundCurves(const projects::Project& project, std::int64_t count);
 
-/// The bounds that theorems put on a project's loss (engine/data/project_bounds.h), each as a figure with the measured
-/// `loss` and a sentence that says whether it holds at every recorded step. Empty where no theorem speaks of the
-/// project, or nothing was recorded. `title` heads each figure.
+/// Returns the theorems' bounds on a project's loss (engine/data/project_bounds.h), each as a figure with the measured
+/// `loss` and a sentence that tells whether it holds at every recorded step. Empty if no theorem applies, or nothing
+/// was recorded. `title` is the heading of each figure.
 [[nodiscard]] std::string boundFigures(const std::string& title, const projects::Project& project,
                                        const std::vector<engine::MetricPoint>& loss);
 

@@ -37,7 +37,7 @@ using engine::MetricPoint;
 using resources::shortNumber;
 
 struct ComparedRun {
-    std::string label; ///< its directory's name
+    std::string label; ///< name of its directory
     engine::RunInfo info;
     projects::Project project;
     std::vector<MetricPoint> loss;
@@ -45,12 +45,12 @@ struct ComparedRun {
     std::vector<MetricPoint> seconds;
     std::int64_t parameters = 0;
     double flops = 0;                    ///< spent so far
-    bool isCostWhole = true;             ///< false: without those of the weights that it began with
+    bool isCostWhole = true;             ///< false if FLOP do not include the training of its initial weights
     std::optional<engine::Gap> gap = {}; ///< of its factors at the start
     std::vector<Curve> degrees = {};     ///< the error of each degree of its target (degreeErrors)
 };
 
-/// The runs of a folder, and why others cannot be shown.
+/// The runs of a folder, and the reasons why others cannot be shown.
 struct Folder {
     std::vector<ComparedRun> runs;
     std::vector<std::string> faults;
@@ -76,7 +76,7 @@ Folder readRuns(const std::filesystem::path& folder)
                         reader->metric(engine::metric::kSeconds)};
         run.degrees = degreeErrors(*reader);
         if (auto gap = reader->gap(); gap) {
-            run.gap = *std::move(gap); // a record that is damaged is among the reader's faults
+            run.gap = *std::move(gap); // a damaged record is among the reader's faults
         }
         if (run.loss.empty()) {
             run.info.loss = std::numeric_limits<double>::quiet_NaN(); // it has no step yet
@@ -103,7 +103,7 @@ Curve curveOf(const std::string& name, std::size_t i, const std::vector<MetricPo
     return {name, points, i / kPageColours % 2 == 0 ? Stroke::Solid : Stroke::Dashed, i % kPageColours};
 }
 
-/// Log where every value is above 0 and they span more than two decades.
+/// Returns Log if every value is above 0 and they span more than two decades.
 AxisScale scaleFor(const std::vector<Curve>& curves)
 {
     double low = std::numeric_limits<double>::max();
@@ -126,7 +126,7 @@ public:
     {
         std::vector<projects::CostAndLoss> points;
         for (const ComparedRun& run : m_runs) {
-            const auto loss = run.isCostWhole ? finalLoss(run.info) : std::nullopt; // else it has no place on the front
+            const auto loss = run.isCostWhole ? finalLoss(run.info) : std::nullopt; // else not on the front
             points.push_back({run.flops, loss.value_or(std::numeric_limits<double>::quiet_NaN())});
         }
         m_front = projects::paretoFront(points);
@@ -176,7 +176,7 @@ std::string ComparisonPage::html()
     return m_out.str();
 }
 
-/// "14 runs: 9 finished, 2 running", so that nobody takes a study in progress for a whole one.
+/// Returns a text such as "14 runs: 9 finished, 2 running", so that an unfinished study is recognisable.
 std::string ComparisonPage::counts() const
 {
     std::string text = std::to_string(m_runs.size()) + (m_runs.size() == 1 ? " run" : " runs");
@@ -194,7 +194,7 @@ std::string ComparisonPage::counts() const
     return text;
 }
 
-/// How far a run is, in words.
+/// Describes the progress of a run.
 std::string progressOf(const engine::RunInfo& info)
 {
     const std::string word = engine::textOf(info.status);
@@ -208,7 +208,7 @@ std::string progressOf(const engine::RunInfo& info)
     }
 }
 
-/// A dash in the colour of a run's curves.
+/// Returns a dash in the colour of a run's curves.
 std::string ComparisonPage::swatch(std::size_t i)
 {
     const std::string stroke = i / kPageColours % 2 == 0 ? "solid" : "dashed";
@@ -238,13 +238,13 @@ void ComparisonPage::table()
     m_out << "</table></div>";
 }
 
-/// For each run, when it first reached the final loss of the reference run. The reference is the plain network if it
-/// has finished, else the first run that has (DeepCrossAttention, table 1).
+/// For each run, the time when it first reached the final loss of the reference run. The reference is the plain network
+/// if it has finished, else the first finished run (DeepCrossAttention, table 1).
 void ComparisonPage::reached()
 {
     const auto hasFinished = [](const ComparedRun& run) { return finalLoss(run.info).has_value(); };
     auto other = std::ranges::find_if(m_runs, [&](const ComparedRun& run) {
-        // The wiring tells, not the preset's name: the wiring may have been changed since.
+        // By the wiring and not the preset's name, because the wiring may have been changed.
         return hasFinished(run) && projects::isPlainResidual(run.project.topology.wiring) &&
                projects::trainsAll(run.project.schedule);
     });
@@ -343,7 +343,7 @@ void ComparisonPage::degrees()
 /// Loss against cost: a point per run that has finished, the front joined.
 void ComparisonPage::costs()
 {
-    constexpr double kMega = 1e6; // in MFLOP, because the x values of a plot are whole numbers
+    constexpr double kMega = 1e6; // in MFLOP, because the x values of a plot are integers
     constexpr double kMostCost = 1e18;
     const auto pointOf = [&](std::size_t i) {
         const double cost = std::clamp(m_runs[i].flops / kMega, 0.0, kMostCost);
@@ -372,11 +372,11 @@ void ComparisonPage::costs()
     }
 }
 
-/// Loss against the error of the factors that each run started from, by how they were made ("Nonlinear Initialization
-/// Methods for Low-Rank Neural Networks", figure 2).
+/// Loss over the error of each run's initial factors, by their method ("Nonlinear Initialization Methods for Low-Rank
+/// Neural Networks", figure 2).
 void ComparisonPage::starts()
 {
-    constexpr double kPerMille = 1000; // steps of a plot are whole numbers
+    constexpr double kPerMille = 1000; // steps of a plot are integers
     constexpr double kMostError = 1e6;
     std::map<projects::LowRankMethod, Curve> byMethod;
     for (const ComparedRun& run : m_runs) {
@@ -439,7 +439,7 @@ Result<std::string> comparisonHtml(const std::filesystem::path& folder)
         return Error{folder.string(),
                      "holds no run that can be read; expected a run's directory or a folder of runs" + first};
     }
-    std::error_code ignored; // then the page has no title
+    std::error_code ignored; // on an error the page has no title
     const auto name = std::filesystem::absolute(folder / "", ignored).lexically_normal().parent_path().filename();
     return ComparisonPage(name.string(), std::move(found)).html();
 }

@@ -8,10 +8,9 @@
 
 namespace residua::report {
 
-/// Every run directly in `folder`, in the order of their names, as one HTML page that needs nothing else: losses
-/// overlaid, what theorems say of them, loss against cost with its Pareto front, and a table. Runs that have not
-/// finished are said to be so, have no loss in the table and are no points of the cost. Errors where there is no run
-/// that can be read.
+/// Returns every run directly in `folder`, sorted by name, as one self-contained HTML page: overlaid losses, theorems
+/// on them, loss over cost with its Pareto front, and a table. Runs that have not finished are marked, and have no loss
+/// in the table and no point of the cost. Returns an error if no run can be read.
 [[nodiscard]] Result<std::string> comparisonHtml(const std::filesystem::path& folder);
 
 } // namespace residua::report

@@ -7,8 +7,8 @@
 
 namespace residua::report {
 
-/// How far the factors that a run started with were from the full weights, as a part of its page: a row with a bar for
-/// each weight, the first of them where they are many. Empty without a weight.
+/// Returns the distance of a run's initial factors from the full weights as a part of its page: a row with a bar for
+/// each weight, limited to the first ones. Empty without weights.
 [[nodiscard]] std::string gapSection(const engine::Gap& gap);
 
 } // namespace residua::report

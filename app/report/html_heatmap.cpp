@@ -18,11 +18,11 @@ using resources::Theme;
 
 constexpr double kSide = 640; ///< width of the grid
 constexpr double kMargin = 44;
-constexpr std::int64_t kMostLabelled = 16; ///< columns up to which cells hold their number
+constexpr std::int64_t kMostLabelled = 16; ///< columns up to which cells show their number
 constexpr int kEndDigits = 7;              ///< as many as an end of a scale has
-constexpr int kColours = 33;               ///< entries of the colour table that the page carries
+constexpr int kColours = 33;               ///< entries of the page's colour table
 
-// A light theme's colours: the cells carry their own ground, so they read on a dark page too.
+// A light theme's colours. The cells have a background of their own, so they are legible on a dark page too.
 std::string colourTable(const projects::WeightScale& scale)
 {
     std::ostringstream out;
@@ -105,7 +105,7 @@ std::string htmlHeatmap(const std::string& title, const std::vector<engine::Matr
     }
     const engine::Matrix& last = frames.back();
     const bool change = by == ColouredBy::ChangeSinceFirst;
-    const double high = scale.high > scale.low ? scale.high : scale.low + 1; // where all are 0
+    const double high = scale.high > scale.low ? scale.high : scale.low + 1; // if all are 0
     const double cell = std::min(kSide / static_cast<double>(last.columns), 56.0);
     const double width = kMargin + cell * static_cast<double>(last.columns) + 4;
     const double height = kMargin + cell * static_cast<double>(last.rows) + 4;

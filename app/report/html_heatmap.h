@@ -11,9 +11,9 @@ namespace residua::report {
 
 enum class ColouredBy { Numbers, ChangeSinceFirst };
 
-/// A matrix over its recorded steps: a grid of coloured cells with their numbers and, with more than one frame,
-/// a slider that goes through them. `frames` are of one shape, ascending, and all coloured by `scale`: by their
-/// numbers, or by how far each is from the first frame's. Without scripts the last frame stands.
+/// Returns a matrix over its recorded steps: a grid of coloured cells with their numbers and, for several frames, a
+/// slider. `frames` have one shape, are ascending, and are coloured by `scale`: by their numbers, or by their distance
+/// from the first frame. Without scripts the last frame is shown.
 [[nodiscard]] std::string htmlHeatmap(const std::string& title, const std::vector<engine::Matrix>& frames,
                                       const projects::WeightScale& scale, ColouredBy by = ColouredBy::Numbers);
 

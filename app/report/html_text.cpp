@@ -9,11 +9,11 @@
 namespace residua::report {
 namespace {
 
-constexpr double kGlyph = 7;                 ///< of a Latin letter, about
-constexpr double kWideGlyph = 13;            ///< of the scripts whose letters are squares
-constexpr const char* kFirstWide = "\u2E80"; ///< the first of them
+constexpr double kGlyph = 7;                 ///< approximate width of a Latin letter
+constexpr double kWideGlyph = 13;            ///< of scripts with square letters
+constexpr const char* kFirstWide = "\u2E80"; ///< the first of these scripts
 
-/// The characters of well-formed UTF-8.
+/// Splits well-formed UTF-8 into characters.
 std::vector<std::string_view> charactersOf(std::string_view text)
 {
     std::vector<std::string_view> characters;
@@ -84,7 +84,7 @@ std::string elided(const std::string& text, double width)
     const auto characters = charactersOf(text);
     std::string head;
     std::string tail;
-    double left = width - kGlyph; // of the dots
+    double left = width - kGlyph; // minus the ellipsis
     for (std::size_t i = 0; i < characters.size() / 2; ++i) {
         const std::string_view first = characters[i];
         const std::string_view last = characters[characters.size() - 1 - i];

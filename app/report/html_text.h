@@ -7,14 +7,14 @@
 
 namespace residua::report {
 
-/// Text as HTML or SVG shows it. What is no character of either, of a damaged file, is replaced (U+FFFD).
+/// Escapes text for HTML or SVG. Invalid characters, as from a damaged file, are replaced (U+FFFD).
 [[nodiscard]] std::string escapeHtml(std::string_view text);
 
-/// About how many units of an SVG `text` takes in the page's 12-unit font, rather more than less.
+/// Estimates the width of `text` in SVG units in the page's 12-unit font, rather too large than too small.
 [[nodiscard]] double textWidth(std::string_view text);
-/// `text` with its middle left out where it is wider than that.
+/// Returns `text`, with its middle omitted if it is wider than `width`.
 [[nodiscard]] std::string elided(const std::string& text, double width);
-/// `text` up to so many bytes, and how many there were.
+/// Returns at most `bytes` bytes of `text`, followed by its size.
 [[nodiscard]] std::string shortened(const std::string& text, std::size_t bytes);
 
 } // namespace residua::report

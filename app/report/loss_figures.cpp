@@ -15,11 +15,11 @@ namespace {
 using engine::MetricPoint;
 
 constexpr double kMostSmoothing = 10;   ///< steps of the moving average
-constexpr double kSmoothedShare = 0.01; ///< of the steps that it takes in: its lag is not seen
-constexpr double kMostPlaces = 9e18;    ///< that a plot's whole numbers hold
+constexpr double kSmoothedShare = 0.01; ///< share of the steps in the average, so small that the lag is invisible
+constexpr double kMostPlaces = 9e18;    ///< limit of a plot's integers
 constexpr double kMillisecond = 1e-3;
 
-/// Returns the number of steps that the moving average of so many points takes in; 1: there is none.
+/// Returns the number of steps in the moving average of so many points; 1: no average.
 double windowOf(std::size_t points)
 {
     return std::clamp(std::floor(kSmoothedShare * static_cast<double>(points)), 1.0, kMostSmoothing);
@@ -37,7 +37,7 @@ std::vector<MetricPoint> smoothed(const std::vector<MetricPoint>& points, double
     return result;
 }
 
-/// The training loss as recorded, and over it its moving average if the run is long enough for one.
+/// Returns the training loss as recorded, with its moving average if the run is long enough.
 std::vector<Curve> trainingCurves(const LossAxis& axis, const std::vector<MetricPoint>& loss)
 {
     const double window = windowOf(loss.size());
@@ -51,7 +51,7 @@ std::vector<Curve> trainingCurves(const LossAxis& axis, const std::vector<Metric
 std::int64_t placeOf(const LossAxis& axis, std::int64_t step)
 {
     const double place = axis.at(step) / axis.unit;
-    return place > 0 ? static_cast<std::int64_t>(std::min(place, kMostPlaces)) : 0; // of a damaged record it may be NaN
+    return place > 0 ? static_cast<std::int64_t>(std::min(place, kMostPlaces)) : 0; // may be NaN in a damaged record
 }
 
 } // namespace

@@ -12,25 +12,25 @@
 
 namespace residua::report {
 
-/// What the losses of a run are drawn against.
+/// The horizontal axis of a run's losses.
 struct LossAxis {
     std::string title; ///< of the figure
     std::string label;
     std::function<double(std::int64_t step)> at; ///< ascends with the step
-    double unit = 1;                             ///< places are drawn in whole multiples of it
+    double unit = 1;                             ///< positions are rounded to multiples of it
 };
 
 [[nodiscard]] LossAxis byStep();
-/// Losses against FLOP. `flopsAt`: the FLOP of the first `step` steps.
+/// Returns the axis of FLOP. `flopsAt` gives the FLOP of the first `step` steps.
 [[nodiscard]] LossAxis byFlop(std::function<double(std::int64_t step)> flopsAt);
-/// Losses against the `seconds` of training so far, by step. Where a damaged record's times fall, a point stands where
-/// the last did.
+/// Returns the axis of the `seconds` of training so far, by step. If the times of a damaged record decrease, a point is
+/// at the last time.
 [[nodiscard]] LossAxis byTime(std::vector<engine::MetricPoint> seconds);
-/// Points by step, each at its place on the axis.
+/// Converts points by step to their positions on the axis.
 [[nodiscard]] std::vector<engine::MetricPoint> placed(const LossAxis& axis, std::vector<engine::MetricPoint> points);
 
-/// A run's losses: of training, as recorded and, of a long run, smoothed; of validation, and of validation of what a
-/// stage trains where that was recorded; its stages are bands.
+/// Returns a run's losses: training, as recorded and, for a long run, smoothed; validation; and validation of the parts
+/// that a stage trains, if recorded. Its stages are bands.
 [[nodiscard]] PlotSpec lossFigure(const engine::RunReader& run, const std::vector<engine::StageRecord>& stages,
                                   const LossAxis& axis);
 

@@ -10,7 +10,7 @@ namespace {
 
 namespace theory = engine::theory;
 
-/// Adds the row that `values` gives, or says why there is none.
+/// Adds the row of `values`, or a note with the reason why there is none.
 void addRow(TheoryTable& table, const char* name, const char* key, const Result<theory::PerGrn>& values)
 {
     if (values) {

@@ -14,21 +14,21 @@
 
 namespace residua::report {
 
-/// A low-rank linear model as DeepCrossAttention §4 speaks of it.
+/// A low-rank linear model as in DeepCrossAttention §4.
 struct LowRankModel {
     std::int64_t dimension = 0;
     std::int64_t rank = 0;                                  ///< r*, collective
     std::int64_t layers = 0;                                ///< T
-    std::optional<engine::theory::TargetSpectrum> spectrum; ///< of the target less the identity
-    std::string withoutSpectrum;                            ///< why there is none
-    std::optional<engine::LowRankTask> task;                ///< where the target itself is known
+    std::optional<engine::theory::TargetSpectrum> spectrum; ///< of the target minus the identity
+    std::string withoutSpectrum;                            ///< the reason why `spectrum` is missing
+    std::optional<engine::LowRankTask> task;                ///< set if the target itself is known
     engine::theory::Statement statement = engine::theory::Statement::Proved;
 };
 
-/// Errors: as for engine::lowRankTask. The cube of the dimension in time.
+/// Errors are those of engine::lowRankTask(). Takes cubic time in the dimension.
 [[nodiscard]] Result<LowRankModel> lowRankModelOf(const projects::Project& project);
 
-/// One number for each kind of network; NaN where there is none.
+/// One number for each kind of network; NaN if missing.
 struct TheoryRow {
     std::string name;        ///< for people, with the theorem's number
     std::string key;         ///< for programs
@@ -43,15 +43,15 @@ struct TheoryRow {
 };
 inline constexpr std::array<const char*, 5> kTheoryColumns{"no shortcuts", "ResNet", "GRN-v1", "GRN-v2", "GRN-v3"};
 
-/// What the theorems say of a model: excess risk, thresholds 4.1 to 4.3, gains G1 to G3, proposition 4.4, model sizes.
+/// The theorems' results for a model: excess risk, thresholds 4.1 to 4.3, gains G1 to G3, proposition 4.4, model sizes.
 struct TheoryTable {
     std::string about; ///< the model in one line
     std::vector<TheoryRow> rows;
-    std::vector<std::string> notes; ///< what is not there, and why
+    std::vector<std::string> notes; ///< missing results, with the reasons
 };
 [[nodiscard]] TheoryTable theoryTable(const LowRankModel& model);
 
-/// Figure 5, left: lower bounds of the gains at the collective ranks 1 to d − 1. Errors: no spectrum, or d < 2.
+/// Returns figure 5, left: lower bounds of the gains at the collective ranks 1 to d − 1. Errors: no spectrum, or d < 2.
 [[nodiscard]] Result<std::vector<engine::theory::PerGrn>> gainCurves(const LowRankModel& model);
 
 } // namespace residua::report

@@ -6,12 +6,12 @@
 #include <filesystem>
 #include <string>
 
-/// A page may be shown to anybody: it tells no places of the machine that it was made on.
+/// Removes paths of this machine from a page, because it may be shown to anybody.
 namespace residua::report {
 
-/// Returns the project with names in the place of absolute paths of its data and tokeniser.
+/// Returns the project with names instead of absolute paths of its data and tokeniser.
 [[nodiscard]] projects::Project withoutPlaces(projects::Project project);
-/// Returns the text with names in the place of paths below `folder` and the folder that holds it.
+/// Returns the text with names instead of paths below `folder` and its parent folder.
 [[nodiscard]] std::string withoutPlaces(std::string text, const std::filesystem::path& folder);
 
 } // namespace residua::report

@@ -13,7 +13,7 @@ namespace {
 using resources::Theme;
 
 constexpr std::size_t kMostFaults = 30;
-constexpr std::size_t kMostFaultText = 1000; ///< bytes of one
+constexpr std::size_t kMostFaultText = 1000; ///< bytes of one fault
 
 const char* const kStyle = R"(
 :root{color-scheme:light dark}

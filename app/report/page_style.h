@@ -7,10 +7,10 @@
 
 namespace residua::report {
 
-/// Colours of curves that a page knows, as the classes c0, c1, …; further curves start again, dashed.
+/// The number of curve colours of a page, as the classes c0, c1, …; further curves repeat them, dashed.
 inline constexpr std::size_t kPageColours = 8;
 
-/// All of a page up to and with <body>: its title, and the style that all pages share, light and dark.
+/// Returns the beginning of a page up to <body>: its title, and the style that all pages share, light and dark.
 [[nodiscard]] std::string pageHead(const std::string& title);
 
 /// The style of plots in a file of their own, in the light theme's colours.

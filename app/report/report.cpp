@@ -41,14 +41,14 @@ using engine::MetricPoint;
 using engine::RunReader;
 using resources::shortNumber;
 
-constexpr std::size_t kMostFrames = 60;         ///< frames of a heatmap that a page carries, evenly picked
-constexpr std::size_t kMostCells = 300'000;     ///< of all heatmaps that a page carries
-constexpr std::size_t kMostNumbers = 3'000'000; ///< of all their frames
-constexpr std::size_t kMostEvents = 1000;       ///< the last of them
-constexpr std::size_t kMostEventText = 2000;    ///< bytes of an event's
+constexpr std::size_t kMostFrames = 60;         ///< frames of a heatmap on a page, evenly spaced
+constexpr std::size_t kMostCells = 300'000;     ///< of all heatmaps on a page
+constexpr std::size_t kMostNumbers = 3'000'000; ///< in all frames of these heatmaps
+constexpr std::size_t kMostEvents = 1000;       ///< the last ones
+constexpr std::size_t kMostEventText = 2000;    ///< bytes of one event's text
 constexpr double kMebibyte = 1024.0 * 1024.0;
 
-// Paints a frame into the cells that the page already has.
+// Paints a frame into the existing cells of the page.
 const char* const kScript = R"(
 document.querySelectorAll('figure.heatmap').forEach(f=>{
  const read=c=>JSON.parse(f.querySelector('script.'+c).textContent),d=read('frames'),k=read('colours');
@@ -63,13 +63,13 @@ document.querySelectorAll('figure.heatmap').forEach(f=>{
  if(n)n.addEventListener('input',()=>show(+n.value));show(d.steps.length-1)});
 )";
 
-/// A duration; below a minute to a tenth of a second.
+/// Formats a duration, below a minute with a tenth of a second.
 std::string duration(double seconds)
 {
     return seconds >= 0 && seconds < 60 ? fixedText(seconds, 1) + " s" : durationText(seconds);
 }
 
-/// A whole number, however many digits; of what is none, what it is.
+/// Formats an integer with grouped digits. Other values are formatted by shortNumber().
 std::string grouped(double value)
 {
     constexpr double kWhole = 1e15;
@@ -98,17 +98,18 @@ private:
     [[nodiscard]] std::string head() const;
     [[nodiscard]] std::string faults() const;
     void cards();
-    /// The last loss, of validation where there is one, in the measures of language models.
+    /// The last loss, preferably of validation, in the measures of language models.
     void measures();
     void plots();
-    /// FLOP of the first `step` steps, without what they leave out; NaN where the shapes do not tell.
+    /// Returns the FLOP of the first `step` steps, without the parts that they leave out; NaN if the shapes are
+    /// unknown.
     [[nodiscard]] double flopsAt(std::int64_t step) const;
     void transitions();
     void gap();
     void heatmaps();
     void events();
     void document();
-    /// The frames that a page carries of each matrix, by its name.
+    /// The frames of each matrix on the page, by its name.
     using Heatmaps = std::vector<std::pair<engine::MatrixName, std::vector<engine::Matrix>>>;
     [[nodiscard]] std::vector<engine::Matrix> framesOf(const engine::MatrixName& name);
     struct Colouring {
@@ -117,7 +118,7 @@ private:
     };
     [[nodiscard]] Colouring colouringOf(const std::string& kind, const Heatmaps& heatmaps) const;
     void card(const std::string& value, const std::string& label);
-    /// Against the step, with the stages as bands.
+    /// Adds a figure over steps with the stages as bands.
     void figure(PlotSpec spec);
     void draw(const PlotSpec& spec);
     [[nodiscard]] std::string lastOf(const char* name) const;
@@ -129,8 +130,8 @@ private:
     std::vector<engine::StageRecord> m_stages;
     double m_unitsPerStep = 0;
     engine::SpentFlops m_flops;
-    std::vector<std::string> m_leftOut; ///< what the page does not carry, and why
-    std::size_t m_cells = kMostCells;   ///< that it has room for
+    std::vector<std::string> m_leftOut; ///< omissions of the page, with the reasons
+    std::size_t m_cells = kMostCells;   ///< remaining number of cells
     std::size_t m_numbers = kMostNumbers;
     std::ostringstream m_out;
 };
@@ -165,7 +166,7 @@ std::string RunPage::head() const
     return out.str();
 }
 
-/// Known once everything has been read.
+/// Must be called after everything has been read.
 std::string RunPage::faults() const
 {
     std::vector<std::string> all = m_leftOut;
@@ -246,7 +247,7 @@ void RunPage::plots()
     m_out << "<h2>Training</h2>";
     draw(lossFigure(m_run, m_stages, byStep()));
     m_out << boundFigures("Loss", m_project, m_run.metric(engine::metric::kLoss));
-    const bool isEven = m_flops.course.empty() && m_flops.recorded.empty(); // then these have the shape of the first
+    const bool isEven = m_flops.course.empty() && m_flops.recorded.empty(); // then both look like the first
     if (!isEven && m_unitsPerStep > 0) {
         LossAxis flop = byFlop([this](std::int64_t step) { return flopsAt(step); });
         flop.title += m_flops.isWhole ? "" : ", without that of the weights it began with";
@@ -271,7 +272,7 @@ void RunPage::plots()
     figure({"Peak memory, MiB", "step", "memory", {{"", std::move(memory), Stroke::Solid, 0}}});
 }
 
-/// What each stage's beginning did to the loss, and what its steps took.
+/// Shows the effect of each stage's beginning on the loss, and the cost of its steps.
 void RunPage::transitions()
 {
     std::vector<double> steps;
@@ -333,7 +334,7 @@ void RunPage::gap()
     }
 }
 
-/// Returns the frames with the newest readable matrix's shape: one of another shape is of another network.
+/// Returns the frames with the newest readable matrix's shape, because another shape is of another network.
 std::vector<engine::Matrix> RunPage::framesOf(const engine::MatrixName& name)
 {
     auto steps = m_run.matrixSteps(name);
@@ -359,7 +360,7 @@ std::vector<engine::Matrix> RunPage::framesOf(const engine::MatrixName& name)
     m_numbers -= count * cells;
     std::vector<engine::Matrix> frames;
     for (std::size_t i = 0; i < count; ++i) {
-        // Evenly picked, the first and the last among them.
+        // Evenly spaced, including the first and the last.
         const std::size_t at = count < 2 ? steps.size() - 1 : i * (steps.size() - 1) / (count - 1);
         if (auto matrix = m_run.matrix(name, steps[at]); matrix && matrix->values.size() <= cells) {
             frames.push_back(std::move(*matrix));
@@ -376,7 +377,7 @@ std::vector<engine::Matrix> RunPage::framesOf(const engine::MatrixName& name)
     return frames;
 }
 
-/// How the matrices of one kind are coloured: the same for all ports, as in the window.
+/// Returns the colours of the matrices of one kind, the same for all ports, as in the window.
 RunPage::Colouring RunPage::colouringOf(const std::string& kind, const Heatmaps& heatmaps) const
 {
     projects::FiniteRange numbers;

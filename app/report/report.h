@@ -9,11 +9,11 @@
 
 namespace residua::report {
 
-/// A run as one HTML page that needs nothing else: summary, losses, mixing coefficients with a step slider,
-/// throughput, events and the document. Needs no display. Errors where the run cannot be read.
+/// Returns a run as one self-contained HTML page: summary, losses, mixing coefficients with a step slider, throughput,
+/// events and the document. Needs no display. Returns an error if the run cannot be read.
 [[nodiscard]] Result<std::string> reportHtml(const engine::RunReader& run);
 
-/// The same, written to `path` (writeOutput).
+/// Writes the report to `path` (writeOutput).
 [[nodiscard]] Status writeReport(const std::filesystem::path& runDirectory, const std::filesystem::path& path);
 
 } // namespace residua::report

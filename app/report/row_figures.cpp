@@ -35,13 +35,13 @@ std::string titleOf(const engine::RowCurves& row)
     return *row.unit != 0 ? title + ", " + row.unit : title;
 }
 
-/// The curve of one cell over the recorded matrices that are as wide as the last.
+/// Returns the curve of one cell over the recorded matrices with the last one's width.
 Curve columnCurve(const std::vector<engine::Matrix>& recorded, std::int64_t row, std::int64_t column)
 {
     Curve curve;
     for (const engine::Matrix& matrix : recorded) {
         const bool known = matrix.columns == recorded.back().columns && !std::isnan(matrix.at(row, column));
-        if (known) { // else the layer was left out
+        if (known) { // otherwise the layer was left out
             curve.points.push_back({matrix.step, matrix.at(row, column)});
         }
     }

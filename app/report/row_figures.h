@@ -8,8 +8,8 @@
 
 namespace residua::report {
 
-/// What a run has recorded of its layers, or of the degrees of its target, as curves over the steps (row_curves.h): of
-/// as many columns as a page has colours, evenly picked, the first and the last among them.
+/// Returns a run's recorded numbers of its layers, or of the degrees of its target, as curves over the steps
+/// (row_curves.h). Includes as many columns as a page has colours, evenly spaced, with the first and the last.
 [[nodiscard]] std::vector<PlotSpec> rowFigures(const engine::RunReader& run);
 
 /// The recorded error of every degree of a Boolean polynomial, from degree 1, over the steps; without names. Empty

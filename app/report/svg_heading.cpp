@@ -11,14 +11,14 @@ namespace {
 constexpr double kBaseline = 18; ///< of the first row
 constexpr double kRow = 18;
 constexpr double kBelow = 16;         ///< between the last baseline and the plot
-constexpr double kLine = 20;          ///< of a curve, before its name
+constexpr double kLine = 20;          ///< sample line of a curve before its name
 constexpr double kMiddle = 4;         ///< of letters, above their baseline
 constexpr double kDotSample = 4;      ///< radius
 constexpr double kBeside = 6;         ///< between a curve's line and its name
 constexpr double kBetween = 14;       ///< between a name and the next curve's line
-constexpr double kApart = 24;         ///< of the title and the names beside it
+constexpr double kApart = 24;         ///< between the title and the names beside it
 constexpr std::size_t kTooltip = 500; ///< bytes
-constexpr double kTitle = 1.15;       ///< its letters are bold and larger
+constexpr double kTitle = 1.15;       ///< relative width, because its letters are bold and larger
 
 void writeText(std::ostream& out, const char* kind, double x, double y, const std::string& shown,
                const std::string& whole)
@@ -30,7 +30,7 @@ void writeText(std::ostream& out, const char* kind, double x, double y, const st
     out << "</text>";
 }
 
-/// Draws what a curve looks like, from `x` to the right.
+/// Draws a sample of a curve from `x` to the right.
 void drawSample(std::ostream& out, const Curve& curve, double x, double y)
 {
     if (curve.stroke == Stroke::Dots) {
@@ -64,7 +64,7 @@ SvgHeading::SvgHeading(const PlotSpec& spec, double left, double right)
     title + kApart + all <= right - left ? placeBeside(right) : placeBelow(right);
 }
 
-/// Flush right in the title's row.
+/// Places the names right-aligned in the title's row.
 void SvgHeading::placeBeside(double right)
 {
     for (auto entry = m_entries.rbegin(); entry != m_entries.rend(); ++entry) {

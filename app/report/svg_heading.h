@@ -9,23 +9,23 @@
 
 namespace residua::report {
 
-/// The title of a plot and the names of its curves: beside each other where there is room, else the names in rows of
-/// their own below it. Nothing covers anything; what is too long is shortened, whole in a tooltip.
+/// The title of a plot and the names of its curves: side by side if there is room, else with the names in rows below
+/// it. Long texts are shortened, with the full text in a tooltip, so that nothing overlaps.
 class SvgHeading {
 public:
     /// Between `left` and `right`, from the top.
     SvgHeading(const PlotSpec& spec, double left, double right);
 
-    /// Where what comes below may begin.
+    /// Returns the y at which the contents below may begin.
     [[nodiscard]] double bottom() const;
     void draw(std::ostream& out) const;
 
 private:
     struct Entry {
         const Curve* curve = nullptr;
-        std::string name; ///< as it is shown
+        std::string name; ///< as shown
         double x = 0;
-        int row = 0; ///< 0: the title's
+        int row = 0; ///< 0: the title's row
         double width = 0;
     };
 
@@ -33,7 +33,7 @@ private:
     void placeBelow(double right);
 
     std::string m_title;
-    std::string m_shown; ///< of the title
+    std::string m_shown; ///< title as shown
     double m_left;
     std::vector<Entry> m_entries;
     int m_rows = 1;

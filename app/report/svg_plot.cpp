@@ -24,7 +24,7 @@ using Point = resources::Curve::Point;
 
 constexpr double kWidth = 860;
 constexpr double kPlotHeight = 242;
-constexpr double kLeft = 62; ///< at least; as much as the numbers there need
+constexpr double kLeft = 62; ///< minimum; the numbers of the axis may need more
 constexpr double kRight = 16;
 constexpr double kBottom = 44;
 constexpr double kGap = 8;            ///< between an axis and its numbers
@@ -35,7 +35,7 @@ constexpr double kPoint = 2.5; ///< radius of a point without neighbours
 constexpr double kDot = 5;
 constexpr std::size_t kColumns = 400;
 
-/// Where the values of a plot stand in its picture.
+/// The mapping of a plot's values to its picture.
 struct Frame {
     AxisRange xRange;
     AxisRange yRange;
@@ -48,7 +48,7 @@ struct Frame {
 
     [[nodiscard]] double bottom() const { return top + kPlotHeight; }
     [[nodiscard]] double right() const { return kWidth - kRight; }
-    /// Whether a value has a place on the vertical axis.
+    /// True if a value is on the vertical axis.
     [[nodiscard]] bool holds(double value) const
     {
         return std::isfinite(value) && (yScale == AxisScale::Linear || value > 0);
@@ -69,7 +69,7 @@ private:
     }
 };
 
-/// As many ticks as have room for their labels side by side.
+/// Returns as many ticks as have room for their labels side by side.
 std::vector<AxisTick> ticksAlong(AxisRange range, double least, double width)
 {
     std::vector<AxisTick> ticks;
@@ -124,7 +124,7 @@ std::string coordinate(double value)
     return fixedText(value, 1);
 }
 
-/// A name that would run into the next band's is left out.
+/// Omits a name that would overlap the next band's.
 void drawBands(std::ostringstream& out, const std::vector<Band>& bands, const Frame& frame)
 {
     for (std::size_t i = 0; i < bands.size(); ++i) {
@@ -167,7 +167,7 @@ void drawDot(std::ostringstream& out, Point point, const std::string& kind, doub
         << coordinate(frame.y(point.y)) << "'/>";
 }
 
-/// A line through each stretch of points that have a place; a point without neighbours is a dot.
+/// Draws a line through each range of points that are on the axis. A point without neighbours is a dot.
 void drawLine(std::ostringstream& out, const std::vector<Point>& points, const Curve& curve, const Frame& frame)
 {
     static constexpr std::array<const char*, 4> kClasses{"solid", "faint", "dashed", "dotted"};
@@ -187,8 +187,8 @@ void drawLine(std::ostringstream& out, const std::vector<Point>& points, const C
     out << "'/>" << dots.str();
 }
 
-/// What a plot of kColumns columns shows of a curve. A point whose place is before that of the last, as in a damaged
-/// record, stands where the last does.
+/// Returns the drawing of a curve with kColumns columns. A point whose position is before that of the last one, as in a
+/// damaged record, is drawn at the last position.
 resources::Curve::Sample sampleOf(const std::vector<engine::MetricPoint>& points, const Frame& frame)
 {
     resources::Curve curve;

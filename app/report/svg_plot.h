@@ -13,16 +13,16 @@ enum class Stroke { Solid, Faint, Dashed, Dotted, Dots };
 
 struct Curve {
     std::string name;                        ///< empty: not in the legend
-    std::vector<engine::MetricPoint> points; ///< by ascending step, but for those of Dots
+    std::vector<engine::MetricPoint> points; ///< by ascending step, except for Dots
     Stroke stroke = Stroke::Solid;
     std::size_t colour = 0; ///< resources::curveColour
 };
 
-/// Log: what is not above 0 is left out, and at most kMostDecades show, the highest.
+/// Log omits values that are not above 0, and shows at most the highest kMostDecades decades.
 enum class AxisScale { Linear, Log };
 inline constexpr double kMostDecades = 16;
 
-/// A stretch of the horizontal axis, from its start to the next band's, with its name on top. Every other band is
+/// A range of the horizontal axis, from its start to the next band's, with its name on top. Every second band is
 /// shaded.
 struct Band {
     std::int64_t from = 0;
@@ -36,11 +36,11 @@ struct PlotSpec {
     std::vector<Curve> curves;
     AxisScale yScale = AxisScale::Linear;
     std::vector<Band> bands = {}; ///< ascending
-    double xUnit = 1;             ///< what one of a point's steps, and of a band's, counts on the horizontal axis
+    double xUnit = 1;             ///< size of one step of a point or band on the horizontal axis
 };
 
-/// A line plot as an inline SVG, of any numbers whatever. Long curves are drawn as resources::Curve samples them, so
-/// that every spike stays; NaN and infinity become crosses along the bottom. Empty where no curve has a point.
+/// Returns a line plot as an inline SVG. Accepts any numbers. Long curves are sampled by resources::Curve, so that
+/// every spike stays visible; NaN and infinity become crosses along the bottom. Empty if no curve has a point.
 [[nodiscard]] std::string svgPlot(const PlotSpec& spec);
 /// Plots one below the other as one inline SVG. Plots without a point are left out.
 [[nodiscard]] std::string svgPanels(const std::vector<PlotSpec>& specs);

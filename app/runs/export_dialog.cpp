@@ -93,7 +93,7 @@ void ExportDialog::fill()
     m_reason->setProperty("role", QStringLiteral("error"));
     m_reason->hide();
     m_progress->setAccessibleName(tr("Progress"));
-    m_progress->setRange(0, 0); // nobody knows how long it takes
+    m_progress->setRange(0, 0); // the duration is unknown
     m_progress->hide();
 }
 
@@ -102,7 +102,7 @@ engine::ExportFormat ExportDialog::format() const
     return static_cast<engine::ExportFormat>(m_format->currentData().toInt());
 }
 
-/// What is written and what is lost; and a folder of that name, unless a person has named one.
+/// Shows the files that are written and the limits of the format, and proposes a folder unless the user has named one.
 void ExportDialog::update()
 {
     const engine::ExportFormatInfo& info = engine::infoOf(format());
@@ -139,7 +139,7 @@ void ExportDialog::choose()
     }
     m_reason->hide();
     m_progress->show();
-    m_go->setEnabled(false); // until it is carried out or refused
+    m_go->setEnabled(false); // until the request is completed or fails
     emit chosen(request);
 }
 

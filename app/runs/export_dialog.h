@@ -15,15 +15,15 @@ class QPushButton;
 
 namespace residua::app {
 
-/// Asks from which checkpoint, as what and where a run's network is exported, and says what is lost. It stays open
-/// until that is done, to say what stands in its way; closed before, the export is given up. Not modal.
+/// Asks for the checkpoint, format and folder of the export of a run's network, and shows the limits of the format. It
+/// stays open until the export is complete, to show errors; closing it before cancels the export. Not modal.
 class ExportDialog : public QDialog {
     Q_OBJECT
 public:
-    /// `proposal`: where its folder goes, under a name of the format.
+    /// The default folder is `proposal` with the name of the format.
     ExportDialog(GoOnSource source, std::filesystem::path proposal, QWidget* parent = nullptr);
 
-    /// The request is refused: says why, and another can be made.
+    /// Shows the reason why the request failed. The user can make another request.
     void refuse(const QString& reason);
 
 signals:

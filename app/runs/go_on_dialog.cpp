@@ -88,7 +88,7 @@ QString goText(GoOnKind kind)
     return GoOnDialog::tr("Factorise and train");
 }
 
-/// Whether the copy is made by the engine, which may refuse, and changes the project.
+/// True if the engine makes the copy, which may fail, and changes the project.
 bool changesProject(GoOnKind kind)
 {
     return kind == GoOnKind::Retrofit || kind == GoOnKind::Factorise;
@@ -262,7 +262,7 @@ void GoOnDialog::fillCheckpoints()
     m_steps->setRange(1, std::numeric_limits<int>::max());
     m_steps->setGroupSeparatorShown(true);
     const std::int64_t planned = m_source.info.steps;
-    // All planned steps done: as many again.
+    // If all planned steps are done, proposes the same number again.
     m_steps->setValue(static_cast<int>(
         std::min<std::int64_t>(planned > step() ? planned : step() + planned, std::numeric_limits<int>::max())));
 }
@@ -286,7 +286,7 @@ void GoOnDialog::fillTopologies(const projects::Topology& wired)
             m_topologies.push_back({preset.name, preset.wiring});
         }
     }
-    // The topology that the project has now, else the first that may compute the same.
+    // The project's current topology, else the first that may compute the same function.
     const auto likely = std::ranges::find_if(m_topologies, [&](const projects::Topology& offered) {
         return offered.wiring == wired.wiring ||
                projects::startsAsPlain(offered.wiring, m_source.project.network.depth());
@@ -347,7 +347,7 @@ QString GoOnDialog::costText(const projects::Project& wanted) const
         .arg(formatChange(added, formatCount), flop, formatUnit(m_source.project.data));
 }
 
-/// What can be told before it is tried.
+/// Shows errors that are known in advance.
 void GoOnDialog::update()
 {
     QString reason;
@@ -408,7 +408,7 @@ void GoOnDialog::choose()
         request.project = forked();
     }
     m_reason->hide();
-    m_go->setEnabled(false); // until it is carried out or refused
+    m_go->setEnabled(false); // until the request is completed or fails
     emit chosen(request);
 }
 

@@ -28,10 +28,10 @@ class SettingsList;
 /// What there is of a run that can be gone on with.
 struct GoOnSource {
     engine::RunInfo info;
-    projects::Project project;             ///< that is trained
+    projects::Project project;             ///< the trained project
     std::vector<std::int64_t> checkpoints; ///< steps, ascending
 };
-/// Blocking; any thread.
+/// Blocks; any thread.
 [[nodiscard]] Result<GoOnSource> readGoOnSource(const std::string& runDirectory);
 
 /// Asks from which checkpoint a run goes on, to how many steps and, for a retrofit, under which topology, or for
@@ -45,7 +45,7 @@ public:
     GoOnDialog(GoOnKind kind, GoOnSource source, const projects::Project& open, QWidget* parent = nullptr);
 
     [[nodiscard]] const std::string& run() const { return m_source.info.directory; }
-    /// The request is refused: says why, and another can be made.
+    /// Shows the reason why the request failed. The user can make another request.
     void refuse(const QString& reason);
 
 signals:
@@ -73,8 +73,8 @@ private:
     std::vector<projects::Topology> m_topologies; ///< of the list
     QComboBox* m_step;
     QSpinBox* m_steps;
-    QComboBox* m_topology;  ///< a retrofit's
-    QDoubleSpinBox* m_rank; ///< this and the next two: of factors
+    QComboBox* m_topology;  ///< for a retrofit
+    QDoubleSpinBox* m_rank; ///< for factors, like the next two
     QComboBox* m_method;
     QComboBox* m_inputs;
     SettingsList* m_settings; ///< a fork's

@@ -12,7 +12,7 @@ namespace residua::app {
 
 namespace {
 
-constexpr std::size_t kNamed = 20; ///< waiting runs that the tooltip names
+constexpr std::size_t kNamed = 20; ///< waiting runs listed in the tooltip
 
 } // namespace
 

@@ -10,13 +10,13 @@ namespace residua::app {
 
 class RunController;
 
-/// How many runs wait and for what, with the queue's own commands beside it. Hidden while nothing waits.
+/// Shows the number of waiting runs and the reason why they wait, with the queue's commands. Hidden if no run waits.
 class QueueStrip : public QWidget {
     Q_OBJECT
 public:
     explicit QueueStrip(QWidget* parent = nullptr);
 
-    /// The commands are the window's.
+    /// The commands belong to the window.
     void follow(const RunController& controller, QAction* goOn, QAction* skip, QAction* clear);
 
 private:

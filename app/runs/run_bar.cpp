@@ -29,7 +29,7 @@ namespace {
 constexpr int kWidestChoice = 220;
 constexpr int kProgressSteps = 1000;
 constexpr int kProgressWidth = 340;
-constexpr int kLeastProgress = 190; ///< in a narrow window
+constexpr int kLeastProgress = 190; ///< minimum in a narrow window
 
 /// As wide as the longest that it has said, so that it does not move with every step; narrower only in a narrow window.
 class ProgressArea : public QWidget {
@@ -118,7 +118,7 @@ RunBar::RunBar(RunController& controller, const EngineBridge& engine, const RunA
 
 void RunBar::addRunButtons(const Look& look)
 {
-    // Not the action's own button: on the accent the icon needs another colour than in the menu.
+    // Not the action's own button, because on the accent colour the icon needs another colour than in the menu.
     m_run->setObjectName(QStringLiteral("runButton"));
     m_run->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
     connect(m_actions.run, &QAction::changed, m_run, [this] { m_run->setToolTip(m_actions.run->toolTip()); });
@@ -139,7 +139,7 @@ void RunBar::addChoices()
     addWidget(captionFor(m_device, tr("Device"), this));
     m_device->setAccessibleName(tr("Device"));
     m_device->setObjectName(QStringLiteral("deviceChooser"));
-    m_device->setSizeAdjustPolicy(QComboBox::AdjustToContents); // its list comes once the engine knows
+    m_device->setSizeAdjustPolicy(QComboBox::AdjustToContents); // its list arrives when the engine is loaded
     m_device->setPlaceholderText(tr("…"));
     m_device->setMinimumWidth(80);
     m_device->setMaximumWidth(kWidestChoice);
@@ -147,7 +147,7 @@ void RunBar::addChoices()
     addWidget(captionFor(m_topology, tr("Topology"), this));
     m_topology->setAccessibleName(tr("Topology preset"));
     m_topology->setObjectName(QStringLiteral("topologyChooser"));
-    m_topology->setSizeAdjustPolicy(QComboBox::AdjustToContents); // its list comes when a project is opened
+    m_topology->setSizeAdjustPolicy(QComboBox::AdjustToContents); // its list arrives when a project is opened
     m_topology->setMinimumWidth(110);
     m_topology->setMaximumWidth(kWidestChoice);
     m_topology->setToolTip(tr("Wire the depth as a known method does; the canvas changes single shortcuts"));
@@ -158,7 +158,7 @@ void RunBar::addProgress()
 {
     auto* progress = new ProgressArea(this);
     auto* column = new QVBoxLayout(progress);
-    column->setContentsMargins(8, 0, 4, 0); // no higher than the buttons: the bar stays as it is when a run begins
+    column->setContentsMargins(8, 0, 4, 0); // no higher than the buttons, so the height is constant
     column->setSpacing(4);
     auto* line = new QHBoxLayout;
     line->addWidget(m_step);
@@ -210,12 +210,12 @@ void RunBar::setDevices(const std::vector<engine::DeviceInfo>& devices)
             m_device->setItemData(static_cast<int>(i), kernels, Qt::ToolTipRole);
         }
         if (chosen < 0 || devices[static_cast<std::size_t>(chosen)].key == "cpu") {
-            chosen = static_cast<int>(i); // a GPU where there is one
+            chosen = static_cast<int>(i); // prefers a GPU
         }
     }
     for (std::size_t i = 0; i < devices.size(); ++i) {
         if (devices[i].usable && devices[i].key == kept) {
-            chosen = static_cast<int>(i); // what the user chose stays, when only the free memory is read anew
+            chosen = static_cast<int>(i); // keeps the user's choice when only the free memory is updated
         }
     }
     m_device->setCurrentIndex(chosen);
@@ -231,7 +231,7 @@ void RunBar::setDevicesUnknown(const QString& why)
 {
     m_awaitsDevices = false;
     m_device->setPlaceholderText(tr("Unknown"));
-    m_device->setMinimumContentsLength(static_cast<int>(m_device->placeholderText().size())); // it fits its items alone
+    m_device->setMinimumContentsLength(static_cast<int>(m_device->placeholderText().size())); // it fits only its items
     m_device->setToolTip(why);
     m_device->setAccessibleDescription(why);
 }
@@ -263,7 +263,7 @@ void RunBar::showPhase()
     showProgress();
 }
 
-/// As wide as the longer of its texts, so that nothing beside it moves between them.
+/// As wide as the longer of its texts, so that other widgets do not move.
 void RunBar::showRunText()
 {
     int width = 0;
@@ -284,12 +284,12 @@ void RunBar::showCost()
     m_cost->show();
 }
 
-/// How fast it trains, and how long it will.
+/// Returns the speed of the training and the remaining time.
 QStringList RunBar::speed(const RunProgress& progress) const
 {
     const RunPhase phase = m_controller.phase();
     QStringList parts;
-    if (!m_controller.isOfDocument()) { // its buttons act on it whichever document is shown
+    if (!m_controller.isOfDocument()) { // its buttons act on this run whichever document is shown
         parts << tr("of %1").arg(QString::fromStdString(m_controller.runProject().filename().string()));
     }
     if (progress.unitsPerSecond > 0) {
@@ -305,7 +305,7 @@ QStringList RunBar::speed(const RunProgress& progress) const
     return parts;
 }
 
-/// What has come of the run that has ended.
+/// Returns the results of the run that has ended.
 QStringList RunBar::outcome(const RunProgress& progress)
 {
     QStringList parts;

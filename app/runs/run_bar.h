@@ -20,7 +20,7 @@ namespace residua::app {
 class ElidedLabel;
 class Look;
 
-/// Run, pause, step, stop; where to compute; how far it is. The actions are the window's (menus share them).
+/// The actions run, pause, step and stop, which belong to the window and are shared with menus.
 struct RunActions {
     QAction* run = nullptr;
     QAction* pause = nullptr;
@@ -35,11 +35,11 @@ public:
            QWidget* parent = nullptr);
 
     void setDevices(const std::vector<engine::DeviceInfo>& devices);
-    /// The devices cannot be listed: those that are known stay.
+    /// Called if the devices cannot be listed. Known devices stay.
     void setDevicesUnknown(const QString& why);
-    /// Until the devices are listed or known to be unknown.
+    /// True until the devices are listed or the query fails.
     [[nodiscard]] bool awaitsDevices() const { return m_awaitsDevices; }
-    /// The presets by title, and which is current; −1: none of them. `custom`: changed since it was chosen.
+    /// Sets the presets by title, and the current one; −1: none of them. `custom` means that it was changed.
     void setTopologies(const QStringList& titles, int current, bool custom);
     [[nodiscard]] const QComboBox& topologyChooser() const { return *m_topology; }
 

@@ -25,10 +25,10 @@ namespace {
 constexpr QSize kSize(900, 680);
 constexpr int kCurvesHeight = 270;
 constexpr int kNumberWidth = 170;
-constexpr std::size_t kLosses = 12;        ///< steps at which losses stand beside each other
-constexpr std::size_t kCoefficients = 200; ///< shown; the largest differences
+constexpr std::size_t kLosses = 12;        ///< number of steps at which losses are compared
+constexpr std::size_t kCoefficients = 200; ///< maximum number shown, with the largest differences
 
-/// What tells the two apart: runs of one project have one name.
+/// Returns a title that distinguishes the two runs. Runs of one project have the same name, so it includes the time.
 QString titleOf(const engine::RunInfo& info)
 {
     return RunComparisonDialog::tr("%1, %2").arg(
@@ -95,13 +95,13 @@ void addCoefficients(QTreeWidget& tree, const std::vector<CoefficientChange>& co
     }
 }
 
-/// The tree of what differs: results, losses, the projects' fields and coefficients.
+/// Returns the tree of the differences: results, losses, the projects' fields and coefficients.
 QTreeWidget* differencesOf(const RunComparison& comparison, QWidget* parent)
 {
     auto* tree = new QTreeWidget(parent);
     tree->setAccessibleName(RunComparisonDialog::tr("Differences between two runs"));
     tree->setUniformRowHeights(true);
-    tree->ensurePolished(); // else its rows are as high as they would be without the look's spacing
+    tree->ensurePolished(); // otherwise its rows would lack the look's spacing
     tree->setHeaderLabels({RunComparisonDialog::tr("What"), titleOf(comparison.first), titleOf(comparison.second),
                            RunComparisonDialog::tr("Difference")});
     addResults(*tree, comparison);
@@ -116,7 +116,7 @@ QTreeWidget* differencesOf(const RunComparison& comparison, QWidget* parent)
     return tree;
 }
 
-/// A plot with the losses of both runs.
+/// Returns a plot with the losses of both runs.
 visualizers::LossView* curvesOf(const RunComparison& comparison, resources::Theme theme, QWidget* parent)
 {
     auto* overlaid = new visualizers::ShownRuns(parent);

@@ -8,8 +8,7 @@
 
 namespace residua::app {
 
-/// Shows a comparison: the loss curves over each other, and tables of results, losses by step, document and
-/// coefficients. Not modal.
+/// Shows a comparison: both loss curves, and tables of results, losses by step, document and coefficients. Not modal.
 class RunComparisonDialog : public QDialog {
     Q_OBJECT
 public:

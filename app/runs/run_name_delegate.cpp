@@ -11,7 +11,7 @@ namespace residua::app {
 
 namespace {
 
-constexpr std::size_t kMostWidths = 32; ///< a column that is dragged has many
+constexpr std::size_t kMostWidths = 32; ///< a column that is dragged has many widths
 
 void collect(const RunsModel& runs, const QModelIndex& parent, QStringList& names)
 {

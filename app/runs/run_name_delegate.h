@@ -12,12 +12,12 @@ namespace residua::app {
 
 class RunsModel;
 
-/// Draws the names in the list of runs. Where a name does not fit it is cut such that it stays different from all
-/// others. GUI thread.
+/// Draws the names in the list of runs. A name that does not fit is shortened so that it differs from all others. GUI
+/// thread.
 class RunNameDelegate final : public QStyledItemDelegate {
     Q_OBJECT
 public:
-    /// Draws the names of `runs`, which it does not outlive.
+    /// Draws the names of `runs`, which must outlive the delegate.
     explicit RunNameDelegate(const RunsModel& runs, QObject* parent = nullptr);
 
 protected:
@@ -27,7 +27,7 @@ private:
     [[nodiscard]] QString shown(const QString& name, const QFontMetrics& metrics, int width) const;
 
     const RunsModel& m_runs;
-    mutable std::map<int, QHash<QString, QString>> m_shown; ///< by width, each name as it is cut
+    mutable std::map<int, QHash<QString, QString>> m_shown; ///< by width, the shortened form of each name
 };
 
 } // namespace residua::app

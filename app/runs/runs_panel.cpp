@@ -38,7 +38,7 @@ QAction* panelAction(const char* name, const QString& icon, const QString& text,
                      QObject* parent)
 {
     auto* action = new QAction(icon.isEmpty() ? QIcon() : themedIcon(icon), text, parent);
-    action->setObjectName(QString::fromLatin1(name)); // in the user's settings: it stays
+    action->setObjectName(QString::fromLatin1(name)); // stored in the user's settings, so it must not change
     action->setToolTip(toolTip);
     action->setStatusTip(toolTip);
     return action;
@@ -125,7 +125,7 @@ RunsPanel::RunsPanel(RunsModel& model, visualizers::ShownRuns& shown, QWidget* p
     connect(&shown, &visualizers::ShownRuns::chosenChanged, this, &RunsPanel::followChosen);
     connect(m_search, &QLineEdit::textChanged, this, [this](const QString& text) {
         {
-            // A neighbour of a run that is filtered out becomes current, and is not chosen by that.
+            // When a run is filtered out, its neighbour becomes the current row, but not the chosen run.
             const QScopedValueRollback following(m_following, true);
             m_filter->setFilterFixedString(text);
         }
@@ -218,7 +218,7 @@ void RunsPanel::connectButtons()
     m_tree->setContextMenuPolicy(Qt::CustomContextMenu);
     connect(m_tree, &QWidget::customContextMenuRequested, this, &RunsPanel::openMenu);
     connect(m_remove, &QAction::triggered, this, [this] {
-        std::vector<std::string> directories; // the list changes below our feet
+        std::vector<std::string> directories; // a copy, because the list may change
         for (const engine::RunInfo* run : selected()) {
             directories.push_back(run->directory);
         }
@@ -248,7 +248,7 @@ void RunsPanel::openMenu(const QPoint& position)
     menu->popup(m_tree->viewport()->mapToGlobal(position));
 }
 
-/// In its place in the list.
+/// Edits the name in the list.
 void RunsPanel::rename()
 {
     m_tree->edit(m_tree->currentIndex().siblingAtColumn(RunsModel::Name));
@@ -283,7 +283,7 @@ void RunsPanel::followChosen()
 {
     const QModelIndex index = m_filter->mapFromSource(m_model.indexOf(m_shown.chosen()));
     if (index.row() == m_tree->currentIndex().row() && index.parent() == m_tree->currentIndex().parent()) {
-        return; // the user may have selected others with it
+        return; // the user may have selected others together with it
     }
     const QScopedValueRollback following(m_following, true);
     if (index.isValid()) {

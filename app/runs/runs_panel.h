@@ -22,19 +22,19 @@ namespace residua::app {
 class QueueStrip;
 class RunTable;
 
-/// The runs as a tree of forks, with a filter: the check overlays a run's curves, double-click or Enter shows its
-/// coefficients; its current row is the run that `shown` has as chosen. Two selected runs can be compared.
+/// The runs as a tree of forks, with a filter. The check box overlays a run's curves; double-click or Enter shows its
+/// coefficients. The current row is the chosen run of `shown`. Two selected runs can be compared.
 class RunsPanel : public QWidget {
     Q_OBJECT
 public:
-    /// Does not outlive what it shows.
+    /// Both arguments must outlive the panel.
     RunsPanel(RunsModel& model, visualizers::ShownRuns& shown, QWidget* parent = nullptr);
 
     [[nodiscard]] QueueStrip& queue() { return *m_queue; }
     [[nodiscard]] RunTable& table() { return *m_table; }
     /// What can be done with the runs that are selected, for menus.
     [[nodiscard]] QList<QAction*> commands() const { return {m_show, m_resume, m_fork, m_compare, m_remove}; }
-    /// What only the menu of a run has.
+    /// Returns the commands that are only in the menu of a run.
     [[nodiscard]] QList<QAction*> furtherCommands() const
     {
         return {m_settings, m_stop,   m_stopAt, m_retrofit,  m_factorise, m_sample,
@@ -42,9 +42,9 @@ public:
     }
 
 signals:
-    /// The user wants to go on with the run in one of these ways, and is asked about it first.
+    /// Emitted to continue the run in one of these ways, after a dialog.
     void goOnRequested(const std::string& directory, residua::app::GoOnKind kind);
-    /// The user wants to go on from the checkpoint of `step` as a run of its own.
+    /// Emitted to continue from the checkpoint of `step` as a new run.
     void forkRequested(const std::string& directory, std::int64_t step);
     void compareRequested(const std::string& first, const std::string& second);
     /// The user wants to look at the run's wiring and settings.
@@ -52,21 +52,21 @@ signals:
     /// The user wants a text of the current run's model.
     void sampleRequested();
     void reportRequested(const std::string& directory);
-    /// The user wants the network of one of the run's checkpoints as code.
+    /// Emitted to export the network of one of the run's checkpoints as code.
     void exportRequested(const std::string& directory);
     void takeAlongRequested(const std::string& directory);
-    /// The user wants the run to end, whichever process trains it: at once, or after a step that is asked for.
+    /// Emitted to end the run, whichever process trains it: at once, or after a step that the user enters.
     void stopRequested(const std::string& directory);
     void stopAtRequested(const std::string& directory);
     void removeRequested(const std::vector<std::string>& directories);
 
 private:
     [[nodiscard]] const engine::RunInfo* current() const;
-    /// The directory of the current run; empty where there is none.
+    /// Returns the directory of the current run, or an empty text.
     [[nodiscard]] std::string currentDirectory() const;
-    /// Makes the row of the chosen run the current one, where the filter lets it through.
+    /// Makes the row of the chosen run the current one, unless it is filtered out.
     void followChosen();
-    /// The selected rows' runs.
+    /// Returns the runs of the selected rows.
     [[nodiscard]] std::vector<const engine::RunInfo*> selected() const;
     void makeBar();
     void fitTree();
@@ -81,7 +81,7 @@ private:
 
     RunsModel& m_model;
     visualizers::ShownRuns& m_shown;
-    bool m_following = false; ///< the current row is being set to the chosen run
+    bool m_following = false; ///< true while the current row is set to the chosen run
     QSortFilterProxyModel* m_filter;
     QueueStrip* m_queue;
     QWidget* m_bar;
@@ -104,7 +104,7 @@ private:
     QAction* m_report;
     QAction* m_export;
     QAction* m_takeAlong;
-    QAction* m_reveal; ///< its folder, in the system's file manager
+    QAction* m_reveal; ///< opens its folder in the system's file manager
 };
 
 } // namespace residua::app

@@ -18,8 +18,8 @@ namespace residua::app {
 
 namespace {
 
-constexpr int kTokens = 120;      ///< fewer than a request's own: texts are sampled at each checkpoint
-constexpr int kMostTokens = 5000; ///< more are asked for in the terminal
+constexpr int kTokens = 120;      ///< fewer than a request's default, because texts are sampled at each checkpoint
+constexpr int kMostTokens = 5000; ///< longer texts are sampled in the terminal
 constexpr int kNarrowPrompt = 60;
 
 } // namespace
@@ -140,7 +140,7 @@ void SamplesPanel::refuse(const std::string& directory, const QString& reason)
     }
 }
 
-/// The newest first: it is what is waited for.
+/// The newest text is first.
 void SamplesPanel::showTexts()
 {
     QStringList texts;

@@ -20,24 +20,24 @@ class QSpinBox;
 
 namespace residua::app {
 
-/// Texts that a run's language model continues, one below the other by checkpoint: when asked for, and after each
-/// checkpoint of the run that trains, while the panel is seen. GUI thread.
+/// Texts that a run's language model continues, listed by checkpoint. They are sampled on request, and after each
+/// checkpoint of the training run while the panel is visible. GUI thread.
 class SamplesPanel : public QWidget {
     Q_OBJECT
 public:
     explicit SamplesPanel(QWidget* parent = nullptr);
 
-    /// The run that is sampled and whose texts are shown; an empty directory: none.
+    /// Sets the run whose texts are sampled and shown; an empty directory: none.
     void setRun(const std::string& directory, const QString& name);
-    /// A checkpoint of this run was written.
+    /// Must be called when a checkpoint of this run was written.
     void noticeCheckpoint(const std::string& directory);
     void take(const std::string& directory, const engine::SampleReady& sample);
     void refuse(const std::string& directory, const QString& reason);
-    /// Asks for a text now.
+    /// Samples a text now.
     void sample();
 
 signals:
-    /// Asks for a text of the run's last checkpoint. The answer comes by take() or refuse().
+    /// Requests a text of the run's last checkpoint. take() or refuse() receives the answer.
     void sampleRequested(const residua::engine::SampleRequest& request);
 
 private:
@@ -50,14 +50,14 @@ private:
     void showTexts();
 
     std::string m_run;
-    std::map<std::string, std::vector<Sample>> m_samples; ///< by run, as they came
+    std::map<std::string, std::vector<Sample>> m_samples; ///< by run, in order of arrival
     QLineEdit* m_prompt;
     QSpinBox* m_tokens;
     QDoubleSpinBox* m_temperature;
     QCheckBox* m_live;
     QPushButton* m_sample;
     QPlainTextEdit* m_texts;
-    QLabel* m_state; ///< what is being done, or what went wrong
+    QLabel* m_state; ///< the current activity or an error
 };
 
 } // namespace residua::app

@@ -11,10 +11,10 @@ namespace residua::app {
 
 namespace {
 
-constexpr double kRateShare = 0.28; ///< of the height
+constexpr double kRateShare = 0.28; ///< share of the height
 constexpr double kGap = 24;         ///< room for the last label of the rate and the first of the layers
 constexpr double kMargin = 12;
-constexpr double kGrip = 5; ///< pixels on both sides of an edge that take hold of it
+constexpr double kGrip = 5; ///< pixels on both sides of an edge in which it can be grabbed
 
 } // namespace
 

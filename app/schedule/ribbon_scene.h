@@ -14,12 +14,12 @@
 
 namespace residua::app {
 
-/// What of the ribbon is under the pointer.
+/// The part of the ribbon under the pointer.
 enum class RibbonPart {
     None,
     Stage,  ///< inside a stage's bar
-    Border, ///< where a stage begins
-    Top,    ///< the upper edge of its bar: the average length
+    Border, ///< the start of a stage
+    Top,    ///< the upper edge of its bar, which is the average length
 };
 struct RibbonHit {
     RibbonPart part = RibbonPart::None;
@@ -27,8 +27,8 @@ struct RibbonHit {
     bool operator==(const RibbonHit&) const = default;
 };
 
-/// Where the schedule ribbon's parts lie: bars over the steps, as high as layers are kept, the learning rate above
-/// them. No window; widget coordinates in pixels.
+/// The geometry of the schedule ribbon: bars over the steps whose height is the number of kept layers, with the
+/// learning rate above. No window; widget coordinates in pixels.
 class RibbonScene {
 public:
     struct Bar {
@@ -37,21 +37,21 @@ public:
     };
 
     void setPlan(const projects::StageSchedule& schedule, const projects::TrainingPlan& plan, std::int64_t depth);
-    /// Sets the widget's size, and the room that labels need at the left and below.
+    /// Sets the widget's size, and the room for labels on the left and below.
     void setRoom(QSizeF size, double left, double below);
 
     [[nodiscard]] const QRectF& rateBox() const { return m_rate; }
     [[nodiscard]] const QRectF& barBox() const { return m_bars; }
     [[nodiscard]] std::vector<Bar> bars() const;
-    /// The learning rate over the steps, its largest value at the top of rateBox().
+    /// Returns the learning rate over the steps, with its largest value at the top of rateBox().
     [[nodiscard]] std::vector<QPointF> rateLine() const;
     [[nodiscard]] double largestRate() const;
     [[nodiscard]] double xOf(double step) const;
     [[nodiscard]] double yOf(double layers) const;
     [[nodiscard]] std::int64_t stepAt(double x) const;
-    [[nodiscard]] double layersAt(double y) const; ///< whole
+    [[nodiscard]] double layersAt(double y) const; ///< an integer
     [[nodiscard]] RibbonHit hit(QPointF position) const;
-    /// Round numbers of steps to label, about `count` of them, ascending.
+    /// Returns about `count` round numbers of steps for labels, ascending.
     [[nodiscard]] std::vector<std::int64_t> ticks(int count) const;
 
 private:

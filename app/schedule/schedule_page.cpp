@@ -24,7 +24,7 @@ namespace residua::app {
 
 namespace {
 
-constexpr int kNarrowest = 200; ///< else its rows would keep a narrow window wide
+constexpr int kNarrowest = 200; ///< otherwise its rows would keep a narrow window wide
 constexpr int kNarrowField = 44;
 
 QLineEdit* field(const QString& name, const QString& toolTip, int widest, QWidget* parent)
@@ -216,7 +216,7 @@ QWidget* SchedulePage::makeGeneratorRow()
     return widget;
 }
 
-/// Hides the page while the schedule still exists: the field with the keys then hands in its value.
+/// Hides the page while the schedule still exists, so that a field with the focus can commit its value.
 SchedulePage::~SchedulePage()
 {
     hide();
@@ -260,7 +260,7 @@ void SchedulePage::showProject()
     showPreset();
 }
 
-/// The preset whose rules the schedule follows, whatever its stages.
+/// Shows the preset whose rules the schedule follows, independent of its stages.
 void SchedulePage::showPreset()
 {
     projects::StageSchedule rules = m_project->schedule;
@@ -286,7 +286,7 @@ void SchedulePage::usePreset(int index)
     showPreset();
 }
 
-/// Works out the costs of the schedule that the ribbon shows, be it in the middle of a drag.
+/// Computes the costs of the schedule that the ribbon shows, also during a drag.
 void SchedulePage::workOutCosts()
 {
     m_previewed.schedule = m_ribbon->shown();
@@ -385,7 +385,7 @@ void SchedulePage::setAlways()
 {
     const auto layers = layersFrom(m_always->text());
     const auto chosen = m_ribbon->chosen();
-    // An edit may have removed the chosen stage since.
+    // The chosen stage may have been removed by an edit.
     if (layers && chosen && *chosen < m_project->schedule.stages.size()) {
         projects::StageSchedule schedule = m_project->schedule;
         schedule.stages[*chosen].always = *layers;

@@ -22,15 +22,15 @@ namespace residua::app {
 class Look;
 class ScheduleRibbon;
 
-/// The stages of training: the ribbon, what it comes to, the chosen stage's numbers, and generators of whole schedules.
-/// A view of the document: it emits the schedule that the user wants. GUI thread.
+/// The stages of training: the ribbon, its summary, the chosen stage's numbers, and generators of whole schedules. A
+/// view of the document, which emits the schedule that the user wants. GUI thread.
 class SchedulePage : public QWidget {
     Q_OBJECT
 public:
     explicit SchedulePage(const Look& look, QWidget* parent = nullptr);
     ~SchedulePage() override;
 
-    /// `cost`: of the project; nullopt while it cannot be worked out. A page that is hidden shows it when it is shown.
+    /// `cost` is the project's; nullopt while it cannot be computed. A hidden page is updated when it is shown.
     void setProject(projects::ProjectSnapshot project, const std::optional<projects::CostReport>& cost);
     [[nodiscard]] ScheduleRibbon& ribbon() { return *m_ribbon; }
 
@@ -60,12 +60,11 @@ private:
     void take(const Result<projects::StageSchedule>& schedule);
 
     projects::ProjectSnapshot m_project = std::make_shared<const projects::Project>();
-    projects::Project
-        m_previewed; ///< the project with the schedule that the ribbon shows, be it in the middle of a drag
+    projects::Project m_previewed; ///< the project with the ribbon's schedule, also during a drag
     std::optional<projects::CostReport> m_cost;
-    projects::ProjectSnapshot m_shown;           ///< what the widgets show; null: nothing yet
-    bool m_stale = true;                         ///< they do not show m_project and m_cost
-    std::vector<projects::SpanCost> m_spanCosts; ///< of the ribbon's schedule; empty: not known
+    projects::ProjectSnapshot m_shown;           ///< the project that the widgets show; null: none yet
+    bool m_stale = true;                         ///< true if they do not show m_project and m_cost
+    std::vector<projects::SpanCost> m_spanCosts; ///< of the ribbon's schedule; empty if unknown
     ScheduleRibbon* m_ribbon;
     QLabel* m_summary;
     QWidget* m_empty = nullptr;
@@ -82,7 +81,7 @@ private:
     QLineEdit* m_target = nullptr;
 };
 
-/// "1, 12": layers, ascending. nullopt for what is no such list.
+/// Parses a list of layers in ascending order, "1, 12". Returns nullopt for any other text.
 [[nodiscard]] std::optional<std::vector<std::int64_t>> layersFrom(const QString& text);
 
 } // namespace residua::app

@@ -24,7 +24,7 @@ constexpr double kTickWidth = 90;     ///< room for one label of the step axis
 constexpr std::int64_t kNudges = 100; ///< a key moves a border by a hundredth of the training
 constexpr std::size_t kRateColour = 1;
 
-/// Black or white, whichever stands out more (WCAG's relative luminance, its gamma taken as 2).
+/// Returns black or white, whichever has more contrast (WCAG's relative luminance, with a gamma of 2).
 QColor inkOn(const QColor& ground)
 {
     const auto light = [](float c) { return c * c; };
@@ -33,8 +33,8 @@ QColor inkOn(const QColor& ground)
     return luminance > 0.18F ? Qt::black : Qt::white;
 }
 
-/// The first corner of the box, from the upper right one on, in which a text of this size does not lie over the curve;
-/// the upper right one where there is none.
+/// Returns the first corner of the box, starting at the upper right, in which a text of this size does not cover the
+/// curve; the upper right one if every corner does.
 QRectF freeCorner(const QRectF& box, const QPainterPath& curve, const QSizeF& text)
 {
     const double left = box.left();
@@ -68,7 +68,7 @@ void ScheduleRibbon::setPlan(const projects::StageSchedule& schedule, const proj
 {
     const bool same = schedule == m_schedule && plan == m_plan && depth == m_depth;
     if (same && m_drag.part != RibbonPart::None) {
-        emit previewed(); // the costs may be others; the drag goes on
+        emit previewed(); // the costs may have changed; the drag continues
         return;
     }
     m_plan = plan;
@@ -150,7 +150,7 @@ void ScheduleRibbon::changeEvent(QEvent* event)
     }
 }
 
-/// A tooltip shows the text that a narrow bar has no room for.
+/// A tooltip shows the text that does not fit in a narrow bar.
 bool ScheduleRibbon::event(QEvent* event)
 {
     if (event->type() != QEvent::ToolTip) {
@@ -296,7 +296,7 @@ void ScheduleRibbon::paintAxes(QPainter& painter) const
     }
     painter.setPen(m_look.theme().colour(QStringLiteral("muted")));
     const bool layers = projects::leavesOutLayers(m_shown.axis);
-    if (m_depth > 0) { // else it would be written over the zero
+    if (m_depth > 0) { // otherwise it would cover the zero
         left(m_scene.yOf(static_cast<double>(m_depth)), layers ? QString::number(m_depth) : tr("100 %"));
     }
     left(m_scene.yOf(0), QStringLiteral("0"));
@@ -355,7 +355,7 @@ void ScheduleRibbon::paintBars(QPainter& painter) const
 {
     const std::vector<RibbonScene::Bar> bars = m_scene.bars();
     for (std::size_t i = 0; i < bars.size(); ++i) {
-        const bool curve = bars[i].span.stage == projects::StageSpan::kCurve; // its stretches share a text
+        const bool curve = bars[i].span.stage == projects::StageSpan::kCurve; // its spans share one text
         paintBar(painter, bars[i], curve ? QStringList() : textsOf(bars[i], i));
     }
     if (m_shown.course == projects::DropCourse::Curve) {
@@ -363,7 +363,7 @@ void ScheduleRibbon::paintBars(QPainter& painter) const
     }
 }
 
-/// Writes the curve's text at the foot of the bars, on its own background, because the bars differ in colour.
+/// Paints the curve's text at the foot of the bars, on its own background, because the bars differ in colour.
 void ScheduleRibbon::paintCurve(QPainter& painter) const
 {
     const QRectF bars = m_scene.barBox();
@@ -378,7 +378,7 @@ void ScheduleRibbon::paintCurve(QPainter& painter) const
     painter.drawText(box, Qt::AlignCenter, text);
 }
 
-/// Above the bar that begins at the border, as far as that has room.
+/// Paints the losses above the bar that begins at the border, if there is room.
 void ScheduleRibbon::paintLosses(QPainter& painter) const
 {
     painter.setPen(m_look.theme().colour(QStringLiteral("text")));
@@ -387,14 +387,14 @@ void ScheduleRibbon::paintLosses(QPainter& painter) const
         const auto border = std::ranges::find(m_borders, bar.span.from, &engine::StageRecord::step);
         if (bar.span.from > 0 && border != m_borders.end()) {
             const QRectF room(bar.box.left(), top, bar.box.width(), m_scene.barBox().top() - top);
-            const QSizeF line(room.width(), height()); // as high as a line is, be the room lower
+            const QSizeF line(room.width(), height()); // as high as a line, even if there is less room
             painter.drawText(room.adjusted(4, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter | Qt::TextDontClip,
                              fitting(borderTexts(*border), line));
         }
     }
 }
 
-/// Colour by how often a layer is kept, as every probability here.
+/// The colour depends on the probability that a layer is kept, as for all probabilities here.
 void ScheduleRibbon::paintBar(QPainter& painter, const RibbonScene::Bar& bar, const QStringList& texts) const
 {
     const bool full = bar.span.stage == projects::StageSpan::kFull;

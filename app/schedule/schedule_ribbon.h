@@ -15,34 +15,35 @@ namespace residua::app {
 
 class Look;
 
-/// The stages of training on the step axis: bars whose borders (start) and upper edges (average length) are dragged,
-/// the learning rate above them, a cursor where a run is, and what its borders did to the loss. It shows a drag by
-/// itself and tells the outcome once. Keys: Left and Right choose a stage, with Ctrl they move its start, Up and Down
-/// its length; Insert or a double click divides, Delete removes, Esc gives up a drag. GUI thread.
+/// The stages of training on the step axis: bars whose borders (start) and upper edges (average length) can be dragged,
+/// the learning rate above them, a cursor at the current step of a run, and the change of the loss at the run's
+/// borders. It shows a drag itself and emits the result once. Keys: Left and Right choose a stage, with Ctrl they move
+/// its start, Up and Down change its length; Insert or a double click divides, Delete removes, Esc cancels a drag. GUI
+/// thread.
 class ScheduleRibbon : public QWidget {
     Q_OBJECT
 public:
     explicit ScheduleRibbon(const Look& look, QWidget* parent = nullptr);
 
     void setPlan(const projects::StageSchedule& schedule, const projects::TrainingPlan& plan, std::int64_t depth);
-    /// Sets the costs of the spans of shown(); empty: not known.
+    /// Sets the costs of the spans of shown(); empty if unknown.
     void setCosts(std::vector<projects::SpanCost> costs);
-    /// The stage borders of a run. Where one lies at a border of the ribbon, the ribbon shows the run's losses there.
+    /// Sets the stage borders of a run. The ribbon shows the run's losses at borders that are also its own.
     void setBorders(std::vector<engine::StageRecord> borders);
-    /// The step of the run that is under way; none: no cursor.
+    /// Sets the step of the running training; nullopt: no cursor.
     void setCursorStep(std::optional<std::int64_t> step);
-    /// The chosen stage; none where there are no stages.
+    /// Returns the chosen stage; nullopt without stages.
     [[nodiscard]] std::optional<std::size_t> chosen() const;
     void choose(std::size_t stage);
     [[nodiscard]] const RibbonScene& scene() const { return m_scene; }
-    /// What is seen: while a drag lasts, the schedule that it would make.
+    /// Returns the shown schedule, which during a drag is its result so far.
     [[nodiscard]] const projects::StageSchedule& shown() const { return m_shown; }
     [[nodiscard]] QSize minimumSizeHint() const override { return {120, 120}; }
 
 signals:
     void edited(const residua::projects::StageSchedule& schedule);
     void chosenChanged();
-    /// shown() differs from what was set.
+    /// Emitted when shown() differs from the schedule that was set.
     void previewed();
 
 protected:
@@ -72,12 +73,12 @@ private:
     void paintLosses(QPainter& painter) const;
     void paintCursor(QPainter& painter) const;
     [[nodiscard]] QStringList textsOf(const RibbonScene::Bar& bar, std::size_t index) const;
-    /// The first that has room; empty: none has.
+    /// Returns the first text that has room; empty if none has.
     [[nodiscard]] QString fitting(const QStringList& texts, QSizeF room) const;
 
     const Look& m_look;
     RibbonScene m_scene;
-    projects::StageSchedule m_schedule; ///< as the document has it
+    projects::StageSchedule m_schedule; ///< of the document
     projects::StageSchedule m_shown;
     projects::TrainingPlan m_plan;
     std::int64_t m_depth = 1;

@@ -29,7 +29,7 @@ QString probability(double p)
     return QString::number(p, 'f', 2);
 }
 
-/// How what a step keeps is chosen; empty where it keeps everything.
+/// Describes the rule that selects the parts that a step keeps; empty if it keeps everything.
 QString ruleOf(const projects::StageSchedule& schedule, const projects::StageSpan& span, std::int64_t depth,
                std::int64_t steps)
 {
@@ -57,7 +57,7 @@ QString ruleOf(const projects::StageSchedule& schedule, const projects::StageSpa
     return {};
 }
 
-/// The shortest name: of layers their number, of heads and parts their share.
+/// Returns the shortest name: the number of layers, or the share of heads and parts.
 QString shortName(const projects::StageSchedule& schedule, const projects::StageSpan& span, std::int64_t depth)
 {
     if (span.averageLength >= static_cast<double>(depth)) {
@@ -69,7 +69,7 @@ QString shortName(const projects::StageSchedule& schedule, const projects::Stage
                      percent(span.averageLength / static_cast<double>(std::max<std::int64_t>(depth, 1)), 0));
 }
 
-/// The texts with these lines, of which empty ones are left out.
+/// Joins the non-empty parts as lines.
 QString lines(QStringList parts)
 {
     parts.removeAll(QString());

@@ -13,21 +13,21 @@
 
 namespace residua::app {
 
-/// What the ribbon says of its parts. Each list is from the longest text to the shortest, of which the first is shown
-/// that has room; lines are parted by newlines.
+/// The texts of the ribbon's parts. Each list is ordered from the longest text to the shortest. The first one that fits
+/// is shown. Lines are separated by newlines.
 
-/// The texts of a span: what trains, how that is chosen, and its share of the FLOP with what it saves. `cost`: nullopt
-/// while it is not known.
+/// Returns the texts of a span: the parts that train, their selection, and the share of the FLOP with the savings.
+/// `cost` is nullopt while it is unknown.
 [[nodiscard]] QStringList spanTexts(const projects::StageSchedule& schedule, const projects::StageSpan& span,
                                     std::int64_t depth, std::int64_t steps,
                                     const std::optional<projects::SpanCost>& cost);
-/// The texts of a whole curve, from its first steps to its last. `costs`: those of its spans; empty while they are not
-/// known.
+/// Returns the texts of a whole curve, from its first steps to its last. `costs` are those of its spans; empty while
+/// they are unknown.
 [[nodiscard]] QStringList curveTexts(const projects::StageSchedule& schedule, std::int64_t depth, std::int64_t steps,
                                      const std::vector<projects::SpanCost>& costs);
-/// The training loss before and after a border, and its jump; empty where none was taken.
+/// Returns the training loss before and after a border, and the jump; empty if the loss was not recorded.
 [[nodiscard]] QStringList borderTexts(const engine::StageRecord& border);
-/// The memory that the steps of a span take, with the weights, and at most: "1.2 GiB, at most 1.5 GiB".
+/// Returns the memory of the steps of a span, including the weights: "1.2 GiB, at most 1.5 GiB".
 [[nodiscard]] QString memoryText(const projects::CostReport& report, const projects::SpanCost& cost);
 
 } // namespace residua::app

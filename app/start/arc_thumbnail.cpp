@@ -17,7 +17,7 @@ constexpr double kMargin = 10;
 constexpr double kBoxHeight = 16;
 constexpr double kLargestBox = 16;
 
-/// What the depth canvas draws as arcs; without a mix, and of a running sum, there is the chain.
+/// Returns the shortcuts drawn as arcs, as on the depth canvas. Empty without a mix, and for a running sum.
 std::vector<projects::DrawnShortcut> arcsOf(const projects::Project& project)
 {
     const auto* mix = std::get_if<projects::DepthMix>(&project.topology.wiring);
@@ -56,7 +56,7 @@ void ArcThumbnail::paintEvent(QPaintEvent*)
     painter.drawLine(QPointF(centre(0), top + kBoxHeight / 2), QPointF(centre(m_depth + 1), top + kBoxHeight / 2));
 
     const double span = std::max(1.0, places - 1);
-    const double reach = std::min(1.0, 24.0 / static_cast<double>(m_arcs.size() + 1)); // many arcs: fainter each
+    const double reach = std::min(1.0, 24.0 / static_cast<double>(m_arcs.size() + 1)); // many arcs are drawn fainter
     painter.setBrush(Qt::NoBrush);
     for (const auto& [shortcut, kind] : m_arcs) {
         const double length = static_cast<double>(shortcut.target - shortcut.source);

@@ -11,8 +11,8 @@ namespace residua::app {
 
 class Look;
 
-/// A project's stack as a small picture: a box per layer, an arc per shortcut that is not a step of the plain residual
-/// stream. Drawn from the real topology; arcs with a fixed weight have no colour.
+/// A project's stack as a small picture: a box per layer, and an arc per shortcut that is not a step of the plain
+/// residual stream. Drawn from the real topology; arcs with a fixed weight are grey.
 class ArcThumbnail : public QWidget {
     Q_OBJECT
 public:

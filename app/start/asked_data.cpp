@@ -31,14 +31,14 @@ concept HasTokeniser = requires(Data data)
 {
     data.tokeniser;
 };
-/// That of a generator is no matter of the file that it comes from.
+/// The vocabulary of a generator is not asked for, because it does not come from a file.
 template <class Data>
 concept HasVocabulary = HasPath<Data> && requires(Data data)
 {
     data.vocabulary;
 };
 
-/// Visits each field of the source that is asked for, with its answer.
+/// Visits each field of the source that is asked for, together with its answer.
 template <class Data, class Answers, class Visit>
 void eachAnswer(Data& data, Answers& answers, Visit visit)
 {

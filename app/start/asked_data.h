@@ -11,19 +11,18 @@
 
 namespace residua::app {
 
-/// What is asked for data of a kind: those of these fields that its source has, so that a source that is new in the
-/// schema is asked for without a line here. A generator without any of them begins as its example does. Pure; any
-/// thread.
+/// The fields that the dialog asks for data of a kind: those below that the source has. A new source of the schema
+/// therefore needs no code here. A generator with none of them begins with the values of its example. Pure; any thread.
 struct AskedData {
     bool path = false;
     bool key = false;   ///< of the text in files of records
     bool parts = false; ///< of a mixture
     bool tokeniser = false;
-    bool vocabulary = false; ///< of files of tokens
+    bool vocabulary = false; ///< of token files
 };
 [[nodiscard]] AskedData askedOf(const projects::Source& source);
 
-/// What was answered, to all that may be asked.
+/// The answers for all fields that may be asked for.
 struct AnsweredData {
     std::string path;
     std::string key = projects::JsonLinesData{}.field;
@@ -31,14 +30,14 @@ struct AnsweredData {
     projects::Tokeniser tokeniser;
     std::int64_t vocabulary = 0;
 };
-/// The answers that give this source; of what is not asked for it, what the field begins as.
+/// Returns the answers that give this source; initial values for fields that it does not have.
 [[nodiscard]] AnsweredData answersIn(const projects::Source& source);
-/// The source at `kind` among the alternatives, with the answers to what is asked for it. Precondition: there is one.
+/// Returns the source at index `kind` of the alternatives with these answers. Precondition: it exists.
 [[nodiscard]] projects::Source sourceFrom(std::size_t kind, const AnsweredData& answers);
 
-/// What the vocabulary of such data begins as.
+/// Returns the initial vocabulary for such data.
 [[nodiscard]] std::int64_t proposedVocabulary(const projects::Source& source);
-/// The endings of the files that are data of this kind.
+/// Returns the file name endings for this kind of data.
 [[nodiscard]] std::vector<std::string_view> endingsOf(const projects::Source& source);
 
 } // namespace residua::app

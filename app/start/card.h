@@ -5,7 +5,7 @@
 
 namespace residua::app {
 
-/// A framed button with room for content: click, Enter or Space chooses it.
+/// A framed button with content: click, Enter or Space chooses it.
 class Card : public QFrame {
     Q_OBJECT
 public:

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kShownNumbers = 64;
 
-/// Context of these words for translators.
+/// The context of these words for translators.
 struct DataPreviewText {
     Q_DECLARE_TR_FUNCTIONS(DataPreview)
 };

@@ -8,9 +8,9 @@
 
 namespace residua::app {
 
-/// The beginning of what training is fed: a text and its tokens, or a sample's numbers.
+/// Returns the beginning of the training data: a text and its tokens, or a sample's numbers.
 [[nodiscard]] QString previewText(const engine::DataPreview& preview);
-/// How the files are read, how much data there is, how often the new project's training goes through it, and the notes.
+/// Returns how the files are read, the amount of data, the epochs of the new project's training, and the notes.
 [[nodiscard]] QString amountText(const engine::DataSummary& data, const projects::NewProject& project);
 
 } // namespace residua::app

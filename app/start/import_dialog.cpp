@@ -58,7 +58,7 @@ ImportDialog::ImportDialog(EngineBridge& engine, std::filesystem::path projects,
     m_begin->setDefault(true);
     m_place->setProperty("role", QStringLiteral("muted"));
     m_place->setWordWrap(true);
-    m_place->setTextFormat(Qt::PlainText); // it has names that somebody else may have given, as has the problem
+    m_place->setTextFormat(Qt::PlainText); // it contains names that may come from other people, like the problem
     m_problem->setTextFormat(Qt::PlainText);
     m_problem->setObjectName(QStringLiteral("importProblem"));
     m_problem->setProperty("role", QStringLiteral("error"));
@@ -227,7 +227,7 @@ void ImportDialog::update()
     m_place->setText(place(model, name));
 }
 
-/// Says where the import will be written.
+/// Returns the folder of the import, for a message.
 QString ImportDialog::place(const QString& model, const QString& name) const
 {
     if (namesFile()) {
@@ -289,7 +289,7 @@ void ImportDialog::load()
     update();
 }
 
-/// What was given up too late is there, and is not opened.
+/// An import that was complete before it was cancelled is kept, but not opened.
 void ImportDialog::take(const engine::ImportReady& made)
 {
     if (m_givenUp) {
@@ -334,7 +334,7 @@ void ImportDialog::take(const engine::LoadWeightsReady& made)
     emit loaded(made);
 }
 
-/// All that an error is about, where its text has only the first.
+/// Shows all details of an error whose text has only the first.
 void ImportDialog::showDetails(const std::vector<std::string>& details)
 {
     m_table->clear();
@@ -354,7 +354,7 @@ void ImportDialog::end(const QString& problem)
     update();
 }
 
-/// First gives up what is under way; the engine says when nothing of it is left.
+/// Cancels running work first; the engine reports when it is removed.
 void ImportDialog::reject()
 {
     if (!m_question) {

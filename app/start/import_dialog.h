@@ -22,32 +22,32 @@ namespace residua::app {
 
 class EngineBridge;
 
-/// A project that tensors of a file can be put onto.
+/// A project into which the tensors of a file can be loaded.
 struct OntoProject {
     projects::Project project;
     std::filesystem::path directory;
 };
 
-/// Asks for the folder of a model that transformers has saved and for what the project is called, and has the engine
-/// make the project. While it does it shows how far it is; Cancel then gives it up, and the dialog says whether that
-/// came in time, when nothing is left. A single safetensors file becomes the first weights of a run of the open project
-/// instead, and a table says what of it fits. Not modal. GUI thread.
+/// Asks for the folder of a model saved by transformers and the name of the project, and has the engine make the
+/// project. Shows the progress; Cancel stops the import, and the dialog reports whether this was in time, in which case
+/// nothing is left. A single safetensors file instead becomes the first weights of a run of the open project, and a
+/// table shows which tensors fit. Not modal. GUI thread.
 class ImportDialog : public QDialog {
     Q_OBJECT
 public:
-    /// New projects are made in `projects`. The bridge outlives the dialog.
+    /// New projects are made in `projects`. `engine` must outlive the dialog.
     ImportDialog(EngineBridge& engine, std::filesystem::path projects, QWidget* parent = nullptr);
     ~ImportDialog() override;
 
-    /// Sets the path that its first line shows.
+    /// Sets the path in the first line.
     void setFolder(const QString& folder);
-    /// Sets the function that tells the open project, which is called when it is needed; nothing where none is open.
+    /// Sets the function that returns the open project when it is needed, or nullopt.
     void setOpenProject(std::function<std::optional<OntoProject>()> project);
 
 signals:
-    /// A project was made.
+    /// Emitted when a project was made.
     void imported(const residua::engine::ImportReady& made);
-    /// A run of the open project was made.
+    /// Emitted when a run of the open project was made.
     void loaded(const residua::engine::LoadWeightsReady& made);
 
 public slots:
@@ -69,7 +69,7 @@ private:
     void end(const QString& problem);
     void take(const engine::ImportReady& made);
     void take(const engine::LoadWeightsReady& made);
-    /// Whether the first line names a file of tensors.
+    /// True if the first line names a file of tensors.
     [[nodiscard]] bool namesFile() const;
     [[nodiscard]] std::optional<OntoProject> openProject() const { return m_onto ? m_onto() : std::nullopt; }
     [[nodiscard]] std::optional<projects::Source> data() const;
@@ -83,13 +83,13 @@ private:
     QLabel* m_place;
     QProgressBar* m_progress;
     QLabel* m_problem;
-    QTreeWidget* m_table; ///< what of a file fits
+    QTreeWidget* m_table; ///< the tensors of a file and whether they fit
     QPushButton* m_begin = nullptr;
     QPushButton* m_cancel = nullptr;
-    bool m_named = false; ///< by the user: the folder's name is not proposed any more
+    bool m_named = false; ///< true if the user has changed the name, so that the folder's name is not proposed any more
     std::function<std::optional<OntoProject>()> m_onto;
     std::optional<engine::QueryTag> m_question;
-    bool m_givenUp = false; ///< the question; the engine has not answered yet
+    bool m_givenUp = false; ///< true if the request was cancelled and the engine has not answered yet
 };
 
 } // namespace residua::app

@@ -41,18 +41,18 @@ namespace residua::app {
 namespace {
 
 constexpr QSize kSize(760, 560);
-constexpr int kSoonMilliseconds = 250; ///< a path is typed letter by letter
+constexpr int kSoonMilliseconds = 250; ///< delay, because a path is typed letter by letter
 constexpr int kRowSpacing = 8;         ///< pixels
 
-/// What a look at the data has found.
+/// The result of reading the data.
 struct ReadData {
     std::string model; ///< the tokeniser's file that was counted; may be empty
     Result<projects::Tokeniser> tokeniser;
     Result<engine::DataPreview> preview;
 };
 
-/// Fills the box with the choices of the schema's field at `pointer`, its default chosen. The data of an item is its
-/// place among them.
+/// Fills the box with the choices of the schema's field at `pointer` and selects its default. The data of an item is
+/// the index of its choice.
 void fillChoices(QComboBox& box, std::string_view pointer)
 {
     const projects::FieldEntry field = projects::fieldOfSchema(pointer).value();
@@ -122,7 +122,7 @@ void NewProjectDialog::setData(const QString& path)
 QFormLayout* NewProjectDialog::makeDataForm()
 {
     m_name->setObjectName(QStringLiteral("newName"));
-    m_name->selectAll(); // what is typed takes its place
+    m_name->selectAll(); // typed text replaces it
     m_kind->setObjectName(QStringLiteral("newData"));
     m_path->setObjectName(QStringLiteral("newPath"));
     m_tokeniser->setObjectName(QStringLiteral("newTokeniser"));
@@ -146,7 +146,7 @@ QFormLayout* NewProjectDialog::makeDataForm()
     connect(browseModels, &QPushButton::clicked, this, &NewProjectDialog::browseModel);
     m_amount->setObjectName(QStringLiteral("newAmount"));
     m_amount->setWordWrap(true);
-    m_amount->setTextFormat(Qt::PlainText); // it has names that somebody else may have given, as has the problem
+    m_amount->setTextFormat(Qt::PlainText); // it contains names that may come from other people, like the problem
     m_preview->setObjectName(QStringLiteral("newPreview"));
     m_preview->setAccessibleName(tr("The beginning of what is fed"));
     m_preview->setReadOnly(true);
@@ -210,7 +210,7 @@ void NewProjectDialog::layOut()
     m_create = buttons->addButton(tr("Create"), QDialogButtonBox::AcceptRole);
     m_create->setObjectName(QStringLiteral("newCreate"));
     m_create->setDefault(true);
-    auto* scroll = new QScrollArea(this); // on a low screen the buttons stay in sight
+    auto* scroll = new QScrollArea(this); // keeps the buttons visible on a low screen
     scroll->setWidget(content);
     scroll->setWidgetResizable(true);
     scroll->setFrameShape(QFrame::NoFrame);
@@ -284,7 +284,7 @@ projects::NewProject NewProjectDialog::wanted() const
     return wanted;
 }
 
-/// Other data, other sizes: those of the example that trains on such.
+/// For other data, sets the sizes of the example that trains on such data.
 void NewProjectDialog::chooseKind()
 {
     const projects::Source chosen = source();
@@ -302,7 +302,7 @@ void NewProjectDialog::chooseKind()
         }
         const QSignalBlocker still(m_vocabulary);
         m_vocabulary->setValue(static_cast<int>(proposedVocabulary(chosen)));
-        m_counted.clear(); // a tokeniser's file is counted anew
+        m_counted.clear(); // a tokeniser's file is counted again
         const QSignalBlocker quiet(m_topology);
         m_topology->clear();
         for (const auto& preset : projects::topologyPresets(project ? project->network : projects::Network{})) {
@@ -418,7 +418,7 @@ QString NewProjectDialog::stillMissing() const
                                                                : QString();
 }
 
-/// The tokeniser's file whose tokens the vocabulary has not been set to yet; empty where there is none.
+/// Returns the tokeniser's file whose vocabulary has not been counted yet, or an empty text.
 std::string NewProjectDialog::uncountedModel() const
 {
     const std::string model = m_model->text().trimmed().toStdString();
@@ -426,14 +426,14 @@ std::string NewProjectDialog::uncountedModel() const
     return asked && model != m_counted ? model : std::string();
 }
 
-/// One reading at a time: the next begins when the last is done or has given up.
+/// Reads one source at a time. The next reading begins when the last one has ended or was cancelled.
 void NewProjectDialog::readData()
 {
     if (m_wanted) {
         *m_wanted = false;
     }
     if (m_reading || !namesData()) {
-        return; // what is being read is given up, and asks for the next
+        return; // the running reading is cancelled, and starts the next when it ends
     }
     const auto project = projects::projectFrom(wanted());
     if (!project) {
@@ -456,7 +456,7 @@ void NewProjectDialog::readData()
             const auto tokens = static_cast<int>(looked.tokeniser->vocabulary);
             m_counted = looked.model;
             if (m_vocabulary->value() != tokens) {
-                m_vocabulary->setValue(tokens); // which has the data read anew
+                m_vocabulary->setValue(tokens); // triggers another reading of the data
                 return;
             }
         }

@@ -27,24 +27,23 @@ namespace residua::app {
 class EngineBridge;
 class MixtureEditor;
 
-/// Asks for a new project: its data, with how much of it there is, how often training goes through it and what is fed;
-/// depth, width and topology, with what they cost. Data are read on another thread; what is no longer asked for is
-/// given up. Not modal. GUI thread.
+/// Asks for a new project: its data, with their amount, the epochs and a preview; depth, width and topology, with their
+/// costs. Data are read on another thread; outdated readings are cancelled. Not modal. GUI thread.
 class NewProjectDialog : public QDialog {
     Q_OBJECT
 public:
-    /// `deviceBytes`: of the device that would train; 0: not known. The bridge outlives the dialog.
+    /// `device` is the device that would train; its bytes are 0 if unknown. `engine` must outlive the dialog.
     NewProjectDialog(EngineBridge& engine, const CostView::Device& device, QWidget* parent = nullptr);
     ~NewProjectDialog() override;
 
-    /// Sets the data's place, a file or a folder, and their kind by its name (projects::sourceAt).
+    /// Sets the path of the data, a file or a folder, and their kind by its name (projects::sourceAt).
     void setData(const QString& path);
 
 signals:
     void created(const residua::projects::Project& project);
 
 private:
-    using Wanted = std::shared_ptr<std::atomic<bool>>; ///< false once the preview under way is no longer wanted
+    using Wanted = std::shared_ptr<std::atomic<bool>>; ///< false once the running preview is outdated
 
     void layOut();
     [[nodiscard]] QFormLayout* makeDataForm();
@@ -64,7 +63,7 @@ private:
     void showData(const Result<engine::DataPreview>& preview);
     void create();
     [[nodiscard]] projects::TokeniserKind tokeniserKind() const;
-    /// Whether there is anything to read; for files, whether one is named.
+    /// True if there is data to read; for files, if a path is given.
     [[nodiscard]] bool namesData() const;
     [[nodiscard]] projects::Source source() const;
     [[nodiscard]] projects::NewProject wanted() const;
@@ -74,12 +73,12 @@ private:
     QComboBox* m_kind;
     QLineEdit* m_path;
     QPushButton* m_browse;
-    QPushButton* m_browseFolder; ///< of texts
-    QLineEdit* m_key;            ///< the key or column of records
+    QPushButton* m_browseFolder; ///< for a folder of texts
+    QLineEdit* m_key;            ///< key or column of records
     MixtureEditor* m_parts;
     QComboBox* m_tokeniser;
-    QPushButton* m_train; ///< a tokeniser
-    QLineEdit* m_model;   ///< the file of a tokeniser that has one
+    QPushButton* m_train; ///< trains a tokeniser
+    QLineEdit* m_model;   ///< file of a tokeniser, if it has one
     QSpinBox* m_vocabulary;
     QFormLayout* m_dataForm = nullptr;
     QLabel* m_amount; ///< tokens, epochs
@@ -97,11 +96,11 @@ private:
     QPushButton* m_create = nullptr;
     QTimer m_soon;
     Wanted m_wanted;
-    projects::Project m_mixture;               ///< whose data are the mixture that is being put together
-    std::optional<engine::DataSummary> m_data; ///< of the data that is chosen, once it is read
-    projects::Source m_read;                   ///< the source that m_data, or a reading under way, belongs to
+    projects::Project m_mixture;               ///< the project whose data is the edited mixture
+    std::optional<engine::DataSummary> m_data; ///< of the chosen data, once it is read
+    projects::Source m_read;                   ///< source of m_data or of the running reading
     bool m_reading = false;
-    std::string m_counted; ///< the tokeniser's file that the vocabulary was set for
+    std::string m_counted; ///< the tokeniser's file for which the vocabulary was set
 };
 
 } // namespace residua::app

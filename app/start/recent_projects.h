@@ -5,8 +5,8 @@
 
 namespace residua::app {
 
-/// Folders of projects that were opened or saved, newest first; kept in the user's settings. Those that are
-/// gone are left out.
+/// Returns the folders of projects that were opened or saved, newest first, from the user's settings. Skips folders
+/// that no longer exist.
 [[nodiscard]] QStringList recentProjects();
 void rememberProject(const QString& folder);
 

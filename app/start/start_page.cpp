@@ -141,7 +141,7 @@ void StartPage::refresh()
 {
     while (QLayoutItem* item = m_listsLayout->takeAt(0)) {
         if (item->widget()) {
-            item->widget()->deleteLater(); // a line may be what is being clicked
+            item->widget()->deleteLater(); // a line may be the sender
         }
         delete item;
     }

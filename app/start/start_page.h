@@ -15,13 +15,13 @@ namespace residua::app {
 
 class Look;
 
-/// The first thing a person sees: examples to run, recent projects, work that was left unsaved.
+/// The first page: examples to run, recent projects, and unsaved work.
 class StartPage : public QWidget {
     Q_OBJECT
 public:
     StartPage(const Look& look, std::filesystem::path draftsFolder, QWidget* parent = nullptr);
 
-    /// Reads the recent projects and the drafts anew.
+    /// Reloads the recent projects and the drafts.
     void refresh();
     [[nodiscard]] QPushButton& newButton() { return *m_new; }
     [[nodiscard]] QPushButton& openButton() { return *m_open; }

@@ -30,7 +30,7 @@ namespace {
 constexpr int kTokeniserWidth = 520;
 constexpr int kTokeniserRowSpacing = 8; ///< pixels
 constexpr int kTokeniserSteps = 1000;
-constexpr double kReadingShare = 0.2; ///< of the bar
+constexpr double kReadingShare = 0.2; ///< share of the bar
 
 QString fileName(const std::filesystem::path& path)
 {
@@ -83,7 +83,7 @@ TokeniserDialog::TokeniserDialog(EngineBridge& engine, Subject subject, QWidget*
                                  .arg(fileName(m_subject.text)),
                              this);
     words->setWordWrap(true);
-    words->setTextFormat(Qt::PlainText); // a file's name
+    words->setTextFormat(Qt::PlainText); // it contains a file's name
     words->setProperty("role", QStringLiteral("muted"));
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
     m_cancel = buttons->button(QDialogButtonBox::Cancel);
@@ -207,7 +207,7 @@ void TokeniserDialog::browse()
     }
 }
 
-/// Hides the result of an earlier training, because the fields now ask for another.
+/// Hides the result of an earlier training, because the fields have changed.
 void TokeniserDialog::update()
 {
     if (!m_placed) {
@@ -268,7 +268,7 @@ void TokeniserDialog::showTrained(const engine::TokeniserReady& ready)
     m_figures->show();
     m_pieces->setText(QString::fromStdString(made.example));
     m_pieces->setVisible(!made.example.empty());
-    m_note->hide(); // the file that is there is this one
+    m_note->hide(); // the existing file is this one
     m_ready = ready;
     m_use->setEnabled(true);
     m_use->setDefault(true);
@@ -285,7 +285,7 @@ void TokeniserDialog::end(const QString& problem)
     m_problem->setVisible(!problem.isEmpty());
 }
 
-/// First gives up what is under way; the engine says when nothing of it is left.
+/// Cancels running work first; the engine reports when it is removed.
 void TokeniserDialog::reject()
 {
     if (!m_question) {

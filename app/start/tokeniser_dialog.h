@@ -23,19 +23,21 @@ namespace residua::app {
 
 class EngineBridge;
 
-/// Asks for a tokeniser's kind, size and place and learns it from a text; then shows how it cuts that text, until the
-/// user takes it or tries another. Closing it, or Cancel, gives up what is under way. Not modal. GUI thread.
+/// Asks for a tokeniser's kind, size and file and trains it on a text. Then shows the tokens of that text, until the
+/// user accepts the tokeniser or tries another. Closing the dialog, or Cancel, stops running work. Not modal. GUI
+/// thread.
 class TokeniserDialog : public QDialog {
     Q_OBJECT
 public:
-    /// Absolute paths; `field` is of JSON Lines. The bridge outlives the dialog.
+    /// Absolute paths; `field` is for JSON Lines.
     struct Subject {
         std::filesystem::path text;
         std::string field = "text";
-        std::filesystem::path folder; ///< where a model is proposed to go
+        std::filesystem::path folder; ///< proposed folder of the model
     };
-    /// The texts that a tokeniser would learn from; nullopt where the source is no text or names none. Relative paths
-    /// start at the project's `directory`, where the model goes too; without a directory it goes beside the text.
+    /// Returns the texts for training a tokeniser; nullopt if the source is not text or has no path. Relative paths
+    /// start at the project's `directory`, which is also the folder of the model; without a directory, the model goes
+    /// beside the text.
     [[nodiscard]] static std::optional<Subject> subjectOf(const projects::Source& source,
                                                           const std::filesystem::path& directory);
 
@@ -43,7 +45,7 @@ public:
     ~TokeniserDialog() override;
 
 signals:
-    /// The user takes the model that was learned.
+    /// Emitted when the user accepts the trained model.
     void chosen(const std::filesystem::path& model, std::int64_t pieces);
 
 public slots:
@@ -67,19 +69,19 @@ private:
     QComboBox* m_kind;
     QSpinBox* m_size;
     QLineEdit* m_place;
-    QLabel* m_note;  ///< of the place
-    QLabel* m_stage; ///< what is being done
+    QLabel* m_note;  ///< about the file
+    QLabel* m_stage; ///< the current stage
     QProgressBar* m_progress;
-    QLabel* m_figures; ///< of what was learned
+    QLabel* m_figures; ///< of the trained tokeniser
     QLabel* m_pieces;
     QLabel* m_problem;
     QPushButton* m_train = nullptr;
     QPushButton* m_use = nullptr;
     QPushButton* m_cancel = nullptr;
-    bool m_placed = false; ///< by the user: no name is proposed any more
+    bool m_placed = false; ///< true if the user has set the file, so that no name is proposed any more
     bool m_givesUp = false;
     std::optional<engine::QueryTag> m_question;
-    std::optional<engine::TokeniserReady> m_ready; ///< what is shown
+    std::optional<engine::TokeniserReady> m_ready; ///< the shown result
 };
 
 } // namespace residua::app

@@ -8,15 +8,16 @@
 
 namespace residua::app {
 
-/// A number over the members of a sweep that differ in their seeds alone.
+/// A number over the members of a sweep that differ only in their seeds.
 struct OverSeeds {
-    std::size_t count = 0; ///< that have the number
+    std::size_t count = 0; ///< number of members that have the number
     double mean = 0;
     double deviation = 0; ///< of the sample; 0 for one member
 };
 
-/// For each member what its group has: members with the same labels but on the axes of seeds are one. nullopt where no
-/// member of the group has a number. `labels`: a member's, one for each axis; `seeds`: which axes are of seeds.
+/// Returns for each member the numbers of its group: the members whose labels are equal except on the axes of seeds.
+/// nullopt if no member of the group has a number. `labels` has one label per axis for each member; `seeds` marks the
+/// axes of seeds.
 [[nodiscard]] std::vector<std::optional<OverSeeds>> overSeeds(const std::vector<std::vector<std::string>>& labels,
                                                               const std::vector<bool>& seeds,
                                                               const std::vector<std::optional<double>>& numbers);

@@ -23,7 +23,7 @@ namespace {
 
 constexpr int kNarrowestField = 80;
 constexpr int kNarrowestValues = 60;
-constexpr int kRoomForOneLine = 400; ///< pixels; else the values stand below their field
+constexpr int kRoomForOneLine = 400; ///< pixels; below this width the values are under their field
 constexpr int kWidestList = 420;
 
 } // namespace
@@ -85,7 +85,7 @@ void SweepAxisRow::setAxis(const projects::SweepAxis& axis, projects::ProjectSna
     if (!m_field->lineEdit()->isModified()) {
         const QSignalBlocker quiet(m_field);
         m_field->setEditText(QString::fromStdString(axis.field));
-        m_field->lineEdit()->end(false); // the last words of a pointer tell most
+        m_field->lineEdit()->end(false); // the last words of a pointer are the most informative
     }
     if (!m_values->isModified()) {
         m_values->setText(textOf(axis.values));
@@ -137,7 +137,7 @@ void SweepAxisRow::commit()
     if (axis == m_axis || !m_project) {
         return;
     }
-    if (axis.values.empty() && axis.field != m_axis.field) { // something to begin with
+    if (axis.values.empty() && axis.field != m_axis.field) { // initial values
         const auto proposals = proposalsFor(*m_project, axis.field);
         axis.values = proposals.empty() ? axis.values : proposals.front().values;
     }

@@ -14,16 +14,16 @@ class QMenu;
 
 namespace residua::app {
 
-/// One field of a sweep: which it is, its values, proposals for them, and a button that removes it.
+/// One field of a sweep: the choice of the field, its values, proposals for them, and a button that removes it.
 class SweepAxisRow : public QWidget {
     Q_OBJECT
 public:
-    /// `number`: which of the fields it is, from 1; for its name.
+    /// `number` is the index of the field from 1, for its name.
     explicit SweepAxisRow(int number, QWidget* parent = nullptr);
 
-    /// Takes up a new state, but not over what is being typed. `project` is what proposals are made for.
+    /// Updates the row, except for a field that has keyboard focus. Proposals are made for `project`.
     void setAxis(const projects::SweepAxis& axis, projects::ProjectSnapshot project);
-    /// The fields to choose from.
+    /// Sets the fields to choose from.
     void setFields(const QStringList& fields);
     void focusField();
 
@@ -39,7 +39,7 @@ private:
     void propose();
 
     projects::SweepAxis m_axis;
-    projects::ProjectSnapshot m_project; ///< null until there is one
+    projects::ProjectSnapshot m_project; ///< may be null at first
     QComboBox* m_field;
     QLineEdit* m_values;
     QMenu* m_proposals;

@@ -22,13 +22,13 @@ using projects::SweepAxis;
 using projects::SweepValue;
 
 constexpr const char* kTopology = "/topology";
-constexpr std::int64_t kLongestHop = 4; ///< of the proposed i:i+k
+constexpr std::int64_t kLongestHop = 4; ///< maximum k of the proposed i:i+k
 
 struct Text {
     Q_DECLARE_TR_FUNCTIONS(Sweeps)
 };
 
-/// The document after `value` was set; nullopt where it is refused.
+/// Returns the document after `value` was set; nullopt if that fails.
 std::optional<projects::Project> projectWith(const projects::Project& project, const Property& property,
                                              const QVariant& value)
 {
@@ -40,7 +40,7 @@ std::optional<projects::Project> projectWith(const projects::Project& project, c
     return std::move(document.project);
 }
 
-/// Other values of a property, the present one among them where it is a number.
+/// Returns other values of a property, including the current one for numbers.
 std::vector<QVariant> alternativesOf(const Property& property)
 {
     std::vector<QVariant> values;
@@ -80,7 +80,7 @@ SweepValue sweepValue(const T& value, std::string label = {})
     return {std::move(label), {lineOf(JsonValue{.data = value})}};
 }
 
-/// The value of a JSON text; null where it is none.
+/// Returns the value of a JSON text, or null if it is not JSON.
 JsonValue valueOf(const std::string& text)
 {
     Result<JsonValue> value = projects::parseJson(text);
@@ -109,7 +109,7 @@ std::vector<ValueProposal> topologyProposals(const projects::Project& project)
     return {presets, hops, single};
 }
 
-/// `whole` is the present value where it is a whole number, else nullptr.
+/// `whole` is the current value if it is an integer, else null.
 std::vector<ValueProposal> numberProposals(double present, const std::int64_t* whole)
 {
     const double base = present == 0 ? 1 : present;

@@ -12,26 +12,27 @@
 
 namespace residua::app {
 
-/// The fields of a project that a sweep can vary, as JSON pointers: whatever has a single value, and "/topology".
+/// Returns the fields of a project that a sweep can vary, as JSON pointers: every single value, and "/topology".
 [[nodiscard]] QStringList sweepableFields(const projects::Project& project);
 
-/// What the file says at `pointer`, on one line; empty where there is nothing.
+/// Returns the value in the file at `pointer` on one line; empty if it does not exist.
 [[nodiscard]] std::string valueAt(const projects::Project& project, const std::string& pointer);
 
-/// The field that `property` edits, with proposed values: every choice, both states, or numbers around the present
-/// one. nullopt where it edits several places.
+/// Returns the field of `property` with proposed values: every choice, both states, or numbers around the current one.
+/// Returns nullopt if the property edits several places.
 [[nodiscard]] std::optional<projects::SweepAxis> sweepAxisOf(const projects::Project& project,
                                                              const Property& property);
 
-/// A proposal for a field's values.
+/// A proposal for the values of a field.
 struct ValueProposal {
     QString title;
     std::vector<projects::SweepValue> values;
 };
-/// Proposals for the field: presets and sets of shortcuts for "/topology", numbers around the present one for numbers.
+/// Returns proposals for the field: presets and sets of shortcuts for "/topology", numbers around the current one for
+/// numbers.
 [[nodiscard]] std::vector<ValueProposal> proposalsFor(const projects::Project& project, const std::string& pointer);
 
-/// Values as a person types them, "0.5, 1, plain", and back. A value keeps the label that it has in `known`.
+/// Convert values to and from typed text, "0.5, 1, plain". A value keeps its label in `known`.
 [[nodiscard]] QString textOf(const std::vector<projects::SweepValue>& values);
 [[nodiscard]] std::vector<projects::SweepValue> valuesFrom(const QString& text,
                                                            const std::vector<projects::SweepValue>& known);

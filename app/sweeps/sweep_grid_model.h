@@ -12,28 +12,27 @@
 
 namespace residua::app {
 
-/// The members of a sweep's grid: their values, what each costs, how long it takes, how far its run is, and what stands
-/// in its way.
+/// The members of a sweep's grid: their values, cost, time, progress and errors.
 class SweepGridModel : public QAbstractTableModel {
     Q_OBJECT
 public:
     using QAbstractTableModel::QAbstractTableModel;
 
-    /// `axes`: the fields' labels; `seeds`: which of the fields are seeds.
+    /// `axes` are the fields' labels; `seeds` marks the fields that are seeds.
     void setMembers(std::vector<projects::SweepMember> members, std::vector<std::string> axes,
                     std::vector<bool> seeds = {});
-    /// FLOP a second, for the estimated time; 0: not known.
+    /// Sets the FLOP per second for the estimated time; 0: unknown.
     void setRate(double flopPerSecond);
-    /// Sets the status of each member; before that none counts as begun.
+    /// Sets the status of each member. Initially no member has begun.
     void setStatuses(std::vector<engine::MemberStatus> statuses);
     [[nodiscard]] const std::vector<projects::SweepMember>& members() const { return m_members; }
-    /// FLOP of all members that can train.
+    /// Returns the FLOP of all members that can be trained.
     [[nodiscard]] double totalFlops() const;
     [[nodiscard]] double rate() const { return m_rate; }
-    /// The column of the losses' mean and deviation over seeds, which says nothing where no axis is one.
+    /// Returns the column of the losses' mean and deviation over seeds, which is empty if no axis is a seed.
     [[nodiscard]] int seedColumn() const { return axisCount() + MeanLoss; }
     [[nodiscard]] bool hasSeeds() const;
-    /// The members that can train.
+    /// Returns the members that can be trained.
     [[nodiscard]] std::vector<projects::SweepMember> trainable() const;
 
     [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
@@ -50,10 +49,10 @@ private:
     [[nodiscard]] int axisCount() const { return static_cast<int>(m_axes.size()); }
 
     std::vector<projects::SweepMember> m_members;
-    std::vector<engine::MemberStatus> m_statuses; ///< as many as members
+    std::vector<engine::MemberStatus> m_statuses; ///< one per member
     std::vector<std::string> m_axes;
-    std::vector<bool> m_seeds;                         ///< as many as axes
-    std::vector<std::optional<OverSeeds>> m_overSeeds; ///< losses; as many as members
+    std::vector<bool> m_seeds;                         ///< one per axis
+    std::vector<std::optional<OverSeeds>> m_overSeeds; ///< losses; one per member
     double m_rate = 0;
 };
 

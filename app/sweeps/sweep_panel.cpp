@@ -33,8 +33,8 @@ namespace residua::app {
 namespace {
 
 constexpr int kSoonMilliseconds = 120;
-constexpr int kRoomForBoth = 640;  ///< pixels of width from which fields and grid can stand beside each other
-constexpr int kAmpleForBoth = 860; ///< pixels of width from which they do so even in a high dock
+constexpr int kRoomForBoth = 640;  ///< width in pixels from which fields and grid fit side by side
+constexpr int kAmpleForBoth = 860; ///< width in pixels from which they are side by side even in a high dock
 constexpr int kHigh = 340;
 constexpr int kFormWidth = 300;
 constexpr int kRowHeight = 26;
@@ -127,7 +127,7 @@ QWidget* SweepPanel::makeForm()
     column->addWidget(m_add, 0, Qt::AlignLeft);
     column->addStretch();
     connect(m_sweeps, &QComboBox::activated, this, [this](int index) {
-        // While a name is being typed the list is of before, and may be longer.
+        // While a name is being typed the list is outdated and may be longer.
         if (const auto at = static_cast<std::size_t>(index); at < m_project->sweeps.size()) {
             m_name = m_project->sweeps[at].name;
         }
@@ -170,7 +170,7 @@ QWidget* SweepPanel::makeGrid()
     m_total->setObjectName(QStringLiteral("sweepTotal"));
     m_queue = new QPushButton(page);
     m_queue->setObjectName(QStringLiteral("queueSweep"));
-    m_queue->setText(tr("Queue %n runs", nullptr, 0)); // until the grid is worked out
+    m_queue->setText(tr("Queue %n runs", nullptr, 0)); // until the grid is computed
     auto* bottom = new QVBoxLayout;
     bottom->setContentsMargins(8, 2, 8, 6);
     bottom->addWidget(m_total);
@@ -196,14 +196,14 @@ void SweepPanel::setProject(projects::ProjectSnapshot project)
 {
     m_project = std::move(project);
     m_stale = true;
-    ++m_asked; // an answer that is on its way is about what was
+    ++m_asked; // pending answers are outdated
     if (isVisible()) {
         showSweep();
     }
 }
 
-/// Reads the members' statuses anew where a run came, went or has another status. A growing run tells its step many
-/// times a second, which the grid does not show.
+/// Reads the members' statuses again if a run was added, removed or has another status. A growing run reports its step
+/// many times a second, which the grid does not show.
 void SweepPanel::onRunsChanged()
 {
     std::vector<std::pair<std::string, engine::RunStatus>> known;
@@ -218,7 +218,7 @@ void SweepPanel::onRunsChanged()
 
 void SweepPanel::readStatuses()
 {
-    ++m_statusesAsked; // an answer that is on its way is about what was
+    ++m_statusesAsked; // pending answers are outdated
     if (m_grid.members().empty() || !isVisible()) {
         return; // read when it is shown
     }
@@ -252,7 +252,7 @@ void SweepPanel::showEvent(QShowEvent* event)
     }
 }
 
-/// Beside each other where there is room, else the fields above their grid.
+/// Places fields and grid side by side if there is room, else the fields above the grid.
 void SweepPanel::resizeEvent(QResizeEvent* event)
 {
     QWidget::resizeEvent(event);
@@ -292,7 +292,7 @@ void SweepPanel::showRows(const projects::Sweep& sweep)
 {
     while (m_rows.size() > sweep.axes.size()) {
         m_rows.back()->hide();
-        m_rows.back()->deleteLater(); // its own button may be what asked for this
+        m_rows.back()->deleteLater(); // the sender may be its own button
         m_rows.pop_back();
     }
     while (m_rows.size() < sweep.axes.size()) {
@@ -303,7 +303,7 @@ void SweepPanel::showRows(const projects::Sweep& sweep)
         connect(row, &SweepAxisRow::changed, this, [this, at](const projects::SweepAxis& axis) {
             const projects::Sweep* shown = current();
             if (!shown || at >= shown->axes.size()) {
-                return; // the row is removed with its field, and with it what was being typed
+                return; // the row is removed with its field, and so is the text being typed
             }
             projects::Sweep changed = *shown;
             changed.axes[at] = axis;
@@ -397,7 +397,7 @@ void SweepPanel::showTotal()
     m_queue->setEnabled(count > 0);
 }
 
-/// Puts the sweep in the place of the one that is shown.
+/// Replaces the shown sweep.
 void SweepPanel::change(projects::Sweep sweep)
 {
     if (!current()) {
@@ -428,7 +428,7 @@ void SweepPanel::rename()
         return;
     }
     if (name.empty() || projects::findSweep(m_project->sweeps, name)) {
-        showSweep(); // the name stands for one sweep
+        showSweep(); // each sweep needs a name of its own
         return;
     }
     projects::Sweep changed = *sweep;
@@ -457,7 +457,7 @@ void SweepPanel::begin()
     }
 }
 
-/// The grid that is shown may be of before the last edit: then the members are queued when they are known.
+/// If the shown grid is outdated, the members are queued when they are known.
 void SweepPanel::queue()
 {
     if (m_gridOf != m_asked) {

@@ -28,21 +28,21 @@ namespace residua::app {
 class RunsModel;
 class SweepAxisRow;
 
-/// The document's sweeps, one at a time: its fields and their values on the left, the grid they make with the cost of
-/// each member on the right. A view of the document: it tells the edits it asks for. The grid is worked out on another
+/// The document's sweeps, one at a time: the fields and their values on the left, the grid with the cost of each member
+/// on the right. A view of the document, which emits the edits that it requests. The grid is computed on another
 /// thread. GUI thread.
 class SweepPanel : public QWidget {
     Q_OBJECT
 public:
-    /// `runs`: the project's, for how far each member is: its newest run counts. It does not outlive them.
+    /// `runs` are the project's runs, whose newest gives the progress of each member. They must outlive the panel.
     explicit SweepPanel(const RunsModel& runs, QWidget* parent = nullptr);
 
     void setProject(projects::ProjectSnapshot project);
-    /// FLOP a second that a run has reached here; 0: not known.
+    /// Sets the FLOP per second that a run has reached here; 0: unknown.
     void setRate(double flopPerSecond);
-    /// Varies one more field in the sweep that is shown, or in a new one where it has no room.
+    /// Adds a field to the shown sweep, or to a new one if it has no room.
     void addAxis(const projects::SweepAxis& axis);
-    /// The cursor goes to the first field; a sweep is begun where there is none.
+    /// Moves the cursor to the first field. Adds a sweep if there is none.
     void begin();
 
 signals:
@@ -73,16 +73,16 @@ private:
     void queue();
 
     projects::ProjectSnapshot m_project = std::make_shared<const projects::Project>();
-    std::string m_name; ///< of the sweep that is shown
+    std::string m_name; ///< of the shown sweep
     std::vector<SweepAxisRow*> m_rows;
     QStringList m_fields;
     SweepGridModel m_grid;
     const RunsModel& m_runs;
     std::vector<std::pair<std::string, engine::RunStatus>> m_known; ///< of the runs, when the statuses were last read
     std::uint64_t m_statusesAsked = 0;                              ///< as m_asked, for the members' statuses
-    std::uint64_t m_asked = 0;                                      ///< previews; an answer to an older one is dropped
-    std::uint64_t m_gridOf = 0;                                     ///< the preview that m_grid shows
-    std::uint64_t m_queueOf = 0;                                    ///< the preview to be queued when it is made
+    std::uint64_t m_asked = 0;                                      ///< requests; older answers are dropped
+    std::uint64_t m_gridOf = 0;                                     ///< the request that m_grid shows
+    std::uint64_t m_queueOf = 0;                                    ///< the request to queue when it is answered
     QTimer m_soon{this};
     bool m_stale = true;
     QStackedLayout* m_pages;

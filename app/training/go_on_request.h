@@ -14,21 +14,21 @@
 namespace residua::app {
 
 enum class GoOnKind {
-    Resume,    ///< the run itself, from a checkpoint
-    Fork,      ///< a copy of it up to a checkpoint
-    Retrofit,  ///< a copy that is wired otherwise and computes the same at first
-    Factorise, ///< a copy whose weights are products of two thin matrices near to what it has learned
+    Resume,    ///< continues the run itself from a checkpoint
+    Fork,      ///< copies it up to a checkpoint
+    Retrofit,  ///< makes a copy with another wiring that initially computes the same function
+    Factorise, ///< makes a copy whose weights are products of two thin matrices that approximate the learned ones
 };
 
-/// How a run is to go on.
+/// The way in which a run is continued.
 struct GoOnRequest {
     GoOnKind kind{};
     std::string run;       ///< its directory
-    std::int64_t step = 0; ///< from this checkpoint
+    std::int64_t step = 0; ///< the checkpoint
     std::int64_t steps = 0;
     engine::OtherData otherData = engine::OtherData::Refuse;
-    projects::Topology topology = {}; ///< of a retrofit
-    /// How the factors are made, where the kind is Factorise.
+    projects::Topology topology = {}; ///< for a retrofit
+    /// The method of the factors, for Factorise.
     double rankShare = projects::RankScale{}.scale;
     projects::LowRankMethod method = engine::FactoriseRequest{}.method;
     projects::LowRankInputs inputs = engine::FactoriseRequest{}.inputs;

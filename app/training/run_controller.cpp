@@ -17,7 +17,7 @@ namespace residua::app {
 
 namespace {
 
-/// What the engine needs to know to make a copy of a run.
+/// Returns the engine's request to make a copy of a run.
 template <class Request>
 Request questionFrom(const GoOnRequest& request)
 {
@@ -261,7 +261,7 @@ void RunController::forgetTakenUp(const std::filesystem::path& projectDirectory)
 {
     m_queue.forgetTakenUp(projectDirectory);
     emit queueChanged();
-    startNext(); // what was queued behind them
+    startNext(); // starts the runs queued behind them
 }
 
 void RunController::takeUpQueue()
@@ -321,15 +321,15 @@ void RunController::factorise(const GoOnRequest& request)
 
 void RunController::giveUpCopy()
 {
-    m_engine.giveUp(std::exchange(m_copy, {})); // what it still answers is of no later question
+    m_engine.giveUp(std::exchange(m_copy, {})); // a later answer belongs to no request
 }
 
-/// A copy that was made of a run as the request said, from its only checkpoint.
+/// Resumes a copy of a run from its only checkpoint.
 void RunController::resumeCopy(const std::filesystem::path& copy, const GoOnRequest& request)
 {
     emit forked(copy);
     if (m_phase != RunPhase::Idle) {
-        return; // it stands in the list, to be resumed
+        return; // it is listed and can be resumed
     }
     engine::ResumeRun command;
     command.runDirectory = copy;
@@ -378,7 +378,7 @@ bool RunController::isOfDocument() const
     return m_session.isOpen() && !m_session.isDraft() && m_session.directory() == m_project;
 }
 
-/// A run that has ended belongs to the document that it was of.
+/// Called when a run ends: removes it if it belongs to another document.
 void RunController::forgetForeignRun()
 {
     if (m_phase == RunPhase::Idle && !isOfDocument()) {

@@ -20,17 +20,17 @@ class DocumentSession;
 
 enum class RunPhase { Idle, Starting, Running, Paused, Stopping };
 
-/// How far the followed run is.
+/// The progress of the followed run.
 struct RunProgress {
     std::int64_t step = 0;
     std::int64_t steps = 0;
-    double loss = engine::kNoLoss;           ///< the last; NaN before the first
-    double validationLoss = engine::kNoLoss; ///< the last; NaN before the first
-    double seconds = 0;                      ///< of training, earlier parts of a resumed run added up
+    double loss = engine::kNoLoss;           ///< the last one; NaN before the first
+    double validationLoss = engine::kNoLoss; ///< the last one; NaN before the first
+    double seconds = 0;                      ///< of training, including earlier parts of a resumed run
     double unitsPerSecond = 0;
     projects::Unit unit = projects::Unit::Token;
 
-    /// Seconds left at the present speed; negative where unknown.
+    /// Returns the seconds left at the current speed; negative if unknown.
     [[nodiscard]] double secondsLeft(std::int64_t unitsPerStep) const;
 };
 
@@ -43,69 +43,69 @@ public:
     [[nodiscard]] RunPhase phase() const { return m_phase; }
     [[nodiscard]] const RunProgress& progress() const { return m_progress; }
     [[nodiscard]] double secondsLeft() const { return m_progress.secondsLeft(m_unitsPerStep); }
-    /// The followed run's directory; empty before the first.
+    /// Returns the followed run's directory; empty before the first run.
     [[nodiscard]] const std::filesystem::path& runDirectory() const { return m_directory; }
-    /// The directory of the project that the followed run is of; empty before the first.
+    /// Returns the directory of the followed run's project; empty before the first run.
     [[nodiscard]] const std::filesystem::path& runProject() const { return m_project; }
-    /// Whether the followed run is of the open document.
+    /// True if the followed run belongs to the open document.
     [[nodiscard]] bool isOfDocument() const;
     void setDevice(const std::string& key) { m_device = key; }
-    /// Where a document goes that has no place when it is run. Default: Residua in the user's home.
+    /// Sets the folder for documents without a place when they are run. Default: Residua in the user's home.
     void setProjectsFolder(std::filesystem::path folder) { m_projectsFolder = std::move(folder); }
 
-    /// Starts, or goes on where it is paused. A document without a place is saved first.
+    /// Starts a run, or continues a paused one. A document without a place is saved first.
     void run();
     void pause();
-    /// One step, then pause; starts the run where there is none.
+    /// Trains one step, then pauses; starts a run if there is none.
     void step();
-    /// Ends the run. Runs that are queued wait then until goOnWithQueue().
+    /// Ends the run. Queued runs then wait until goOnWithQueue().
     void stop();
-    /// Ends the run and goes on with the next in the queue.
+    /// Ends the run and starts the next one of the queue.
     void skip();
-    /// Trains so many steps and pauses (pictures, tests).
+    /// Trains `steps` steps and pauses (pictures, tests).
     void runSteps(std::int64_t steps);
-    /// Goes on with an earlier run from its last checkpoint.
+    /// Resumes an earlier run from its last checkpoint.
     void resume(const std::filesystem::path& runDirectory);
-    /// Goes on with a run as the request says. False, after refused(), where another run is under way.
+    /// Resumes a run by the request. Returns false after refused() if another run is training.
     bool resume(const GoOnRequest& request);
-    /// Copies a run up to a checkpoint, off this thread; trains the copy where nothing else trains.
+    /// Copies a run up to a checkpoint on another thread, and trains the copy unless another run is training.
     void fork(const std::filesystem::path& runDirectory, std::int64_t step);
     void fork(const GoOnRequest& request);
-    /// Makes a copy that is wired otherwise, or whose weights are in factors, in the engine's time; trains it where
-    /// nothing else trains. retrofitted() or factorised() follows, or copyRefused().
+    /// Has the engine make a copy with another wiring, or with weights in factors, and trains it unless another run is
+    /// training. retrofitted(), factorised() or copyRefused() follows.
     void retrofit(const GoOnRequest& request);
     void factorise(const GoOnRequest& request);
-    /// The copy that is being made is no longer wanted; copyRefused() says so.
+    /// Cancels the copy that is being made; copyRefused() follows.
     void giveUpCopy();
-    /// Trains the document as it is now once what is before it has ended; at once where nothing trains.
+    /// Trains the document as it is now after the runs before it, or at once if no run is training.
     void enqueue();
-    /// The same for members of one of its sweeps.
+    /// Does so for members of one of its sweeps.
     void enqueue(const std::vector<projects::SweepMember>& members);
-    /// The names of the queued runs, the next first.
+    /// Returns the names of the queued runs, the next first.
     [[nodiscard]] std::vector<std::string> queuedNames() const { return m_queue.names(); }
     [[nodiscard]] std::size_t queued() const { return m_queue.size(); }
-    /// Whether the queue waits for goOnWithQueue(): after stop(), where there is no engine, and where the next was
-    /// taken up.
+    /// True if the queue waits for goOnWithQueue(): after stop(), without an engine, and if the next run comes from an
+    /// earlier session.
     [[nodiscard]] bool queueHeld() const { return !m_queue.empty() && (m_held || m_queue.nextIsTakenUp()); }
     void goOnWithQueue();
     void clearQueue();
-    /// Queues again the runs that an earlier session left in the open project's queue; they wait for goOnWithQueue().
+    /// Queues the runs that an earlier session left in the open project's queue. They wait for goOnWithQueue().
     void takeUpQueue();
-    /// Whether runs of that project were taken up that still wait for goOnWithQueue().
+    /// True if runs of that project's earlier session still wait for goOnWithQueue().
     [[nodiscard]] bool hasTakenUp(const std::filesystem::path& projectDirectory) const
     {
         return m_queue.hasTakenUp(projectDirectory);
     }
-    /// Forgets those; the others in the queue stay.
+    /// Removes those from the queue; others stay.
     void forgetTakenUp(const std::filesystem::path& projectDirectory);
 
 signals:
-    /// Another phase, or another document whose run it is or is not.
+    /// Emitted when the phase or isOfDocument() may have changed.
     void phaseChanged();
     void queueChanged();
-    /// `count` runs that an earlier session queued in that project wait.
+    /// Emitted when `count` runs of an earlier session in that project wait.
     void queueTakenUp(int count, const std::filesystem::path& projectDirectory);
-    /// A copy of a run has been made.
+    /// Emitted when a copy of a run has been made.
     void forked(const std::filesystem::path& runDirectory);
     void retrofitted(const residua::engine::RetrofitReady& made);
     void factorised(const residua::engine::FactoriseReady& made);
@@ -113,11 +113,11 @@ signals:
     void started(const std::filesystem::path& runDirectory);
     void progressed(const residua::engine::Progress& progress);
     void ended(const residua::engine::RunEnded& event);
-    /// The document was given a place of its own so that it could be run.
+    /// Emitted when the document was saved to a folder so that it could be run.
     void savedTo(const QString& folder);
-    /// The run pauses because it cannot be written; run() tries once more, stop() ends it.
+    /// Emitted when the run pauses because it cannot be written. run() tries once more, stop() ends it.
     void heldUp(const residua::engine::RunPaused& event);
-    /// What was asked for cannot be done; `reason` says why.
+    /// Emitted when a request cannot be carried out, with the reason.
     void refused(const QString& reason);
 
 private:
@@ -146,11 +146,11 @@ private:
     std::filesystem::path m_project;
     std::filesystem::path m_projectsFolder;
     std::string m_device = "cpu";
-    RunQueue m_queue; ///< their directories are named when they start
+    RunQueue m_queue; ///< their directories are chosen when they start
     bool m_held = false;
-    bool m_ofQueue = false;    ///< whether the run that was started last waited in it
-    engine::QueryTag m_copy{}; ///< the last retrofit or factorisation that was asked for
-    GoOnRequest m_goOn;        ///< how that copy is to go on
+    bool m_ofQueue = false;    ///< true if the run that was started last came from the queue
+    engine::QueryTag m_copy{}; ///< the last request for a retrofit or factorisation
+    GoOnRequest m_goOn;        ///< how to continue that copy
 };
 
 } // namespace residua::app

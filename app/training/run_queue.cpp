@@ -29,7 +29,7 @@ fs::path folderIn(const fs::path& projectDirectory)
     return projectDirectory / projects::kRunsFolder / kQueueFolder;
 }
 
-/// Later names sort behind earlier ones, also those of an earlier session.
+/// Returns a file that sorts after earlier ones, including those of an earlier session.
 fs::path nextFile(const fs::path& projectDirectory)
 {
     static std::int64_t last = 0;
@@ -37,7 +37,7 @@ fs::path nextFile(const fs::path& projectDirectory)
     return folderIn(projectDirectory) / (std::to_string(last) + kProjectExtension);
 }
 
-/// Where a waiting run's membership is; its project is in `file`.
+/// Returns the file with the membership of a waiting run, whose project is in `file`.
 fs::path membershipFile(fs::path file)
 {
     return file.replace_extension(kMembershipExtension);
@@ -75,9 +75,9 @@ Result<LeftRun> readRun(const fs::path& file)
         return Error{file.string(), project.error().text()};
     }
     const fs::path beside = membershipFile(file);
-    std::error_code unknown; // an error leaves open whether it is there: reading it says what is wrong
+    std::error_code unknown; // after an error, reading the file reports the reason
     if (!fs::exists(beside, unknown) && !unknown) {
-        // Earlier versions kept none: there a member is known by its project's name.
+        // Earlier versions had no membership file; there a member is identified by its project's name.
         auto guess = projects::membershipFromName(project->name);
         return LeftRun{file, std::move(*project), std::move(guess)};
     }
@@ -90,16 +90,16 @@ Result<LeftRun> readRun(const fs::path& file)
     return LeftRun{file, std::move(*project), std::move(*membership)};
 }
 
-/// Memberships whose project is not there: a process that dies while a run is kept or taken out leaves one.
+/// Removes memberships without a project, which a process leaves if it dies while a run is stored or removed.
 void removeStray(const std::vector<fs::path>& memberships)
 {
     for (fs::path file : memberships) {
         const fs::path membership = file;
         std::error_code unknown;
         if (!fs::exists(file.replace_extension(kProjectExtension), unknown) && !unknown) {
-            std::error_code ignored; // what cannot be removed is met again in the next session
+            std::error_code ignored; // a file that cannot be removed is found again in the next session
             fs::remove(membership, ignored);
-            fs::remove(membership.parent_path(), ignored); // where it is empty
+            fs::remove(membership.parent_path(), ignored); // if it is empty
         }
     }
 }
@@ -108,7 +108,7 @@ Left readLeft(const fs::path& folder)
 {
     std::vector<fs::path> files;
     std::vector<fs::path> memberships;
-    std::error_code ignored; // no folder: nothing was left
+    std::error_code ignored; // there is no folder if no run was left
     for (const auto& entry : fs::directory_iterator(folder, ignored)) {
         if (entry.path().extension() == kProjectExtension) {
             files.push_back(entry.path());
@@ -218,10 +218,10 @@ void RunQueue::forgetTakenUp(const fs::path& projectDirectory)
 void RunQueue::forget(const fs::path& file)
 {
     visualizers::startOn(m_files, [file] {
-        std::error_code ignored; // what cannot be removed waits again in the next session
+        std::error_code ignored; // a file that cannot be removed is queued again in the next session
         fs::remove(file, ignored);
         fs::remove(membershipFile(file), ignored);
-        fs::remove(file.parent_path(), ignored); // where it is empty
+        fs::remove(file.parent_path(), ignored); // if it is empty
     });
 }
 

@@ -14,9 +14,9 @@
 
 namespace residua::app {
 
-/// Runs that wait to be trained, the next first. Until it begins each is kept in its project's folder (runs/.queue),
-/// its project as a file and its membership beside it, so that it outlives the program. GUI thread; files are read and
-/// written on another, in order.
+/// Runs that wait to be trained, the next first. Until it begins, each run is stored in its project's folder
+/// (runs/.queue), its project as a file with its membership beside it, so that it survives the program. GUI thread;
+/// files are read and written on another thread, in order.
 class RunQueue : public QObject {
     Q_OBJECT
 public:
@@ -26,33 +26,33 @@ public:
 
     [[nodiscard]] bool empty() const { return m_waiting.empty(); }
     [[nodiscard]] std::size_t size() const { return m_waiting.size(); }
-    /// The projects' names.
+    /// Returns the names of the projects.
     [[nodiscard]] std::vector<std::string> names() const;
     void push(engine::StartRun command);
     /// Precondition: not empty.
     [[nodiscard]] engine::StartRun pop();
-    /// The one that was popped last waits again, as the next. Precondition: there is one, and it was not put back yet.
+    /// Puts the run that was popped last back as the next. Precondition: there is one, and it was not put back yet.
     void putBack();
     void clear();
-    /// Puts what an earlier session left in that project's folder at the end, to be trained on `device`. It counts as
-    /// taken up, and waits to be asked for, until release().
+    /// Appends the runs that an earlier session left in that project's folder, to be trained on `device`. They are
+    /// marked as taken up, and do not begin until release().
     void takeUp(const std::filesystem::path& projectDirectory, const std::string& device);
-    /// Whether the next is one that was taken up. Precondition: not empty.
+    /// True if the next run is marked as taken up. Precondition: not empty.
     [[nodiscard]] bool nextIsTakenUp() const { return m_waiting.front().begins == Begins::WhenAsked; }
     [[nodiscard]] bool hasTakenUp(const std::filesystem::path& projectDirectory) const;
-    /// What was taken up waits as any other from now on.
+    /// Removes the mark, so that these runs wait like any other.
     void release();
-    /// Forgets what was taken up from that project's folder.
+    /// Removes the marked runs of that project's folder.
     void forgetTakenUp(const std::filesystem::path& projectDirectory);
 
 signals:
-    /// So many runs of an earlier session wait again.
+    /// Emitted when runs of an earlier session are queued again.
     void takenUp(int count, const std::filesystem::path& projectDirectory);
-    /// A run cannot be kept, or not be read back.
+    /// Emitted when a run cannot be stored or read back.
     void failed(const residua::Error& error);
 
 private:
-    /// Runs that an earlier session left do not begin unasked.
+    /// Runs of an earlier session begin only on request.
     enum class Begins { InTurn, WhenAsked };
     struct Waiting {
         engine::StartRun command;
@@ -68,7 +68,7 @@ private:
     void forget(const std::filesystem::path& file);
 
     std::deque<Waiting> m_waiting;
-    Waiting m_popped; ///< the last
+    Waiting m_popped; ///< the last one
     QThreadPool m_files;
 };
 

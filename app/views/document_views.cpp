@@ -104,7 +104,7 @@ void DocumentViews::refresh()
     showPlace();
 }
 
-/// A block with another name is the same place.
+/// A renamed block is the same place.
 void DocumentViews::followRenames()
 {
     if (!m_document) {
@@ -169,11 +169,11 @@ void DocumentViews::applyProperty(const Property& property, const QVariant& valu
         applyEdit(keepingPlaces(*edit));
     } else {
         emit refused(QString::fromStdString(edit.error().text()));
-        refresh(); // the editor shows what was refused
+        refresh(); // the editor shows the value that was rejected
     }
 }
 
-/// The nodes of the graph that the block canvas shows stay where they are, whichever view an edit of it comes from.
+/// Nodes of the graph on the block canvas stay in their places, whichever view edits it.
 projects::Edit DocumentViews::keepingPlaces(const projects::Edit& edit) const
 {
     return projects::keepingPlaces(m_session.document(), edit, m_workspace.blockCanvas().view());
@@ -198,7 +198,7 @@ void DocumentViews::perform(const Result<projects::DocumentChange>& change)
     if (applyEdit(change->edit) == Applied::Refused) {
         return;
     }
-    refresh(); // the next gesture must be made on what the edit has changed
+    refresh(); // the next gesture must apply to the edited document
     if (change->selection) {
         select(*change->selection);
     }
@@ -207,7 +207,7 @@ void DocumentViews::perform(const Result<projects::DocumentChange>& change)
 void DocumentViews::select(const projects::Selection& selection)
 {
     if (m_soon.isActive()) {
-        refresh(); // the views must show the present document before the selection is applied
+        refresh(); // the views must show the current document before the selection is applied
     }
     m_place = placeOfSelection(m_session.project(), selection);
     m_state.selection = selection;
@@ -242,7 +242,7 @@ void DocumentViews::answer(const CanvasWidget& canvas, const editor::Request& re
     }
 }
 
-// The canvas that the pointer is over shows it already, and its selection may be newer than this one.
+// Skips the canvas under the pointer, which shows it already and whose selection may be newer than this one.
 void DocumentViews::showHovered(std::optional<projects::Shortcut> shortcut, const CanvasWidget* over)
 {
     m_state.hovered = shortcut;

@@ -18,35 +18,35 @@ class CanvasWidget;
 class DocumentSession;
 class Workspace;
 
-/// Keeps the workspace's views in step with the open document and with each other: every view is a picture of
-/// the document and changes it only by the edits that pass through here; all show one selection. GUI thread.
+/// Updates the workspace's views from the open document and from each other. Every view shows the document and changes
+/// it only by the edits that pass through here. All views share one selection. GUI thread.
 class DocumentViews : public QObject {
     Q_OBJECT
 public:
     DocumentViews(DocumentSession& session, Analysis& analysis, Workspace& workspace, QObject* parent = nullptr);
 
     [[nodiscard]] const Place& place() const { return m_place; }
-    /// Makes `place` the selection of all views.
+    /// Selects `place` in all views.
     void choose(const Place& place);
     [[nodiscard]] const projects::Selection& selection() const { return m_state.selection; }
     void select(const projects::Selection& selection);
     [[nodiscard]] const std::vector<editor::LayerRun>& folds() const { return m_state.folds; }
-    /// Draws these runs of layers as one box each.
+    /// Draws these ranges of layers as one box each.
     void fold(std::vector<editor::LayerRun> folds);
 
     enum class Applied { Yes, Refused };
-    /// Performs the edit, or tells why it cannot be done.
+    /// Applies the edit, or reports why it fails.
     Applied applyEdit(const projects::Edit& edit);
-    /// Performs what a command gave, or tells why it gave nothing. All views show it before anything else is done;
-    /// where the edit is refused, the selection stays.
+    /// Applies the result of a command, or reports its error. All views are updated before this returns. If the edit
+    /// fails, the selection stays.
     void perform(const Result<projects::DocumentChange>& change);
-    /// Brings every view up to date now.
+    /// Updates every view now.
     void refresh();
 
 signals:
     void placeChanged();
     void refused(const QString& reason);
-    void noted(const QString& text); ///< why a command does nothing, or what was taken from the palette
+    void noted(const QString& text); ///< the reason why a command has no effect, or the item taken from the palette
 
 private:
     void openAnew();
@@ -64,9 +64,9 @@ private:
     DocumentSession& m_session;
     Analysis& m_analysis;
     Workspace& m_workspace;
-    DocumentSnapshot m_document; ///< as the views show it
+    DocumentSnapshot m_document; ///< as shown by the views
     Place m_place;
-    editor::ViewState m_state; ///< of the canvases; its selection may hold more than the place names
+    editor::ViewState m_state; ///< of the canvases; its selection may contain more than the place
     QTimer m_soon;
 };
 

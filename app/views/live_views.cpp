@@ -27,7 +27,7 @@ std::optional<LiveMeasure> measureOf(std::string_view kind)
                                               : std::nullopt;
 }
 
-/// The wiring with every shortcut as the others.
+/// Returns the wiring without individual states of shortcuts.
 projects::Wiring withoutShortcuts(projects::Wiring wiring)
 {
     if (auto* mix = std::get_if<projects::DepthMix>(&wiring)) {
@@ -58,7 +58,7 @@ bool LiveViews::fits() const
            withoutShortcuts(run->facts.topology.wiring) == withoutShortcuts(project.topology.wiring);
 }
 
-/// An edit of a wiring that the weights are of, or back to it.
+/// Called after an edit, which may lead to or from a wiring that the weights belong to.
 void LiveViews::onDocumentChanged()
 {
     if (fits() != m_fits) {
@@ -108,7 +108,7 @@ void LiveViews::update()
     const auto drawn =
         std::make_shared<const editor::LiveWeights>(m_rowShares && asRecorded ? m_live.rowShares() : m_live);
     auto live = drawn;
-    if (m_fits && !asRecorded) { // the outline has the weights themselves
+    if (m_fits && !asRecorded) { // the outline shows the weights themselves
         editor::LiveWeights recorded;
         take(m_matrices.frames().shownAt(m_matrices.step().value_or(0), visualizers::CellValue::Weight), recorded);
         live = std::make_shared<const editor::LiveWeights>(std::move(recorded));

@@ -17,16 +17,16 @@ namespace residua::app {
 class DocumentSession;
 class Workspace;
 
-/// The weights of the run in front on the canvases and in the outline, as the heatmap shows them: at the same step, in
-/// the same colours, and on the canvases as their change or as logarithms where the heatmap does. They are shown while
-/// the document's wiring is that which they were learned under; which shortcuts it has may differ, for a shortcut that
-/// the run has not has no weight. GUI thread.
+/// Shows the weights of the run in front on the canvases and in the outline, like the heatmap: at the same step and in
+/// the same colours, and on the canvases as their change or as logarithms if the heatmap does so. They are shown while
+/// the document's wiring is that of the run. Its shortcuts may differ; a shortcut that the run lacks has no weight. GUI
+/// thread.
 class LiveViews : public QObject {
     Q_OBJECT
 public:
     LiveViews(const DocumentSession& session, Workspace& workspace, QObject* parent = nullptr);
 
-    /// Canvases show each weight's share of what its layer reads; the outline goes on showing the weight.
+    /// Shows each weight on the canvases as its share of its layer's inputs. The outline still shows the weight.
     void setRowShares(bool shown);
 
 private:
@@ -40,7 +40,7 @@ private:
     const visualizers::ShownMatrices& m_matrices;
     editor::LiveWeights m_live;
     bool m_rowShares = false;
-    bool m_fits = false; ///< whether weights are shown, where there are any
+    bool m_fits = false; ///< true if weights are shown when there are any
 };
 
 } // namespace residua::app

@@ -58,7 +58,7 @@ RunFollower::RunFollower(DocumentSession& session, RunController& controller, Ru
       m_shown(workspace.shownRuns()),
       m_live(session, workspace)
 {
-    m_watch.setInterval(kWatchMilliseconds); // runs of other processes
+    m_watch.setInterval(kWatchMilliseconds); // for runs of other processes
     connect(&m_watch, &QTimer::timeout, this, &RunFollower::listRuns);
     connect(&session, &DocumentSession::opened, this, &RunFollower::openAnew);
     connect(&m_loader, &RunLoader::loaded, this, &RunFollower::onLoaded);
@@ -97,7 +97,7 @@ void RunFollower::connectPanels()
     connect(&m_workspace.shownMatrices(), &visualizers::ShownMatrices::featureWanted, this, &RunFollower::showFeature);
 }
 
-/// Whatever begins to be shown is read.
+/// Reads every run when it is shown.
 void RunFollower::connectShown()
 {
     connect(&m_shown, &visualizers::ShownRuns::overlaid, this, &RunFollower::request);
@@ -119,18 +119,18 @@ void RunFollower::openAnew()
     m_reading.clear();
     m_marks.clear();
     m_pending.reset();
-    emit rateKnown(0); // by this project's runs
+    emit rateKnown(0); // set again from this project's runs
     m_session.isOpen() ? m_watch.start() : m_watch.stop();
     takeList({});
     if (m_controller.phase() != RunPhase::Idle && isHere(m_controller.runDirectory())) {
-        showLive(); // back at the project that is being trained
+        showLive(); // shows the training run again in its project
     }
     listRuns();
 }
 
 void RunFollower::listRuns()
 {
-    constexpr int kEnough = 2; // one is being read, one follows it
+    constexpr int kEnough = 2; // one list is being read, and one follows
     if (m_lists >= kEnough || !m_session.isOpen() || m_session.isDraft()) {
         return;
     }
@@ -157,7 +157,7 @@ void RunFollower::followAlso(const std::filesystem::path& run)
     listRuns();
 }
 
-/// A copy of a run that lies elsewhere lies beside it.
+/// A copy of a run outside the project is beside that run.
 void RunFollower::listCopy(const std::filesystem::path& copy)
 {
     const auto beside = [&](const std::filesystem::path& run) { return run.parent_path() == copy.parent_path(); };
@@ -167,7 +167,7 @@ void RunFollower::listCopy(const std::filesystem::path& copy)
     listRuns();
 }
 
-/// The runs of the open project that are known to lie outside of it.
+/// Returns the known runs of the open project that are outside its folder.
 std::vector<std::filesystem::path> RunFollower::runsElsewhere() const
 {
     const auto found = m_elsewhere.find(m_session.directory());
@@ -177,11 +177,11 @@ std::vector<std::filesystem::path> RunFollower::runsElsewhere() const
 void RunFollower::takeList(std::vector<engine::RunInfo> runs)
 {
     if (std::ranges::find(runs, m_shown.chosen(), &engine::RunInfo::directory) == runs.end()) {
-        m_shown.choose({}); // it is gone
+        m_shown.choose({}); // it was removed
     }
     m_workspace.runsModel().setRuns(std::move(runs));
     const std::vector<engine::RunInfo>& known = m_workspace.runsModel().runs();
-    if (m_shown.front().empty() && !known.empty()) { // just opened, or what was shown is in the trash: the newest
+    if (m_shown.front().empty() && !known.empty()) { // no run is in front: shows the newest
         show(known.front().directory);
     }
     for (const engine::RunInfo& run : known) {
@@ -194,7 +194,7 @@ bool RunFollower::isLive(const std::string& directory) const
     return m_controller.phase() != RunPhase::Idle && m_controller.runDirectory() == directory;
 }
 
-/// Reads what a run has grown by. The engine tells its own run's numbers itself, but not its events.
+/// Reads the new data of a run. For its own run the engine reports the numbers, but not the events.
 void RunFollower::follow(const engine::RunInfo& run)
 {
     const auto mark = m_marks.find(run.directory);
@@ -205,15 +205,15 @@ void RunFollower::follow(const engine::RunInfo& run)
         m_loader.load(run.directory, kKnownButEvents);
     } else if (run.step > mark->second.step) {
         m_loader.load(run.directory, mark->second);
-    } else if (run.step < mark->second.step) { // gone on with from an earlier checkpoint
+    } else if (run.step < mark->second.step) { // resumed from an earlier checkpoint
         request(run.directory);
     }
 }
 
-/// Reads all of a run. What the engine tells of it meanwhile waits for what came before.
+/// Reads a whole run. Events of the engine wait until then.
 void RunFollower::request(const std::string& directory)
 {
-    if (isLive(directory) && !isPending(directory)) { // what waits of an earlier run is read with that run's files
+    if (isLive(directory) && !isPending(directory)) { // data waiting for an earlier run is read with that run's files
         m_pending = Pending{directory, {}};
     }
     if (m_reading.insert(directory).second) {
@@ -221,7 +221,7 @@ void RunFollower::request(const std::string& directory)
     }
 }
 
-/// Shows a run's matrices, and lays its curves over those of others.
+/// Shows a run's matrices and overlays its curves.
 void RunFollower::show(const std::string& directory)
 {
     m_shown.bringToFront(directory);
@@ -236,7 +236,7 @@ void RunFollower::onStarted(const std::filesystem::path& directory)
     }
 }
 
-/// Whether the run is one of the open project's.
+/// True if the run belongs to the open project.
 bool RunFollower::isHere(const std::filesystem::path& directory) const
 {
     if (!m_session.isOpen() || m_session.isDraft()) {
@@ -247,7 +247,7 @@ bool RunFollower::isHere(const std::filesystem::path& directory) const
     return inside || std::ranges::count(runsElsewhere(), directory) > 0;
 }
 
-/// Shows the run that trains, in every view; what was chosen before gives way to it.
+/// Shows the training run in every view instead of the chosen one.
 void RunFollower::showLive()
 {
     const std::string live = m_controller.runDirectory().string();
@@ -256,7 +256,7 @@ void RunFollower::showLive()
     }
     m_marks.erase(live);
     show(live);
-    request(live); // a run that is gone on with is shown already
+    request(live); // a resumed run is shown already
 }
 
 void RunFollower::tellPhase()
@@ -268,7 +268,7 @@ void RunFollower::tellPhase()
 void RunFollower::onProgress(const engine::Progress& progress)
 {
     if (!isHere(m_controller.runDirectory())) {
-        return; // another project is open meanwhile
+        return; // another project has been opened meanwhile
     }
     tellPhase();
     const std::string live = m_controller.runDirectory().string();
@@ -285,7 +285,7 @@ bool RunFollower::isPending(const std::string& directory) const
     return m_pending && m_pending->run == directory;
 }
 
-/// Adds what waited until that run was read; the run may have ended meanwhile.
+/// Adds the data that waited until the run was read. The run may have ended meanwhile.
 void RunFollower::applyPending(const std::string& directory)
 {
     if (isPending(directory)) {
@@ -326,7 +326,7 @@ void RunFollower::onLoaded(const std::shared_ptr<const RunRecord>& record)
     }
 }
 
-/// When the run started, to the second, since runs of one name may begin within a minute.
+/// Returns the start time of the run with seconds, because runs with one name may begin within a minute.
 QString RunFollower::startOf(const std::string& directory) const
 {
     const engine::RunInfo* run = m_workspace.runsModel().runAt(m_workspace.runsModel().indexOf(directory));
@@ -339,7 +339,7 @@ QString RunFollower::startOf(const std::string& directory) const
 void RunFollower::onFailed(const std::string& directory, const QString& reason)
 {
     m_reading.erase(directory);
-    if (m_shown.find(directory)) { // else it went to the trash while it was being read
+    if (m_shown.find(directory)) { // otherwise it was moved to the trash while it was being read
         emit refused(reason);
     }
     applyPending(directory);
@@ -365,7 +365,7 @@ void RunFollower::showFeature(int feature)
         m_archive.thread(), this, [run, feature] { return engine::featureHistory(run, feature); },
         [this, run, feature](const Result<std::vector<engine::Matrix>>& history) {
             if (run != m_shown.front() || m_workspace.shownMatrices().wantedFeature() != feature) {
-                return; // it was given up meanwhile
+                return; // it was cancelled meanwhile
             }
             if (!history) {
                 emit refused(QString::fromStdString(history.error().text()));
@@ -375,7 +375,7 @@ void RunFollower::showFeature(int feature)
         });
 }
 
-/// A single feature's weights are in the checkpoints alone: each new one is read.
+/// A single feature's weights are only in the checkpoints, so each new one is read.
 void RunFollower::followFeature(const std::vector<engine::RunEvent>& events)
 {
     const std::optional<int> feature = m_workspace.shownMatrices().feature();

@@ -25,8 +25,8 @@ class RunController;
 class Workspace;
 struct TrashedRun;
 
-/// Tells the workspace's list of runs, and what it shows of them (ShownRuns), what the engine and the runs' directories
-/// tell. A run that another process writes is followed too. GUI thread; files are read on others.
+/// Updates the workspace's list of runs and its shown runs (ShownRuns) from the engine and from the runs' directories.
+/// Runs of other processes are followed too. GUI thread; files are read on other threads.
 class RunFollower : public QObject {
     Q_OBJECT
 public:
@@ -34,16 +34,16 @@ public:
                 QObject* parent = nullptr);
 
     [[nodiscard]] LiveViews& live() { return m_live; }
-    /// Lists and shows a run of the open project that does not lie in its folder of runs, from now on and whenever that
-    /// project is open. `run` is absolute, without "..".
+    /// Lists and shows a run of the open project that is outside its folder of runs, now and whenever the project is
+    /// open. `run` is absolute, without "..".
     void followAlso(const std::filesystem::path& run);
 
-    /// Whether runs are being listed, or one that is shown is being read.
+    /// True if runs are being listed, or a shown run is being read.
     [[nodiscard]] bool isReading() const { return m_lists > 0 || !m_reading.empty(); }
 
 signals:
     void refused(const QString& reason);
-    /// FLOP a second that a run of this project reaches; 0: none is known.
+    /// Emitted with the FLOP per second of a run of this project; 0: unknown.
     void rateKnown(double flopPerSecond);
 
 private:
@@ -74,7 +74,7 @@ private:
     [[nodiscard]] std::vector<std::filesystem::path> runsElsewhere() const;
     [[nodiscard]] bool isLive(const std::string& directory) const;
 
-    /// What the engine tells of a run while what is before it is being read.
+    /// Events of the engine for a run whose earlier data is being read.
     struct Pending {
         std::string run; ///< its directory
         engine::Progress progress;
@@ -88,13 +88,13 @@ private:
     LiveViews m_live;
     RunLoader m_loader;
     QTimer m_watch;
-    int m_lists = 0; ///< of runs, under way
-    /// For each project, its runs that lie outside its own runs folder.
+    int m_lists = 0; ///< running requests for the list
+    /// For each project, its runs outside its own runs folder.
     std::map<std::filesystem::path, std::vector<std::filesystem::path>> m_elsewhere;
     std::set<std::string> m_reading;        ///< runs that are being read from their beginning
-    std::map<std::string, RunMark> m_marks; ///< what was read of each run that is shown
+    std::map<std::string, RunMark> m_marks; ///< the data read of each shown run
     std::optional<Pending> m_pending;
-    std::int64_t m_featureStep = -1; ///< the last checkpoint that the single feature shown was read from
+    std::int64_t m_featureStep = -1; ///< the last checkpoint that was read for the shown feature
 };
 
 } // namespace residua::app

@@ -13,8 +13,9 @@ class DocumentViews;
 class RunController;
 class SchedulePage;
 
-/// Has the page show the stages of the document, the step of the run under way and what the borders of the run in
-/// front did to its loss, and makes its edits. All outlive the page or end with it. GUI thread.
+/// Connects the page to the document: shows its stages, the step of the training run and the losses at the borders of
+/// the run in front, and applies the page's edits. The arguments must outlive the page or be destroyed with it. GUI
+/// thread.
 void connectSchedule(const DocumentSession& session, const Analysis& analysis, const RunController& controller,
                      DocumentViews& documents, const visualizers::ShownRuns& shown, SchedulePage& page);
 

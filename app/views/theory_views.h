@@ -16,8 +16,8 @@ namespace residua::app {
 
 class DocumentSession;
 
-/// Keeps the theory panel at what theorems say of the open project. Their eigenvalues are worked out on another thread,
-/// and only while the panel can be seen. Session and panel outlive it. GUI thread.
+/// Updates the theory panel from the open project. Eigenvalues are computed on another thread, and only while the panel
+/// is visible. Session and panel must outlive this object. GUI thread.
 class TheoryViews : public QObject {
     Q_OBJECT
 public:
@@ -32,8 +32,8 @@ private:
     const DocumentSession& m_session;
     visualizers::TheoryView& m_view;
     QTimer m_soon{this};
-    projects::ProjectSnapshot m_shown; ///< what the panel's numbers are of; null: none
-    std::uint64_t m_asked = 0;         ///< an answer to an older question is dropped
+    projects::ProjectSnapshot m_shown; ///< the project of the panel's numbers; null: none
+    std::uint64_t m_asked = 0;         ///< answers to older requests are dropped
 };
 
 } // namespace residua::app

@@ -81,8 +81,8 @@ MainWindow::MainWindow(Look& look, WindowFolders folders, Memory memory, QWidget
     showStartPage();
 }
 
-/// A field is left, and its value taken, while there still is a document to put it into; a dialog gives up what it has
-/// asked of the engine while there still is one.
+/// Commits the value of a field with the focus while the document still exists, and lets dialogs cancel their requests
+/// while the engine still exists.
 MainWindow::~MainWindow()
 {
     hide();
@@ -115,7 +115,7 @@ void MainWindow::makePages()
     m_status = new StatusLine(*statusBar(), m_session, m_analysis, m_runs);
 }
 
-/// What keeps the views in step with the document and its runs.
+/// Makes the objects that update the views from the document and its runs.
 void MainWindow::makeViews()
 {
     m_documents = new DocumentViews(m_session, m_analysis, *m_workspace, this);
@@ -266,7 +266,7 @@ void MainWindow::updateState()
     updateCanvasKeys();
 }
 
-/// F freezes selected shortcuts; with none selected it fits. One key never stands for two enabled commands.
+/// F freezes selected shortcuts, or fits the view if none is selected. A key never triggers two enabled commands.
 void MainWindow::updateCanvasKeys()
 {
     const bool open = showsProject();
@@ -301,7 +301,7 @@ void MainWindow::paintEvent(QPaintEvent* event)
 {
     QMainWindow::paintEvent(event);
     if (!std::exchange(m_devicesAsked, true)) {
-        // When all is painted: opening the engine keeps this thread from opening what it draws with.
+        // After painting, because loading the engine blocks this thread, and with it the loading of drawing libraries.
         QTimer::singleShot(0, &m_engine, &EngineBridge::listDevices);
     }
 }
@@ -312,7 +312,7 @@ void MainWindow::showEvent(QShowEvent* event)
     arrangeOnce();
 }
 
-/// Not before the workspace is seen: docks that have not been laid out take no size.
+/// Waits until the workspace is visible, because docks without a layout accept no size.
 void MainWindow::arrangeOnce()
 {
     if (isVisible() && m_pages->currentWidget() == m_workspace) {

@@ -32,21 +32,21 @@ class StartPage;
 class StatusLine;
 class TrainingCommands;
 
-/// Where the window keeps what has no place of its own.
+/// The folders for the window's data outside of projects.
 struct WindowFolders {
     std::filesystem::path drafts;      ///< journals of unsaved projects
-    std::filesystem::path projects;    ///< where Run and Save put a project without a place
-    std::filesystem::path blocks = {}; ///< the user's own blocks; empty: there are none
+    std::filesystem::path projects;    ///< proposed folder of projects without a place, for Run and Save
+    std::filesystem::path blocks = {}; ///< the user's own blocks; empty: no library
 };
 
-/// The main window. It puts the parts together, and enables the commands that can do something now.
+/// The main window. It combines the parts, and enables the commands that currently have an effect.
 class MainWindow : public QMainWindow {
     Q_OBJECT
 public:
     MainWindow(Look& look, WindowFolders folders, Memory memory, QWidget* parent = nullptr);
     ~MainWindow() override;
 
-    /// What OpenCommands::open() opens.
+    /// Opens a path as OpenCommands::open() does.
     void openProject(const std::filesystem::path& path);
     void showStartPage();
 
@@ -73,7 +73,7 @@ private:
     void makeRunCommands();
     void connectSession();
     void connectWindow();
-    /// Shows what a class of commands tells: why something is refused in the banner, what was done in the status line.
+    /// Shows the messages of a class of commands: errors in the banner, results in the status line.
     template <class Teller>
     void hear(const Teller& teller);
     void onOpened();

@@ -14,17 +14,17 @@ class DocumentSession;
 class ElidedLabel;
 class RunController;
 
-/// The line below the window: what has just been done, the queue, and of the project that is shown its problems, its
-/// cost and its place. GUI thread.
+/// The line at the bottom of the window: the last action, the queue, and the problems, cost and folder of the shown
+/// project. GUI thread.
 class StatusLine : public QObject {
     Q_OBJECT
 public:
     StatusLine(QStatusBar& bar, const DocumentSession& session, const Analysis& analysis,
                const RunController& controller);
 
-    /// Says what has been done, for some seconds.
+    /// Shows the last action for some seconds.
     void note(const QString& text);
-    /// Whether the open project is shown; on the start page the line tells of none.
+    /// Tells whether the open project is shown. On the start page the line shows no project.
     void setProjectShown(bool shown);
 
 private:
@@ -38,7 +38,7 @@ private:
     QLabel* m_queue;
     QLabel* m_problems;
     QLabel* m_cost;
-    ElidedLabel* m_place; ///< a path may be longer than the window is wide
+    ElidedLabel* m_place; ///< a path may be longer than the window
 };
 
 } // namespace residua::app

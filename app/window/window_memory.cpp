@@ -68,7 +68,7 @@ void WindowMemory::follow(const WindowActions& actions, const DocumentSession& s
     new OverlayMemory(session, m_workspace.runsModel(), m_workspace.shownRuns(), this);
 }
 
-/// It may change by being opened, saved or trained.
+/// The place may change when the document is opened, saved or trained.
 void WindowMemory::rememberPlace(const DocumentSession& session)
 {
     if (session.directory() != std::exchange(m_place, session.directory()) && !m_place.empty()) {
@@ -94,7 +94,7 @@ void WindowMemory::keepLayout() const
         return;
     }
     QSettings().setValue(kGeometryKey, m_window.saveGeometry());
-    if (m_arranged) { // else they stand as the last session left them
+    if (m_arranged) { // otherwise they are as the last session left them
         QSettings().setValue(kDocksKey, m_workspace.saveState());
         QSettings().setValue(kExtentsKey, m_workspace.dockExtents().toSetting());
     }

@@ -14,22 +14,22 @@ class DocumentSession;
 class Workspace;
 struct WindowActions;
 
-/// Whether the window takes up, and leaves behind, how it was laid out and what was opened.
+/// Whether the window restores and stores its layout and the opened projects.
 enum class Memory { UserSettings, None };
 
-/// What of a window is in the user's settings: its place and size, its docks, keys, theme, the last export, and the
-/// projects that were opened. GUI thread.
+/// The data of a window in the user's settings: its place and size, docks, keys, theme, last export, and the opened
+/// projects. GUI thread.
 class WindowMemory : public QObject {
     Q_OBJECT
 public:
     WindowMemory(Memory memory, QMainWindow& window, Workspace& workspace);
 
-    /// Takes up what is kept of these, but not the theme, which is known before there is a window; and keeps what
-    /// changes from now on.
+    /// Restores the stored values, except the theme, which is set before the window exists, and stores changes from now
+    /// on.
     void follow(const WindowActions& actions, const DocumentSession& session, Commands& commands);
-    /// Places the docks as they were left, or where they belong. Once, when the workspace is seen.
+    /// Places the docks as in the last session, or at their default places. Called once, when the workspace is shown.
     void arrange();
-    /// Keeps how the window is laid out.
+    /// Stores the layout of the window.
     void keepLayout() const;
 
 private:
@@ -38,7 +38,7 @@ private:
     Memory m_memory;
     QMainWindow& m_window;
     Workspace& m_workspace;
-    std::filesystem::path m_place; ///< of the open project, where it is remembered
+    std::filesystem::path m_place; ///< of the open project, if it is remembered
     bool m_arranged = false;
 };
 

@@ -90,13 +90,13 @@ void Banner::say(BannerKind kind, const QString& text, std::vector<BannerChoice>
     }
     for (BannerChoice& choice : choices) {
         auto* button = new QPushButton(choice.text, this);
-        button->setAutoDefault(true); // Enter answers
+        button->setAutoDefault(true); // Enter chooses it
         connect(button, &QPushButton::clicked, this, [this, act = std::move(choice.act)] {
             hide();
             act();
         });
         m_choices->addWidget(button);
-        button->show(); // else it could not take the focus at once where the banner was there before
+        button->show(); // otherwise it could not get the focus at once if the banner was visible before
     }
     show();
 }

@@ -17,7 +17,7 @@ namespace residua::app {
 
 enum class BannerKind { Note, Error };
 
-/// One thing that the user can answer to.
+/// An answer to a banner.
 struct BannerChoice {
     QString text;
     std::function<void()> act;
@@ -30,17 +30,18 @@ class Banner : public QFrame {
 public:
     explicit Banner(QWidget* over);
 
-    /// Replaces what it said. Every choice dismisses it; so does the cross.
+    /// Replaces the message. Every choice dismisses the banner, and so does the cross.
     void say(BannerKind kind, const QString& text, std::vector<BannerChoice> choices = {});
-    /// Says why something cannot be done, until something is (noticeAction).
+    /// Shows the reason why something failed, until another action succeeds (noticeAction).
     void refuse(const QString& reason);
-    /// Asks a question and moves the focus to its first choice. Esc dismisses it, and the focus goes back to where it
-    /// was.
+    /// Asks a question and moves the focus to its first choice. Esc dismisses it, and the focus returns to the previous
+    /// widget.
     void ask(const QString& question, std::vector<BannerChoice> choices);
-    /// The banner goes away at the first recheck() at which `holds` is false: when the cause of what it says is gone.
+    /// Hides the banner at the first recheck() at which `holds` returns false, because the cause of its message is
+    /// gone.
     void whileTrue(std::function<bool()> holds) { m_holds = std::move(holds); }
     void recheck();
-    /// The document was changed or a run started: what it says may have lost its cause.
+    /// Called when the document has changed or a run has started, which may remove the cause of the message.
     void noticeAction();
     [[nodiscard]] QString text() const;
 

@@ -17,13 +17,13 @@ constexpr int kLeastLeft = 160;
 constexpr int kLeastRight = 250;
 constexpr double kLargestBelow = 0.8;
 
-/// Those that stand in an area of the window, beside or over each other.
+/// Returns the docks in an area of the window, side by side or tabbed.
 QList<QDockWidget*> docksIn(const QMainWindow& window, Qt::DockWidgetArea area)
 {
     QList<QDockWidget*> docks;
     for (QDockWidget* dock : window.findChildren<QDockWidget*>(Qt::FindDirectChildrenOnly)) {
         if (!dock->isFloating() && !dock->isHidden() && window.dockWidgetArea(dock) == area &&
-            !dock->geometry().isEmpty() && dock->x() >= 0) { // the layout keeps tabs at the back outside
+            !dock->geometry().isEmpty() && dock->x() >= 0) { // the layout places hidden tabs outside
             docks << dock;
         }
     }
@@ -47,7 +47,7 @@ void give(QMainWindow& window, Qt::DockWidgetArea area, int extent, Qt::Orientat
     }
     const auto extentOf = [along](QSize size) { return along == Qt::Horizontal ? size.width() : size.height(); };
     const int all = extentOf(areaOf(docks).size());
-    if (extentOf(docks.front()->size()) == all) { // else its docks share the extent
+    if (extentOf(docks.front()->size()) == all) { // otherwise its docks share the extent
         window.resizeDocks({docks.front()}, {extent}, along);
     }
 }
@@ -93,8 +93,8 @@ void DockKeeper::apply()
     m_given = present();
 }
 
-/// The extents that the areas have now. The lower one is measured on the area, whose tabs a dock's own height leaves
-/// out.
+/// Returns the current extents of the areas. The lower one is measured on the area, because a dock's own height
+/// excludes the tabs.
 DockExtents DockKeeper::present() const
 {
     const int separator = m_window.style()->pixelMetric(QStyle::PM_DockWidgetSeparatorExtent, nullptr, &m_window);

@@ -9,24 +9,24 @@
 
 namespace residua::app {
 
-/// How much of a window the docks around its centre take.
+/// The extents of the docks around a window's centre.
 struct DockExtents {
     int left = 300;      ///< width, pixels
     int right = 330;     ///< width, pixels
-    double below = 0.36; ///< height, as a share of the window's
+    double below = 0.36; ///< height as a share of the window's
 
     bool operator==(const DockExtents&) const = default;
-    /// The extents as the user's settings keep them.
+    /// Converts the extents for the user's settings.
     [[nodiscard]] QVariant toSetting() const;
-    /// Reads them from a setting; nullopt where it holds none.
+    /// Reads them from a setting; nullopt if it is invalid.
     [[nodiscard]] static std::optional<DockExtents> fromSetting(const QVariant& setting);
 };
 
-/// What docks that want `wanted` get in a window of this size: the centre keeps the largest part of it.
+/// Returns the extents of the docks in a window of this size, of which the centre keeps the largest part.
 [[nodiscard]] DockExtents fitting(const DockExtents& wanted, QSize window);
 
-/// Keeps the docks of a window at what a person gave them: in a small window they give way to the centre, and take it
-/// back as the window grows, which the layout of QMainWindow does not do. GUI thread.
+/// Keeps the docks of a window at the sizes that the user has set. In a small window they shrink for the centre, and
+/// grow again with the window, which the layout of QMainWindow does not do. GUI thread.
 class DockKeeper {
 public:
     explicit DockKeeper(QMainWindow& window) : m_window(window) {}
@@ -34,10 +34,10 @@ public:
     [[nodiscard]] const DockExtents& wanted() const { return m_wanted; }
     /// Lays the docks out with these extents, as far as the window has room.
     void want(const DockExtents& wanted);
-    /// Lays the docks out for the window's size as it is now.
+    /// Lays the docks out for the current size of the window.
     void apply();
-    /// To be called where a border between docks may have been dragged: the extents that differ from those given are
-    /// the wanted ones from now on.
+    /// Must be called when a border between docks may have been dragged. Extents that differ from those given become
+    /// the wanted ones.
     void noticeDrag();
 
 private:
@@ -45,7 +45,7 @@ private:
 
     QMainWindow& m_window;
     DockExtents m_wanted;
-    DockExtents m_given; ///< as the layout made of it
+    DockExtents m_given; ///< as set by the layout
 };
 
 } // namespace residua::app

@@ -20,7 +20,7 @@ bool canTakeKeys(const QWidget& widget)
     return widget.isVisible() && widget.isEnabled() && (widget.focusPolicy() & Qt::TabFocus) != 0;
 }
 
-/// Where the keys go in a panel; null where nothing takes them.
+/// Returns the widget of a panel that receives the focus, or null.
 QWidget* entranceOf(QWidget& panel)
 {
     if (QWidget* last = panel.focusWidget(); last && canTakeKeys(*last)) {

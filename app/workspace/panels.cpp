@@ -38,7 +38,7 @@ QWidget* makePalette(const PanelModels& models)
     return new PaletteView(models.palette);
 }
 
-/// The properties of what is selected, the problems of the whole below them.
+/// Makes the properties of the selection, with the problems of the project below them.
 QWidget* makeInspector(const PanelModels& models)
 {
     auto* both = new QSplitter(Qt::Vertical);

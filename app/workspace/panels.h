@@ -21,7 +21,7 @@ class PaletteModel;
 class RunCosts;
 class RunsModel;
 
-/// What panels show. It outlives them.
+/// The models of the panels, which must outlive the panels.
 struct PanelModels {
     const Look& look;
     OutlineModel& outline;
@@ -32,20 +32,20 @@ struct PanelModels {
     visualizers::ShownMatrices& shownMatrices;
 };
 
-/// Where a panel stands around the canvases. Those of one area are tabs of one place; Curves and Tables share one where
-/// the window is narrow.
+/// The area of a panel around the canvases. Panels of one area are tabs. Curves and Tables share one place in a narrow
+/// window.
 enum class PanelArea {
     Left,
     Right,
-    Curves, ///< below, at the left
-    Tables, ///< below, at the right
+    Curves, ///< below, on the left
+    Tables, ///< below, on the right
 };
 
-/// A panel of the workspace. Its line in the table is all that the window needs to know of it: dock, menu, `--view`,
-/// keys and, where it is a PlotView, theme and export follow.
+/// A panel of the workspace. Its line in the table is all that the window needs: dock, menu, `--view`, keys and, for a
+/// PlotView, theme and export follow.
 struct Panel {
-    const char* view; ///< its name after --view
-    const char* dock; ///< its dock's name in the user's settings: it stays
+    const char* view; ///< name for --view
+    const char* dock; ///< name of the dock in the user's settings, which must not change
     const char* title;
     PanelArea area;
     QSize least; ///< in pixels, at which everything in it can still be used
@@ -56,7 +56,7 @@ struct Panel {
     [[nodiscard]] bool isBelow() const { return area == PanelArea::Curves || area == PanelArea::Tables; }
 };
 
-/// In the order of menu and tabs. The first of an area is in front.
+/// In the order of the menu and of the tabs. The first of an area is in front.
 [[nodiscard]] std::span<const Panel> panels();
 
 } // namespace residua::app

@@ -30,10 +30,10 @@ constexpr QSize kLeastCentre{200, 110}; ///< else the bars of the pages behind w
 constexpr int kOneColumn = 900;         ///< narrower, the left and the right panels are tabs of one place
 constexpr int kRoomForTwo = 840;        ///< width of panels beside each other below the canvases
 constexpr double kPlotShareOfPlots = 0.62;
-constexpr double kMostOfLeast = 1.25;     ///< of its share, that the panels below may take in a low window
-constexpr double kPlotShareOfHigh = 0.22; ///< a matrix is square, and what flows through a block flows upwards
+constexpr double kMostOfLeast = 1.25;     ///< factor of its share that the panels below may take in a low window
+constexpr double kPlotShareOfHigh = 0.22; ///< a matrix is square, and blocks are drawn upwards
 
-/// A canvas below a bar that belongs to it.
+/// Returns a canvas below the bar that belongs to it.
 QWidget* underBar(QWidget* bar, CanvasWidget* canvas)
 {
     auto* page = new QWidget;
@@ -80,7 +80,7 @@ Workspace::Workspace(const Look& look, QWidget* parent)
     m_block = new CanvasWidget(std::move(blockCanvas), this);
     setObjectName(QStringLiteral("workspace"));
     setDockOptions(QMainWindow::AnimatedDocks | QMainWindow::AllowNestedDocks | QMainWindow::AllowTabbedDocks |
-                   QMainWindow::GroupedDragging); // a tab that is dragged away is torn off
+                   QMainWindow::GroupedDragging); // a tab that is dragged away floats
     setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
     setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
     setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);
@@ -130,7 +130,7 @@ void Workspace::addDock(const Panel& panel, QWidget* content)
     content->setMinimumSize(panel.least);
     dock->setWidget(content);
     addDockWidget(areaOf(panel), dock);
-    // Side by side, new docks would ask for a very wide window, and get it before they are arranged.
+    // Side by side, new docks would require a very wide window, and get it before they are arranged.
     for (std::size_t i = 0; i < m_docks.size(); ++i) {
         if (areaOf(panels()[i]) == areaOf(panel)) {
             tabifyDockWidget(m_docks[i], dock);
@@ -180,7 +180,7 @@ void Workspace::applyLayout(const Layout& layout)
 
 void Workspace::placeDocks(const Layout& layout, QSize size)
 {
-    // Out first: on its way to its place a dock would else stand beside others, and ask for more width than there is.
+    // Removed first, because a dock would otherwise be beside others while it is moved, and require too much width.
     for (QDockWidget* dock : m_docks) {
         dock->setFloating(false);
         removeDockWidget(dock);
@@ -257,14 +257,14 @@ bool Workspace::rearrange(const QByteArray& state, const std::optional<DockExten
     return true;
 }
 
-/// A border between docks is dragged in this widget; there is no signal of it.
+/// Detects drags of borders between docks, which have no signal.
 bool Workspace::event(QEvent* event)
 {
     const bool done = QMainWindow::event(event);
     if (event->type() == QEvent::MouseButtonRelease) {
         m_keeper.noticeDrag();
     } else if (event->type() == QEvent::Show) {
-        m_keeper.apply(); // the window may have another size than when this was hidden
+        m_keeper.apply(); // the window may have been resized while this was hidden
     }
     return done;
 }
@@ -275,7 +275,7 @@ void Workspace::resizeEvent(QResizeEvent* event)
     m_keeper.apply();
 }
 
-/// The dock with the focus; else the one in front below the canvases.
+/// Returns the dock with the focus, or else the one in front below the canvases.
 QDockWidget* Workspace::dockInFront() const
 {
     for (QDockWidget* dock : m_docks) {
@@ -347,7 +347,7 @@ void Workspace::showCanvas(WorkspaceView view)
     keys->setFocus();
 }
 
-/// A tab names its dock already: a title under it would say the same twice.
+/// Hides title bars below tabs, which show the same name.
 void Workspace::updateTitleBars()
 {
     for (QDockWidget* dock : m_docks) {

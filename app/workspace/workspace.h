@@ -39,8 +39,8 @@ class SchedulePage;
 /// The canvas, or the schedule, that is in front.
 enum class WorkspaceView {
     Depth,    ///< the depth canvas
-    Matrix,   ///< the matrix, and more height
-    Block,    ///< the inside of a block, and more height
+    Matrix,   ///< the matrix, with more height
+    Block,    ///< the inside of a block, with more height
     Schedule, ///< the stages of training
 };
 
@@ -51,32 +51,32 @@ struct Arrangement {
     const Panel* front = nullptr; ///< a panel that is given the most space, if it is not null
 };
 
-/// The views of an open project: canvases, and the panels of panels.h as docks around them. It makes them, and places
-/// them; what they show is connected elsewhere.
+/// The views of an open project: canvases, and the panels of panels.h as docks around them. It makes and places them;
+/// their contents are connected elsewhere.
 class Workspace : public QMainWindow {
     Q_OBJECT
 public:
     explicit Workspace(const Look& look, QWidget* parent = nullptr);
 
-    /// The depth canvas.
+    /// Returns the depth canvas.
     [[nodiscard]] CanvasWidget& canvas() { return *m_canvas; }
     [[nodiscard]] CanvasWidget& matrix() { return *m_matrix; }
     [[nodiscard]] CanvasWidget& block() { return *m_block; }
     [[nodiscard]] editor::BlockCanvas& blockCanvas() { return *m_blockCanvas; }
     [[nodiscard]] BlockBar& blockBar() { return *m_blockBar; }
     [[nodiscard]] SchedulePage& schedule() { return *m_schedule; }
-    /// The canvas in front; null where the schedule is.
+    /// Returns the canvas in front; null if the schedule is.
     [[nodiscard]] CanvasWidget* frontCanvas() const;
-    /// Brings a canvas or the schedule to the front, and the keys to it.
+    /// Brings a canvas or the schedule to the front, and gives it the focus.
     void showCanvas(WorkspaceView view);
-    /// The canvases: all show the same document.
+    /// Returns the canvases, which all show the same document.
     [[nodiscard]] std::array<CanvasWidget*, 3> canvases() const { return {m_canvas, m_matrix, m_block}; }
     [[nodiscard]] OutlineModel& outlineModel() { return m_outlineModel; }
     [[nodiscard]] const PaletteModel& paletteModel() const { return m_paletteModel; }
     [[nodiscard]] RunsModel& runsModel() { return m_runsModel; }
     [[nodiscard]] visualizers::ShownRuns& shownRuns() { return m_shownRuns; }
     [[nodiscard]] visualizers::ShownMatrices& shownMatrices() { return m_shownMatrices; }
-    /// The view of this type, which one of the panels shows. Ends the program with the type's name if none does.
+    /// Returns the view of this type in one of the panels. Ends the program with the type's name if there is none.
     template <class View>
     [[nodiscard]] View& view() const
     {
@@ -94,21 +94,21 @@ public:
     void applyLayout(const Layout& layout);
     /// Puts the docks where `state`, of saveState(), has them. False, and nothing is done, where it is none.
     [[nodiscard]] bool rearrange(const QByteArray& state, const std::optional<DockExtents>& extents);
-    /// What the docks take of a window that is large enough.
+    /// Returns the extents of the docks in a window that is large enough.
     [[nodiscard]] const DockExtents& dockExtents() const { return m_keeper.wanted(); }
-    /// Brings the panel that holds `view` to the front.
+    /// Brings the panel that contains `view` to the front.
     void showPanelOf(const QWidget& view);
-    /// Brings the palette to the front and puts the cursor in its search.
+    /// Brings the palette to the front and moves the cursor into its search.
     void showPalette();
-    /// Tears the panel in front off the window, or puts it back.
+    /// Makes the panel in front float, or docks it again.
     void toggleFloating();
-    /// The plot that a command without a pointer means.
+    /// Returns the plot for a command without a pointer.
     [[nodiscard]] visualizers::PlotView* plotInFront() const;
-    /// The choice that every plot's export dialog starts with.
+    /// Sets the initial choice of every plot's export dialog.
     void setExportChoice(const visualizers::ExportChoice& choice);
 
 signals:
-    /// Another canvas is in front, or the schedule is.
+    /// Emitted when another canvas, or the schedule, comes to the front.
     void frontChanged();
     void exportChosen(const visualizers::ExportChoice& choice);
 
@@ -119,7 +119,7 @@ protected:
 private:
     [[nodiscard]] QDockWidget* dockInFront() const;
     void addDock(const Panel& panel, QWidget* content);
-    /// The docks of an area, as tabs in the order of the table.
+    /// Returns the docks of an area as tabs in the order of the table.
     [[nodiscard]] std::vector<QDockWidget*> docksOf(PanelArea area) const;
     [[nodiscard]] QDockWidget* dockOf(const Panel& panel) const;
     void placeDocks(const Layout& layout, QSize size);
@@ -146,7 +146,7 @@ private:
     BlockBar* m_blockBar;
     QTabWidget* m_centre;
     SchedulePage* m_schedule;
-    std::vector<QDockWidget*> m_docks; ///< of panels(), in its order
+    std::vector<QDockWidget*> m_docks; ///< of panels(), in the same order
     DockKeeper m_keeper{*this};
 };
 

@@ -23,7 +23,7 @@ using projects::Wire;
 
 constexpr float kFitMargin = 12;
 constexpr float kFitMaxZoom = 1.2F;
-constexpr float kBadgeZoom = 0.75F; ///< below it a node's texts may be left out
+constexpr float kBadgeZoom = 0.75F; ///< below it a node's texts may be omitted
 
 class BlockCanvasView final : public BlockCanvas {
 public:
@@ -71,8 +71,8 @@ private:
     Point m_pressedAt;
     BlockHit m_pressed;
     BlockHit m_hover;
-    Point m_moved;        ///< of the selected nodes, so far
-    BlockWiring m_wiring; ///< while Connect
+    Point m_moved;        ///< of the selected nodes so far
+    BlockWiring m_wiring; ///< used by the gesture Connect
 };
 
 void BlockCanvasView::setDocument(DocumentSnapshot document)
@@ -184,7 +184,7 @@ void BlockCanvasView::handlePointer()
     }
 }
 
-/// What is under the pointer is selected, unless it is among what is selected.
+/// Selects the thing under the pointer unless it is part of the selection, and asks for the menu.
 void BlockCanvasView::openMenu(Point pointer)
 {
     const bool node = m_hover.kind == BlockHit::Kind::Node || m_hover.kind == BlockHit::Kind::Port;

@@ -9,15 +9,15 @@
 
 namespace residua::editor {
 
-/// The inside of a block, stem or head: nodes and typed wires. It shows the graph that the selection names, else the
-/// block of the one selected layer; without either it stays where it is.
+/// The inside of a block, stem or head: nodes and typed wires. It shows the graph named by the selection, else the
+/// block of the single selected layer. Without either, it keeps the current graph.
 class BlockCanvas : public Canvas {
 public:
-    /// The scene that is shown; its graph's name is empty where the document has none.
+    /// Returns the scene. The name of its graph is empty if the document has no such graph.
     [[nodiscard]] virtual const BlockScene& scene() const = 0;
-    /// Where the nodes are seen, and the part of the graph that is in sight.
+    /// Returns the visible positions of the nodes and the visible part of the graph.
     [[nodiscard]] virtual projects::GraphView view() const = 0;
-    /// The place in the graph that is drawn at `at`.
+    /// Returns the position in the graph that is drawn at `at`.
     [[nodiscard]] virtual projects::Position positionAt(ScreenPoint at) const = 0;
 
     [[nodiscard]] const projects::GraphRef& graph() const { return scene().graph(); }

@@ -20,7 +20,7 @@ bool BlockEditorState::setDocument(DocumentSnapshot document)
     }
     const GraphRef known = graphAfter(project(), ref(), document->project);
     if (known == keptGraph(project(), ref(), document->project)) {
-        // A block with another name is the same block.
+        // A renamed block is the same block.
         m_selection.graph = m_selection.graph == ref() ? known : m_selection.graph;
         m_scene.setGraphName(known);
     }
@@ -82,7 +82,7 @@ std::map<NodeId, Rect> BlockEditorState::selectedBoxes() const
 {
     std::map<NodeId, Rect> rects;
     for (const NodeId id : m_selection.nodes) {
-        if (const BlockNode* node = m_scene.node(id)) { // a node that was just asked for is not in the scene yet
+        if (const BlockNode* node = m_scene.node(id)) { // a node that was just requested is not in the scene yet
             rects.emplace(id, node->rect);
         }
     }

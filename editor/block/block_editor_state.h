@@ -13,13 +13,13 @@
 
 namespace residua::editor {
 
-/// The block canvas without its view: which graph is open, what is selected in it, and what was asked for.
+/// The state of the block canvas without its view: the open graph, the selection in it, and the requests.
 class BlockEditorState {
 public:
-    /// Shows the same graph of the new document, or where it is gone, that of the first layer. False where nothing is
-    /// new, so that a gesture goes on.
+    /// Shows the same graph of the new document, or the graph of the first layer if it was deleted. Returns false if
+    /// nothing has changed, so that a gesture continues.
     bool setDocument(DocumentSnapshot document);
-    /// Takes up a selection, and opens the graph that it means, if that is another.
+    /// Sets the selection, and opens the graph that it names if that is another.
     void setSelection(const projects::Selection& selection);
 
     [[nodiscard]] const projects::Document& document() const { return *m_document; }
@@ -28,9 +28,9 @@ public:
     [[nodiscard]] BlockScene& scene() { return m_scene; }
     [[nodiscard]] const BlockScene& scene() const { return m_scene; }
     [[nodiscard]] const projects::Selection& selection() const { return m_selection; }
-    /// The area that the selected nodes cover.
+    /// Returns the area that the selected nodes cover.
     [[nodiscard]] std::optional<Rect> selectedArea() const;
-    /// Whether another graph has been opened since the last call.
+    /// True if another graph has been opened since the last call.
     [[nodiscard]] bool takeOpened() { return std::exchange(m_opened, false); }
 
     [[nodiscard]] std::vector<Request> takeRequests() { return std::exchange(m_requests, {}); }
@@ -39,9 +39,9 @@ public:
     void select(std::set<projects::NodeId> nodes, std::set<projects::Wire> wires = {});
     /// Selects the next node in this direction, along the wires.
     void step(Direction direction);
-    /// Asks to keep the selected nodes where shift() of the scene has brought them.
+    /// Requests to keep the selected nodes at the positions given by the scene's shift().
     void moveSelected();
-    /// Forgets a shift() of the scene.
+    /// Undoes a shift() of the scene.
     void putBack() { m_scene.rebuild(*m_document, ref()); }
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What stands beside the nodes: shapes at their wires, and what is wrong.
+// Texts beside the nodes: shapes at their wires, and errors.
 #include "editor/block/block_paint.h"
 #include "editor/block/block_text.h"
 
@@ -33,8 +33,8 @@ public:
         }
     }
     enum class Wires { Spare, Avoid };
-    /// The first of `places` that is free of wires too, else, where they are only to be spared, the first that is free
-    /// of the rest.
+    /// Returns the first of `places` that is free, also of wires. With Wires::Spare, falls back to the first place that
+    /// is free except for wires.
     std::optional<Rect> claim(const std::vector<Rect>& places, Wires wires = Wires::Spare)
     {
         const auto hits = [](const std::vector<Rect>& others, const Rect& r) {
@@ -59,7 +59,7 @@ private:
     std::vector<Rect> m_wires;
 };
 
-// Beside a vertical piece of the wire, above or below a horizontal one; the longest pieces first.
+// Returns places beside a vertical piece of the wire, above or below a horizontal one, with the longest pieces first.
 std::vector<Rect> labelPlaces(const BlockPicture& picture, const std::vector<Point>& path, float width, float height)
 {
     constexpr float kAside = 4;
@@ -102,7 +102,7 @@ void paintShape(ImDrawList& list, const BlockPicture& picture, const BlockWire& 
     }
 }
 
-// The texts that do not fit into a small node: right of it, or left of it.
+// Paints the texts that do not fit into a small node to its right or left.
 void paintWordsBeside(ImDrawList& list, const BlockPicture& picture, const BlockNode& node, Labels& labels)
 {
     constexpr float kGap = 6;
@@ -121,7 +121,8 @@ void paintWordsBeside(ImDrawList& list, const BlockPicture& picture, const Block
     }
 }
 
-// Beside, below or above the node where that covers nothing; else right of it all the same: errors are always visible.
+// Paints an error beside, below or above the node if that covers nothing, else to its right, so that errors are always
+// visible.
 void paintError(ImDrawList& list, const BlockPicture& picture, const BlockNode& node, Labels& labels)
 {
     constexpr float kGap = 10;

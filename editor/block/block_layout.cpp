@@ -11,17 +11,17 @@ namespace {
 constexpr float kColumnGap = 32;
 constexpr float kLaneWidth = 8;
 constexpr int kSweeps = 6;
-// Far below the weight of a box, so that a lane moves and not a box.
+// Far below the weight of a box, so that lanes move instead of boxes.
 constexpr double kBoxWeight = 1;
 constexpr double kLaneWeight = 1e-6;
-/// The most lanes over all rows; further wires have none.
+/// The most lanes over all rows. Further wires get none.
 constexpr std::size_t kMostLanes = 20'000;
 constexpr double kLaneOrderWeight =
-    0.2; ///< in the order of a row: boxes that are wired to each other stay near each other
+    0.2; ///< in the order of a row; keeps boxes that are wired to each other close together
 
 struct WireEnd {
     std::size_t other = 0;
-    float ownPort = 0; ///< x of the port from its box's centre
+    float ownPort = 0; ///< x of the port relative to its box's centre
     float otherPort = 0;
 };
 
@@ -77,7 +77,7 @@ public:
     }
 
 private:
-    // A row is the length of the longest path from below; a box in a cycle is placed in the order of the document.
+    // A row is the length of the longest path from below. A box in a cycle is placed in the order of the document.
     void assignRows(const std::vector<LayoutWire>& wires)
     {
         std::vector<std::size_t> waiting(m_boxes.size(), 0);
@@ -138,7 +138,8 @@ private:
         }
     }
 
-    // By the mean place of what each is wired to in the row before; what is wired to nothing there stays.
+    // Orders each row by the mean position of the neighbours in the row before. A box without neighbours there keeps
+    // its place.
     void orderRows(bool upwards)
     {
         std::vector<double> place(m_vertices.size(), 0);
@@ -168,7 +169,8 @@ private:
         }
     }
 
-    // Above the boxes that feed it: the middle one, or between the middle two. Lanes count where there is no box.
+    // Returns the position above the boxes that feed it: the middle one, or between the two middle ones. Lanes count
+    // only if there is no box.
     double wantedCentre(std::size_t v) const
     {
         std::vector<double> wanted;
@@ -189,8 +191,8 @@ private:
         return (wanted[(wanted.size() - 1) / 2] + wanted[wanted.size() / 2]) / 2;
     }
 
-    // The centres nearest to the wanted ones (least squares) that keep order and distance: where neighbours want to
-    // overlap they are pooled, and the pool stands at the weighted mean of what its members want.
+    // Places a row at the centres nearest to the wanted ones (least squares) that keep order and distances. Neighbours
+    // that would overlap are pooled, and a pool is placed at the weighted mean of its members' wishes.
     void placeRow(const std::vector<std::size_t>& row)
     {
         struct Pool {

@@ -10,10 +10,11 @@
 namespace residua::editor {
 
 inline constexpr float kBlockGrid = projects::kNodeGrid;
-/// Between the rows of an automatic layout: room for three wires beside each other, and for a shape.
+/// The gap between rows of an automatic layout, with room for three parallel wires and for a shape.
 inline constexpr float kBlockRowGap = 32;
 
-/// A box to be placed, and a wire from the top of one to the bottom of another. Port places count from the left edge.
+/// A box to be placed, and a wire from the top of one box to the bottom of another. Port positions count from the left
+/// edge.
 struct LayoutBox {
     float width = 0;
     float height = 0;
@@ -25,10 +26,10 @@ struct LayoutWire {
     float toPort = 0;
 };
 
-/// The top left corners of `boxes`, in rows from the bottom (what is fed by nothing) to the top: each box stands above
-/// all that feed it, and above the one that feeds it alone exactly. A wire over several rows has a lane kept free
-/// beside the boxes of each. Deterministic; wires of a cycle that lead back are overlooked. y grows downwards, 0 is
-/// the bottom of the lowest row; x is centred on 0.
+/// Returns the top left corners of `boxes`, in rows from the bottom (boxes without inputs) to the top. Each box is
+/// above all boxes that feed it, and exactly above a single one. A wire over several rows has a free lane beside the
+/// boxes of each row. Deterministic. Ignores the backward wires of a cycle. y grows downwards, 0 is the bottom of the
+/// lowest row; x is centred on 0.
 [[nodiscard]] std::vector<Point> layoutBlock(const std::vector<LayoutBox>& boxes, const std::vector<LayoutWire>& wires);
 
 } // namespace residua::editor

@@ -40,7 +40,8 @@ std::string textOf(const ParamValue& value)
     return text ? *text : std::string{};
 }
 
-// What a parameter adds to the node's line: the first one always its value, others only where it is not the default.
+// Returns the text of a parameter on the node's line: for the first one always its value, for others only a value that
+// differs from the default.
 std::string wordFor(const ParamSpec& spec, const Node& node, const std::optional<ParamMap>& values, bool first)
 {
     const auto own = node.params.find(spec.name);
@@ -57,12 +58,12 @@ std::string wordFor(const ParamSpec& spec, const Node& node, const std::optional
         return first || !usual ? spec.name + " " + textOf(values ? values->at(spec.name) : given) : "";
     case ParamType::Real:
         return !usual || spec.alwaysShown ? spec.name + " " + textOf(given) : "";
-    case ParamType::Rank: { // what the network says shows too
+    case ParamType::Rank: { // also shows the network's rank
         const ParamValue& rank = values ? values->at(spec.name) : given;
         const bool full = rank == ParamValue(std::string(projects::kFullRank));
         return full || (usual && !values) ? "" : spec.name + " " + textOf(rank);
     }
-    case ParamType::Choice: // "all" alone would not say of what
+    case ParamType::Choice: // "all" alone would be unclear
     case ParamType::Text:
     case ParamType::Formula:
         break;
@@ -160,7 +161,7 @@ private:
         return shown;
     }
 
-    /// The parameters of a node whose shapes are not known, where they can be evaluated all the same.
+    /// Returns the parameters of a node with unknown shapes, if they can be evaluated.
     std::optional<ParamMap> evaluated(const Node& node) const
     {
         if (!m_sizes) {

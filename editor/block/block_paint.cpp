@@ -17,7 +17,7 @@ namespace {
 using resources::ThemeColours;
 
 constexpr float kCorner = 6;       ///< of a wire, in scene units
-constexpr float kStripe = 4;       ///< the kind's colour, at a node's left
+constexpr float kStripe = 4;       ///< in the kind's colour, at a node's left
 constexpr float kPadding = 10;     ///< inside a node
 constexpr float kNamesFrom = 0.7F; ///< the zoom from which ports are named
 constexpr float kPortsFrom = 0.5F; ///< the zoom from which ports are drawn
@@ -147,7 +147,7 @@ void paintPort(ImDrawList& list, const BlockPicture& picture, const BlockNode& n
     }
 }
 
-// Where the texts of a node are drawn.
+// The area for the texts of a node.
 struct WordRoom {
     float left = 0;
     float right = 0;
@@ -156,9 +156,9 @@ struct WordRoom {
     float nameSize = 0;
     float smallSize = 0;
     [[nodiscard]] float width() const { return right - left; }
-    /// Whether there is no room even for the name.
+    /// True if there is no room even for the name.
     [[nodiscard]] bool none() const { return height < 9; }
-    /// Whether there is room for two lines.
+    /// True if there is room for two lines.
     [[nodiscard]] bool card(const BlockNode& node) const
     {
         return node.form == BlockNode::Form::Card && height >= nameSize + smallSize + 5;
@@ -184,7 +184,7 @@ bool sameWord(const std::string& a, const std::string& b)
                               [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
-// The text at the right of a name on one line; empty where it would repeat the name.
+// Returns the text to the right of a name on one line; empty if it would repeat the name.
 std::string lineOf(const BlockNode& node)
 {
     const std::string& said = node.detail.empty() || sameWord(node.detail, node.name) ? node.kind : node.detail;
@@ -196,7 +196,7 @@ bool fitsBesideName(const WordRoom& room, const BlockNode& node)
     return textWidth(room.nameSize, node.name) + 10 + textWidth(room.smallSize, lineOf(node)) <= room.width();
 }
 
-// Name, kind and figures, in as many lines as the box has room for at this zoom.
+// Paints name, kind and figures in as many lines as fit at this zoom.
 void paintWords(ImDrawList& list, const BlockPicture& picture, const BlockNode& node)
 {
     const ThemeColours& c = coloursOf(picture);
@@ -281,7 +281,7 @@ std::string nameOf(const BlockScene& scene, const projects::PortRef& port)
     return (node != nullptr ? node->name : std::string("?")) + "." + port.port;
 }
 
-// The shape on an output, in full, where it is known.
+// Returns the full shape on an output if it is known.
 std::string carriedBy(const BlockScene& scene, const projects::PortRef& output)
 {
     const projects::Shape* shape = scene.shapeOf(output);

@@ -15,20 +15,20 @@
 
 namespace residua::editor {
 
-/// Everything that the drawing of one frame reads.
+/// All data for drawing one frame.
 struct BlockPicture {
     const BlockScene& scene;
     const Viewport& view;
     const projects::Selection& selection;
     BlockHit hovered;
     std::optional<projects::PortSide> wanted; ///< the ports that a wire being drawn may end at
-    std::optional<projects::Wire> lifted;     ///< a wire that was picked up, and is drawn elsewhere
+    std::optional<projects::Wire> lifted;     ///< a wire that was picked up and is drawn elsewhere
     resources::Theme theme = resources::Theme::Light;
     float width = 0;
     float height = 0;
 };
 
-/// A wire that is being drawn, and what stands beside the pointer.
+/// A wire that is being drawn, with the text beside the pointer.
 struct WirePreview {
     Point from;    ///< on the screen
     Point pointer; ///< on the screen
@@ -37,12 +37,12 @@ struct WirePreview {
 };
 
 void paintBlock(ImDrawList& list, const BlockPicture& picture);
-/// The shapes at the wires and the messages at the nodes; part of paintBlock.
+/// Paints the shapes at the wires and the messages at the nodes; called by paintBlock().
 void paintBlockLabels(ImDrawList& list, const BlockPicture& picture);
-/// All nodes, small, and what of them is in sight.
+/// Paints all nodes, small, and the frame of the visible part.
 void paintBlockMap(ImDrawList& list, const BlockPicture& picture, const Minimap& map);
 void paintWirePreview(ImDrawList& list, const BlockPicture& picture, const WirePreview& preview);
-/// What lies under the pointer, in full.
+/// Paints the full description of the thing under the pointer.
 void paintBlockBadge(ImDrawList& list, const BlockPicture& picture, Point pointer);
 void paintBlockBox(ImDrawList& list, const BlockPicture& picture, const Rect& screenArea);
 

@@ -15,10 +15,10 @@ namespace {
 // Costs of a route, as lengths.
 constexpr float kBend = 16;
 constexpr float kCrossing = 10;
-constexpr float kOnOther = 30;  ///< cost per length on top of another group's wire
-constexpr float kOnSame = 0.7F; ///< cost per length on top of a wire of the same group
+constexpr float kOnOther = 30;  ///< cost per length on the wire of another group
+constexpr float kOnSame = 0.7F; ///< cost per length on a wire of the same group
 
-/// The most crossings of grid lines that routes are searched over; where there would be more, wires run straight.
+/// The most crossings of grid lines that routes are searched on. For more, wires are straight.
 constexpr std::size_t kMostCrossings = 2'000'000;
 
 constexpr std::uint32_t kNobody = 0;
@@ -50,7 +50,7 @@ public:
                 m_x.insert(m_x.end(), {box.left - lane, box.right + lane});
                 m_y.insert(m_y.end(), {box.top - lane, box.bottom + lane});
             }
-            m_x.push_back(box.centre().x); // else a single step of the search could cross a box
+            m_x.push_back(box.centre().x); // without it, a single step of the search could cross a box
             m_y.push_back(box.centre().y);
         }
         for (const RouteEnds& wire : wires) {
@@ -69,7 +69,7 @@ public:
         m_seen.assign(2 * m_blocked.size(), 0);
     }
 
-    /// How many there are at most: memory and time grow with them.
+    /// Returns an upper bound of the number of crossings, which memory and time grow with.
     static std::size_t crossings(const std::vector<Rect>& boxes, const std::vector<RouteEnds>& wires)
     {
         return (5 * boxes.size() + 2 * wires.size()) * (5 * boxes.size() + 2 * wires.size());
@@ -105,8 +105,8 @@ private:
 
     std::size_t crossing(float x, float y) const { return nearestTo(m_y, y) * m_x.size() + nearestTo(m_x, x); }
     Point pointOf(std::size_t at) const { return {m_x[at % m_x.size()], m_y[at / m_x.size()]}; }
-    // A lower bound of the remaining cost, without the discount for the own group: with it, A* would search
-    // everywhere.
+    // Returns a lower bound of the remaining cost, without the discount for the wire's own group: with it, A* would
+    // search everywhere.
     float remaining(std::size_t at) const
     {
         const Point a = pointOf(at);
@@ -165,7 +165,7 @@ private:
         }
     }
 
-    // `edge`: the lower of the two crossings, which the piece between them is known by.
+    // `edge` is the lower of the two crossings and identifies the piece between them.
     void step(std::size_t state, std::size_t to, std::size_t edge)
     {
         if (m_blocked[to] != 0) {
@@ -221,7 +221,7 @@ private:
     std::vector<float> m_y;
     std::vector<std::uint8_t> m_blocked; ///< by crossing
     // The next four are indexed by crossing and heading.
-    std::vector<std::uint32_t> m_taken; ///< the group whose wires take the piece that begins there
+    std::vector<std::uint32_t> m_taken; ///< the group whose wires use the piece that begins there
     std::vector<float> m_price;
     std::vector<std::size_t> m_from;
     std::vector<std::uint32_t> m_seen; ///< the round in which the two above were written
@@ -253,7 +253,7 @@ std::vector<std::vector<Point>> routeWires(const std::vector<Rect>& boxes, const
         return straight;
     }
     Grid grid(boxes, wires, kWireClearance);
-    std::optional<Grid> tight; // made only where a wire finds no way on the wide grid
+    std::optional<Grid> tight; // made only if a wire finds no way on the wide grid
     for (const std::size_t i : order) {
         auto path = grid.route(wires[i]);
         if (!path) {

@@ -8,8 +8,8 @@
 
 namespace residua::editor {
 
-/// A wire to be drawn: leaves `from` upwards, enters `to` from below. Wires of one `group` carry the same value and
-/// may run on each other; others keep beside each other where there is room.
+/// A wire to be drawn: leaves `from` upwards and enters `to` from below. Wires of one `group` carry the same value and
+/// may overlap; others run beside each other if there is room.
 struct RouteEnds {
     Point from;
     Point to;
@@ -18,12 +18,12 @@ struct RouteEnds {
     bool operator==(const RouteEnds&) const = default;
 };
 
-/// How near a wire comes to a box.
+/// The least distance between a wire and a box.
 inline constexpr float kWireClearance = 10;
 
-/// Finds a way for each wire: its corners, its ends included, with all pieces level or upright. No wire crosses a box,
-/// unless boxes stand so close that there is no way between them. Short wires are routed first; the same boxes and
-/// wires give the same lines.
+/// Returns the corners of each wire, including its ends; all pieces are horizontal or vertical. No wire crosses a box,
+/// unless the boxes leave no way between them. Short wires are routed first. The result depends only on the boxes and
+/// wires.
 [[nodiscard]] std::vector<std::vector<Point>> routeWires(const std::vector<Rect>& boxes,
                                                          const std::vector<RouteEnds>& wires);
 

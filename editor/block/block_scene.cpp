@@ -17,8 +17,8 @@ using projects::Wire;
 
 constexpr float kLineHeight = 28;
 constexpr float kPortNames = 12;
-constexpr double kFarthest = 1e5; ///< from the origin
-constexpr float kPortReach = 10;  ///< how near a port the pointer takes hold of it
+constexpr double kFarthest = 1e5; ///< distance from the origin
+constexpr float kPortReach = 10;  ///< distance at which the pointer grabs a port
 
 float heightOf(const BlockNode& node)
 {
@@ -26,7 +26,7 @@ float heightOf(const BlockNode& node)
     return inside + (node.namedPorts ? kPortNames : 0);
 }
 
-// Ports stand symmetrically, at multiples of the grid, so that one of an odd number is in the middle.
+// Ports are symmetric and at multiples of the grid, so that the middle one of an odd number is centred.
 float pitchOf(std::size_t ports)
 {
     return ports == 2 ? 64.0F : ports == 3 ? 40.0F : 32.0F;
@@ -44,7 +44,7 @@ float portOffset(const BlockNode& node, const std::vector<BlockPort>& ports, std
     return widthOf(node) / 2 + fromMiddle * pitchOf(ports.size());
 }
 
-/// Limited to what a float holds in pixels: a file may hold any number.
+/// Limits the position to numbers that a float holds with pixel precision. A file may contain any number.
 Point pointOf(const projects::Position& position)
 {
     const auto near = [](double at) { return static_cast<float>(std::clamp(at, -kFarthest, kFarthest)); };
@@ -96,7 +96,7 @@ void BlockScene::rebuild(const projects::Document& document, const projects::Gra
     std::set<PortRef> labelled;
     if (const projects::Graph* known = findGraph(document.project, graph)) {
         for (const Wire& wire : known->wires) {
-            // A wire with a missing end is not drawn; the problems list names it.
+            // A wire with a missing end is not drawn. It is in the list of problems.
             if (port(wire.from, projects::PortSide::Output) == nullptr ||
                 port(wire.to, projects::PortSide::Input) == nullptr) {
                 continue;
@@ -155,7 +155,8 @@ void BlockScene::putAt(BlockNode& node, Point corner) const
     }
 }
 
-// Nodes that came without a place: above what feeds them, else below what they feed, else beside everything.
+// Places nodes without a position: above the nodes that feed them, else below those that they feed, else beside all
+// others.
 void BlockScene::placeLate(const std::vector<std::size_t>& late)
 {
     std::vector<projects::Box> taken;
@@ -164,7 +165,7 @@ void BlockScene::placeLate(const std::vector<std::size_t>& late)
             taken.push_back(boxOf(m_nodes[i].rect));
         }
     }
-    // The node at the other end of the first such wire of `node` that leads to one with a place.
+    // Returns the node at the other end of the first such wire of `node` that has a position.
     const auto placed = [&](PortRef Wire::*own, NodeId node, PortRef Wire::*other) -> const BlockNode* {
         for (const BlockWire& each : m_wires) {
             const std::size_t found = m_index.at((each.wire.*other).node);
@@ -211,7 +212,7 @@ void BlockScene::route()
         ends.push_back({port(wire.wire.from, projects::PortSide::Output)->at,
                         port(wire.wire.to, projects::PortSide::Input)->at, group});
     }
-    // Routes are kept where only texts have changed.
+    // Routes are kept if only texts have changed.
     if (boxes != m_routedBoxes || ends != m_routedEnds) {
         m_paths = routeWires(boxes, ends);
         m_routedBoxes = std::move(boxes);
@@ -343,7 +344,8 @@ std::vector<Wire> BlockScene::wiresIn(const Rect& area) const
 {
     std::vector<Wire> found;
     for (const BlockWire& wire : m_wires) {
-        // Wholly inside: a box drawn over nodes would else take up every wire that passes.
+        // Only wires that are wholly inside, because a box drawn over nodes would otherwise select every wire that
+        // passes.
         if (std::ranges::all_of(wire.path, [&](Point p) { return area.contains(p); })) {
             found.push_back(wire.wire);
         }

@@ -17,10 +17,10 @@ namespace residua::editor {
 /// A wire as it is drawn.
 struct BlockWire {
     projects::Wire wire;
-    std::vector<Point> path; ///< from the output upwards; pieces are level or upright
-    std::string shape;       ///< "[B, T, 256]"; empty where it cannot be known
-    std::string error;       ///< why its target cannot take it; empty where it can
-    bool labelled = false;   ///< the one of its output's wires on which the shape is written
+    std::vector<Point> path; ///< from the output upwards, with horizontal and vertical pieces
+    std::string shape;       ///< "[B, T, 256]"; empty if unknown
+    std::string error;       ///< the reason why its target rejects it; empty if it does not
+    bool labelled = false;   ///< true if the shape is written on this wire of its output
 };
 
 [[nodiscard]] inline projects::Position positionOf(Point at)
@@ -37,11 +37,11 @@ struct BlockWire {
             static_cast<float>(box.bottom)};
 }
 
-/// What lies under a point of a block.
+/// The thing under a point of a block.
 struct BlockHit {
     enum class Kind { Nothing, Node, Port, Wire };
     Kind kind = Kind::Nothing;
-    projects::NodeId node{}; ///< of a Node or a Port
+    projects::NodeId node{}; ///< for a Node or a Port
     projects::PortSide side = projects::PortSide::Input;
     std::string port;
     projects::Wire wire;
@@ -49,16 +49,16 @@ struct BlockHit {
 
 enum class Direction { Up, Down, Left, Right };
 
-/// The inside of a block, stem or head without a window: nodes, their places, ports and wires. Units are logical
-/// pixels at zoom 1, y grows downwards; what flows, flows upwards, as in the papers' figures. A node stands where the
-/// document's layout says, else where this scene once put it: an edit of one node moves no other.
+/// The inside of a block, stem or head without a window: nodes, their positions, ports and wires. Units are logical
+/// pixels at zoom 1, y grows downwards. Data flows upwards, as in the papers' figures. A node is at its position in the
+/// document's layout, else where this scene placed it first, so that an edit of one node moves no other.
 class BlockScene {
 public:
     static constexpr float kPortRadius = 4;
 
-    /// Takes up a graph of the document; for another graph than before all places are made anew.
+    /// Shows a graph of the document. If it is another graph than before, all positions are computed anew.
     void rebuild(const projects::Document& document, const projects::GraphRef& graph);
-    /// The graph that is shown has this name now: the next rebuild() takes it for the same one.
+    /// Renames the graph that is shown, so that the next rebuild() treats it as the same graph.
     void setGraphName(const projects::GraphRef& graph) { m_graph = graph; }
 
     [[nodiscard]] const projects::GraphRef& graph() const { return m_graph; }
@@ -70,19 +70,19 @@ public:
     [[nodiscard]] const projects::Shape* shapeOf(const projects::PortRef& output) const;
     [[nodiscard]] Rect bounds() const;
 
-    /// What lies under a point: a port before a node before a wire; `tolerance` in scene units.
+    /// Returns the thing under a point: a port before a node before a wire. `tolerance` is in scene units.
     [[nodiscard]] BlockHit hitTest(Point point, float tolerance) const;
     [[nodiscard]] std::vector<projects::NodeId> nodesIn(const Rect& area) const;
     [[nodiscard]] std::vector<projects::Wire> wiresIn(const Rect& area) const;
-    /// The next node along the wires (up: what reads it; down: what it reads), or in its row.
+    /// Returns the next node along the wires (up: its readers; down: its sources), or in its row.
     [[nodiscard]] std::optional<projects::NodeId> neighbour(projects::NodeId from, Direction direction) const;
 
     /// Shows `nodes` moved by `by` until the next rebuild.
     void shift(const std::set<projects::NodeId>& nodes, Point by);
-    /// Where the automatic layout would put every node.
+    /// Returns the position of every node in the automatic layout.
     [[nodiscard]] std::map<projects::NodeId, Point> tidied() const;
 
-    static constexpr float kNodeWidth = projects::kNodeWidth; ///< at least
+    static constexpr float kNodeWidth = projects::kNodeWidth; ///< minimum
     static constexpr float kCardHeight = projects::kNodeHeight;
 
 private:
@@ -95,15 +95,15 @@ private:
     std::vector<BlockNode> m_nodes;
     std::vector<BlockWire> m_wires;
     std::map<projects::PortRef, projects::Shape> m_shapes;
-    std::map<projects::NodeId, Point> m_places; ///< of nodes without a place in the document, ever since they came
-    std::set<projects::NodeId> m_pinned;        ///< nodes with one
+    std::map<projects::NodeId, Point> m_places; ///< of nodes without a position in the document, since they were added
+    std::set<projects::NodeId> m_pinned;        ///< nodes with a position in the document
     std::map<projects::NodeId, std::size_t> m_index;
-    std::vector<Rect> m_routedBoxes; ///< what m_paths goes around, and between which ends
+    std::vector<Rect> m_routedBoxes; ///< the boxes that m_paths go around; m_routedEnds are their ends
     std::vector<RouteEnds> m_routedEnds;
     std::vector<std::vector<Point>> m_paths;
 };
 
-/// Where its nodes are seen, and what of the graph is in sight.
+/// Returns the visible positions of the nodes and the visible part of the graph.
 [[nodiscard]] projects::GraphView viewOf(const BlockScene& scene, const std::optional<Rect>& inSight = {});
 
 } // namespace residua::editor

@@ -36,11 +36,11 @@ inline void put(ImDrawList& list, ImFont* font, float size, Point at, ImU32 colo
     list.AddText(font, size, {std::round(at.x), std::round(at.y)}, colour, words.c_str());
 }
 
-/// The texts of a node besides its name that do not fit inside it and are drawn beside it; empty where all fit, or
-/// where not even the name does.
+/// Returns the texts of a node, except its name, that do not fit inside and are drawn beside it. Empty if all fit, or
+/// if not even the name fits.
 std::string wordsBeside(const BlockPicture& picture, const BlockNode& node);
 
-// Text follows the zoom, more slowly than the boxes where they shrink, within what can be read.
+// Returns a text size that follows the zoom, but shrinks less than the boxes and stays legible.
 inline float textSize(const BlockPicture& picture, float atOne)
 {
     const float zoom = picture.view.zoom();

@@ -10,28 +10,28 @@
 
 namespace residua::editor {
 
-/// A wire while it is being drawn: which end stays, where the other may go, and what is said beside the pointer.
+/// A wire while it is being drawn: its fixed end, the possible other ends, and the text beside the pointer.
 class BlockWiring {
 public:
-    /// Begins at a port. From an input that is wired the wire is picked up: its other end stays.
+    /// Begins at a port. An input that is wired picks up its wire, whose other end stays.
     void begin(const BlockScene& scene, const BlockHit& pressed);
     void forgetChecks() { m_check.reset(); }
 
     [[nodiscard]] const projects::WireEnd& fixed() const { return m_fixed; }
     [[nodiscard]] const std::optional<projects::Wire>& lifted() const { return m_lifted; }
-    /// The side of the ports at which the wire may end.
+    /// Returns the side of the ports at which the wire may end.
     [[nodiscard]] projects::PortSide wanted() const
     {
         return m_fixed.side == projects::PortSide::Output ? projects::PortSide::Input : projects::PortSide::Output;
     }
-    /// The wire that would be drawn if the button were let go over `hover`; on a node away from its ports, to
-    /// portFor().
+    /// Returns the wire that releasing the button over `hover` would draw. On a node away from its ports, the wire ends
+    /// at portFor().
     [[nodiscard]] std::optional<projects::Wire> over(const projects::Project& project, const projects::GraphRef& ref,
                                                      const BlockHit& hover) const;
-    /// What drawing the wire would do, which is worked out once for each wire and kept.
+    /// Returns the effect of drawing the wire, computed once for each wire.
     [[nodiscard]] const projects::WireCheck& check(const projects::Project& project, const projects::GraphRef& ref,
                                                    const projects::Wire& wire);
-    /// The first line beside the pointer.
+    /// Returns the first line beside the pointer.
     [[nodiscard]] std::string title(const BlockScene& scene, const std::optional<projects::Wire>& wire) const;
 
 private:

@@ -10,14 +10,14 @@
 namespace residua::editor {
 namespace {
 
-// Height at u in [0, 1] along an arc of height 1.
+// Returns the height at u in [0, 1] along an arc of height 1.
 float heightAlong(float u)
 {
     const float s = std::sin(std::asin(1.0F - 2.0F * u) / 3.0F);
     return 1.0F - 4.0F * s * s;
 }
 
-// heightAlong over the rising half as a table: bounds without computing a sine.
+// A table of heightAlong over the rising half, for bounds without computing a sine.
 constexpr std::size_t kSteps = 512;
 const std::array<float, kSteps + 1>& risingHalf()
 {
@@ -72,7 +72,7 @@ float ArcShape::distanceTo(Point p) const
         const Point q = at(t);
         nearest = std::min(nearest, std::hypot(p.x - q.x, p.y - q.y));
     };
-    // The point of the arc at the same height on either side, and that at the same x.
+    // The points of the arc at the same height on either side, and the one at the same x.
     consider(0.5F - root);
     consider(0.5F + root);
     if (p.x >= left && p.x <= right) {

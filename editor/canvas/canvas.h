@@ -25,25 +25,25 @@ class LiveWeights;
 using Theme = resources::Theme;
 /// The document that is shown. Never null.
 using DocumentSnapshot = projects::DocumentSnapshot;
-/// The live weights that are shown. Null: there are none.
+/// The live weights that are shown. Null if there are no weights.
 using LiveSnapshot = std::shared_ptr<const LiveWeights>;
 
-/// What all canvases of a window show alike beside the document.
+/// The view state that all canvases of a window share.
 struct ViewState {
     projects::Selection selection;
     std::optional<projects::Shortcut> hovered; ///< in any view
-    std::vector<LayerRun> folds;               ///< layers drawn as one box; apart, ascending
+    std::vector<LayerRun> folds;               ///< layers drawn as one box; disjoint, ascending
 };
 
-/// A point in the canvas's own logical pixels, from its top left corner.
+/// A point in the canvas's logical pixels, from its top left corner.
 struct ScreenPoint {
     float x = 0;
     float y = 0;
 };
 
-// What a canvas asks for. It never changes the document itself.
+// The requests of a canvas. A canvas never changes the document itself.
 
-/// A request for what a command gave: an edit and the selection after it, or why there is nothing to be done.
+/// A request to apply the result of a command: an edit and the selection after it, or the reason why it has no effect.
 struct RequestEdit {
     Result<projects::DocumentChange> change;
 };
@@ -60,15 +60,15 @@ struct OpenBlock {
 struct HoverShortcut {
     std::optional<projects::Shortcut> shortcut;
 };
-/// A request for a field to type into at `at`, with `text` in it to begin with.
+/// A request for a text field at `at` with the initial text `text`.
 struct AskTyping {
     ScreenPoint at;
     std::string text = {};
-    std::optional<projects::NodeSpot> node = {}; ///< where a node that is typed is to be added; nullopt: not on a graph
+    std::optional<projects::NodeSpot> node = {}; ///< the position of a typed node; nullopt unless on a graph
 };
 /// A request to edit the selection's values in the inspector (Enter).
 struct EditSelection {};
-/// A request for the menu of the selection's commands at the pointer; what is under the pointer has been selected
+/// A request for the menu of the selection's commands at the pointer. The thing under the pointer has been selected
 /// before.
 struct OpenMenu {
     ScreenPoint at;
@@ -78,8 +78,8 @@ using Request = std::variant<RequestEdit, SelectionChanged, FoldsChanged, OpenBl
 
 enum class LayerPart {
     Centre, ///< of a layer's box
-    Handle, ///< where a drag that adds a shortcut begins
-    Fold,   ///< where a click unfolds a folded run
+    Handle, ///< start of a drag that adds a shortcut
+    Fold,   ///< unfolds a folded range when clicked
 };
 struct LayerTarget {
     std::int64_t layer = 0;
@@ -95,10 +95,9 @@ using Target = std::variant<LayerTarget, projects::Shortcut, projects::NodeId, P
 
 enum class Extent { Everything, Selection };
 
-/// A canvas as its host sees it: something drawn inside the host's current Dear ImGui frame that
-/// answers with requests. The host owns the window, the ImGui context, the event loop and the keys
-/// (they are its actions, so that they can be rebound); the canvas reads the pointer. What is done to the document is a
-/// command of projects/commands, which needs no canvas.
+/// A canvas as its host sees it. It is drawn inside the host's current Dear ImGui frame and answers with requests. The
+/// host owns the window, the ImGui context, the event loop and the keys, which are actions so that they can be rebound.
+/// The canvas reads the pointer. Changes of the document are commands of projects/commands, which need no canvas.
 class Canvas {
 public:
     virtual ~Canvas() = default;
@@ -106,28 +105,28 @@ public:
     /// Shows the document. Unchanged parts keep their places.
     virtual void setDocument(DocumentSnapshot document) = 0;
     virtual void setState(const ViewState& state) = 0;
-    /// Sets the live weights that colour what is shown, and tell which layers the current step leaves out.
+    /// Sets the live weights that colour the view, and the layers that the current step leaves out.
     virtual void setLive(LiveSnapshot live) = 0;
-    /// Brings the selection or everything into sight. Everything stays in sight when the canvas or the stack changes,
-    /// until a person moves the view.
+    /// Scrolls to the selection or shows everything. Everything stays visible when the canvas or the stack changes,
+    /// until the user moves the view.
     virtual void show(Extent extent) = 0;
-    /// Ends a gesture without its effect; false where there was none.
+    /// Cancels a gesture. Returns false if there is no gesture.
     virtual bool giveUp() = 0;
 
     /// Draws one frame that fills the current ImGui viewport, and handles its input.
     virtual void draw(float width, float height, Theme theme) = 0;
-    /// A picture that the canvas has made beside its frames, for its host to keep as a texture; null: none since the
-    /// last call. setTexture() tells how Dear ImGui knows it, and the canvas draws with it from then on.
+    /// Returns a picture that the canvas has made outside its frames, for the host to keep as a texture, or null if
+    /// there is no new one. The host calls setTexture() with its Dear ImGui handle, and the canvas then draws with it.
     [[nodiscard]] virtual std::shared_ptr<const CanvasImage> takeImage() { return nullptr; }
     virtual void setTexture(void* /*texture*/) {}
-    /// Whether such a picture is being made: a further frame is worth drawing soon.
+    /// True while such a picture is being made, so that the host should draw another frame soon.
     [[nodiscard]] virtual bool unfinished() const { return false; }
-    /// Requests since the last call, in order.
+    /// Returns the requests since the last call, in order.
     [[nodiscard]] virtual std::vector<Request> takeRequests() = 0;
 
-    /// Where a thing was last drawn; nullopt where it is not.
+    /// Returns the last position of a thing; nullopt if it is not drawn.
     [[nodiscard]] virtual std::optional<ScreenPoint> locate(const Target& target) const = 0;
-    /// Where a thing that is typed would land.
+    /// Returns the place of a text field for typing.
     [[nodiscard]] virtual AskTyping typingPlace() const = 0;
 };
 

@@ -6,7 +6,7 @@
 
 namespace residua::editor {
 
-/// Pixels of a picture, rows from the top: red, green, blue and opacity a byte each, colours not multiplied by it.
+/// Pixels of a picture, rows from the top: one byte each for red, green, blue and opacity, not premultiplied.
 struct CanvasImage {
     int width = 0;
     int height = 0;

@@ -8,21 +8,21 @@
 #include <set>
 #include <vector>
 
-// Which layers are drawn as one box. A state of the view.
+// The layers that are drawn as one box. Part of the view's state.
 namespace residua::editor {
 
-/// Layers first..last, neighbours in the stack.
+/// Consecutive layers first..last.
 struct LayerRun {
     std::int64_t first = 1;
     std::int64_t last = 1;
     auto operator<=>(const LayerRun&) const = default;
 };
-/// Runs of two layers and more that are of one block, as long as they can be.
+/// Returns the maximal ranges of two or more layers that use the same block.
 [[nodiscard]] std::vector<LayerRun> identicalRuns(const projects::Network& network);
 
-/// Those folds whose layers are still alike after an edit.
+/// Returns the folds whose layers still use the same block after an edit.
 [[nodiscard]] std::vector<LayerRun> stillFolded(const projects::Network& network, std::vector<LayerRun> folds);
-/// Unfolds what is folded among `layers`, or else folds their runs; of all layers where there are none.
+/// Unfolds the folds among `layers`; if there are none, folds the ranges of `layers`. Empty `layers` means all layers.
 [[nodiscard]] std::vector<LayerRun> toggled(const projects::Network& network, std::vector<LayerRun> folds,
                                             const std::set<std::int64_t>& layers);
 

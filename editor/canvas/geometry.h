@@ -6,7 +6,7 @@
 
 namespace residua::editor {
 
-/// How far from a thing the pointer still picks it, in screen pixels.
+/// The distance from a thing at which the pointer still picks it, in screen pixels.
 inline constexpr float kPickTolerance = 6;
 /// A press that moves less than this, in screen pixels, is a click.
 inline constexpr float kClickSlop = 4;

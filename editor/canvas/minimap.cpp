@@ -10,7 +10,7 @@ namespace {
 
 constexpr float kWidest = 200;
 constexpr float kTallest = 110;
-constexpr float kLeast = 26; ///< of either side, so that a long row is not drawn as a thin line
+constexpr float kLeast = 26; ///< minimum of either side, so that a long row is not drawn as a thin line
 constexpr float kPadding = 6;
 constexpr float kMargin = 12;
 constexpr float kShareOfCanvas = 0.3F;

@@ -11,7 +11,7 @@
 
 namespace residua::editor {
 
-/// The whole scene, small, in the canvas's lower right corner: shown while not all of it is in sight.
+/// A small view of the whole scene in the canvas's lower right corner, shown while a part of the scene is not visible.
 struct Minimap {
     Rect panel;   ///< on the screen
     Rect content; ///< the scene's bounds within it
@@ -20,9 +20,9 @@ struct Minimap {
     [[nodiscard]] Rect toPanel(const Rect& inScene, const Rect& bounds) const;
 };
 
-/// nullopt where all of `bounds` is in sight or it is empty, or the canvas is too small to spare the room.
+/// Returns nullopt if all of `bounds` is visible or it is empty, or if the canvas is too small for a minimap.
 [[nodiscard]] std::optional<Minimap> layoutMinimap(const Rect& bounds, const Viewport& view, float width, float height);
-/// The panel. What is on it is drawn between this and the frame of what is in sight.
+/// Paints the panel. Its content is drawn after this and before the frame of the visible part.
 void paintMinimapPanel(ImDrawList& list, const Minimap& map, resources::Theme theme);
 void paintMinimapFrame(ImDrawList& list, const Minimap& map, const Rect& inSight, resources::Theme theme);
 

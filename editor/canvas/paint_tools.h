@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-// What the canvases draw alike. Text has a constant size on the screen, so that it is crisp at any zoom.
+// Drawing code that the canvases share. Text has a constant size on the screen, so that it is sharp at any zoom.
 namespace residua::editor {
 
 inline constexpr float kTitleSize = 15;
@@ -25,44 +25,44 @@ inline constexpr float kTextSize = 12;
 [[nodiscard]] float textWidth(float size, const std::string& text);
 /// Writes text with its top left corner at `at`, on whole pixels.
 void paintText(ImDrawList& list, float size, Point at, ImU32 colour, const std::string& text);
-/// The number with three significant digits.
+/// Formats the number with three significant digits.
 [[nodiscard]] std::string shortNumber(double value);
 
-/// The smallest of 1, 2, 5, 10, 20 … that is at least `apart`: with a label on every so many places none overlap,
-/// where `apart` is the width of a label in places.
+/// Returns the smallest of 1, 2, 5, 10, 20 … that is at least `apart`. With a label at every such place, labels of a
+/// width of `apart` places do not overlap.
 [[nodiscard]] std::int64_t labelStep(float apart);
 
-/// `text`, cut with an ellipsis to `width`; empty where not even the ellipsis has room.
+/// Returns `text`, cut with an ellipsis to `width`; empty if not even the ellipsis fits.
 [[nodiscard]] std::string elided(float size, const std::string& text, float width);
-/// `text` in lines of at most `width`, broken between words.
+/// Returns `text` in lines of at most `width`, broken between words.
 [[nodiscard]] std::vector<std::string> wrapped(float size, const std::string& text, float width);
 
 /// Writes text centred on `centre`, cut with an ellipsis to `width`.
 void centredText(ImDrawList& list, float size, Point centre, float width, ImU32 colour, const std::string& text);
 
-/// A sentence in the middle of an empty canvas, in as many lines as it needs.
+/// Paints a sentence in the middle of an empty canvas, in several lines if needed.
 void paintNote(ImDrawList& list, const std::string& note, resources::Theme theme, float width, float height);
 
 /// A small panel below and beside `anchor`, kept inside a canvas of `width` by `height`.
 struct Badge {
     Point anchor;
     std::vector<std::string> lines;
-    ImU32 titleColour = 0; ///< of the first line
+    ImU32 titleColour = 0; ///< colour of the first line
 };
 void paintBadge(ImDrawList& list, const Badge& badge, resources::Theme theme, float width, float height);
 
-inline constexpr float kTickRoom = 16; ///< below a row of boxes, for numbers that have no room in them
+inline constexpr float kTickRoom = 16; ///< space below a row of boxes for numbers that do not fit inside them
 
 /// A row of toggles.
 struct Chip {
     std::string label;
     Rect rect; ///< on the screen
     bool on = false;
-    std::optional<resources::Rgb> colour; ///< of a dot before the label
+    std::optional<resources::Rgb> colour; ///< colour of a dot before the label
 };
 enum class ChipKind {
     Choice, ///< one of several
-    Legend, ///< with a dot of the colour that it shows or hides
+    Legend, ///< has a dot of the colour that it shows or hides
 };
 /// Lays out a row of toggles from `at` to the right.
 [[nodiscard]] std::vector<Chip> layoutChips(const std::vector<std::string>& labels, ChipKind kind, Point at);

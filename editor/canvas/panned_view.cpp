@@ -11,7 +11,7 @@ namespace residua::editor {
 namespace {
 
 constexpr float kWheelStep = 1.15F;
-constexpr float kWheelPixels = 40; ///< a sideways notch
+constexpr float kWheelPixels = 40; ///< per notch of sideways scrolling
 constexpr float kSelectionMaxZoom = 2;
 constexpr float kRevealMargin = 12;
 
@@ -98,7 +98,7 @@ bool PannedView::begin(const Rect& bounds, LeftButton left)
             lookAt(pointerPosition(), bounds);
             m_moving = Moving::Minimap;
         }
-        return true; // the pointer uses the minimap, not what is drawn under it
+        return true; // the pointer uses the minimap, not the scene below it
     }
     const bool leftPans = left == LeftButton::Pans && ImGui::IsMouseClicked(ImGuiMouseButton_Left);
     if (leftPans || ImGui::IsMouseClicked(ImGuiMouseButton_Middle)) {

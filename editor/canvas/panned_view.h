@@ -8,50 +8,50 @@
 
 namespace residua::editor {
 
-/// Space around what is fitted, on the screen, and the largest scale at which that is done.
+/// The space around the fitted content on the screen, and the largest scale of a fit.
 struct Framing {
-    float left = 0; ///< taken by axes, legends and the like, as are top and bottom
+    float left = 0; ///< top, left and bottom space is used by axes, legends and the like
     float top = 0;
     float bottom = 0;
     float margin = 48;
     float maxZoom = 1.3F;
 };
 
-/// The part of a scene that a canvas shows, and how a person moves it: wheel, middle button, minimap. It shows
-/// everything, also in another size, until a person moves it. Every canvas has one.
+/// The part of a scene that a canvas shows, and the ways to move it: wheel, middle button, minimap. It shows
+/// everything, also after a resize, until the user moves it. Every canvas has one.
 class PannedView {
 public:
     [[nodiscard]] const Viewport& viewport() const { return m_viewport; }
     [[nodiscard]] float width() const { return m_width; }
     [[nodiscard]] float height() const { return m_height; }
-    /// The part of the scene that is shown, in scene units.
+    /// Returns the visible part of the scene, in scene units.
     [[nodiscard]] Rect inSight() const { return m_viewport.visible(m_width, m_height); }
 
     /// Shows everything from the next frame on.
     void fit() { m_fitted = m_fitDue = true; }
-    /// Shows everything from the next frame on, unless a person has moved the view: for a scene that has another size
-    /// now.
+    /// Shows everything from the next frame on, unless the user has moved the view. Call it if the size of the scene
+    /// has changed.
     void refit() { m_fitDue = m_fitDue || m_fitted; }
-    /// Whether everything is shown, or will be from the next frame on.
+    /// True if everything is shown, or will be from the next frame on.
     [[nodiscard]] bool fitted() const { return m_fitted; }
     void zoomTo(const Rect& area, const Framing& framing);
-    /// Moves the view no more than it takes to have `area` in sight.
+    /// Scrolls as little as necessary to make `area` visible.
     void reveal(const Rect& area, const Framing& framing);
 
     // The functions from here to handlePointer() are called in each frame, in this order.
     void resize(float width, float height);
-    /// The width and height in which everything will be fitted in this frame; nullopt where it is not.
+    /// Returns the size into which everything will be fitted in this frame; nullopt if it will not.
     [[nodiscard]] std::optional<Point> fitSpace(const Framing& framing) const;
     void fitTo(const Rect& bounds, const Framing& framing);
     enum class LeftButton { Free, Pans };
-    /// Moves the view as the pointer does, `inside` the canvas or not. Where it returns true, nothing else may react to
-    /// the pointer.
+    /// Moves the view by the pointer, which is `inside` the canvas or not. If it returns true, no other code may react
+    /// to the pointer.
     bool handlePointer(const Rect& bounds, bool inside, LeftButton left);
 
     [[nodiscard]] bool moving() const { return m_moving != Moving::No; }
-    /// Ends a move; false where there was none.
+    /// Ends a move. Returns false if there was no move.
     bool stopMoving();
-    /// nullopt while everything is in sight.
+    /// Returns nullopt while everything is visible.
     [[nodiscard]] std::optional<Minimap> minimap(const Rect& bounds) const
     {
         return layoutMinimap(bounds, m_viewport, m_width, m_height);
@@ -59,7 +59,7 @@ public:
 
 private:
     enum class Moving { No, Pan, Minimap };
-    /// Keeps the view where a person has moved it: it is no longer fitted.
+    /// Keeps the view where the user has moved it, so that it is no longer fitted.
     void stay();
     bool begin(const Rect& bounds, LeftButton left);
     void proceed(const Rect& bounds);
@@ -73,9 +73,9 @@ private:
     Moving m_moving = Moving::No;
 };
 
-/// Where the pointer is in this frame.
+/// Returns the position of the pointer in this frame.
 [[nodiscard]] Point pointerPosition();
-/// Whether the pointer is over a canvas of this size.
+/// True if the pointer is over a canvas of this size.
 [[nodiscard]] bool pointerInside(float width, float height);
 
 } // namespace residua::editor

@@ -10,7 +10,7 @@ namespace residua::editor {
 /// Pan and zoom: screen = (scene − origin) · zoom, in logical pixels.
 class Viewport {
 public:
-    static constexpr float kMinZoom = 0.0005F; ///< ten thousand layers fit a screen
+    static constexpr float kMinZoom = 0.0005F; ///< ten thousand layers fit on a screen
     static constexpr float kMaxZoom = 4.0F;
 
     [[nodiscard]] float zoom() const { return m_zoom; }
@@ -34,7 +34,7 @@ public:
         m_origin.x -= dx / m_zoom;
         m_origin.y -= dy / m_zoom;
     }
-    /// The scene point under `screen` stays under it.
+    /// Zooms so that the scene point under `screen` stays there.
     void zoomAt(Point screen, float factor)
     {
         const Point fixed = toScene(screen);

@@ -18,7 +18,7 @@ std::string translate(const char* context, const char* text)
 
 std::string filled(std::string text, std::initializer_list<std::string> values)
 {
-    // From the last: what replaces %2 may itself hold a %1.
+    // From the last to the first, because a value of %2 may itself contain %1.
     for (auto value = values.end(); value != values.begin();) {
         --value;
         const std::string place = "%" + std::to_string(value - values.begin() + 1);

@@ -13,13 +13,13 @@
 
 namespace residua::editor {
 
-/// A picture of very many arcs that is drawn on a thread of its own: no frame waits for it. A newer wish takes the
-/// place of an older one that is not done. Used by one thread.
+/// Draws a picture of very many arcs on a thread of its own, so that no frame waits for it. A newer request replaces an
+/// unfinished older one. Used by one thread.
 class ArcPicture {
 public:
     using Inks = std::shared_ptr<const std::vector<ArcInk>>;
 
-    /// A picture, and what it shows.
+    /// A picture with the view that it shows.
     struct Drawn {
         CanvasImage image;
         ArcView view;
@@ -30,11 +30,11 @@ public:
     ArcPicture(const ArcPicture&) = delete;
     ArcPicture& operator=(const ArcPicture&) = delete;
 
-    /// Asks for a picture unless it is the last that was asked for. `revision` tells inks from others.
+    /// Requests a picture unless it is the last one requested. `revision` identifies the inks.
     void want(const Inks& inks, std::uint64_t revision, const ArcView& view);
-    /// Whether a picture that was asked for is not done.
+    /// True if a requested picture is not finished.
     [[nodiscard]] bool unfinished() const { return m_taken != m_asked; }
-    /// The newest picture that is done and was not taken yet; null: there is none.
+    /// Returns the newest finished picture if it was not taken yet, else null.
     [[nodiscard]] std::shared_ptr<const Drawn> take();
 
 private:
@@ -45,19 +45,19 @@ private:
     };
     void work();
 
-    std::uint64_t m_asked = 0; ///< wishes
-    std::uint64_t m_taken = 0; ///< the newest that was taken
+    std::uint64_t m_asked = 0; ///< number of requests
+    std::uint64_t m_taken = 0; ///< the newest request that was taken
     std::uint64_t m_revision = 0;
     ArcView m_view;
 
-    std::atomic<std::uint64_t> m_newest = 0; ///< wish; 0: none is to be drawn
-    std::mutex m_mutex;                      ///< guards what follows
+    std::atomic<std::uint64_t> m_newest = 0; ///< newest request to draw; 0: no request
+    std::mutex m_mutex;                      ///< guards the members below
     std::condition_variable m_wake;
     std::optional<Wish> m_wish; ///< not begun yet
     std::shared_ptr<const Drawn> m_done;
     std::uint64_t m_doneNumber = 0;
     bool m_quit = false;
-    std::thread m_thread; ///< last: it begins when all else is there
+    std::thread m_thread; ///< last, because the thread uses all other members
 };
 
 } // namespace residua::editor

@@ -9,14 +9,14 @@
 namespace residua::editor {
 namespace {
 
-constexpr double kReadable = 120; ///< arcs in sight; where there are more, the weak ones are drawn fainter
+constexpr double kReadable = 120; ///< visible arcs; if there are more, weak arcs are drawn fainter
 constexpr double kFaintest = 0.12;
 constexpr float kPixelsPerSegment = 6;
 constexpr int kFewestSegments = 8;
 constexpr int kMostSegments = 400;
 constexpr std::size_t kArcsATurn = 128; ///< drawn between two checks of whether the picture is still wanted
 
-/// Colours and opacity, colours multiplied by it, as they are drawn over each other.
+/// An image with premultiplied colours, drawn over each other.
 class Sheet {
 public:
     Sheet(int width, int height)
@@ -65,8 +65,8 @@ private:
         float a = 0;
     };
 
-    /// Goes pixel by pixel along the axis that the line is nearer to. A pixel belongs to the line that its middle is
-    /// beside, so that where two meet none is drawn twice.
+    /// Steps pixel by pixel along the axis nearest to the line. A pixel belongs to the line beside its centre, so that
+    /// no pixel is drawn twice where two lines meet.
     template <class Put>
     void run(float from, float to, float aside, float slope, int most, int mostAside, const Put& put) const
     {
@@ -155,7 +155,7 @@ std::optional<CanvasImage> rasterise(const std::vector<ArcInk>& inks, const ArcV
         }
     }
     const double fade = fadeOf(static_cast<double>(shown.size()));
-    if (fade < 1) { // so that strong ones are drawn over faint ones
+    if (fade < 1) { // strong arcs are drawn over faint ones
         std::ranges::stable_sort(shown, {}, &ArcInk::width);
     }
     Sheet sheet(std::max(static_cast<int>(view.width * view.ratio), 1),

@@ -16,11 +16,11 @@ struct ArcView {
     Viewport viewport;
     float width = 0; ///< logical pixels
     float height = 0;
-    float ratio = 1; ///< device pixels to one of them
+    float ratio = 1; ///< device pixels per logical pixel
 };
 
-/// Draws every arc in sight without a GPU, as Dear ImGui would draw it: one after the other, thin ones first where they
-/// crowd. Any thread. nullopt once `wanted`, asked now and then, says no.
+/// Draws every visible arc without a GPU as Dear ImGui would: one after the other, thin ones first if they are crowded.
+/// Any thread. Returns nullopt once `wanted`, which is called from time to time, returns false.
 [[nodiscard]] std::optional<CanvasImage> rasterise(const std::vector<ArcInk>& inks, const ArcView& view,
                                                    const std::function<bool()>& wanted = {});
 

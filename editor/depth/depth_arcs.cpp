@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The arcs of the depth canvas: how each is drawn, and which are left out or merged.
+// The arcs of the depth canvas: their styles, and the selection and merging of those drawn.
 #include "editor/depth/depth_paint.h"
 
 #include "editor/canvas/paint_tools.h"
@@ -11,16 +11,16 @@
 namespace residua::editor {
 namespace {
 
-constexpr std::size_t kSketch = 300;     ///< arcs drawn as a sample of all until the picture of all is ready
+constexpr std::size_t kSketch = 300;     ///< arcs drawn as a sample until the picture of all is ready
 constexpr std::size_t kMostMarks = 2000; ///< marks of frozen arcs and counts of groups, drawn over that picture
 constexpr double kAside = 0.3;           ///< opacity of arcs that do not touch the layer under the pointer
 constexpr float kThinnestArc = 1.5F;     ///< screen pixels
 constexpr float kThickest = 4.5F;
 constexpr float kHoveredWider = 2;  ///< screen pixels
-constexpr float kHalo = 4;          ///< screen pixels of the ground around the arc under the pointer
-constexpr float kDimmed = 0.35F;    ///< of what a step leaves out
+constexpr float kHalo = 4;          ///< screen pixels of background around the arc under the pointer
+constexpr float kDimmed = 0.35F;    ///< factor for parts that a step leaves out
 constexpr float kStrandGap = 3.5F;  ///< screen pixels between the ports of one shortcut
-constexpr float kSmallestCount = 9; ///< screen pixels of an arc's height, below which a group's count is left out
+constexpr float kSmallestCount = 9; ///< height of an arc in screen pixels below which a group's count is omitted
 
 struct Strand {
     ArcShape shape;
@@ -28,7 +28,7 @@ struct Strand {
     Stroke stroke;
 };
 
-/// What the arc is coloured by.
+/// Returns the value that determines the arc's colour.
 std::optional<float> shadeOf(const DepthPicture& picture, const Arc& arc, const PortWeights& weights)
 {
     if (arc.count == 1) {
@@ -107,7 +107,7 @@ ArcInk inkOf(const DepthPicture& picture, const Arc& arc, const ShownPort& port,
     return ink;
 }
 
-/// One for each port that is shown, side by side. The final output has one mix, of no port's colour.
+/// Adds an ink for each visible port, side by side. The final output has a single mix, which has no port's colour.
 void addInks(const DepthPicture& picture, const std::vector<ShownPort>& ports, const Arc& arc,
              std::vector<ArcInk>& inks)
 {
@@ -125,7 +125,7 @@ void addInks(const DepthPicture& picture, const std::vector<ShownPort>& ports, c
     }
 }
 
-/// Draws what is in sight, arc by arc.
+/// Draws the visible arcs one by one.
 class Arcs {
 public:
     Arcs(ImDrawList& list, const DepthPicture& picture)
@@ -157,7 +157,7 @@ private:
     ArcPainter m_painter;
     const Arc* m_hovered;
     std::vector<ShownPort> m_ports;
-    double m_fade = 1; ///< of arcs that do not stand out
+    double m_fade = 1; ///< fade of arcs that are not highlighted
 };
 
 bool Arcs::touchesHovered(const Arc& arc) const
@@ -197,7 +197,7 @@ std::vector<Strand> Arcs::strandsOf(const Arc& arc) const
     return strands;
 }
 
-/// Whether what is not pointed at is faint: beside a layer, and beside an arc where arcs crowd each other.
+/// True if arcs that are not highlighted are faint: if a layer is highlighted, or an arc among crowded arcs.
 bool Arcs::othersStandBack() const
 {
     return m_picture.hoveredModule || (m_hovered != nullptr && m_fade < 1);
@@ -224,7 +224,7 @@ void Arcs::paintMark(const Strand& strand) const
     }
 }
 
-// How many shortcuts are drawn as this one arc.
+// Paints the number of shortcuts drawn as this arc.
 void Arcs::paintCount(const Arc& arc) const
 {
     if (arc.count < 2 || arc.height * m_picture.view.zoom() < kSmallestCount) {
@@ -245,7 +245,7 @@ void Arcs::paintSheet() const
                     imColour({255, 255, 255}, alpha));
 }
 
-// Too many arcs to draw in one frame: draws the picture made on another thread, then what is pointed at or selected.
+// Too many arcs to draw in one frame: draws the picture made on another thread, then the hovered and selected arcs.
 void Arcs::paintCrowd(const std::vector<const Arc*>& inSight) const
 {
     if (m_picture.sheet) {
@@ -321,7 +321,7 @@ std::size_t strokesInSight(const DepthPicture& picture)
 std::vector<ArcInk> inksOf(const DepthPicture& picture)
 {
     const std::vector<ShownPort> ports = shownPorts(picture);
-    const bool manySelected = picture.selection.shortcuts.size() > kMostStrokes; // else they are drawn over the picture
+    const bool manySelected = picture.selection.shortcuts.size() > kMostStrokes; // else drawn over the picture
     std::vector<ArcInk> inks;
     inks.reserve(picture.scene.arcs().size() * ports.size());
     for (const Arc& arc : picture.scene.arcs()) {

@@ -108,18 +108,18 @@ private:
     float m_rise = 1;
     Gesture m_gesture = Gesture::None;
     Point m_pressedAt;
-    bool m_moved = false; ///< since the press, by more than a click does
+    bool m_moved = false; ///< since the press, by more than a click allows
     Hit m_hover;
     Hit m_pressed;
     ShortcutDrag m_drag; ///< while Connect
 
-    /// What the colours and widths in the picture of all arcs depend on.
+    /// The state on which colours and widths in the picture of all arcs depend.
     struct InkSource {
         std::uint64_t scene = 0;
         LiveSnapshot live;
         Theme theme = Theme::Light;
         std::vector<bool> ports;
-        std::set<Shortcut> selected; ///< where they are many
+        std::set<Shortcut> selected; ///< only if there are many
         bool operator==(const InkSource&) const = default;
     };
     std::uint64_t m_sceneRevision = 1;
@@ -127,14 +127,14 @@ private:
     std::uint64_t m_inkRevision = 0;
     ArcPicture::Inks m_inks;
     std::unique_ptr<ArcPicture> m_sheets;             ///< made when it is first needed
-    std::shared_ptr<const ArcPicture::Drawn> m_sheet; ///< that the host has as a texture
+    std::shared_ptr<const ArcPicture::Drawn> m_sheet; ///< the picture that the host has as a texture
     void* m_texture = nullptr;
 };
 
 void DepthCanvas::rebuild()
 {
     if (m_scene.layers() != project().network.depth()) {
-        m_sheet.reset(); // of another stack
+        m_sheet.reset(); // it shows another stack
     }
     ++m_sceneRevision;
     m_folded = stillFolded(project().network, state().folds);
@@ -168,7 +168,7 @@ void DepthCanvas::setRise(float rise)
     }
 }
 
-// If an arc reaches above the view, all arcs are made flatter; boxes do not move.
+// If an arc reaches above the view, makes all arcs flatter. Boxes do not move.
 void DepthCanvas::keepArcsInSight()
 {
     const float room = -view().toScene({0, framing().top + kArcMargin}).y;
@@ -193,7 +193,7 @@ std::optional<Rect> DepthCanvas::areaOf(const Selection& selection) const
     return area;
 }
 
-// The field for typing stands at the selection, or in the middle where nothing is selected.
+// Returns the place at the selection, or in the middle if nothing is selected.
 AskTyping DepthCanvas::typingPlace() const
 {
     if (const auto area = areaOf(selection())) {
@@ -283,7 +283,7 @@ std::shared_ptr<const CanvasImage> DepthCanvas::takeImage()
     return {m_sheet, &m_sheet->image};
 }
 
-// The button that folds or unfolds, top right; none where there is nothing to fold.
+// Returns the button that folds or unfolds, top right; nullopt if there is nothing to fold.
 std::optional<Chip> DepthCanvas::foldChip() const
 {
     if (identicalRuns(project().network).empty()) {
@@ -312,7 +312,7 @@ bool DepthCanvas::overChip(Point pointer) const
     return m_ports.contains(pointer) || (fold && fold->rect.contains(pointer));
 }
 
-// Left and right go from layer to layer, up and down through what the layer reads, page keys from port to port.
+// Left and right move from layer to layer, up and down through the layer's sources, page keys from port to port.
 void DepthCanvas::handleKeys()
 {
     const auto extend = ImGui::GetIO().KeyShift ? Step::Extend : Step::Move;
@@ -399,7 +399,7 @@ void DepthCanvas::continueGesture(Point pointer)
 {
     m_moved = m_moved || std::hypot(pointer.x - m_pressedAt.x, pointer.y - m_pressedAt.y) > kClickSlop;
     if (m_gesture == Gesture::Press && m_moved) {
-        // From a layer the drag draws a shortcut, as from its handle; from empty ground it selects.
+        // A drag from a layer draws a shortcut, as from its handle. A drag from empty ground selects.
         m_gesture = Gesture::BoxSelect;
         if (m_pressed.kind == Hit::Kind::Layer && m_pressed.module <= m_scene.modules()) {
             connectFrom(m_pressed.module);
@@ -426,7 +426,7 @@ void DepthCanvas::endGesture(Point pointer)
     case Gesture::Connect:
         if (m_moved) {
             finishConnect();
-        } else { // on a handle, which draws a shortcut from the press on
+        } else { // a press on a handle starts drawing a shortcut
             click(m_pressed);
         }
         break;

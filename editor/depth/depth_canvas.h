@@ -7,7 +7,7 @@
 
 namespace residua::editor {
 
-/// The stack as a row of layer boxes with shortcuts as arcs in lanes.
+/// Makes the canvas of the stack as a row of layer boxes with shortcuts as arcs.
 [[nodiscard]] std::unique_ptr<Canvas> makeDepthCanvas();
 
 } // namespace residua::editor

@@ -12,11 +12,11 @@ using projects::BranchGateKind;
 constexpr float kFirstLane = 16; ///< above the row
 constexpr float kNextLane = 7;
 constexpr std::int64_t kMostLanes = 8;
-constexpr float kRead = 0.3F; ///< of a box's width from its left: where it is read into
+constexpr float kRead = 0.3F; ///< share of a box's width from its left at which it is read into
 constexpr float kWritten = 0.7F;
 constexpr float kLaneMargin = 10; ///< above the highest lane
 constexpr float kBypass = 12;     ///< above a box, and beside it
-constexpr float kWidest = 10;     ///< a concatenation at its end
+constexpr float kWidest = 10;     ///< width of a concatenation at its end
 constexpr float kThinnest = 1.5F;
 
 float middle(const Rect& box)
@@ -24,7 +24,7 @@ float middle(const Rect& box)
     return box.centre().x;
 }
 
-/// Draws lanes that go from the stem over all layers to the head.
+/// Draws lanes from the stem over all layers to the head.
 class Lanes {
 public:
     explicit Lanes(std::span<const Rect> boxes) : m_boxes(boxes) {}
@@ -56,7 +56,7 @@ public:
     DepthLanes firstValues()
     {
         if (m_boxes.size() < 4) {
-            return {}; // no layer after the first
+            return {}; // there is no layer after the first
         }
         const float from = middle(m_boxes[1]);
         m_lanes.strokes.push_back(
@@ -91,7 +91,7 @@ public:
 private:
     static float readAt(const Rect& box) { return box.left + box.width() * kRead; }
 
-    /// Every layer reads the lanes and writes to them; the stem writes, the head reads.
+    /// Connects lanes to all boxes: every layer reads and writes them; the stem writes, the head reads.
     void tieAll(float height)
     {
         for (std::size_t i = 0; i < m_boxes.size(); ++i) {
@@ -120,7 +120,7 @@ private:
     DepthLanes m_lanes;
 };
 
-/// As the papers write them: T and 1 − T, α on the branch, β on the residual, A and B of low rank.
+/// Symbols as in the papers: T and 1 − T, α on the branch, β on the residual, A and B of low rank.
 const char* symbolOf(BranchGateKind kind)
 {
     switch (kind) {

@@ -19,17 +19,17 @@ namespace {
 using resources::ThemeColours;
 
 constexpr float kRounding = 7;
-constexpr double kLeftOutAlpha = 0.35; ///< of a layer that the step leaves out
-constexpr double kRunningAlpha = 0.18; ///< of the share of a layer that it runs
+constexpr double kLeftOutAlpha = 0.35; ///< for a layer that the step leaves out
+constexpr double kRunningAlpha = 0.18; ///< for the share of a layer that the step runs
 constexpr float kSmallestBoxPitch = 3;
-constexpr float kSmallestLabelledBox = 22; ///< screen pixels; below it a box is a mark without text
+constexpr float kSmallestLabelledBox = 22; ///< screen pixels; a smaller box is a mark without text
 
 const ThemeColours& coloursOf(const DepthPicture& picture)
 {
     return resources::themeColours(picture.theme);
 }
 
-// The wire along the row, where a layer reads the one before it directly.
+// Paints the wire along the row if each layer reads the one before it directly.
 void paintChain(ImDrawList& list, const DepthPicture& picture)
 {
     const auto& boxes = picture.scene.boxes();
@@ -47,7 +47,7 @@ void paintChain(ImDrawList& list, const DepthPicture& picture)
     }
 }
 
-// Streams, gates and the like, where the wiring is no mix of the stack.
+// Paints streams, gates and the like, if the wiring is not a mix of the stack.
 void paintLanes(ImDrawList& list, const DepthPicture& picture)
 {
     const ThemeColours& c = coloursOf(picture);
@@ -79,7 +79,7 @@ void paintLanes(ImDrawList& list, const DepthPicture& picture)
     }
 }
 
-// The number of a folded run's layers, on its lower edge; a click unfolds it.
+// Paints the number of layers of a folded range on its lower edge. A click there unfolds it.
 void paintFoldMark(ImDrawList& list, const DepthPicture& picture, const LayerBox& box)
 {
     const ThemeColours& c = coloursOf(picture);
@@ -98,7 +98,7 @@ void paintFoldMark(ImDrawList& list, const DepthPicture& picture, const LayerBox
     centredText(list, kTextSize, r.centre(), r.width() - 4, imColour(c.text), count);
 }
 
-// Corners of a box that meet its other half are square.
+// Corners of a box that touch its other half are square.
 ImDrawFlags cornersOf(const DepthPicture& picture, const LayerBox& box)
 {
     const LayerBox* before = picture.scene.box(box.module - 1);
@@ -123,7 +123,7 @@ void paintBoxText(ImDrawList& list, const LayerBox& box, const Rect& r, ImU32 ti
     centredText(list, kTextSize, {centre.x, centre.y + 9}, inside, subtitle, box.subtitle);
 }
 
-/// The share that the step runs of a layer's heads or MLP parts is shaded, from the bottom of the box up.
+/// Shades the share of a layer's heads or MLP parts that the step runs, from the bottom of the box up.
 void paintLeftOut(ImDrawList& list, const Rect& r, double share, float rounding, ImDrawFlags corners,
                   const ThemeColours& c)
 {
@@ -153,7 +153,7 @@ void paintBox(ImDrawList& list, const DepthPicture& picture, const LayerBox& box
     const ImDrawFlags corners = cornersOf(picture, box);
     const ImU32 edge = imColour(selected ? c.accent : c.border, selected ? 1.0 : alpha);
     const ImU32 ground = imColour(inStack && !hovered ? c.surface : c.raised, alpha);
-    if (box.folded()) { // two more outlines behind it, for the layers that it stands for
+    if (box.folded()) { // two more outlines behind it, for the folded layers
         const float step = std::min(4.0F, 5 * picture.view.zoom());
         for (const float aside : {2 * step, step}) {
             list.AddRectFilled({r.left + aside, r.top - aside}, {r.right + aside, r.bottom - aside},
@@ -174,7 +174,7 @@ void paintBox(ImDrawList& list, const DepthPicture& picture, const LayerBox& box
     }
 }
 
-// Numbers below boxes that are too small for them.
+// Paints numbers below boxes that are too small for them.
 void paintTicks(ImDrawList& list, const DepthPicture& picture)
 {
     const auto& boxes = picture.scene.boxes();
@@ -208,7 +208,7 @@ void paintBoxes(ImDrawList& list, const DepthPicture& picture)
         }
         return;
     }
-    // Boxes too small to show gaps are one bar, on which only selected, hovered and left out layers are marked.
+    // Boxes too small to show gaps are one bar, on which only selected, hovered and left-out layers are marked.
     const ThemeColours& c = coloursOf(picture);
     const Rect r =
         picture.view.rectToScreen({boxes.front().rect.left, 0, boxes.back().rect.right, DepthScene::kBoxHeight});
@@ -314,7 +314,7 @@ void paintBrackets(ImDrawList& list, const DepthPicture& picture)
         list.AddLine({r.left, r.top}, {r.right, r.top}, line, 1.5F);
         list.AddLine({r.left, r.top}, {r.left, r.top - tick}, line, 1.5F);
         list.AddLine({r.right, r.top}, {r.right, r.top - tick}, line, 1.5F);
-        // The name stays in sight while any of the bracket is.
+        // The name stays visible while any part of the bracket is.
         const float left = std::max(r.left, 0.0F);
         const float right = std::min(r.right, picture.width);
         centredText(list, kTextSize, {(left + right) / 2, r.top + 10}, right - left, imColour(c.text),

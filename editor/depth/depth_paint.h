@@ -22,11 +22,11 @@ namespace residua::editor {
 
 /// A picture of the arcs that was made before.
 struct ArcSheet {
-    void* texture = nullptr; ///< as Dear ImGui knows it
+    void* texture = nullptr; ///< Dear ImGui's handle
     Rect shows;              ///< scene units
 };
 
-/// Everything that the drawing of one frame reads.
+/// All data for drawing one frame.
 struct DepthPicture {
     const DepthScene& scene;
     const Viewport& view;
@@ -39,24 +39,24 @@ struct DepthPicture {
     resources::Theme theme = resources::Theme::Light;
     float width = 0;
     float height = 0;
-    std::optional<ArcSheet> sheet = {}; ///< where there is one
+    std::optional<ArcSheet> sheet = {}; ///< if there is one
 };
 
-/// Arcs in sight, one for each port that is shown. If there are more than kMostStrokes, the picture of all arcs is
-/// drawn, and over it what is pointed at or selected.
+/// The largest number of visible arcs, one for each visible port, that are drawn one by one. If there are more, the
+/// picture of all arcs is drawn, with hovered and selected arcs over it.
 inline constexpr std::size_t kMostStrokes = 900;
 [[nodiscard]] std::size_t strokesInSight(const DepthPicture& picture);
-/// How every arc is drawn in that picture.
+/// Returns the style of every arc in that picture.
 [[nodiscard]] std::vector<ArcInk> inksOf(const DepthPicture& picture);
 
-/// How much the step runs of the layers that the box stands for, on average; 0: of none of them anything.
+/// Returns the mean share that the step runs of the layers of the box; 0 if it runs none of them.
 [[nodiscard]] double activeShareOf(const DepthPicture& picture, const LayerBox& box);
 
 void paintDepth(ImDrawList& list, const DepthPicture& picture);
-/// The part of paintDepth that draws the arcs.
+/// Draws the arcs; called by paintDepth().
 void paintArcs(ImDrawList& list, const DepthPicture& picture);
 void paintDrag(ImDrawList& list, const DepthPicture& picture, const DragPreview& drag);
-/// Draws the minimap: the arcs as an outline of their heights, the row as a bar, and on it what is selected.
+/// Draws the minimap: the outline of the arcs' heights, the row as a bar, and the selection.
 void paintDepthOverview(ImDrawList& list, const DepthPicture& picture, const Minimap& map,
                         const std::vector<float>& skyline);
 void paintSelectionBox(ImDrawList& list, const DepthPicture& picture, const Rect& screenArea);

@@ -17,17 +17,17 @@ using projects::DepthMix;
 using projects::Shortcut;
 
 constexpr float kMargin = 10; // from a box's corner to its outermost arc
-constexpr float kHalfGap = 8; // between arcs that enter and arcs that leave
+constexpr float kHalfGap = 8; // between incoming and outgoing arcs
 constexpr float kHeightUnit = 30;
 constexpr float kLowestRise = 0.5F;
 constexpr float kHighestRise = 3.5F;
 constexpr float kRisePerLayer = 0.15F;
-constexpr float kStrip = 16 * DepthScene::kPitch; // of the row, for looking up arcs
-constexpr float kBracketGap = 14;                 // below the boxes, and between brackets over each other
+constexpr float kStrip = 16 * DepthScene::kPitch; // width of a part of the row, for looking up arcs
+constexpr float kBracketGap = 14;                 // below the boxes, and between stacked brackets
 constexpr float kBracketHeight = 24;
 constexpr float kFoldMarkWidth = 42;
 constexpr float kFoldMarkHeight = 18;
-constexpr std::size_t kMostArcs = 1'000'000; // each is kept once for every strip that it passes
+constexpr std::size_t kMostArcs = 1'000'000; // each is stored once for every strip that it passes
 
 std::string noteFor(const projects::Topology& topology, std::int64_t depth)
 {
@@ -46,7 +46,7 @@ std::string noteFor(const projects::Topology& topology, std::int64_t depth)
     return {};
 }
 
-// The kind that several shortcuts drawn as one arc have: learned before frozen, fixed and pruned.
+// Returns the kind of several shortcuts drawn as one arc: learned before frozen, fixed and pruned.
 projects::ShortcutKind kindOfGroup(projects::ShortcutKind a, projects::ShortcutKind b)
 {
     const auto rank = [](projects::ShortcutKind kind) {
@@ -177,7 +177,7 @@ void DepthScene::addArcs(const DepthMix& mix)
     group(mix, std::move(drawn));
 }
 
-// One arc for all shortcuts between the same two boxes. Where nothing is folded that is one each.
+// Makes one arc for all shortcuts between the same two boxes. If nothing is folded, that is one arc per shortcut.
 void DepthScene::group(const DepthMix& mix, std::vector<projects::DrawnShortcut> drawn)
 {
     const auto ends = [&](const Shortcut& s) { return std::pair(boxIndex(s.target), boxIndex(lastModuleIn(mix, s))); };
@@ -228,7 +228,7 @@ void DepthScene::addBrackets(const std::vector<projects::LayerGroup>& groups)
     }
 }
 
-// Sublinear, so that the longest shortcut of a deep stack does not flatten all the others.
+// Sublinear, so that the longest shortcut of a deep stack does not flatten all others.
 float DepthScene::heightOf(std::size_t from, std::size_t to) const
 {
     const auto span = static_cast<float>(to) - static_cast<float>(from);
@@ -261,8 +261,8 @@ float DepthScene::riseWithin(float height) const
     return std::clamp(height / tallest, kLowestRise, most);
 }
 
-// Arcs share a box's top edge: those that enter stand on its left half, those that leave on its right,
-// each half ordered by length so that arcs with an end in common never cross.
+// Arcs share a box's top edge: incoming arcs are on its left half, outgoing ones on its right. Each half is ordered by
+// length, so that arcs with a common end never cross.
 void DepthScene::place()
 {
     std::ranges::stable_sort(m_arcs, {}, [](const Arc& arc) { return arc.to - arc.from; });
@@ -332,7 +332,7 @@ std::vector<float> DepthScene::skyline(std::size_t columns) const
 {
     std::vector<float> heights(columns, 0.0F);
     const float column = std::max(bounds().right, 1.0F) / static_cast<float>(columns);
-    // Tallest first: most of the others are then below what is there already and change nothing.
+    // Tallest first, so that most of the others are below and change nothing.
     for (auto arc = m_arcs.rbegin(); arc != m_arcs.rend(); ++arc) {
         const auto last = std::min(static_cast<std::size_t>(arc->right / column), columns - 1);
         for (auto i = static_cast<std::size_t>(arc->left / column); i <= last; ++i) {
@@ -380,7 +380,7 @@ Rect DepthScene::foldMarkOf(const LayerBox& box)
     return {right - kFoldMarkWidth, bottom - kFoldMarkHeight, right, bottom};
 }
 
-// The handle or the mark of a box, whose reach is `most` at the most, however far that is on the screen.
+// Returns the handle or the mark of a box. Its reach is at most `most`, whatever its size on the screen.
 Hit DepthScene::hitPart(const LayerBox& box, Point point, float tolerance, float most) const
 {
     const Point handle = handleOf(box);
@@ -396,7 +396,7 @@ Hit DepthScene::hitPart(const LayerBox& box, Point point, float tolerance, float
 
 Hit DepthScene::hitTest(Point point, float tolerance) const
 {
-    // Only the boxes beside the point can hold it.
+    // Only the boxes next to the point can contain it.
     const auto after = std::upper_bound(m_boxes.begin(), m_boxes.end(), point.x,
                                         [](float x, const LayerBox& box) { return x < box.rect.left; });
     const auto from = after - std::min<std::ptrdiff_t>(std::distance(m_boxes.begin(), after), 2);
@@ -407,7 +407,7 @@ Hit DepthScene::hitTest(Point point, float tolerance) const
             return part.kind == Hit::Kind::Nothing ? Hit{Hit::Kind::Layer, box.module, {}, 0} : part;
         }
     }
-    static_assert(2 * kGap <= kHalfWidth); // so that no point is in reach of two handles
+    static_assert(2 * kGap <= kHalfWidth); // no point is in reach of two handles
     for (const LayerBox& box : beside) {
         if (const Hit part = hitPart(box, point, tolerance, kGap); part.kind != Hit::Kind::Nothing) {
             return part;
@@ -460,7 +460,8 @@ std::vector<Shortcut> DepthScene::shortcutsIn(const Rect& area) const
 {
     std::vector<Shortcut> found;
     for (const Arc& arc : m_arcs) {
-        // An arc is in the box if its top is: else a box over a few arcs would select all that pass below them.
+        // An arc is in the box if its top is; otherwise a box over a few arcs would select all arcs that pass below
+        // them.
         if (arc.kind != projects::ShortcutKind::Stream && area.contains(arc.at(0.5F))) {
             found.insert(found.end(), members(arc).begin(), members(arc).end());
         }

@@ -10,7 +10,7 @@
 namespace residua::editor {
 namespace {
 
-// Deselects `values` where all of them are selected, else selects them all.
+// Deselects `values` if all of them are selected, else selects them all.
 template <class Set, class Values>
 void toggle(Set& set, const Values& values)
 {
@@ -90,7 +90,7 @@ projects::Selection shortcutBeside(const DepthScene& scene, const projects::Sele
     if (box == nullptr) {
         return selection;
     }
-    std::vector<const Arc*> into; // shortest first, as the scene has them
+    std::vector<const Arc*> into; // shortest first, as in the scene
     std::ptrdiff_t at = -1;
     for (const Arc& arc : scene.arcs()) {
         if (scene.box(arc.shortcut.target) == box) {

@@ -7,33 +7,34 @@
 #include <cstddef>
 #include <cstdint>
 
-// What is selected on the depth canvas after a click, a box or an arrow key.
+// The selection on the depth canvas after a click, a box or an arrow key.
 namespace residua::editor {
 
 enum class Pick {
     Alone,
-    Additive, ///< adds to the selection; what is selected already as a whole is deselected
+    Additive, ///< adds to the selection; deselects things that are wholly selected
 };
-/// The selection after a click on what lies under the pointer.
+/// Returns the selection after a click on `hit`.
 [[nodiscard]] projects::Selection clicked(const DepthScene& scene, const projects::Selection& selection, const Hit& hit,
                                           Pick pick);
-/// What a right click on `hit` is about: the selection where that is part of it, else it alone.
+/// Returns the target of a right click on `hit`: the selection if `hit` is part of it, else `hit` alone.
 [[nodiscard]] projects::Selection pointedAt(const DepthScene& scene, const projects::Selection& selection,
                                             const Hit& hit);
-/// The selection after a box was drawn over `area` of the scene. Under Pick::Additive nothing is deselected.
+/// Returns the selection after a box was drawn over `area` of the scene. Under Pick::Additive nothing is deselected.
 [[nodiscard]] projects::Selection boxed(const DepthScene& scene, const projects::Selection& selection, const Rect& area,
                                         Pick pick);
 
 enum class Step {
     Move,
-    Extend, ///< keeps what is selected
+    Extend, ///< keeps the selection
 };
-/// The box to the left (`by` −1) or right (1) of the selected layers; with none selected, the row's first or last.
+/// Selects the box to the left (`by` −1) or right (1) of the selected layers, or the row's first or last if none is
+/// selected.
 [[nodiscard]] projects::Selection layerBeside(const DepthScene& scene, const projects::Selection& selection,
                                               std::int64_t by, Step step);
 
-/// Among what the selected layer, or the target of the selected shortcut, reads: the next longer arc (`by` 1) or the
-/// next shorter one (−1); below the shortest the layer itself.
+/// Selects among the sources of the selected layer, or of the target of the selected shortcut: the next longer arc
+/// (`by` 1) or the next shorter one (−1). Below the shortest, selects the layer itself.
 [[nodiscard]] projects::Selection shortcutBeside(const DepthScene& scene, const projects::Selection& selection,
                                                  std::ptrdiff_t by);
 

@@ -33,7 +33,7 @@ DragPreview ShortcutDrag::preview(const DepthScene& scene, const projects::Proje
     const auto* const mix = std::get_if<projects::DepthMix>(&project.topology.wiring);
     drag.shortcut = {mix != nullptr ? entryOf(*mix, m_source) : m_source, over->module};
     drag.lines = {nameOf(drag.shortcut)};
-    projects::ShortcutCheck check; // of one that runs forward
+    projects::ShortcutCheck check; // for a shortcut that goes forward
     if (m_source < over->module) {
         check = checkShortcut(project, m_sound, drag.shortcut);
     }

@@ -12,28 +12,28 @@
 
 namespace residua::editor {
 
-/// What is shown of a shortcut while it is being drawn.
+/// The display of a shortcut while it is being drawn.
 struct DragPreview {
     std::int64_t source = 0;            ///< the module that it starts from
     std::optional<std::int64_t> target; ///< the module under the pointer
-    projects::Shortcut shortcut = {};   ///< what letting go adds, where `valid`: from the source's stack entry
+    projects::Shortcut shortcut = {};   ///< the shortcut that a release adds if `valid`, from the source's stack entry
     Point pointer = {};                 ///< on the screen
-    std::vector<std::string> lines;     ///< beside the pointer
-    bool valid = false;                 ///< letting go adds it
+    std::vector<std::string> lines;     ///< text beside the pointer
+    bool valid = false;                 ///< true if a release adds it
 };
 
-/// A shortcut while it is being drawn from a module to another.
+/// A shortcut while it is being drawn from one module to another.
 class ShortcutDrag {
 public:
-    /// The project is checked for errors once, since only a network without any has a cost.
+    /// Validates the project once, because only a network without errors has a cost.
     void begin(std::shared_ptr<const projects::Project> project, std::int64_t source);
-    /// `over`: the box under the pointer.
+    /// `over` is the box under the pointer.
     [[nodiscard]] DragPreview preview(const DepthScene& scene, const projects::Project& project,
                                       const LayerBox* over) const;
 
 private:
     std::int64_t m_source = 0;
-    std::optional<projects::SoundProject> m_sound; ///< nullopt where the network has errors
+    std::optional<projects::SoundProject> m_sound; ///< nullopt if the network has errors
 };
 
 } // namespace residua::editor

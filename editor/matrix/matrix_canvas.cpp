@@ -45,7 +45,7 @@ protected:
     void handleKeys() override;
     void paint(ImDrawList& list) override;
     void paintOverview(ImDrawList& list, const Minimap& map) override;
-    /// The space that the axes take, for fitting.
+    /// Returns the space that the axes need, for fitting.
     Framing framing() const override
     {
         return {.left = kMatrixAxis, .top = top(), .margin = kFitMargin, .maxZoom = kFitMaxZoom};
@@ -54,7 +54,7 @@ protected:
 private:
     void moveCursor(std::int64_t down, std::int64_t right);
     void toggle(const Shortcut& shortcut);
-    /// What a stroke does that begins at this cell: it never adds here and prunes there.
+    /// Returns the effect of a stroke that begins at this cell. One stroke never both adds and prunes.
     [[nodiscard]] MatrixStroke::Does strokeFrom(const Shortcut& shortcut) const
     {
         return isRead(m_scene.cell(shortcut)) ? MatrixStroke::Does::Prune : MatrixStroke::Does::Add;
@@ -67,12 +67,12 @@ private:
     void handleSpace();
     bool clickChip(Point pointer);
     [[nodiscard]] std::vector<Chip> portChips() const;
-    /// What may be shown of weights that each feature has of its own; one where there is no choice.
+    /// Returns the measures to choose from if each feature has a weight of its own; a single one if there is no choice.
     [[nodiscard]] std::vector<LiveMeasure> measures() const;
     [[nodiscard]] LiveMeasure measure() const { return weights().has(m_measure) ? m_measure : LiveMeasure::Mean; }
     [[nodiscard]] std::vector<Chip> measureChips() const;
     void stepMeasure(std::size_t by);
-    /// Where the grid begins.
+    /// Returns the top of the grid.
     [[nodiscard]] float top() const
     {
         return kMatrixAxis + (m_scene.ports().size() > 1 || measures().size() > 1 ? kMatrixPorts : 0);
@@ -139,7 +139,7 @@ void MatrixCanvas::paint(ImDrawList& list)
     }
 }
 
-// The half below the diagonal, and what is selected in it.
+// Paints the half below the diagonal and the selection in it.
 void MatrixCanvas::paintOverview(ImDrawList& list, const Minimap& map)
 {
     const resources::ThemeColours& c = resources::themeColours(theme());
@@ -177,7 +177,7 @@ std::vector<LiveMeasure> MatrixCanvas::measures() const
     return shown;
 }
 
-// The toggles of the measures, to the right of those of the ports.
+// Returns the chips of the measures, to the right of those of the ports.
 std::vector<Chip> MatrixCanvas::measureChips() const
 {
     const std::vector<LiveMeasure> shown = measures();
@@ -207,7 +207,7 @@ void MatrixCanvas::stepMeasure(std::size_t by)
     m_measure = shown[(now + by) % shown.size()];
 }
 
-// Space with the left button moves the view; pressed and released alone it toggles the cell under the cursor.
+// Space with the left button moves the view. Pressed and released alone, it toggles the cell under the cursor.
 void MatrixCanvas::handleSpace()
 {
     const bool again = pressed(ImGuiKey_Space);
@@ -369,7 +369,7 @@ void MatrixCanvas::carryOut(const MatrixStroke& stroke)
 
 std::optional<ScreenPoint> MatrixCanvas::locate(const Target& target) const
 {
-    const auto* shortcut = std::get_if<Shortcut>(&target); // a layer is a row and a column: it has no place of its own
+    const auto* shortcut = std::get_if<Shortcut>(&target); // a layer has no position of its own
     if (shortcut == nullptr || m_scene.cell(*shortcut) == MatrixCell::Outside) {
         return std::nullopt;
     }

@@ -15,8 +15,8 @@ namespace {
 using projects::Shortcut;
 using resources::ThemeColours;
 
-constexpr float kSmallestCell = 4;    ///< screen pixels; smaller ones are drawn as blocks of several
-constexpr float kSmallestMarked = 10; ///< with a mark for frozen and pruned
+constexpr float kSmallestCell = 4;    ///< screen pixels; smaller cells are drawn as blocks of several
+constexpr float kSmallestMarked = 10; ///< marks frozen and pruned cells from this size on
 constexpr float kSmallestNumbered = 38;
 constexpr float kSmallestRounded = 16;
 constexpr float kLabelGap = 2; ///< between two labels of an axis
@@ -26,7 +26,7 @@ const ThemeColours& coloursOf(const MatrixPicture& picture)
     return resources::themeColours(picture.theme);
 }
 
-/// The colours of cells, with what a frame looks up once for all of them.
+/// The colours of cells, with values that are looked up once per frame.
 class CellFills {
 public:
     explicit CellFills(const MatrixPicture& picture)
@@ -37,7 +37,7 @@ public:
     }
 
     [[nodiscard]] std::optional<float> weightOf(const Shortcut& shortcut) const { return m_weights.of(shortcut); }
-    /// Ranks the cells of a block, which is drawn as the one that ranks highest. Below 0: there is no cell.
+    /// Returns a rank. A block is drawn like its cell with the highest rank. Negative if there is no cell.
     [[nodiscard]] double strengthOf(const Shortcut& shortcut) const;
     [[nodiscard]] resources::Rgb colourOf(const Shortcut& shortcut) const;
     [[nodiscard]] ImU32 fillOf(const Shortcut& shortcut) const
@@ -115,7 +115,7 @@ double CellFills::opacityOf(const Shortcut& shortcut) const
     return (m_weights.of(shortcut) ? 1.0 : 0.45) * (runs ? 1.0 : 0.35);
 }
 
-// Black or white, whichever reads better on the cell.
+// Returns black or white, whichever is more legible on the cell.
 ImU32 inkOn(resources::Rgb ground)
 {
     const int light = 299 * ground.r + 587 * ground.g + 114 * ground.b;
@@ -157,7 +157,7 @@ void paintMarks(ImDrawList& list, const MatrixPicture& picture, const CellFills&
     }
 }
 
-// The strongest of a block's cells.
+// Returns the colour of the block's strongest cell.
 ImU32 colourOfBlock(const CellFills& fills, const Shortcut& first, std::int64_t side)
 {
     Shortcut strongest = first;
@@ -252,7 +252,7 @@ void outline(ImDrawList& list, const MatrixPicture& picture, const Shortcut& sho
     list.AddRect({r.left - grow, r.top - grow}, {r.right + grow, r.bottom + grow}, colour, 2, 0, width);
 }
 
-// The hovered cell's row and column, so that the eye finds its layers.
+// Highlights the hovered cell's row and column.
 void paintCross(ImDrawList& list, const MatrixPicture& picture, const Shortcut& shortcut)
 {
     const ImU32 tint = imColour(coloursOf(picture).accent, 0.10);
@@ -268,7 +268,7 @@ void paintAxes(ImDrawList& list, const MatrixPicture& picture)
     const Rect all = picture.view.rectToScreen(picture.scene.bounds());
     const Rect seen = picture.view.visible(picture.width, picture.height);
     const float size = MatrixScene::kCell * picture.view.zoom();
-    // Numbers stay in sight when the grid's edge does not.
+    // Numbers stay visible when the grid's edge is not.
     const float left = std::max(all.left, kMatrixAxis);
     const float top = std::max(all.top, picture.top);
     list.AddRectFilled({0, 0}, {left - 2, picture.height}, imColour(c.background, 0.92));
@@ -277,7 +277,7 @@ void paintAxes(ImDrawList& list, const MatrixPicture& picture)
     const std::int64_t last = picture.scene.size();
     const auto columns = picture.scene.columnsIn(seen.left, seen.right);
     const auto widthOf = [&](std::int64_t i) { return textWidth(kTextSize, entryName(picture.project, i)); };
-    const std::int64_t newest = picture.scene.columns() - 1; // of modules that share an entry it may have fewer
+    const std::int64_t newest = picture.scene.columns() - 1; // modules that share entries have fewer entries
     const float widest = std::max(widthOf(newest), widthOf(std::max<std::int64_t>(newest - 1, 0))) + kLabelGap;
     const std::int64_t everyColumn = labelStep(widest / size);
     for (std::int64_t i = columns.first; i <= columns.last; ++i) {
@@ -303,11 +303,11 @@ void paintAxes(ImDrawList& list, const MatrixPicture& picture)
         std::clamp((std::max(all.left, left) + std::min(all.right, picture.width)) / 2, left, picture.width);
     centredText(list, kTextSize, {middle, top - 30}, 200, imColour(c.text), translate("Canvas", "source i"));
     const std::string target = translate("Canvas", "target j");
-    const float end = left - 10 - textWidth(kTextSize, target) / 2; // as the numbers below it
+    const float end = left - 10 - textWidth(kTextSize, target) / 2; // aligned with the numbers below it
     centredText(list, kTextSize, {end, top - 12}, 60, imColour(c.text), target);
 }
 
-/// What is said of an entry that is read without a weight of its own.
+/// Describes an entry that is read without a weight of its own.
 std::string summedText(const projects::DepthMix& mix, const Shortcut& shortcut, std::int64_t depth)
 {
     if (isRunningSum(mix)) {

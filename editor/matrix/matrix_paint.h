@@ -18,25 +18,25 @@
 
 namespace residua::editor {
 
-/// Room that the axes' numbers and titles take at the left and the top of the grid, on the screen.
+/// The space for the axes' numbers and titles at the left and top of the grid, on the screen.
 inline constexpr float kMatrixAxis = 52;
-inline constexpr float kMatrixPorts = 40; ///< more of it at the top, where there are several ports
+inline constexpr float kMatrixPorts = 40; ///< additional space at the top if there are several ports
 
-/// A stroke over the grid that is not yet let go.
+/// A stroke over the grid that is not finished.
 struct MatrixStroke {
     enum class Does { Add, Prune };
     Does does = Does::Add;
     std::set<projects::Shortcut> cells;
 };
 
-/// Colours where cells are smaller than can be seen: one for each block of `side` by `side` cells, that of the
-/// strongest of them, so that none is sampled away. Kept from frame to frame until what they show changes.
+/// Colours for cells that are too small to see: one for each block of `side` by `side` cells, that of the strongest
+/// cell, so that no strong cell is lost by sampling. Kept between frames until the content changes.
 struct MatrixBlocks {
     std::tuple<std::int64_t, projects::MixPort, LiveMeasure, resources::Theme, std::uint64_t, std::uint64_t> of{};
-    std::vector<ImU32> colours; ///< row-major [target, source] in blocks; 0: nothing there
+    std::vector<ImU32> colours; ///< row-major [target, source] in blocks; 0: empty
 };
 
-/// Everything that the drawing of one frame of the matrix reads.
+/// All data for drawing one frame of the matrix.
 struct MatrixPicture {
     const MatrixScene& scene;
     const Viewport& view;
@@ -52,7 +52,7 @@ struct MatrixPicture {
     resources::Theme theme = resources::Theme::Light;
     float width = 0;
     float height = 0;
-    float top = kMatrixAxis; ///< where the column numbers end
+    float top = kMatrixAxis; ///< bottom of the column numbers
 };
 
 void paintMatrix(ImDrawList& list, const MatrixPicture& picture);

@@ -84,7 +84,7 @@ void MatrixScene::fill(const DepthMix& mix)
             row[source] = open; // there may be half a million, all of them inside
         }
         const projects::DepthReader reader = projects::readerOf(mix, target, m_depth);
-        // A pruned middle is none of the sources.
+        // A pruned middle is not among the sources.
         if (reader.middle && std::ranges::binary_search(reader.sources, reader.middle->first)) {
             for (std::int64_t source = reader.middle->first; source <= reader.middle->last; ++source) {
                 mark({source, target}, MatrixCell::Summed);
@@ -103,7 +103,7 @@ bool MatrixScene::isInside(const Shortcut& shortcut) const
 
 void MatrixScene::mark(const Shortcut& shortcut, MatrixCell cell)
 {
-    if (isInside(shortcut)) { // a faulty document names shortcuts that it has no row for
+    if (isInside(shortcut)) { // an invalid document may contain shortcuts outside the grid
         m_cells[indexOf(shortcut)] = cell;
     }
 }

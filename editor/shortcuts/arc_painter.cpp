@@ -10,11 +10,11 @@ namespace residua::editor {
 namespace {
 
 constexpr float kPixelsPerSegment = 9;
-constexpr int kFewest = 12; ///< pieces of an arc; a short arc is as curved as a long one
-constexpr int kFinest = 64; ///< the most of them
+constexpr int kFewest = 12; ///< minimum number of segments of an arc, so that a short arc is also curved
+constexpr int kFinest = 64; ///< maximum number of segments
 constexpr float kSpare = 8; ///< pixels drawn beyond the canvas, so that a wide stroke is not cut at its edge
 
-// t on the rising half at which 4t(1 − t) is `share` of the height.
+// Returns t on the rising half at which 4t(1 − t) is `share` of the height.
 float risingTo(float share)
 {
     return (1 - std::sqrt(1 - std::clamp(share, 0.0F, 1.0F))) / 2;
@@ -54,7 +54,7 @@ void ArcPainter::strip(const ArcShape& onScreen, float base, float from, float t
     const Point middle = onScreen.at((from + to) / 2);
     const float length = std::abs(b.x - a.x) + std::abs(middle.y - a.y) + std::abs(b.y - middle.y);
     const int segments = std::clamp(static_cast<int>(length / kPixelsPerSegment), kFewest, kFinest);
-    // Dear ImGui keeps soft-edged lines of every width in its texture: two vertices a point draw one smooth.
+    // Dear ImGui has soft-edged lines of every width in its texture, so two vertices per point draw a smooth line.
     const auto row = static_cast<std::size_t>(std::clamp(std::lround(stroke.width), 1L, 16L));
     const ImVec4& line = ImGui::GetIO().Fonts->TexUvLines[row];
     const float reach = stroke.width / 2 + 1;

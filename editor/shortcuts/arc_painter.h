@@ -13,7 +13,7 @@ struct Stroke {
     float width = 1; ///< screen pixels
 };
 
-/// Draws arcs, each as one strip, two vertices a point, of just the part that is in sight.
+/// Draws each arc as one strip with two vertices per point, restricted to the visible part.
 class ArcPainter {
 public:
     ArcPainter(ImDrawList& list, const Viewport& view, float width, float height)

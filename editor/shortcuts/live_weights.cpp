@@ -92,7 +92,7 @@ LiveWeights LiveWeights::rowShares() const
                 sum += std::isnan(weight) ? 0 : std::abs(weight);
             }
             for (float& weight : cells) {
-                weight = sum > 0 ? std::abs(weight) / sum : weight * 0; // NaN stays
+                weight = sum > 0 ? std::abs(weight) / sum : weight * 0; // NaN stays NaN
                 largest = std::isnan(weight) ? largest : std::max(largest, double(weight));
             }
         }

@@ -16,34 +16,35 @@
 
 namespace residua::editor {
 
-/// Which number is shown of weights that each feature or token has of its own.
+/// The number that is shown if each feature or token has a weight of its own.
 enum class LiveMeasure {
-    Mean,    ///< their mean; the weight itself where all share one
+    Mean,    ///< their mean, or the weight itself if it is shared
     Spread,  ///< their standard deviation
     Feature, ///< the weight of a single feature
 };
 
-/// Live values, viewed for the length of a call: one port's mixing weights row-major [target − 1, source], NaN
-/// where there is no shortcut, and what of the layers the current step runs. Either may be empty.
+/// Live values, valid during the call: one port's mixing weights row-major [target − 1, source], NaN where there is no
+/// shortcut, and the share of each layer that the current step runs. Either may be empty.
 struct LiveValues {
     projects::MixPort port = projects::MixPort::Input;
     std::span<const float> mix;
-    std::span<const float> shades = {}; ///< what each is coloured by, as mix; empty: by the weight itself
-    std::string title = {};             ///< what the numbers are, if they are no weights: "change since step 0"
+    std::span<const float> shades = {}; ///< values for the colours, in the layout of mix; empty: the weights themselves
+    std::string title = {};             ///< name of the numbers if they are not weights: "change since step 0"
     std::int64_t rows = 0;
     std::int64_t columns = 0;
-    std::span<const float> active; ///< [layers]: the share that the step runs, 0: left out; empty: as before
+    std::span<const float> active; ///< [layers]: the share that the step runs, 0: left out; empty: unchanged
     std::int64_t step = 0;
     LiveMeasure measure = LiveMeasure::Mean;
-    std::int64_t feature = 0; ///< whose weights these are, for LiveMeasure::Feature
+    std::int64_t feature = 0; ///< the feature of these weights, for LiveMeasure::Feature
 };
 
-/// Which colour map weights are drawn in: that of magnitudes, or that of signed values about the scale's centre.
+/// Returns the colour of a weight: from the colour map of magnitudes, or from that of signed values about the scale's
+/// centre.
 [[nodiscard]] resources::Rgb weightColour(const projects::WeightScale& scale, double weight, resources::Theme theme);
 
 struct WeightGrid {
-    std::vector<float> mix;    ///< row-major [target − 1, source], NaN: none
-    std::vector<float> shades; ///< what each is coloured by; empty: by the weight itself
+    std::vector<float> mix;    ///< row-major [target − 1, source]; NaN: no shortcut
+    std::vector<float> shades; ///< values for the colours; empty: the weights themselves
     std::int64_t rows = 0;
     std::int64_t columns = 0;
 
@@ -57,45 +58,46 @@ private:
     [[nodiscard]] std::optional<float> in(const std::vector<float>& numbers, const projects::Shortcut& shortcut) const;
 };
 
-/// What one port reads, looked up once for a frame's many shortcuts. Good until the weights change.
+/// The weights of one port, looked up once for a frame's many shortcuts. Valid until the weights change.
 struct PortWeights {
     const WeightGrid* own = nullptr;
-    const WeightGrid* final = nullptr; ///< the final output has one mix of its own, whichever port is asked for
+    const WeightGrid* final = nullptr; ///< the final output has a single mix, whatever the port
 
     [[nodiscard]] std::optional<float> of(const projects::Shortcut& shortcut) const;
-    /// What the shortcut is coloured by, on the scale of the weights.
+    /// Returns the value for the shortcut's colour, on the scale of the weights.
     [[nodiscard]] std::optional<float> shadeOf(const projects::Shortcut& shortcut) const;
 };
 
-/// The live weights that are drawn, as a copy of the engine's numbers. One grid for each port that has a
-/// mix of its own and each measure, one scale for all ports of a measure, so that they can be compared.
+/// The live weights that are drawn, as a copy of the engine's numbers. There is one grid for each port with a mix and
+/// each measure. All ports of a measure share a scale, so that they can be compared.
 class LiveWeights {
 public:
-    /// Takes the grid of one port in place of what that port had, and the scale that its measure is drawn in.
+    /// Replaces the grid of one port, and the scale of its measure.
     void take(const LiveValues& live, const projects::WeightScale& scale);
     void clear();
-    /// The same with each weight's share of what its target reads by that port, |w| / Σ|w|: what stands out in rows
-    /// whose weights are small or large altogether. Spreads and single features stay as they are.
+    /// Returns a copy with each weight as its share of its row and port, |w| / Σ|w|, which shows the strongest weights
+    /// of rows with small or large weights. Spreads and single features are unchanged.
     [[nodiscard]] LiveWeights rowShares() const;
-    /// Whether it is what rowShares() gives.
+    /// True if this is a result of rowShares().
     [[nodiscard]] bool areShares() const { return m_shares; }
-    /// What the numbers are, if they are no weights; empty if they are.
+    /// Returns the name of the numbers if they are not weights; else empty.
     [[nodiscard]] const std::string& title(LiveMeasure measure = LiveMeasure::Mean) const { return of(measure).title; }
-    /// Whether weights are coloured by how far each is from its own start: then the scale is of these distances.
+    /// True if weights are coloured by their distance from their initial value; the scale is then of these distances.
     [[nodiscard]] bool fromStart(LiveMeasure measure = LiveMeasure::Mean) const;
-    /// A number that changes with every change of the weights.
+    /// Returns a number that changes with every change of the weights.
     [[nodiscard]] std::uint64_t revision() const { return m_revision; }
 
     [[nodiscard]] bool empty() const { return !has(LiveMeasure::Mean); }
     [[nodiscard]] bool has(LiveMeasure measure) const { return !of(measure).grids.empty(); }
     [[nodiscard]] std::int64_t step(LiveMeasure measure = LiveMeasure::Mean) const { return of(measure).step; }
-    /// The feature whose weights LiveMeasure::Feature shows.
+    /// Returns the feature that LiveMeasure::Feature shows.
     [[nodiscard]] std::int64_t feature() const { return m_feature; }
     [[nodiscard]] const projects::WeightScale& scale(LiveMeasure measure = LiveMeasure::Mean) const
     {
         return of(measure).scale;
     }
-    /// How much of the layer the step runs: 1 all, 0 nothing, between them a share of its heads or MLP parts.
+    /// Returns the share of the layer that the step runs: 1 all, 0 nothing, between them a share of its heads or MLP
+    /// parts.
     [[nodiscard]] double activeShare(std::int64_t layer) const;
     [[nodiscard]] bool isActive(std::int64_t layer) const { return activeShare(layer) > 0; }
     [[nodiscard]] PortWeights port(projects::MixPort port, LiveMeasure measure = LiveMeasure::Mean) const;

@@ -10,19 +10,19 @@
 
 namespace residua::editor {
 
-/// A port that reads a mix of its own, as its layer of arcs is drawn.
+/// A port with a mix of its own, as its layer of arcs is drawn.
 struct DepthPort {
     projects::MixPort port = projects::MixPort::Input;
-    resources::Rgb colour; ///< where several are shown at once; one alone is coloured by its weights
+    resources::Rgb colour; ///< used if several ports are shown; a single one is coloured by its weights
     bool shown = true;
 };
 
-/// The ports of a topology as a row of toggles, top left; no row where there is one port.
+/// The ports of a topology as a row of toggles, top left. There is no row for a single port.
 class PortRow {
 public:
-    static constexpr float kRoom = 28; ///< pixels that the row takes at the top
+    static constexpr float kRoom = 28; ///< height of the row in pixels
 
-    /// Takes up the topology's ports. What a person hid stays hidden while they are the same.
+    /// Shows the topology's ports. Hidden ports stay hidden while the ports are the same.
     void follow(const projects::Topology& topology, resources::Theme theme);
     void setTheme(resources::Theme theme);
     [[nodiscard]] const std::vector<DepthPort>& ports() const { return m_ports; }
@@ -33,9 +33,10 @@ public:
         Toggle,
         Alone, ///< hides all others
     };
-    /// Toggles what lies at a point; false where there is no toggle.
+    /// Toggles the port at a point. Returns false if there is no toggle.
     bool click(Point onScreen, Click how);
-    /// For the keys: shows the next choice (1) or the one before (−1) among all ports and each port alone, in a circle.
+    /// For the keys: shows the next choice (1) or the previous one (−1) among all ports and each single port,
+    /// cyclically.
     void step(int direction);
     void paint(ImDrawList& list, resources::Theme theme, Point pointer) const;
 

@@ -15,7 +15,7 @@ void ShortcutCanvas::setDocument(DocumentSnapshot document)
     if (document->project.network.depth() != project().network.depth()) {
         m_view.fit();
     }
-    // What a gesture began on may be gone, or its number be another's.
+    // The start of a gesture may have been deleted or renumbered.
     if (inGesture() && (document->project != project() || document->layout.groups != m_document->layout.groups)) {
         giveUpGesture();
     }
@@ -25,7 +25,7 @@ void ShortcutCanvas::setDocument(DocumentSnapshot document)
     refitAfter(before);
 }
 
-// Boxes and cells stay where they are on the screen, unless there are more or fewer of them.
+// Keeps boxes and cells at their place on the screen, unless their number has changed.
 void ShortcutCanvas::refitAfter(float width)
 {
     if (bounds().width() != width) {

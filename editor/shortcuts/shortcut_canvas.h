@@ -17,8 +17,8 @@
 
 namespace residua::editor {
 
-/// What the views of a topology share: the document as it was last seen, the view of the scene, the selection and the
-/// live weights. A view of its own adds its scene, its gestures and its drawing.
+/// The common part of the views of a topology: the document, the view of the scene, the selection and the live weights.
+/// A derived view adds its scene, gestures and drawing.
 class ShortcutCanvas : public Canvas {
 public:
     void setDocument(DocumentSnapshot document) final;
@@ -30,18 +30,18 @@ public:
     std::vector<Request> takeRequests() final { return std::exchange(m_requests, {}); }
 
 protected:
-    // What each view implements.
+    // Implemented by each view.
     virtual void rebuild() = 0;
     /// Called when the selection or the folds have changed.
     virtual void stateChanged() = 0;
     [[nodiscard]] virtual Rect bounds() const = 0;
-    /// The part of the scene that `selection` covers; nullopt where none of it is drawn here.
+    /// Returns the part of the scene that `selection` covers; nullopt if nothing of it is drawn here.
     [[nodiscard]] virtual std::optional<Rect> areaOf(const projects::Selection& selection) const = 0;
     [[nodiscard]] virtual bool inGesture() const = 0;
-    /// Ends a gesture without its effect; false where there was none.
+    /// Cancels a gesture. Returns false if there is no gesture.
     virtual bool giveUpGesture() = 0;
-    /// Handles the pointer in a frame in which it does not move the view. Where it is not `inside`, it
-    /// is far away from everything.
+    /// Handles the pointer in a frame in which it does not move the view. If it is not `inside`, it is far away from
+    /// everything.
     virtual void handlePointer(Point pointer, bool inside) = 0;
     virtual void handleKeys() = 0;
     virtual void paint(ImDrawList& list) = 0;
@@ -49,12 +49,12 @@ protected:
     virtual void paintOverview(ImDrawList& list, const Minimap& map) = 0;
     [[nodiscard]] virtual PannedView::LeftButton leftButton() const = 0;
     [[nodiscard]] virtual Framing framing() const = 0;
-    /// Called before the whole scene is fitted into so many pixels: adapts its proportions to them.
+    /// Called before the whole scene is fitted into this size in pixels, to adapt its proportions.
     virtual void adaptTo(float /*width*/, float /*height*/) {}
 
     [[nodiscard]] const projects::Document& document() const { return *m_document; }
     [[nodiscard]] const projects::Project& project() const { return m_document->project; }
-    /// The same project, for who keeps it.
+    /// Returns the same project as a shared object.
     [[nodiscard]] std::shared_ptr<const projects::Project> projectSnapshot() const
     {
         return {m_document, &m_document->project};
@@ -63,24 +63,24 @@ protected:
     [[nodiscard]] const ViewState& state() const { return m_state; }
     [[nodiscard]] const projects::Selection& selection() const { return m_state.selection; }
     [[nodiscard]] const LiveWeights& weights() const { return *m_live; }
-    /// The live weights as a shared object: another one after every change.
+    /// Returns the live weights as a shared object, which is replaced at every change.
     [[nodiscard]] const LiveSnapshot& live() const { return m_live; }
     [[nodiscard]] Theme theme() const { return m_theme; }
     [[nodiscard]] float width() const { return m_view.width(); }
     [[nodiscard]] float height() const { return m_view.height(); }
-    /// The shortcut under the pointer, here or in another view.
+    /// Returns the shortcut under the pointer, in this or another view.
     [[nodiscard]] std::optional<projects::Shortcut> shownHover() const { return m_state.hovered; }
 
-    /// Whether the view shows everything, as no person has moved it.
+    /// True if the view shows everything because the user has not moved it.
     [[nodiscard]] bool fitted() const { return m_view.fitted(); }
-    /// Moves the view no more than it takes to have `area` in sight.
+    /// Scrolls as little as necessary to make `area` visible.
     void reveal(const Rect& area) { m_view.reveal(area, framing()); }
     [[nodiscard]] static bool pressed(ImGuiKey key) { return ImGui::IsKeyPressed(ImGui::GetKeyIndex(key)); }
     void request(Request request) { m_requests.push_back(std::move(request)); }
     void requestTyping(Point onScreen, const std::string& text);
     void select(projects::Selection selection);
     void fold(std::vector<LayerRun> folds);
-    /// Tells other views of what the pointer is over.
+    /// Reports the shortcut under the pointer to other views.
     void hover(std::optional<projects::Shortcut> shortcut);
     [[nodiscard]] ScreenPoint onScreen(Point scenePoint) const;
 
@@ -94,7 +94,7 @@ private:
     LiveSnapshot m_live = std::make_shared<const LiveWeights>();
     Theme m_theme = Theme::Light;
     std::vector<Request> m_requests;
-    std::optional<projects::Shortcut> m_hovered; ///< as was last asked to be shown
+    std::optional<projects::Shortcut> m_hovered; ///< the last one reported
 };
 
 } // namespace residua::editor

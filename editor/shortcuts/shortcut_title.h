@@ -7,7 +7,7 @@
 
 namespace residua::editor {
 
-/// "3:7", and where those numbers are not the names of layers what they join: "3:7  (2a to 4a)".
+/// Returns "3:7", followed by the names of the modules if these differ from the numbers: "3:7  (2a to 4a)".
 [[nodiscard]] std::string titleOf(const projects::Project& project, const projects::Shortcut& shortcut);
 
 } // namespace residua::editor

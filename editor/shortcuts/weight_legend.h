@@ -10,16 +10,16 @@
 
 namespace residua::editor {
 
-inline constexpr float kLegendRoom = 72; ///< pixels that the legend takes above the bottom edge, its margin included
+inline constexpr float kLegendRoom = 72; ///< height of the legend with its margin, in pixels
 
-/// What the colours of shortcuts tell: their weights, or to which port they belong.
+/// The meaning of the colours of shortcuts.
 enum class Colours { Weights, Ports };
 
-/// What the live numbers are: weights, shares of a row, spreads or the weights of one feature.
+/// Returns the name of the live numbers: weights, shares of a row, spreads or the weights of one feature.
 [[nodiscard]] std::string nameOfValue(const LiveWeights& weights, LiveMeasure measure = LiveMeasure::Mean);
 
-/// The colour bar of the weights, bottom left; nothing while there are no live weights. Where colours tell ports apart,
-/// words that say so.
+/// Paints the colour bar of the weights, bottom left; nothing without live weights. If colours identify ports, paints
+/// words instead that say so.
 void paintLegend(ImDrawList& list, const LiveWeights& weights, resources::Theme theme, float height,
                  LiveMeasure measure = LiveMeasure::Mean, Colours colours = Colours::Weights);
 

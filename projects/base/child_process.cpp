@@ -19,7 +19,7 @@ constexpr int kBySignal = 128;
 constexpr std::string_view kLibraries = "LD_LIBRARY_PATH=";
 constexpr std::string_view kOtherLibraries = "RESIDUA_FOREIGN_LIBRARY_PATH=";
 
-/// "NAME=value" of each.
+/// The environment of the child as "NAME=value" entries.
 std::vector<std::string> environmentFor(ChildKind kind)
 {
     std::vector<std::string> all;
@@ -41,7 +41,7 @@ std::vector<std::string> environmentFor(ChildKind kind)
     return all;
 }
 
-/// Pointers to them and a last one that is null. The texts outlive it.
+/// Pointers to the texts, followed by a null pointer. They are valid as long as `texts`.
 std::vector<char*> pointersTo(std::vector<std::string>& texts)
 {
     std::vector<char*> pointers;
@@ -71,7 +71,7 @@ Result<ChildProcess> ChildProcess::start(const ChildCommand& command)
         }
     }
     sigset_t none{};
-    ::sigemptyset(&none); // signals blocked here must not stay blocked in the child, which they have to end
+    ::sigemptyset(&none); // a signal that is blocked here must still be able to end the child
     ::posix_spawnattr_setsigmask(&attributes, &none);
     ::posix_spawnattr_setpgroup(&attributes, 0);
     ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);

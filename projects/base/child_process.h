@@ -11,22 +11,22 @@
 
 namespace residua {
 
-/// Ours is started with the libraries that this program was started with; others with those that were set before its
-/// launcher (packaging/debian/residua-launch) put LibTorch's folder in front.
+/// Selects the child's library path. Ours gets the path that this program was started with; Other gets the path from
+/// before the launcher (packaging/debian/residua-launch) put LibTorch's folder in front.
 enum class ChildKind { Ours, Other };
 
-/// What is started.
+/// The program, its arguments and its standard streams.
 struct ChildCommand {
-    std::vector<std::string> words; ///< the program, looked for on the path where it has no slash, and what it is told
+    std::vector<std::string> words; ///< the program, found on the path if it has no slash, and its arguments
     ChildKind kind = ChildKind::Other;
-    /// Open descriptors that become its standard ones, and stay the caller's; −1: /dev/null.
+    /// Open descriptors for the child's standard streams. The caller keeps ownership. −1: /dev/null.
     int input = -1;
     int output = -1;
     int errors = -1;
 };
 
-/// A process that was started, in a group of its own and with no signal blocked. It is ended with this value, and with
-/// it what it has started itself. Any thread, one at a time.
+/// A child process in a process group of its own, with no signal blocked. The destructor ends it and the processes that
+/// it has started. Any thread, one at a time.
 class ChildProcess {
 public:
     [[nodiscard]] static Result<ChildProcess> start(const ChildCommand& command);
@@ -34,9 +34,9 @@ public:
     ChildProcess& operator=(ChildProcess&& other) noexcept;
     ~ChildProcess();
 
-    /// Nothing while it works; then its exit status, or 128 + the signal that has ended it.
+    /// Returns the exit status, 128 + the signal that ended the process, or nullopt while it runs.
     [[nodiscard]] std::optional<int> ended();
-    /// Waits for that.
+    /// Waits for the end of the process and returns its status as ended() does.
     int wait();
 
 private:
@@ -44,7 +44,7 @@ private:
     void take(int state);
     void end();
 
-    pid_t m_process = -1; ///< leads the group; −1: it has ended
+    pid_t m_process = -1; ///< the leader of the group; −1 once it has ended
     std::optional<int> m_status;
 };
 

@@ -16,7 +16,7 @@ constexpr std::size_t kLongestCall = std::size_t{1} << 30; // one call moves at 
 
 Status broughtToDisk(const FileDescriptor& file, const std::filesystem::path& path)
 {
-    // Some file systems cannot sync a directory and say so; they need none.
+    // Some file systems cannot sync a directory and report that. They do not need it.
     if (::fsync(file.get()) != 0 && errno != EINVAL) {
         return systemError(path, "cannot be brought to the disk", errno);
     }
@@ -80,10 +80,10 @@ Result<FileDescriptor> openRegularFile(const std::filesystem::path& path)
         return systemError(path, "cannot be read", errno);
     }
     if (const std::string kind = otherKindOf(status.st_mode); !kind.empty()) {
-        return notAFile(path, kind); // before it is opened: opening a device may already do something
+        return notAFile(path, kind); // checked before opening, because opening a device can have an effect
     }
     FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-    // Again, of what was opened: the name may have come to mean something else in between.
+    // Checked again on the opened file, because the path may have been replaced in between.
     if (!file.isOpen() || ::fstat(file.get(), &status) != 0) {
         return systemError(path, "cannot be read", errno);
     }
@@ -192,7 +192,7 @@ Status OutputFile::write(std::span<const std::byte> bytes)
             continue;
         }
         const int code = written == 0 ? ENOSPC : errno;
-        // Best effort: what a full disk kept of these bytes would look like a damaged record.
+        // Best effort: the part of the bytes that a full disk has kept would look like a damaged record.
         if (::ftruncate(m_file.get(), static_cast<off_t>(m_size)) == 0) {
             ::lseek(m_file.get(), static_cast<off_t>(m_size), SEEK_SET);
         }

@@ -13,12 +13,12 @@
 
 namespace residua {
 
-/// The error of a system call that has just failed: `what` and the system's reason, at `path`.
+/// Makes the error of a failed system call from `what` and the system's reason for `code`, placed at `path`.
 [[nodiscard]] Error systemError(const std::filesystem::path& path, const std::string& what, int code);
 
-/// What stands where a regular file should, by the mode that the system gives: "a folder", "a FIFO"; empty for a file.
+/// Names the kind of file that the system reports in `mode`: "a folder", "a FIFO". Empty for a regular file.
 [[nodiscard]] std::string otherKindOf(std::uint32_t mode);
-/// The error about it.
+/// Makes the error that `path` is a `kind` and not a regular file.
 [[nodiscard]] Error notAFile(const std::filesystem::path& path, const std::string& kind);
 
 /// A file descriptor that closes itself.
@@ -32,39 +32,40 @@ public:
 
     [[nodiscard]] int get() const { return m_fd; }
     [[nodiscard]] bool isOpen() const { return m_fd >= 0; }
-    /// What ::close says: a failing disk keeps some errors for last. 0 where it is closed already.
+    /// Returns the result of ::close, because a failing disk reports some errors only then. Returns 0 if already
+    /// closed.
     int close();
 
 private:
     int m_fd = -1;
 };
 
-/// Opens a regular file for reading. A folder, FIFO, socket or device is an error that names it, at once: nothing waits
-/// for a writer, and no device is touched.
+/// Opens a regular file for reading. A folder, FIFO, socket or device is an error that names it. The call never waits
+/// for a FIFO's writer and never opens a device.
 [[nodiscard]] Result<FileDescriptor> openRegularFile(const std::filesystem::path& path);
 
-/// Fills `out` with an open file's bytes from `offset` on, and says how many they are: fewer where the file ends.
+/// Fills `out` with the bytes of an open file from `offset` on. Returns their number, which is less at the file's end.
 [[nodiscard]] Result<std::size_t> readFrom(const FileDescriptor& file, const std::filesystem::path& path,
                                            std::uint64_t offset, std::span<std::byte> out);
 
-/// A regular file that is read in pieces. It is never mapped: what another process cuts off or rewrites meanwhile is an
-/// error of the read, where a mapping would end the process with SIGBUS. Any thread.
+/// A regular file that is read in pieces. It is never mapped: if another process truncates or rewrites the file, the
+/// read returns an error, where a mapping would end the process with SIGBUS. Any thread.
 class InputFile {
 public:
-    /// An error where `path` is no regular file; nothing waits for a FIFO or reads a device.
+    /// Returns an error if `path` is not a regular file. Never waits for a FIFO or reads a device.
     [[nodiscard]] static Result<InputFile> open(const std::filesystem::path& path);
 
     [[nodiscard]] const std::filesystem::path& path() const { return m_path; }
-    /// Bytes when it was opened.
+    /// Size in bytes when the file was opened.
     [[nodiscard]] std::uint64_t size() const { return m_stamp.size; }
-    /// Fills `out` with the bytes from `offset` on. offset + out.size() ≤ size(). An error where the file's size or
-    /// time of change is no longer what it was when it was opened.
+    /// Fills `out` with the bytes from `offset` on. offset + out.size() ≤ size(). Returns an error if the file's size
+    /// or modification time has changed since it was opened.
     [[nodiscard]] Status read(std::uint64_t offset, std::span<std::byte> out) const;
-    /// Gives the descriptor back; each read then opens the file anew, and finds out whether it is another.
+    /// Closes the descriptor. Each later read opens the file again and checks that it is still the same file.
     void release() { m_file.close(); }
 
 private:
-    /// What tells one state of a file from another.
+    /// Identifies one state of a file.
     struct Stamp {
         std::uint64_t device = 0;
         std::uint64_t node = 0;
@@ -81,13 +82,13 @@ private:
     Stamp m_stamp;
 };
 
-/// A file being written. Every write is complete or an error (disk full, size limit, …).
+/// A file opened for writing. Every write is complete or an error (disk full, size limit, …).
 class OutputFile {
 public:
-    /// Creates or empties `path`.
+    /// Creates `path`, or empties it if it exists.
     [[nodiscard]] static Result<OutputFile> create(const std::filesystem::path& path);
 
-    /// On error the file is cut back to what it held before.
+    /// On an error, truncates the file to its length before the call.
     [[nodiscard]] Status write(std::span<const std::byte> bytes);
     /// Returns once the bytes are on the disk.
     [[nodiscard]] Status sync();
@@ -99,17 +100,17 @@ private:
     std::size_t m_size = 0;
 };
 
-/// Writes all of the bytes to an open descriptor. False where that cannot be done: errno says why.
+/// Writes all bytes to an open descriptor. Returns false on failure, with the reason in errno.
 [[nodiscard]] bool writeBytes(int descriptor, std::span<const std::byte> bytes);
 
-/// A new file to write to. Where something has the name, even a link, nothing is opened: errno says EEXIST.
+/// Creates a new file for writing. If `path` exists, even as a link, no file is opened and errno is EEXIST.
 [[nodiscard]] FileDescriptor createNewFile(const std::filesystem::path& path, std::uint32_t mode = 0666);
-/// Brings what was written to the disk and closes the file. False where that cannot be done: errno says why.
+/// Syncs the file to the disk and closes it. Returns false on failure, with the reason in errno.
 [[nodiscard]] bool finishFile(FileDescriptor& file);
 
-/// Brings a file that others have written to the disk.
+/// Syncs a file that other code has written to the disk.
 [[nodiscard]] Status syncFile(const std::filesystem::path& path);
-/// Makes renames and new names in `directory` last.
+/// Makes renames and new names in `directory` durable.
 [[nodiscard]] Status syncDirectory(const std::filesystem::path& directory);
 
 [[nodiscard]] inline std::span<const std::byte> asBytes(std::string_view text)

@@ -5,7 +5,8 @@
 
 namespace residua {
 
-/// Where the hash FNV-1a of 64 bits starts, and its step for one more byte: fast and even; collisions are easy to make.
+/// The initial value and the one-byte step of the 64-bit FNV-1a hash. It is fast and even, but collisions are easy to
+/// construct.
 inline constexpr std::uint64_t kFnvStart = 0xcbf29ce484222325;
 
 [[nodiscard]] constexpr std::uint64_t fnvStep(std::uint64_t hash, std::uint8_t byte)

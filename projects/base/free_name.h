@@ -8,7 +8,7 @@
 
 namespace residua {
 
-/// `base`, or where that is taken `base`, `between` and the first number from 2 with which it is not: "mlp2".
+/// Returns `base` if it is free, else `base` + `between` + the first number from 2 that makes it free: "mlp2".
 template <class Taken>
 [[nodiscard]] std::string freeName(const std::string& base, Taken taken, std::string_view between = {})
 {
@@ -19,7 +19,7 @@ template <class Taken>
     return name;
 }
 
-/// The same of a place where nothing is yet, not even a link that leads nowhere: "runs/mlp-2".
+/// Returns freeName() for a path that does not exist, not even as a dangling link: "runs/mlp-2".
 [[nodiscard]] inline std::filesystem::path freePath(const std::filesystem::path& base, std::string_view between = "-")
 {
     std::error_code ignored;

@@ -7,21 +7,21 @@
 #include <string_view>
 #include <vector>
 
-/// Checks of a JSON text that comes from elsewhere, whichever tree it is read into.
+/// Checks of an external JSON text before it is parsed into any tree.
 namespace residua {
 
-inline constexpr int kDeepestJson = 64; ///< levels of a document or a configuration, far beyond any
+inline constexpr int kDeepestJson = 64; ///< levels; far more than any document or configuration has
 
-/// Nesting that is too deep.
+/// The place where a text nests too deeply.
 struct DeepNesting {
     std::size_t at = 0;  ///< the offset of the first bracket that is too deep
     std::string message; ///< "is nested deeper than 64 levels"
 };
 
-/// Whether a JSON text nests deeper than `levels`. A reader that calls itself for each level would exhaust its stack.
+/// Checks whether a JSON text nests deeper than `levels`. A recursive reader would exhaust its stack on such a text.
 [[nodiscard]] std::optional<DeepNesting> tooDeep(std::string_view text, int levels);
 
-/// One of an object's `keys` that is there twice: readers would silently take one of its values.
+/// Returns a key that occurs twice in an object's `keys`. Readers would silently use only one of its values.
 [[nodiscard]] std::optional<std::string_view> keyGivenTwice(std::vector<std::string_view> keys);
 
 } // namespace residua

@@ -17,14 +17,14 @@ namespace residua::projects {
 
 namespace {
 
-/// Cuts a key to a length that fits a message; no key of a field is longer.
+/// Cuts a key to a length that fits a message. No key of a field is longer.
 std::string tokenOf(std::string_view key)
 {
     constexpr std::size_t kShown = 256;
     return pointerToken(asUtf8(key.substr(0, kShown)));
 }
 
-/// "line 3, column 7" of the character at `offset`, counted in bytes from 1.
+/// Formats the position of the character at `offset` as "line 3, column 7"; columns count bytes from 1.
 std::string lineAndColumn(std::string_view text, std::size_t offset)
 {
     const std::string_view before = text.substr(0, offset);
@@ -39,7 +39,7 @@ bool isWordLetter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/// What `rest` begins with, as a message names it.
+/// Names the first token of `rest` for a message.
 std::string nameOfFront(std::string_view rest)
 {
     constexpr std::size_t kShown = 20;
@@ -62,7 +62,7 @@ std::string nameOfFront(std::string_view rest)
     return "'" + std::string(rest.substr(0, length)) + "'";
 }
 
-/// The library's reasons within a text or a number, and what they mean to a person.
+/// Maps the library's reasons for errors within a string or a number to messages.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kReasons{
     {{"missing closing quote", "got the end of the text, expected a closing quote"},
      {"control character", "a text ends with its line here, expected it to be closed or an escape such as \\n"},
@@ -71,7 +71,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kReasons{
      {"surrogate", "half of a pair of \\u escapes, expected the other half beside it"},
      {"ill-formed UTF-8", "this text is not valid UTF-8"}}};
 
-/// Builds the tree from the parser's events; keeps only the path of open containers.
+/// Builds the tree from the parser's events. Keeps only the path of open containers.
 class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
 public:
     explicit TreeBuilder(std::string_view text) : m_text(text) {}
@@ -82,13 +82,13 @@ public:
     bool number_unsigned(number_unsigned_t value) override
     {
         if (value > static_cast<number_unsigned_t>(std::numeric_limits<std::int64_t>::max())) {
-            return add({static_cast<double>(value)}) != nullptr; // refused where a whole number is wanted
+            return add({static_cast<double>(value)}) != nullptr; // refused later if an integer is required
         }
         return add({static_cast<std::int64_t>(value)}) != nullptr;
     }
     bool number_float(number_float_t value, const string_t&) override { return add({value}) != nullptr; }
     bool string(string_t& value) override { return add({std::move(value)}) != nullptr; }
-    bool binary(binary_t&) override { return false; } // no such thing in text
+    bool binary(binary_t&) override { return false; } // text contains no binary values
     bool start_object(std::size_t) override { return open(JsonObject{}); }
     bool end_object() override { return noRepeatedKey() && close(); }
     bool start_array(std::size_t) override { return open(JsonArray{}); }
@@ -99,8 +99,7 @@ public:
         m_keyRead = true;
         return true;
     }
-    /// `position` counts the bytes that were read: the last of them is where it went wrong. At the end of the text it
-    /// stands one beyond.
+    /// `position` counts the bytes read, so the error is at the last of them. At the end of the text it is one beyond.
     bool parse_error(std::size_t position, const std::string& token, const nlohmann::detail::exception& error) override
     {
         const std::string_view reason = error.what();
@@ -117,7 +116,7 @@ public:
         }
         const bool digit = reason.find("invalid number") != std::string_view::npos;
         while (!digit && at > 0 && at < m_text.size() && isWordLetter(m_text[at]) && isWordLetter(m_text[at - 1])) {
-            --at; // to the beginning of the word or the number
+            --at; // back to the start of the word or number
         }
         const bool colon = reason.find("object separator") != std::string_view::npos;
         return fail(lineAndColumn(m_text, at), "got " + nameOfFront(m_text.substr(at)) + ", expected " +
@@ -146,7 +145,7 @@ private:
         return false;
     }
 
-    /// What may stand where the parser is.
+    /// Lists what the parser accepts at its current position.
     [[nodiscard]] std::string expected() const
     {
         const std::string value = "a value: an object, a list, a text in double quotes, a number, true, false or null";
@@ -185,7 +184,7 @@ private:
     {
         JsonValue* value = add({std::move(container)});
         if (value != nullptr) {
-            m_open.push_back(value); // stays where it is: its parent does not grow before it is closed
+            m_open.push_back(value); // stays valid: the parent does not grow while this one is open
         }
         return value != nullptr;
     }
@@ -224,7 +223,7 @@ private:
     JsonValue m_root;
     std::vector<JsonValue*> m_open;
     std::string m_key;
-    bool m_keyRead = false; ///< its value has not come yet
+    bool m_keyRead = false; ///< true until the key's value has been read
     std::size_t m_count = 0;
     std::optional<Error> m_error;
 };

@@ -22,7 +22,7 @@ std::string unescaped(std::string_view token)
     return key;
 }
 
-/// The key of the object that was meant.
+/// Suggests the nearest key of the object.
 std::string hintFor(const JsonValue& value, std::string_view key)
 {
     std::vector<std::string_view> known;
@@ -34,7 +34,7 @@ std::string hintFor(const JsonValue& value, std::string_view key)
     return meantHint(key, known);
 }
 
-/// `place` is the pointer of the child.
+/// `place` is the pointer of the child, for errors.
 Result<JsonValue*> childOf(JsonValue& value, std::string_view key, std::string_view place)
 {
     if (JsonValue* member = findMember(value, key)) {

@@ -9,20 +9,20 @@
 
 namespace residua::projects {
 
-/// Places in a JSON tree as JSON pointers (RFC 6901), "/training/learning_rate/peak".
+/// Places in a JSON tree as JSON pointers (RFC 6901), such as "/training/learning_rate/peak".
 
-/// `key` as a token of a pointer: "a/b" is "a~1b".
+/// Escapes `key` as a token of a pointer: "a/b" becomes "a~1b".
 [[nodiscard]] std::string pointerToken(std::string_view key);
 
-/// The tokens of a pointer with "~1" and "~0" undone: of "/data/a~1b" they are data and a/b.
+/// Splits a pointer into its tokens and unescapes "~1" and "~0": "/data/a~1b" gives "data" and "a/b".
 [[nodiscard]] std::vector<std::string> tokensOf(std::string_view pointer);
 
-/// The value at `pointer`; the tree itself for an empty pointer. Errors name the part of the pointer that leads
-/// nowhere, and the key that was meant.
+/// Returns the value at `pointer`; an empty pointer gives the tree itself. The error names the part of the pointer that
+/// was not found, and suggests a key.
 [[nodiscard]] Result<JsonValue*> valueAt(JsonValue& tree, std::string_view pointer);
 
-/// Puts `fresh` at `pointer`. A key that an object lacks is added; whether it may stand there is
-/// checked when the tree is read.
+/// Sets the value at `pointer`. Adds the last key if the object lacks it; the reader of the tree checks later whether
+/// the key is allowed.
 [[nodiscard]] Status setValueAt(JsonValue& tree, std::string_view pointer, JsonValue fresh);
 
 } // namespace residua::projects

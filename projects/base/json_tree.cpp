@@ -29,14 +29,14 @@ private:
 
     void write(double value, JsonLayout, int)
     {
-        if (!std::isfinite(value)) { // JSON has no such number; edits and files cannot bring one in
+        if (!std::isfinite(value)) { // JSON has no such number; neither edits nor files can produce one
             m_out += "null";
             return;
         }
         const std::string text = numberText(value);
         m_out += text;
         if (text.find_first_of(".e") == std::string::npos) {
-            m_out += ".0"; // a real number stays one when read back
+            m_out += ".0"; // keeps a real number a real number when it is read back
         }
     }
 
@@ -170,7 +170,7 @@ std::string nameOfValue(const JsonValue& value)
     const auto* text = std::get_if<std::string>(&value.data);
     const bool cut = text != nullptr && text->size() > kShown;
     std::string printed = printJson(cut ? JsonValue{text->substr(0, kShown)} : value);
-    printed.pop_back(); // the line's end
+    printed.pop_back(); // the newline at the end
     return (text == nullptr ? "" : "the text ") + printed + (cut ? "…" : "");
 }
 
@@ -183,7 +183,7 @@ std::string printJson(const JsonValue& value)
 
 std::string lineOf(JsonValue value)
 {
-    value.layout = JsonLayout::Inline; // of what is in it too
+    value.layout = JsonLayout::Inline; // applies to nested values too
     std::string line = printJson(value);
     line.pop_back();
     return line;

@@ -12,8 +12,8 @@
 
 namespace residua::projects {
 
-/// JSON as a tree that keeps the order of keys. A tree of its own because a file is migrated as a tree, repeated keys
-/// must be found, and each value knows whether it is written on one line.
+/// A JSON tree that keeps the order of keys. The program has its own tree because files are migrated as trees, repeated
+/// keys must be found, and each value records whether it is written on one line.
 struct JsonValue;
 struct JsonMember;
 using JsonArray = std::vector<JsonValue>;
@@ -34,36 +34,36 @@ struct JsonMember {
     JsonValue value;
 };
 
-/// nullptr where `object` is no object or lacks the key.
+/// Returns null if `object` is not an object or lacks the key.
 [[nodiscard]] JsonValue* findMember(JsonValue& object, std::string_view key);
 [[nodiscard]] const JsonValue* findMember(const JsonValue& object, std::string_view key);
-/// Removes the member and returns it; a null value where there is none.
+/// Removes the member and returns its value, or a null value if the key is missing.
 JsonValue takeMember(JsonValue& object, std::string_view key);
 
-/// What a message says was got: `the text "3"`, `a list`.
+/// Names a value for "got …" in a message: `the text "3"`, `a list`.
 [[nodiscard]] std::string nameOfValue(const JsonValue& value);
 
-/// Limits that no honest project reaches, so that a hostile file ends in an error and not in a hang.
+/// Limits that no real project reaches, so that a hostile file gives an error instead of a hang.
 inline constexpr std::size_t kMaxJsonBytes = std::size_t{64} << 20;
 inline constexpr std::size_t kMaxJsonValues = 4'000'000;
 
-/// Reads a text as JSON. A syntax error, or what is nested deeper than kDeepestJson, is placed at "line 3, column 7"; a
-/// repeated key at its pointer.
+/// Parses a JSON text. A syntax error, or nesting deeper than kDeepestJson, is reported at a line and column; a
+/// repeated key is reported at its pointer.
 [[nodiscard]] Result<JsonValue> parseJson(std::string_view text);
-/// The tree as text: two spaces a level, UTF-8, doubles in the shortest form that reads back to the same bits, a
-/// newline at the end.
+/// Formats the tree with two spaces per level, UTF-8, doubles in the shortest form that reads back to the same bits,
+/// and a newline at the end.
 [[nodiscard]] std::string printJson(const JsonValue& value);
 
-/// The tree as text on one line, without a newline.
+/// Formats the tree on one line, without a newline.
 [[nodiscard]] std::string lineOf(JsonValue value);
 
-/// The place of a value in a tree, kept as a chain on the stack: it becomes a text only for an error.
+/// The place of a value in a tree, as a chain on the stack. It is formatted only for an error.
 struct JsonPlace {
     const JsonPlace* parent = nullptr;
     std::string_view key;
-    std::size_t index = SIZE_MAX; ///< in a list; SIZE_MAX: `key` counts
+    std::size_t index = SIZE_MAX; ///< index in a list; SIZE_MAX if the place is that of `key`
 
-    /// The place as a JSON pointer; "document" for the root, whose pointer is empty.
+    /// Formats the place as a JSON pointer. The root, whose pointer is empty, gives "document".
     [[nodiscard]] std::string text() const;
 };
 

@@ -8,8 +8,8 @@
 
 namespace residua {
 
-/// The whole of `text` as a number, with a full stop whatever the language of the system. Nothing for any other text
-/// and for a number that the type does not hold; a type without a sign takes digits alone.
+/// Parses the whole of `text` as a number, with a full stop as the decimal separator in every locale. Returns nullopt
+/// for other text and for a number out of the type's range. An unsigned type accepts digits only.
 template <class Number>
 [[nodiscard]] std::optional<Number> numberFrom(std::string_view text)
 {

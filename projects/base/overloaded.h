@@ -3,7 +3,7 @@
 
 namespace residua {
 
-/// Functions as one, for std::visit: the overload that fits the alternative is called.
+/// Combines functions into one overload set, for std::visit.
 template <class... Cases>
 struct Overloaded : Cases... {
     using Cases::operator()...;

@@ -52,7 +52,7 @@ std::uint64_t splitMix(std::uint64_t value)
 
 std::uint64_t drawBits(std::uint64_t seed, std::uint64_t stream, std::uint64_t index)
 {
-    // Each word is scrambled before the next is added, so that no sum of words can stand for another.
+    // Each word is mixed before the next is added, so that different words with the same sum give different keys.
     const std::uint64_t key = splitMix(splitMix(seed) + stream * kGolden);
     return splitMix(key + index * kGolden);
 }
@@ -85,7 +85,7 @@ double RandomStream::uniform()
 
 double RandomStream::gaussian()
 {
-    const double first = uniform(); // the order of the two draws decides the number
+    const double first = uniform(); // evaluated first, because the order of the draws determines the result
     return gaussianFrom(first, uniform());
 }
 

@@ -7,70 +7,70 @@
 #include <string_view>
 #include <vector>
 
-/// Random numbers by counter: each is a function of a seed, the name of a stream and an index, so that nothing has to
-/// be kept to go on, and any part can be had in any order and thread. There are two generators because recorded runs
-/// hold the numbers of both: SplitMix64 draws data, fits and texts, Philox what a network starts from and what a step
-/// leaves out. Their numbers may not change.
+/// Counter-based random numbers: each is a function of a seed, a stream and an index. A resumed run needs no saved
+/// state, and any part can be drawn in any order and thread. There are two generators because recorded runs depend on
+/// both: SplitMix64 draws data, fits and texts; Philox draws initial weights and the parts that a step leaves out.
+/// Their numbers must not change.
 namespace residua {
 
-// Numbers from bits, or from numbers in (0, 1).
+// Conversions from bits, or from numbers in (0, 1).
 
-/// In [0, 1), from the upper 53 bits.
+/// Uniform in [0, 1), from the upper 53 bits.
 [[nodiscard]] constexpr double uniformFrom(std::uint64_t bits)
 {
     return static_cast<double>(bits >> 11U) * 0x1.0p-53;
 }
-/// In (0, 1), never an end: the middle of one of 2^32 equal parts.
+/// Uniform in (0, 1) without the ends: the middle of one of 2^32 equal parts.
 [[nodiscard]] constexpr double uniformInside(std::uint32_t bits)
 {
     return (static_cast<double>(bits) + 0.5) / 4294967296.0;
 }
-/// Uniform in 0..count − 1; the bias is below count/2⁶⁴. count > 0.
+/// Uniform in 0..count − 1, with a bias below count/2⁶⁴. count > 0.
 [[nodiscard]] std::int64_t indexFrom(std::uint64_t bits, std::int64_t count);
-/// N(0, 1), by Box and Muller: one of two independent numbers, uniform in (0, 1).
+/// A draw from N(0, 1) by the Box–Muller transform of two independent uniform numbers in (0, 1).
 [[nodiscard]] double gaussianFrom(double first, double second);
-/// Two independent numbers from N(0, 1), by the same arguments; the first is gaussianFrom's.
+/// Two independent draws from N(0, 1) by the same transform. The first equals gaussianFrom().
 [[nodiscard]] std::array<double, 2> gaussianPair(double first, double second);
 
 // SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).
 
-/// Its output after the state `value`: neighbouring values get unrelated numbers.
+/// Returns the output for the state `value`. Neighbouring values give unrelated outputs.
 [[nodiscard]] std::uint64_t splitMix(std::uint64_t value);
 
-/// What a draw is for: streams never share a draw, even under the same seed.
+/// The purpose of a draw. Streams never share a draw, even under the same seed.
 enum class Stream : std::uint64_t {
-    Order = 0, ///< windows and epochs, one stream per split from here on
+    Order = 0, ///< order of windows and epochs; one stream per split from here on
     Language = 16,
     Inputs = 32, ///< one stream per split from here on
-    Noise = 48,  ///< likewise
-    Part = 56,   ///< which of several texts, likewise
+    Noise = 48,  ///< one stream per split from here on
+    Part = 56,   ///< choice among several texts; one stream per split from here on
     Target = 64,
     Subspace,
     Monomials,
     Offset,
-    Tokens, ///< of a text that a model continues
-    Theory, ///< the networks that a theory's figures are drawn from
+    Tokens, ///< tokens of a text that a model continues
+    Theory, ///< networks from which the theory's figures are computed
 };
 [[nodiscard]] constexpr std::uint64_t streamOf(Stream stream, std::uint64_t part = 0)
 {
     return static_cast<std::uint64_t>(stream) + part;
 }
 
-/// 64 bits of SplitMix64, chained over seed, stream and index.
+/// Returns 64 bits of SplitMix64, chained over seed, stream and index.
 [[nodiscard]] std::uint64_t drawBits(std::uint64_t seed, std::uint64_t stream, std::uint64_t index);
 
-/// Where `position` goes in the permutation of 0..size − 1 that `key` names: a six-round Feistel network, walked
-/// until it lands inside. 0 ≤ position < size.
+/// Returns the image of `position` under the permutation of 0..size − 1 selected by `key`. Uses a six-round Feistel
+/// network with cycle walking. 0 ≤ position < size.
 [[nodiscard]] std::int64_t permuted(std::int64_t position, std::int64_t size, std::uint64_t key);
 
-/// The draws of one stream, one after another.
+/// Sequential draws of one stream.
 class RandomStream {
 public:
     RandomStream(std::uint64_t seed, std::uint64_t stream) : m_seed(seed), m_stream(stream) {}
 
     [[nodiscard]] std::uint64_t bits() { return drawBits(m_seed, m_stream, m_index++); }
     [[nodiscard]] std::int64_t below(std::int64_t count) { return indexFrom(bits(), count); }
-    /// In (0, 1), never an end.
+    /// Uniform in (0, 1) without the ends.
     [[nodiscard]] double uniform();
     /// N(0, 1).
     [[nodiscard]] double gaussian();
@@ -86,9 +86,9 @@ class Philox {
 public:
     explicit Philox(std::uint64_t key) : m_key(key) {}
 
-    /// The four words at a counter.
+    /// Returns the four words at a counter.
     [[nodiscard]] std::array<std::uint32_t, 4> at(std::uint64_t counter) const;
-    /// In [0, 1), of the first two words at a counter.
+    /// Uniform in [0, 1), from the first two words at a counter.
     [[nodiscard]] double uniform(std::uint64_t counter) const;
     [[nodiscard]] std::uint64_t key() const { return m_key; }
 
@@ -96,11 +96,10 @@ private:
     std::uint64_t m_key;
 };
 
-/// `all` in the order of their draws at their own numbers as counters: the first n are a random n of them.
+/// Sorts `all` by a random draw per number, with the number as counter. The first n are a random subset of size n.
 [[nodiscard]] std::vector<std::size_t> inDrawnOrder(std::vector<std::size_t> all, const Philox& random);
 
-/// A key from a seed and the name of a stream (FNV-1a, then a finaliser), so that streams of different names are
-/// unrelated.
+/// Derives a key from a seed and a stream name (FNV-1a, then a finaliser). Different names give unrelated streams.
 [[nodiscard]] std::uint64_t streamKey(std::int64_t seed, std::string_view name);
 
 } // namespace residua

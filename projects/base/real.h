@@ -5,10 +5,10 @@
 
 namespace residua {
 
-/// Up to it a double holds every whole number.
+/// Every integer up to this one is exact in a double.
 inline constexpr std::int64_t kMostExactWhole = std::int64_t{1} << 53;
 
-/// A count or size as a double, so that products of absurd ones saturate instead of overflowing.
+/// Converts a count or size to double, so that products of very large values saturate instead of overflowing.
 [[nodiscard]] constexpr double real(std::int64_t value)
 {
     return static_cast<double>(value);

@@ -8,18 +8,18 @@
 
 namespace residua {
 
-/// What went wrong because of input: a place a person can find, and a message
-/// that says what failed, what was got and what was expected.
+/// An error caused by input: a place that a person can find, and a message that says what failed, the value got and the
+/// values expected.
 struct Error {
     std::string place;
     std::string message;
 
-    /// "[place] message", or the message alone where no place is known.
+    /// Formats the error as "[place] message", or the message alone if the place is empty.
     [[nodiscard]] std::string text() const { return place.empty() ? message : "[" + place + "] " + message; }
     bool operator==(const Error&) const = default;
 };
 
-/// A value, or the error that stands in its place. Never both, never neither.
+/// A value or an error.
 template <class T>
 class [[nodiscard]] Result {
 public:
@@ -42,7 +42,7 @@ public:
     /// Precondition: !ok().
     [[nodiscard]] const Error& error() const { return std::get<1>(m_state); }
 
-    /// What `next`, a function of the value that gives a Result, makes of it; the error where there is no value.
+    /// Calls `next` with the value and returns the Result that it gives; returns the error if there is no value.
     template <class Next>
     [[nodiscard]] auto and_then(Next&& next) && -> std::invoke_result_t<Next, T&&>
     {
@@ -53,7 +53,7 @@ public:
     {
         return ok() ? std::forward<Next>(next)(value()) : error();
     }
-    /// The same for a function that cannot fail.
+    /// Calls `change`, which cannot fail, with the value; returns the error if there is no value.
     template <class Change>
     [[nodiscard]] auto transform(Change&& change) && -> Result<std::invoke_result_t<Change, T&&>>
     {
@@ -73,7 +73,7 @@ private:
     std::variant<T, Error> m_state;
 };
 
-/// The value of an operation that has no other.
+/// The value of an operation that returns no data.
 struct Done {
     bool operator==(const Done&) const = default;
 };

@@ -17,12 +17,12 @@ namespace fs = std::filesystem;
 
 /// The result of locking a folder.
 struct Locking {
-    FileDescriptor folder; ///< opened
+    FileDescriptor folder; ///< the opened folder
     enum class Outcome { Locked, Taken, Impossible } outcome = Outcome::Taken;
 };
 
-/// Locks a folder of this user's. Taken if another process uses it or has removed it, or if it is another user's;
-/// Impossible on a file system without locks.
+/// Locks a folder of this user. The outcome is Taken if another process uses it or has removed it, or if another user
+/// owns it; Impossible if the file system has no locks.
 Locking locked(const fs::path& folder)
 {
     Locking locking{FileDescriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)), {}};
@@ -61,7 +61,7 @@ Status replaceFolder(const fs::path& from, const fs::path& to)
         return Done{};
     }
     std::error_code code;
-    if (errno != ENOENT) { // a file system that cannot exchange
+    if (errno != ENOENT) { // a file system that cannot exchange two names
         fs::remove_all(to, code);
     }
     fs::rename(from, to, code);
@@ -80,7 +80,7 @@ Result<ScratchFolder> ScratchFolder::make(const fs::path& folder, const std::str
             }
             continue;
         }
-        // If it is taken, another process has just swept it away as a leftover.
+        // Taken here means that another process has just removed the new folder as a leftover.
         if (Locking locking = locked(path); locking.outcome != Locking::Outcome::Taken) {
             return ScratchFolder(path, std::move(locking.folder));
         }

@@ -60,7 +60,7 @@ std::string durationText(double seconds)
         return "–";
     }
     constexpr std::int64_t kDay = 86'400;
-    constexpr double kMost = 99 * 365.0 * kDay; // a longer one is no news
+    constexpr double kMost = 99 * 365.0 * kDay; // longer durations are not distinguished
     const std::int64_t whole = std::llround(std::min(seconds, kMost));
     const auto joined = [](std::int64_t number, const char* unit, std::int64_t rest, const char* smaller) {
         return std::to_string(number) + unit + (rest < 10 ? "0" : "") + std::to_string(rest) + smaller;
@@ -79,7 +79,7 @@ Prefixed prefixed(double value, Prefixes prefixes, int digits)
     static constexpr std::array<std::string_view, 7> kDecimal{"", "k", "M", "G", "T", "P", "E"};
     static constexpr std::array<std::string_view, 7> kBinary{"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
     const double base = prefixes == Prefixes::Decimal ? 1000 : 1024;
-    const double rounding = 1 - std::pow(10.0, -digits) / 2; // 999.5 has the digits of 1000
+    const double rounding = 1 - std::pow(10.0, -digits) / 2; // 999.5 is shown with the digits of 1000
     std::size_t prefix = 0;
     while (std::abs(value) >= base * rounding && prefix + 1 < kDecimal.size()) {
         value /= base;
@@ -103,7 +103,7 @@ std::string scaledText(double value, Prefixes prefixes, std::string_view unit, s
 std::string bytesText(double bytes)
 {
     const auto [number, prefix] = prefixed(bytes, Prefixes::Binary);
-    const int digits = number >= 999.5 ? 4 : 3; // 1000 to 1023, which three digits would write with an exponent
+    const int digits = number >= 999.5 ? 4 : 3; // numbers from 1000 to 1023 would get an exponent with three digits
     return numberText(number, digits) + " " + std::string(prefix) + "B";
 }
 

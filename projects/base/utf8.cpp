@@ -11,7 +11,7 @@ namespace residua {
 
 namespace {
 
-/// What a text in another encoding begins with.
+/// The first bytes of a text in another encoding.
 struct Beginning {
     std::string_view bytes;
     std::string_view encoding;
@@ -33,7 +33,7 @@ unsigned byteAt(std::string_view text, std::size_t at)
 
 std::optional<std::string_view> markedEncoding(std::string_view bytes)
 {
-    // UTF-32 first: its mark begins as that of UTF-16.
+    // UTF-32 is tested first, because its mark begins like that of UTF-16.
     static constexpr std::array kMarks{Beginning{{"\xFF\xFE\0\0", 4}, "UTF-32LE"},
                                        Beginning{{"\0\0\xFE\xFF", 4}, "UTF-32BE"},
                                        Beginning{{"\xFF\xFE", 2}, "UTF-16LE"}, Beginning{{"\xFE\xFF", 2}, "UTF-16BE"}};
@@ -42,7 +42,7 @@ std::optional<std::string_view> markedEncoding(std::string_view bytes)
 
 Result<std::string_view> utf8Text(std::string_view bytes)
 {
-    // The zeros beside the first character of a document, where it has no mark.
+    // The zero bytes beside the first character of a document without a mark.
     static constexpr std::array kBraces{Beginning{{"{\0\0\0", 4}, "UTF-32LE"}, Beginning{{"\0\0\0{", 4}, "UTF-32BE"},
                                         Beginning{{"{\0", 2}, "UTF-16LE"}, Beginning{{"\0{", 2}, "UTF-16BE"}};
     const auto marked = markedEncoding(bytes);
@@ -66,7 +66,7 @@ std::size_t utf8Length(std::string_view text)
     if (lead >= 0xC2 && lead <= 0xDF) {
         return follows(1) ? 2 : 0;
     }
-    if (lead >= 0xE0 && lead <= 0xEF) { // neither overlong forms nor surrogates
+    if (lead >= 0xE0 && lead <= 0xEF) { // excludes overlong forms and surrogates
         return follows(1, lead == 0xE0 ? 0xA0 : 0x80, lead == 0xED ? 0x9F : 0xBF) && follows(2) ? 3 : 0;
     }
     if (lead >= 0xF0 && lead <= 0xF4) {
@@ -80,7 +80,7 @@ std::optional<std::size_t> firstInvalidUtf8(std::string_view text)
     constexpr std::uint64_t kHighBits = 0x8080808080808080;
     std::size_t at = 0;
     while (at < text.size()) {
-        // Plain ASCII, eight bytes at a time.
+        // Skips ASCII eight bytes at a time.
         std::uint64_t word = 0;
         if (at + sizeof(word) <= text.size()) {
             std::memcpy(&word, text.data() + at, sizeof(word));

@@ -10,35 +10,35 @@
 
 namespace residua {
 
-/// U+FEFF, with which some programs begin a text.
+/// U+FEFF in UTF-8. Some programs begin a text with it.
 inline constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-/// UTF-16 or UTF-32 with the order of its bytes ("UTF-16LE"), where `bytes` begin with its byte order mark.
+/// Returns the name of UTF-16 or UTF-32 with its byte order ("UTF-16LE") if `bytes` begin with its byte order mark.
 [[nodiscard]] std::optional<std::string_view> markedEncoding(std::string_view bytes);
-/// What stands in a text file: `bytes` without a byte order mark of UTF-8. UTF-16 and UTF-32 are errors that name them,
-/// placed at "document"; whether each character is well-formed is not looked at.
+/// Returns the text of a file: `bytes` without a UTF-8 byte order mark. UTF-16 and UTF-32 are errors that name the
+/// encoding, placed at "document". Does not check whether the characters are well-formed.
 [[nodiscard]] Result<std::string_view> utf8Text(std::string_view bytes);
 
-/// The length of the well-formed UTF-8 sequence that `text` begins with; 0 for none (RFC 3629, section 4: shortest
-/// forms, no surrogates, at most U+10FFFF).
+/// Returns the length of the well-formed UTF-8 sequence at the start of `text`, or 0 if it is malformed (RFC 3629,
+/// section 4: shortest forms, no surrogates, at most U+10FFFF).
 [[nodiscard]] std::size_t utf8Length(std::string_view text);
-/// The offset of the first byte that makes `text` no well-formed UTF-8; nullopt where all of it is.
+/// Returns the offset of the first byte that is not well-formed UTF-8, or nullopt if all of `text` is.
 [[nodiscard]] std::optional<std::size_t> firstInvalidUtf8(std::string_view text);
 [[nodiscard]] bool isUtf8(std::string_view text);
-/// `text` with U+FFFD for each byte that is no part of a well-formed character.
+/// Returns `text` with U+FFFD in place of each byte that is not part of a well-formed character.
 [[nodiscard]] std::string asUtf8(std::string_view text);
-/// The bytes of `text` before a code point that its end cuts off.
+/// Returns the number of bytes of `text` before a code point that is cut off at its end, if any.
 [[nodiscard]] std::size_t wholeCodePoints(std::string_view text);
 
-/// Whether a character of valid text begins with the byte.
+/// True if a character of valid text begins with the byte.
 [[nodiscard]] constexpr bool beginsCodePoint(char byte)
 {
     return (static_cast<unsigned char>(byte) & 0xc0) != 0x80;
 }
-/// How many code points there are. Precondition: valid text.
+/// Returns the number of code points. Precondition: valid text.
 [[nodiscard]] std::size_t codePoints(std::string_view text);
-/// Where the last code point begins. Precondition: valid text, not empty.
+/// Returns the offset of the last code point. Precondition: valid text, not empty.
 [[nodiscard]] std::size_t lastCodePoint(std::string_view text);
-/// The code point at `at`, which moves past it. Precondition: valid text, at < size.
+/// Returns the code point at `at` and moves `at` past it. Precondition: valid text, at < size.
 [[nodiscard]] char32_t nextCodePoint(std::string_view text, std::size_t& at);
 void appendUtf8(std::string& text, char32_t codePoint);
 

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A reader that goes away is an error of the write (EPIPE), not the end of the process.
+/// Makes a write to a closed pipe an error (EPIPE) instead of the end of the process.
 class BrokenPipesAreErrors {
 public:
     BrokenPipesAreErrors()
@@ -35,7 +35,7 @@ public:
     {
         const timespec now = {};
         if (::sigismember(&m_before, SIGPIPE) == 0) {
-            ::sigtimedwait(&m_pipe, nullptr, &now); // what came meanwhile
+            ::sigtimedwait(&m_pipe, nullptr, &now); // discards a SIGPIPE that has come meanwhile
         }
         ::pthread_sigmask(SIG_SETMASK, &m_before, nullptr);
     }
@@ -47,8 +47,8 @@ private:
     sigset_t m_before = {};
 };
 
-/// Writes `bytes` to a new file with the mode of the one that it will replace, or the user's default; 0 or the
-/// errno of what failed.
+/// Writes `bytes` to a new file with mode `mode`, that of the file to be replaced, or with the user's default mode.
+/// Returns 0 or the errno of the failure.
 int writeNewFile(const fs::path& path, std::string_view bytes, std::optional<mode_t> mode)
 {
     constexpr mode_t kDefaultMode = 0666; // less the user's umask
@@ -65,7 +65,7 @@ fs::path folderOf(const fs::path& file)
     return file.has_parent_path() ? file.parent_path() : fs::path(".");
 }
 
-/// Replaces `target`, in whose place `old` was if it is there; `path` is what the user calls it.
+/// Replaces `target`; `old` is the status of the existing file, if any. `path` is the name for errors.
 Status replaceFile(const fs::path& path, const fs::path& target, const std::optional<struct stat>& old,
                    std::string_view bytes)
 {
@@ -79,7 +79,7 @@ Status replaceFile(const fs::path& path, const fs::path& target, const std::opti
         return Error{path.string(), "cannot be written: " + std::generic_category().message(failure) +
                                         (old ? "; its earlier content is kept" : "")};
     }
-    (void)syncDirectory(folderOf(target)); // the new content is there whatever the folder says
+    (void)syncDirectory(folderOf(target)); // the new content is in place even if this fails
     return Done{};
 }
 
@@ -87,8 +87,8 @@ Status replaceFile(const fs::path& path, const fs::path& target, const std::opti
 
 fs::path temporaryBeside(const fs::path& path)
 {
-    // A process may have this code, and so the counter, twice: in the program and in the engine's library. Two threads
-    // then count alike.
+    // The program and the engine's library may each contain a copy of this code and of its counter. Two threads could
+    // then get the same number.
     static std::atomic<unsigned> counter{0};
     fs::path temporary = path;
     temporary += kTemporaryMark;
@@ -130,7 +130,7 @@ Status replaceBy(const std::function<Status(const fs::path& temporary)>& write, 
 
 Status writeFileAtomically(const fs::path& path, std::string_view bytes)
 {
-    // A link stays a link: what it points to is replaced.
+    // A link is kept, and the file that it points to is replaced.
     std::error_code broken;
     const fs::path target =
         fs::is_symlink(fs::symlink_status(path, broken)) ? fs::weakly_canonical(path, broken) : path;
@@ -152,7 +152,7 @@ Status writeOwnFile(const fs::path& path, std::string_view bytes)
     if (exists && !S_ISREG(old.st_mode)) {
         return notAFile(path, otherKindOf(old.st_mode));
     }
-    return replaceFile(path, path, exists ? std::optional(old) : std::nullopt, bytes); // a rename replaces the link
+    return replaceFile(path, path, exists ? std::optional(old) : std::nullopt, bytes); // the rename replaces a link
 }
 
 Status writeOutput(const fs::path& path, std::string_view bytes)

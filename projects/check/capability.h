@@ -8,11 +8,11 @@
 
 namespace residua::projects {
 
-/// Layers, or halves of them, that a mix reads at most: the mixing kernels read one entry more, the stack's input.
+/// The most layers, or halves of layers, that a mix reads. The mixing kernels also read the stack's input.
 inline constexpr std::int64_t kMostMixedLayers = 511;
 
-/// What the document says and the engine cannot run yet, each as an error. The one list of it: a line goes
-/// when the engine learns what it names.
+/// Returns an error for each part of the document that the engine cannot run yet. This is the only such list: remove a
+/// line when the engine supports it.
 [[nodiscard]] std::vector<Problem> unsupported(const Project& project);
 
 } // namespace residua::projects

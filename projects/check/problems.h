@@ -13,32 +13,33 @@
 #include <string_view>
 #include <vector>
 
-/// Private to projects: what the parts of validate() share; cost and transfer ask for the used blocks.
+/// Private to projects: shared by the parts of validate(). cost and transfer use usedBlocks().
 namespace residua::projects {
 
-/// Gathers problems in document order, the first thousand errors and the first thousand warnings: a hostile file has
-/// millions, and nobody reads on. How many more there are is then the last of them.
+/// Collects problems in document order: the first thousand errors and the first thousand warnings, because a hostile
+/// file can have millions. The last problem then gives the number of the others.
 class Problems {
 public:
     explicit Problems(const Project& project) : m_project(project) {}
 
     void error(const std::string& path, const std::string& place, const std::string& message);
     void warning(const std::string& path, const std::string& place, const std::string& message);
-    /// The same for a field, whose place is then in the words of the schema.
+    /// Report a problem of a field, with its place in the words of the schema.
     void error(const std::string& path, const std::string& message);
     void warning(const std::string& path, const std::string& message);
 
-    /// An error for each field at or below the pointer that holds a number outside its range in the schema.
+    /// Reports each field at or below the pointer with a number outside its range in the schema.
     void checkRanges(std::string_view pointer);
-    /// minimum ≤ value ≤ maximum, ends that depend on other fields. Says nothing where the range was refused already.
+    /// Checks minimum ≤ value ≤ maximum, with limits from other fields. Does nothing if the range check has failed
+    /// already.
     void within(const std::string& path, double value, double minimum, double maximum);
-    /// value ≤ maximum, an end that depends on other fields; the lower end is the one in the schema. Says nothing where
-    /// the range was refused already.
+    /// Checks value ≤ maximum, with a limit from other fields; the schema has the lower limit. Does nothing if the
+    /// range check has failed already.
     void atMost(const std::string& path, std::int64_t value, std::int64_t maximum);
 
-    /// The first of them, as an error of its own.
+    /// Returns the first error.
     [[nodiscard]] std::optional<Error> firstError() const;
-    /// Errors first, else in the order found.
+    /// Returns the problems, errors first, otherwise in the order found.
     [[nodiscard]] std::vector<Problem> take();
 
 private:
@@ -50,7 +51,7 @@ private:
     static void add(Kept& kept, Problem problem);
 
     const Project& m_project;
-    std::set<std::string> m_outOfRange; ///< pointers
+    std::set<std::string> m_outOfRange; ///< pointers of fields out of range
     Kept m_errors;
     Kept m_warnings;
 };
@@ -60,10 +61,10 @@ void validateNetwork(const Project& project, Problems& problems);
 void validateTopology(const Project& project, Problems& problems);
 void validateTraining(const Project& project, Problems& problems);
 void validateSchedule(const Project& project, Problems& problems);
-/// Checks the fields of the training plan that say how large a step is.
+/// Checks the fields of the training plan that determine the size of a step.
 void validateStepSizes(Problems& problems);
 
-/// The blocks that layers are made of, each once, in document order.
+/// Returns the blocks that layers use, without repetition, in document order.
 [[nodiscard]] std::vector<const Block*> usedBlocks(const Network& network);
 
 } // namespace residua::projects

@@ -9,10 +9,10 @@
 
 namespace residua::projects {
 
-/// A document whose network is sound: validate() finds no error in its network, its wiring and the sizes of a step. So
-/// every wire has its ends, every port its shape, and no number is absurd. Elsewhere it may have errors yet: what a
-/// network costs can be told before its data has a path. What needs a sound network takes this type, which
-/// soundProject() alone makes; it is a snapshot that nothing changes, and cheap to copy.
+/// A document whose network is sound: validate() finds no error in its network, its wiring and the sizes of a step.
+/// Every wire has its ends, every port its shape, and all sizes are valid. Other parts may still have errors, so that
+/// the cost of a network is known before its data has a path. Code that needs a sound network takes this type. Only
+/// soundProject() makes it. It is an immutable snapshot that is cheap to copy.
 class SoundProject {
 public:
     [[nodiscard]] const Project& operator*() const { return *m_project; }
@@ -25,8 +25,8 @@ private:
     std::shared_ptr<const Project> m_project;
 };
 
-/// The document, or the first error that stands in the way. Of a snapshot, the same object and no copy of it; never
-/// null.
+/// Returns the document, or the first error that prevents it from being sound. A snapshot is shared and not copied; it
+/// must not be null.
 [[nodiscard]] Result<SoundProject> soundProject(std::shared_ptr<const Project> project);
 [[nodiscard]] Result<SoundProject> soundProject(Project project);
 

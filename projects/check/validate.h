@@ -11,22 +11,22 @@ namespace residua::projects {
 
 enum class Severity { Error, Warning };
 
-/// Something that stands in the way of training (Error) or deserves a look (Warning).
+/// A problem that prevents training (Error) or that the user should check (Warning).
 struct Problem {
     Severity severity = Severity::Error;
-    std::string path;    ///< JSON pointer into project.json, for jumping there
+    std::string path;    ///< JSON pointer into project.json, to navigate to it
     std::string place;   ///< for people: "block transformer · node up"
-    std::string message; ///< what was got and what was expected
+    std::string message; ///< the value got and the values expected
 
     [[nodiscard]] std::string text() const; ///< "[place] message"
     bool operator==(const Problem&) const = default;
 };
 
-/// All problems, errors first, then in document order. An empty list means that the project trains.
-/// Files that data sources name are not opened here; the engine's data module checks them before training.
+/// Returns all problems, errors first, then in document order. The project can be trained if it has no errors. Does not
+/// open the files of data sources; the engine's data module checks them before training.
 [[nodiscard]] std::vector<Problem> validate(const Project& project);
-/// The first error of the data, of how long an example is, and of whether all of them can be one batch: what the data
-/// module asks before it makes or reads any.
+/// Returns the first error of the data, of the length of an example, and of a full batch. The data module checks this
+/// before it generates or reads data.
 [[nodiscard]] Status checkData(const Project& project);
 [[nodiscard]] bool hasErrors(const std::vector<Problem>& problems);
 

@@ -16,7 +16,7 @@
 namespace residua::projects {
 namespace {
 
-/// Whether factors are fitted under the activation; under none they are, by their singular values.
+/// True if factors are fitted with this activation. With other activations, they are computed by singular values.
 bool isFitted(const std::string& activation)
 {
     const Activation* const found = findActivation(activation);
@@ -78,7 +78,7 @@ private:
         }
     }
 
-    /// False where a wire's end does not exist, so that shapes would mean nothing.
+    /// Returns false if an end of a wire does not exist, so that shapes are not defined.
     bool checkWires()
     {
         bool sound = true;
@@ -169,7 +169,7 @@ private:
         }
     }
 
-    /// Ranks that spare nothing, and weights below full rank that no method fits to what follows them.
+    /// Reports ranks that save nothing, and low-rank weights that no method fits to the nodes after them.
     void checkRanks(const ResolvedGraph& shapes, const ResolvedNode& resolved)
     {
         const Node& node = *m_graph.find(resolved.id);
@@ -266,7 +266,7 @@ void checkBlocks(const Project& project, const Shape& entry, Problems& problems)
             problems.error(path + "/name", "network · blocks", "block " + std::to_string(i + 1) + " has no name");
         }
         const bool isUsed = std::ranges::find(used, &block) != used.end();
-        Problems ofUnused(project); // nothing in such a block is in the way of training
+        Problems ofUnused(project); // problems of an unused block do not prevent training
         GraphCheck(project, GraphRef::block(block.name), entry, isUsed ? problems : ofUnused).run();
         for (const Problem& problem : ofUnused.take()) {
             problems.warning(problem.path, problem.place, problem.message);
@@ -296,7 +296,7 @@ void checkStack(const Network& network, Problems& problems)
     }
 }
 
-/// The table is [vocabulary, features], the head's weight [output, input]: tied, they are one matrix.
+/// The table is [vocabulary, features] and the head's weight [output, input]. Tied, they are one matrix.
 void checkTie(const Project& project, Problems& problems)
 {
     if (!project.network.tieHead) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The schedule of stages: which parts of the network train when.
+// The schedule of stages: the parts of the network that train at each time.
 #include "projects/check/problems.h"
 
 #include "projects/base/text.h"
@@ -17,8 +17,8 @@ namespace {
 const std::string kSchedule = "/schedule";
 constexpr double kRounding = 1e-9;
 
-/// Why a network of this wiring computes something else once it has a layer more whose branch is 0; empty: it does not.
-/// `moves`: layers that were there before move to other places.
+/// Returns the reason why a network with this wiring computes another function after a layer with a zero branch is
+/// added; empty if it does not. `moves`: existing layers move to other positions.
 struct GrownWiring {
     bool moves = false;
 
@@ -86,7 +86,7 @@ private:
         const std::string path = pathOf(index);
         m_problems.atMost(path + "/start", stage.start, std::max<std::int64_t>(m_project.training.steps, 1) - 1);
         const double always = grows(m_schedule) ? 0 : static_cast<double>(stage.always.size());
-        // Where deeper layers are left out more often, checkLength() reports the least average length.
+        // checkLength() reports the minimum average length for this sampling.
         const double least = m_schedule.sampling == DropSampling::DeeperSeldomer ? 0.0 : 1.0;
         m_problems.within(path + "/average_length", stage.averageLength, std::max(least, always),
                           static_cast<double>(std::max<std::int64_t>(m_depth, 1)));
@@ -102,7 +102,7 @@ private:
         checkLength(index);
     }
 
-    /// What the sampling can do with the average length.
+    /// Checks that the sampling can reach the average length.
     void checkLength(std::size_t index)
     {
         const double length = m_schedule.stages[index].averageLength;
@@ -133,7 +133,7 @@ private:
         return leavesOutLayers(m_schedule.axis) ? sum : span.averageLength;
     }
 
-    /// The average where the last layer is never kept.
+    /// Returns the average if the last layer is never kept.
     [[nodiscard]] double lowestDeeper(std::size_t index) const
     {
         double sum = static_cast<double>(m_depth);
@@ -184,7 +184,7 @@ private:
         }
     }
 
-    /// What a network that grows from stage to stage needs.
+    /// Checks the requirements of a network that grows from stage to stage.
     void checkGrowth()
     {
         if (!grows(m_schedule)) {
@@ -248,7 +248,7 @@ private:
         }
     }
 
-    /// Heads and MLP parts are looked for in blocks that are sound; what is wrong with others is said there.
+    /// Searches sound blocks for heads and MLP parts. Errors of other blocks are reported elsewhere.
     void checkBlocks()
     {
         std::size_t attentions = 0;
@@ -300,7 +300,7 @@ private:
         checkWhole(sizes.kvHeads, sizes.kvHeads < sizes.heads ? "key-value heads" : "heads", block);
     }
 
-    /// Where a step keeps a certain number of `count` parts, that is a whole one.
+    /// Checks that the kept number of the `count` parts is an integer if a step keeps a fixed number.
     void checkWhole(std::int64_t count, const std::string& parts, const std::string& block)
     {
         const bool counted =
@@ -342,7 +342,7 @@ private:
         }
     }
 
-    /// Without any shortcut beside the branches nothing passes a layer that is left out.
+    /// Warns if a wiring without shortcuts beside the branches has no path around a layer that is left out.
     void checkPath()
     {
         const auto* const mix = std::get_if<DepthMix>(&m_project.topology.wiring);
@@ -365,7 +365,7 @@ private:
         return std::ranges::all_of(keepShares(m_schedule, span, m_depth, m_project.training.steps).layers, isWhole);
     }
 
-    /// Whether what is new at a border can leave the function as it was, where the schedule means it to.
+    /// Warns if new layers should leave the function of the network unchanged but the wiring prevents that.
     void checkPromise()
     {
         const bool opens = m_schedule.growthWarmup > 0;

@@ -14,7 +14,7 @@ namespace {
 
 const std::string kPath = "/topology/wiring";
 
-/// Checks the wiring of one project as a depth mix.
+/// Checks the depth mix of one project.
 class MixCheck {
 public:
     MixCheck(const DepthMix& mix, const Network& network, Problems& problems)
@@ -137,7 +137,7 @@ private:
         }
     }
 
-    /// Weights that are made for each token.
+    /// Checks weights that are computed for each token.
     void checkTokenWeights()
     {
         if (m_mix.gate.kind != GateKind::None && !takesGate(m_mix)) {
@@ -190,7 +190,7 @@ private:
         }
     }
 
-    /// The sources of `target` with nothing pruned, a summed middle under its first entry.
+    /// Returns the sources of `target` as if none were pruned, with a summed middle listed by its first entry.
     std::vector<std::int64_t> allSourcesOf(std::int64_t target) const
     {
         return readerOf(m_mix, target, m_depth, Pruned::Counted).sources;
@@ -206,10 +206,10 @@ private:
         }
     }
 
-    /// A softmax over targets shares each source among those that read it.
+    /// Checks that a softmax over targets has a reader for each source.
     void checkSharedSources()
     {
-        std::vector<std::int64_t> readers(static_cast<std::size_t>(m_last + 1), 0); // how many targets read each source
+        std::vector<std::int64_t> readers(static_cast<std::size_t>(m_last + 1), 0); // readers of each source
         std::vector<bool> offered(static_cast<std::size_t>(m_last + 1), false);
         for (std::int64_t target = 1; target <= m_last; ++target) {
             for (const std::int64_t source : allSourcesOf(target)) {
@@ -247,7 +247,8 @@ private:
     Problems& m_problems;
 };
 
-/// Norms of the half `own` that would use weights of the other: each half makes its own, under the owner's name.
+/// Reports norms in the half `own` that would use weights of the other half. Each half makes its own weights under the
+/// owner's name.
 void checkSharedAcross(const Block& block, const Graph& own, const Graph& other, Problems& problems)
 {
     for (const Node& node : own.nodes) {
@@ -263,7 +264,7 @@ void checkSharedAcross(const Block& block, const Graph& own, const Graph& other,
     }
 }
 
-/// Blocks are cut in two where the wiring acts at FFN inputs too.
+/// Checks that blocks can be split if the wiring acts at FFN inputs.
 void checkSites(const Wiring& wiring, const Network& network, Problems& problems)
 {
     if (!splitsLayers(wiring)) {
@@ -317,7 +318,7 @@ void validateTopology(const Project& project, Problems& problems)
 {
     problems.checkRanges("/topology");
     if (project.network.depth() > kMaxLayers) {
-        return; // the stack is refused, and bounds mean little
+        return; // the stack is invalid, so other limits mean little
     }
     std::visit([&](const auto& wiring) { check(wiring, project.network, problems); }, project.topology.wiring);
     checkSites(project.topology.wiring, project.network, problems);

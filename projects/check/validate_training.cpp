@@ -89,7 +89,8 @@ void checkSource(const LowRankRegression& source, Problems& problems)
     problems.atMost(kSource + "/rank", source.rank, source.dim);
 }
 
-/// How many subsets of `size` elements a set of `all` has; where that is `enough` or more, some number that is.
+/// Returns the number of subsets of `size` elements of a set of `all`, or any number ≥ `enough` if it is at least
+/// `enough`.
 double subsets(std::int64_t all, std::int64_t size, double enough)
 {
     double count = 1;
@@ -135,8 +136,8 @@ void checkRate(const TrainingPlan& plan, Problems& problems)
     }
 }
 
-/// A synthetic language that is too short for its splits. How long a file is shows only when it is opened, and then its
-/// reader checks the same.
+/// Checks that a synthetic language is long enough for its splits. The length of a file is known only when it is
+/// opened; its reader then makes the same check.
 void checkSplits(const Project& project, Problems& problems)
 {
     const DataSource& data = project.data;
@@ -158,16 +159,16 @@ void checkSplits(const Project& project, Problems& problems)
     }
 }
 
-/// One micro-batch as the data fills it, and all that training sees.
+/// Checks the sizes of one micro-batch and of all data that training reads.
 void checkAmounts(const Project& project, Problems& problems)
 {
     constexpr double kMostBatchBytes = 4.0 * 1024 * 1024 * 1024;
-    constexpr double kMostUnits = real(kMostExactWhole); // counted in doubles too
+    constexpr double kMostUnits = real(kMostExactWhole); // counts are also stored in doubles
     const TrainingPlan& plan = project.training;
     const ExampleSchema examples = examplesOf(project.data);
     const double units = unitsPerBatch(project.data, plan);
     const double unitBytes = 8 * static_cast<double>(examples.numbersPerUnit());
-    // A full batch is no larger than the set itself, whose size is checked with the data.
+    // A full batch is never larger than the data set, whose size is checked with the data.
     if (plan.batching != BatchKind::Full && units * unitBytes > kMostBatchBytes) {
         problems.error(kTraining + "/batch", "one micro-batch takes " + bytesText(units * unitBytes) +
                                                  ", expected at most " + bytesText(kMostBatchBytes) +

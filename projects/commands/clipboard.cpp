@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kName = "Residua clipboard";
 
-/// How far shortcuts move so that the first source is the first selected layer.
+/// Returns the shift that moves the first source to the first selected layer.
 std::int64_t shiftFor(const Project& project, const Selection& selection, const StackFragment& fragment)
 {
     const auto layer = selection.layers.begin();
@@ -27,7 +27,7 @@ std::int64_t shiftFor(const Project& project, const Selection& selection, const 
     return lastModule(*layer, modulesPerLayer(project)) - first;
 }
 
-/// Whether `shortcut` is among those `drawn`, in their order, and gives its target something.
+/// True if `shortcut` is in `drawn`, which is sorted, and contributes to its target.
 bool isRead(const std::vector<DrawnShortcut>& drawn, const Shortcut& shortcut)
 {
     const auto found = std::ranges::lower_bound(drawn, shortcut, {}, &DrawnShortcut::shortcut);
@@ -57,7 +57,7 @@ Result<Edit> pasteShortcuts(const Document& document, const Selection& selection
     };
     for (const Shortcut& copied : fragment.shortcuts) {
         const Shortcut here{entryOf(*mix, copied.source + shift), copied.target + shift};
-        if (isRunningSum(*mix)) { // which reads everything: what is pasted is the weight
+        if (isRunningSum(*mix)) { // a running sum reads everything, so the weight is pasted
             if (isThere(here) && !mix->states.contains(here)) {
                 attempt(SetShortcutState{here, ShortcutState::Learned});
             }

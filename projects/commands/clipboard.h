@@ -9,17 +9,17 @@
 #include <string>
 #include <string_view>
 
-// Layers and shortcuts on the system's clipboard: the text is a project that holds just them, so that it can
-// be pasted into another window, an editor or a file, and is checked as a file is.
+// Layers and shortcuts on the system's clipboard. The text is a project with only them, so that it can be pasted into
+// another window, an editor or a file, and is checked like a file.
 namespace residua::projects {
 
-/// The fragment as text; empty where the fragment is.
+/// Formats the fragment; empty if the fragment is empty.
 [[nodiscard]] std::string toClipboard(const StackFragment& fragment);
 [[nodiscard]] Result<StackFragment> fromClipboard(std::string_view text);
 
-/// The edit that adds what a text from the clipboard holds. Layers go behind the last selected one, or to the end.
-/// Shortcuts are added such that the first of their sources is the first selected layer, or as they were where none is
-/// selected; what then has no place is left out. An error says why nothing can be added.
+/// Returns the edit that pastes the fragment. Layers are inserted after the last selected one, or at the end. Shortcuts
+/// are moved so that their first source is the first selected layer, or keep their place if none is selected. Those
+/// without a place are skipped. The error gives the reason why nothing can be added.
 [[nodiscard]] Result<Edit> pasteEdit(const Document& document, const Selection& selection,
                                      const StackFragment& fragment);
 

@@ -27,7 +27,7 @@ bool isRunningSum(const Project& project)
     return mix != nullptr && isRunningSum(*mix);
 }
 
-/// The selected shortcuts that the wiring has.
+/// Returns the selected shortcuts that the wiring has.
 std::vector<Shortcut> shortcutsOf(const Project& project, const Selection& selection)
 {
     std::vector<Shortcut> shortcuts;
@@ -36,8 +36,8 @@ std::vector<Shortcut> shortcutsOf(const Project& project, const Selection& selec
     return shortcuts;
 }
 
-/// Whether every selected shortcut has a weight of its own. Under a running sum only learned shortcuts have one, and a
-/// step of the stream, which has none, can be selected on the canvas too.
+/// True if every selected shortcut has a weight of its own. In a running sum only learned shortcuts have one; a step of
+/// the stream, which can also be selected on the canvas, has none.
 bool hasOwnWeights(const Project& project, const Selection& selection)
 {
     const auto* mix = std::get_if<DepthMix>(&project.topology.wiring);
@@ -151,7 +151,7 @@ Result<DocumentChange> duplicateSelection(const Document& document, const Select
     }
     Selection where = selection;
     if (fragment.stack.empty()) {
-        // One layer on: in place they are there already.
+        // Moved by one layer, because at the same place they exist already.
         std::int64_t first = fragment.shortcuts.front().source;
         for (const Shortcut& shortcut : fragment.shortcuts) {
             first = std::min(first, shortcut.source);

@@ -10,37 +10,38 @@
 #include <string>
 #include <string_view>
 
-// What the menus, the keys, the outline and the canvases do to what is selected. A command is a function of the
-// document and the selection; the error says why there is nothing to be done. A selection that names a graph means its
-// nodes and wires (partOfGraph), any other layers and shortcuts (partOfStack). `seen` is how that graph is seen.
+// The commands that menus, keys, the outline and the canvases run on the selection. A command is a function of the
+// document and the selection. The error gives the reason why it has no effect. If the selection names a graph, the
+// command applies to its nodes and wires (partOfGraph), otherwise to layers and shortcuts (partOfStack). `seen` is the
+// view of that graph.
 namespace residua::projects {
 
-/// Takes nodes and wires out of their graph; prunes shortcuts; takes layers out where no shortcut is selected with
-/// them. Of a running sum no shortcut can be pruned: it is drawn as a stream.
+/// Removes nodes and wires from their graph, or prunes shortcuts, or removes layers if no shortcut is selected. In a
+/// running sum no shortcut can be pruned, because it is drawn as a stream.
 [[nodiscard]] Result<DocumentChange> deleteSelection(const Document& document, const Selection& selection,
                                                      const GraphView& seen = {});
-/// Adds shortcuts as addingOf (shortcut_edits.h) says, and selects them.
+/// Adds shortcuts as described by addingOf() (shortcut_edits.h), and selects them.
 [[nodiscard]] Result<DocumentChange> addShortcuts(const Document& document, const std::set<Shortcut>& shortcuts);
-/// Prunes shortcuts alone, of a running sum too: the matrix shows its terms.
+/// Prunes only shortcuts, even in a running sum, whose terms the matrix shows.
 [[nodiscard]] Result<DocumentChange> pruneShortcuts(const Document& document, const Selection& selection);
-/// Freezes the selected shortcuts, or thaws them where all are frozen.
+/// Freezes the selected shortcuts, or unfreezes them if all are frozen.
 [[nodiscard]] Result<DocumentChange> toggleFrozen(const Document& document, const Selection& selection);
 
-/// Makes the selected shortcuts what `state` says; nullopt: like the rest. They are pruned as deleteSelection() does
-/// it, and frozen as toggleFrozen().
+/// Sets the state of the selected shortcuts; nullopt removes it. Prunes as deleteSelection() and freezes as
+/// toggleFrozen() do.
 [[nodiscard]] Result<DocumentChange> setShortcutState(const Project& project, const Selection& selection,
                                                       std::optional<ShortcutState> state);
 
-/// The selection as text for the system's clipboard; empty where nothing is selected.
+/// Returns the selection as text for the system's clipboard; empty if nothing is selected.
 [[nodiscard]] std::string copied(const Document& document, const Selection& selection, const GraphView& seen = {});
-/// Adds what copied() gave, here or in another window.
+/// Pastes the text of copied(), from this or another window.
 [[nodiscard]] Result<DocumentChange> paste(const Document& document, const Selection& selection, std::string_view text,
                                            const GraphView& seen = {});
 /// Adds a copy of the selection beside it.
 [[nodiscard]] Result<DocumentChange> duplicateSelection(const Document& document, const Selection& selection,
                                                         const GraphView& seen = {});
 
-/// Takes the name from every group that has one of the selected layers. They are named by typing (typing.h).
+/// Removes every group that contains a selected layer. Groups are named by typing (typing.h).
 [[nodiscard]] Result<DocumentChange> ungroupLayers(const Document& document, const Selection& selection);
 
 } // namespace residua::projects

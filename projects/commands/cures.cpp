@@ -26,7 +26,7 @@ namespace {
 
 using Cures = std::vector<Cure>;
 
-/// Makes all layers of the first preset that has the ports, where blocks cannot be opened to them.
+/// Makes all layers of the first preset with these ports, if blocks cannot get them.
 std::vector<Edit> layersOfPreset(const Project& project, MixPorts ports)
 {
     const BlockPreset& preset = blockPresetFor(ports);
@@ -53,7 +53,7 @@ void addPortCures(const Project& project, Cures& cures)
     cures.push_back({title, EditGroup{title, layersOfPreset(project, mix->ports)}});
 }
 
-/// The nearest end of the field's range.
+/// Adds a cure that sets the field to the nearest end of its range.
 void addRangeCure(const Project& project, const std::string& path, Cures& cures)
 {
     const auto entry = findField(project, path);
@@ -74,7 +74,7 @@ void addRangeCure(const Project& project, const std::string& path, Cures& cures)
     }
 }
 
-/// Numbers of heads of the node, from the nearest to those there are.
+/// Adds cures that set numbers of heads of the node, nearest first.
 void addHeadCures(const Project& project, const GraphPointer& at, Cures& cures)
 {
     const Node& node = findGraph(project, at.graph)->nodes[*at.node];
@@ -100,8 +100,7 @@ void addHeadCures(const Project& project, const GraphPointer& at, Cures& cures)
     }
 }
 
-/// The widths that what a wire of the graph carries may have to get: those of the node's other inputs, and the
-/// network's.
+/// Returns the widths that a wire of the graph may need: those of the node's other inputs, and the network's.
 std::set<std::int64_t> widthsFor(const Project& project, const std::vector<std::pair<Wire, Shape>>& inputs,
                                  const Wire& wire)
 {
@@ -114,8 +113,8 @@ std::set<std::int64_t> widthsFor(const Project& project, const std::vector<std::
     return widths;
 }
 
-/// A linear in a wire of the node, or of the graph's output if a graph is wrong as a whole, that gives it another
-/// width.
+/// Adds cures that insert a linear node into a wire of the node to change its width. If the graph as a whole is wrong,
+/// the wire of its output.
 void addWidthCures(const Project& project, const GraphPointer& at, Cures& cures)
 {
     const Graph& graph = *findGraph(project, at.graph);
@@ -136,7 +135,7 @@ void addWidthCures(const Project& project, const GraphPointer& at, Cures& cures)
                 continue;
             }
             Node linear = newNode(graph, "linear");
-            if (width != project.network.width) { // which is the default
+            if (width != project.network.width) { // the network's width is the default
                 linear.params["out"] = width;
             }
             const std::string title =
@@ -149,7 +148,7 @@ void addWidthCures(const Project& project, const GraphPointer& at, Cures& cures)
     }
 }
 
-/// Removes the state of every pruned shortcut.
+/// Adds a cure that removes the state of every pruned shortcut.
 void addPrunedCure(const Project& project, Cures& cures)
 {
     const auto* const mix = std::get_if<DepthMix>(&project.topology.wiring);
@@ -164,7 +163,7 @@ void addPrunedCure(const Project& project, Cures& cures)
     }
 }
 
-/// The first objective that the data are for.
+/// Adds a cure that sets the first objective that fits the data.
 void addObjectiveCure(const Project& project, const std::string& path, Cures& cures)
 {
     const ExampleSchema examples = examplesOf(project.data);
@@ -210,13 +209,14 @@ std::size_t errorsIn(const std::vector<Problem>& problems)
     return static_cast<std::size_t>(std::ranges::count(problems, Severity::Error, &Problem::severity));
 }
 
-/// A cure that is worth a try, and the problems that it leaves once it was tried.
+/// A candidate cure, and the problems that remain after it was tried.
 struct Trial {
     Cure cure;
     std::optional<std::vector<Problem>> left;
 };
 
-/// What is tried on one project. The candidates of a problem follow from its path, so problems of one path share them.
+/// The cures tried on one project. The candidates depend only on the path of a problem, so problems with one path share
+/// them.
 class Trials {
 public:
     Trials(const Project& project, const std::vector<Problem>& problems)
@@ -241,7 +241,7 @@ private:
     {
         if (!trial.left) {
             Document after{m_project, {}};
-            // An edit that is refused leaves the problem.
+            // An edit that fails leaves the problem.
             trial.left = applyEdit(after, trial.cure.edit) ? validate(after.project) : std::vector{problem};
         }
         return errorsIn(*trial.left) <= m_errors &&

@@ -9,20 +9,20 @@
 #include <string>
 #include <vector>
 
-// What takes a problem away.
+// Edits that remove a problem.
 namespace residua::projects {
 
-/// An edit after which a problem is gone, and what a button for it says: "Set 4 heads".
+/// An edit after which a problem is gone, and the title of its button: "Set 4 heads".
 struct Cure {
     std::string title;
     Edit edit;
 };
 
-/// The cure of a problem, which has been tried on a copy of the project: after it the problem is gone and there are no
-/// more errors than before. nullopt where no cure is known.
+/// Returns a cure of a problem. It has been tried on a copy of the project: the problem is gone and there are no more
+/// errors than before. Returns nullopt if no cure is known.
 [[nodiscard]] std::optional<Cure> cureOf(const Project& project, const Problem& problem);
-/// The cures of the first `most` of `problems`, which are all that validate() finds in `project`. What would cure
-/// several of them is tried once.
+/// Returns the cures of the first `most` of `problems`, which must be all problems of validate(project). A cure of
+/// several problems is tried once.
 [[nodiscard]] std::vector<std::optional<Cure>> curesOf(const Project& project, const std::vector<Problem>& problems,
                                                        std::size_t most);
 

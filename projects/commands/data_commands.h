@@ -5,7 +5,8 @@
 
 namespace residua::projects {
 
-/// One edit that has the project's text cut by `tokeniser`. Refused where its data is no text.
+/// Returns the edit that makes `tokeniser` the tokeniser of the project's text. Returns an error if its data is not
+/// text.
 [[nodiscard]] Result<Edit> useTokeniser(const Project& project, const Tokeniser& tokeniser);
 
 } // namespace residua::projects

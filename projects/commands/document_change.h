@@ -8,10 +8,10 @@
 
 namespace residua::projects {
 
-/// What a command makes of a document.
+/// The result of a command on a document.
 struct DocumentChange {
     Edit edit;
-    std::optional<Selection> selection = {}; ///< the selection after the edit; nullopt: it stays
+    std::optional<Selection> selection = {}; ///< the selection after the edit; nullopt: unchanged
 };
 
 } // namespace residua::projects

@@ -32,7 +32,7 @@ Edit keepingPlaces(std::string title, const Document& document, const GraphView&
     return group;
 }
 
-/// Whether it adds or removes nodes or wires of the graph.
+/// True if the edit adds or removes nodes or wires of the graph.
 bool reshapes(const Edit& edit, const GraphRef& graph)
 {
     return std::visit(
@@ -69,7 +69,7 @@ std::map<NodeId, Box> selectedBoxes(const Selection& selection, const GraphView&
     return boxes;
 }
 
-/// Where the selected nodes are: as they are seen, else as the document's layout says.
+/// Returns the positions of the selected nodes, from the view or else from the document's layout.
 std::map<NodeId, Position> placesOf(const Document& document, const Selection& selection, const GraphView& seen)
 {
     std::map<NodeId, Position> places;
@@ -84,7 +84,7 @@ std::map<NodeId, Position> placesOf(const Document& document, const Selection& s
     return places;
 }
 
-// What a fragment covers; the sizes of its nodes are not known yet.
+// Returns the area of a fragment with nodes of the default size, because their sizes are not known yet.
 std::optional<Box> areaOf(const BlockFile& fragment)
 {
     std::optional<Box> area;

@@ -14,7 +14,7 @@ EditGroup setParts(std::string title, const std::vector<MixturePart>& parts)
     return {std::move(title), {SetField{"/data/source/parts", {lineOf(toTree(parts))}}}};
 }
 
-/// The last component of a path, whose slashes at the end do not count.
+/// Returns the last component of a path, ignoring slashes at its end.
 std::string lastName(std::string path)
 {
     while (path.size() > 1 && path.ends_with('/')) {

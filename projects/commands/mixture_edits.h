@@ -10,10 +10,10 @@
 
 namespace residua::projects {
 
-/// The edit that adds a text at each of these paths to the mixture that the document has, each with the mean of the
-/// weights that are there, or 1. Applied to a document that has it as its data.
+/// Returns the edit that adds a text at each path to the document's mixture, with the mean of the existing weights, or
+/// 1. The document's data must be `mixture`.
 [[nodiscard]] Edit addMixtureParts(const MixtureData& mixture, const std::vector<std::string>& paths);
-/// The edit that removes the part at `index`.
+/// Returns the edit that removes the part at `index`.
 [[nodiscard]] Edit removeMixturePart(const MixtureData& mixture, std::size_t index);
 
 } // namespace residua::projects

@@ -19,9 +19,9 @@ namespace residua::projects {
 
 namespace {
 
-constexpr int kMostCures = 4; ///< a cure may bring another problem to light
+constexpr int kMostCures = 4; ///< a cure may reveal another problem
 
-/// The one that trains on data of the same kind.
+/// Returns the example that trains on the same kind of data.
 const Example& exampleFor(const Source& source)
 {
     const char* const name = std::holds_alternative<LinearRegression>(source)    ? "linear-ancre"
@@ -31,7 +31,7 @@ const Example& exampleFor(const Source& source)
     return *findExample(name);
 }
 
-/// Vectors that go into the stack as they are have its width.
+/// Sets the width of vectors that enter the stack unchanged.
 void setWidth(Project& project, std::int64_t width)
 {
     project.network.width = width;
@@ -51,7 +51,7 @@ Status change(Project& project, const Edit& edit)
     return applied;
 }
 
-/// No network is made of sizes that a document cannot have.
+/// Checks that the sizes are in the ranges of a document.
 Status checkSizes(const NewProject& wanted)
 {
     using Size = std::tuple<const char*, const char*, std::int64_t>;
@@ -65,8 +65,8 @@ Status checkSizes(const NewProject& wanted)
     return Done{};
 }
 
-/// Under a wiring that feeds q, k, v and residual, gives the layers the authors' blocks (MUDD) in place of the
-/// example's transformer: queries and keys have norms, and q, k and v have a norm each from layer 2 on.
+/// If the wiring feeds q, k, v and residual, replaces the example's transformer by the authors' blocks (MUDD): queries
+/// and keys have norms, and q, k and v have a norm each from layer 2 on.
 void useOwnBlocks(Network& network, const Wiring& wiring)
 {
     const BlockPreset& own = blockPresetFor(wiring);

@@ -9,24 +9,24 @@
 
 namespace residua::projects {
 
-/// What a new project begins as.
+/// The settings of a new project.
 struct NewProject {
     std::string name = "Untitled";
     Source source = SyntheticLanguage{};
     std::int64_t depth = 8;
     std::int64_t width = 128;
-    std::string topology = kPlainPreset; ///< a preset
+    std::string topology = kPlainPreset; ///< name of a preset
     std::int64_t steps = 500;
     std::int64_t batch = 16;
     std::int64_t sequenceLength = 64; ///< language only
 };
 
-/// What is proposed for data of this kind: the sizes of the example that trains on such data.
+/// Returns the proposed settings for data of this kind: the sizes of the example that trains on such data.
 [[nodiscard]] NewProject proposalFor(const Source& source);
 
-/// The project: the example of its data's kind with these sizes, its blocks adapted to the topology, and problems cured
-/// that have a cure (heads that do not divide the width). It may still have problems. Error: no such topology, a size
-/// that is none.
+/// Returns the project: the example for its data's kind with these sizes, its blocks adapted to the topology, and
+/// problems cured if a cure is known (heads that do not divide the width). It may still have problems. Errors: an
+/// unknown topology, an invalid size.
 [[nodiscard]] Result<Project> projectFrom(const NewProject& wanted);
 
 } // namespace residua::projects

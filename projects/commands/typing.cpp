@@ -32,7 +32,7 @@ std::string_view trimmed(std::string_view text)
                                            : text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-/// "3:7, 0:2" with any of comma, space and + between.
+/// Converts "3:7, 0:2", separated by comma, space or +, to the form of shortcutsFrom().
 std::string joined(std::string_view text)
 {
     std::string out;
@@ -66,7 +66,7 @@ Typed typedShortcuts(const Document& document, std::string_view text)
     }
     const std::int64_t modules = modulesOf(project);
     auto shortcuts = shortcutsFrom(joined(text), modules);
-    if (!shortcuts && mix->finalMix) { // into the final output, which has no letter
+    if (!shortcuts && mix->finalMix) { // the final output has no letter of its own
         if (auto withFinal = shortcutsFrom(joined(text), modules + 1)) {
             shortcuts = std::move(withFinal);
         }
@@ -120,7 +120,7 @@ Typed typedTopology(const Document& document, const TopologyPreset& preset)
     return typed;
 }
 
-/// The project's block of that name, or a preset's.
+/// Returns the project's block or the preset with this name.
 std::optional<Block> blockNamed(const Project& project, const std::string& name)
 {
     const Block* const block = project.network.findBlock(name);
@@ -159,7 +159,7 @@ Typed typedGroup(const Document& document, const Selection& selection, std::stri
     return typed;
 }
 
-/// What the text could become: by its beginning first, then by what it is in.
+/// Returns the completions: texts that begin with the typed text first, then those that contain it.
 std::vector<TypedAnswer::Completion> completionsFor(const Document& document, const std::string& text)
 {
     std::vector<TypedAnswer::Completion> all{{"i:i+2", "every shortcut over two layers"},

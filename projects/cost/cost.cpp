@@ -18,21 +18,21 @@
 namespace residua::projects {
 namespace {
 
-/// What turns a node's figures for one token into bytes and FLOP of a step.
+/// The factors that convert a node's figures for one token to bytes and FLOP of a step.
 struct Scale {
     double tokens = 1;          ///< tokens or samples in a micro-batch
-    double weightBytes = 4;     ///< per parameter; bf16 keeps its parameters in fp32
+    double weightBytes = 4;     ///< per parameter; bf16 keeps parameters in fp32
     double activationBytes = 4; ///< per element
-    double residualBytes = 4;   ///< per element of what is carried from layer to layer
-    double optimiserCopies = 1; ///< the gradient and the moments, each as large as the weights
-    double copyBytes = 0;       ///< per parameter of a matrix: the rounded copy that its backward pass needs
+    double residualBytes = 4;   ///< per element of the residual
+    double optimiserCopies = 1; ///< the gradient and the moments, in multiples of the weights' size
+    double copyBytes = 0;       ///< per parameter of a matrix: the rounded copy for its backward pass
 };
 
 Scale scaleOf(const Project& project)
 {
     const TrainingPlan& plan = project.training;
     Scale scale;
-    // A sound network may stand on data whose numbers are not.
+    // The data of a sound network may still have invalid numbers.
     scale.tokens = std::max(unitsPerBatch(project.data, plan), 0.0);
     scale.weightBytes = plan.precision == Precision::Fp64 ? 8 : 4;
     scale.activationBytes = plan.precision == Precision::Bf16 ? 2 : scale.weightBytes;
@@ -47,8 +47,8 @@ Scale scaleOf(const Project& project)
     return scale;
 }
 
-/// The backward pass of a matrix product is two of the same size, so training costs three times the forward pass.
-/// `elementBytes` is the size of what is kept.
+/// Training costs three times the forward pass, because the backward pass of a matrix product is two products of the
+/// same size. `elementBytes` is the size of a kept element.
 Cost scaled(const NodeCost& node, const Scale& scale, double elementBytes)
 {
     const auto parameters = static_cast<double>(node.parameters);
@@ -62,7 +62,7 @@ Cost scaled(const NodeCost& node, const Scale& scale, double elementBytes)
     return cost;
 }
 
-/// Costs the nodes of a project's graphs: every node and wire of them is sound.
+/// Computes the costs of the nodes of a project's graphs, which are all sound.
 class Costing {
 public:
     Costing(const SoundProject& project, DeviceKind device)
@@ -74,7 +74,7 @@ public:
     {
     }
 
-    /// The costs of the nodes of graphs as they run: of a block whole, or of its two halves.
+    /// Returns the costs of the nodes of graphs as they run: a whole block, or its two halves.
     std::map<NodeId, Cost> nodes(const GraphRef& ref, const std::vector<Graph>& graphs) const
     {
         std::map<NodeId, Cost> costs;
@@ -112,9 +112,9 @@ public:
 
     const Scale& scale() const { return m_scale; }
 
-    /// What the loss holds at its peak, in the weights' type. On the CPU the backward pass has the log-softmax and two
-    /// gradients; the kept logits are freed by then. On a GPU the loss comes in parts, and the gradient takes the
-    /// logits' place: a part has its log-softmax, and a copy in the loss's type where that is another.
+    /// Returns the peak memory of the loss, in the weights' type. On the CPU, the backward pass holds the log-softmax
+    /// and two gradients; the kept logits are freed by then. On a GPU, the loss is computed in parts and the gradient
+    /// overwrites the logits. A part has its log-softmax, and a copy in the loss's type if that differs.
     double lossBytes() const
     {
         if (traitsOf(m_project.network.objective).target != Element::Token) {
@@ -130,8 +130,8 @@ public:
     }
 
 private:
-    /// The outputs that some reader needs again, with the bytes per element in which it keeps them. What leaves a block
-    /// is for the topology to say; what enters the stack and what the loss is made of are kept.
+    /// Returns the outputs that some reader needs again, with the bytes per element. The topology decides about the
+    /// outputs of a block. The stack's input and the loss's input are kept.
     std::map<NodeId, double> keptOutputs(const GraphRef& ref, const ResolvedGraph& resolved) const
     {
         const std::set<NodeId> residual = ref.isStem() ? std::set<NodeId>() : residualNodes(resolved);
@@ -161,7 +161,7 @@ private:
         return kept;
     }
 
-    /// The nodes whose output is in the residual's precision: what enters, and what is made of that element by element.
+    /// Returns the nodes whose output has the residual's precision: the inputs, and elementwise results of them.
     static std::set<NodeId> residualNodes(const ResolvedGraph& resolved)
     {
         std::set<NodeId> residual;
@@ -213,7 +213,7 @@ DeviceKind deviceKindOf(std::string_view key)
 std::int64_t lossRows(std::int64_t vocabulary, double bytes)
 {
     constexpr double kBytes = 1e9;
-    // Three numbers for each logit bound what the operators hold.
+    // The operators hold at most three numbers for each logit.
     return std::max<std::int64_t>(1, static_cast<std::int64_t>(kBytes / (3 * bytes * std::max(1.0, real(vocabulary)))));
 }
 
@@ -240,7 +240,7 @@ CostReport costOf(const SoundProject& project, DeviceKind device)
     report.total = report.stem;
     report.total += report.head;
     report.total += report.topology;
-    double recomputed = 0; // the activations of the layer that the backward is in
+    double recomputed = 0; // activations of the layer whose backward pass runs
     for (const StackSegment& segment : network.stack) {
         Cost layer = sumOf(report.nodes.at(GraphRef::block(segment.block)));
         if (project->training.activations == Activations::Recompute) {
@@ -260,7 +260,7 @@ CostReport costOf(const SoundProject& project, DeviceKind device)
 
 Result<CostReport> costOf(const Project& project, DeviceKind device)
 {
-    // A pointer to what the caller keeps meanwhile, for a copy would cost as much as the check.
+    // A pointer that does not own the project, because a copy would cost as much as the check.
     const Result<SoundProject> sound = soundProject(std::shared_ptr<const Project>(std::shared_ptr<void>(), &project));
     return sound ? Result<CostReport>(costOf(*sound, device)) : sound.error();
 }

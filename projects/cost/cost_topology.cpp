@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// d: width, L: layers, n: entries that a reader mixes, O: mixes that it has (1, or 3 for q k v, 4 with the residual;
-// the final output has 1). FLOP are per token. Branches that are stored as stack entries are charged to their blocks.
+// d: width, L: layers, n: entries that a reader mixes, O: its number of mixes (1, or 3 for q k v, 4 with the residual;
+// 1 for the final output). FLOP are per token. Branches that are stored as stack entries are counted with their blocks.
 #include "projects/cost/cost_topology.h"
 
 #include "projects/base/real.h"
@@ -13,8 +13,8 @@ namespace residua::projects {
 namespace {
 
 /// Fixed: one for each learned shortcut and mix. Scalar: n·O. Per feature: n·d·O. Depth attention: a query and a norm
-/// weight, 2·d·O. Per token (MUDD): h hidden features, d·h + h·n·O weights and n·O biases. A gate adds w: d·O, with one
-/// for each entry n·d·O.
+/// weight, 2·d·O. Per token (MUDD): h hidden features, d·h + h·n·O weights and n·O biases. A gate adds w: d·O, or n·d·O
+/// with one for each entry.
 double readerParameters(const DepthMix& mix, double n, double learned, double o, double d, double h)
 {
     const double vectors = mix.gate.vectors == GateVectors::PerEntry ? n * o : o;
@@ -34,8 +34,8 @@ double readerParameters(const DepthMix& mix, double n, double learned, double o,
     return gate;
 }
 
-/// Mixing: 2·n·d·O. A gate: its logits 2·n·d·O and one addition to each weight n·d·O. Depth attention: norms 4·n·d and
-/// logits 2·n·d·O. Per token: twice its weights. Full outputs: mix and branch are added, d.
+/// Mixing: 2·n·d·O. A gate: its logits 2·n·d·O and one addition per weight n·d·O. Depth attention: norms 4·n·d and
+/// logits 2·n·d·O. Per token: twice its weights. Full outputs: adding mix and branch, d.
 double readerFlops(const DepthMix& mix, double n, double o, double d, double h, bool isFinal)
 {
     double flops = 2 * n * d * o;
@@ -54,9 +54,9 @@ double readerFlops(const DepthMix& mix, double n, double o, double d, double h, 
     return flops;
 }
 
-/// The mixes O·d (beside a branch: the sum x_j, d, or the branch alone where nothing is beside it), x_j itself where
-/// full outputs are stacked, and what a weight that depends on the token keeps: n·O, for per-token weights the hidden
-/// features too.
+/// Elements kept by a reader: the mixes O·d (beside a branch: the sum x_j, d, or only the branch if no mix is added),
+/// x_j itself if full outputs are stacked, and n·O for weights that depend on the token; for per-token weights also the
+/// hidden features.
 double readerActivations(const DepthMix& mix, double n, double o, double d, double h, bool isFinal)
 {
     double elements = n > 0 || mix.feeds == MixFeeds::ResidualBesideBranch ? d * o : 0;
@@ -85,10 +85,10 @@ NodeCost depthMixCost(const DepthMix& mix, std::int64_t depth, std::int64_t widt
 
 /// Per module with n streams. Static: n·(n + 1) for the mix, n for the branch; FLOP 2·d·n·(n + 2). Dynamic (Zhu et al.,
 /// eq. 10-13) adds a gain (d), d·(n + 2) weights and 2 scales; FLOP 2·n·d for the norm and 2·n·d·(n + 2). Doubly
-/// stochastic (mHC, eq. 7-9): n² + 2n biases, and where dynamic n·d·(n² + 2n) weights from all features at once, which
-/// absorb the norm's gain (section 4.3.1), and 3 scales; FLOP 2·n·d for the norm, twice the weights, and 4·n² for each
-/// Sinkhorn iteration of a token. Kept: the streams n·d and the layer's input d; where dynamic, of the w weights of a
-/// token its logits, their activation and the weight itself, 3·w, and the lengths of the streams n.
+/// stochastic (mHC, eq. 7-9): n² + 2n biases, and if dynamic n·d·(n² + 2n) weights from all features at once, which
+/// absorb the norm's gain (section 4.3.1), and 3 scales; FLOP 2·n·d for the norm, twice the weights, and 4·n² per
+/// Sinkhorn iteration of a token. Kept: the streams n·d and the layer's input d; if dynamic, the logits, their
+/// activation and the weight for each of the w weights of a token, 3·w, and the norms of the streams, n.
 NodeCost multiStreamCost(const MultiStream& wiring, std::int64_t depth, std::int64_t width)
 {
     const double n = real(wiring.streams);
@@ -108,11 +108,11 @@ NodeCost multiStreamCost(const MultiStream& wiring, std::int64_t depth, std::int
     return {countOf(modules * parameters), modules * flops, modules * kept};
 }
 
-/// Per module. Highway: a gate d → d with bias; kept the gate and what it weighs. ReZero: one factor, which the modules
-/// of a layer share. LAuReL-RW: 2 factors. LAuReL-LR: d·r +
-/// r·d. LAuReL-PA: the same, and at layer l a factor for each of the latest min(window, l) activations; kept their mix.
-/// With RW beside them, what its factor of the residual weighs is kept too. Value residual: 2 factors from layer 2 on,
-/// over values d. The residual sum itself: d FLOP and d kept.
+/// Per module. Highway: a gate d → d with bias; keeps the gate and its operands. ReZero: one factor, which the modules
+/// of a layer share. LAuReL-RW: 2 factors. LAuReL-LR: d·r + r·d. LAuReL-PA: the same, and in layer l one factor for
+/// each of the latest min(window, l) activations; keeps their mix. With RW as well, the operand of the residual's
+/// factor is also kept. Value residual: 2 factors from layer 2 on, over values d. The residual sum itself: d FLOP and d
+/// kept.
 NodeCost branchGateCost(const BranchGate& wiring, std::int64_t depth, std::int64_t width)
 {
     const double d = real(width);
@@ -123,7 +123,7 @@ NodeCost branchGateCost(const BranchGate& wiring, std::int64_t depth, std::int64
         layer += {countOf(d * d + d), 2 * d * d + 4 * d, 2 * d};
         break;
     case BranchGateKind::ReZero:
-        layer += {0, d, 0}; // its factors below
+        layer += {0, d, 0}; // its factors are added below
         break;
     case BranchGateKind::LaurelRw:
         layer += {2, 2 * d, 0};
@@ -149,7 +149,7 @@ NodeCost branchGateCost(const BranchGate& wiring, std::int64_t depth, std::int64
         total.parameters += depth;
     }
     if (mixesPrevious(wiring.gate)) {
-        // Layers 1..w read 1..w activations, the later ones w.
+        // Layers 1..w read 1..w activations, later layers w.
         const double w = std::min(real(wiring.window), layers);
         const double read = w * (w + 1) / 2 + (layers - w) * w;
         total += {countOf(read), 2 * read * d, 0};
@@ -159,7 +159,7 @@ NodeCost branchGateCost(const BranchGate& wiring, std::int64_t depth, std::int64
     return total;
 }
 
-/// Reader j, and the final output as reader L + 1, projects j entries side by side back to d: j·d² parameters.
+/// Reader j, and the final output as reader L + 1, projects the concatenation of j entries to d: j·d² parameters.
 NodeCost concatenationCost(std::int64_t depth, std::int64_t width)
 {
     const double readers = real(depth + 1);
@@ -204,7 +204,7 @@ NodeCost readerCost(const DepthMix& mix, const DepthReader& reader, const Reader
     const double o = real(reader.outputs);
     const double d = real(width);
     if (isRunningSum(mix)) {
-        // Layer 1 reads the input as it is. Learned shortcuts keep what they weigh, and the sum with them.
+        // Layer 1 reads the input unchanged. Learned shortcuts keep their operands and the sum.
         const NodeCost sum = reader.target == 1 ? NodeCost{} : NodeCost{0, d, d};
         const NodeCost beside{size.learned, 2 * learned * d, learned > 0 ? (learned + 1) * d : 0};
         return {sum.parameters + beside.parameters, sum.flops + beside.flops,

@@ -16,13 +16,13 @@
 namespace residua::projects {
 namespace {
 
-/// What a block costs, or a part of one that can be left out.
+/// The cost of a block, or of a part of one that can be left out.
 struct Share {
     double trainFlops = 0;
     double activationBytes = 0;
 };
 
-/// What of a block its attentions and MLPs take, each with the number of parts that can be left out.
+/// The costs of the attentions and MLPs of a block, each with the number of parts that can be left out.
 struct BlockParts {
     struct Cut {
         Share all;
@@ -54,7 +54,7 @@ BlockParts partsOf(const Project& project, const CostReport& report, const Graph
         }
     }
     for (const MlpNodes& mlp : mlpsOf(graph)) {
-        // The output's activations are not spared: it has the same width with fewer parts.
+        // The output's activations are not saved: it has the same width with fewer parts.
         Share all{costOf(mlp.closer).trainFlops, 0};
         for (const NodeId opener : mlp.openers) {
             all.trainFlops += costOf(opener).trainFlops;
@@ -68,7 +68,7 @@ BlockParts partsOf(const Project& project, const CostReport& report, const Graph
     return parts;
 }
 
-/// What the left-out parts of a layer spare, where the layer itself is kept. `keep`: of its parts.
+/// Returns the savings by the left-out parts of a layer that is itself kept. `keep` is the share of its parts.
 Share sparedInside(const StageSchedule& schedule, const BlockParts& parts, double keep)
 {
     Share spared;
@@ -88,13 +88,13 @@ Share sparedInside(const StageSchedule& schedule, const BlockParts& parts, doubl
     return spared;
 }
 
-/// Whether each one is drawn by itself, so that a step may keep all.
+/// True if each unit is drawn independently, so that a step may keep all.
 bool drawnOneByOne(DropSampling sampling)
 {
     return sampling == DropSampling::Bernoulli || sampling == DropSampling::DeeperSeldomer;
 }
 
-/// Works out what spans take; each block is taken apart once.
+/// Computes the costs of spans. Each block is analysed once.
 class SpanCosting {
 public:
     SpanCosting(const Project& project, const CostReport& report) : m_project(project), m_report(report) {}
@@ -139,8 +139,8 @@ private:
         return keep < 1 ? sparedInside(m_project.schedule, partsOfLayer(index), keep) : Share();
     }
 
-    /// With every layer and part as often there as `kept` says. The topology's own share counts whole. Where layers are
-    /// computed again, they keep nothing inside, and the total holds what the largest of them has there.
+    /// Returns the activations with every layer and part weighted by its share in `kept`. The topology's share counts
+    /// whole. If layers are recomputed, they keep nothing inside, and the total includes the inside of the largest one.
     [[nodiscard]] double activationsOf(const KeepShares& kept)
     {
         const bool again = m_project.training.activations == Activations::Recompute;
@@ -160,8 +160,8 @@ private:
         return bytes - (whole - largest);
     }
 
-    /// The shares of the step that keeps the most: where as many layers train in each, the largest of those that are
-    /// drawn.
+    /// Returns the shares of the step that keeps the most. If every step trains the same number of layers, the largest
+    /// of those that may be drawn.
     [[nodiscard]] KeepShares mostOf(KeepShares kept)
     {
         if (drawnOneByOne(m_project.schedule.sampling)) {

@@ -6,7 +6,7 @@
 namespace residua::projects {
 namespace {
 
-/// The name of a layer's module, where each layer has so many.
+/// Returns the name of a module if each layer has `perLayer` modules.
 std::string moduleName(std::int64_t module, std::int64_t perLayer)
 {
     if (module == 0 || perLayer == 1) {
@@ -63,7 +63,7 @@ std::string entryName(const Project& project, std::int64_t entry)
     const auto* const mix = std::get_if<DepthMix>(&project.topology.wiring);
     const std::int64_t head = modulesOf(project) + 1;
     if (mix == nullptr || entry <= 0 || entry > newestEntryBefore(*mix, head)) {
-        return moduleName(project, entry); // a faulty document names entries that there are not
+        return moduleName(project, entry); // an invalid document may refer to an entry that does not exist
     }
     const std::int64_t first = lastModuleIn(*mix, {entry - 1, head}) + 1;
     const std::int64_t last = lastModuleIn(*mix, {entry, head});

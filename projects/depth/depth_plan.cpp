@@ -13,7 +13,7 @@
 namespace residua::projects {
 namespace {
 
-/// A plan without readers yet.
+/// Returns a plan without readers.
 DepthPlan emptyPlan(const DepthMix& mix, std::int64_t layers)
 {
     DepthPlan plan;
@@ -48,7 +48,7 @@ DepthReader readerOf(const DepthMix& mix, std::int64_t target, std::int64_t modu
 {
     DepthReader reader{target, sourcesOf(mix, target, modules, pruned), summedMiddleOf(mix, target, modules)};
     const bool counted = pruned == Pruned::Counted;
-    // A layer whose input has sources takes no entry as it is. passesNewest() would list the sources again.
+    // A layer whose input has sources never passes an entry through. passesNewest() would compute the sources again.
     const bool weighs = mix.feeds == MixFeeds::LayerInput && !counted && !reader.sources.empty();
     if (reader.middle && (counted || !hasState(mix, {reader.middle->first, target}, ShortcutState::Pruned))) {
         reader.sources.push_back(reader.middle->first);
@@ -85,7 +85,7 @@ DepthPlan planOf(const DepthMix& mix, std::int64_t layers, std::int64_t target)
 
 Result<ExplicitSources> listedSources(const DepthMix& mix, std::int64_t modules)
 {
-    constexpr std::int64_t kDeepest = 1024; // deeper stacks have millions of pairs, which nobody edits one by one
+    constexpr std::int64_t kDeepest = 1024; // deeper stacks have millions of pairs, too many to edit one by one
     if (modules > kDeepest) {
         return Error{"topology", "cannot list the shortcuts of " + std::to_string(modules) +
                                      " layers one by one; expected at most " + std::to_string(kDeepest)};

@@ -13,19 +13,19 @@
 
 namespace residua::projects {
 
-/// Whether the document says of shortcut i:j that it is learned, frozen or pruned, as `state` asks.
+/// True if the document sets the state of shortcut i:j to `state`.
 [[nodiscard]] bool hasState(const DepthMix& mix, Shortcut shortcut, ShortcutState state);
 
-/// Who reads mixes of the stack: layer `target`, or the final output as target L + 1.
+/// A reader of the stack: layer `target`, or the final output as target L + 1.
 struct DepthReader {
     std::int64_t target = 1;
-    /// The entries that it weighs, ascending. A summed middle stands under its first entry.
+    /// The entries that have a weight, ascending. A summed middle is listed by its first entry.
     std::vector<std::int64_t> sources;
     std::optional<EntryRange> middle;
-    int outputs = 1;     ///< mixes of its own: 1, or one per port
-    bool passes = false; ///< it weighs nothing and takes the newest entry as it is (passesNewest)
+    int outputs = 1;     ///< number of mixes: 1, or one per port
+    bool passes = false; ///< true if it has no weights and passes the newest entry through (passesNewest)
 
-    /// Whether entry `source` is weighed by itself, not as a part of the middle.
+    /// True if entry `source` has a weight of its own and is not part of the middle.
     [[nodiscard]] bool readsAlone(std::int64_t source) const
     {
         return std::ranges::binary_search(sources, source) && !(middle && middle->first == source);
@@ -40,40 +40,40 @@ struct DepthTerm {
     std::int64_t source = 0;
 };
 
-/// A depth mix over a stack of layers, worked out once: who reads what, and the weights one by one in the order of the
-/// parameter "topology.coefficient" (learnedTerms).
+/// A depth mix over a stack of layers: its readers and sources, and its weights in the order of the parameter
+/// "topology.coefficient" (learnedTerms).
 struct DepthPlan {
     std::int64_t layers = 0;
-    std::int64_t modules = 0;         ///< K, what i and j of i:j number: layers, or both halves of each (MixSites)
-    bool runningSum = false;          ///< the plain residual sum, which stores no entries (isRunningSum)
-    std::vector<MixPort> ports;       ///< of a layer that have a mix of their own
-    std::vector<DepthReader> readers; ///< modules 1..K, then the final output where it has a mix. Readers of nothing
-                                      ///< are kept: what they mean is for who runs them to say
-    std::vector<DepthTerm> terms;     ///< by reader, output and source
-    std::vector<double> start;        ///< the coefficient with which each term starts
+    std::int64_t modules = 0;         ///< K, the modules that i:j counts: layers, or both halves of each (MixSites)
+    bool runningSum = false;          ///< true for the plain residual sum, which stores no entries (isRunningSum)
+    std::vector<MixPort> ports;       ///< ports of a layer that have separate mixes
+    std::vector<DepthReader> readers; ///< modules 1..K, then the final output if it has a mix. Includes readers without
+                                      ///< sources, which the caller must handle
+    std::vector<DepthTerm> terms;     ///< ordered by reader, output and source
+    std::vector<double> start;        ///< initial coefficient of each term
 
-    /// Whose mix `output` of a reader is.
+    /// Returns the port that mix `output` of a reader belongs to.
     [[nodiscard]] MixPort portOf(const DepthReader& reader, int output) const;
 };
 [[nodiscard]] DepthPlan planOf(const DepthMix& mix, std::int64_t layers);
-/// The same of one reader alone: of a deep stack the whole is large, for every layer reads every one before it. What a
-/// softmax over targets makes of its weights, it does not know.
+/// Plans a single reader, because the full plan grows quadratically with depth. Weights under a softmax over targets
+/// are not available here.
 [[nodiscard]] DepthPlan planOf(const DepthMix& mix, std::int64_t layers, std::int64_t target);
 
-/// Reader `target` of a mix over so many modules.
+/// Returns reader `target` of a mix over `modules` modules.
 [[nodiscard]] DepthReader readerOf(const DepthMix& mix, std::int64_t target, std::int64_t modules,
                                    Pruned pruned = Pruned::LeftOut);
 
-/// What the sources are now, one by one; a summed middle is none of them. Pruned shortcuts stay among them, for their
-/// state says that. An error for modules of which there are millions of pairs.
+/// Lists the current sources one by one, without a summed middle. Pruned shortcuts are included, because their state
+/// records that they are pruned. Returns an error if there are millions of pairs.
 [[nodiscard]] Result<ExplicitSources> listedSources(const DepthMix& mix, std::int64_t modules);
 
-/// Hidden features of the small network that makes `weights` weights for each token (MUDD): as many, for the final
-/// output finalHidden times as many, and of that the next multiple of hiddenMultiple, as its authors' code rounds:
-/// (h/64 + 1)·64. A multiple of 1 leaves it as it is.
+/// Returns the hidden features of the small network that computes `weights` weights for each token (MUDD): `weights`,
+/// or finalHidden times as many for the final output, rounded to the next multiple of hiddenMultiple as the authors'
+/// code does: (h/64 + 1)·64. A multiple of 1 means no rounding.
 [[nodiscard]] std::int64_t perTokenHidden(const DepthMix& mix, std::int64_t weights, bool isFinal);
 
-/// A number per term and feature: value(t, f) is values[t · features + f]. One feature where all weigh alike.
+/// A number per term and feature: value(t, f) is values[t · features + f]. One feature if all features share a weight.
 struct MixNumbers {
     std::int64_t features = 1;
     std::vector<double> values;
@@ -84,18 +84,19 @@ struct MixNumbers {
     }
 };
 
-/// The weights that the coefficients of all terms apply: under a softmax those of c/τ over the sources of each target,
-/// or over the targets of each source (ANCRe eq. 6 to 8).
+/// Returns the weights that the coefficients of all terms apply. Under a softmax, these are the softmax of c/τ over the
+/// sources of each target, or over the targets of each source (ANCRe eq. 6 to 8).
 [[nodiscard]] MixNumbers appliedWeights(const DepthMix& mix, const DepthPlan& plan, MixNumbers coefficients);
 
-/// The terms whose coefficients are learned one by one, by their index, in the order of "topology.coefficient": all of
-/// them, or where the wiring's weights are fixed those of learned shortcuts.
+/// Returns the indices of the terms with learned coefficients, in the order of "topology.coefficient": all terms, or if
+/// the wiring's weights are fixed, those of learned shortcuts.
 [[nodiscard]] std::vector<std::size_t> learnedTerms(const DepthMix& mix, const DepthPlan& plan);
-/// The coefficients of all terms: `learned` has those of learnedTerms, the others are as they start. nullopt where the
-/// counts differ.
+/// Returns the coefficients of all terms: `learned` for learnedTerms(), initial values for the others. Returns nullopt
+/// if the counts differ.
 [[nodiscard]] std::optional<MixNumbers> withLearned(const DepthMix& mix, const DepthPlan& plan, MixNumbers learned);
 
-/// The terms that one softmax normalises together, by their index; each term alone where none does.
+/// Returns groups of the indices of terms that one softmax normalises together. Without a softmax, each term is a
+/// group.
 [[nodiscard]] std::vector<std::vector<std::size_t>> normalisedTogether(const DepthMix& mix, const DepthPlan& plan);
 
 } // namespace residua::projects

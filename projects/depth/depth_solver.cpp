@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which weights give the sums of an unrolled depth.
+// Solves for the weights that give the sums of an unrolled depth.
 #include "projects/base/text.h"
 #include "projects/depth/depth_names.h"
 #include "projects/depth/depth_walk.h"
@@ -15,7 +15,7 @@
 namespace residua::projects {
 namespace {
 
-/// The numbers with so many features, all alike where there was one.
+/// Returns the numbers with `features` features, repeating a single one.
 MixNumbers widened(const MixNumbers& numbers, std::int64_t features)
 {
     if (numbers.features == features) {
@@ -33,8 +33,8 @@ std::string countText(std::size_t count, const std::string& what)
     return count == 1 ? "its one " + what : "its " + std::to_string(count) + " " + what + "s";
 }
 
-/// Solves each mix for its weights. Entries differ in their newest branch, so the weights follow one after another,
-/// from the last entry.
+/// Solves each mix for its weights. Every entry has a newest branch that earlier entries lack, so the weights are
+/// solved one after another from the last entry.
 class Solver {
 public:
     Solver(const DepthMix& mix, std::int64_t layers, const UnrolledDepth& wanted)
@@ -77,7 +77,7 @@ private:
     {
         std::vector<std::size_t> order(site.entries.size());
         for (std::size_t i = 0; i < order.size(); ++i) {
-            order[i] = order.size() - 1 - i; // sources ascend, and with them the newest branch
+            order[i] = order.size() - 1 - i; // sources are in ascending order, and so are their newest branches
         }
         BranchSum rest = site.wanted;
         BranchSum mixed = m_sums.none();
@@ -101,7 +101,7 @@ private:
         return mixed;
     }
 
-    /// Names the first sum that is not as wanted.
+    /// Names the first sum that differs from the wanted one. Empty if none differs.
     [[nodiscard]] std::optional<std::string> differenceFrom(const UnrolledDepth& got) const
     {
         static constexpr const char* kPorts[] = {"queries", "keys", "values", "residual"};

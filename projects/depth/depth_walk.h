@@ -7,11 +7,11 @@
 #include <functional>
 #include <utility>
 
-/// How unrolled depths are made and solved; private to them.
+/// Computes and solves unrolled depths. Private to them.
 namespace residua::projects {
 
 using Ports = std::array<BranchSum, 4>;
-/// Whose each of them is: the order of mixes where each port has its own (portsOf).
+/// The ports in the order of their mixes, if each port has a mix of its own (portsOf).
 inline constexpr std::array kReadPorts{MixPort::Query, MixPort::Key, MixPort::Value, MixPort::Residual};
 inline constexpr std::size_t kResidual = 3;
 
@@ -40,7 +40,7 @@ public:
     {
         return sum[branch * m_features + feature];
     }
-    /// The newest branch that is in a sum.
+    /// Returns the newest branch in a sum.
     [[nodiscard]] std::size_t newest(const BranchSum& sum) const
     {
         const auto last = std::find_if(sum.rbegin(), sum.rend(), [](double weight) { return weight != 0; });
@@ -64,18 +64,18 @@ private:
 
 [[nodiscard]] BranchSum operator+(BranchSum a, const BranchSum& b);
 
-/// One mix that is about to be made.
+/// One mix to be computed.
 struct MixSite {
-    std::size_t firstTerm = 0;      ///< of its terms, which follow each other
-    std::vector<BranchSum> entries; ///< that they weigh
+    std::size_t firstTerm = 0;      ///< index of its first term; the others follow
+    std::vector<BranchSum> entries; ///< entries that the terms weight
     const DepthReader* reader = nullptr;
-    BranchSum wanted; ///< what it should be; empty where nothing is wanted
+    BranchSum wanted; ///< the wanted result; empty if not given
 };
 
-/// Gives the mix; an error ends the walk.
+/// Computes a mix. An error ends the walk.
 using Mixer = std::function<Result<BranchSum>(const MixSite& site)>;
 
-/// Walks the layers as the engine runs them (engine/depth/mix_wiring.cpp), with sums in the place of tensors.
+/// Walks the layers as the engine runs them (engine/depth/mix_wiring.cpp), with sums in place of tensors.
 class Walk {
 public:
     Walk(const DepthMix& mix, std::int64_t layers, std::int64_t features, Granularity granularity,
@@ -101,19 +101,19 @@ public:
     Result<UnrolledDepth> run();
 
 private:
-    /// Between FFN inputs a module is the FFN of one layer and the attention of the next.
+    /// Between FFN inputs, a module is the FFN of one layer and the attention of the next.
     [[nodiscard]] bool shifted() const { return splitsLayers(m_mix) && m_mix.sites == MixSites::Ffn; }
     [[nodiscard]] bool joinsHalves() const { return m_granularity == Granularity::Half && !splitsLayers(m_mix); }
-    /// The number of a module's first branch.
+    /// Returns the number of a module's first branch.
     [[nodiscard]] std::size_t firstBranch(std::size_t module) const;
     BranchSum start();
     void put(std::size_t module, const BranchSum& value);
-    /// The branch of a module that reads `read`.
+    /// Returns the branch of a module with the inputs `read`.
     BranchSum branchOf(std::size_t module, const Ports& read);
     Result<BranchSum> mixOf(std::size_t reader, int output, BranchSum wanted);
-    /// DCA §3.1, DenseFormer: the layer reads mixes. Gives its full output.
+    /// The layer reads mixes (DCA §3.1, DenseFormer). Returns its full output.
     Result<BranchSum> onMix(std::size_t module);
-    /// ANCRe eq. 5: the layer reads what the one before put out, and the mix is added to its branch.
+    /// The layer reads the output of the layer before, and the mix is added to its branch (ANCRe eq. 5).
     Result<BranchSum> beside(std::size_t module, const BranchSum& before);
 
     const DepthMix& m_mix;
@@ -126,7 +126,7 @@ private:
     Mixer m_mixer;
     UnrolledDepth m_result;
     std::vector<BranchSum> m_entries;
-    BranchSum m_before; ///< the branch of the module before, which two families add to the next (SitePairs::Alike)
+    BranchSum m_before; ///< branch of the module before, added to the next one (SitePairs::Alike)
 };
 
 } // namespace residua::projects

@@ -7,12 +7,12 @@
 
 namespace residua::projects {
 
-/// How the coefficient starts with which reader j weighs entry i: as a number, and as exported code says it.
+/// The initial coefficient of entry i for reader j, as a number and as an expression in exported code.
 struct StartLaw {
     double (*number)(const DepthReader& reader, std::int64_t source);
-    const char* python;   ///< an expression of j, i and SOURCES[j], the entries that j weighs
-    bool ofReader = true; ///< it names j
-    bool ofSource = true; ///< it names i
+    const char* python;   ///< expression of j, i and SOURCES[j], the entries that reader j weights
+    bool ofReader = true; ///< true if it uses j
+    bool ofSource = true; ///< true if it uses i
 };
 [[nodiscard]] const StartLaw& startLaw(MixInit init);
 

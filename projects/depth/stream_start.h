@@ -8,15 +8,15 @@
 
 namespace residua::projects {
 
-/// Where the logits of mHC start for n ≥ 2 streams. exp(logits) has no zeros, so the mixing matrix can only be near the
-/// identity. The exact start puts e^8 against 1 before Sinkhorn, and starts the read at that matrix's row of the
-/// module's home stream, whose weights sum to 1: on equal streams the network is the plain one. Appendix A.6 has e^3
-/// against e^−3 and a read of σ(3) and σ(−3), which sums to 0.953 + 0.047·(n − 1).
+/// The initial logits of mHC for n ≥ 2 streams. exp(logits) has no zeros, so the mixing matrix can only be near the
+/// identity. The exact start uses e^8 against 1 before Sinkhorn. It starts the read weights at that matrix's row of the
+/// module's home stream, whose weights sum to 1, so that with equal streams the network is the plain one. Appendix A.6
+/// uses e^3 against e^−3, and read weights σ(3) and σ(−3), which sum to 0.953 + 0.047·(n − 1).
 struct StreamStart {
     double carry = 8;    ///< on the diagonal
-    double carryOff = 0; ///< beside it
-    double readOn = 0;   ///< before the sigmoid, of the home stream
-    double readOff = 0;  ///< of the others
+    double carryOff = 0; ///< off the diagonal
+    double readOn = 0;   ///< logit of the home stream, before the sigmoid
+    double readOff = 0;  ///< logit of the other streams
     double distance = 0; ///< ‖H_res − I‖_F/‖I‖_F
 };
 
@@ -38,8 +38,8 @@ struct StreamStart {
     return start;
 }
 
-/// How many neighbouring modules have the same home stream at the start: module m (from 0) reads stream
-/// (m / modulesPerHome) mod n. Appendix A.6 counts attentions and FFNs apart.
+/// Returns the number of consecutive modules with the same initial home stream: module m (from 0) reads stream (m /
+/// modulesPerHome) mod n. Appendix A.6 counts attentions and FFNs separately.
 [[nodiscard]] inline std::int64_t modulesPerHome(const MultiStream& wiring)
 {
     return wiring.start == StreamStartLaw::AppendixA6 && wiring.sites == MixSites::Both ? 2 : 1;

@@ -51,7 +51,7 @@ UnrolledDepth unrolled(const DepthMix& mix, std::int64_t layers, const MixNumber
         }
         return mixed;
     });
-    return *walk.run(); // this mixer gives no error
+    return *walk.run(); // this mixer returns no error
 }
 
 UnrolledDepth unrolled(const std::vector<double>& branch, const std::vector<double>& residual, Granularity granularity,

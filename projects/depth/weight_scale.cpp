@@ -7,18 +7,17 @@
 namespace residua::projects {
 namespace {
 
-constexpr double kLeastReach = 1e-3;       ///< either side of the centre
-constexpr int kDigits = 3;                 ///< of the ends of a scale
-constexpr double kLeastMagnitude = 1e-300; ///< whose digits can be counted
+constexpr double kLeastReach = 1e-3;       ///< minimum on either side of the centre
+constexpr int kDigits = 3;                 ///< significant digits of the ends of a scale
+constexpr double kLeastMagnitude = 1e-300; ///< smallest magnitude whose digits can be counted
 
-/// Rounds a magnitude up to so few digits that a legend can write it in full: the ends that it writes enclose every
-/// value.
+/// Rounds a magnitude up to a few digits, so that a legend can show it in full and the ends shown enclose every value.
 double roundedUp(double magnitude)
 {
     if (!(magnitude > kLeastMagnitude) || !std::isfinite(magnitude)) {
         return magnitude;
     }
-    constexpr double kNoise = 1e-9; // of the division: what has few digits stays as it is
+    constexpr double kNoise = 1e-9; // rounding error of the division; a value with few digits stays unchanged
     const double unit = std::pow(10.0, std::floor(std::log10(magnitude)) + 1 - kDigits);
     const double units = std::ceil(magnitude / unit - kNoise);
     return unit < 1 ? units / std::round(1 / unit) : units * unit; // a power of ten below 1 is not exact

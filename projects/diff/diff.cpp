@@ -12,7 +12,7 @@ namespace residua::projects {
 
 namespace {
 
-/// "tau 0.1 0.01 × init 1 2"
+/// Formats a sweep as "tau 0.1 0.01 × init 1 2".
 std::string sweepText(const Sweep& sweep)
 {
     std::string text;
@@ -71,7 +71,7 @@ std::string Differ::withUnit(std::string value, std::string_view unit)
     return unit.empty() ? value : value + " " + std::string(unit);
 }
 
-/// One line of it: a change is one line.
+/// Returns the first line of the value, because a change is shown on one line.
 std::string Differ::spokenValue(const std::string& value)
 {
     const std::string line = value.substr(0, value.find('\n'));
@@ -97,7 +97,7 @@ std::string Differ::spokenValue(const std::vector<Shortcut>& values)
     return values.empty() ? "none" : joinedText(values, " ", [](const Shortcut& value) { return textOf(value); });
 }
 
-/// "arxiv 9, c4 57".
+/// Formats parts as "arxiv 9, c4 57".
 std::string Differ::spokenValue(const std::vector<MixturePart>& parts)
 {
     constexpr std::size_t kListed = 8;
@@ -144,7 +144,7 @@ void Differ::compare(const std::map<Shortcut, ShortcutState>& a, const std::map<
 
 void Differ::compare(const std::vector<Stage>& a, const std::vector<Stage>& b, const Words& place, std::string_view)
 {
-    // A stage is known by its first step; twins, which are not valid, by their order.
+    // Stages are matched by their first step. Stages with the same step, which are invalid, are matched by order.
     const auto byStart = [](const std::vector<Stage>& stages) {
         std::map<std::pair<std::int64_t, int>, const Stage*> map;
         for (const Stage& stage : stages) {
@@ -175,7 +175,7 @@ void Differ::compare(const std::vector<Stage>& a, const std::vector<Stage>& b, c
 void Differ::compare(const std::vector<Sweep>& a, const std::vector<Sweep>& b, const Words&, std::string_view)
 {
     const auto place = [](const Sweep& sweep) { return Words{"sweep " + spokenValue(sweep.name)}; };
-    // Names need not be unique: the n-th of a name is compared with the n-th.
+    // Names need not be unique: the n-th sweep with a name is compared with the n-th of the same name.
     std::vector<const Sweep*> unmatched;
     for (const Sweep& sweep : b) {
         unmatched.push_back(&sweep);
@@ -242,7 +242,7 @@ std::vector<Change> diff(const Topology& a, const Topology& b)
     return std::move(differ).take();
 }
 
-/// A unit that is the field's own name is told once.
+/// Omits a unit that equals the field's name.
 std::string briefText(const Change& change)
 {
     const std::string& field = change.place.back();

@@ -10,19 +10,19 @@ namespace residua::projects {
 
 enum class ChangeKind { Added, Removed, Changed };
 
-/// Which part of the document a difference is in.
+/// The part of the document that contains a difference.
 enum class ChangedPart {
-    Remark, ///< a name, a description, sweeps: what trains nothing
+    Remark, ///< a name, a description or sweeps, which do not affect the training
     Topology,
-    Preset, ///< the topology's
-    Block,  ///< the inside of one
+    Preset, ///< the topology's preset
+    Block,  ///< the inside of a block
     Other,
 };
 
 /// One difference in meaning between two documents.
 struct Change {
     ChangeKind kind = ChangeKind::Changed;
-    std::vector<std::string> place; ///< word by word: training, learning rate, peak; or "block mlp", "node up"
+    std::vector<std::string> place; ///< in parts: training, learning rate, peak; or "block mlp", "node up"
     std::string before;             ///< empty when added
     std::string after;              ///< empty when removed
     ChangedPart part = ChangedPart::Other;
@@ -32,15 +32,15 @@ struct Change {
     bool operator==(const Change&) const = default;
 };
 
-/// What differs in meaning, in document order. Positions and the order of wires never count.
+/// Returns the differences in meaning, in document order. Ignores positions and the order of wires.
 [[nodiscard]] std::vector<Change> diff(const Project& a, const Project& b);
-/// The same of the topologies of two documents, which are otherwise alike.
+/// Returns the differences between two topologies of otherwise equal documents.
 [[nodiscard]] std::vector<Change> diff(const Topology& a, const Topology& b);
 
-/// A change in a few words: "width 64 features", "3000 steps".
+/// Describes a change briefly: "width 64 features", "3000 steps".
 [[nodiscard]] std::string briefText(const Change& change);
-/// What of `b` is not as in `a` and matters to the training, a few words each: how it is wired (wiringName), then
-/// blocks and the like, then fields. Empty if nothing is: a name, a description and sweeps train nothing.
+/// Returns short descriptions of the differences of `b` from `a` that affect the training: first the wiring
+/// (wiringName), then blocks and the like, then fields. Empty if only a name, a description or sweeps differ.
 [[nodiscard]] std::vector<std::string> differingWords(const Project& a, const Project& b);
 
 } // namespace residua::projects

@@ -12,8 +12,7 @@ namespace {
 
 using Partners = std::map<NodeId, const Node*>; ///< from nodes of a to nodes of b
 
-/// Pairs nodes that are the same to people: same id and name; then same name (the ids were given anew); then
-/// same id and kind (it was renamed).
+/// Pairs the nodes of two graphs: first by id and name, then by name (new ids), then by id and kind (renamed).
 Partners partnersOf(const Graph& a, const Graph& b)
 {
     Partners partners;
@@ -37,7 +36,7 @@ Partners partnersOf(const Graph& a, const Graph& b)
     return partners;
 }
 
-/// Neighbouring segments of one block are one: a stack is the sequence of its layers.
+/// Merges adjacent segments of one block, because a stack is the sequence of its layers.
 std::string stackText(const std::vector<StackSegment>& stack, const std::map<std::string, std::string>& renamed)
 {
     std::vector<StackSegment> merged;
@@ -62,7 +61,7 @@ std::string stackText(const std::vector<StackSegment>& stack, const std::map<std
 
 void Differ::compare(const Graph& a, const Graph& b, const Words& place, std::string_view)
 {
-    const Words shortPlace{place.back()}; // without the network around it, as in the messages of validate()
+    const Words shortPlace{place.back()}; // without "network", as in the messages of validate()
     const Partners partners = partnersOf(a, b);
     compareNodes(a, b, shortPlace, partners);
     compareWires(a, b, shortPlace, partners);
@@ -115,7 +114,7 @@ void Differ::compareNodes(const Graph& a, const Graph& b, const Words& place, co
 
 void Differ::compareWires(const Graph& a, const Graph& b, const Words& place, const Partners& partners)
 {
-    // As b would write them: nodes that only a has keep their names, in a list of their own.
+    // The wires with the names of b. Nodes that exist only in a keep their names and are listed separately.
     const auto nameIn = [](const Graph& graph, NodeId id) {
         const Node* node = graph.find(id);
         return node == nullptr ? textOf(id) : node->name;
@@ -156,7 +155,7 @@ void Differ::compare(const std::vector<Block>& a, const std::vector<Block>& b, c
     for (const Block& block : a) {
         const Words place{"block " + block.name};
         const Block* other = named(b, block.name);
-        if (other == nullptr) { // renamed where the same graph stands under a new name
+        if (other == nullptr) { // renamed if b has the same graph under a new name
             const auto twin = std::ranges::find_if(b, [&](const Block& candidate) {
                 return candidate.graph == block.graph && named(a, candidate.name) == nullptr &&
                        !met.contains(&candidate);

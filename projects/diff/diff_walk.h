@@ -14,8 +14,8 @@
 
 namespace residua::projects {
 
-/// Private to projects: compares described values field by field. Places and values are in the words
-/// of the schema: "per_feature" reads "per feature", a length has its unit.
+/// Private to projects: compares described values field by field. Places and values use the words of the schema:
+/// "per_feature" becomes "per feature", and a length gets its unit.
 class Differ {
 public:
     using Words = std::vector<std::string>; ///< a place, as of a Change
@@ -45,7 +45,7 @@ public:
     }
 
 private:
-    // Things that are matched by what they mean rather than by where they stand.
+    // Parts that are matched by meaning and not by position.
     void compare(const Graph& a, const Graph& b, const Words& place, std::string_view unit);
     void compare(const std::vector<Block>& a, const std::vector<Block>& b, const Words& place, std::string_view unit);
     void compare(const std::vector<StackSegment>& a, const std::vector<StackSegment>& b, const Words& place,
@@ -59,7 +59,7 @@ private:
     void compare(const std::vector<MixturePart>& a, const std::vector<MixturePart>& b, const Words& place,
                  std::string_view unit);
 
-    /// `below` is the place that fields of the alternative have.
+    /// `below` is the place of the alternative's fields.
     template <Alternating V>
     void compareAlternatives(const V& a, const V& b, const Words& place, const Words& below)
     {
@@ -108,7 +108,7 @@ private:
 
     enum class Listed { All, NotDefault };
 
-    /// "average length 6 layers, always 1 12": the fields of one struct.
+    /// Lists the fields of one struct: "average length 6 layers, always 1 12".
     template <Described T>
     static std::string details(const T& value, Listed listed)
     {
@@ -124,14 +124,14 @@ private:
         return text;
     }
 
-    /// A stage, which is known by its start, without that.
+    /// Describes a stage without its start, which identifies it.
     static std::string summary(Stage stage)
     {
         stage.start = Stage{}.start;
         return details(stage, Listed::NotDefault);
     }
 
-    /// "first and last (k 2)": the alternative, and its values where they are not the defaults.
+    /// Describes an alternative and its values that differ from the defaults: "first and last (k 2)".
     template <Alternating V>
     static std::string summary(const V& value)
     {
@@ -142,8 +142,8 @@ private:
         return std::string(choiceOf(value).title) + (text.empty() ? "" : " (" + text + ")");
     }
 
-    std::map<std::string, std::string> m_renamedBlocks; ///< from the names in a to those in b
-    ChangedPart m_part = ChangedPart::Other;            ///< that is being walked
+    std::map<std::string, std::string> m_renamedBlocks; ///< from names in a to names in b
+    ChangedPart m_part = ChangedPart::Other;            ///< the part that is being compared
     std::vector<Change> m_changes;
 };
 

@@ -13,10 +13,10 @@
 namespace residua::projects {
 namespace {
 
-constexpr std::size_t kMostListed = 3; ///< shortcuts that are named one by one
-constexpr std::size_t kMostWords = 2;  ///< further differences that are told
+constexpr std::size_t kMostListed = 3; ///< shortcuts that are listed one by one
+constexpr std::size_t kMostWords = 2;  ///< further differences that are listed
 
-/// How the shortcuts of a mix differ from another's.
+/// The differences between the shortcuts of two mixes.
 struct ShortcutChanges {
     std::vector<Shortcut> added;
     std::size_t pruned = 0;
@@ -50,7 +50,7 @@ ShortcutChanges shortcutChanges(const DepthMix& before, const DepthMix& after)
     return changes;
 }
 
-/// The wiring with the shortcuts of another, so that they are told apart once.
+/// Returns `after` with the shortcuts of `before`, so that a further comparison ignores them.
 Wiring withShortcutsOf(const DepthMix& before, DepthMix after)
 {
     if (before.sources.index() == after.sources.index()) {

@@ -14,12 +14,11 @@
 
 namespace residua::projects {
 
-/// Edits are values. Applying one gives the edit that undoes it, so an undo step is a value too and
-/// never holds a view. What an edit leaves invalid is still a document: validate() says so. Refused is
-/// only what a file could not hold (twin ids or names, NaN, broken UTF-8) and what is not there to be changed.
+/// Edits are values. An edit may leave an invalid document, which validate() reports. An edit fails only if a file
+/// could not contain the result (duplicate ids or names, NaN, invalid UTF-8) or if the target does not exist.
 
-/// Gives the field, or the whole part, at a JSON pointer into project.json a value. Refused for what belongs to a
-/// graph, which has edits of its own.
+/// Sets the field, or a whole part, at a JSON pointer into project.json. Fails for fields of a graph, which has edits
+/// of its own.
 struct SetField {
     std::string pointer;
     FieldValue value;
@@ -27,7 +26,7 @@ struct SetField {
 struct SetSchedule {
     StageSchedule schedule;
 };
-/// Replaces all of the document's studies. Edits that give nodes or blocks other indices change those in them too.
+/// Replaces all sweeps. Edits that change the indices of nodes or blocks update the sweeps too.
 struct SetSweeps {
     std::vector<Sweep> sweeps;
 };
@@ -35,8 +34,8 @@ struct SetTopology {
     Topology topology;
 };
 
-/// If the sources are not explicit, replaces them by the explicit set of all that are read now (without the summed
-/// middle), then adds the shortcut; a pruned one is read again. Refused where no layer or final mix could read it.
+/// If the sources are not explicit, replaces them by the explicit set of all current sources (without the summed
+/// middle). Then adds the shortcut, or restores it if it is pruned. Fails if no layer or final mix could read it.
 struct AddShortcut {
     Shortcut shortcut;
 };
@@ -44,7 +43,7 @@ struct AddShortcut {
 struct RemoveShortcut {
     Shortcut shortcut;
 };
-/// Sets the state of a shortcut; nullopt: it is as its neighbours are.
+/// Sets the state of a shortcut; nullopt removes its state.
 struct SetShortcutState {
     Shortcut shortcut;
     std::optional<ShortcutState> state;
@@ -53,22 +52,22 @@ struct SetShortcutState {
 struct SetStack {
     std::vector<StackSegment> stack;
 };
-/// Adds the block at `index` (or last), or replaces the one of that name where it is.
+/// Adds the block at `index` (by default last), or replaces the block with the same name.
 struct PutBlock {
     Block block;
     std::size_t index = SIZE_MAX;
 };
-/// Removes a block with its positions. Refused while a layer uses it.
+/// Removes a block and its positions. Fails while a layer uses it.
 struct RemoveBlock {
     std::string name;
 };
-/// Renames a block, in the stack and the layout too.
+/// Renames a block, also in the stack and the layout.
 struct RenameBlock {
     std::string from;
     std::string to;
 };
 
-/// Adds a node at `index` among the nodes, or last.
+/// Adds a node at `index`, by default last.
 struct AddNode {
     GraphRef graph;
     Node node;
@@ -80,13 +79,13 @@ struct RemoveNode {
     GraphRef graph;
     NodeId node{};
 };
-/// Renames a node, for the nodes that use its weights too.
+/// Renames a node, also in the nodes that use its weights.
 struct RenameNode {
     GraphRef graph;
     NodeId node{};
     std::string name;
 };
-/// Sets a parameter of a node; nullopt: back to the kind's default.
+/// Sets a parameter of a node; nullopt restores the kind's default.
 struct SetParam {
     GraphRef graph;
     NodeId node{};
@@ -105,14 +104,14 @@ struct SetGraph {
     GraphRef graph;
     Graph value;
 };
-/// Moves a node; nullopt: back to the automatic layout.
+/// Moves a node; nullopt restores the automatic layout.
 struct MoveNode {
     GraphRef graph;
     NodeId node{};
     std::optional<Position> position;
 };
 
-/// Replaces all the named runs of layers.
+/// Replaces all named ranges of layers.
 struct SetLayerGroups {
     std::vector<LayerGroup> groups;
 };
@@ -121,23 +120,23 @@ struct EditGroup;
 using Edit = std::variant<SetField, SetSchedule, SetTopology, AddShortcut, RemoveShortcut, SetShortcutState, SetStack,
                           PutBlock, RemoveBlock, RenameBlock, AddNode, RemoveNode, RenameNode, SetParam, AddWire,
                           RemoveWire, SetGraph, MoveNode, SetSweeps, SetLayerGroups, EditGroup>;
-/// Several edits that are one to the user. Applied in order; if one fails, none is.
+/// Several edits as one step for the user. Applied in order; if one fails, none is applied.
 struct EditGroup {
     std::string title;
     std::vector<Edit> edits;
 };
 
-/// The document with its layout, as edits see it.
+/// The document with its layout.
 struct Document {
     Project project;
     Layout layout;
     bool operator==(const Document&) const = default;
 };
 
-/// Applies `edit`. On error the document is untouched. Undo is by snapshots (History).
+/// Applies `edit`. On an error the document is unchanged. Undo uses snapshots (History).
 [[nodiscard]] Status applyEdit(Document& document, const Edit& edit);
 
-/// What a menu says: "Add shortcut 3:7".
+/// Returns the title for menus: "Add shortcut 3:7".
 [[nodiscard]] std::string titleOf(const Edit& edit);
 
 } // namespace residua::projects

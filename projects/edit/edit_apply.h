@@ -10,7 +10,7 @@
 
 namespace residua::projects {
 
-/// Private to projects: one overload per edit. Setters are in edit.cpp.
+/// Private to projects: one overload per edit. edit.cpp has the simple setters.
 [[nodiscard]] Status applyTo(Document& document, const SetField& edit);
 [[nodiscard]] Status applyTo(Document& document, const AddShortcut& edit);
 [[nodiscard]] Status applyTo(Document& document, const RemoveShortcut& edit);
@@ -27,8 +27,8 @@ namespace residua::projects {
 [[nodiscard]] Status applyTo(Document& document, const SetGraph& edit);
 [[nodiscard]] Status applyTo(Document& document, const MoveNode& edit);
 
-/// `value` as the file would give it back (wires sorted), or why a file cannot hold it: the file's own reader
-/// decides, so an edit never makes a document that cannot be saved and opened again.
+/// Returns `value` as it would be read from a file (wires sorted), or an error if a file cannot contain it. It uses the
+/// file's reader, so an edit never makes a document that cannot be saved and opened again.
 template <class T>
 [[nodiscard]] Result<T> canonical(const T& value, const std::string& place)
 {
@@ -40,7 +40,7 @@ template <class T>
     return kept;
 }
 
-/// Puts `value` where `target` is.
+/// Assigns the canonical form of `value` to `target`.
 template <class T>
 [[nodiscard]] Status put(T& target, const T& value, const std::string& place)
 {
@@ -52,15 +52,15 @@ template <class T>
     return Done{};
 }
 
-/// Something put in a list of the project, or taken out of it: the entries behind it have other indices then.
+/// An insertion into or a removal from a list of the project, which changes the indices of the entries after it.
 struct ListChange {
     enum class Kind { PutIn, TakenOut };
     std::string list; ///< as a JSON pointer: "/network/stem/nodes"
     std::size_t index = 0;
     Kind kind = Kind::PutIn;
 };
-/// Rewrites the pointers in the sweeps, so that each still names the field that it named; a sweep over a field that was
-/// taken out names none, and fails when it is expanded.
+/// Updates the pointers in the sweeps so that each still refers to the same field. A sweep over a removed field refers
+/// to no field, and fails when it is expanded.
 void moveSweptFields(Document& document, const ListChange& change);
 
 } // namespace residua::projects

@@ -22,7 +22,7 @@ Error noNode(const GraphRef& ref, NodeId id)
     return {placeOf(ref), "has no node " + textOf(id)};
 }
 
-/// A graph and a node in it, or the error that says which of the two is missing.
+/// A graph and a node in it, or an error that tells which of them is missing.
 struct Found {
     Graph* graph = nullptr;
     Node* node = nullptr;
@@ -57,7 +57,7 @@ void place(Layout& layout, const GraphRef& ref, NodeId id, const std::optional<P
     }
 }
 
-/// Forgets the positions of nodes that `ref` has no more.
+/// Removes the positions of nodes that `ref` no longer has.
 void dropStrays(Document& document, const GraphRef& ref)
 {
     const auto found = document.layout.positions.find(ref);
@@ -73,7 +73,7 @@ void dropStrays(Document& document, const GraphRef& ref)
     }
 }
 
-/// No list of a document grows beyond what its file may hold.
+/// Returns an error if the list has as many entries as its file may contain.
 template <class T>
 std::optional<Error> fullError(const std::vector<T>& list, const std::string& place, const char* what)
 {
@@ -164,7 +164,7 @@ Status applyTo(Document& document, const RenameNode& edit)
     if (auto named = put(found->node->name, edit.name, placeOf(edit.graph, *found->node) + " · name"); !named) {
         return named;
     }
-    if (!edit.name.empty()) { // an empty text names no owner: those that share then name one that is not there
+    if (!edit.name.empty()) { // an empty name refers to no owner: nodes that share then name a missing node
         for (Node& node : found->graph->nodes) {
             if (!old.empty() && weightOwnerOf(node) == old) {
                 node.params[kShareParam] = edit.name;

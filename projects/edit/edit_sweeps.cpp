@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Sweeps name nodes and blocks by their index: what an edit does to the indices, it does to the sweeps.
+// Sweeps refer to nodes and blocks by index, so edits that change indices update the sweeps.
 #include "projects/edit/edit_apply.h"
 
 #include "projects/base/json_tree.h"
@@ -12,10 +12,10 @@
 namespace residua::projects {
 namespace {
 
-constexpr std::size_t kMostDigits = 9; // more are no index that a list can have
+constexpr std::size_t kMostDigits = 9; // a longer number is not a valid index
 
-/// Where the field at `pointer` is after the change; nullopt where that is where it was. What is of the thing taken out
-/// is nowhere then: "-" is the entry after the last, which no list has, and a sweep over it fails.
+/// Returns the new pointer of the field at `pointer`, or nullopt if it did not change. A field of a removed entry gets
+/// "-", the entry after the last in JSON pointers, which never exists, so a sweep over it fails.
 std::optional<std::string> moved(const std::string& pointer, const ListChange& change)
 {
     const std::string list = change.list + "/";
@@ -35,7 +35,7 @@ std::optional<std::string> moved(const std::string& pointer, const ListChange& c
     return list + now + pointer.substr(end);
 }
 
-/// The same of the pointers that are the keys of a value of several fields.
+/// Updates the pointers that are the keys of a value of several fields.
 std::optional<FieldValue> moved(const FieldValue& value, const ListChange& change)
 {
     Result<JsonValue> tree = parseJson(value.json);
@@ -76,7 +76,7 @@ void moveSweptFields(Document& document, const ListChange& change)
     if (sweeps == document.project.sweeps) {
         return;
     }
-    if (auto kept = canonical(sweeps, "/sweeps")) { // a pointer that got longer may not fit any more
+    if (auto kept = canonical(sweeps, "/sweeps")) { // a pointer that became longer may exceed the limit
         document.project.sweeps = *std::move(kept);
     }
 }

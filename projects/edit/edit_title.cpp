@@ -9,8 +9,8 @@ namespace residua::projects {
 
 namespace {
 
-/// "Set width to 8", "Set learning rate · peak to 0.1": without the section; a value that is long or has parts is not
-/// said.
+/// Returns "Set width to 8" or "Set learning rate · peak to 0.1", without the section. Omits a value that is long or
+/// has parts.
 std::string titleOfField(const SetField& edit)
 {
     constexpr std::size_t kLongest = 32;

@@ -21,7 +21,7 @@ Error noMix(const Topology& topology)
             "has no shortcuts to edit: it is a " + std::string(nameOf(topology.wiring)) + "; expected a depth_mix"};
 }
 
-/// What a rule reads now; nullopt where the sources are an explicit set already.
+/// Returns the current sources of a rule as a list; nullopt if the sources are explicit already.
 Result<std::optional<ExplicitSources>> ruleListed(const DepthMix& mix, std::int64_t depth)
 {
     if (std::holds_alternative<ExplicitSources>(mix.sources)) {
@@ -36,7 +36,7 @@ bool isListed(const std::optional<ExplicitSources>& listed, const DepthMix& mix,
     return std::binary_search(list.begin(), list.end(), shortcut);
 }
 
-/// Why nothing would read `shortcut`; nullopt where something does.
+/// Returns the reason why no layer could read `shortcut`; nullopt if one can.
 std::optional<Error> unreadable(const DepthMix& mix, const Shortcut& shortcut, std::int64_t depth)
 {
     if (shortcut.source < 0 || shortcut.source >= shortcut.target || shortcut.target > depth + 1) {
@@ -64,8 +64,8 @@ std::optional<Error> unreadable(const DepthMix& mix, const Shortcut& shortcut, s
     return std::nullopt;
 }
 
-/// The newest entry's shortcut to the target of `added`, where to add that one makes this one read too: a layer that
-/// reads the newest entry as it is goes on reading it. It is listed already where it is pruned.
+/// Returns the shortcut of the newest entry to the target of `added`, if adding must list it too: a layer that passes
+/// the newest entry through must continue to read it. It is listed already if it is pruned.
 std::optional<Shortcut> newestBeside(const DepthMix& mix, const Shortcut& added, std::int64_t depth)
 {
     const Shortcut newest{newestEntryBefore(mix, added.target), added.target};
@@ -148,7 +148,7 @@ Status applyTo(Document& document, const SetShortcutState& edit)
         return noMix(document.project.topology);
     }
     if (!shortcutFrom(textOf(edit.shortcut))) {
-        return canonical(edit.shortcut, kPlace).error(); // no file could hold it: its reader says why
+        return canonical(edit.shortcut, kPlace).error(); // its reader gives the reason why no file can contain it
     }
     if (edit.state) {
         mix->states.insert_or_assign(edit.shortcut, *edit.state);

@@ -46,7 +46,7 @@ Status setInPart(T& part, const std::string& partPointer, const SetField& edit)
     return Done{};
 }
 
-/// Finds the member of `owner` that holds the field: a part of the project, or of its network.
+/// Finds the member of `owner`, the project or its network, that contains the field.
 template <class T>
 Status setIn(T& owner, const std::string& ownerPointer, const SetField& edit)
 {

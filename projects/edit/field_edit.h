@@ -8,9 +8,9 @@
 
 namespace residua::projects {
 
-/// The edit that sets the field at `pointer`, in its range or not. Errors where there is no such field, the value is
-/// not of its type, or the field is one of a graph, which has edits of its own. The full-model phase of a schedule with
-/// stages moves their borders too (withFullModelSteps).
+/// Returns the edit that sets the field at `pointer`, even out of its range. Returns an error if there is no such
+/// field, if the value is not of its type, or if it is a field of a graph, which has edits of its own. Setting the
+/// full-model phase of a schedule with stages moves their borders too (withFullModelSteps).
 [[nodiscard]] Result<Edit> fieldEdit(const Project& project, std::string_view pointer, const FieldScalar& value);
 
 } // namespace residua::projects

@@ -101,7 +101,7 @@ void History::reset(Document document)
 
 void History::announce() const
 {
-    const auto observers = m_observers; // one of them may add another
+    const auto observers = m_observers; // a copy, because an observer may add another
     for (const auto& observer : observers) {
         observer();
     }

@@ -12,27 +12,28 @@
 
 namespace residua::projects {
 
-/// A state of a document, or the project of one: shared by all that show it, changed by none.
+/// An immutable state of a document, or of its project, that its users share.
 using DocumentSnapshot = std::shared_ptr<const Document>;
 using ProjectSnapshot = std::shared_ptr<const Project>;
 
-/// A document with its undo history: a shared snapshot of each earlier and later state. One thread; observers are told
-/// after every change.
+/// A document with its undo history: a shared snapshot of each earlier and later state. One thread. Observers are
+/// called after every change.
 class History {
 public:
-    static constexpr std::size_t kMostSteps = 500; ///< that can be undone; older ones are forgotten
+    static constexpr std::size_t kMostSteps = 500; ///< number of steps that can be undone; older ones are dropped
 
     explicit History(Document document = {});
 
-    /// The document as it is, one object for the life of the history.
+    /// Returns the current document, the same object during the life of the history.
     [[nodiscard]] const Document& document() const { return m_document; }
     [[nodiscard]] const Project& project() const { return m_document.project; }
-    /// The document as it is now, for who reads it later or on another thread; one copy for all who ask.
+    /// Returns a snapshot of the document for later use or another thread. Calls without a change between them share
+    /// one copy.
     [[nodiscard]] DocumentSnapshot snapshot() const;
-    /// The project of snapshot(), not a copy of it.
+    /// Returns the project of snapshot() without a copy.
     [[nodiscard]] ProjectSnapshot projectSnapshot() const;
 
-    /// Applies, records and announces. On error nothing changes.
+    /// Applies and records the edit and calls the observers. On an error nothing changes.
     Status perform(const Edit& edit);
 
     [[nodiscard]] bool canUndo() const { return !m_undo.empty(); }
@@ -41,15 +42,15 @@ public:
     [[nodiscard]] std::string redoTitle() const;
     void undo();
     void redo();
-    /// Replaces everything in one step that can be undone.
+    /// Replaces the document in one step that can be undone.
     void replace(Document document, const std::string& title);
 
-    /// Replaces everything and forgets the history.
+    /// Replaces the document and clears the history.
     void reset(Document document);
 
     void markSaved() { m_savedAt = m_revision; }
     [[nodiscard]] bool modified() const { return m_savedAt != m_revision; }
-    /// Identifies the state; undo goes back to the earlier number.
+    /// Identifies the state. Undo restores the earlier number.
     [[nodiscard]] std::uint64_t revision() const { return m_revision; }
 
     void onChanged(std::function<void()> observer) { m_observers.push_back(std::move(observer)); }
@@ -57,18 +58,18 @@ public:
 private:
     struct Step {
         std::string title;
-        DocumentSnapshot document;  ///< where the step leads from here: back in m_undo, forward in m_redo
-        std::uint64_t revision = 0; ///< of that state
+        DocumentSnapshot document;  ///< the state after the step: an earlier one in m_undo, a later one in m_redo
+        std::uint64_t revision = 0; ///< the revision of that state
     };
 
-    /// After m_document has changed.
+    /// Must be called after m_document has changed.
     void record(const std::string& title, DocumentSnapshot before);
-    /// Moves one step from the end of `from` to that of `to`.
+    /// Moves one step from the end of `from` to the end of `to`.
     void move(std::deque<Step>& from, std::deque<Step>& to);
     void announce() const;
 
     Document m_document;
-    mutable DocumentSnapshot m_snapshot; ///< of m_document; null until somebody asks
+    mutable DocumentSnapshot m_snapshot; ///< of m_document; null until requested
     std::deque<Step> m_undo;
     std::deque<Step> m_redo;
     std::vector<std::function<void()>> m_observers;

@@ -10,7 +10,7 @@
 
 namespace residua::projects {
 
-/// A block by itself, with its picture: an entry of a personal library, or nodes on the clipboard.
+/// A single block with its node positions: an entry of a personal library, or nodes on the clipboard.
 struct BlockFile {
     Block block;
     std::map<NodeId, Position> positions;
@@ -18,9 +18,9 @@ struct BlockFile {
     bool operator==(const BlockFile&) const = default;
 };
 
-/// The block as text, by the rules of json.h.
+/// Formats the block by the rules of json.h.
 [[nodiscard]] std::string toJson(const BlockFile& file);
-/// Reads a block. Errors are those of projectFromJson.
+/// Parses a block. Errors are as in projectFromJson().
 [[nodiscard]] Result<BlockFile> blockFromJson(std::string_view text);
 
 } // namespace residua::projects

@@ -29,7 +29,7 @@ JsonValue withSchema(const T& value)
     return {std::move(object)};
 }
 
-/// Removes the schema's key and returns its value, checked.
+/// Removes the key of the schema version and returns its checked value.
 Result<int> takeSchema(JsonValue& tree)
 {
     if (!std::holds_alternative<JsonObject>(tree.data)) {
@@ -106,7 +106,7 @@ Result<Project> projectFromTree(JsonValue tree)
 
 Result<Layout> layoutFromTree(JsonValue tree)
 {
-    // Layouts have been the same since schema 0.
+    // The format of layouts has not changed since schema 0.
     if (const auto schema = takeSchema(tree); !schema) {
         return schema.error();
     }

@@ -9,14 +9,14 @@
 
 namespace residua::projects {
 
-/// The document as text: stable key order, one value a line where it can change alone, a newline at the
-/// end. toJson(fromJson(toJson(p))) has the same bytes.
+/// Formats the document with a stable key order, one value per line if it can change alone, and a newline at the end.
+/// toJson(fromJson(toJson(p))) has the same bytes.
 [[nodiscard]] std::string toJson(const Project& project);
 [[nodiscard]] std::string toJson(const Layout& layout);
 
-/// Errors carry the JSON pointer (or the line and column of a syntax error) as their place, what was got
-/// and what was expected. Unknown keys are errors, so that a misspelt one is never ignored. Older
-/// schemas are migrated; a newer one is refused. Never throws.
+/// Parse a document. The place of an error is a JSON pointer, or line and column of a syntax error; its message tells
+/// the value got and the values expected. Unknown keys are errors, so that a misspelt key is never ignored. Older
+/// schemas are migrated; newer ones are rejected. Never throw.
 [[nodiscard]] Result<Project> projectFromJson(std::string_view text);
 [[nodiscard]] Result<Layout> layoutFromJson(std::string_view text);
 

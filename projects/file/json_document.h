@@ -7,16 +7,16 @@
 
 namespace residua::projects {
 
-/// Private to projects: whole files as trees. The journal holds two of them.
+/// Private to projects: whole files as trees. The journal contains two of them.
 [[nodiscard]] JsonValue treeOf(const Project& project);
 [[nodiscard]] JsonValue treeOf(const Layout& layout);
 [[nodiscard]] JsonValue treeOf(const FieldValue& value);
 [[nodiscard]] Result<Project> projectFromTree(JsonValue tree);
 [[nodiscard]] Result<Layout> layoutFromTree(JsonValue tree);
 
-/// Takes a project's tree from `schema` to kSchemaVersion, one step after the other.
+/// Migrates a project's tree from `schema` to kSchemaVersion step by step.
 [[nodiscard]] Status migrateProject(JsonValue& tree, int schema);
-/// The same for the file of one block.
+/// Migrates the tree of a block file.
 void migrateBlock(JsonValue& tree, int schema);
 
 } // namespace residua::projects

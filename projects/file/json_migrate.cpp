@@ -14,10 +14,10 @@ namespace residua::projects {
 
 namespace {
 
-const std::string kStochasticDepth = "stochastic-depth"; // as a preset of topologies and of schedules
+const std::string kStochasticDepth = "stochastic-depth"; // a preset of topologies and of schedules
 
-/// Schema 0, before the first release: `network.depth` layers of the one `network.block`, and `topology` the
-/// bare name of a preset. Schema 1: `network.stack`, and `topology` with its wiring spelt out.
+/// Schema 0 (before the first release) has `network.depth` layers of the single `network.block`, and `topology` is the
+/// name of a preset. Schema 1 has `network.stack`, and `topology` with its full wiring.
 Status stackAndWiring(JsonValue& tree)
 {
     JsonValue* network = findMember(tree, "network");
@@ -45,7 +45,7 @@ Status stackAndWiring(JsonValue& tree)
     if (presetName == nullptr) {
         return Error{"/topology", "is " + nameOfValue(*topology) + "; expected the name of a preset"};
     }
-    if (*presetName == kStochasticDepth) { // a branch gate then
+    if (*presetName == kStochasticDepth) { // a branch gate in that schema
         JsonValue gate{JsonObject{{std::string(kKindKey), toTree(std::string("branch_gate"))},
                                   {"gate", toTree(std::string("stochastic_depth"))}}};
         *topology = JsonValue{JsonObject{{"preset", toTree(kStochasticDepth)}, {"wiring", std::move(gate)}}};
@@ -72,7 +72,7 @@ bool isText(JsonValue* object, std::string_view key, std::string_view expected)
     return text != nullptr && *text == expected;
 }
 
-/// Says what was meant where nothing was said.
+/// Adds `key` if it is absent, with the value that its absence meant.
 void spellOut(JsonValue& object, std::string_view key, JsonValue value)
 {
     if (auto* const members = std::get_if<JsonObject>(&object.data); members != nullptr && !findMember(object, key)) {
@@ -80,9 +80,10 @@ void spellOut(JsonValue& object, std::string_view key, JsonValue value)
     }
 }
 
-/// Schema 1 knew one reading of some wirings. Schema 2 has fields for them whose defaults are the papers': dilated
-/// sources had a weight for every reader, weights per token as many hidden features as there are weights, shortcuts
-/// between both sites were one family, LAuReL's factors were free, and streams and gates acted once a layer.
+/// Schema 1 had one interpretation of some wirings: dilated sources had a weight for every reader, weights per token
+/// had as many hidden features as weights, shortcuts between both sites were one family, LAuReL's factors were
+/// unbounded, and streams and gates acted once per layer. Schema 2 has fields for these, whose defaults are the
+/// papers'.
 Status readingsOfWirings(JsonValue& tree)
 {
     JsonValue* const topology = findMember(tree, "topology");
@@ -91,7 +92,7 @@ Status readingsOfWirings(JsonValue& tree)
         if (JsonValue* const sources = findMember(*wiring, "sources"); isText(sources, kKindKey, "dilated")) {
             spellOut(*sources, "readers", toTree(DilatedReaders::All));
         }
-        // Where a field says nothing it keeps its default, so that a preset is still known as itself.
+        // A field that is absent keeps its default, so that a preset still equals itself.
         if (isText(wiring, "sites", "both")) {
             spellOut(*wiring, "site_pairs", toTree(SitePairs::Any));
         }
@@ -123,28 +124,28 @@ void forEachAxis(JsonValue& tree, const std::function<void(JsonValue&)>& visit)
     forEachIn(findMember(tree, "sweeps"), [&](JsonValue& sweep) { forEachIn(findMember(sweep, "axes"), visit); });
 }
 
-/// A node's own value of a parameter, taken out of it; nullopt where it has none.
+/// Removes and returns the value of a node's parameter; nullopt if the node does not set it.
 std::optional<JsonValue> takeParam(JsonValue* params, std::string_view key)
 {
     return params != nullptr && findMember(*params, key) != nullptr ? std::optional(takeMember(*params, key))
                                                                     : std::nullopt;
 }
 
-/// A whole number is a rank now, so a share of 1 is written as what it is.
+/// An integer now means a rank, so a share of 1 is converted to a real number.
 JsonValue shareOf(JsonValue scale)
 {
     const auto* const whole = std::get_if<std::int64_t>(&scale.data);
     return whole == nullptr ? std::move(scale) : toTree(static_cast<double>(*whole));
 }
 
-/// Whether a low_rank_linear goes by its rank_scale: its rank is then 0 or not said.
+/// True if a low_rank_linear uses its rank_scale: its rank is 0 or absent.
 bool goesByScale(const std::optional<JsonValue>& rank)
 {
     const auto* const number = rank ? std::get_if<std::int64_t>(&rank->data) : nullptr;
     return !rank || (number != nullptr && *number == 0);
 }
 
-/// Until schema 3 a matrix below full rank was a kind of its own, low_rank_linear, whose rank of 0 stood for its
+/// Before schema 3, a matrix below full rank was a separate kind, low_rank_linear, whose rank of 0 meant its
 /// rank_scale.
 void rankOfNode(JsonValue& node)
 {
@@ -158,7 +159,7 @@ void rankOfNode(JsonValue& node)
         params = findMember(node, "params");
     }
     if (!std::holds_alternative<JsonObject>(params->data)) {
-        return; // the reader says what is wrong with it
+        return; // the reader reports the error
     }
     const std::optional<JsonValue> rank = takeParam(params, "rank");
     const std::optional<JsonValue> scale = takeParam(params, "rank_scale");
@@ -174,8 +175,8 @@ void ranksOfGraph(JsonValue* graph)
     }
 }
 
-/// Where the rank_scale at `pointer` is now; nullopt for another pointer, and where a rank of the node's own is in
-/// force, beside which the scale said nothing.
+/// Returns the new pointer of the rank_scale at `pointer`. Returns nullopt for another pointer, and if the node's own
+/// rank overrides the scale.
 std::optional<std::string> movedScale(JsonValue& tree, const std::string& pointer)
 {
     constexpr std::string_view kEnd = "/params/rank_scale";
@@ -193,7 +194,7 @@ std::optional<std::string> movedScale(JsonValue& tree, const std::string& pointe
                                                                               : std::nullopt;
 }
 
-/// A field that a sweep gives a value, and the value, as schema 3 says them.
+/// Converts a swept field and its value to schema 3.
 void nameSweptRank(JsonValue& tree, std::string& pointer, JsonValue& value)
 {
     const auto* const method = std::get_if<std::string>(&value.data);
@@ -205,7 +206,7 @@ void nameSweptRank(JsonValue& tree, std::string& pointer, JsonValue& value)
     }
 }
 
-/// The same of the fields of an axis, whose labels stay what the tables have called it. The nodes are those of before.
+/// Converts the fields of an axis; labels keep the names used in tables. Must run before the nodes are converted.
 void sweepRanks(JsonValue& tree, JsonValue& axis)
 {
     JsonValue* const field = findMember(axis, "field");
@@ -264,7 +265,7 @@ Status ranksOfWeights(JsonValue& tree)
     return Done{};
 }
 
-/// A number that a file of before may have as a whole or a broken one.
+/// Returns the number in a value that older files write as an integer or a real number.
 std::optional<double> numberIn(const JsonValue& value)
 {
     if (const auto* const whole = std::get_if<std::int64_t>(&value.data)) {
@@ -274,7 +275,7 @@ std::optional<double> numberIn(const JsonValue& value)
     return broken == nullptr ? std::nullopt : std::optional(*broken);
 }
 
-/// The depth of the stack in the tree. What is no stack counts as none: its reader refuses it.
+/// Returns the number of layers in the tree's stack, or 0 if the stack is malformed (the reader reports that).
 std::int64_t depthIn(const JsonValue& tree)
 {
     const JsonValue* const network = findMember(tree, "network");
@@ -289,13 +290,14 @@ std::int64_t depthIn(const JsonValue& tree)
     return depth;
 }
 
-/// How many of `depth` layers stay on average where the last does with `keepLast`: Σ 1 − l/L·(1 − p_L).
+/// Returns the average number of `depth` layers that are kept if the last one is kept with probability `keepLast`: Σ 1
+/// − l/L·(1 − p_L).
 double averageOf(std::int64_t depth, double keepLast)
 {
     return static_cast<double>(depth) - (1 - keepLast) * static_cast<double>(depth + 1) / 2;
 }
 
-/// Sweeps over the keep probability go over the average length that stands for it.
+/// Converts sweeps over the keep probability to sweeps over the average length that it gives.
 void sweepAverages(JsonValue& tree, std::int64_t depth)
 {
     forEachAxis(tree, [&](JsonValue& axis) {
@@ -308,15 +310,15 @@ void sweepAverages(JsonValue& tree, std::int64_t depth)
         forEachIn(findMember(axis, "values"), [&](JsonValue& value) {
             JsonValue* const given = findMember(value, "value");
             if (const auto keep = given == nullptr ? std::nullopt : numberIn(*given)) {
-                spellOut(value, "label", toTree(lineOf(*given))); // what the tables have called it
+                spellOut(value, "label", toTree(lineOf(*given))); // the label used in tables
                 *findMember(value, "value") = toTree(averageOf(depth, *keep));
             }
         });
     });
 }
 
-/// Schema 4: stochastic depth, a branch gate until then, is where all that leaves out layers is, in the schedule,
-/// beside the plain wiring. A document that had both was refused; of it the schedule stays.
+/// Schema 4: stochastic depth, formerly a branch gate, moves to the schedule like all methods that leave out layers;
+/// its wiring becomes the plain one. A document with both a gate and a schedule was invalid; its schedule is kept.
 Status stochasticDepthIsASchedule(JsonValue& tree)
 {
     JsonValue* const topology = findMember(tree, "topology");
@@ -351,14 +353,14 @@ Status stochasticDepthIsASchedule(JsonValue& tree)
     return Done{};
 }
 
-/// A flag of an attention node until schema 4, and the choice that its being on is now.
+/// A flag of an attention node before schema 4, and the choice that "on" now corresponds to.
 struct FlagOfAttention {
     std::string_view param;
     const char* on;
 };
 constexpr FlagOfAttention kFlagsOfAttention[] = {{"bias", "all"}, {"qk_norm", "head"}};
 
-/// Other values are for the reader to refuse.
+/// Converts a flag; the reader rejects other values.
 void nameFlag(JsonValue& value, const FlagOfAttention& flag)
 {
     if (const auto* const was = std::get_if<bool>(&value.data)) {
@@ -366,7 +368,7 @@ void nameFlag(JsonValue& value, const FlagOfAttention& flag)
     }
 }
 
-/// The attention nodes in a tree, wherever they stand: a sweep's values may be whole blocks.
+/// Converts the flags of all attention nodes in a tree. A sweep's values may contain whole blocks.
 void nameFlagsOfAttention(JsonValue& tree)
 {
     if (auto* const list = std::get_if<JsonArray>(&tree.data)) {
@@ -387,8 +389,9 @@ void nameFlagsOfAttention(JsonValue& tree)
     }
 }
 
-/// Names the flags of attention nodes of `tree` in what a sweep puts at `pointer`, be it one of them or a part with
-/// some. A part that says its kind is a whole node: nameFlagsOfAttention() has seen to it. Whether there was any.
+/// Converts the flags of attention nodes of `tree` in a value that a sweep sets at `pointer`: a flag itself or a part
+/// that contains some. A part with a kind is a whole node, which nameFlagsOfAttention() converts. Returns true if there
+/// was one.
 bool nameSweptFlags(JsonValue& tree, const std::string& pointer, JsonValue& value)
 {
     bool named = false;
@@ -411,7 +414,7 @@ bool nameSweptFlags(JsonValue& tree, const std::string& pointer, JsonValue& valu
     return named;
 }
 
-/// A sweep over such a flag goes over the choice.
+/// Converts a sweep over such a flag to a sweep over the choice.
 void sweepChoices(JsonValue& tree, JsonValue& axis)
 {
     const JsonValue* const field = findMember(axis, "field");
@@ -424,7 +427,7 @@ void sweepChoices(JsonValue& tree, JsonValue& axis)
         if (given == nullptr) {
             return;
         }
-        const std::string label = lineOf(*given); // what the tables have called it
+        const std::string label = lineOf(*given); // the label used in tables
         bool named = false;
         if (*pointer != kSeveralFields) {
             named = nameSweptFlags(tree, *pointer, *given);
@@ -439,7 +442,7 @@ void sweepChoices(JsonValue& tree, JsonValue& axis)
     });
 }
 
-/// Schema 5: biases and norms of an attention are a choice of which.
+/// Schema 5: biases and norms of an attention are choices.
 Status choicesOfAttention(JsonValue& tree)
 {
     nameFlagsOfAttention(tree);
@@ -447,7 +450,7 @@ Status choicesOfAttention(JsonValue& tree)
     return Done{};
 }
 
-/// kMigrations[n] takes a tree from schema n to n + 1.
+/// kMigrations[n] migrates a tree from schema n to n + 1.
 constexpr std::array<Status (*)(JsonValue&), kSchemaVersion> kMigrations{
     stackAndWiring, readingsOfWirings, ranksOfWeights, stochasticDepthIsASchedule, choicesOfAttention};
 

@@ -18,8 +18,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Whether `name` is a temporary file for one of a project's, whose process has died. Another machine's process writes
-/// for less than a minute.
+/// True if the file is a temporary file for one of the project's files and its process has died. A process of another
+/// machine needs less than a minute to write.
 bool isLeftover(const fs::directory_entry& entry)
 {
     const std::string name = entry.path().filename().string();
@@ -57,7 +57,7 @@ Status makeDirectory(const fs::path& directory)
     return Done{};
 }
 
-/// A file's error with the file before the place within it.
+/// Prefixes the place of an error with the file.
 Error inFile(const fs::path& file, const Error& error)
 {
     return {file.string() + " · " + error.place, error.message};
@@ -74,8 +74,8 @@ Result<T> readWith(Result<T> (*parse)(std::string_view), const fs::path& file)
     return value ? std::move(value) : Result<T>(inFile(file, value.error()));
 }
 
-/// Positions of nodes that are gone (a project merged or edited by hand) are dropped, so that a layout speaks
-/// of nothing but the project's nodes.
+/// Removes positions of missing nodes (a project merged or edited by hand), so that a layout refers only to the
+/// project's nodes.
 Document withoutStrays(Document document)
 {
     for (auto& [ref, positions] : document.layout.positions) {
@@ -133,7 +133,7 @@ Status writeJournal(const fs::path& directory, const Document& document)
     if (Status made = makeDirectory(directory); !made) {
         return made;
     }
-    // One file, so that project and layout are of the same moment.
+    // A single file, so that project and layout are from the same moment.
     JsonObject both{{"project", treeOf(document.project)}, {"layout", treeOf(document.layout)}};
     return writeFileAtomically(directory / kJournalFile, printJson({std::move(both)}));
 }

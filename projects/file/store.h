@@ -10,21 +10,21 @@
 
 namespace residua::projects {
 
-/// A project on disk: a directory with project.json and layout.json; runs/ holds its runs.
+/// A project on disk: a directory with project.json, layout.json and its runs in runs/.
 inline constexpr const char* kProjectFile = "project.json";
 inline constexpr const char* kLayoutFile = "layout.json";
 inline constexpr const char* kRunsFolder = "runs";
 inline constexpr const char* kJournalFile = ".autosave.json";
 
-/// Loads `path` (the directory, or its project.json). A missing layout is an empty one.
+/// Loads `path` (the directory, or its project.json). A missing layout is empty.
 [[nodiscard]] Result<Document> loadProject(const std::filesystem::path& path);
-/// Writes both files, each by temp + fsync + rename, and makes the directory. The journal is left: where it says the
-/// same, there is none to read. What a process that was killed left half written beside them is removed.
+/// Writes both files atomically (temporary file, fsync, rename), and creates the directory. Keeps the journal:
+/// readJournal() ignores one that equals the saved document. Removes temporary files that a killed process has left.
 [[nodiscard]] Status saveProject(const std::filesystem::path& directory, const Document& document);
 
-/// The journal: the unsaved state, replaced atomically.
+/// Writes the journal, which is the unsaved state, atomically.
 [[nodiscard]] Status writeJournal(const std::filesystem::path& directory, const Document& document);
-/// The journal's document where there is one that differs from what is saved.
+/// Returns the journal's document if there is one and it differs from the saved document.
 [[nodiscard]] Result<std::optional<Document>> readJournal(const std::filesystem::path& directory);
 [[nodiscard]] Status removeJournal(const std::filesystem::path& directory);
 

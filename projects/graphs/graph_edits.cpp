@@ -17,7 +17,7 @@ bool hasNode(const Graph& graph, const std::string& name)
     return std::ranges::any_of(graph.nodes, [&](const Node& node) { return node.name == name; });
 }
 
-// "norm3" → "norm": a copy counts on from where the name began.
+// "norm3" gives "norm": a copy continues the numbering of the original name.
 std::string withoutNumber(std::string name)
 {
     while (name.size() > 1 && name.back() >= '0' && name.back() <= '9') {
@@ -96,7 +96,7 @@ WireCheck checkWire(const Project& project, const GraphRef& ref, const Wire& wir
         check.carries = carried->second.text();
     }
     const auto error = shapes.errors.find(wire.to.node);
-    // The node may be in error because another of its inputs has no wire: the new wire fits all the same.
+    // The node may have an error because another input is unwired. The new wire fits nevertheless.
     check.fits = error == shapes.errors.end() || shapes.unwired.contains(wire.to.node);
     if (!check.fits) {
         check.message = error->second.message;

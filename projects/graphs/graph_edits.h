@@ -11,47 +11,48 @@
 #include <string>
 #include <vector>
 
-// What may be done to the graph of a block, stem or head, as edits of the document.
+// Edits of the graph of a block, stem or head.
 namespace residua::projects {
 
-/// A node of `kind` with an id and a name that are free in `graph`.
+/// Returns a node of `kind` with an id and a name that are free in `graph`.
 [[nodiscard]] Node newNode(const Graph& graph, const std::string& kind);
 
 enum class PortSide { Input, Output };
 
-/// An end of a wire, while the other is looked for.
+/// One end of a wire that is being drawn.
 struct WireEnd {
     PortRef port;
     PortSide side = PortSide::Output;
 };
 
-/// The port that is meant where a wire is let go on a node: its first input that waits for a wire, else its first; or
-/// its first output. nullopt where it has none.
+/// Returns the port for a wire that is dropped on a node: its first unwired input, else its first input; or its first
+/// output. Returns nullopt if it has none.
 [[nodiscard]] std::optional<PortRef> portFor(const Graph& graph, NodeId node, PortSide side);
 
-/// What drawing a wire would make of the graph.
+/// The effect that drawing a wire would have on the graph.
 struct WireCheck {
-    bool possible = false; ///< it may be drawn: not onto itself, not in a circle, not there already
-    bool fits = false;     ///< and its target can take what it carries
-    std::string carries;   ///< "[batch, time, 256]"; empty where it is not known
-    std::string message;   ///< why not; or what it takes the place of
+    bool possible = false; ///< true if it may be drawn: it is new, makes no cycle and joins two nodes
+    bool fits = false;     ///< and the target accepts its value
+    std::string carries;   ///< shape of its value, "[batch, time, 256]"; empty if unknown
+    std::string message;   ///< the reason why not, or the wire that it replaces
 };
 [[nodiscard]] WireCheck checkWire(const Project& project, const GraphRef& ref, const Wire& wire);
-/// Adds `wire`; an input takes one, so what it read before goes, and so does `instead`, the wire that was picked up.
+/// Adds `wire`. Removes the wire that the input had before, and `instead`, the wire that was picked up.
 [[nodiscard]] std::vector<Edit> wireEdits(const Graph& graph, const GraphRef& ref, const Wire& wire,
                                           const std::optional<Wire>& instead = {});
 
-/// Takes nodes (with their wires) and wires out.
+/// Removes nodes (with their wires) and wires.
 [[nodiscard]] std::vector<Edit> removeEdits(const GraphRef& ref, const std::set<NodeId>& nodes,
                                             const std::set<Wire>& wires);
 
-/// The nodes with the wires among them and their places.
+/// Returns the nodes with the wires among them and their positions.
 [[nodiscard]] BlockFile fragmentOf(const Graph& graph, const std::set<NodeId>& nodes,
                                    const std::map<NodeId, Position>& places);
-/// Adds a fragment, moved by `by`: its nodes get ids and names of their own, its wires and shared weights follow them.
+/// Inserts a fragment, moved by `by`. Its nodes get new ids and names; its wires and shared weights refer to the new
+/// nodes.
 struct Insertion {
     std::vector<Edit> edits;
-    std::set<NodeId> nodes; ///< the new ones
+    std::set<NodeId> nodes; ///< the new nodes
 };
 [[nodiscard]] Insertion insertEdits(const Graph& graph, const GraphRef& ref, const BlockFile& fragment, Position by);
 

@@ -32,8 +32,8 @@ Position freePlace(const Box& wanted, const std::vector<Box>& taken)
     };
     const Position snapped{std::round(wanted.left / kNodeGrid) * kNodeGrid,
                            std::round(wanted.top / kNodeGrid) * kNodeGrid};
-    // Ever farther, to the sides three times as far as up and down: there is more space beside a column of nodes than
-    // in it, and above or below it a node would be out of sight.
+    // Searches in growing rings, three times as far to the sides as up and down: there is more space beside a column of
+    // nodes than in it, and a node far above or below would be out of sight.
     constexpr double kStep = 4 * kNodeGrid;
     for (int ring = 0; ring <= kFurthest; ++ring) {
         for (int rows = 0; 3 * rows <= ring; ++rows) {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-// Where the nodes of a graph stand. Places are in canvas units; y grows downwards.
+// The positions of a graph's nodes, in canvas units; y grows downwards.
 namespace residua::projects {
 
 struct Box {
@@ -31,36 +31,36 @@ struct Box {
     }
     bool operator==(const Box&) const = default;
 };
-/// A box of the size of `box`, moved so that its top left corner is at `corner`.
+/// Returns a box of the size of `box` with its top left corner at `corner`.
 [[nodiscard]] Box movedTo(const Box& box, Position corner);
-/// The smallest box around both.
+/// Returns the smallest box around both.
 [[nodiscard]] Box around(const Box& a, const Box& b);
 
-/// Places snap to multiples of this, so that ports which belong above each other are so exactly.
+/// Positions snap to multiples of this, so that ports that belong above each other are exactly aligned.
 inline constexpr double kNodeGrid = 8;
-/// The size of a node that is not there yet.
+/// The size of a node that does not exist yet.
 inline constexpr double kNodeWidth = 176;
 inline constexpr double kNodeHeight = 44;
-/// The box of a node of that size around `centre`.
+/// Returns the box of a node of that size around `centre`.
 [[nodiscard]] Box nodeBoxAround(Position centre);
 
-/// The place nearest to `wanted` at which a box of its size stays clear of `taken`.
+/// Returns the position nearest to `wanted` at which a box of its size does not overlap `taken`.
 [[nodiscard]] Position freePlace(const Box& wanted, const std::vector<Box>& taken);
 
-/// How a graph is seen: where its nodes are, also those that the document's layout leaves to the automatic one, and
-/// what is in sight. Empty where nobody looks at the graph.
+/// The view of a graph: the boxes of its nodes, including those placed by the automatic layout, and the visible area.
+/// Empty if no view shows the graph.
 struct GraphView {
     GraphRef graph;
     std::map<NodeId, Box> boxes;
     std::optional<Box> inSight;
 };
 
-/// Writes the places of the nodes that the document's layout does not have yet into it, so that an edit of the graph
-/// moves no other node. Nodes of `moved` are placed there instead.
+/// Writes the positions of nodes that the document's layout lacks, so that an edit of the graph moves no other node.
+/// Nodes in `moved` get that position.
 [[nodiscard]] std::vector<Edit> keepPlaces(const Document& document, const GraphView& seen,
                                            const std::map<NodeId, Position>& moved = {});
 
-/// The edges and lines along which nodes can be brought together.
+/// The edges and lines along which nodes can be aligned.
 enum class Alignment { Left, Centre, Right, Top, Middle, Bottom };
 [[nodiscard]] std::map<NodeId, Position> aligned(const std::map<NodeId, Box>& nodes, Alignment alignment);
 

@@ -11,7 +11,7 @@
 namespace residua::projects {
 namespace {
 
-// Smaller is better; nullopt where a word is nowhere.
+// Returns a rank, where smaller is better; nullopt if a word does not occur.
 std::optional<int> rankOf(const NodeKind& kind, const std::string& text)
 {
     const std::string title = lower(kind.title);
@@ -28,7 +28,7 @@ std::optional<int> rankOf(const NodeKind& kind, const std::string& text)
     return title.starts_with(text) || kind.key.starts_with(text) ? 1 : title.find(text) != std::string::npos ? 2 : 3;
 }
 
-// "gelu" means an activation; what a kind's first parameter chooses among is what people call it.
+// Adds the choices of a kind's first parameter: "gelu" finds an activation.
 void addChoices(const NodeKind& kind, const std::string& text, std::vector<std::pair<int, NodeOffer>>& found)
 {
     if (text.empty() || kind.params.empty()) {
@@ -54,7 +54,7 @@ void addFormula(const NodeKind& kind, const std::string& text, std::vector<std::
     }
 }
 
-// Something with an operator or a call in it: a bare word is a search.
+// True if the text has an operator or a call. A single word is a search.
 bool isFormula(std::string_view text)
 {
     const auto expression = parseExpression(text);

@@ -10,8 +10,7 @@
 
 namespace residua::projects {
 
-/// Something that a typed text may mean: a node of a kind, one of its choices ("relu"), or an expression node with the
-/// text as its formula.
+/// A search result: a node of a kind, one of its choices ("relu"), or an expression node with the text as its formula.
 struct NodeOffer {
     std::string kind;
     std::string title;
@@ -19,12 +18,12 @@ struct NodeOffer {
     std::map<std::string, ParamValue> params = {};
 };
 
-/// `text` with its ASCII letters in lower case: typed texts are compared in this form.
+/// Returns `text` with its ASCII letters in lower case, as typed texts are compared.
 [[nodiscard]] std::string lower(std::string_view text);
 
-/// What a typed text may mean. All kinds for an empty text; else those whose title, key, category or summary has every
-/// word of it, titles that begin with it first. A text that reads as a formula over at least one name offers an
-/// expression node.
+/// Returns the nodes that a typed text can stand for. An empty text gives all kinds, other text the kinds whose title,
+/// key, category or summary contains every word, with titles that begin with it first. A text that is a formula with at
+/// least one name also gives an expression node.
 [[nodiscard]] std::vector<NodeOffer> offersFor(std::string_view text);
 
 } // namespace residua::projects

@@ -33,7 +33,7 @@ struct Activation {
     std::string_view word;     ///< in a config.json
     std::string_view function; ///< of an activation node
 };
-// Where several words mean one function, the first of them is written.
+// If several words mean one function, exports use the first.
 constexpr std::array kActivations{Activation{"gelu_new", "gelu_tanh"},  Activation{"gelu_pytorch_tanh", "gelu_tanh"},
                                   Activation{"gelu_fast", "gelu_tanh"}, Activation{"gelu", "gelu"},
                                   Activation{"relu", "relu"},           Activation{"silu", "silu"},

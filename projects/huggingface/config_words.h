@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-/// The words of a config.json, which differ from architecture to architecture. Private to this folder.
+/// The keys and words of a config.json, which differ between architectures. Private to this folder.
 namespace residua::projects {
 
 struct ConfigWords {
@@ -21,22 +21,22 @@ struct ConfigWords {
     std::string_view ropeBase = "rope_theta";
     std::string_view rotaryShare = "partial_rotary_factor";
 };
-inline constexpr const char* kNewerRopeBase = "rope_theta"; ///< in rope_parameters, of all architectures
+inline constexpr const char* kNewerRopeBase = "rope_theta"; ///< in rope_parameters, for all architectures
 inline constexpr const char* kNewerRotaryShare = "partial_rotary_factor";
 [[nodiscard]] const ConfigWords& wordsOf(const DecoderKind& kind);
 
-/// An activation node's function for transformers' word; empty for an unknown one.
+/// Returns an activation node's function for transformers' word; empty for an unknown word.
 [[nodiscard]] std::string_view functionOfConfigWord(std::string_view word);
-/// The word for an activation node's function; empty where there is none.
+/// Returns the word for an activation node's function; empty if transformers has none.
 [[nodiscard]] std::string_view configWordOf(std::string_view function);
-/// All words for activations, for a message.
+/// Returns all words for activations, for a message.
 [[nodiscard]] std::string activationWords();
 
-/// The word for a scaling of rotary positions: "default", "linear" or "llama3".
+/// Returns the word for a scaling of rotary positions: "default", "linear" or "llama3".
 [[nodiscard]] std::string_view configWordOf(RopeScaling scaling);
 [[nodiscard]] std::optional<RopeScaling> scalingOfConfigWord(std::string_view word);
 
-/// Whether a key means nothing to the network: who made the file, which token begins a text, and the like.
+/// True if a key does not affect the network, such as the author of the file or the token that begins a text.
 [[nodiscard]] bool isIrrelevant(std::string_view key);
 
 } // namespace residua::projects

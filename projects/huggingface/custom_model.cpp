@@ -71,7 +71,7 @@ JsonValue jsonText(const std::string& value)
     return {value, JsonLayout::Lines};
 }
 
-/// Python that loads the model and its tokeniser; `options` stand behind the folder.
+/// Returns Python code that loads the model and its tokeniser. `options` follow the folder in the call.
 std::string loadingCode(ExportedTokeniser tokeniser, const std::string& options)
 {
     const bool byClass = tokeniser == ExportedTokeniser::Auto;
@@ -86,7 +86,7 @@ std::string loadingCode(ExportedTokeniser tokeniser, const std::string& options)
     return code + "```\n";
 }
 
-/// What a person should know of it, as the next sentence of a paragraph.
+/// Returns a note on the tokeniser as the next sentence of a paragraph, or an empty text.
 const char* onTokeniser(ExportedTokeniser tokeniser)
 {
     switch (tokeniser) {
@@ -127,7 +127,7 @@ std::string customConfig(const SoundProject& project, const PyTorchCode& code, c
     members.push_back({"hidden_size", {project->network.width, JsonLayout::Lines}});
     members.push_back({"num_hidden_layers", {code.layers, JsonLayout::Lines}});
     members.push_back({"max_position_embeddings", {project->training.sequenceLength, JsonLayout::Lines}});
-    members.push_back({"tie_word_embeddings", {false, JsonLayout::Lines}}); // model.py ties its own
+    members.push_back({"tie_word_embeddings", {false, JsonLayout::Lines}}); // model.py ties its own weights
     members.push_back({"use_cache", {false, JsonLayout::Lines}});
     members.push_back({"torch_dtype", jsonText(dtype)});
     return printJson(config);

@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <string>
 
-/// Language models as the package transformers keeps them: what a folder's config.json says, the network that it is
-/// here, and the names of its tensors. One table of architectures, decoder_kinds.h, serves import and export.
+/// Language models in the format of the package transformers: the config.json of a folder, the corresponding network of
+/// this program, and the names of the tensors. Import and export use the same table of architectures, decoder_kinds.h.
 namespace residua::projects {
 
-/// One model: its architecture and its numbers. Sizes are features, lengths tokens.
+/// One model: its architecture and its numbers. Sizes are in features, lengths in tokens.
 struct Decoder {
     std::string kind; ///< DecoderKind::name
     std::int64_t layers = 0;
@@ -21,16 +21,16 @@ struct Decoder {
     std::int64_t hidden = 0; ///< of the FFN
     std::int64_t vocabulary = 0;
     std::int64_t positions = 0;      ///< the longest sequence
-    std::string activation = "silu"; ///< an activation node's function
+    std::string activation = "silu"; ///< function of an activation node
     double epsilon = 1e-6;
     bool tied = false;
     AttentionBias attentionBias = AttentionBias::None;
     bool ffnBias = false;
-    bool parallel = false;       ///< attention and FFN both read the layer's input
-    double rotaryShare = 1;      ///< of a head's features
-    RotaryPositions rotary;      ///< the share in features; with learned positions none rotates
-    std::int64_t window = 0;     ///< tokens that one sees; 0: all
-    std::int64_t fullLayers = 0; ///< so many first layers have no window
+    bool parallel = false;       ///< true if attention and FFN both read the layer's input
+    double rotaryShare = 1;      ///< rotating share of a head's features
+    RotaryPositions rotary;      ///< features is 0 with learned positions
+    std::int64_t window = 0;     ///< tokens that a token attends to; 0: all
+    std::int64_t fullLayers = 0; ///< number of first layers without a window
 
     bool operator==(const Decoder&) const = default;
 };

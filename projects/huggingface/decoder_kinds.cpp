@@ -107,11 +107,11 @@ constexpr DecoderKind gpt2()
     return kind;
 }
 
-// Where two are the same network, the first is what an export is called.
+// If two kinds describe the same network, exports use the first.
 constexpr std::array kKinds{llama(), mistral(), qwen2(), qwen3(), olmo2(), gptNeox(), gpt2()};
 
-/// Parameters of ours by the file's name for them; a layer's without "layers.<number>.". The file's weight and bias are
-/// our weight and bias.
+/// Parameters of this program by their names in the file; a layer's names omit "layers.<number>.". Weight and bias keep
+/// their names.
 struct NameRow {
     std::string_view file;
     std::array<std::string_view, 3> ours;
@@ -120,14 +120,14 @@ struct NameRow {
 using Layout = NameRow::Layout;
 
 struct NameTable {
-    std::span<const NameRow> outside; ///< of the layers, after the prefix
+    std::span<const NameRow> outside; ///< outside the layers, after the prefix
     std::string_view layers;          ///< before a layer's number
     std::span<const NameRow> layer;
     std::string_view head;
 };
 
 constexpr NameRow kRmsOutside[] = {{"embed_tokens", {"stem.embedding"}}, {"norm", {"head.norm"}}};
-/// A layer with RMS norms, by what the file calls that of each half.
+/// A layer with RMS norms, with the file's names of the norms of its two halves.
 constexpr std::array<NameRow, 11> rmsLayer(std::string_view attentionNorm, std::string_view ffnNorm)
 {
     return {{{"self_attn.q_proj", {"attention.q"}},

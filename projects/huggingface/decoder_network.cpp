@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A decoder as a network of this program's nodes, whose names the table of tensors uses (decoder_kinds.cpp).
+// Builds a decoder from this program's nodes. The table of tensors (decoder_kinds.cpp) uses their names.
 #include "projects/huggingface/decoder_network.h"
 
 #include "projects/huggingface/decoder_kinds.h"
@@ -18,7 +18,7 @@ std::string text(std::string_view value)
     return std::string(value);
 }
 
-/// Only what differs from the kind's defaults, as a document keeps it.
+/// Returns only the values that differ from the kind's defaults, as a document stores them.
 Params differing(const std::string& kind, const Params& params)
 {
     Params kept;
@@ -92,7 +92,7 @@ private:
         m_graph.node(name, "linear", differing("linear", {{"out", features}, {"bias", m_decoder.ffnBias}}));
     }
 
-    /// The name of the node that makes its output.
+    /// Adds the FFN and returns the name of its output node.
     std::string addFfn(const std::string& from)
     {
         std::string read = from;
@@ -173,7 +173,7 @@ Network networkOf(const Decoder& decoder)
 
 Project projectOf(const Decoder& decoder, const std::string& name, const Source& source)
 {
-    constexpr std::int64_t kLongestSequence = 512; // which a first step on a workstation holds
+    constexpr std::int64_t kLongestSequence = 512; // short enough for a first step on a workstation
     Project project;
     project.name = name;
     project.data.source = source;

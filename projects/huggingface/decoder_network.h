@@ -8,9 +8,9 @@
 
 namespace residua::projects {
 
-/// The network: a stack of one block, or of two where only later layers have a window.
+/// Returns the network: a stack of one block, or of two if only later layers have a window.
 [[nodiscard]] Network networkOf(const Decoder& decoder);
-/// A project of it that goes on training from given weights.
+/// Returns a project with this network that continues training from given weights.
 [[nodiscard]] Project projectOf(const Decoder& decoder, const std::string& name, const Source& source);
 
 } // namespace residua::projects

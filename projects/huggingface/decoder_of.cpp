@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which decoder a project's network is: its numbers are read from the nodes, and the network that each architecture
-// makes of them is compared with the project's, node by node from the output back.
+// Finds the decoder that a project's network corresponds to. Its numbers are read from the nodes. The network that each
+// architecture builds from them is compared with the project's, node by node from the output back.
 #include "projects/huggingface/decoder_of.h"
 
 #include "projects/huggingface/config_words.h"
@@ -19,15 +19,15 @@
 namespace residua::projects {
 namespace {
 
-/// What decides how a network is trained, and not what it computes.
+/// Parameters that affect the training but not the function.
 const std::set<std::string> kOfTraining{"dropout", "start"};
-/// Sizes of heads, which can be said in several ways.
+/// Sizes of heads, which can be expressed in several ways.
 const std::set<std::string> kOfHeads{"kv_heads", "head_dim"};
 
-/// The names of nodes of the candidate's graph, each with that of the node that does the same in the project.
+/// Maps names of nodes of the candidate's graph to those of the equivalent nodes of the project.
 using Names = std::map<std::string, std::string>;
 
-/// Compares the graph that an architecture would make with the project's, each node with one of its own.
+/// Compares the graph of an architecture with the project's. Each node is matched with a single node.
 class GraphMatch {
 public:
     GraphMatch(const Graph& candidate, const ResolvedGraph& candidateResolved, const Graph& project,
@@ -39,7 +39,7 @@ public:
     {
     }
 
-    /// Nothing where they compute different things.
+    /// Returns the matched names, or nullopt if the graphs compute different functions.
     std::optional<Names> run()
     {
         const ResolvedNode* const candidate = outputOf(m_candidate, m_candidateResolved);
@@ -64,7 +64,7 @@ private:
         return found == resolved.nodes.end() ? nullptr : &*found;
     }
 
-    /// What feeds an input, aside from what acts in training alone.
+    /// Returns the node that feeds an input, skipping nodes that act only in training.
     static const ResolvedNode* feedOf(const ResolvedGraph& resolved, const ResolvedNode& node, std::size_t input)
     {
         const ResolvedNode* feed = nodeIn(resolved, node.feeds[input].node);
@@ -74,7 +74,7 @@ private:
         return feed;
     }
 
-    /// Whether two nodes agree in all parameters that mean something under the candidate's settings.
+    /// True if two nodes agree in all parameters that apply under the candidate's settings.
     [[nodiscard]] bool sameParams(const ResolvedNode& candidate, const ResolvedNode& project) const
     {
         const bool attends = candidate.kind->traits.role == NodeRole::Attention;
@@ -113,7 +113,7 @@ private:
         if (sameFeeds(candidate, project, order)) {
             return true;
         }
-        std::ranges::reverse(order); // a sum of two is the same either way
+        std::ranges::reverse(order); // a sum of two does not depend on their order
         return candidate.kind->traits.role == NodeRole::Sum && order.size() == 2 &&
                sameFeeds(candidate, project, order);
     }
@@ -139,7 +139,7 @@ private:
     Names m_names;
 };
 
-/// The parameters of the first node of a kind; nullptr where there is none.
+/// Returns the parameters of the first node of a kind, or null.
 const ParamMap* paramsOf(const ResolvedGraph& graph, std::string_view kind)
 {
     const auto found = std::ranges::find_if(graph.nodes, [&](const ResolvedNode& n) { return n.kind->key == kind; });
@@ -153,7 +153,7 @@ const ParamMap* attentionIn(const ResolvedGraph& graph)
     return found == graph.nodes.end() ? nullptr : &found->params;
 }
 
-/// The linear that feeds the first node of a kind.
+/// Returns the linear node that feeds the first node of a kind.
 const ResolvedNode* linearBefore(const ResolvedGraph& graph, std::string_view kind)
 {
     const auto reader = std::ranges::find_if(graph.nodes, [&](const ResolvedNode& n) { return n.kind->key == kind; });
@@ -164,7 +164,7 @@ const ResolvedNode* linearBefore(const ResolvedGraph& graph, std::string_view ki
     return feed != graph.nodes.end() && feed->kind->traits.role == NodeRole::Linear ? &*feed : nullptr;
 }
 
-/// The numbers that the project's nodes have; whether they make a decoder shows when its network is compared.
+/// Reads the numbers from the project's nodes. The later comparison of networks decides whether they are a decoder's.
 class DecoderFinder {
 public:
     explicit DecoderFinder(const Project& project) : m_project(project)
@@ -240,7 +240,7 @@ private:
         decoder.fullLayers = decoder.window > 0 ? decoder.fullLayers : 0;
     }
 
-    /// What a config.json of the kind can say.
+    /// True if a config.json of the kind can express the decoder.
     static bool fits(const Decoder& decoder, const DecoderKind& kind)
     {
         const bool choosesBias = kind.choosesAttentionBias && decoder.attentionBias != AttentionBias::Qkv;
@@ -254,7 +254,7 @@ private:
                (kind.gated || !configWordOf(decoder.activation).empty());
     }
 
-    /// By parameters' prefixes of the candidate's network: the project's.
+    /// Maps prefixes of parameters in the candidate's network to those in the project.
     std::optional<Names> match(const Decoder& decoder) const
     {
         Project candidate = projectOf(decoder, "", m_project.data.source);
@@ -281,7 +281,7 @@ private:
         return all;
     }
 
-    /// `resolved` is the graph `ofProject` of the project.
+    /// `resolved` is the project's graph `ofProject`.
     bool matchGraph(const Project& candidate, const GraphRef& graph, const ResolvedGraph& resolved,
                     const GraphRef& ofProject, const std::string& prefix, Names& all) const
     {
@@ -319,7 +319,7 @@ Result<FoundDecoder> decoderOf(const SoundProject& project, std::string_view pre
 
 std::string FoundDecoder::parameter(const std::string& ofDecoder) const
 {
-    // "layers.3.attention" of "layers.3.attention.q.weight"; "stem.embedding" of "stem.embedding.weight"
+    // "layers.3.attention" for "layers.3.attention.q.weight"; "stem.embedding" for "stem.embedding.weight"
     ParameterName node = parameterNameFrom(ofDecoder);
     node.rest = node.node();
     const std::string ofNode = textOf(node);

@@ -11,18 +11,18 @@
 
 namespace residua::projects {
 
-/// The decoder that a network is.
+/// The decoder that a network corresponds to.
 struct FoundDecoder {
     Decoder decoder;
-    /// For each node the prefix of its parameters in networkOf(decoder), and the prefix that they have in the project.
+    /// Maps the prefix of each node's parameters in networkOf(decoder) to their prefix in the project.
     std::map<std::string, std::string> names;
 
-    /// The project's name of a parameter of networkOf(decoder).
+    /// Returns the project's name of a parameter of networkOf(decoder).
     [[nodiscard]] std::string parameter(const std::string& ofDecoder) const;
 };
-/// Refused with what keeps the project's network from being any. What acts in training alone, dropout say, does not.
-/// Several architectures may make one network, a Mistral without a window that of a Llama: `preferred`, the name of
-/// one, goes before the others.
+/// Finds the decoder of the project's network. The error gives the reason why no architecture matches. Parts that act
+/// only in training, such as dropout, are ignored. Several architectures may describe one network: a Mistral without a
+/// window is also a Llama. `preferred`, the name of one, has priority.
 [[nodiscard]] Result<FoundDecoder> decoderOf(const SoundProject& project, std::string_view preferred = {});
 
 } // namespace residua::projects

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// config.json to a Decoder. Keys that say nothing here are known by name; others that are not read become a note.
+// Converts config.json to a Decoder. Keys that do not matter here are listed by name; other unread keys give a note.
 #include "projects/huggingface/read_config.h"
 
 #include "projects/base/json_tree.h"
@@ -16,10 +16,10 @@
 namespace residua::projects {
 namespace {
 
-/// The largest number that is read: anybody may have made the file, and sums of sizes must not overflow.
+/// The largest number that is accepted. The file may come from anyone, and sums of sizes must not overflow.
 constexpr std::int64_t kMostOfAnything = 1'000'000'000;
 
-/// Reads keys of an object; the first error stays, and later reads give what they are given for a missing key.
+/// Reads keys of an object. The first error is kept; later reads return the value for a missing key.
 class Keys {
 public:
     Keys(const JsonValue& object, std::string place, std::string name = "config.json")
@@ -27,10 +27,10 @@ public:
     {
     }
 
-    /// Whether the key is there, be it null.
+    /// True if the key exists, even with the value null.
     [[nodiscard]] bool names(std::string_view key) const { return findMember(m_object, key) != nullptr; }
 
-    /// nullptr where it is missing or null.
+    /// Returns null if the key is missing or its value is null.
     const JsonValue* find(std::string_view key)
     {
         m_used.insert(std::string(key));
@@ -45,7 +45,7 @@ public:
         }
     }
 
-    /// At least 1. `otherwise` where it is missing or null.
+    /// At least 1. Returns `otherwise` if the key is missing or null.
     std::int64_t size(std::string_view key, std::optional<std::int64_t> otherwise = std::nullopt)
     {
         const JsonValue* const value = find(key);
@@ -102,7 +102,7 @@ public:
         return set == nullptr ? std::string(otherwise) : *set;
     }
 
-    /// Refuses any value but this one; a missing key means it.
+    /// Rejects any value except `expected`, which is also the meaning of a missing key.
     void only(std::string_view key, bool expected)
     {
         if (flag(key, expected) != expected) {
@@ -111,7 +111,7 @@ public:
         }
     }
 
-    /// An object under a key; an empty one where it is missing.
+    /// Returns the object under a key, or an empty one if it is missing.
     Keys object(std::string_view key)
     {
         static const JsonValue kNone{JsonObject{}, JsonLayout::Lines};
@@ -124,9 +124,9 @@ public:
         return {value == nullptr ? kNone : *value, m_place + below, m_name + below};
     }
 
-    /// The name of the object in notes: "config.json", "config.json · rope_scaling".
+    /// Returns the name of the object for notes: "config.json", "config.json · rope_scaling".
     [[nodiscard]] std::string name() const { return m_name; }
-    /// The keys of the file that no call has read.
+    /// Returns the keys of the file that no call has read.
     [[nodiscard]] std::vector<std::string> unread() const
     {
         std::vector<std::string> keys;
@@ -157,7 +157,7 @@ private:
             return nameOfValue(value);
         }
         const std::string text = numberText(*real);
-        return text.find_first_not_of("-0123456789") == std::string::npos ? text + ".0" : text; // no whole number
+        return text.find_first_not_of("-0123456789") == std::string::npos ? text + ".0" : text; // not an integer
     }
 
     const JsonValue& m_object;
@@ -226,8 +226,8 @@ private:
         }
     }
 
-    /// What transformers takes: the architecture's own number, 0 for none, where the key is missing, and what follows
-    /// from the other sizes where it is null.
+    /// Returns the value of transformers for an optional size: `missing`, the architecture's own number, if the key is
+    /// missing and `missing` is not 0; else `follows`, computed from the other sizes.
     [[nodiscard]] std::int64_t whereUnsaid(std::string_view key, std::int64_t missing, std::int64_t follows) const
     {
         return m_keys.names(key) || missing == 0 ? follows : missing;
@@ -247,7 +247,7 @@ private:
         const bool later = m_kind.windowed == WindowedLayers::Later;
         const bool uses = m_kind.windowed == WindowedLayers::All || (later && m_keys.flag("use_sliding_window", false));
         const bool said = m_keys.find("sliding_window") != nullptr;
-        if (uses && (said || !m_keys.names("sliding_window"))) { // null: none
+        if (uses && (said || !m_keys.names("sliding_window"))) { // null: no window
             m_decoder.window = m_keys.size("sliding_window", m_kind.window);
         }
         if (later) {
@@ -264,7 +264,7 @@ private:
         return number != nullptr && *number == 0 ? 0 : m_keys.size(key);
     }
 
-    /// All see everything up to one layer, and a window from there on.
+    /// Checks that all layers before some layer have full attention, and all from it on a window.
     void checkLayerTypes()
     {
         const JsonValue* const value = m_keys.find("layer_types");
@@ -291,8 +291,8 @@ private:
         if (m_kind.learnedPositions) {
             return;
         }
-        // Version 5 of transformers keeps all in one object, earlier ones in three places. It reads both names of the
-        // object, the older one first.
+        // Version 5 of transformers stores all values in one object, earlier versions in three places. It accepts both
+        // names of the object and tries the older one first.
         Keys newer = m_keys.object("rope_parameters");
         Keys scaling = m_keys.object("rope_scaling");
         const ConfigWords& words = wordsOf(m_kind);

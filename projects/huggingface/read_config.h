@@ -10,13 +10,13 @@
 
 namespace residua::projects {
 
-/// What a config.json says, and what a person should know of it.
+/// The contents of a config.json, with notes for the user.
 struct ReadDecoder {
     Decoder decoder;
-    std::vector<std::string> notes; ///< what it says that is not taken over
+    std::vector<std::string> notes; ///< settings that are not imported
 };
-/// `place` is the file's name in errors. Refused, by the key, where the architecture or an option has no counterpart
-/// here.
+/// Reads a config.json. `place` is the file's name in errors. Returns an error that names the key if the architecture
+/// or an option is not supported.
 [[nodiscard]] Result<ReadDecoder> readDecoder(std::string_view config, const std::string& place);
 
 } // namespace residua::projects

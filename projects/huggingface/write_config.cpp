@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A Decoder as config.json, in the words of all versions of transformers that know its architecture.
+// Writes a Decoder as config.json for all versions of transformers that know its architecture.
 #include "projects/huggingface/write_config.h"
 
 #include "projects/base/json_tree.h"
@@ -55,7 +55,7 @@ private:
             std::get<JsonObject>(m_config.data).push_back({std::string(key), std::move(value)});
         }
     }
-    /// For a key that does not affect the network: keeps an imported value, else writes `value`.
+    /// Sets a key that does not affect the network to `value`, unless an imported value exists.
     void propose(std::string_view key, JsonValue value)
     {
         if (findMember(m_config, key) == nullptr) {
@@ -88,8 +88,9 @@ private:
         set("tie_word_embeddings", tree(m_decoder.tied));
     }
 
-    /// Version 5 of transformers reads rope_parameters, earlier ones the places beside it. A scaling's name is "type"
-    /// in all versions that know linear ones, "rope_type" since 4.43, the first that knows those of Llama 3.1.
+    /// Version 5 of transformers reads rope_parameters, earlier versions read keys beside it. The name of a scaling is
+    /// "type" in all versions that know linear scaling, and "rope_type" since 4.43, the first version with that of
+    /// Llama 3.1.
     void writeRope()
     {
         const RotaryPositions& rotary = m_decoder.rotary;
@@ -133,7 +134,7 @@ private:
             set("sliding_window", window);
         }
         if (m_kind.windowed == WindowedLayers::Later) {
-            takeMember(m_config, "layer_types"); // follows from the others
+            takeMember(m_config, "layer_types"); // follows from the other keys
             set("use_sliding_window", tree(m_decoder.window > 0));
             if (m_decoder.window > 0) {
                 set("sliding_window", window);

@@ -8,10 +8,11 @@
 
 namespace residua::projects {
 
-/// A config.json that says the same. `original`, the one that the model came with or empty, gives what this program
-/// knows nothing of: the tokens that begin and end a text, and the like. `dtype` is "float32", "bfloat16" and the like.
+/// Returns a config.json for the decoder. `original` is the file that the model came with, or empty. It provides the
+/// keys that this program does not use, such as the tokens that begin and end a text. `dtype` is "float32", "bfloat16"
+/// etc.
 [[nodiscard]] std::string configOf(const Decoder& decoder, std::string_view original, const std::string& dtype);
-/// "model_type" of a config.json; empty where it says none.
+/// Returns the "model_type" of a config.json; empty if it has none.
 [[nodiscard]] std::string modelTypeIn(std::string_view config);
 
 } // namespace residua::projects

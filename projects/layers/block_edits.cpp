@@ -19,7 +19,7 @@ void addBlock(std::vector<Edit>& edits, const BlockFile& file)
     }
 }
 
-/// The name of the project's block that is the same, of the same name where there are several; nullopt where none is.
+/// Returns the name of the equal block of the project, preferring one with the same name; nullopt if there is none.
 std::optional<std::string> sameBlock(const std::vector<Block>& blocks, const Block& block)
 {
     std::optional<std::string> name;

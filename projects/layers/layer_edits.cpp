@@ -14,7 +14,7 @@
 namespace residua::projects {
 namespace {
 
-/// The new number of a layer or module; nullopt where it is removed.
+/// Returns the new number of a layer or module; nullopt if it is removed.
 using Renumber = std::function<std::optional<std::int64_t>(std::int64_t)>;
 
 std::vector<StackSegment> stackOf(const std::vector<std::string>& blocks)
@@ -30,14 +30,14 @@ std::vector<StackSegment> stackOf(const std::vector<std::string>& blocks)
     return stack;
 }
 
-/// Whether the shortcut's source is on the stack when its target reads. A faulty document has others, whose numbers
-/// are taken for modules.
+/// True if the shortcut's source is on the stack when its target reads. An invalid document may have others, whose
+/// numbers are used as modules.
 bool isThere(const DepthMix& mix, const Shortcut& shortcut)
 {
     return shortcut.source >= 0 && shortcut.source <= newestEntryBefore(mix, shortcut.target);
 }
 
-/// Where the modules that a shortcut joins go, as {module, target}: of several that share its source the newest that
+/// Returns the new modules of a shortcut as {module, target}. If several modules share its source, the newest one that
 /// is kept.
 std::optional<Shortcut> movedModules(const DepthMix& mix, const Shortcut& shortcut, const Renumber& to)
 {
@@ -79,12 +79,12 @@ void renumber(DepthMix& mix, const Renumber& to)
     mix.states = std::move(states);
 }
 
-// A layer whose sources are all gone, or that is new, still reads something.
+// Gives a source to a layer that is new or has lost all its sources.
 void giveSources(DepthMix& mix, const std::set<std::int64_t>& targets)
 {
     auto* sources = std::get_if<ExplicitSources>(&mix.sources);
     if (sources == nullptr || mix.feeds == MixFeeds::ResidualBesideBranch) {
-        return; // what runs along the row feeds it
+        return; // the output of the layer before feeds it
     }
     auto& list = sources->shortcuts;
     for (const std::int64_t target : targets) {
@@ -103,7 +103,7 @@ void sortSources(DepthMix& mix)
     }
 }
 
-/// What follows from other layers at other places, `depth` of them then, beside the stack itself.
+/// Adds the edits that renumbered layers require in addition to the stack. `depth` is the new number of layers.
 void addRenumbering(std::vector<Edit>& edits, const Document& document, DepthMix* mix, const Renumber& layerTo,
                     std::int64_t depth)
 {
@@ -118,7 +118,7 @@ void addRenumbering(std::vector<Edit>& edits, const Document& document, DepthMix
     for (LayerGroup group : document.layout.groups) {
         std::optional<std::int64_t> first;
         std::optional<std::int64_t> last;
-        const std::int64_t end = std::min(group.last, project.network.depth()); // a file may hold any number
+        const std::int64_t end = std::min(group.last, project.network.depth()); // a file may contain any number
         for (std::int64_t layer = std::max<std::int64_t>(group.first, 1); layer <= end; ++layer) {
             if (const auto to = layerTo(layer)) {
                 first = first.value_or(*to);
@@ -141,7 +141,7 @@ void addRenumbering(std::vector<Edit>& edits, const Document& document, DepthMix
             }
         }
         stage.always = std::move(always);
-        // A stage cannot train more layers than there are. Its `always` are some of them, and so are no more either.
+        // A stage cannot train more layers than exist. `always` contains only existing layers.
         stage.averageLength = std::min(stage.averageLength, static_cast<double>(std::max<std::int64_t>(depth, 1)));
     }
     if (schedule != project.schedule) {
@@ -155,7 +155,7 @@ std::optional<DepthMix> mixOf(const Project& project)
     return mix == nullptr ? std::nullopt : std::optional(*mix);
 }
 
-/// Names, in `network`, of the fragment's blocks: those that it has already, or new ones, which `edits` then puts.
+/// Maps the fragment's blocks to blocks of `network`, existing or new. Adds edits for the new ones to `edits`.
 std::map<std::string, std::string> adoptBlocks(const Network& network, const StackFragment& fragment,
                                                std::vector<Edit>& edits)
 {
@@ -297,7 +297,7 @@ Edit insertLayersEdit(const Document& document, std::int64_t after, const StackF
         const std::int64_t head = modulesOf(project) + 1;
         renumber(*mix, [=](std::int64_t m) {
             const bool moves =
-                m > lastModule(after, each) && m <= head; // what leads beyond the head is wrong, and stays so
+                m > lastModule(after, each) && m <= head; // a target beyond the head is invalid and stays unchanged
             return std::optional(moves ? m + count * each : m);
         });
         auto* sources = std::get_if<ExplicitSources>(&mix->sources);
@@ -317,7 +317,7 @@ Edit insertLayersEdit(const Document& document, std::int64_t after, const StackF
         }
         giveSources(*mix, targets);
     }
-    // A number that no layer can have stays as it is.
+    // A number that no layer can have stays unchanged.
     constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
     const Renumber layerTo = [=](std::int64_t layer) {
         return std::optional(layer <= after || layer > kLargest - count ? layer : layer + count);
@@ -352,7 +352,7 @@ std::optional<Edit> removeLayersEdit(const Document& document, const std::set<st
     if (mix) {
         const std::int64_t each = modulesPerLayer(project);
         const std::int64_t head = modulesOf(project) + 1;
-        std::set<std::int64_t> readers; // that read something before
+        std::set<std::int64_t> readers; // readers that had a source before
         const Renumber moduleTo = [&](std::int64_t module) -> std::optional<std::int64_t> {
             if (module == 0 || module == head) {
                 return module == 0 ? 0 : lastModule(static_cast<std::int64_t>(kept.size()), each) + 1;

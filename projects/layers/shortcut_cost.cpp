@@ -14,7 +14,7 @@
 namespace residua::projects {
 namespace {
 
-/// The value in units, with its sign, because it is a change.
+/// Formats the change with its sign and unit.
 std::string inUnits(double value, const std::string& unit, Prefixes prefixes = Prefixes::Decimal)
 {
     constexpr int kDigits = 4;
@@ -51,7 +51,7 @@ ShortcutCheck checkShortcut(const Project& project, const std::optional<SoundPro
         return {};
     }
     const auto* const mix = std::get_if<DepthMix>(&project.topology.wiring);
-    // Where the wiring has no shortcuts, costLines() gives the error.
+    // If the wiring has no shortcuts, costLines() gives the error.
     const Adding adding = mix != nullptr ? addingOf(*mix, shortcut, modulesOf(project)) : Adding::New;
     if (adding == Adding::Back || adding == Adding::Nothing) {
         return {adding == Adding::Back, adding};

@@ -12,8 +12,8 @@
 
 namespace residua::projects {
 
-/// What adding `shortcut` costs, a figure a line, or why it cannot be added. `sound` is the same project where its
-/// network has no errors; without it there are no figures.
+/// The cost of adding `shortcut`, one figure per line, or the reason why it cannot be added. `sound` is the same
+/// project if its network has no errors; without it there are no figures.
 struct CostLines {
     std::vector<std::string> lines;
     bool possible = false;
@@ -21,17 +21,17 @@ struct CostLines {
 [[nodiscard]] CostLines costLines(const Project& project, const std::optional<SoundProject>& sound,
                                   const Shortcut& shortcut);
 
-/// What drawing a shortcut would make of the wiring.
+/// The effect that drawing a shortcut would have on the wiring.
 struct ShortcutCheck {
-    bool possible = false;               ///< it may be drawn
-    std::optional<Adding> adding = {};   ///< nullopt: nothing, since it does not run forward in depth
-    std::vector<std::string> costs = {}; ///< of what is new: costLines
+    bool possible = false;               ///< true if it may be drawn
+    std::optional<Adding> adding = {};   ///< nullopt if it does not go forward in depth
+    std::vector<std::string> costs = {}; ///< costLines() of a new shortcut
 };
-/// `sound`: as for costLines.
+/// `sound` as for costLines().
 [[nodiscard]] ShortcutCheck checkShortcut(const Project& project, const std::optional<SoundProject>& sound,
                                           const Shortcut& shortcut);
 
-/// What `after` costs more than `before`, in one line; empty where that cannot be known.
+/// Returns the additional cost of `after` over `before` in one line; empty if it is unknown.
 [[nodiscard]] std::string costOfChange(const Project& before, const Project& after);
 
 } // namespace residua::projects

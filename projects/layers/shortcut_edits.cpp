@@ -25,7 +25,7 @@ ShortcutKind kindOf(const DepthMix& mix, const Shortcut& shortcut)
     return mix.weight == WeightKind::Fixed ? ShortcutKind::Fixed : ShortcutKind::Learned;
 }
 
-/// The steps of the stream, and what is learned beside it.
+/// Returns the steps of the stream and the learned shortcuts.
 std::vector<DrawnShortcut> drawnSum(const DepthMix& mix, std::int64_t depth)
 {
     std::vector<DrawnShortcut> drawn;
@@ -70,7 +70,8 @@ std::vector<DrawnShortcut> drawnShortcuts(const DepthMix& mix, std::int64_t dept
         for (const std::int64_t source : sources) {
             drawn.push_back({{source, target}, kindOf(mix, {source, target})});
         }
-        // Where mixes are added beside the branch, the newest entry arrives as the row of boxes, which is drawn anyway.
+        // If mixes are added beside the branch, the newest entry arrives through the row of boxes, which is always
+        // drawn.
         const Shortcut newest{newestEntryBefore(mix, target), target};
         if (mix.feeds == MixFeeds::LayerInput && sources.empty() && passesNewest(mix, target, depth) &&
             !hasState(mix, newest, ShortcutState::Pruned)) {
@@ -180,7 +181,7 @@ std::optional<Edit> readsEdit(const Project& project, std::int64_t target, const
         }
     }
     for (const std::int64_t source : reader.sources) {
-        // To add to a rule makes it a list of sources, which cannot hold a sum.
+        // Adding to a rule makes it a list of sources, which cannot contain a sum.
         const bool dropped =
             reader.readsAlone(source) ? !sources.contains(source) : middle == SummedMiddle::Dropped && added.empty();
         if (dropped) {

@@ -11,17 +11,17 @@
 #include <string>
 #include <vector>
 
-// Which shortcuts a wiring has, and the edits that change them.
+// The shortcuts of a wiring, and the edits that change them.
 namespace residua::projects {
 
-/// How a shortcut is drawn.
+/// The drawing style of a shortcut.
 enum class ShortcutKind {
-    Stream, ///< what arrives without a weight, drawn as one step of a stream: the plain residual sum, or the newest
-            ///< entry where the reader takes that as it is
+    Stream, ///< an input without a weight, drawn as a step of a stream: the plain residual sum, or the newest entry of
+            ///< a reader that passes it through
     Fixed,  ///< a weight that is not trained
     Learned,
-    Frozen, ///< learned, held at its value
-    Pruned, ///< taken out of a wider set; shown so that it can come back
+    Frozen, ///< learned, but held at its value
+    Pruned, ///< removed from a rule; shown so that it can be restored
 };
 
 struct DrawnShortcut {
@@ -29,15 +29,16 @@ struct DrawnShortcut {
     ShortcutKind kind = ShortcutKind::Learned;
 };
 
-/// The shortcuts that are read, and the pruned ones, ordered by target and source; of a layer's input that is the
-/// newest entry as it is, a step of the stream. For a running sum: the steps of the stream, and the learned shortcuts.
+/// Returns the shortcuts that are read and the pruned ones, ordered by target and source. A layer's input that is the
+/// newest entry unchanged is a step of the stream. For a running sum, returns the steps of the stream and the learned
+/// shortcuts.
 [[nodiscard]] std::vector<DrawnShortcut> drawnShortcuts(const DepthMix& mix, std::int64_t depth);
 
-/// Modules of the deepest stack whose shortcuts are listed one by one for people: more would not fit the memory.
+/// The deepest stack whose shortcuts are listed one by one, in modules. More would not fit in memory.
 inline constexpr std::int64_t kDeepestListed = 2048;
 
-/// Tells of shortcuts whether a reader has them, or had them before they were pruned; a summed middle is there under
-/// its first entry. Asked target by target, it answers for thousands at the price of one list for each target.
+/// Tests whether a reader has a shortcut, or had it before it was pruned. A summed middle is found under its first
+/// entry. Queries in the order of targets are fast, because the list of one target is reused.
 class ShortcutLookup {
 public:
     explicit ShortcutLookup(const Project& project);
@@ -50,31 +51,32 @@ private:
     std::vector<std::int64_t> m_sources; ///< of the target
 };
 
-/// What adding a shortcut does to a wiring.
+/// The effect of adding a shortcut to a wiring.
 enum class Adding {
-    Nothing, ///< it is there already
+    Nothing, ///< it exists already
     New,
     Back,   ///< it was pruned
-    Weight, ///< its weight is fixed, and becomes one of its own that is learned
+    Weight, ///< its fixed weight becomes a learned weight of its own
 };
-/// What adding `shortcut`, which lies within the stack of so many modules, would do.
+/// Returns the effect of adding `shortcut`, which must be within the stack of `modules` modules.
 [[nodiscard]] Adding addingOf(const DepthMix& mix, const Shortcut& shortcut, std::int64_t modules);
 
-/// One edit that prunes all of `shortcuts`; nullopt where there are none or the wiring has no shortcuts. In an explicit
-/// set a pruned shortcut is taken out; in a rule (all, dilated …) it is an exception to it. Of a running sum a learned
-/// one goes back to its fixed weight.
+/// Returns one edit that prunes all of `shortcuts`; nullopt if it is empty or the wiring has no shortcuts. In an
+/// explicit set, a pruned shortcut is removed; in a rule (all, dilated …), it becomes an exception. A learned shortcut
+/// of a running sum gets its fixed weight again.
 [[nodiscard]] std::optional<Edit> pruneEdit(const Project& project, const std::vector<Shortcut>& shortcuts);
-/// One edit that adds them as addingOf says; nullopt where all are there already.
+/// Returns one edit that adds them as addingOf() describes; nullopt if all exist already.
 [[nodiscard]] std::optional<Edit> addEdit(const Project& project, const std::vector<Shortcut>& shortcuts);
-/// Whether the sum of the middle, which no source stands for, goes on being read.
+/// Whether the summed middle, which no source represents, is still read.
 enum class SummedMiddle { Kept, Dropped };
-/// One edit after which `target` reads just `sources`, each less than it, by weights of their own: shortcuts are pruned
-/// and added as pruneEdit and addEdit do. nullopt where it reads them already, or the wiring has no shortcuts.
+/// Returns one edit after which `target` reads exactly `sources`, each less than it, with weights of their own.
+/// Shortcuts are pruned and added as in pruneEdit() and addEdit(). Returns nullopt if nothing changes or the wiring has
+/// no shortcuts.
 [[nodiscard]] std::optional<Edit> readsEdit(const Project& project, std::int64_t target,
                                             const std::set<std::int64_t>& sources,
                                             SummedMiddle middle = SummedMiddle::Kept);
-/// One edit that freezes them, or thaws them if all are frozen. Under fixed weights only learned ones can be frozen:
-/// their weight is the fixed one again.
+/// Returns one edit that freezes them, or unfreezes them if all are frozen. With fixed weights, only learned shortcuts
+/// can be frozen; they get the fixed weight again.
 [[nodiscard]] std::optional<Edit> freezeEdit(const Project& project, const std::vector<Shortcut>& shortcuts);
 
 } // namespace residua::projects

@@ -59,7 +59,7 @@ Graph linearGraph(const std::string& out)
         .build();
 }
 
-/// A stack of `depth` layers of one block preset.
+/// Sets a stack of `depth` layers of one block preset.
 void stackOf(Network& network, const std::string& preset, std::int64_t depth)
 {
     const auto found = std::ranges::find(blockPresets(), preset, &BlockPreset::name);
@@ -73,7 +73,7 @@ Topology topologyNamed(const std::string& name, const Network& network)
     return {name, std::ranges::find(presets, name, &TopologyPreset::name)->wiring};
 }
 
-/// Eight transformer layers that two processor cores train in about a minute.
+/// Returns a project with eight transformer layers, which two processor cores train in about a minute.
 Project languageProject(const std::string& name, const std::string& topology)
 {
     Project project;
@@ -96,7 +96,7 @@ Project languageProject(const std::string& name, const std::string& topology)
     return project;
 }
 
-/// Vectors in and out of the stack as they are.
+/// Returns a project whose stem and head pass vectors through unchanged.
 Project vectorProject(const std::string& name, const std::string& description, std::int64_t width, Source source)
 {
     Project project;
@@ -170,7 +170,7 @@ Project linearAncre()
     project.network.objective = Objective::HalfSquaredError;
     stackOf(project.network, "linear", 3);
     project.topology = topologyNamed("ancre-ingoing", project.network);
-    project.initialisation.scale = 0.01; // small random starts, as in figure 2
+    project.initialisation.scale = 0.01; // small random initial weights, as in figure 2
     project.sweeps = {
         {"figure 2a",
          {axisOf("/network/stack/0/repeat", "layers", {{"2 layers", {"2"}}, {"3 layers", {"3"}}, {"4 layers", {"4"}}}),
@@ -191,8 +191,9 @@ Project linearAncre()
     return project;
 }
 
-/// The case study of ANCRe (section 3) with its theorems' premises met. The target has a direction with nothing to
-/// learn and the first layer starts at zero, as Theorem 3.2 asks (B.1); from the small start Theorem 3.3 holds too.
+/// The case study of ANCRe (section 3), which meets its theorems' premises. The target has a direction that needs no
+/// learning and the first layer starts at zero, as Theorem 3.2 requires (B.1). With the small start Theorem 3.3 holds
+/// too.
 Project ancreCaseStudy()
 {
     constexpr std::int64_t kDepth = 3;
@@ -229,7 +230,7 @@ Project lowRankRegression()
                                     "Ten layers of rank 3 learn a map of 100 features: a residual sum cannot let the "
                                     "input go, weights on the depth can (DeepCrossAttention, figure 1)",
                                     100, LowRankRegression{.rank = 100});
-    // With AdamW, because plain gradient descent does not reach the levels of section 4.
+    // AdamW, because plain gradient descent does not reach the levels of section 4.
     project.sweeps = {
         {"section 4",
          {axisOf("/training/optimiser", "optimiser", {{"AdamW", {R"({"kind": "adamw", "weight_decay": 0})"}}}),
@@ -279,8 +280,8 @@ Project regressionOfFigureOne()
     return project;
 }
 
-/// Figure 2 of RaPTr: no layer is always kept, and a step trains 16 of 20 on average; PLD's curve comes to as many. The
-/// short baseline has as many FLOP as these. `fields` are set too.
+/// Figure 2 of RaPTr: no layer is always kept, and a step trains 16 of 20 layers on average; PLD's curve has the same
+/// average. The short baseline has the same FLOP. `fields` are set as well.
 SweepAxis figureTwoAxis(const std::string& fields, std::int64_t steps)
 {
     const std::int64_t fewer = steps * 4 / 5;
@@ -316,7 +317,7 @@ Project booleanPolynomial()
     project.training.batch = 128;
     project.training.optimiser = AdamW{.weightDecay = 0.0};
     project.training.learningRate = {1e-3, 100, RateCurve::Cosine, 0.1};
-    project.training.validationBatches = 32; // all that are held
+    project.training.validationBatches = 32; // all held-out samples
     const std::string small = "\"/data/source/dim\": 32, \"/data/source/variables\": 10, \"/data/source/degree\": 5, "
                               "\"/data/source/terms_per_degree\": 8, \"/network/width\": 32, ";
     project.sweeps = {{"figure 2", {figureTwoAxis(small, 6000)}},
@@ -324,7 +325,7 @@ Project booleanPolynomial()
     return project;
 }
 
-/// Twelve layers by RaPTr, 6-8-10-12, and the methods that the paper sets beside it.
+/// Twelve layers trained by RaPTr 6-8-10-12, and the methods that the paper compares with it.
 Project stagedLanguage()
 {
     constexpr std::int64_t kDepth = 12;
@@ -345,7 +346,7 @@ Project stagedLanguage()
     return project;
 }
 
-/// Every way to start factored weights, each from three draws.
+/// Every initialisation of factored weights, each with three seeds.
 std::vector<SweepAxis> initialisationAxes()
 {
     SweepAxis methods{"/initialisation/low_rank", "start", {}};
@@ -355,7 +356,7 @@ std::vector<SweepAxis> initialisationAxes()
     return {methods, seedAxis()};
 }
 
-/// Four transformer layers whose weights are held in two factors (NLRA, section 4).
+/// Four transformer layers with weights in two factors (NLRA, section 4).
 Project lowRankLanguage()
 {
     Project project = languageProject("Low-rank language", "plain");
@@ -373,7 +374,7 @@ Project lowRankLanguage()
     return project;
 }
 
-/// Wide ReLU layers at a small rank, where what the spectral start leaves is large (NLRA, corollary 3.7).
+/// Wide ReLU layers at a small rank, where the spectral initialisation leaves a large error (NLRA, corollary 3.7).
 Project wideRelu()
 {
     Project project =
@@ -397,7 +398,7 @@ Project wideRelu()
     project.training.batch = 128;
     project.training.optimiser = AdamW{.weightDecay = 0.0};
     project.training.learningRate = {2e-3, 50, RateCurve::Cosine, 0.1};
-    // Figure 2 of NLRA: LFAI-WS, stopped after so many epochs, and what the network then learns.
+    // Figure 2 of NLRA: LFAI-WS stopped after these epochs, and the training that follows.
     SweepAxis epochs{kSeveralFields, "epochs of LFAI-WS", {}};
     for (const char* const count : {"0", "1", "2", "6"}) {
         epochs.values.push_back({count,

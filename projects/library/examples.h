@@ -8,14 +8,14 @@
 
 namespace residua::projects {
 
-/// A project that ships inside the program: opens and trains at once with nothing downloaded.
+/// A project that ships with the program. It opens and trains without a download.
 struct Example {
     std::string name; ///< stable key for --example
     std::string title;
     std::string summary; ///< one line for its card
     Project project;
 };
-/// In display order; the first is what a first start opens.
+/// Returns the examples in display order. The program opens the first one when it is started for the first time.
 [[nodiscard]] const std::vector<Example>& examples();
 [[nodiscard]] const Example* findExample(const std::string& name);
 

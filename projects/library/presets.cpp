@@ -16,11 +16,11 @@ std::string text(const char* value)
     return value;
 }
 
-/// LLaMA's 8/3 · d as the runs of ANCRe round it: to width 1024 up to a multiple of 16 (1376, 2048, 2736), beyond that
-/// down (5461 at 2048).
+/// LLaMA's 8/3 · d as ANCRe's runs round it: up to a multiple of 16 for widths up to 1024 (1376, 2048, 2736), down
+/// beyond that (5461 at 2048).
 constexpr const char* kSwigluHidden = "max(16*ceil(min(d, 1024)/6), floor(8*d/3))";
 
-/// Attention reads one output three times.
+/// Connects one output to q, k and v of the attention.
 void wireQkv(GraphBuilder& graph, const std::string& output)
 {
     for (const char* const port : {"attention.q", "attention.k", "attention.v"}) {
@@ -28,7 +28,7 @@ void wireQkv(GraphBuilder& graph, const std::string& output)
     }
 }
 
-/// FFN(norm(x)) by SwiGLU, where x is the sum that `residual` and the attention make; ends the branch r(h) = a + FFN.
+/// Adds FFN(norm(x)) with SwiGLU, where x is the sum of `residual` and the attention. The branch is r(h) = a + FFN.
 void addSwigluHalf(GraphBuilder& graph, const std::string& residual)
 {
     graph.node("add_attention", "add")
@@ -64,8 +64,8 @@ Graph transformer()
     return graph.build();
 }
 
-/// Figure 4 of DeepCrossAttention: q, k and v enter apart and pass the same norm; the residual is q's mix, or where
-/// `residual` is named, a port of its own (MUDD).
+/// Figure 4 of DeepCrossAttention: q, k and v have separate inputs and the same norm. The residual is q's mix, or a
+/// port of its own if `residual` names one (MUDD).
 Graph transformerQkv(const std::string& residual)
 {
     GraphBuilder graph;
@@ -87,7 +87,7 @@ Graph transformerQkv(const std::string& residual)
     return graph.build();
 }
 
-/// The first layer's block under MUDD, where every port reads the embedding: one norm is for q, k and v.
+/// The block of the first layer under MUDD. Every port reads the embedding, so q, k and v share one norm.
 Graph transformerOneNorm()
 {
     GraphBuilder graph;
@@ -101,7 +101,7 @@ Graph transformerOneNorm()
     return graph.build();
 }
 
-/// Two linear layers with biases and GELU after norm_ffn; ends the branch, attention + FFN.
+/// Adds two linear layers with biases and GELU after norm_ffn. The branch is attention + FFN.
 void addGeluHalf(GraphBuilder& graph)
 {
     graph.node("up", "linear", {{"out", text("4*d")}, {"bias", true}})
@@ -132,7 +132,7 @@ Graph gpt()
     return graph.build();
 }
 
-/// Both halves read the same: f(h) = Attention(norm(h)) + FFN(norm(h)), each with a norm of its own.
+/// Both halves read the same input: f(h) = Attention(norm(h)) + FFN(norm(h)), each with a norm of its own.
 Graph parallelTransformer()
 {
     GraphBuilder graph;
@@ -147,7 +147,7 @@ Graph parallelTransformer()
     return graph.build();
 }
 
-/// Norms of what each half makes, none of what it reads: a = norm(Attention(h)), f(h) = a + norm(FFN(h + a)).
+/// Norms the output of each half and not its input: a = norm(Attention(h)), f(h) = a + norm(FFN(h + a)).
 Graph normsAfter()
 {
     GraphBuilder graph;

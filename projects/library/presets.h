@@ -8,7 +8,7 @@
 
 namespace residua::projects {
 
-/// A block that people know by name; made for the project's named sizes, so it follows a change of width.
+/// A published block. It is defined in the project's named sizes, so it follows a change of width.
 struct BlockPreset {
     std::string name; ///< stable key, e.g. "transformer"
     std::string title;
@@ -20,10 +20,10 @@ struct BlockPreset {
 /// input), transformer-norms-after, gpt (LayerNorm, GELU; its positions are learned in the stem), mlp, linear,
 /// low-rank-linear, bottleneck.
 [[nodiscard]] const std::vector<BlockPreset>& blockPresets();
-/// The preset for layer 1 under MUDD, which reads one entry alone.
+/// The preset for layer 1 under MUDD, which reads a single entry.
 inline constexpr const char* kFirstMuddBlock = "transformer-qr";
 
-/// The first block preset that has the ports which a wiring feeds apart: transformer where it feeds none.
+/// Returns the first block preset with the ports that a wiring feeds separately; transformer if it feeds none.
 [[nodiscard]] const BlockPreset& blockPresetFor(MixPorts ports);
 [[nodiscard]] const BlockPreset& blockPresetFor(const Wiring& wiring);
 

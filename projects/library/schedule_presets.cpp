@@ -39,7 +39,7 @@ StageSchedule growth(GrowthSource source, DropAxis axis = DropAxis::Layers)
 
 StageSchedule opening(StageSchedule rules)
 {
-    rules.growthWarmup = 1; // scheduleOf makes it as long as the training asks
+    rules.growthWarmup = 1; // scheduleOf() sets its length from the training
     return rules;
 }
 
@@ -117,13 +117,13 @@ std::vector<double> lengthsOf(const SchedulePreset& preset, std::int64_t depth)
         if (leavesOutLayers(preset.rules.axis)) {
             lengths.insert(std::max(std::round(length), least));
         } else if (length >= 1) {
-            lengths.insert(length); // a share of the heads or parts of each layer, whatever the depth
+            lengths.insert(length); // a share of the heads or parts of each layer, independent of the depth
         }
     }
     return {lengths.begin(), lengths.end()};
 }
 
-/// Stages of these lengths after the preset's rules.
+/// Returns stages of these lengths with the preset's rules.
 Result<StageSchedule> staged(const SchedulePreset& preset, const std::vector<double>& lengths, StageSplit split,
                              std::int64_t depth, std::int64_t steps, double target)
 {
@@ -163,7 +163,7 @@ StageSchedule scheduleOf(const SchedulePreset& preset, std::int64_t depth, std::
 {
     if (depth > 0 && preset.rules.course == DropCourse::Stages &&
         preset.rules.sampling == DropSampling::DeeperSeldomer) {
-        // One stage whose last layer stays with 0.5 (Huang et al.).
+        // One stage whose last layer is kept with probability 0.5 (Huang et al.).
         StageSchedule schedule = preset.rules;
         const auto all = static_cast<double>(depth);
         schedule.stages = {{0, all - 0.5 * (all + 1) / 2, {}}};

@@ -13,9 +13,9 @@ namespace {
 constexpr const char* kDca = "DeepCrossAttention, section 3.1";
 constexpr const char* kDcaTables = "DeepCrossAttention, tables 5 and 7";
 constexpr double kTemperature = 0.1;          ///< ANCRe's τ
-constexpr double kLanguageTemperature = 0.01; ///< and that of its language models (appendix C)
+constexpr double kLanguageTemperature = 0.01; ///< for ANCRe's language models (appendix C)
 
-/// GRN over branches as stack entries: with weights of 1 it is the plain residual network, exactly.
+/// GRN over branches as stack entries. With all weights 1, it is exactly the plain residual network.
 DepthMix grn(WeightKind weight, GateKind gate = GateKind::None)
 {
     DepthMix mix;
@@ -32,7 +32,7 @@ DepthMix dca(SourceSet sources)
     return mix;
 }
 
-/// x_j = F_j(x_{j-1}) + Σ p_ij x_i (ANCRe eq. 5); what leaves is x_K.
+/// x_j = F_j(x_{j-1}) + Σ p_ij x_i (ANCRe eq. 5). The output is x_K.
 DepthMix besideBranch(WeightKind weight, NormaliseOver normalise, MixInit init, SourceSet sources = AllSources{})
 {
     DepthMix mix;
@@ -47,13 +47,13 @@ DepthMix besideBranch(WeightKind weight, NormaliseOver normalise, MixInit init, 
     return mix;
 }
 
-/// Whether its shortcuts have a softmax of ANCRe's.
+/// True if the shortcuts have a softmax as in ANCRe.
 bool isAncre(const DepthMix& mix)
 {
     return mix.feeds == MixFeeds::ResidualBesideBranch && mix.normalise != NormaliseOver::None;
 }
 
-/// Layers read mixes of full outputs, at first the newest alone.
+/// Layers read mixes of full outputs. Initially each mix is the newest output.
 DepthMix denseFormer(SourceSet sources)
 {
     DepthMix mix;
@@ -73,14 +73,14 @@ DepthMix mudd()
     return mix;
 }
 
-/// With as many gate vectors as the counts of tables 5 and 7 of DeepCrossAttention fit.
+/// The mix with one gate vector per entry, which fits the counts in tables 5 and 7 of DeepCrossAttention.
 DepthMix gatedPerEntry(DepthMix mix)
 {
     mix.gate.vectors = GateVectors::PerEntry;
     return mix;
 }
 
-/// GRN-v2 without the final mix, which the count of table 7 does not have.
+/// GRN-v2 without the final mix, which the count in table 7 omits.
 DepthMix grnWithoutFinal()
 {
     DepthMix mix = grn(WeightKind::PerFeature);
@@ -88,7 +88,7 @@ DepthMix grnWithoutFinal()
     return mix;
 }
 
-/// The gate as a framework's ReLU has it: without a slope at 0, where it starts, it never opens.
+/// The gate with a framework's ReLU. It starts at 0, where the ReLU has no slope, so it never learns.
 DepthMix grnLiteral()
 {
     DepthMix mix = grn(WeightKind::PerFeature, GateKind::Outside);
@@ -123,7 +123,7 @@ BranchGate gate(BranchGateKind kind)
     return wiring;
 }
 
-/// LAuReL acts once a layer, as table 5 of DeepCrossAttention counts it and the released use has it.
+/// LAuReL once per layer, as counted in table 5 of DeepCrossAttention and as in the released code.
 BranchGate laurel(BranchGateKind kind)
 {
     BranchGate wiring = gate(kind);

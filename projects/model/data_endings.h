@@ -9,7 +9,7 @@
 
 namespace residua::projects {
 
-/// Both lists, one behind the other.
+/// Concatenates both lists.
 template <std::size_t N, std::size_t M>
 [[nodiscard]] consteval std::array<std::string_view, N + M> bothOf(const std::array<std::string_view, N>& first,
                                                                    const std::array<std::string_view, M>& second)
@@ -19,7 +19,7 @@ template <std::size_t N, std::size_t M>
     return all;
 }
 
-/// Endings of the names of data files by what is in them. Any of them may be followed by one of kCompressedEndings.
+/// File name endings of data files, by content. Each may be followed by one of kCompressedEndings.
 inline constexpr std::array<std::string_view, 1> kTextEndings{".txt"};
 inline constexpr std::array<std::string_view, 4> kRecordEndings{".jsonl", ".ndjson", ".json", ".parquet"};
 inline constexpr std::array<std::string_view, 2> kTokenEndings{".bin", ".npy"};

@@ -14,19 +14,19 @@ namespace {
 
 constexpr double kDouble = sizeof(double);
 
-/// Samples of all splits: the held-out ones are drawn beside those for training.
+/// Samples of all splits. The held-out ones are drawn in addition to the training samples.
 double samplesInAll(std::int64_t samples, const DataSource& data)
 {
     return std::ceil(real(samples) * (1 + data.validationFraction + data.testFraction));
 }
 
-/// Tokens as they are drawn, and in the width in which they are kept.
+/// Bytes of the tokens as they are drawn and as they are stored.
 double bytesOf(const SyntheticLanguage& source, const DataSource&)
 {
     return real(source.tokens) * (source.vocabulary > 1 << 16 ? 8 : 6);
 }
 
-/// Inputs as they are drawn and as they are kept, the outputs, and the matrix between them.
+/// Bytes of the inputs as they are drawn and as they are stored, of the outputs, and of the matrix between them.
 double matricesOf(std::int64_t dim, std::int64_t samples, const DataSource& data)
 {
     return kDouble * (3 * samplesInAll(samples, data) * real(dim) + real(dim) * real(dim));
@@ -47,7 +47,7 @@ double factorsOf(const BooleanPolynomial& source)
     return real(source.termsPerDegree) * real(source.degree) * (real(source.degree) + 1) / 2;
 }
 
-/// The held-out samples: training draws new ones for every step.
+/// Bytes of the held-out samples. Training draws new samples at every step.
 double bytesOf(const BooleanPolynomial& source, const DataSource& data)
 {
     const int splits = 1 + (data.validationFraction > 0 ? 1 : 0) + (data.testFraction > 0 ? 1 : 0);
@@ -78,7 +78,7 @@ std::vector<double> sharesOf(const MixtureData& mixture)
     for (const MixturePart& part : mixture.parts) {
         shares.push_back(std::isfinite(part.weight) ? std::max(part.weight, 0.0) : 0.0);
     }
-    // Over the largest first: the sum of any weights is a number then.
+    // Divides by the largest first, so that the sum of any weights is finite.
     const double most = shares.empty() ? 0.0 : *std::ranges::max_element(shares);
     double sum = 0;
     for (double& share : shares) {

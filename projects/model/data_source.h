@@ -10,43 +10,44 @@
 
 namespace residua::projects {
 
-/// TokenizerJson: a file of Hugging Face.
+/// TokenizerJson is Hugging Face's tokenizer.json.
 enum class TokeniserKind { Bytes, Characters, SentencePiece, TokenizerJson };
 
-/// The vocabulary of bytes as tokens.
+/// The vocabulary size if bytes are tokens.
 inline constexpr std::int64_t kByteVocabulary = 256;
-/// The most tokens that any vocabulary may have.
+/// The largest vocabulary that is allowed.
 inline constexpr std::int64_t kMostVocabulary = 10'000'000;
 
-/// How text becomes tokens.
+/// The conversion of text to tokens.
 struct Tokeniser {
     TokeniserKind kind = TokeniserKind::Bytes;
-    std::string model; ///< the file of SentencePiece or tokenizer.json; relative paths start at the project
-    /// Rows of the embedding table. Bytes: always kByteVocabulary. Characters: the most distinct characters that the
-    /// text may have. Those of a file: at least its tokens. The engine's data module checks it against what it reads.
+    std::string model; ///< file of SentencePiece or tokenizer.json; relative paths start at the project
+    /// Rows of the embedding table. Bytes: always kByteVocabulary. Characters: the largest number of distinct
+    /// characters that the text may have. SentencePiece and TokenizerJson: at least the number of tokens of the file.
+    /// The engine's data module checks it against the data.
     std::int64_t vocabulary = kByteVocabulary;
     bool operator==(const Tokeniser&) const = default;
 };
-/// Whether it is read from a file, which `model` then names.
+/// True if the tokeniser is read from the file `model`.
 [[nodiscard]] inline bool hasModel(TokeniserKind kind)
 {
     return kind == TokeniserKind::SentencePiece || kind == TokeniserKind::TokenizerJson;
 }
-/// Whether `vocabulary` says how large its vocabulary is; that of bytes never changes.
+/// True if `vocabulary` sets the vocabulary size; that of bytes is fixed.
 [[nodiscard]] inline bool hasVocabulary(TokeniserKind kind)
 {
     return kind != TokeniserKind::Bytes;
 }
 
-/// A UTF-8 text file, or every *.txt below a folder in the order of their paths.
+/// A UTF-8 text file, or a folder whose *.txt files are read recursively in the order of their paths.
 struct TextData {
     std::string path;
     Tokeniser tokeniser;
     bool operator==(const TextData&) const = default;
 };
 
-/// JSON Lines: one document per line, its text in `field`. Or Parquet, by the end of the name: one per row, its text in
-/// that column.
+/// JSON Lines with one document per line, whose text is in `field`. If the file name ends in .parquet, Parquet with one
+/// document per row, whose text is in the column `field`.
 struct JsonLinesData {
     std::string path;
     std::string field = "text";
@@ -54,37 +55,38 @@ struct JsonLinesData {
     bool operator==(const JsonLinesData&) const = default;
 };
 
-/// One of the texts of a mixture: a file that sourceAt() takes for text or JSON Lines, or a folder of one of them,
-/// where plain text goes first.
+/// One text of a mixture: a file that sourceAt() reads as text or JSON Lines, or a folder of such files. In a folder,
+/// plain text has priority.
 struct MixturePart {
     std::string path;
-    std::string field = "text"; ///< of JSON Lines
-    double weight = 1.0;        ///< in proportion to the other parts' weights
+    std::string field = "text"; ///< name of the JSON Lines field
+    double weight = 1.0;        ///< relative to the weights of the other parts
     bool operator==(const MixturePart&) const = default;
 };
 
-/// Several texts in one: each example is of a part that is drawn by weight, tokenised as all of them are.
+/// Several texts as one data set. Each example comes from a part that is drawn by weight. All parts share the
+/// tokeniser.
 struct MixtureData {
     std::vector<MixturePart> parts;
     Tokeniser tokeniser;
     bool operator==(const MixtureData&) const = default;
 };
-/// The weights of the parts over their sum; a weight that is no positive number counts as none. All 0 where none
-/// counts.
+/// Returns the weights of the parts divided by their sum. A weight that is not positive and finite counts as 0. All
+/// shares are 0 if no weight is positive.
 [[nodiscard]] std::vector<double> sharesOf(const MixtureData& mixture);
 
 enum class TokenWidth { Detect, Uint16, Uint32 };
 
-/// Ready-made token ids; the headers of llm.c are recognised, nanoGPT files have none.
+/// A file of token ids. Recognises the headers of llm.c; nanoGPT files have no header.
 struct TokenFileData {
     std::string path;
-    std::string validationPath; ///< empty: split off by fraction
+    std::string validationPath; ///< if empty, a fraction of the tokens is used for validation
     TokenWidth tokenWidth = TokenWidth::Detect;
     std::int64_t vocabulary = 50257;
     bool operator==(const TokenFileData&) const = default;
 };
 
-/// A seeded language whose agreement spans nested levels: a deeper network predicts it better.
+/// A seeded synthetic language with agreement across nested levels. A deeper network predicts it better.
 struct SyntheticLanguage {
     std::int64_t vocabulary = 64;
     std::int64_t levels = 4; ///< nesting depth of agreement
@@ -92,11 +94,11 @@ struct SyntheticLanguage {
     bool operator==(const SyntheticLanguage&) const = default;
 };
 
-/// Random: N(0, 1/dim). Diagonal: 1 down to 0 in equal steps, so that one direction has nothing to learn (the instance
-/// of ANCRe, B.1). StandardNormal: N(0, 1) (DeepCrossAttention, figure 1).
+/// Random: N(0, 1/dim). Diagonal: from 1 to 0 in equal steps, so that one direction needs no learning (the instance of
+/// ANCRe, B.1). StandardNormal: N(0, 1) (DeepCrossAttention, figure 1).
 enum class LinearTarget { Identity, Random, ScaledRotation, Diagonal, StandardNormal };
 
-/// Y = T X (ANCRe §3): X orthogonal where samples = dim.
+/// Y = T X (ANCRe §3); X is orthogonal if samples = dim.
 struct LinearRegression {
     std::int64_t dim = 16;
     std::int64_t samples = 16;
@@ -127,8 +129,8 @@ struct BooleanPolynomial {
 using Source = std::variant<TextData, JsonLinesData, MixtureData, TokenFileData, SyntheticLanguage, LinearRegression,
                             LowRankRegression, BooleanPolynomial>;
 
-/// Where the examples come from and how they are split. The rest after the two fractions is for training. What they
-/// consist of is asked of examplesOf (projects/nodes/example_schema.h).
+/// The source of the examples and its splits. The rest after the two fractions is for training. examplesOf()
+/// (projects/nodes/example_schema.h) gives the fields of one example.
 struct DataSource {
     Source source = SyntheticLanguage{};
     double validationFraction = 0.1;
@@ -136,19 +138,19 @@ struct DataSource {
     bool operator==(const DataSource&) const = default;
 };
 
-/// What lies at a path, by the name's end: ready-made tokens (.bin), JSON Lines (.jsonl, .ndjson) or Parquet
-/// (.parquet), else text. Of text the bytes are tokens.
+/// Returns the source for a path by its file name ending: token ids (.bin), JSON Lines (.jsonl, .ndjson) or Parquet
+/// (.parquet), else text with bytes as tokens.
 [[nodiscard]] Source sourceAt(const std::string& path);
-/// Whether what lies at a path may be JSON Lines: by the name it may be, or it may be a folder of them.
+/// True if the path may be JSON Lines: any path without the ending of a plain text file, such as a folder.
 [[nodiscard]] bool mayBeJsonLines(const std::string& path);
 
-/// Samples of a polynomial that are fixed, in each split that has any; its training samples are new for every step.
+/// Number of fixed samples of a polynomial in each held-out split. Training samples are new at every step.
 inline constexpr std::int64_t kHeldOutPolynomials = 4096;
 
-/// The memory that generated examples may take, in bytes; files are not bounded by it.
+/// The most memory that generated examples may use, in bytes. It does not limit files.
 inline constexpr double kMostGeneratedBytes = 4.0 * 1024 * 1024 * 1024;
-/// Whether the examples of a source that generates them fit in that while they are made, and one of them takes no
-/// absurd time. Told from the numbers alone, before anything is made; Done for files.
+/// Checks that generated examples fit in kMostGeneratedBytes while they are made, and that one example takes a
+/// reasonable time. Uses the numbers alone, before anything is generated. Returns Done for files.
 [[nodiscard]] Status checkGeneratedSize(const DataSource& data);
 
 } // namespace residua::projects

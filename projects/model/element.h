@@ -3,7 +3,7 @@
 
 namespace residua::projects {
 
-/// What the values of a wire, or of a field of the examples, are.
+/// The type of the values of a wire or of a field of the examples.
 enum class Element { Real, Token };
 
 } // namespace residua::projects

@@ -31,7 +31,7 @@ std::int64_t layersOf(const std::vector<StackSegment>& stack)
 {
     std::int64_t layers = 0;
     for (const StackSegment& segment : stack) {
-        // So low that twice as many modules and the final output can still be counted.
+        // Small enough that twice as many modules and the final output can still be counted.
         const std::int64_t room = std::numeric_limits<std::int64_t>::max() / 4 - layers;
         layers += std::clamp<std::int64_t>(segment.repeat, 0, room);
     }

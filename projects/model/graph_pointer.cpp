@@ -74,7 +74,7 @@ std::optional<GraphPointer> graphPointerFrom(const Project& project, std::string
         return std::nullopt;
     }
     GraphPointer found;
-    std::size_t inside = 2; // the first token that is within the graph
+    std::size_t inside = 2; // index of the first token within the graph
     if (token(1) == kBlocksKey) {
         const auto index = numberFrom<std::size_t>(token(2));
         if (!index || *index >= project.network.blocks.size()) {

@@ -9,7 +9,7 @@
 
 namespace residua::projects {
 
-/// Names a graph of a document: the stem, the head, or the inside of a block. By default it names none.
+/// Identifies a graph of a document: the stem, the head, or the inside of a block. Empty by default.
 class GraphRef {
 public:
     GraphRef() = default;
@@ -21,13 +21,14 @@ public:
     [[nodiscard]] bool isStem() const { return m_part == Part::Stem; }
     [[nodiscard]] bool isHead() const { return m_part == Part::Head; }
     [[nodiscard]] bool isBlock() const { return m_part == Part::Block; }
-    /// Empty where it is no block.
+    /// Empty unless isBlock().
     [[nodiscard]] const std::string& blockName() const { return m_block; }
 
     auto operator<=>(const GraphRef&) const = default;
 
 private:
-    enum class Part : std::uint8_t { None, Block, Head, Stem }; ///< in the order of the texts, which files keep
+    /// In the order of the text forms, which is the order in files.
+    enum class Part : std::uint8_t { None, Block, Head, Stem };
 
     GraphRef(Part part, std::string block) : m_part(part), m_block(std::move(block)) {}
 
@@ -35,9 +36,9 @@ private:
     std::string m_block;
 };
 
-/// Its one text form, in files and keys: "stem", "head" or "block:<name>"; empty for none.
+/// Formats the reference for files and keys: "stem", "head" or "block:<name>". Empty if `ref` is empty.
 [[nodiscard]] std::string textOf(const GraphRef& ref);
-/// The same, read back; nullopt for any other text.
+/// Parses the text form; nullopt for any other text.
 [[nodiscard]] std::optional<GraphRef> graphRefFrom(std::string_view text);
 
 } // namespace residua::projects

@@ -9,38 +9,38 @@
 
 namespace residua::projects {
 
-/// What the network is trained to do. A new one is an enumerator with its entry in kObjectives, and its computation in
-/// engine/network/objectives.cpp. Presets and examples choose one; all others ask for its traits.
+/// The training objective. To add one, add an enumerator, its entry in kObjectives, and its computation in
+/// engine/network/objectives.cpp. Only presets and examples choose by enumerator; other code uses the traits.
 enum class Objective {
     NextToken,        ///< mean cross-entropy, nats per token
     HalfSquaredError, ///< ½ Σ over outputs of (f(x) − y)², mean over the batch (ANCRe §3)
     MeanSquaredError, ///< mean over batch and outputs
-    Count,            ///< how many there are; none itself
+    Count,            ///< the number of objectives, not an objective
 };
 
-/// What a loss is the mean of, for whoever compares it with figures that are not of a run.
+/// The quantity that a loss is the mean of. It is used to compare the loss with figures from elsewhere.
 enum class MeanOf {
-    TokenNats,        ///< −ln p of each token: e^loss is the perplexity
-    HalfSquaredNorms, ///< ½‖f(x) − y‖² of each sample, as ANCRe's theorems have it
+    TokenNats,        ///< −ln p of each token; e^loss is the perplexity
+    HalfSquaredNorms, ///< ½‖f(x) − y‖² of each sample, as in ANCRe's theorems
     Squares,          ///< (f(x) − y)² of each output, as in DeepCrossAttention's risk and RaPTr's errors by degree
 };
 
-/// One objective, as everybody but the engine knows it.
+/// The properties of one objective for all code outside the engine.
 struct ObjectiveTraits {
     Objective objective = Objective::NextToken;
-    std::string_view key;           ///< in the file
-    std::string_view title;         ///< as within a sentence
-    std::string_view predicts;      ///< what the head gives, in as few words as a canvas's box has room for
-    Element target = Element::Real; ///< of the examples' target: of tokens the head's output has logits, else it is
-                                    ///< compared with the target itself
+    std::string_view key;           ///< name in the file
+    std::string_view title;         ///< name within a sentence
+    std::string_view predicts;      ///< the output of the head, short enough for a box on a canvas
+    Element target = Element::Real; ///< type of the target; for Token the head's output is logits
     MeanOf meanOf = MeanOf::TokenNats;
-    /// What exported code says that it computes, without a full stop.
+    /// The description in exported code, without a full stop.
     std::string_view words;
-    /// The loss as a PyTorch expression of `output` and `targets`, where the target is of tokens, or `target`.
+    /// The loss as a PyTorch expression of `output` and `targets` (Token) or `target` (Real).
     std::string_view pyTorch;
 };
 
-/// In the order of the enumerators, which is that of the choices. The first that fits the data is what cures another.
+/// Ordered as the enumerators, which is the order of the choices. A fix for an unsuitable objective chooses the first
+/// that fits the data.
 inline constexpr ObjectiveTraits kObjectives[] = {
     {.objective = Objective::NextToken,
      .key = "next_token",
@@ -68,7 +68,7 @@ inline constexpr ObjectiveTraits kObjectives[] = {
      .pyTorch = "(output - target).square().mean()"},
 };
 
-/// Whether a table such as kObjectives has an entry for each objective, in the order of the enumerators.
+/// True if a table such as kObjectives has an entry for each objective in the order of the enumerators.
 [[nodiscard]] consteval bool hasEachObjective(const auto& table)
 {
     for (std::size_t i = 0; i < std::size(table); ++i) {

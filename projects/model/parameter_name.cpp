@@ -11,9 +11,9 @@
 namespace residua::projects {
 namespace {
 
-constexpr std::array<std::string_view, 4> kParts{"stem", "layers", "head", "topology"}; ///< as NetworkPart has them
+constexpr std::array<std::string_view, 4> kParts{"stem", "layers", "head", "topology"}; ///< in the order of NetworkPart
 
-/// What stands before the first dot, and after it.
+/// Splits at the first dot and returns the text before and after it.
 std::pair<std::string_view, std::string_view> cutAtDot(std::string_view text)
 {
     const std::size_t dot = text.find('.');
@@ -74,7 +74,7 @@ std::string_view ownerOf(std::string_view name)
 
 std::string_view lastOf(std::string_view name)
 {
-    return name.substr(name.rfind('.') + 1); // without a dot from npos + 1, which is 0
+    return name.substr(name.rfind('.') + 1); // without a dot rfind gives npos, and npos + 1 is 0
 }
 
 std::string siblingOf(std::string_view name, std::string_view last)

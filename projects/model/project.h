@@ -18,8 +18,8 @@ namespace residua::projects {
 /// The schema that this program writes. Older files are migrated on load (json.h).
 inline constexpr int kSchemaVersion = 5;
 
-/// The document: everything that decides what is trained, and the studies of it, as plain comparable values.
-/// All views read it; only edits (edit.h) change it.
+/// The document: everything that determines what is trained, and the sweeps, as plain comparable values. All views read
+/// it; only edits (edit.h) change it.
 struct Project {
     std::string name = "Untitled";
     std::string description;
@@ -30,7 +30,7 @@ struct Project {
     TrainingPlan training;
     StageSchedule schedule;
     Seeds seeds;
-    std::vector<Sweep> sweeps; ///< decide nothing that this document trains
+    std::vector<Sweep> sweeps; ///< do not affect the training of this document
 
     bool operator==(const Project&) const = default;
 };
@@ -42,7 +42,7 @@ struct Position {
     bool operator==(const Position&) const = default;
 };
 
-/// A run of layers under a name: a bracket on the depth canvas. Layers first..last, 1 being the first of the stack.
+/// A named range of layers, shown as a bracket on the depth canvas. Layers first..last, counted from 1.
 struct LayerGroup {
     std::string name;
     std::int64_t first = 1;
@@ -50,9 +50,9 @@ struct LayerGroup {
     bool operator==(const LayerGroup&) const = default;
 };
 
-/// How the network is laid out to the eye. Meaning never depends on it.
+/// The visual layout of the network. It never affects the meaning.
 struct Layout {
-    std::map<GraphRef, std::map<NodeId, Position>> positions; ///< of nodes, by graph and node
+    std::map<GraphRef, std::map<NodeId, Position>> positions; ///< positions of nodes, by graph and node
     std::vector<LayerGroup> groups;
     bool operator==(const Layout&) const = default;
 };

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kSpan = "i:i+";
 
-/// "3", "L" or "L-1".
+/// Parses "3", "L" or "L-1".
 std::optional<std::int64_t> layerFrom(std::string_view text, std::int64_t depth)
 {
     if (!text.starts_with('L')) {
@@ -25,7 +25,7 @@ std::optional<std::int64_t> layerFrom(std::string_view text, std::int64_t depth)
     return before && *before < 0 ? std::optional(depth + *before) : std::nullopt;
 }
 
-/// Adds what one term means; false where it means nothing.
+/// Adds the shortcuts of one term. Returns false if the term is invalid.
 bool addTerm(std::string_view term, std::int64_t depth, std::vector<Shortcut>& shortcuts)
 {
     if (term.starts_with(kSpan)) {

@@ -10,9 +10,9 @@
 
 namespace residua::projects {
 
-/// Shortcuts as people type them, joined by "+": "0:2" is one, "i:i+3" all that span three layers, "cascaded" is
-/// "i:i+1". L stands for the last layer: "0:L-1". For layers 0 (the input) to `depth`.
-/// Sorted, each once. The error, without a place, says what is expected.
+/// Parses shortcuts joined by "+": "0:2" is one shortcut, "i:i+3" is all that span three layers, "cascaded" is "i:i+1".
+/// L is the last layer: "0:L-1". Layers are 0 (the input) to `depth`. The result is sorted and unique. The error has no
+/// place; its message lists the accepted forms.
 [[nodiscard]] Result<std::vector<Shortcut>> shortcutsFrom(std::string_view text, std::int64_t depth);
 
 } // namespace residua::projects

@@ -7,7 +7,7 @@ namespace residua::projects {
 
 namespace {
 
-/// `Found`: Tokeniser, const where the source is.
+/// `Found` is Tokeniser, const if the source is const.
 template <class Found>
 Found* tokeniserIn(auto& source)
 {

@@ -5,7 +5,7 @@
 
 namespace residua::projects {
 
-/// The tokeniser of a source whose text is cut by one; nullptr where it is another.
+/// Returns the tokeniser of a text source; null for other sources.
 [[nodiscard]] const Tokeniser* tokeniserOf(const Source& source);
 [[nodiscard]] Tokeniser* tokeniserOf(Source& source);
 

@@ -6,14 +6,14 @@
 
 namespace residua::projects {
 
-/// How many tokens of a text each split has: training first, then validation, then test at the end.
+/// The number of tokens in each split. In the text, training comes first, then validation, then test.
 struct SplitSizes {
     std::int64_t training = 0;
     std::int64_t validation = 0;
     std::int64_t test = 0;
 };
 
-/// The fractions are of all tokens, rounded down; what is left is for training.
+/// Computes the split sizes. The fractions are of all tokens, rounded down; the rest is for training.
 [[nodiscard]] inline SplitSizes splitSizes(std::int64_t tokens, double validationFraction, double testFraction)
 {
     const auto share = [&](double fraction) {
@@ -25,7 +25,7 @@ struct SplitSizes {
 }
 
 enum class SplitUse { Training, HeldOut };
-/// Whether a split has too few tokens for one sequence and the token after it. A held-out split may be empty.
+/// True if a split has too few tokens for one sequence and the token after it. A held-out split may be empty.
 [[nodiscard]] inline bool isTooShort(std::int64_t tokens, SplitUse use, std::int64_t sequenceLength)
 {
     return tokens <= sequenceLength && (use == SplitUse::Training || tokens > 0);

@@ -9,8 +9,8 @@ namespace residua::projects {
 
 namespace {
 
-/// A decimal without sign or leading zeros, up to the type's largest value less one (so that the id after
-/// it, or the reader after it, can still be named).
+/// Parses a decimal without sign or leading zeros, at most the type's largest value minus one, so that the next id or
+/// reader still has a number.
 template <class Number>
 std::optional<Number> wholeFrom(std::string_view text)
 {

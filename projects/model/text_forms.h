@@ -11,13 +11,13 @@
 
 namespace residua::projects {
 
-/// Private to projects: the short forms of small values, in the file and in what people read.
+/// Private to projects: the short text forms of small values in files and messages.
 
 [[nodiscard]] std::string textOf(NodeId id);             ///< "3"
 [[nodiscard]] std::string textOf(const Shortcut& value); ///< "2:5"
 [[nodiscard]] std::string textOf(const Wire& value);     ///< "3.out > 5.in"
 
-/// The same, read back exactly: what is not the form that textOf writes is nullopt.
+/// Parse exactly the form that textOf() writes. Any other text gives nullopt.
 [[nodiscard]] std::optional<NodeId> nodeIdFrom(std::string_view text);
 [[nodiscard]] std::optional<Shortcut> shortcutFrom(std::string_view text);
 [[nodiscard]] std::optional<Wire> wireFrom(std::string_view text);

@@ -13,13 +13,13 @@ std::int64_t modulesAt(MixSites sites, std::int64_t layers)
     return sites == MixSites::Both ? 2 * layers : layers;
 }
 
-/// How many modules share an entry.
+/// The number of modules that share an entry.
 std::int64_t sharersOf(const DepthMix& mix)
 {
     return std::max<std::int64_t>(mix.blockLayers, 1);
 }
 
-/// The k that matters: no more than there are entries, and none for what validate() refuses.
+/// The effective k: at most the number of entries, and 0 for values that validate() rejects.
 std::int64_t lastOf(const FirstAndLast& ends, std::int64_t newest)
 {
     return std::clamp<std::int64_t>(ends.k, 0, newest + 1);
@@ -39,8 +39,8 @@ std::vector<std::int64_t> firstAndLast(std::int64_t k, std::int64_t newest)
     return result;
 }
 
-/// DenseFormer: entry i may be read by reader j where j − 1 − i is a multiple of the dilation. Off the period, and
-/// before layer 1, readers of full outputs weigh nothing; those of branches have no entry that is the layer before.
+/// DenseFormer: reader j may read entry i if j − 1 − i is a multiple of the dilation. Readers of full outputs use no
+/// weights off the period and before layer 1. Readers of branches have no entry that equals the layer before.
 std::vector<std::int64_t> dilated(const Dilated& sources, const DepthMix& mix, std::int64_t newest, bool isFinal)
 {
     const bool onPeriod = newest % std::max<std::int64_t>(sources.period, 1) == 0;
@@ -77,7 +77,7 @@ bool reads(const DepthMix& mix, std::int64_t target, std::int64_t depth)
     return target >= 1 && target <= lastReader(mix, depth);
 }
 
-/// Whether it joins two attentions, or two FFNs, where modules are the halves of layers.
+/// True if it joins two attentions or two FFNs, if modules are the halves of layers.
 bool joinsLikeSites(const Shortcut& shortcut)
 {
     return (shortcut.target - shortcut.source) % 2 == 0;
@@ -88,8 +88,8 @@ bool isLastWithoutMix(const DepthMix& mix, std::int64_t target, std::int64_t dep
     return mix.feeds == MixFeeds::ResidualBesideBranch && !mix.lastMix && target == depth;
 }
 
-/// Leaves of `sources`, none of which is newer than the newest entry, those that isReadable() allows. A deep stack has
-/// a million of them, so what is the same for all sources of a target is asked once.
+/// Keeps the `sources` that isReadable() allows. Precondition: none is newer than the newest entry. A deep stack has a
+/// million shortcuts, so conditions that are equal for all sources of a target are tested once.
 void keepReadable(std::vector<std::int64_t>& sources, const DepthMix& mix, std::int64_t target, std::int64_t depth)
 {
     if (isLastWithoutMix(mix, target, depth)) {
@@ -99,7 +99,8 @@ void keepReadable(std::vector<std::int64_t>& sources, const DepthMix& mix, std::
     }
 }
 
-/// `sources` ascend, as the states of `target` do: both are walked through once.
+/// Removes the pruned shortcuts. Both `sources` and the states of `target` are in ascending order, so one pass is
+/// enough.
 void dropPruned(std::vector<std::int64_t>& sources, const DepthMix& mix, std::int64_t target)
 {
     auto state = mix.states.lower_bound({std::numeric_limits<std::int64_t>::min(), target});

@@ -12,8 +12,8 @@ namespace residua::projects {
 
 struct Network;
 
-/// i:j: stack entry i, which layer i makes, reaches layer j. 0 is the stack's input;
-/// 0 ≤ i < j ≤ L + 1, where L + 1 is the final output. Ordered by target, then source.
+/// The shortcut i:j connects stack entry i, which layer i produces, to layer j. Entry 0 is the stack's input. 0 ≤ i < j
+/// ≤ L + 1, where L + 1 is the final output. Ordered by target, then source.
 struct Shortcut {
     std::int64_t source = 0;
     std::int64_t target = 1;
@@ -28,20 +28,20 @@ struct Shortcut {
     bool operator==(const Shortcut&) const = default;
 };
 
-/// What layer i leaves as its stack entry.
+/// The output of layer i that becomes its stack entry.
 enum class StackEntry {
     Branch, ///< f_i, the branch output: "delta stacks" (DCA, GRN, plain residual)
     Full,   ///< x_i, the layer's full output (ANCRe, DenseFormer, MUDD)
 };
 
-/// Which readers have a mix of their own.
+/// The ports of a layer that have separate mixes.
 enum class MixPorts {
     Input,       ///< one mix
-    Qkv,         ///< three (DCA §3.2, figure 4); a residual port reads q's
+    Qkv,         ///< three (DCA §3.2, figure 4); a residual port uses q's mix
     QkvResidual, ///< four (MUDD)
 };
 
-/// What the mix is used for.
+/// The use of the mix.
 enum class MixFeeds {
     /// The layer reads the mix m_j. Its entry is f_j(m_j), or for full outputs m_j + f_j(m_j) (DCA §3.1, DenseFormer).
     LayerInput,
@@ -50,42 +50,44 @@ enum class MixFeeds {
     ResidualBesideBranch,
 };
 
-/// Where inside a transformer block a wiring acts, and what it counts as modules 1..K (in a mix i and j of i:j). ANCRe
-/// bridges them (its table 1); most others act at both, where their papers say "layer" for either half of a block.
+/// The positions inside a transformer block at which a wiring acts, and its modules 1..K (i and j of a shortcut i:j in
+/// a mix). ANCRe bridges these positions (its table 1). Most other wirings act at both: their papers call either half
+/// of a block a layer.
 enum class MixSites {
     Mhsa, ///< inputs of the attentions, K = L: 0 is the input of layer 1, j the output of layer j
     Ffn,  ///< inputs of the FFNs, K = L: 0 is the input of layer 1's FFN, j that of layer j + 1's; L is the output
     Both, ///< all of them, K = 2L: 2j is the output of layer j, 2j − 1 the input of its FFN
 };
 
-/// Which sites shortcuts beside the branches join where both are bridged.
+/// The pairs of sites that shortcuts beside the branches join, if MixSites is Both.
 enum class SitePairs {
-    Alike, ///< FFN inputs to FFN inputs, attention inputs to attention inputs (ANCRe §4.2): j − i is even. What arrives
-           ///< beside them is all that the modules since the last such site have put out
-    Any, ///< all of them in one family: beside them the module's branch alone
+    Alike, ///< FFN inputs to FFN inputs, attention inputs to attention inputs (ANCRe §4.2): j − i is even. The
+           ///< shortcuts are added to the outputs of all modules since the last such site
+    Any,   ///< all of them in one family; the shortcuts are added to the module's branch alone
 };
 
 struct AllSources {
     bool operator==(const AllSources&) const = default;
 };
-/// The model input, the sum of the middle outputs and the last k (DCA §3.1).
+/// The model input, the sum of the middle outputs, and the last k (DCA §3.1).
 struct FirstAndLast {
     std::int64_t k = 2;
     bool operator==(const FirstAndLast&) const = default;
 };
-/// Who weighs dilated sources of full outputs.
+/// The readers that have weights for dilated sources, if entries are full outputs.
 enum class DilatedReaders {
-    OnPeriod, ///< those after every period-th layer; the others read the newest entry as it is (DenseFormer's code)
-    All,      ///< those before every period-th layer and the final output; the others weigh the newest entry alone
+    OnPeriod, ///< those after every period-th layer; the others pass the newest entry through (DenseFormer's code)
+    All,      ///< those before every period-th layer and the final output; the others have a weight for the newest
+              ///< entry only
 };
-/// Every `dilation`-th source counted back from the target, at every `period`-th target (DenseFormer).
+/// Every `dilation`-th source, counted back from the target, at every `period`-th target (DenseFormer).
 struct Dilated {
     std::int64_t dilation = 1;
     std::int64_t period = 1;
     DilatedReaders readers = DilatedReaders::OnPeriod;
     bool operator==(const Dilated&) const = default;
 };
-/// Just these, kept sorted. `none` is the empty list; cascaded is every (j−1):j.
+/// Exactly these shortcuts, sorted. `none` is the empty list; cascaded is every (j−1):j.
 struct ExplicitSources {
     std::vector<Shortcut> shortcuts;
     bool operator==(const ExplicitSources&) const = default;
@@ -100,20 +102,20 @@ enum class WeightKind {
     PerToken,       ///< by a small MLP of the current layer's input (MUDD)
 };
 
-/// The input-dependent part of GRN-v3 (DCA §3.1).
+/// The input-dependent part of the weights in GRN-v3 (DCA §3.1).
 enum class GateKind {
     None,
     Outside, ///< b + ReLU(wᵀG): the paper's equation
-    Inside,  ///< ReLU(b + wᵀG): what its appendix H describes
+    Inside,  ///< ReLU(b + wᵀG): as the paper's appendix H describes it
 };
 enum class GateInput { Raw, Normalised };
 enum class ReluGradAtZero {
-    One,  ///< lets a gate that starts at w = 0 learn (the default)
-    Zero, ///< the frameworks' default: the literal form, whose gate never learns
+    One,  ///< a gate that starts at w = 0 can learn (the default)
+    Zero, ///< the default of the frameworks, as the equation is written; a gate that starts at w = 0 never learns
 };
 enum class GateVectors {
-    PerMix,   ///< w for each mix, which all of its entries share: the paper's equation
-    PerEntry, ///< w for each entry of each mix: what the paper's parameter counts fit (tables 5 and 7)
+    PerMix,   ///< one w per mix, shared by all its entries: the paper's equation
+    PerEntry, ///< one w per entry of each mix, which fits the paper's parameter counts (tables 5 and 7)
 };
 struct Gate {
     GateKind kind = GateKind::None;
@@ -130,17 +132,17 @@ enum class NormaliseOver {
 };
 
 enum class MixInit {
-    Ones,       ///< every weight 1: over branches, the plain residual sum
+    Ones,       ///< every weight 1; over branches, the plain residual sum
     Zero,       ///< coefficients 0: under a softmax, "uniform" (ANCRe default)
     Cascaded,   ///< c_{j-1,j} = 1, others 0 (one-hot on the last)
     Reciprocal, ///< p_ij = 1/j (ANCRe's fixed ablation)
 };
 
-/// A single coefficient that is not as its neighbours.
+/// A deviation of one coefficient from the wiring.
 enum class ShortcutState {
     Frozen,
     Pruned,
-    Learned, ///< where the wiring's weights are fixed: a scalar of its own, which starts as the fixed weight
+    Learned, ///< a learned scalar of its own where the wiring's weights are fixed; it starts at the fixed weight
 };
 
 /// Tsallis-entropy regulariser on the normalised coefficients (ANCRe §4).
@@ -150,7 +152,7 @@ struct Tsallis {
     bool operator==(const Tsallis&) const = default;
 };
 
-/// The algebra of depth: nearly every published way of wiring it is one value of this.
+/// The general form of depth wiring. Nearly every published wiring is a value of it.
 struct DepthMix {
     StackEntry entry = StackEntry::Branch;
     MixPorts ports = MixPorts::Input;
@@ -161,44 +163,44 @@ struct DepthMix {
     WeightKind weight = WeightKind::Fixed;
     Gate gate;
     NormaliseOver normalise = NormaliseOver::None;
-    double temperature = 1.0; ///< τ of the softmax; > 0. Under attention over depth the logits' scale is 1/τ.
+    double temperature = 1.0; ///< τ of the softmax, > 0. With attention over depth, the scale of the logits is 1/τ.
     MixInit init = MixInit::Ones;
     std::map<Shortcut, ShortcutState> states;
     Tsallis tsallis;
-    /// Width of the small networks that make weights per token: rounded up to a multiple of the first, and for the
-    /// final output larger by the second (perTokenHidden).
+    /// Width of the small networks that compute weights per token: multiplied by finalHidden for the final output, then
+    /// rounded up to a multiple of hiddenMultiple (perTokenHidden).
     std::int64_t hiddenMultiple = 64;
     double finalHidden = 4;
-    bool weightDecay = false;   ///< mixing weights are kept out of weight decay unless asked
-    bool separateNorms = false; ///< a norm of its own per port (DCA option)
-    /// The final output reads a mix of its own over all L + 1 entries; else it is x_L, layer L's full output.
+    bool weightDecay = false;   ///< if false, mixing weights have no weight decay
+    bool separateNorms = false; ///< if true, each port has a norm of its own (DCA option)
+    /// If true, the final output has a mix over all L + 1 entries; else it is x_L, layer L's full output.
     bool finalMix = true;
-    /// Beside the branches: layer L's output has learned shortcuts as the others have; else x_L = f_L + x_{L−1}, which
-    /// leaves the L(L − 1)/2 that ANCRe counts.
+    /// Beside the branches: if true, layer L's output has learned shortcuts like the others. If false, x_L = f_L +
+    /// x_{L−1}, which leaves the L(L − 1)/2 shortcuts that ANCRe counts.
     bool lastMix = true;
-    /// Modules that share one stack entry: entry b is the sum over the b-th so many, as far as they have run (Attention
-    /// Residuals, block variant).
+    /// Number of modules that share one stack entry. Entry b is the sum of the b-th group of modules that have run
+    /// (Attention Residuals, block variant).
     std::int64_t blockLayers = 1;
 
     bool operator==(const DepthMix&) const = default;
 };
-/// Whether a weight is made for each token by what the network computes, and is no learned number of its own.
+/// True if the network computes the weight for each token, so that it is not a learned number.
 [[nodiscard]] constexpr bool isMadePerToken(WeightKind kind)
 {
     return kind == WeightKind::DepthAttention || kind == WeightKind::PerToken;
 }
-/// True if the stack's entries stay in the parameters' precision whatever the residual's is: attention over the depth,
-/// as in the authors' model of Attention Residuals.
+/// True if the stack's entries stay in the parameters' precision whatever the residual's precision is. That is the case
+/// for attention over depth, as in the authors' model of Attention Residuals.
 [[nodiscard]] constexpr bool keepsFullEntries(const DepthMix& mix)
 {
     return mix.weight == WeightKind::DepthAttention;
 }
-/// Whether a gate may add to the weights.
+/// True if a gate may add to the weights.
 [[nodiscard]] constexpr bool takesGate(const DepthMix& mix)
 {
     return !isMadePerToken(mix.weight);
 }
-/// Whether there are learned, normalised coefficients, whose Tsallis entropy can be a regulariser.
+/// True if there are learned, normalised coefficients, so that their Tsallis entropy can be a regulariser.
 [[nodiscard]] constexpr bool hasEntropy(const DepthMix& mix)
 {
     return mix.normalise != NormaliseOver::None && mix.weight != WeightKind::Fixed && !isMadePerToken(mix.weight);
@@ -206,13 +208,14 @@ struct DepthMix {
 
 enum class StreamWeights { Static, Dynamic };
 enum class StreamConstraint { None, DoublyStochastic };
-/// What the dynamic weights of Hyper-Connections are made from: each stream less its mean over the features and over
-/// its deviation, or over its root mean square. Both have a gain and no bias.
+/// The normalisation of the streams that dynamic weights of Hyper-Connections are computed from. Layer: subtracts the
+/// mean over the features and divides by the standard deviation. Rms: divides by the root mean square. Both have a gain
+/// and no bias.
 enum class StreamNorm { Layer, Rms };
-/// Where the logits of mHC's read and mixing matrix start (projects/depth/stream_start.h).
+/// The initial logits of mHC's read weights and mixing matrix (projects/depth/stream_start.h).
 enum class StreamStartLaw {
-    Exact,      ///< the matrix from 8·I, the read from its row: on equal streams the plain network
-    AppendixA6, ///< the matrix from 6·I − 3, the read from 3 on the home stream and −3 beside it
+    Exact,      ///< matrix from 8·I, read from its row; the plain network if the streams are equal
+    AppendixA6, ///< matrix from 6·I − 3; read from 3 on the home stream and −3 elsewhere
 };
 /// Hyper-Connections and mHC: n residual streams.
 struct MultiStream {
@@ -223,7 +226,7 @@ struct MultiStream {
     double dynamicScale = 0.01;
     MixSites sites = MixSites::Both;
     StreamNorm norm = StreamNorm::Layer;
-    bool scaleOutputs = true; ///< what blocks write to the residual starts √streams times as large
+    bool scaleOutputs = true; ///< if true, the blocks' writes to the residual start √streams times as large
     StreamStartLaw start = StreamStartLaw::Exact; ///< of a constrained mixing matrix
     bool operator==(const MultiStream&) const = default;
 };
@@ -238,26 +241,26 @@ enum class BranchGateKind {
     LaurelRwLr,
     LaurelRwLrPa,
 };
-/// Whether it is LAuReL-RW, alone or with others.
+/// True for LAuReL-RW, alone or combined.
 [[nodiscard]] constexpr bool hasResidualWeights(BranchGateKind kind)
 {
     return kind == BranchGateKind::LaurelRw || kind == BranchGateKind::LaurelRwLr ||
            kind == BranchGateKind::LaurelRwLrPa;
 }
-/// Whether it is LAuReL-PA, which mixes previous activations, alone or with others.
+/// True for LAuReL-PA, which mixes previous activations, alone or combined.
 [[nodiscard]] constexpr bool mixesPrevious(BranchGateKind kind)
 {
     return kind == BranchGateKind::LaurelPa || kind == BranchGateKind::LaurelRwLrPa;
 }
-/// Whether it has the maps of low rank of LAuReL-LR and -PA.
+/// True if the gate has the low-rank maps of LAuReL-LR or -PA.
 [[nodiscard]] constexpr bool hasLowRankMaps(BranchGateKind kind)
 {
     return mixesPrevious(kind) || kind == BranchGateKind::LaurelLr || kind == BranchGateKind::LaurelRwLr;
 }
-/// How the factors α and β of LAuReL-RW are kept within 0 and 1; both start from a logit of 0 then.
+/// The bound that keeps the factors α and β of LAuReL-RW within 0 and 1. With a bound, both start at a logit of 0.
 enum class LaurelBound {
-    None,    ///< free numbers, from 1
-    Sigmoid, ///< each by itself
+    None,    ///< unbounded; start at 1
+    Sigmoid, ///< each factor separately
     Softmax, ///< α + β = 1
 };
 /// A gate on the residual or the branch of each layer.
@@ -265,9 +268,9 @@ struct BranchGate {
     BranchGateKind gate = BranchGateKind::ReZero;
     std::int64_t rank = 16;  ///< LAuReL-LR and -PA
     std::int64_t window = 3; ///< LAuReL-PA: previous activations mixed in
-    double bias = -2.0;      ///< Highway: where the gate starts, before its sigmoid; below 0 it carries its input
+    double bias = -2.0;      ///< Highway: the gate's initial value before its sigmoid; below 0 it carries its input
     LaurelBound bound = LaurelBound::Sigmoid; ///< LAuReL with RW
-    MixSites sites = MixSites::Both;          ///< of no meaning to a value residual, which is between whole layers
+    MixSites sites = MixSites::Both;          ///< not used by a value residual, which connects whole layers
     bool operator==(const BranchGate&) const = default;
 };
 
@@ -278,11 +281,11 @@ struct Concatenation {
 
 using Wiring = std::variant<DepthMix, MultiStream, BranchGate, Concatenation>;
 
-/// The preset of the running sum: what a topology is called that is wired as no other.
+/// The preset of the running sum. It is the name of a topology that matches no other preset.
 inline constexpr const char* kPlainPreset = "plain";
 
-/// How depth is wired. `preset` names where the wiring came from; where the two differ the
-/// views say "custom, from <preset>".
+/// The wiring of depth. `preset` names the preset that it came from; if the wiring differs from it, views show "custom,
+/// from <preset>".
 struct Topology {
     std::string preset = kPlainPreset; ///< TopologyPreset::name
     Wiring wiring = DepthMix{};
@@ -290,89 +293,92 @@ struct Topology {
     bool operator==(const Topology&) const = default;
 };
 
-/// K, how many modules i:j number in a stack of `layers`: L, or 2L where both sites of a layer are bridged. It is the
-/// `depth` of the functions below.
+/// Returns K, the number of modules that i:j counts in a stack of `layers`: L, or 2L if both sites of a layer are
+/// bridged. K is the `depth` argument of the functions below.
 [[nodiscard]] std::int64_t mixedModules(const DepthMix& mix, std::int64_t layers);
-/// The same of any wiring.
+/// Returns the number of modules of any wiring.
 [[nodiscard]] std::int64_t modulesIn(const Wiring& wiring, std::int64_t layers);
-/// Where it acts; Mhsa where sites mean nothing to it: the running sum, DenseNet, value residual.
+/// Returns the sites where the wiring acts. Returns Mhsa for wirings without sites: the running sum, DenseNet and value
+/// residuals.
 [[nodiscard]] MixSites sitesOf(const DepthMix& mix);
 [[nodiscard]] MixSites sitesOf(const Wiring& wiring);
-/// Whether the layers run as their two halves, cut at the FFN's input (ffn_site.h).
+/// True if layers run as two halves, split at the FFN's input (ffn_site.h).
 [[nodiscard]] bool splitsLayers(const DepthMix& mix);
 [[nodiscard]] bool splitsLayers(const Wiring& wiring);
-/// Whether shortcuts join like sites alone: of two families, attentions' and FFNs'.
+/// True if shortcuts join only sites of the same kind, which gives two families: attentions and FFNs.
 [[nodiscard]] bool hasTwoFamilies(const DepthMix& mix);
-/// Whether a step may run without this layer (from 1): a value residual has layer 1's values in all others.
+/// True if a step may run without this layer (counted from 1). A value residual needs layer 1, whose values all other
+/// layers use.
 [[nodiscard]] bool mayBeLeftOut(const Wiring& wiring, std::int64_t layer);
 
-/// Whether every mix is the plain residual sum, which is kept running: one addition a layer, and no stack. It is drawn
-/// as a stream. Its only weights are those of learned shortcuts, i:j: the reader j gets (w − 1)·e_i beside the sum.
+/// True if every mix is the plain residual sum, which is kept as a running sum: one addition per layer and no stack. It
+/// is drawn as a stream. Its only weights are those of learned shortcuts i:j: reader j gets (w − 1)·e_i added to the
+/// sum.
 [[nodiscard]] bool isRunningSum(const DepthMix& mix);
-/// Whether it is the plain residual network: the running sum with nothing learned beside it.
+/// True for the plain residual network: the running sum without learned shortcuts.
 [[nodiscard]] bool isPlainResidual(const DepthMix& mix);
 [[nodiscard]] bool isPlainResidual(const Wiring& wiring);
 
-/// The stack entry that module `module` is put into; 0 for the stack's input. Its own, or where modules share entries
-/// (blockLayers) one of several.
+/// Returns the stack entry that contains module `module`, or 0 for the stack's input. Several modules share an entry if
+/// blockLayers > 1.
 [[nodiscard]] std::int64_t entryOf(const DepthMix& mix, std::int64_t module);
-/// The newest entry that stands before reader `target` ≥ 1: it may read the entries 0 to this one.
+/// Returns the newest entry before reader `target` ≥ 1. The reader may read the entries from 0 to this one.
 [[nodiscard]] std::int64_t newestEntryBefore(const DepthMix& mix, std::int64_t target);
-/// The last module that is in the shortcut's source when its target reads it; 0 for the stack's input. Precondition:
-/// the source is no newer than newestEntryBefore the target.
+/// Returns the last module in the shortcut's source at the time its target reads it, or 0 for the stack's input.
+/// Precondition: the source is not newer than newestEntryBefore() the target.
 [[nodiscard]] std::int64_t lastModuleIn(const DepthMix& mix, const Shortcut& shortcut);
 
-/// The last reader: module K = `depth`, or the final output K + 1 where it has a mix.
+/// Returns the last reader: module K = `depth`, or the final output K + 1 if it has a mix.
 [[nodiscard]] std::int64_t lastReader(const DepthMix& mix, std::int64_t depth);
 
-/// What becomes of pruned shortcuts where sources are listed.
+/// The treatment of pruned shortcuts in a list of sources.
 enum class Pruned {
     LeftOut,
-    Counted, ///< as if they were not pruned
+    Counted, ///< listed like other shortcuts
 };
 
-/// The sources that reader `target` (1..depth, depth + 1 for the final output) may read, in ascending
-/// order. FirstAndLast lists what is read as an entry of its own; the
-/// summed middle is what lies between. Empty for the final output where there is no final mix, and for a reader that
-/// weighs nothing (passesNewest).
+/// Returns the sources that reader `target` (1..depth, or depth + 1 for the final output) may read, in ascending order.
+/// For FirstAndLast, only the entries that are read separately; the summed middle is between them. Empty for the final
+/// output without a final mix, and for a reader without weights (passesNewest).
 [[nodiscard]] std::vector<std::int64_t> sourcesOf(const DepthMix& mix, std::int64_t target, std::int64_t depth,
                                                   Pruned pruned = Pruned::LeftOut);
-/// The sources that reader `target` could have, whatever the document lists and prunes.
+/// Returns the sources that reader `target` could have, whatever the document lists and prunes.
 [[nodiscard]] std::vector<std::int64_t> possibleSources(const DepthMix& mix, std::int64_t target, std::int64_t depth);
 
-/// Whether reader `target` takes the newest entry as it is, with no weight: of full outputs a layer that reads no
-/// source, and beside the branches what has no shortcuts by lastMix, or by the families none that it could have.
+/// True if reader `target` passes the newest entry through without a weight. That is the case for a layer with no
+/// sources if entries are full outputs. Beside the branches, it is the case for a reader that has no shortcuts because
+/// of lastMix, or no readable source in its family.
 [[nodiscard]] bool passesNewest(const DepthMix& mix, std::int64_t target, std::int64_t depth);
-/// Whether a shortcut with 0 ≤ i < j ≤ K + 1 could be read, whatever the sources say: its source is there when its
-/// target reads, and is of the target's family.
+/// True if a shortcut with 0 ≤ i < j ≤ K + 1 could be read, whatever the sources are: its source exists when its target
+/// reads, and both are in the same family.
 [[nodiscard]] bool isReadable(const DepthMix& mix, const Shortcut& shortcut, std::int64_t depth);
 
-/// Entries first..last, read as one: the middle that FirstAndLast sums.
+/// Entries first..last that are read as one sum: the middle of FirstAndLast.
 struct EntryRange {
     std::int64_t first = 0;
     std::int64_t last = 0;
     bool operator==(const EntryRange&) const = default;
 };
-/// nullopt where `target` reads no sum.
+/// Returns nullopt if `target` reads no sum.
 [[nodiscard]] std::optional<EntryRange> summedMiddleOf(const DepthMix& mix, std::int64_t target, std::int64_t depth);
 
-/// What a theorem on the least expected loss takes a wiring for (DeepCrossAttention, theorem 4.2).
+/// The model of a theorem on the least expected loss that a wiring corresponds to (DeepCrossAttention, theorem 4.2).
 enum class RiskModel { ResNet, GrnV1, GrnV2, GrnV3 };
 
-/// A wiring that people know by name; under some names it goes with a schedule.
+/// A published wiring. Some presets also select a schedule.
 struct TopologyPreset {
     std::string name;    ///< stable key, e.g. "ancre"
     std::string title;   ///< e.g. "ANCRe, ingoing"
     std::string summary; ///< one line
     std::string source;  ///< paper and section
     Wiring wiring;
-    std::string schedule = {};               ///< the SchedulePreset that choosing it sets too; empty: none
-    std::optional<RiskModel> riskModel = {}; ///< which of the theorem's models the wiring is
+    std::string schedule = {};               ///< the SchedulePreset that this preset also selects; empty if none
+    std::optional<RiskModel> riskModel = {}; ///< the theorem's model that the wiring corresponds to
 };
 
-/// All presets in display order. Explicit presets (cascaded, none) are made for `depth` layers.
+/// Returns all presets in display order. Presets with explicit sources (cascaded, none) are made for `depth` layers.
 [[nodiscard]] std::vector<TopologyPreset> topologyPresets(std::int64_t depth);
-/// The same for the layers of a network: where one of its blocks has no feed-forward half, they act once a layer.
+/// Returns the presets for a network's stack. If one of its blocks has no feed-forward half, they act once per layer.
 [[nodiscard]] std::vector<TopologyPreset> topologyPresets(const Network& network);
 
 } // namespace residua::projects

@@ -11,7 +11,7 @@
 
 namespace residua::projects {
 
-/// Decoupled weight decay Adam, fused.
+/// Adam with decoupled weight decay.
 struct AdamW {
     double beta1 = 0.9;
     double beta2 = 0.98;
@@ -27,7 +27,7 @@ struct Sgd {
 using Optimiser = std::variant<AdamW, Sgd>;
 
 enum class RateCurve { Constant, Linear, Cosine, InverseSquareRoot };
-/// From where on the curve goes down. Without stages both are the same.
+/// The step from which the curve decays. Without stages both values mean the same.
 enum class RateDecay { AfterWarmup, InLastStage };
 
 /// Learning rate against step: linear warm-up to `peak`, then the curve down to `peak · finalFraction`
@@ -42,19 +42,20 @@ struct LearningRate {
 };
 
 enum class Precision { Fp32, Bf16, Fp64 };
-/// In which numbers the residual is kept under bf16: what is carried from layer to layer. A wiring may ask for full
-/// entries (keepsFullEntries).
+/// The precision of the residual, which is carried from layer to layer, under bf16. A wiring may require full entries
+/// (keepsFullEntries).
 enum class ResidualPrecision { Fp32, Bf16 };
 enum class Determinism { Fast, Deterministic };
-/// Full: every step sees the whole training set in order (ANCRe §3's full-batch gradient descent).
+/// Full: every step uses the whole training set in order (full-batch gradient descent of ANCRe §3).
 enum class BatchKind { Random, Full };
-/// What the backward pass finds of the inside of a layer: kept, or computed again from the layer's inputs.
+/// Keep: the forward pass keeps the activations inside a layer. Recompute: the backward pass computes them again from
+/// the layer's inputs.
 enum class Activations { Keep, Recompute };
 
-/// What decays of a weight that is held as a product u·v.
+/// The target of weight decay for a weight that is stored as a product u·v.
 enum class FactorDecay {
-    Factors, ///< each factor, as any weight: the optimiser's weight decay
-    Product, ///< λ/2·‖u·v‖_F² in the objective, and no decay of the factors (Frobenius decay)
+    Factors, ///< each factor, like any weight, by the optimiser's weight decay
+    Product, ///< λ/2·‖u·v‖_F² in the objective, without decay of the factors (Frobenius decay)
 };
 
 struct TrainingPlan {
@@ -69,63 +70,63 @@ struct TrainingPlan {
     LearningRate learningRate;
     double clipNorm = 1.0; ///< global gradient norm; 0: off
     Precision precision = Precision::Fp32;
-    ResidualPrecision residualPrecision = ResidualPrecision::Fp32; ///< says something under bf16 alone
+    ResidualPrecision residualPrecision = ResidualPrecision::Fp32; ///< used only under bf16
     Determinism determinism = Determinism::Deterministic;
     Activations activations = Activations::Keep;
     std::int64_t validateEvery = 100; ///< steps; 0: never
     std::int64_t validationBatches = 8;
     std::int64_t checkpointEvery = 500; ///< steps; 0: only at the end and on stop
-    std::int64_t keepCheckpoints = 3;   ///< the newest so many stay; 0: all
-    std::int64_t keepEvery = 0;         ///< those of every so many steps stay too; 0: none
-    std::int64_t keepBest = 0;          ///< so many with the least validation loss stay too; 0: none
+    std::int64_t keepCheckpoints = 3;   ///< number of newest checkpoints to keep; 0: all
+    std::int64_t keepEvery = 0;         ///< also keeps the checkpoints at multiples of this many steps; 0: none
+    std::int64_t keepBest = 0;          ///< also keeps this many with the least validation loss; 0: none
     std::int64_t observeEvery = 20;     ///< steps between recorded coefficient matrices
-    std::int64_t stabilityEvery = 0;    ///< steps between measurements of what each layer does alone; 0: never
+    std::int64_t stabilityEvery = 0;    ///< steps between measurements of each layer's effect alone; 0: never
     bool operator==(const TrainingPlan&) const = default;
 };
 
-/// What a step may leave out: whole layers, attention heads, parts of the MLP (RaPTr §2, §4.3).
+/// The units that a step may leave out: whole layers, attention heads, parts of the MLP (RaPTr §2, §4.3).
 enum class DropAxis { Layers, Heads, Mlp, LayersAndHeads, LayersAndMlp, HeadsAndMlp, All };
-/// Who of those outside the always-kept set trains in a step.
+/// The choice of the layers outside the always-kept set that train in a step.
 enum class DropSampling {
-    Bernoulli,      ///< each by itself, with p_s
-    FixedSize,      ///< always the same number, at random
-    DeeperSeldomer, ///< each by itself, layer l the less often the deeper: 1 − l/L·(1 − α) (stochastic depth)
-    First,          ///< the first ones: a network that grows
+    Bernoulli,      ///< each independently, with probability p_s
+    FixedSize,      ///< a fixed number at random
+    DeeperSeldomer, ///< each independently; layer l with probability 1 − l/L·(1 − α) (stochastic depth)
+    First,          ///< the first layers: a growing network
 };
-/// How the kept layers' branches make up for the missing ones.
+/// The scaling of the kept layers' branches that compensates for the missing layers.
 enum class DropScaling {
     SquareRoot,         ///< √(j̄ − j), j̄ the next kept layer (RaPTr, appendix J)
     Linear,             ///< j̄ − j
     InverseProbability, ///< 1/p in training (progressive layer dropping)
     Evaluation,         ///< p in evaluation (stochastic depth)
-    EvaluationInverse,  ///< 1/p in evaluation, as RaPTr's appendix J writes it
+    EvaluationInverse,  ///< 1/p in evaluation, as written in RaPTr's appendix J
     None,
 };
-/// How the kept share goes on in time.
+/// The change of the kept share over time.
 enum class DropCourse {
     Stages, ///< by the stages
     Curve,  ///< α(t) = (1 − ᾱ)·e^(−γ_f·t/T) + ᾱ over all T steps (progressive layer dropping)
 };
-/// What the weights of layers that begin with a stage are before their first step.
+/// The weights of layers that are added by a stage, before their first step.
 enum class GrowthSource {
     Fresh,    ///< as they are initialised
-    Top,      ///< copies of the top layers, put upon them (gradual stacking; bert2BERT where the depth doubles)
-    Adjacent, ///< copies of the top layers, each put right after its source (LEMON's order)
+    Top,      ///< copies of the top layers, placed on top of them (gradual stacking; bert2BERT if the depth doubles)
+    Adjacent, ///< copies of the top layers, each placed right after its source (LEMON's order)
 };
-/// What a new layer's last matrices, which write to the residual, start with.
+/// The initial value of a new layer's last matrices, which write to the residual.
 enum class GrowthWrites {
     Copied,
-    Zero, ///< nothing is written at first: the network computes what it did before
+    Zero, ///< no output at first, so that the network computes the same function as before
 };
-/// What the optimiser holds of the weights of new layers.
+/// The optimiser state of new layers' weights.
 enum class GrowthMoments { Copied, Empty };
-/// What a step does with the weights of what it leaves out.
+/// The treatment of weights that a step leaves out.
 enum class AbsentWeights {
-    ZeroGradient, ///< their moments fade and decay applies
+    ZeroGradient, ///< moments decay and weight decay applies
     Untouched,
 };
 
-/// From `start` on, layers outside `always` are kept so that `averageLength` remain on average.
+/// From step `start` on, layers outside `always` are kept so that `averageLength` layers remain on average.
 struct Stage {
     std::int64_t start = 0;
     double averageLength = 0;
@@ -133,8 +134,8 @@ struct Stage {
     bool operator==(const Stage&) const = default;
 };
 
-/// What of the network trains when: its stages or curve, and how layers and parts of them are left out of a step.
-/// Without stages and curve: all of it, always.
+/// The parts of the network that train at each time: stages or a curve, and the way that layers and their parts are
+/// left out of a step. Without stages and curve, the whole network always trains.
 struct StageSchedule {
     std::vector<Stage> stages;
     DropAxis axis = DropAxis::Layers;
@@ -145,7 +146,7 @@ struct StageSchedule {
     double curveFloor = 0.5; ///< ᾱ
     double curveRate = 100;  ///< γ_f
     GrowthSource growth = GrowthSource::Fresh;
-    std::int64_t growthWarmup = 0; ///< steps in which the branches of new layers open from 0 to 1
+    std::int64_t growthWarmup = 0; ///< steps in which the branches of new layers are scaled from 0 to 1
     GrowthWrites growthWrites = GrowthWrites::Copied;
     GrowthMoments growthMoments = GrowthMoments::Copied;
     AbsentWeights absentWeights = AbsentWeights::ZeroGradient;
@@ -154,18 +155,18 @@ struct StageSchedule {
 };
 
 enum class InitLaw { Normal, XavierUniform, KaimingNormal, Orthogonal, Identity, TruncatedNormal };
-/// How the two factors of a weight are found. A new one is an enumerator with its entry in kLowRankMethods, and its
+/// The computation of the two factors of a weight. To add one, add an enumerator, its entry in kLowRankMethods, and its
 /// computation in engine/lowrank.
 enum class LowRankMethod { Baseline, Spectral, Lfai, LfaiWs, ReluSvd, Exact };
-/// What a method is to all but its computation.
+/// The properties of a method for all code except its computation.
 struct LowRankTraits {
     LowRankMethod method = LowRankMethod::Baseline;
-    std::string_view key;            ///< in the file
-    std::string_view title;          ///< as within a sentence
-    bool approximates = true;        ///< the factors come from a full weight; else they are drawn, and it is forgotten
-    bool looksAtWhatFollows = false; ///< the fit is of the weight with the activation or attention that follows it
+    std::string_view key;            ///< name in the file
+    std::string_view title;          ///< name within a sentence
+    bool approximates = true;        ///< true if the factors approximate a full weight; else they are drawn
+    bool looksAtWhatFollows = false; ///< true if the fit includes the activation or attention that follows the weight
 };
-/// In the order of the enumerators, which is that of the choices.
+/// Ordered as the enumerators, which is the order of the choices.
 inline constexpr LowRankTraits kLowRankMethods[] = {
     {.method = LowRankMethod::Baseline, .key = "baseline", .title = "baseline", .approximates = false},
     {.method = LowRankMethod::Spectral, .key = "spectral", .title = "spectral"},
@@ -186,7 +187,7 @@ static_assert([] {
 {
     return kLowRankMethods[static_cast<std::size_t>(method)];
 }
-/// Over which inputs a factored layer's function is fitted to the full one's (NLRA, remark 4.1).
+/// The inputs on which a factored layer is fitted to the full one (NLRA, remark 4.1).
 enum class LowRankInputs {
     Gaussian, ///< standard normal
     Data,     ///< normal with the second moments of the layer's inputs on a batch of the data
@@ -195,27 +196,27 @@ enum class LowRankInputs {
 /// The most epochs of LFAI and LFAI-WS in the paper (NLRA, 4.1.2).
 inline constexpr std::int64_t kLfaiEpochs = 6;
 
-/// How weights start.
+/// The initialisation of weights.
 struct Initialisation {
     InitLaw law = InitLaw::Normal;
     double scale = 0.02;              ///< standard deviation (normal) or gain
-    bool scaleResidualByDepth = true; ///< what writes to the residual starts at scale/√(2L)
+    bool scaleResidualByDepth = true; ///< weights that write to the residual start at scale/√(2L)
     LowRankMethod lowRank = LowRankMethod::Baseline;
     LowRankInputs lowRankInputs = LowRankInputs::Gaussian;
-    std::int64_t lowRankEpochs = kLfaiEpochs; ///< of LFAI and LFAI-WS, at most
+    std::int64_t lowRankEpochs = kLfaiEpochs; ///< maximum for LFAI and LFAI-WS
     bool operator==(const Initialisation&) const = default;
 };
 
-/// Every random draw comes from one of these, so that one can be changed while the others stand.
+/// The seeds of all random draws. Each can be changed independently of the others.
 struct Seeds {
     std::int64_t data = 1;
     std::int64_t init = 2;
     std::int64_t order = 3;  ///< the order of batches
-    std::int64_t stages = 4; ///< what a step leaves out: layers, heads, dropout
+    std::int64_t stages = 4; ///< parts that a step leaves out: layers, heads, dropout
     bool operator==(const Seeds&) const = default;
 };
 
-/// The learning rate at `step` in 1..plan.steps.
+/// Returns the learning rate at `step` in 1..plan.steps.
 [[nodiscard]] double learningRateAt(const TrainingPlan& plan, const StageSchedule& schedule, std::int64_t step);
 
 } // namespace residua::projects

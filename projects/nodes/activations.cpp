@@ -10,7 +10,7 @@ namespace {
 constexpr std::array kActivations{
     Activation{"relu", "F.relu", "", "relu", ActivationKeeps::Output},
     Activation{"gelu", "F.gelu", "", "gelu"},
-    Activation{"gelu_tanh", "F.gelu", "approximate=\"tanh\"", "gelu"}, // less than 0.0005 apart
+    Activation{"gelu_tanh", "F.gelu", "approximate=\"tanh\"", "gelu"}, // the two gelus differ by less than 0.0005
     Activation{"silu", "F.silu", "", "silu"},
     Activation{"tanh", "torch.tanh", "", "", ActivationKeeps::Output},
     Activation{"sigmoid", "torch.sigmoid", "", "", ActivationKeeps::Output},

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstdint>
 
-/// Attention whose weights are made of positive features instead of a softmax (a Performer: Choromanski et al. 2020;
-/// appendix B of "Nonlinear Initialization Methods for Low-Rank Neural Networks").
+/// Attention with weights from positive features instead of a softmax (a Performer: Choromanski et al. 2020; appendix B
+/// of "Nonlinear Initialization Methods for Low-Rank Neural Networks").
 namespace residua::projects {
 
 inline constexpr const char* kWeightsParam = "weights";
@@ -23,11 +23,11 @@ inline constexpr const char* kDrawnFeatures = "drawn";
     return paramText(attention, kWeightsParam) == kPerformerWeights;
 }
 
-/// Causal attention by features goes through time in chunks of so many tokens: pairs of tokens are formed within a
-/// chunk alone, and what lies before it is a sum of features by values.
+/// The number of tokens in a chunk of causal attention by features. Pairs of tokens are formed only within a chunk;
+/// earlier tokens contribute by a sum of features times values.
 inline constexpr std::int64_t kFeatureChunk = 64;
 
-/// Pairs of tokens that are formed for each token of a sequence, on average.
+/// Returns the average number of pairs formed per token of a sequence.
 [[nodiscard]] inline double chunkPairs(std::int64_t context)
 {
     const auto whole = static_cast<double>(context / kFeatureChunk);

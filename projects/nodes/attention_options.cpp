@@ -27,7 +27,7 @@ const char* wordOf(QkNorm norm)
 
 std::int64_t rotatingFeatures(double share, std::int64_t headDim)
 {
-    return static_cast<std::int64_t>(share * static_cast<double>(headDim)); // cut off, as released models do
+    return static_cast<std::int64_t>(share * static_cast<double>(headDim)); // truncated, as in released models
 }
 
 RotaryPositions rotaryOf(const ParamMap& attention, std::int64_t headDim)

@@ -6,12 +6,12 @@
 #include <compare>
 #include <cstdint>
 
-/// What an attention node's parameters say beside its sizes: biases, norms of queries and keys, positions, window.
+/// Parameters of an attention node other than its sizes: biases, norms of queries and keys, positions, window.
 namespace residua::projects {
 
 inline constexpr const char* kBiasParam = "bias";
 inline constexpr const char* kNoBias = "none";
-inline constexpr const char* kQkvBias = "qkv"; ///< on the projections that make q, k and v
+inline constexpr const char* kQkvBias = "qkv"; ///< on the projections to q, k and v
 inline constexpr const char* kAllBiases = "all";
 
 inline constexpr const char* kQkNormParam = "qk_norm";
@@ -32,14 +32,14 @@ inline constexpr const char* kRopeLowParam = "rope_low_frequency";
 inline constexpr const char* kRopeHighParam = "rope_high_frequency";
 inline constexpr const char* kRopeOriginalParam = "rope_original_length";
 
-/// Which projections have biases.
+/// The projections that have biases.
 enum class AttentionBias {
     None,
-    Qkv, ///< those that make q, k and v
-    All, ///< and the output's
+    Qkv, ///< the projections to q, k and v
+    All, ///< those and the output projection
 };
 [[nodiscard]] AttentionBias attentionBiasOf(const ParamMap& attention);
-/// The parameter's value for it.
+/// Returns the parameter's value for `bias`.
 [[nodiscard]] const char* wordOf(AttentionBias bias);
 [[nodiscard]] inline bool hasQkvBias(const ParamMap& attention)
 {
@@ -50,30 +50,31 @@ enum class AttentionBias {
     return attentionBiasOf(attention) == AttentionBias::All;
 }
 
-/// What an RMS norm of queries and keys is over, before they rotate.
+/// The features that an RMS norm of queries and keys covers. It is applied before the rotation.
 enum class QkNorm {
     None,
-    Head,     ///< the features of each head, whose weights all heads share
+    Head,     ///< the features of each head; all heads share the weights
     AllHeads, ///< the features of all heads
 };
 [[nodiscard]] QkNorm qkNormOf(const ParamMap& attention);
-/// The parameter's value for it.
+/// Returns the parameter's value for `norm`.
 [[nodiscard]] const char* wordOf(QkNorm norm);
 
-/// How the frequencies of rotary positions are slowed for sequences longer than those of the first training.
+/// The scaling of the frequencies of rotary positions for sequences longer than in pre-training.
 enum class RopeScaling {
     None,
-    Linear, ///< all by the factor
-    Llama3, ///< those whose waves are longer than the original length allows by the factor, short ones not
+    Linear, ///< divides all frequencies by the factor
+    Llama3, ///< divides frequencies with long wavelengths by the factor; leaves those with short ones unchanged
 };
 
-/// Which features of a head rotate, and how fast. Features i and i + features/2 turn by position · frequency_i, where
+/// The features of a head that rotate, and their frequencies. Features i and i + features/2 rotate by
+/// position · frequency_i, where
 /// frequency_i = base^(−2i/features), scaled:
 ///   linear: frequency / factor
 ///   llama3: frequency · (s + (1 − s)/factor), s = (original/wavelength − low)/(high − low) cut to [0, 1], with
 ///           wavelength = 2π/frequency (Llama 3.1)
 struct RotaryPositions {
-    std::int64_t features = 0; ///< the first of a head, even; 0: none rotates
+    std::int64_t features = 0; ///< the first features of a head, even; 0: no rotation
     double base = 10000;
     RopeScaling scaling = RopeScaling::None;
     double factor = 8;
@@ -82,17 +83,16 @@ struct RotaryPositions {
     std::int64_t original = 8192; ///< tokens
     auto operator<=>(const RotaryPositions&) const = default;
 };
-/// The rotary positions of an attention with heads of `headDim` features; numbers that the scaling does not use have
-/// their defaults. Precondition: the share's features are even, which the node's shape rule checks.
+/// Returns the rotary positions of an attention with heads of `headDim` features. Numbers that the scaling does not use
+/// have their defaults. Precondition: the number of rotating features is even, which the node's shape rule checks.
 [[nodiscard]] RotaryPositions rotaryOf(const ParamMap& attention, std::int64_t headDim);
-/// The parameters that describe these positions, with the share of a head's features that rotates; without rotation
-/// kRopeParam alone.
+/// Returns the parameters for these positions and this share of rotating features. Without rotation, only kRopeParam.
 [[nodiscard]] ParamMap rotaryParams(const RotaryPositions& positions, double share);
-/// The features that a share of `headDim` is.
+/// Returns the number of rotating features for a share of `headDim`.
 [[nodiscard]] std::int64_t rotatingFeatures(double share, std::int64_t headDim);
 
-/// Keys that a query sees, on average over a sequence of `context` tokens: half of them where causal, and within a
-/// window w of them w − w²/2T.
+/// Returns the average number of keys that a query attends to in a sequence of `context` tokens: half of them if
+/// causal, and w − w²/2T for a window w.
 [[nodiscard]] double keysSeen(const ParamMap& attention, std::int64_t context);
 
 } // namespace residua::projects

@@ -11,13 +11,13 @@
 namespace residua::projects {
 namespace {
 
-/// Rows of the embedding table.
+/// Returns the number of rows of the embedding table.
 std::int64_t vocabularyOf(const Tokeniser& tokeniser)
 {
     return hasVocabulary(tokeniser.kind) ? tokeniser.vocabulary : kByteVocabulary;
 }
 
-// What the examples of each source are. A source without its line does not compile.
+// The fields of the examples of each source. A source without an overload does not compile.
 ExampleSchema schemaOf(const TextData& source)
 {
     return ExampleSchema::nextToken(vocabularyOf(source.tokeniser));
@@ -51,7 +51,8 @@ ExampleSchema schemaOf(const BooleanPolynomial& source)
     return ExampleSchema::vectors(source.dim, 1);
 }
 
-/// Samples of the training set, to which those held out are drawn besides; nullopt where the document says no number.
+/// Returns the number of training samples, to which held-out samples are added. Returns nullopt if the document does
+/// not give it.
 std::optional<std::int64_t> trainingSamplesOf(const DataSource& data)
 {
     return std::visit(

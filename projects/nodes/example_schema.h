@@ -13,50 +13,51 @@ namespace residua::projects {
 struct DataSource;
 struct TrainingPlan;
 
-/// What is counted of examples.
+/// The unit in which examples are counted.
 enum class Unit { Token, Sample };
-/// "token" or "sample".
+/// Returns "token" or "sample".
 [[nodiscard]] const char* unitWord(Unit unit);
 
-/// What a field of an example is for.
+/// The purpose of a field of an example.
 enum class FieldRole {
     Input,  ///< enters the stem
-    Target, ///< what the objective compares the head's output with
+    Target, ///< compared with the head's output by the objective
 };
 
-/// One of the arrays that every example consists of.
+/// An array that every example contains.
 struct ExampleField {
     std::string name;
     FieldRole role = FieldRole::Input;
-    Shape shape;                 ///< of a batch, with the element type: tokens [batch, time], [batch, 6]
-    std::int64_t vocabulary = 0; ///< of tokens: each is below it
+    Shape shape;                 ///< shape of a batch, with the element type: tokens [batch, time], [batch, 6]
+    std::int64_t vocabulary = 0; ///< for tokens: every token is below it
 
     [[nodiscard]] bool isTokens() const { return shape.element == Element::Token; }
     bool operator==(const ExampleField&) const = default;
 };
 
-/// What the examples of a data set consist of: one input and one target at least.
+/// The fields of the examples of a data set: at least one input and one target.
 struct ExampleSchema {
     std::vector<ExampleField> fields;
 
-    /// Tokens, and of each the token after it.
+    /// Returns the schema of tokens whose target is the next token.
     [[nodiscard]] static ExampleSchema nextToken(std::int64_t vocabulary);
-    /// Vectors, each with a target.
+    /// Returns the schema of vectors, each with a target.
     [[nodiscard]] static ExampleSchema vectors(std::int64_t inputs, std::int64_t outputs);
 
     [[nodiscard]] const ExampleField& input() const { return first(FieldRole::Input); }
     [[nodiscard]] const ExampleField& target() const { return first(FieldRole::Target); }
-    /// Whether the input is a sequence.
+    /// True if the input is a sequence.
     [[nodiscard]] bool hasTime() const;
-    /// What is counted of them: the tokens of sequences, else the examples themselves.
+    /// Returns the unit of counting: tokens for sequences, else samples.
     [[nodiscard]] Unit unit() const { return hasTime() ? Unit::Token : Unit::Sample; }
-    /// How many units `examples` examples have, whose sequences are `time` long.
+    /// Returns the number of units in `examples` examples. `time` is the sequence length.
     [[nodiscard]] std::int64_t units(std::int64_t examples, std::int64_t time) const;
-    /// Numbers of one unit, in all fields: a token each, or the features of each.
+    /// Returns the count of numbers in one unit over all fields: one per token, or one per feature.
     [[nodiscard]] std::int64_t numbersPerUnit() const;
-    /// The shape of every stack entry at that width: [batch, time, width] or [batch, width].
+    /// Returns the shape of a stack entry at the given width: [batch, time, width] or [batch, width].
     [[nodiscard]] Shape entry(std::int64_t width) const;
-    /// The shape of the head's output: logits over the vocabulary for a target of tokens, else as the target.
+    /// Returns the shape of the head's output: logits over the vocabulary if the target is tokens, else the target's
+    /// shape.
     [[nodiscard]] Shape output() const;
     bool operator==(const ExampleSchema&) const = default;
 
@@ -64,17 +65,17 @@ private:
     [[nodiscard]] const ExampleField& first(FieldRole role) const;
 };
 
-/// As the document says; a vocabulary may be more than the data turn out to have.
+/// Returns the schema given by the document. Its vocabulary may be larger than that of the data.
 [[nodiscard]] ExampleSchema examplesOf(const DataSource& data);
 [[nodiscard]] inline const char* unitWord(const DataSource& data)
 {
     return unitWord(examplesOf(data).unit());
 }
-/// Tokens or samples in a micro-batch: all samples of the training set where the full set is one batch. Where the
-/// document does not say how many there are, as many as the plan's batch has. In double, so that absurd sizes do not
-/// overflow; exact for those that validation allows.
+/// Returns the tokens or samples of a micro-batch: all training samples if the batch is the full set. If the document
+/// does not give their number, the plan's batch size. The result is a double, so that very large sizes do not overflow;
+/// it is exact for valid sizes.
 [[nodiscard]] double unitsPerBatch(const DataSource& data, const TrainingPlan& plan);
-/// Whether the objective has in these examples what it compares an output with.
+/// True if the examples contain a target that the objective can compare with an output.
 [[nodiscard]] inline bool fits(const ObjectiveTraits& objective, const ExampleSchema& examples)
 {
     return objective.target == examples.target().shape.element;

@@ -16,7 +16,7 @@
 namespace residua::projects {
 namespace {
 
-/// Formulas come from files, so nesting is bounded by us and not by the stack.
+/// Formulas come from files, so their nesting is limited here, before the stack overflows.
 constexpr int kMaxNesting = 100;
 constexpr std::size_t kMaxLength = 2000;
 
@@ -68,7 +68,7 @@ bool isNameStart(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/// Recursive descent; the first error stays and ends the descent.
+/// A recursive descent parser. It stops at the first error.
 class Parser {
 public:
     explicit Parser(std::string_view text) : m_text(text) {}

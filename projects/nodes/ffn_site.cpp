@@ -18,7 +18,7 @@ const Node* onlyOf(const Graph& graph, NodeRole role)
                                                               : nullptr;
 }
 
-/// The node that feeds a port of `node`; all that feed it, in port order.
+/// Returns the nodes that feed `node`, in port order.
 std::vector<NodeId> feedersOf(const Graph& graph, NodeId node)
 {
     std::vector<NodeId> result;
@@ -30,7 +30,7 @@ std::vector<NodeId> feedersOf(const Graph& graph, NodeId node)
     return result;
 }
 
-/// `from` and all that it depends on, not looking beyond `border`.
+/// Returns `from` and all nodes that it depends on, up to `border`.
 NodeSet upstream(const Graph& graph, NodeId from, std::optional<NodeId> border)
 {
     NodeSet seen;
@@ -48,8 +48,8 @@ NodeSet upstream(const Graph& graph, NodeId from, std::optional<NodeId> border)
     return seen;
 }
 
-/// The nodes of `kept` with `end` wired to an output. Where `source` is not the input itself, the input node stands in
-/// its place.
+/// Returns the graph of the nodes in `kept`, with `end` wired to the output. If `source` is not the input node, the
+/// input node replaces it.
 Graph half(const Graph& graph, const NodeSet& kept, NodeId source, NodeId end)
 {
     Graph result;
@@ -72,7 +72,7 @@ Graph half(const Graph& graph, const NodeSet& kept, NodeId source, NodeId end)
     return result;
 }
 
-/// The halves of a block whose output is a + f, where the site is the node `site`.
+/// Returns the halves of a block with output a + f and the site at node `site`.
 std::optional<BlockHalves> splitAt(const Graph& graph, NodeId input, NodeId site, NodeId a, NodeId f)
 {
     const NodeSet before = upstream(graph, a, std::nullopt);
@@ -83,7 +83,7 @@ std::optional<BlockHalves> splitAt(const Graph& graph, NodeId input, NodeId site
     return BlockHalves{half(graph, before, input, a), half(graph, after, site, f)};
 }
 
-/// A cut and where the halves end.
+/// A cut and the ends of its halves.
 struct FfnCut {
     BlockHalves halves;
     HalfEnds ends;

@@ -7,11 +7,11 @@
 
 namespace residua::projects {
 
-/// Writes small graphs down: nodes by name, wires between names. Mistakes in names are left for validate() to find.
+/// Builds small graphs from node names and wires between names. Wrong names are reported by validate().
 class GraphBuilder {
 public:
     GraphBuilder& node(const std::string& name, const std::string& kind, std::map<std::string, ParamValue> params = {});
-    /// Adds a wire. The name of a node alone, "norm", means its port "out" (as `from`) or "in" (as `to`); "attention.q"
+    /// Adds a wire. The name of a node alone, "norm", means its port "out" (in `from`) or "in" (in `to`); "attention.q"
     /// names the port.
     GraphBuilder& wire(const std::string& from, const std::string& to);
     [[nodiscard]] Graph build() const;

@@ -9,11 +9,11 @@
 
 namespace residua::projects {
 
-/// The stem's or the head's graph as it runs under a wiring: with norms of their own per port no node uses the weights
-/// of another.
+/// Returns the graph of the stem or head as it runs under a wiring. If ports have separate norms, no node shares
+/// another node's weights.
 [[nodiscard]] Graph graphAsRun(const Wiring& wiring, Graph graph);
-/// What a layer of the block runs as, in order: its graph, or where the wiring acts at FFN inputs its two halves. An
-/// error where the block has none.
+/// Returns the graphs that a layer of the block runs, in order: the block's graph, or its two halves if the wiring acts
+/// at FFN inputs. Returns an error if the block has no halves.
 [[nodiscard]] Result<std::vector<Graph>> graphsAsRun(const Wiring& wiring, const Block& block);
 
 } // namespace residua::projects

@@ -8,14 +8,14 @@
 
 namespace residua::projects {
 
-/// An MLP of a graph: the linears that make its hidden features, and the one that reads them. Between them stand nodes
-/// that work feature by feature, and nobody else reads what is there, so that the MLP is the sum of parts with some of
-/// the hidden features each. Of linears that follow each other, each belongs to one MLP.
+/// An MLP of a graph: the linear nodes that compute its hidden features, and the one that reads them. The nodes between
+/// them work feature by feature and have no other readers. The MLP is therefore a sum of parts, each with some of the
+/// hidden features. Of consecutive linear nodes, each belongs to one MLP.
 struct MlpNodes {
     std::vector<NodeId> openers; ///< in the graph's order
     NodeId closer{};
     std::int64_t hidden = 0;          ///< features
-    std::vector<NodeId> between = {}; ///< what works on the hidden features one by one
+    std::vector<NodeId> between = {}; ///< nodes that work on the hidden features one by one
 };
 [[nodiscard]] std::vector<MlpNodes> mlpsOf(const ResolvedGraph& graph);
 

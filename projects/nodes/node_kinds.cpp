@@ -78,7 +78,7 @@ Result<ParamValue> evaluateReal(const ParamSpec& spec, const ParamValue& value)
     return range ? Result<ParamValue>(number) : range.error();
 }
 
-/// A value that is no text, as a file has it.
+/// Formats a value that is not text as in a file.
 std::string wordOf(const ParamValue& value)
 {
     const auto* const flag = std::get_if<bool>(&value);
@@ -116,7 +116,7 @@ Result<ParamValue> evaluateRank(const ParamSpec& spec, const ParamValue& value, 
     return evaluateInteger(spec, value, sizes);
 }
 
-/// What the ports of a kind that takes any number are called before their number: "in" of "in*".
+/// Returns the name of variadic ports without their number: "in" for "in*". Returns nullopt for other kinds.
 std::optional<std::string> variadicStem(const NodeKind& kind)
 {
     if (kind.inputRule || kind.inputs.empty() || !kind.inputs.back().ends_with('*')) {
@@ -125,7 +125,7 @@ std::optional<std::string> variadicStem(const NodeKind& kind)
     return kind.inputs.back().substr(0, kind.inputs.back().size() - 1);
 }
 
-/// "in1", "in2", … up to the highest that is wired, at least two.
+/// Returns "in1", "in2", … up to the highest wired port, at least two.
 std::vector<std::string> variadicPorts(const Node& node, const Graph& graph, const std::string& stem)
 {
     constexpr std::size_t kMost = 1000;

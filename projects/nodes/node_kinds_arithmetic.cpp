@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The graph's own ports, and kinds that combine what is there.
+// The graph's own ports, and kinds that combine their inputs.
 #include "projects/nodes/expression.h"
 #include "projects/nodes/node_kind_rules.h"
 
@@ -61,15 +61,15 @@ ShapeRuleResult flattenShape(const ParamMap&, Shapes in)
     return std::vector{Shape{{in[0].dims[0], countOf(features)}}};
 }
 
-/// n inputs: n − 1 FLOP an element.
+/// n − 1 FLOP per element for n inputs.
 NodeCost combineCost(const ParamMap&, Shapes in, Shapes out, std::int64_t context)
 {
     const double elements = elementsOf(out[0], context);
     return {0, elements * static_cast<double>(in.size() - 1), elements};
 }
 
-/// The shape of a formula's value; a number has no dimensions. `operations` gathers the elements of every
-/// intermediate value: their FLOP, and what the backward pass keeps.
+/// Returns the shape of a formula's value; a number has no dimensions. Adds the elements of every intermediate value to
+/// `operations`: their FLOP, and the elements kept for the backward pass.
 Result<Shape> formulaShape(const Expression& e, const std::map<std::string, Shape>& ports, std::int64_t context,
                            double& operations)
 {
@@ -136,14 +136,14 @@ ShapeRuleResult expressionShape(const ParamMap& p, Shapes in)
     return result ? ShapeRuleResult(std::vector{result->shape}) : result.error();
 }
 
-/// One FLOP per operator, function and element, and every intermediate value is kept.
+/// One FLOP per operator, function and element. Every intermediate value is kept.
 NodeCost expressionCost(const ParamMap& p, Shapes in, Shapes, std::int64_t context)
 {
     const Result<FormulaResult> result = readFormula(p, in, context);
     return result ? NodeCost{0, result->operations, result->operations} : NodeCost{};
 }
 
-/// The names of the formula.
+/// Returns the names in the formula.
 std::vector<std::string> formulaPorts(const Node& node)
 {
     const auto it = node.params.find("formula");
@@ -166,7 +166,7 @@ ParamSpec portParam(const std::string& value, const std::string& help)
             .choices = {}};
 }
 
-/// A vector's values as an image, row by row within a channel.
+/// Returns a vector's values as an image, row by row within a channel.
 ShapeRuleResult imageShape(const ParamMap& p, Shapes in)
 {
     if (const Status ok = requireReal(in[0], "in", 2, 2); !ok) {

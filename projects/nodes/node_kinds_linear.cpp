@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Kinds whose work is a matrix product. i: input features, o: output features, P: positions per token or sample
-// (1 for vectors and tokens, height · width for images).
+// Kinds that compute a matrix product. i: input features, o: output features, P: positions per token or sample (1 for
+// vectors and tokens, height · width for images).
 #include "projects/nodes/node_kind_rules.h"
 
 namespace residua::projects {
@@ -33,8 +33,8 @@ std::vector<RankedWeight> weightOf(const ParamMap& p, std::int64_t in)
     return {{"rank", "weight", paramInt(p, "out"), in}};
 }
 
-/// A weight [o, i] at each position: its parameters (+ o), FLOP twice those. Below full rank the r inner features are
-/// kept too.
+/// A weight [o, i] at each position: i·o parameters (+ o) and twice as many FLOP. Below full rank, the r inner features
+/// are kept too.
 NodeCost weightCost(const ParamMap& p, std::int64_t i, double elements)
 {
     const std::int64_t o = paramInt(p, "out");
@@ -49,8 +49,8 @@ NodeCost linearCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t conte
     return weightCost(p, in[0].features(), elementsOf(out[0], context));
 }
 
-/// kernel taps over i/groups channels each: parameters o·(i/groups)·taps (+ o), FLOP 2·(i/groups)·taps per output (+
-/// 1).
+/// `taps` kernel taps over i/groups channels each: o·(i/groups)·taps parameters (+ o), 2·(i/groups)·taps FLOP per
+/// output (+ 1).
 NodeCost convolutionCost(const ParamMap& p, double channels, double taps, const Shape& out, std::int64_t context)
 {
     const double perOutput = channels / real(paramInt(p, kGroupsParam)) * taps;
@@ -86,7 +86,7 @@ ShapeRuleResult conv1dShape(const ParamMap& p, Shapes in)
     return groups ? ShapeRuleResult(std::vector{withFeatures(in[0], paramInt(p, "out"))}) : groups.error();
 }
 
-/// The second side of a convolution's weight as a matrix, C_out × (C_in · kernel²).
+/// Returns the second side of a convolution's weight as a matrix, C_out × (C_in · kernel²).
 std::int64_t unfoldedOf(const ParamMap& p, const Shape& image)
 {
     return image.dims[1] * paramInt(p, "kernel") * paramInt(p, "kernel");
@@ -129,7 +129,7 @@ ShapeRuleResult patchifyShape(const ParamMap& p, Shapes in)
     return std::vector{Shape{{in[0].dims[0], in[0].dims[2] / patch * (in[0].dims[3] / patch), paramInt(p, "out")}}};
 }
 
-/// The cost is that of a linear layer over the patch's i·patch² values.
+/// Returns the cost of a linear layer over the patch's i·patch² values.
 NodeCost patchifyCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t context)
 {
     const double values = real(in[0].dims[1]) * real(paramInt(p, "patch")) * real(paramInt(p, "patch"));
@@ -159,7 +159,7 @@ NodeKind conv1dKind()
             }};
 }
 
-/// Groups are matrices of their own, which the network's rank is not about.
+/// Each group has a matrix of its own, so the network's rank does not apply to groups.
 ParamSpec convolutionRank()
 {
     ParamSpec rank = rankParam("rank", "Rank of the weight, C_out × (C_in · kernel²)");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Norms, activations and what else works feature by feature. Elementwise work counts one FLOP per arithmetic operation
-// or function call and element; d: features.
+// Norms, activations and other kinds that work feature by feature. Elementwise work counts one FLOP per arithmetic
+// operation or function call and element; d: features.
 #include "projects/nodes/activations.h"
 #include "projects/nodes/node_kind_rules.h"
 
@@ -37,7 +37,7 @@ NodeCost elementwise(Shapes out, std::int64_t context, double operations)
     return {0, elements * operations, elements};
 }
 
-/// Square, sum, scale, weight: 4 FLOP an element; d weights unless shared.
+/// Square, sum, scale, weight: 4 FLOP per element; d weights unless shared.
 NodeCost rmsNormCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t context)
 {
     NodeCost cost = elementwise(out, context, 4);
@@ -45,7 +45,8 @@ NodeCost rmsNormCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t cont
     return cost;
 }
 
-/// Mean, centre, square, sum, scale, weight (and bias): 6 or 7 FLOP an element; d weights (and d biases) unless shared.
+/// Mean, centre, square, sum, scale, weight (and bias): 6 or 7 FLOP per element; d weights (and d biases) unless
+/// shared.
 NodeCost layerNormCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t context)
 {
     const bool bias = paramBool(p, "bias");
@@ -69,7 +70,7 @@ ShapeRuleResult swigluShape(const ParamMap&, Shapes in)
                           : Error{"up", "shape " + in[1].text() + " does not match " + in[0].text()};
 }
 
-/// One factor, one per feature, or a constant: 1 FLOP an element.
+/// A single factor, one per feature, or a constant: 1 FLOP per element.
 NodeCost scaleCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t context)
 {
     NodeCost cost = elementwise(out, context, 1);
@@ -94,7 +95,7 @@ NodeCost activationCost(const ParamMap& p, Shapes, Shapes out, std::int64_t cont
     return copies ? elementwise(out, context, 1) : NodeCost{};
 }
 
-/// Beside its output it keeps the factor of each element: 0, or 1/(1 − rate).
+/// In addition to its output, it keeps the factor of each element: 0, or 1/(1 − rate).
 NodeCost dropoutCost(const ParamMap&, Shapes, Shapes out, std::int64_t context)
 {
     NodeCost cost = elementwise(out, context, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Kinds that know of tokens and time.
+// Kinds that work on tokens and time.
 #include "projects/base/text.h"
 #include "projects/nodes/attention_features.h"
 #include "projects/nodes/attention_options.h"
@@ -23,14 +23,14 @@ ParamSpec choiceParam(std::string name, std::string title, const char* value, st
             .choices = std::move(choices)};
 }
 
-/// `spec` with the values of other parameters under which it means something.
+/// Returns `spec` with the conditions under which it applies.
 ParamSpec onlyWhere(ParamSpec spec, std::vector<ParamCondition> where)
 {
     spec.where = std::move(where);
     return spec;
 }
 
-/// Refuses a window without causal, and with weights by features what they cannot do: a window, dropout.
+/// Rejects a window without causal attention. Rejects a window and dropout if weights are computed by features.
 Status checkWeights(const ParamMap& p)
 {
     if (paramInt(p, kWindowParam) > 0 && !paramBool(p, "causal")) {
@@ -86,7 +86,7 @@ Status checkHeads(const ParamMap& p, std::int64_t width)
     return weights ? checkPositions(p, sizes.headDim) : weights;
 }
 
-/// The input ports of an attention, by the names of the mixes that a topology may feed them.
+/// Returns the input ports of an attention, named as the mixes that a topology can feed them.
 std::vector<std::string> attentionPorts()
 {
     std::vector<std::string> names;
@@ -123,10 +123,9 @@ std::vector<RankedWeight> projectionsOf(const ParamMap& p, Shapes in)
             {"out_rank", "out.weight", width, a}};
 }
 
-/// The attention of one token without the projections: parameters, FLOP and what is kept.
-///
-/// By softmax FLOP are 2·a for the scores and 2·a for the values per key that is seen. Kept: q and the heads' output (a
-/// each), k and v (m each), the log-sum per head.
+/// The cost of the attention of one token without the projections: parameters, FLOP and kept elements.
+/// With softmax, the FLOP are 2·a for the scores and 2·a for the values per visible key. Kept: q and the heads' output
+/// (a each), k and v (m each), the log-sum per head.
 NodeCost softmaxCost(const ParamMap& p, const AttentionSizes& sizes, std::int64_t context)
 {
     const double a = real(sizes.heads) * real(sizes.headDim);
@@ -134,11 +133,11 @@ NodeCost softmaxCost(const ParamMap& p, const AttentionSizes& sizes, std::int64_
     return {0, 4 * a * keysSeen(p, context), 2 * a + 2 * m + real(sizes.heads)};
 }
 
-/// By r features, which each key-value head has of its own: 2·e·r FLOP for those of each query and key, 2·r·(e + 1) for
-/// each key's part of the sums (the values and a one, for the normalisation) and for each query's reading of them.
-/// Causal attention forms the pairs of tokens within a chunk too, 2·r + 2·(e + 1) each, and of the sums those before
-/// the chunk. Kept: queries, keys, values, features, pairs, sums, the heads' output before and after its division, and
-/// ω as often as there are examples and heads.
+/// With r features, separate for each key-value head: 2·e·r FLOP for the features of each query and key, and 2·r·(e +
+/// 1) for each key's part of the sums (the values and a one, for the normalisation) and for each query's reading of
+/// them. Causal attention also forms the pairs of tokens within a chunk, 2·r + 2·(e + 1) each, and the sums before the
+/// chunk. Kept: queries, keys, values, features, pairs, sums, the heads' output before and after its division, and ω
+/// once per example and head.
 NodeCost featureCost(const ParamMap& p, const AttentionSizes& sizes, std::int64_t context)
 {
     const double heads = real(sizes.heads);
@@ -157,10 +156,10 @@ NodeCost featureCost(const ParamMap& p, const AttentionSizes& sizes, std::int64_
     return {countOf(kvHeads * r * e), flops, kept};
 }
 
-/// With a = heads · headDim and m = kvHeads · headDim: parameters 2·d·a + 2·d·m, with biases a + 2m and d of the
-/// output, with norms of queries and keys 2 · headDim, or a + m over all heads. FLOP: twice the projections, and what
-/// attends. Kept: what attends, and the output. A projection of rank r has r·(in + out) parameters, and its inner
-/// features are kept.
+/// With a = heads · headDim and m = kvHeads · headDim: 2·d·a + 2·d·m parameters; biases add a + 2m, and d for the
+/// output; norms of queries and keys add 2 · headDim, or a + m over all heads. FLOP: twice the projections' parameters,
+/// and the attention. Kept: the attention's elements and the output. A projection of rank r has r·(in + out)
+/// parameters, and its inner features are kept.
 NodeCost attentionCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t context)
 {
     const AttentionSizes sizes = attentionSizesOf(p, in[0].features());
@@ -203,7 +202,7 @@ ShapeRuleResult meanPoolShape(const ParamMap&, Shapes in)
     return ok ? ShapeRuleResult(std::vector{Shape{{in[0].dims[0], in[0].dims[2]}}}) : ok.error();
 }
 
-/// The parameters of the positions that rotate queries and keys.
+/// Returns the parameters of rotary positions of queries and keys.
 std::vector<ParamSpec> rotarySpecs()
 {
     const std::vector<ParamCondition> rotates = {{kRopeParam, {true}}};

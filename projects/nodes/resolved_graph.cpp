@@ -12,7 +12,7 @@
 namespace residua::projects {
 namespace {
 
-/// Nodes whose every predecessor comes before them, and those that never get there because of a cycle.
+/// Nodes in topological order, and nodes that cannot be ordered because of a cycle.
 struct Sorted {
     std::vector<NodeId> order;
     std::set<NodeId> stuck;
@@ -52,8 +52,8 @@ Sorted sortNodes(const Graph& graph)
     return result;
 }
 
-/// One cycle among the stuck nodes, in the direction of its wires. Every stuck node has a stuck predecessor, so
-/// walking back comes round.
+/// Returns one cycle among the stuck nodes, in the direction of its wires. Every stuck node has a stuck predecessor, so
+/// walking back must repeat a node.
 std::vector<NodeId> cycleAmong(const Graph& graph, const std::set<NodeId>& stuck)
 {
     std::map<NodeId, NodeId> predecessor;
@@ -83,7 +83,7 @@ std::string cycleText(const Graph& graph, const std::set<NodeId>& stuck)
     return text;
 }
 
-/// A rank must be at most the smaller side of its weight.
+/// Checks that a rank is at most the smaller side of its weight.
 Status checkRank(const ParamMap& params, const RankedWeight& weight)
 {
     const std::int64_t most = std::min(weight.out, weight.in);
@@ -96,7 +96,7 @@ Status checkRank(const ParamMap& params, const RankedWeight& weight)
                          "; expected at most " + std::to_string(most) + ", a share, or full"};
 }
 
-/// Works out one graph, node by node.
+/// Resolves one graph, node by node.
 class Resolver {
 public:
     Resolver(const Graph& graph, const GraphRef& ref, const Result<Sizes>& sizes, const Shape& entering,
@@ -138,7 +138,7 @@ private:
         for (const bool first : {true, false}) {
             for (const Node& node : m_graph.nodes) {
                 if (roleOf(node) != NodeRole::GraphOutput || m_nodes.at(node.id) != &node) {
-                    continue; // a number that two nodes have is the other's
+                    continue; // if two nodes have the same id, it belongs to the other
                 }
                 const auto resolved = std::ranges::find(m_result.nodes, node.id, &ResolvedNode::id);
                 const std::string port = graphPortOf(node);
@@ -185,7 +185,7 @@ private:
         m_result.nodes.push_back(std::move(resolved));
     }
 
-    /// False where an input is not wired (an error here) or has no shape (an error elsewhere).
+    /// Returns false if an input is not wired (reported here) or has no shape (reported elsewhere).
     bool gather(const Node& node, ResolvedNode& resolved)
     {
         bool known = true;
@@ -210,7 +210,7 @@ private:
         return known;
     }
 
-    /// Whether the document has this output; one of an unknown kind is reported there.
+    /// True if the document has this output. An unknown kind is reported at its node.
     bool exists(const PortRef& output) const
     {
         const auto node = m_nodes.find(output.node);
@@ -228,7 +228,7 @@ private:
     const Graph& m_graph;
     const GraphRef& m_ref;
     const Result<Sizes>& m_sizes;
-    Sizes m_graphSizes; ///< *m_sizes as they hold in this graph (sizesIn)
+    Sizes m_graphSizes; ///< the sizes as they apply in this graph (sizesIn)
     const Shape& m_entering;
     const std::map<std::string, Shape>& m_others;
     std::map<PortRef, Wire> m_feeds;
@@ -246,7 +246,7 @@ const Node* firstOf(const Graph& graph, const std::vector<NodeId>& order, NodeRo
     return nullptr;
 }
 
-/// What a graph is given: tokens or vectors for the stem, stack entries for the rest.
+/// Returns the shape of a graph's input: tokens or vectors for the stem, stack entries for other graphs.
 Shape entering(const Project& project, const GraphRef& ref)
 {
     const ExampleSchema examples = examplesOf(project.data);

@@ -17,7 +17,7 @@ std::string Shape::text() const
 
 namespace {
 
-/// One out of its range is the field's fault, and no node's.
+/// Returns a rank within its range. A rank out of its range is reported at the field, not at the nodes.
 WeightRank usableRank(const WeightRank& rank)
 {
     const auto* const fixed = std::get_if<FixedRank>(&rank);

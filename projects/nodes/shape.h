@@ -14,27 +14,27 @@ namespace residua::projects {
 
 struct Project;
 
-/// Sizes known only when training runs, kept symbolic.
+/// Sizes that are known only in training, as symbols.
 inline constexpr std::int64_t kBatch = -1;
 inline constexpr std::int64_t kTime = -2;
 
-/// [batch, time, 256] and the like; a dimension is a size or one of the symbols above.
+/// A shape such as [batch, time, 256]. Each dimension is a size or a symbol.
 struct Shape {
     std::vector<std::int64_t> dims;
     Element element = Element::Real;
 
-    /// "[batch, time, 256]"; tokens read "tokens [batch, time]".
+    /// "[batch, time, 256]"; tokens give "tokens [batch, time]".
     [[nodiscard]] std::string text() const;
-    /// The last dimension; 0 for a shape of none.
+    /// The last dimension, or 0 for a shape without dimensions.
     [[nodiscard]] std::int64_t features() const { return dims.empty() ? 0 : dims.back(); }
     bool operator==(const Shape&) const = default;
 };
 
-/// Named sizes that a formula may use: d (network.width), vocab, seq (training.sequenceLength),
-/// in and out (the data's vector widths).
+/// Named sizes for formulas: d (network.width), vocab, seq (training.sequenceLength), in and out (the data's vector
+/// widths).
 struct Sizes {
     std::map<std::string, std::int64_t> named;
-    WeightRank rank = {}; ///< of the weights whose nodes leave it to the network
+    WeightRank rank = {}; ///< rank of the weights whose nodes set none
 };
 [[nodiscard]] Result<Sizes> sizesOf(const Project& project);
 

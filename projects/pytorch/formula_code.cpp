@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Formulas of expression nodes as expressions of Python. Both bind alike: -x ** 2 is -(x ** 2), and ** to the right.
+// Converts formulas of expression nodes to Python. The precedence is the same: -x ** 2 is -(x ** 2), and ** is
+// right-associative.
 #include "projects/pytorch/graph_code.h"
 
 #include <algorithm>
@@ -67,7 +68,7 @@ private:
         return Written{within(*a, left) + sign + within(*b, right), binding};
     }
 
-    /// The value of an expression without names; nullopt for any other.
+    /// Returns the value of an expression without names; nullopt for any other.
     static std::optional<double> constantOf(const Expression& e)
     {
         const Result<double> value = evaluate(e, {});
@@ -106,7 +107,7 @@ private:
         return Error{"", "the function " + e.name + " has no counterpart in PyTorch code"};
     }
 
-    /// Pairwise, as maxima of tensors alone.
+    /// Nests binary calls, because torch.maximum and torch.minimum take two tensors.
     Result<Written> extreme(const Expression& e) const
     {
         const std::string function = e.name == "max" ? "torch.maximum(" : "torch.minimum(";

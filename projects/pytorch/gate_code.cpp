@@ -106,7 +106,7 @@ private:
         }
     }
 
-    /// "topology.3.gate.weight" is "topology.gates.2.weight".
+    /// Maps names such as "topology.3.gate.weight" to "topology.gates.2.weight".
     void nameEach(const std::string& ours, const std::string& list, const std::string& theirs)
     {
         for (std::int64_t j = 1; j <= m_modules; ++j) {

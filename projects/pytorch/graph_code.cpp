@@ -65,7 +65,7 @@ Status GraphWriter::writeMethod(const GraphMethod& method, PythonText& text)
             return added.error();
         }
         if (!live.contains(node.id)) {
-            m_body.pop_back(); // its parameters alone are wanted
+            m_body.pop_back(); // only its parameters are needed
         }
     }
     writeBody(m_values.at(result), text);
@@ -88,7 +88,7 @@ void GraphWriter::writeBody(std::string value, PythonText& text)
     if (!m_method->doc.empty()) {
         text.docstring({m_method->doc});
     }
-    // What is named only to be returned needs no name.
+    // Returns the last value directly instead of naming it first.
     const std::string last = value + " = ";
     if (!m_body.empty() && m_body.back().starts_with(last)) {
         value = m_body.back().substr(last.size());

@@ -19,35 +19,35 @@ namespace residua::projects {
 /// A graph, or one half of a block, as a method of its class.
 struct GraphMethod {
     std::string name; ///< "forward"
-    std::string doc;  ///< empty: none
+    std::string doc;  ///< may be empty
     Graph graph;
-    /// Its arguments in order, and which of them each input port of the graph is.
+    /// The arguments in order, and for each input port of the graph its argument.
     std::vector<std::string> arguments;
     std::map<std::string, std::string> argumentOf;
 };
 
-/// A graph that becomes one class, and what the class is asked for.
+/// A graph that becomes one class, and the options of the class.
 struct GraphClass {
     std::string name;
     GraphRef ref;
     std::vector<std::string> doc;
     std::vector<GraphMethod> methods;
-    bool takesFactor = false;        ///< its layers' branches are scaled, each by a number of its own
-    bool mixesValues = false;        ///< its attention mixes its values with the first layer's (value residual)
-    std::optional<NodeId> tied = {}; ///< the linear that takes its weight as the argument `table`
-    std::optional<NodeId> kept = {}; ///< a node whose parameters are there though nothing reads it: the tied table
+    bool takesFactor = false;        ///< each layer's branch is scaled by a factor of its own
+    bool mixesValues = false;        ///< its attention mixes its values with those of the first layer (value residual)
+    std::optional<NodeId> tied = {}; ///< the linear node that takes its weight as the argument `table`
+    std::optional<NodeId> kept = {}; ///< a node whose parameters are kept though no node reads it: the tied table
 };
 
 struct GraphCode {
     std::string text;
-    /// Where the parameters are in the class, by their names under the graph's own prefix: "attn.q.weight".
+    /// Names of the parameters in the class by their names within the graph: "attn.q.weight".
     std::map<std::string, std::string> names;
 };
-/// Errors name the node that has no counterpart.
+/// Errors name the node that has no PyTorch code.
 [[nodiscard]] Result<GraphCode> codeOf(const Project& project, const GraphClass& made, HelperCode& helpers);
 
-/// A formula over tensors, whose names stand for the variables given. An error names a function that has no
-/// counterpart.
+/// Formats a formula over tensors. `variables` has the Python names of the variables. The error names a function that
+/// has no PyTorch code.
 [[nodiscard]] Result<std::string>
 pythonFormula(const Expression& formula, const std::map<std::string, std::string>& variables, HelperCode& helpers);
 

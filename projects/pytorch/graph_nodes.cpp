@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What each kind of node is in PyTorch.
+// The PyTorch code of each kind of node.
 #include "projects/base/text.h"
 #include "projects/model/parameter_name.h"
 #include "projects/nodes/activations.h"
@@ -222,10 +222,10 @@ private:
         return Done{};
     }
 
-    /// The norm that owns the weights: the node itself, or the one that it shares with.
+    /// The norm that owns the weights: the node itself, or the node whose weights it uses.
     struct NormOwner {
         std::string name;
-        bool bias = false; ///< as the first of those that share says
+        bool bias = false; ///< set by the first of the nodes that share
         double epsilon = 0;
     };
 
@@ -248,11 +248,11 @@ private:
     Status addLayerNorm(const ResolvedNode& node) { return addNorm(node, {"nn.LayerNorm", "F.layer_norm", true}); }
     Status addRmsNorm(const ResolvedNode& node) { return addNorm(node, {"nn.RMSNorm", "F.rms_norm", false}); }
 
-    /// What a norm is in PyTorch.
+    /// The PyTorch names of a norm.
     struct NormWords {
         std::string module;
         std::string function;
-        bool mayHaveBias = false; ///< and has one where it is not told otherwise
+        bool mayHaveBias = false; ///< true if it has a bias by default
     };
 
     Status addNorm(const ResolvedNode& node, const NormWords& words)

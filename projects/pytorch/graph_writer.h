@@ -12,8 +12,8 @@
 
 namespace residua::projects {
 
-/// Private to pytorch: one class of the module, method by method and node by node. What a node is by its kind says who
-/// derives from it (graph_nodes.cpp).
+/// Private to pytorch: writes one class of the module, method by method and node by node. A derived class writes the
+/// node kinds (graph_nodes.cpp).
 class GraphWriter {
 public:
     GraphWriter(const Project& project, const GraphClass& made, HelperCode& helpers)
@@ -33,7 +33,7 @@ public:
     Result<GraphCode> write();
 
 private:
-    /// Writes a node that is no port of the graph. An error says what of it has no code.
+    /// Writes a node that is not a port of the graph. The error names the part that has no code.
     virtual Status emit(const ResolvedNode& node) = 0;
 
     Status writeMethod(const GraphMethod& method, PythonText& text);
@@ -44,16 +44,16 @@ private:
 
     Status add(const ResolvedNode& node);
 
-protected: // what emit() is made of
+protected: // for emit()
     [[nodiscard]] std::string in(const ResolvedNode& node, std::size_t port = 0) const;
 
-    /// Writes a line that gives the node's value, this expression, a name of its own.
+    /// Writes a line that assigns the expression to a new variable for the node.
     void define(const ResolvedNode& node, const std::string& expression);
     void alias(const ResolvedNode& node, const std::string& variable);
 
-    /// The attribute that holds what the node of that name has.
+    /// Returns the attribute for the node with this name.
     std::string attributeOf(const std::string& name);
-    /// The node as a module, with these parameters: "self.up".
+    /// Declares the node's module with these parameters and returns its attribute: "self.up".
     std::string module(const std::string& made, const std::vector<std::string>& parameters);
 
     const Project& m_project;
@@ -64,7 +64,7 @@ protected: // what emit() is made of
     std::vector<std::string> m_init;
     std::map<std::string, std::string> m_names;
 
-    const GraphMethod* m_method = nullptr; ///< the one that is being written
+    const GraphMethod* m_method = nullptr; ///< the method that is being written
     ResolvedGraph m_graph;
     std::optional<PythonNames> m_variables;
     std::map<PortRef, std::string> m_values;

@@ -165,7 +165,7 @@ constexpr HelperText kHelpers[] = {
 
 constexpr const char* kProjections[] = {"q", "k", "v", "out"};
 
-/// The class of one kind of attention.
+/// Writes the class of one kind of attention.
 class AttentionWriter {
 public:
     AttentionWriter(const AttentionTraits& traits, const std::string& name) : m_traits(traits), m_name(name) {}
@@ -309,7 +309,7 @@ private:
         m_text.outdent();
     }
 
-    /// What is read of the values; lines that it needs are written before.
+    /// Returns the expression of the attention's output. Writes the lines that it needs first.
     std::string mixture()
     {
         if (m_traits.features) {

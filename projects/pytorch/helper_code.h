@@ -13,7 +13,7 @@
 
 namespace residua::projects {
 
-/// Private to pytorch: what several classes of the module use, written into it where something does.
+/// Private to pytorch: code shared by several classes of the module. A helper is written only if it is used.
 enum class Helper {
     LowRankLinear,
     LowRankConv2d,
@@ -30,11 +30,11 @@ enum class Helper {
     BetweenFeedForwards,
 };
 
-/// What an attention has, all else being numbers.
+/// The properties of an attention that change its code. All others are numbers.
 struct AttentionTraits {
     bool causal = true;
     bool window = false;
-    bool features = false; ///< positive ones in the place of a softmax
+    bool features = false; ///< positive features instead of a softmax
     bool rope = false;
     bool rotatesPart = false; ///< of a head's features
     RopeScaling scaling = RopeScaling::None;
@@ -52,13 +52,13 @@ class HelperCode {
 public:
     explicit HelperCode(PythonNames names) : m_names(std::move(names)) {}
 
-    /// Names at the module's top.
+    /// The names at the top of the module.
     [[nodiscard]] PythonNames& names() { return m_names; }
     void use(Helper helper) { m_used.insert(helper); }
     [[nodiscard]] bool uses(Helper helper) const { return m_used.contains(helper); }
-    /// The class of attentions of these traits.
+    /// Returns the name of the class for attentions with these traits.
     [[nodiscard]] std::string attention(const AttentionTraits& traits);
-    /// The text of all that is used.
+    /// Returns the code of all used helpers.
     [[nodiscard]] std::string text() const;
 
 private:
@@ -67,7 +67,7 @@ private:
     std::vector<std::pair<AttentionTraits, std::string>> m_attentions;
 };
 
-/// Every name that a helper has.
+/// Returns the names of all helpers.
 [[nodiscard]] std::set<std::string> helperNames();
 
 } // namespace residua::projects

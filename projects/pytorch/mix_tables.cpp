@@ -10,13 +10,13 @@
 namespace residua::projects {
 namespace {
 
-/// "(3 if j <= 4 else 1)" as the only argument of a call.
+/// Removes the outer brackets of an expression that is the only argument of a call: "(3 if j <= 4 else 1)".
 std::string withoutBrackets(const std::string& text)
 {
     return text.starts_with('(') ? text.substr(1, text.size() - 2) : text;
 }
 
-/// range(0, 5), range(1, 8, 2) or a tuple.
+/// Returns range(0, 5), range(1, 8, 2) or a tuple.
 std::string sequenceText(const std::vector<std::int64_t>& values)
 {
     const std::int64_t step = values.size() > 1 ? values[1] - values[0] : 1;

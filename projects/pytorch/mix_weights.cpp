@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The weights of a depth mix, and what a reader makes of them.
+// The weights of a depth mix, and the mix of a reader.
 #include "projects/pytorch/mix_writer.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a depth mix computes, in words.
+// Describes a depth mix in words.
 #include "projects/pytorch/topology_code.h"
 
 #include "projects/base/text.h"

@@ -15,7 +15,8 @@ namespace residua::projects {
     return std::to_string(number);
 }
 
-/// Private to pytorch: the class of a depth mix. Who reads what is a table, SOURCES; the weights go by their kind.
+/// Private to pytorch: writes the class of a depth mix. The table SOURCES lists the sources of each reader; the code of
+/// the weights depends on their kind.
 class MixWriter {
 public:
     MixWriter(const TopologySetting& setting, const DepthMix& mix)
@@ -35,17 +36,17 @@ private:
     [[nodiscard]] PythonText& out() { return m_code.text; }
     [[nodiscard]] bool besides() const { return m_mix.feeds == MixFeeds::ResidualBesideBranch; }
     [[nodiscard]] bool isFull() const { return m_mix.entry == StackEntry::Full; }
-    /// Whether each reader has one mix.
+    /// True if each reader has one mix.
     [[nodiscard]] bool isSingle() const { return m_mixes == 1; }
-    /// The names of a term's parts in a comprehension over TERMS.
+    /// Returns the names of a term's parts in a comprehension over TERMS.
     [[nodiscard]] std::string parts(const char* reader, const char* source) const;
     [[nodiscard]] bool gatesEntries() const { return m_gated && m_mix.gate.vectors == GateVectors::PerEntry; }
     [[nodiscard]] bool hasMiddle() const;
     [[nodiscard]] bool isLearned() const { return m_mix.weight != WeightKind::Fixed || !m_learned.empty(); }
     [[nodiscard]] std::string finalReader() const { return written(m_plan.modules + 1); }
-    /// How many mixes reader j has.
+    /// Returns the number of mixes of reader j, as an expression.
     [[nodiscard]] std::string mixesOf(const std::string& j) const;
-    /// Those of the shortcuts in this state that are read, as text: "(0, 2), (1, 2)".
+    /// Lists the shortcuts in this state that are read: "(0, 2), (1, 2)".
     [[nodiscard]] std::string shortcutsIn(ShortcutState state) const;
     [[nodiscard]] bool hasFrozen() const;
 
@@ -69,7 +70,7 @@ private:
 
     void writeWeights();
 
-    /// On a grid of readers and entries with −∞ where there is no shortcut.
+    /// Writes a softmax on a grid of readers and entries, with −∞ for pairs without a shortcut.
     void writeSoftmaxOverReaders();
 
     [[nodiscard]] std::int64_t highestTarget() const;
@@ -80,7 +81,7 @@ private:
 
     // ---- One reader's mixes ----
 
-    /// The end of a comprehension over sources, and what its sum begins with.
+    /// The condition at the end of a comprehension over sources, and the start value of its sum.
     [[nodiscard]] std::string present() const { return m_setting.lacksLayers() ? " if i in stack" : ""; }
     [[nodiscard]] std::string sumOf(const std::string& terms) const;
     [[nodiscard]] std::string mixArguments() const;
@@ -113,9 +114,9 @@ private:
     const TopologySetting& m_setting;
     const DepthMix& m_mix;
     const DepthPlan m_plan;
-    const std::int64_t m_mixes; ///< of a layer
+    const std::int64_t m_mixes; ///< per layer
     const std::vector<std::size_t> m_learned;
-    const bool m_ofTokens; ///< weights are made for each token
+    const bool m_ofTokens; ///< true if weights are computed for each token
     const bool m_gated;
     TopologyCode m_code;
 };

@@ -46,7 +46,7 @@ bool isDigit(char c)
     return c >= '0' && c <= '9';
 }
 
-/// Words of the language, and what a module that imports torch calls its own.
+/// Keywords, and names that a module importing torch uses.
 const std::set<std::string>& reservedWords()
 {
     static const std::set<std::string> words{

@@ -10,19 +10,18 @@
 
 namespace residua::projects {
 
-/// Private to projects: lines of Python under construction.
+/// Private to projects: builds lines of Python.
 class PythonText {
 public:
-    /// A line at the current depth; an empty one has no spaces.
+    /// Adds a line at the current depth. An empty line has no spaces.
     void line(std::string_view text = {});
-    /// Every line of a text at the current depth.
+    /// Adds every line of a text at the current depth.
     void lines(std::string_view text);
     void indent() { ++m_depth; }
     void outdent() { --m_depth; }
-    /// `"""text"""`, on one line where it is one and short enough, else wrapped between words; paragraphs are set
-    /// apart.
+    /// Adds `"""text"""` on one line if it fits, else wrapped between words. Paragraphs are separated by empty lines.
     void docstring(const std::vector<std::string>& paragraphs);
-    /// "# text", wrapped between words.
+    /// Adds "# text", wrapped between words.
     void comment(const std::string& text);
     [[nodiscard]] const std::string& text() const { return m_text; }
     [[nodiscard]] bool empty() const { return m_text.empty(); }
@@ -34,14 +33,15 @@ private:
     int m_depth = 0;
 };
 
-/// Names in one scope: what people call a thing as an identifier that nothing else there has.
+/// Unique identifiers in one scope, made from the names that people use.
 class PythonNames {
 public:
     explicit PythonNames(std::set<std::string> taken) : m_taken(std::move(taken)) {}
 
-    /// "attn out" → "attn_out", "2nd" → "_2nd", "if" → "if_"; with a number where that is taken. ASCII alone.
+    /// Returns "attn_out" for "attn out", "_2nd" for "2nd", "if_" for "if", followed by a number if it is taken. ASCII
+    /// only.
     [[nodiscard]] std::string of(std::string_view name);
-    /// The same for a class: "transformer-qkv" → "TransformerQkv".
+    /// Returns the identifier of a class: "TransformerQkv" for "transformer-qkv".
     [[nodiscard]] std::string classOf(std::string_view name);
     void take(const std::string& name) { m_taken.insert(name); }
 
@@ -51,12 +51,12 @@ private:
     std::set<std::string> m_taken;
 };
 
-/// What torch.nn.Module has of its own: no attribute of a module may be called that.
+/// Returns the attributes of torch.nn.Module, whose names a module's attributes must not use.
 [[nodiscard]] const std::set<std::string>& moduleAttributes();
 
-/// A number as Python reads it back to the same bits, with a point or an exponent: "0.1", "1.0", "1e-06".
+/// Formats a number that Python reads back to the same bits, with a point or an exponent: "0.1", "1.0", "1e-06".
 [[nodiscard]] std::string pythonReal(double value);
-/// The text for a docstring or comment: one line, without what ends either.
+/// Returns the text for a docstring or comment: one line, without characters that would end it.
 [[nodiscard]] std::string plainText(std::string_view text);
 
 } // namespace residua::projects

@@ -46,7 +46,7 @@ def load(folder="."):
     return network.eval()
 )";
 
-/// Names at the top of the module, which no class of a block may have.
+/// Returns the names at the top of the module, which no class of a block may use.
 std::set<std::string> topNames()
 {
     std::set<std::string> names = helperNames();
@@ -142,7 +142,7 @@ private:
         return add(made, {kHeadPrefix}, {kHeadPrefix});
     }
 
-    /// Every port is fed the same.
+    /// Feeds the same value to every port.
     static void mapPorts(GraphMethod& method)
     {
         for (const Node& node : method.graph.nodes) {
@@ -369,8 +369,8 @@ private:
     std::vector<ExportedLayer> m_layers;
     std::int64_t m_present = 0;
     std::optional<TiedNodes> m_tied;
-    std::string m_table;                          ///< the name of the embedding that the head shares
-    std::map<std::string, std::string> m_classOf; ///< of each block
+    std::string m_table;                          ///< name of the embedding that the head shares
+    std::map<std::string, std::string> m_classOf; ///< by block
     std::string m_graphs;
     TopologyCode m_topology;
     PythonText m_network;

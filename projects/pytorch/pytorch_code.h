@@ -11,43 +11,43 @@
 
 namespace residua::projects {
 
-/// What evaluation after a step does with a layer of the stack.
+/// The state of a layer of the stack in an evaluation after some step.
 struct ExportedLayer {
-    bool runs = true;  ///< false: a growing network has not come to it
-    double factor = 1; ///< of its branch
+    bool runs = true;  ///< false if a growing network does not have the layer yet
+    double factor = 1; ///< scales its branch
 };
 
-/// A network as PyTorch code that needs nothing else.
+/// A network as self-contained PyTorch code.
 struct PyTorchCode {
-    /// model.py: a class for the stem, each block, the topology and the head, and Network, which joins them. Input:
+    /// model.py: a class for the stem, each block, the topology and the head, and Network, which combines them. Input:
     /// int64 [batch, time] tokens, or real [batch, inputs]; output: logits [batch, time, vocab] or [batch, outputs].
     std::string model;
-    /// Where each parameter of the network is in the state_dict: "topology.3.weight" → "topology.project.2.weight".
-    /// Those of nodes that nothing reads, and of layers that are not there, are absent.
+    /// The state_dict name of each parameter of the network: "topology.3.weight" → "topology.project.2.weight".
+    /// Parameters of unused nodes and of missing layers are absent.
     std::map<std::string, std::string> names;
-    std::int64_t layers = 0; ///< those that are there
+    std::int64_t layers = 0; ///< number of exported layers
 };
 
-/// The network as evaluation after some step runs it: `layers` has one for each layer of the stack, or none, for all.
-/// An error names what has no counterpart.
+/// Returns the network as an evaluation after some step runs it. `layers` has an entry for each layer of the stack, or
+/// is empty to export all. The error names a part that has no PyTorch code.
 [[nodiscard]] Result<PyTorchCode> pyTorchCodeOf(const SoundProject& project,
                                                 const std::vector<ExportedLayer>& layers = {});
 
-/// What the files beside the code tell.
+/// The data for the files beside the code.
 struct ExportedRun {
     std::string name;       ///< of the run
     std::int64_t step = 0;  ///< of its checkpoint
-    std::int64_t steps = 0; ///< planned in all
+    std::int64_t steps = 0; ///< planned for the run
     std::int64_t parameters = 0;
-    std::int64_t leftOut = 0; ///< numbers of the checkpoint that are not there
-    bool drawn = false;       ///< outputs are recorded of drawn tokens, because the data could not be read
+    std::int64_t leftOut = 0; ///< numbers of the checkpoint that are not exported
+    bool drawn = false;       ///< true if the recorded outputs are for drawn tokens, because the data could not be read
 };
 
-/// config.json: what the network is, for programs. model.py does not read it.
+/// Returns config.json, which describes the network for programs. model.py does not read it.
 [[nodiscard]] std::string pyTorchConfig(const SoundProject& project, const PyTorchCode& code, const ExportedRun& run);
-/// check.py: loads the folder and compares it with the recorded outputs; ends with 1 where they differ.
+/// Returns check.py, which loads the folder and compares it with the recorded outputs; exits with 1 if they differ.
 [[nodiscard]] std::string pyTorchCheck();
-/// README.md: how the folder is used, what is lost, and how training goes on here.
+/// Returns README.md: how to use the folder, what is lost, and how to continue the training in this program.
 [[nodiscard]] std::string pyTorchReadme(const SoundProject& project, const PyTorchCode& code, const ExportedRun& run);
 
 } // namespace residua::projects

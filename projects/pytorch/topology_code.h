@@ -18,11 +18,11 @@ namespace residua::projects {
 
 /// Private to pytorch: the wiring as the class Topology, whose forward(x, layers) runs the stack.
 
-/// What a topology's class is made for.
+/// The options of a topology's class.
 struct TopologySetting {
     const Project& project;
     std::int64_t layers = 0;  ///< L of the document
-    std::int64_t present = 0; ///< the first so many are there; the others had not begun
+    std::int64_t present = 0; ///< number of first layers that are exported; the others do not exist yet
     HelperCode& helpers;
 
     [[nodiscard]] bool lacksLayers() const { return present < layers; }
@@ -31,35 +31,34 @@ struct TopologySetting {
 
 struct TopologyCode {
     PythonText text; ///< constants and the class
-    /// What each of the topology's parameters is called in the code: "topology.3.gate.weight" →
-    /// "topology.gates.2.weight".
+    /// The code's name of each parameter of the topology: "topology.3.gate.weight" → "topology.gates.2.weight".
     std::map<std::string, std::string> names;
-    bool regularises = false; ///< it has a method regulariser()
+    bool regularises = false; ///< true if it has a method regulariser()
 
-    /// A parameter whose attribute has its name.
+    /// Adds a parameter whose attribute has the same name.
     void keepName(std::string_view parameter) { names[topologyParameter(parameter)] = topologyParameter(parameter); }
 };
 
 [[nodiscard]] TopologyCode codeOf(const TopologySetting& setting);
-/// The arguments of a layer's method: x, or q, k, v and residual where the topology feeds them apart.
+/// Returns the arguments of a layer's method: x, or q, k, v and residual if the topology feeds them separately.
 [[nodiscard]] std::vector<std::string> layerArguments(const Wiring& wiring);
-/// For each input port of a block the one of layerArguments() that it is fed.
+/// Returns the argument of layerArguments() for each input port of a block.
 [[nodiscard]] std::map<std::string, std::string> layerArgumentOf(const Wiring& wiring);
 
-/// The code of each kind of wiring.
+/// Return the code of each kind of wiring.
 [[nodiscard]] TopologyCode codeOf(const TopologySetting& setting, const DepthMix& mix);
 [[nodiscard]] TopologyCode codeOf(const TopologySetting& setting, const MultiStream& streams);
 [[nodiscard]] TopologyCode codeOf(const TopologySetting& setting, const BranchGate& gate);
 [[nodiscard]] TopologyCode codeOf(const TopologySetting& setting, const Concatenation& concatenation);
 
-/// x + f_1(x) + f_2(x + f_1(x)) + …, with learned shortcuts beside it where there are some.
+/// Returns x + f_1(x) + f_2(x + f_1(x)) + …, with the learned shortcuts, if any.
 [[nodiscard]] TopologyCode codeOfSum(const TopologySetting& setting, const DepthMix& mix);
-/// What a mix computes, with its equation: paragraphs.
+/// Describes a mix with its equation, as paragraphs.
 [[nodiscard]] std::vector<std::string> wordsOf(const DepthMix& mix, const DepthPlan& plan);
 
-/// The first lines of the class: what the wiring is called, and what its equation says.
+/// Writes the first lines of the class: the name of the wiring and its equation.
 void beginTopology(const TopologySetting& setting, PythonText& text, const std::vector<std::string>& words);
-/// "def forward(self, x, layers):" with what enters the first module; the depth is then that of its body.
+/// Writes "def forward(self, x, layers):" and the input of the first module. Leaves the depth at that of its body.
 void beginForward(const TopologySetting& setting, PythonText& text);
 
 } // namespace residua::projects

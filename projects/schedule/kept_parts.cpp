@@ -12,26 +12,27 @@ namespace residua::projects {
 
 namespace {
 
-/// α(t) as a mean over steps first..last, each from 1: of a geometric series.
+/// The mean of α(t) over steps first..last (counted from 1), by the formula of a geometric series.
 double curveMean(const StageSchedule& schedule, std::int64_t steps, std::int64_t first, std::int64_t last)
 {
     const double rate = schedule.curveRate / static_cast<double>(std::max<std::int64_t>(steps, 1));
     const auto count = static_cast<double>(last - first + 1);
-    // Σ e^(−rate·t) over t = first..last; expm1 keeps it right for small rates.
+    // Σ e^(−rate·t) over t = first..last; expm1 keeps it accurate for small rates.
     const double sum =
         rate > 0 ? std::exp(-rate * static_cast<double>(first)) * std::expm1(-rate * count) / std::expm1(-rate) : count;
     return (1 - schedule.curveFloor) * sum / count + schedule.curveFloor;
 }
 
-/// The stage's always-kept layers, where it reads them.
+/// Returns the stage's always-kept layers, if the schedule uses them.
 const std::vector<std::int64_t>& alwaysOf(const StageSchedule& schedule, const StageSpan& span)
 {
     static const std::vector<std::int64_t> none;
     return span.isStage() && !grows(schedule) ? schedule.stages[span.stage].always : none;
 }
 
-/// Deeper layers go more often. By the stages layer l stays with 1 − l/L·(1 − α) (Huang et al., 2016), α such that the
-/// stage's average comes out; by the curve with 1 − (l − 1)/L·(1 − α(t)) (Zhang and He, 2020, algorithm 1).
+/// Deeper layers are left out more often. With stages, layer l is kept with probability 1 − l/L·(1 − α) (Huang et al.,
+/// 2016), with α such that the stage has its average length. With a curve, with 1 − (l − 1)/L·(1 − α(t)) (Zhang and He,
+/// 2020, algorithm 1).
 void deeperSeldomer(std::vector<double>& keep, const std::vector<bool>& always, const StageSpan& span, double alpha)
 {
     const auto depth = static_cast<double>(keep.size());
@@ -204,7 +205,7 @@ Growth growthOf(GrowthSource kind, std::int64_t before, std::int64_t after)
         std::int64_t source = layer <= before ? layer : 0;
         bool isNew = layer > before;
         if (kind == GrowthSource::Top && isNew) {
-            source = layer - more; // the top `more` layers once again
+            source = layer - more; // repeats the top `more` layers
         } else if (kind == GrowthSource::Adjacent && layer > before - more) {
             const std::int64_t above = layer - (before - more) - 1; // from the first source on: source, copy, source, …
             source = before - more + 1 + above / 2;

@@ -10,44 +10,45 @@
 
 namespace residua::projects {
 
-/// Who is kept in a step, and with which probability. Pure. Layers count from 1, in vectors from index 0; steps are
-/// 1..`steps`, and step t belongs to the span that holds t − 1.
+/// The layers and parts that a step keeps, and their probabilities. Pure functions. Layers count from 1, in vectors
+/// from index 0. Steps are 1..`steps`, and step t belongs to the span that contains t − 1.
 
 [[nodiscard]] bool leavesOutLayers(DropAxis axis);
 [[nodiscard]] bool leavesOutHeads(DropAxis axis);
 [[nodiscard]] bool leavesOutMlp(DropAxis axis);
 
-/// What of each layer is kept, in [0, 1].
+/// The kept share of each layer, in [0, 1].
 struct KeepShares {
-    std::vector<double> layers; ///< the probability that the layer is; 1 or 0 for the first ones of a growing network
-    std::vector<double> parts;  ///< of its heads, or of its MLPs' parts: each one's probability, or the share
+    std::vector<double> layers; ///< probability of the layer; 1 or 0 if the first layers train
+    std::vector<double> parts;  ///< of its heads or MLP parts: the probability of each, or the share
 };
-/// What is kept in step `step` of the span.
+/// Returns the kept shares in step `step` of the span.
 [[nodiscard]] KeepShares keepShares(const StageSchedule& schedule, const StageSpan& span, std::int64_t depth,
                                     std::int64_t steps, std::int64_t step);
-/// What is kept as a mean over the span's steps.
+/// Returns the kept shares averaged over the span's steps.
 [[nodiscard]] KeepShares keepShares(const StageSchedule& schedule, const StageSpan& span, std::int64_t depth,
                                     std::int64_t steps);
-/// How many layers train in a step on average, or their heads' or parts' worth of it.
+/// Returns the average number of layers that train in a step. Heads and parts count as fractions of a layer.
 [[nodiscard]] double expectedLength(const StageSchedule& schedule, const StageSpan& span, std::int64_t depth,
                                     std::int64_t steps);
-/// How many of `count` heads or parts of a layer a step keeps where their number is fixed or the first ones train: at
-/// least one.
+/// Returns the number of `count` heads or parts of a layer that a step keeps if their number is fixed or the first ones
+/// train. At least 1.
 [[nodiscard]] std::int64_t keptCount(double keep, std::int64_t count);
-/// The expected share of `count` heads or parts that a step keeps. Where none would be drawn, one is kept.
+/// Returns the expected share of `count` heads or parts that a step keeps. At least one is always kept.
 [[nodiscard]] double keptShare(DropSampling sampling, double keep, std::int64_t count);
 
-/// What a span trains, in words: "8 of 12 layers", "6 layers", "every layer", "50 % of the heads", "all of the heads".
+/// Describes the part that a span trains: "8 of 12 layers", "6 layers", "every layer", "50 % of the heads", "all of the
+/// heads".
 [[nodiscard]] std::string nameOf(const StageSchedule& schedule, const StageSpan& span, std::int64_t depth);
 
-/// Whether the network grows: the first layers alone are there, more from stage to stage.
+/// True if the network grows: only the first layers exist, more from stage to stage.
 [[nodiscard]] bool grows(const StageSchedule& schedule);
-/// How many layers a growing network has in the span; all where it does not grow in depth.
+/// Returns the number of layers of a growing network in the span; all layers if the depth does not grow.
 [[nodiscard]] std::int64_t grownDepth(const StageSchedule& schedule, const StageSpan& span, std::int64_t depth);
 
-/// What becomes of the layers where a growing network goes from `before` layers to `after`: of each new layer, from
-/// which old one it is copied, 0: none, it starts as it is initialised. Old layers may move: their own number is then
-/// another. Where `source[l − 1] == l`, nothing happens to the layer. (RaPTr, appendix D.2.)
+/// The change of layers when a network grows from `before` layers to `after`. `source` is the old layer that a layer is
+/// copied from, or 0 if it is newly initialised. Old layers may move to another number. If `source[l − 1] == l`, the
+/// layer is unchanged. (RaPTr, appendix D.2.)
 struct Growth {
     std::vector<std::int64_t> source; ///< of layers 1..after
     std::vector<bool> isNew;          ///< of layers 1..after

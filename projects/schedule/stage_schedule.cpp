@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kPlace = "schedule · stages";
 constexpr std::int64_t kCurveSpans = 64;
 
-/// How many steps each stage gets; they add up to `steps`.
+/// Divides `steps` among the stages in proportion to `shares`. The result sums to `steps`.
 std::vector<std::int64_t> divided(const std::vector<double>& shares, std::int64_t steps)
 {
     const double all = std::accumulate(shares.begin(), shares.end(), 0.0);
@@ -41,7 +41,7 @@ double weightedMean(const std::vector<double>& lengths, const std::vector<std::i
     return sum / static_cast<double>(std::accumulate(counts.begin(), counts.end(), std::int64_t{0}));
 }
 
-/// Moves x steps from each stage before the last to the last: the mean rises by x·Σ(ℓ_k − ℓ_s)/steps.
+/// Moves x steps from each stage before the last to the last, which raises the mean by x·Σ(ℓ_k − ℓ_s)/steps.
 Result<std::vector<std::int64_t>> towards(double target, const std::vector<double>& lengths,
                                           std::vector<std::int64_t> counts, std::int64_t steps)
 {
@@ -73,7 +73,7 @@ std::vector<double> sharesOf(StageSplit split, std::size_t stages)
     return shares;
 }
 
-/// How many of `steps` each stage gets.
+/// Divides `steps` among the stages.
 Result<std::vector<std::int64_t>> stepsOf(const std::vector<double>& lengths, StageSplit split, std::int64_t steps,
                                           double target)
 {
@@ -217,7 +217,7 @@ Result<StageSchedule> makeStages(const StageSchedule& before, const std::vector<
 
 StageSchedule withFullModelSteps(StageSchedule schedule, std::int64_t steps)
 {
-    // A file may hold any numbers, so the sums are kept from overflowing.
+    // A file may hold any numbers; clamping keeps the sums from overflowing.
     const auto held = [](std::int64_t step) { return std::clamp<std::int64_t>(step, 0, std::int64_t{1} << 53); };
     const std::int64_t shift = schedule.stages.empty() ? 0 : held(steps) - held(schedule.stages.front().start);
     for (Stage& stage : schedule.stages) {
@@ -253,7 +253,7 @@ StageSchedule stretched(StageSchedule schedule, std::int64_t before, std::int64_
 StageSchedule continued(StageSchedule schedule, std::int64_t before, std::int64_t after)
 {
     if (schedule.course == DropCourse::Curve && before > 0) {
-        schedule.curveRate *= static_cast<double>(after) / static_cast<double>(before); // γ_f/T is all that counts
+        schedule.curveRate *= static_cast<double>(after) / static_cast<double>(before); // only γ_f/T matters
     }
     return schedule;
 }

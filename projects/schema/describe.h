@@ -12,40 +12,40 @@
 
 namespace residua::projects {
 
-/// How a struct is described once for whoever walks a document by its types (the file's reader and writer, the diff,
-/// the checks of ranges, the fingerprint of data, and the random documents of the tests; fields.h gives all others the
-/// same as values). The descriptions are in describe_data.h, _network.h, _topology.h, _training.h, _project.h and
-/// _sweep.h: a new field is a line there, and all of them know it.
+/// The description of a struct for all code that walks a document by its types: the reader and writer of files, the
+/// diff, the range checks, the fingerprint of data, and the random documents of the tests. fields.h gives the same to
+/// other code as values. The descriptions are in describe_data.h, _network.h, _topology.h, _training.h, _project.h and
+/// _sweep.h. A new field needs one line there and is then known to all of this code.
 
-/// `static constexpr void visit(auto&& visitor)` calls `visitor(Field, &T::member)` for each field, in the file's
-/// order.
+/// `static constexpr void visit(auto&& visitor)` calls `visitor(Field, &T::member)` for each field in the file's order.
 template <class T>
 struct Fields;
 
-/// `static constexpr Choice all[]`, or an array that is worked out: of an enumeration one per enumerator from 0 on, of
-/// a variant of described structs one per alternative. In the file an alternative is an object whose first key, "kind",
-/// holds its name.
+/// `static constexpr Choice all[]`, or a computed array. For an enumeration it has one choice per enumerator from 0 on;
+/// for a variant of described structs, one per alternative. In the file, an alternative is an object whose first key,
+/// "kind", has its name.
 template <class T>
 struct Choices;
 inline constexpr std::string_view kKindKey = "kind";
 
-/// Whether values of T are written on one line, as one thing to people.
+/// True if values of T are written on one line, as a unit for people.
 template <class T>
 inline constexpr bool kInline = false;
 
-/// Whether T is a part of the document with edits of its own (edit.h), because names and places elsewhere depend on it.
+/// True if T is a part of the document with edits of its own (edit.h), because other parts refer to its names and
+/// places.
 template <class T>
 inline constexpr bool kHasOwnEdits = false;
 
-/// The most entries that a list of T may have. The file's reader and the edits keep to it, so that whatever works on a
-/// document, its views too, may cost the square of a list.
+/// The maximum number of entries of a list of T. The file's reader and the edits enforce it, so that code that works on
+/// a document, including its views, may take time quadratic in a list.
 template <class T>
 inline constexpr std::size_t kMostOf = SIZE_MAX;
 
-/// Stands for a value of any type, to count the members of an aggregate with.
+/// Converts to any type. Used to count the members of an aggregate.
 struct Anything {
     template <class T>
-    operator T() const; // never defined: only asked about
+    operator T() const; // never defined: used only in unevaluated expressions
 };
 
 template <class T, class... Given>
@@ -58,7 +58,7 @@ template <class T, class... Given>
     }
 }
 
-/// Whether each member of T has its line: a field that is forgotten would be lost from the file.
+/// True if each member of T has a line. A field without a line would be lost in files.
 template <class T>
 [[nodiscard]] consteval bool describesAll()
 {
@@ -90,7 +90,7 @@ concept Alternating = !std::is_enum_v<V> && requires
     Choices<V>::all[0];
 };
 
-/// The names of Choices<T>, in their order.
+/// The names of Choices<T> in their order.
 template <class T>
 inline constexpr auto kNamesOf = [] {
     std::array<std::string_view, std::size(Choices<T>::all)> names;

@@ -23,7 +23,7 @@ struct Choices<Objective> {
 template <>
 inline constexpr bool kInline<Node> = true;
 template <>
-inline constexpr std::size_t kMostOf<Node> = 1024; ///< of one graph
+inline constexpr std::size_t kMostOf<Node> = 1024; ///< in one graph
 template <>
 inline constexpr std::size_t kMostOf<Wire> = 4096;
 template <>

@@ -9,7 +9,7 @@ namespace residua::projects {
 template <>
 inline constexpr bool kInline<SweepValue> = true;
 template <>
-inline constexpr std::size_t kMostOf<SweepValue> = kMaxSweepMembers; ///< of one axis
+inline constexpr std::size_t kMostOf<SweepValue> = kMaxSweepMembers; ///< on one axis
 template <>
 inline constexpr std::size_t kMostOf<Sweep> = 256;
 template <>

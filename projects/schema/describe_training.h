@@ -186,7 +186,7 @@ struct Fields<LearningRate> {
           &LearningRate::decay);
     }
 };
-/// The most steps of a run: a longer one would never end, and numbers of this size do not overflow.
+/// The largest number of steps of a run. More would never end, and numbers of this size do not overflow.
 inline constexpr double kMostTrainingSteps = 1e12;
 inline constexpr double kMostKeptCheckpoints = 1e6;
 
@@ -332,7 +332,7 @@ template <>
 struct Fields<StageSchedule> {
     static bool cutsMlps(const StageSchedule& schedule) { return leavesOutMlp(schedule.axis); }
     static bool isCurve(const StageSchedule& schedule) { return schedule.course == DropCourse::Curve; }
-    /// Layers are made in a network of the first ones alone.
+    /// New layers are made only in a network that trains the first layers.
     static bool makesLayers(const StageSchedule& schedule) { return schedule.sampling == DropSampling::First; }
 
     static constexpr void visit(auto&& v)

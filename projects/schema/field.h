@@ -9,25 +9,25 @@
 
 namespace residua::projects {
 
-/// The words of the schema: what is said of each field of the document, once (describe_*.h), and read by the file, the
-/// diff, validation, the inspector, sweeps, the command line and the reference page.
+/// The schema: the description of each field of the document (describe_*.h). The file, the diff, validation, the
+/// inspector, sweeps, the command line and the reference page all use it.
 
-/// A value of a closed set, as the file has it and as people read it.
+/// A value of a closed set with its names in the file and for people.
 struct Choice {
-    std::string_view name;      ///< in the file: "per_feature"
-    std::string_view title;     ///< as within a sentence: "per feature"
-    std::string_view help = {}; ///< what it is, where the title leaves that open; a few words
+    std::string_view name;      ///< name in the file: "per_feature"
+    std::string_view title;     ///< name within a sentence: "per feature"
+    std::string_view help = {}; ///< explains the title in a few words; may be empty
 };
 
 enum class End { Closed, Open };
 
-/// The numbers that a field may hold; any finite one until an end is given.
+/// The numbers that a field may have. Any finite number by default.
 struct Range {
     static constexpr double kNoEnd = std::numeric_limits<double>::infinity();
 
     double least = -kNoEnd;
     double most = kNoEnd;
-    End lower = End::Closed; ///< whether `least` itself is in it
+    End lower = End::Closed; ///< whether `least` itself is allowed
     End upper = End::Closed;
 
     [[nodiscard]] static constexpr Range atLeast(double least) { return {least}; }
@@ -47,19 +47,19 @@ struct Range {
     bool operator==(const Range&) const = default;
 };
 
-/// What is expected: "1 to 4096", "at least 0 and below 1", "more than 0", "any number".
+/// Describes the allowed numbers: "1 to 4096", "at least 0 and below 1", "more than 0", "any number".
 [[nodiscard]] std::string textOf(const Range& range);
 
 enum class Need { Optional, Required };
 enum class TextForm { Plain, Path };
-/// Whether the places of what lies below a field name it: "data · file" leaves out the source.
+/// Whether the places of fields below include this field's name. "data · file" leaves out the source.
 enum class InPlaces { Named, LeftOut };
-/// Whether a field, with all that is below it, decides what is trained, or tells people something.
+/// Whether a field, including all fields below it, affects the training.
 enum class Decides { Training, Nothing };
 
 struct Project;
 
-/// Whether a field changes anything as the rest of the document is. `owner` is the struct that has the field.
+/// Returns true if a field has an effect in the current document. `owner` is the struct that contains the field.
 using Meaning = bool (*)(const void* owner, const Project& project);
 
 template <auto kHolds>
@@ -75,33 +75,33 @@ struct When<kHolds> {
         }
     }
 };
-/// The field means something where kHolds, a function of the struct that has the field or of the project, says so.
+/// The field has an effect if kHolds, a function of the struct that contains it or of the project, returns true.
 template <auto kHolds>
 inline constexpr Meaning when = &When<kHolds>::holds;
 
-/// What need not be said of every field.
+/// The optional parts of a field's description.
 struct FieldDetails {
     std::string_view unit = {};
-    Range range = {};            ///< of a number
-    std::string_view paper = {}; ///< what the papers use
-    std::string_view group = {}; ///< the heading that it and what follows in its struct stand under
-    std::string_view item = {};  ///< of a list: what one entry is called, "stage"
+    Range range = {};            ///< for a number
+    std::string_view paper = {}; ///< the value in the papers
+    std::string_view group = {}; ///< heading of this field and the following ones in its struct
+    std::string_view item = {};  ///< for a list: name of one entry, "stage"
     TextForm form = TextForm::Plain;
     InPlaces inPlaces = InPlaces::Named;
     Need need = Need::Optional;
     Decides decides = Decides::Training;
-    Meaning where = nullptr; ///< it and all that is below it mean something; nullptr: they always do
+    Meaning where = nullptr; ///< true if it and all fields below it have an effect; null: always
 };
 
-/// The line of a field. Titles, units and choices are written as within a sentence; headline() begins a line with them.
+/// The line of a field. Titles, units and choices are written as within a sentence; headline() makes a heading of them.
 struct Field {
-    std::string_view key;   ///< in the file
+    std::string_view key;   ///< name in the file
     std::string_view title; ///< "warm-up"
     std::string_view help;  ///< one sentence
     FieldDetails more = {};
 };
 
-/// The words as the start of a line: "Warm-up". Names and symbols, "bf16" or "q, k, v", stay as they are.
+/// Capitalises the words for the start of a line: "Warm-up". Names and symbols, "bf16" or "q, k, v", stay unchanged.
 [[nodiscard]] std::string headline(std::string_view words);
 
 } // namespace residua::projects

@@ -9,7 +9,7 @@
 namespace residua::projects {
 namespace {
 
-constexpr std::size_t kWidestLine = 110; ///< bytes: as wide as the pages that people write
+constexpr std::size_t kWidestLine = 110; ///< bytes; as wide as the hand-written pages
 
 constexpr std::string_view kBegin =
     "# Fields of a project\n"
@@ -45,7 +45,7 @@ std::string valueText(const FieldEntry& entry)
     return real != nullptr ? numberText(*real) : text != nullptr && !text->empty() ? "\"" + *text + "\"" : "";
 }
 
-/// "More than 0; default 0.001; papers: 0.1."
+/// Lists the facts of a field: "More than 0; default 0.001; papers: 0.1."
 std::string factsOf(const FieldEntry& entry)
 {
     std::vector<std::string> facts;
@@ -77,7 +77,7 @@ std::string factsOf(const FieldEntry& entry)
     return text.empty() ? "" : text + ".";
 }
 
-/// Broken between words; further lines are indented by `indent`.
+/// Wraps the text between words. Further lines are indented by `indent`.
 std::string folded(const std::string& text, const std::string& indent)
 {
     std::string lines;
@@ -94,7 +94,7 @@ std::string folded(const std::string& text, const std::string& indent)
     return lines + "\n";
 }
 
-/// "Data: linear regression".
+/// Returns a heading such as "Data: linear regression".
 std::string headingOf(const FieldEntry& entry, const std::vector<FieldEntry>& all)
 {
     const std::size_t end = entry.pointer.find('/', 1);

@@ -5,8 +5,8 @@
 
 namespace residua::projects {
 
-/// The help's page of every field of a project, in Markdown, from the schema: pointer, unit, range, choices, default
-/// and the papers' value.
+/// Returns the help page of all fields of a project in Markdown, made from the schema: pointer, unit, range, choices,
+/// default and the papers' value.
 [[nodiscard]] std::string fieldReference();
 
 } // namespace residua::projects

@@ -13,15 +13,15 @@ namespace residua::projects {
 namespace {
 
 enum class Extent {
-    Document, ///< what a document holds
-    Schema,   ///< whatever a document can hold
+    Document, ///< the fields that a document has
+    Schema,   ///< all fields that a document can have
 };
 
-/// Where a walk is.
+/// The current position of a walk.
 struct At {
     std::string pointer;
     std::string place;
-    std::string inSection; ///< the place without its first part; empty where it has no other
+    std::string inSection; ///< the place without its first part; empty if it has only one part
     std::string group;
     bool isInList = false;
     Decides decides = Decides::Training;
@@ -29,7 +29,7 @@ struct At {
     bool hasOwnEdits = false;
     std::vector<std::pair<std::string, std::int64_t>> within;
 
-    /// What is under `token` here, called `name` among what `owner` holds.
+    /// Returns the position of `token` below this one. `name` is its name, and `owner` the position of the struct.
     [[nodiscard]] At at(std::string_view token, const At& owner, std::string_view name) const;
 };
 
@@ -56,7 +56,7 @@ At At::at(std::string_view token, const At& owner, std::string_view name) const
     return below;
 }
 
-/// Whether one of the two is the other, or above it.
+/// True if the pointers are equal or one is above the other.
 bool areInLine(std::string_view a, std::string_view b)
 {
     const std::string_view above = a.size() < b.size() ? a : b;
@@ -99,7 +99,7 @@ public:
         });
     }
 
-    /// What is nearest to the last field on the way to the target.
+    /// Returns the last field on the way to the target.
     [[nodiscard]] const Nearest& nearest() const { return m_nearest; }
 
 private:
@@ -201,7 +201,7 @@ private:
     Nearest m_nearest;
 };
 
-/// Returns what is said of the last field on the way to the target.
+/// Walks the fields and returns the last one on the way to the target.
 template <class P, class Visit>
 Nearest walk(P& project, std::string_view target, Extent extent, Visit visit)
 {
@@ -261,7 +261,7 @@ std::vector<FieldEntry> entriesOf(const Project& project, std::string_view targe
 {
     std::vector<FieldEntry> entries;
     walk(project, target, extent, [&](const Field& field, const At& at, const auto& value, const auto& defaults) {
-        if (at.pointer.size() >= target.size()) { // not above it
+        if (at.pointer.size() >= target.size()) { // skips fields above it
             entries.push_back(entryOf(field, at, value, defaults));
         }
     });
@@ -281,7 +281,7 @@ Error noSuchField(std::string_view pointer)
     return {std::string(pointer), "there is no such field"};
 }
 
-/// Whether `given` is of the field's type.
+/// Assigns `given` to `to` and returns true if it has the field's type.
 template <class T>
 bool assign(T& to, const FieldScalar& given)
 {

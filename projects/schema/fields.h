@@ -16,81 +16,82 @@
 
 namespace residua::projects {
 
-/// The fields of a document one by one, for whoever shows, checks or sets them without knowing the structs. Pointers
-/// are JSON pointers into project.json (RFC 6901). Pure; any thread.
+/// The fields of a document one by one, for code that shows, checks or sets them without knowing the structs. Pointers
+/// are JSON pointers into project.json (RFC 6901). Pure functions; any thread.
 
 enum class FieldType {
     Flag,
     Integer,
     Real,
     Text,
-    Choice, ///< one of the schema's choices; its value is the place among them
-    Other,  ///< a list, a map or a value of a form of its own
+    Choice, ///< one of the schema's choices; the value is the index of the choice
+    Other,  ///< a list, a map or a value with a form of its own
 };
 
-/// What a field holds. Nothing where it is of type Other.
+/// The value of a field; monostate for type Other.
 using FieldScalar = std::variant<std::monostate, bool, std::int64_t, double, std::string>;
 
-/// A field where it stands: its line in the schema, and what it holds.
+/// A field of a document: its description in the schema and its value.
 struct FieldEntry {
     Field field;
-    std::string pointer; ///< "/training/learning_rate/peak"; of a choice of alternatives, "/data/source/kind"
+    std::string pointer; ///< "/training/learning_rate/peak"; for a choice of alternatives, "/data/source/kind"
     std::string place;   ///< for people: "training · learning rate · peak"
-    std::string group;   ///< the heading that it stands under; may be empty
+    std::string group;   ///< its heading; may be empty
     FieldType type = FieldType::Other;
-    std::span<const Choice> choices; ///< of a Choice
+    std::span<const Choice> choices; ///< for a Choice
     FieldScalar value;
     FieldScalar defaultValue; ///< the member's initialiser
-    bool isInList = false;    ///< of an entry of a list, "/schedule/stages/0/start"
+    bool isInList = false;    ///< true within an entry of a list, "/schedule/stages/0/start"
     Decides decides = Decides::Training;
-    bool isIdle = false;      ///< it changes nothing as the rest of the document is
-    bool hasOwnEdits = false; ///< of the stem, a block or the head: the edits of graphs set it
-    /// The alternatives that have the field: pointers of choices, each with the place among its choices.
+    bool isIdle = false;      ///< true if it has no effect in the current document
+    bool hasOwnEdits = false; ///< true for the stem, a block or the head: the edits of graphs set it
+    /// The alternatives that contain the field: pointers of choices, each with the index of the alternative.
     std::vector<std::pair<std::string, std::int64_t>> within;
 };
 
-/// The fields at `pointer` and below it, in the file's order; all fields for an empty pointer.
+/// Returns the fields at and below `pointer` in the file's order; all fields for an empty pointer.
 [[nodiscard]] std::vector<FieldEntry> fieldsOf(const Project& project, std::string_view pointer = {});
 [[nodiscard]] std::optional<FieldEntry> findField(const Project& project, std::string_view pointer);
-/// The fields at and below the pointer that hold a number outside their range.
+/// Returns the fields at and below the pointer with a number outside their range.
 [[nodiscard]] std::vector<FieldEntry> fieldsOutOfRange(const Project& project, std::string_view pointer);
 
-/// The field's name for people; for a part of the document too: "/schedule" is "schedule". Where `pointer` leads
-/// nowhere, those of what is nearest above it.
+/// Returns the name of the field for people, or of a part of the document: "/schedule" is "schedule". For an unknown
+/// pointer, the name of the nearest field above it.
 [[nodiscard]] std::string placeOfField(const Project& project, std::string_view pointer);
 
-/// The same without the section that it begins with: "learning rate · peak".
+/// Returns the name without its section: "learning rate · peak".
 [[nodiscard]] std::string placeInSection(const Project& project, std::string_view pointer);
 
-/// Whether what is at `pointer` decides what is trained, as the schema says of it or of what is nearest above it.
+/// Returns whether the field at `pointer`, or the nearest one above it, affects the training.
 [[nodiscard]] Decides decidesAt(std::string_view pointer);
 
-/// Sets a scalar field as it is, in its range or not; a choice of alternatives begins with the defaults of the new one.
-/// Errors where there is no such field, or the value is not of its type.
+/// Sets a scalar field, even out of its range. Setting a choice of alternatives gives the new one its defaults. Returns
+/// an error if there is no such field, or if the value is not of its type.
 [[nodiscard]] Status setField(Project& project, std::string_view pointer, const FieldScalar& value);
 
-/// Whether setField() would take the value; the error is its.
+/// Checks whether setField() would accept the value, and returns the same error.
 [[nodiscard]] Status checkField(const Project& project, std::string_view pointer, const FieldScalar& value);
 
-/// The choices of a single shortcut's state, which is no field but an entry of a map, in the order of ShortcutState.
+/// Returns the choices of a shortcut's state in the order of ShortcutState. The state is an entry of a map, not a
+/// field.
 [[nodiscard]] std::span<const Choice> shortcutStates();
 
-/// Whether a person sets it as a value of its own. Names that other things call a part by, and what graphs hold, have
-/// edits of their own.
+/// True if a user can set the field alone. Names that other parts refer to, and the contents of graphs, have edits of
+/// their own.
 [[nodiscard]] bool isSettable(const FieldEntry& entry);
-/// Whether a sweep can vary it: it decides what is trained, and no node or block is called by it.
+/// True if a sweep can vary the field: it affects the training, and is not the name of a node or block.
 [[nodiscard]] bool isSweepable(const FieldEntry& entry);
-/// The pointer that is meant by a field's name as it is typed, with dots or as a pointer: "training.batch".
+/// Returns the pointer of a field typed with dots or as a pointer: "training.batch".
 [[nodiscard]] std::string pointerFrom(std::string_view typed);
 
-/// Every field that a document can have, with its default as the value: all alternatives of each choice, and one entry
-/// of each list, whose index is written "N".
+/// Returns every field that a document can have, with its default as the value: all alternatives of each choice, and
+/// one entry of each list, with the index "N".
 [[nodiscard]] std::vector<FieldEntry> everyField();
-/// The first of them at `pointer`; of alternatives that share it, that of the first.
+/// Returns the first of everyField() at `pointer`. If alternatives share it, that of the first alternative.
 [[nodiscard]] std::optional<FieldEntry> fieldOfSchema(std::string_view pointer);
 
-/// The pointer of all that changes with the field: of a choice of alternatives the part that it chooses,
-/// "/training/optimiser".
+/// Returns the pointer of everything that changes with the field. For a choice of alternatives, the part that it
+/// selects, "/training/optimiser".
 [[nodiscard]] std::string wholeOf(const FieldEntry& entry);
 
 } // namespace residua::projects

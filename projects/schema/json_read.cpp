@@ -12,7 +12,7 @@ namespace residua::projects {
 
 namespace {
 
-/// The first of `items` that `seen` met before; items.size() for none.
+/// Returns the index of the first item whose key occurred before, or items.size().
 template <class Items, class KeyOf>
 std::size_t firstRepeated(const Items& items, const KeyOf& keyOf)
 {
@@ -181,7 +181,7 @@ bool JsonReader::read(const JsonValue& from, FieldValue& to, const JsonPlace& at
 bool JsonReader::readKey(const std::string& text, std::string& key, const JsonPlace& at)
 {
     key = text;
-    // A name with what stands before it in a key must be read back.
+    // The limit leaves room for a prefix before a name of the greatest length.
     return notTooLong(key, at, 2 * kLongestText) && (isUtf8(key) || fail(at, "is a key that is not valid UTF-8"));
 }
 

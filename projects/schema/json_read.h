@@ -14,12 +14,12 @@
 
 namespace residua::projects {
 
-/// Names and texts stand in messages and labels many times over.
+/// The longest name or text, limited because messages and labels repeat them.
 inline constexpr std::size_t kLongestText = 64 * 1024;
 
-/// Private to projects: any described value from a tree. Fields that are absent keep their defaults, unless
-/// they are required; a key that is not described is an error. What is read is canonical: wires and shortcuts
-/// sorted, ids and names unique, numbers finite; and no larger than a program can work on.
+/// Private to projects: reads any described value from a tree. Absent fields keep their defaults unless they are
+/// required; an unknown key is an error. The result is canonical: wires and shortcuts are sorted, ids and names unique,
+/// numbers finite. Its size is limited.
 class JsonReader {
 public:
     template <class T>
@@ -36,7 +36,7 @@ public:
 private:
     bool fail(const JsonPlace& at, std::string message);
     bool unexpected(const JsonPlace& at, const JsonValue& got, std::string_view expected);
-    /// For a text that is none of the names: "…; did you mean "scalar"?"
+    /// Reports a text that is not one of the names: "…; did you mean "scalar"?"
     bool unknownName(const JsonPlace& at, const JsonValue& got, std::span<const std::string_view> names);
 
     bool read(const JsonValue& from, bool& to, const JsonPlace& at);
@@ -147,7 +147,7 @@ private:
             known.push_back(kindKey);
         }
         Fields<T>::visit([&](const Field& field, auto) { known.push_back(field.key); });
-        bool good = noStrangers(*object, known, at); // first: a misspelt key explains a missing one
+        bool good = noStrangers(*object, known, at); // first, because a misspelt key explains a missing one
         Fields<T>::visit([&](const Field& field, auto member) {
             const JsonValue* value = good ? findMember(from, field.key) : nullptr;
             const JsonPlace here{&at, field.key};
@@ -168,7 +168,7 @@ private:
     bool readKey(const std::string& text, NodeId& key, const JsonPlace& at);
     bool readKey(const std::string& text, Shortcut& key, const JsonPlace& at);
 
-    /// Once all fields of a struct are read: what it asks of them together, and their canonical order.
+    /// Called once all fields of a struct are read: checks them together and puts them in canonical order.
     bool finish(Graph& graph, const JsonPlace& at);
     bool finish(Network& network, const JsonPlace& at);
     bool finish(std::vector<StackSegment>& stack, const JsonPlace& at);
@@ -181,7 +181,7 @@ private:
     }
 
     static const JsonObject* objectOf(const JsonValue& value) { return std::get_if<JsonObject>(&value.data); }
-    /// The index of the text among the names; their number where it is none of them.
+    /// Returns the index of the text among the names, or the number of names if it is not one of them.
     static std::size_t indexOf(const JsonValue& value, std::span<const std::string_view> names);
     static std::string listOf(std::span<const std::string_view> names);
 

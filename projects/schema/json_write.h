@@ -11,7 +11,7 @@
 
 namespace residua::projects {
 
-/// Private to projects: any described value as a tree. The inverse of json_read.h.
+/// Private to projects: converts any described value to a tree. The inverse of json_read.h.
 
 inline JsonValue toTree(bool value)
 {

@@ -30,7 +30,7 @@ std::optional<E> named(std::string_view key)
     return found == names.end() ? std::nullopt : std::optional(static_cast<E>(std::distance(names.begin(), found)));
 }
 
-/// The words of the methods that `isWanted`, with commas between.
+/// Returns the words of the methods that `isWanted` accepts, separated by commas.
 std::string wordsOf(bool (*isWanted)(const LowRankTraits&))
 {
     return joinedText(kLowRankMethods | std::views::filter(isWanted), ", ",
@@ -112,7 +112,7 @@ std::vector<std::string> methodKeys()
 {
     std::vector<std::string> keys;
     append(keys, kNamesOf<Wiring>);
-    std::erase(keys, nameOf(Wiring(BranchGate{}))); // a branch gate is named after its gate
+    std::erase(keys, nameOf(Wiring(BranchGate{}))); // a branch gate has the key of its gate
     append(keys, kNamesOf<BranchGateKind>);
     append(keys, kNamesOf<Source>);
     append(keys, kNamesOf<Optimiser>);

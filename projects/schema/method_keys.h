@@ -10,8 +10,8 @@
 
 namespace residua::projects {
 
-/// The key that the file has for what was chosen where there is a choice of methods; explanations go by it. A branch
-/// gate's is that of its gate, the other wirings' that of their family: "depth_mix".
+/// Returns the key in the file of the selected method; explanations use it too. A branch gate has the key of its gate,
+/// other wirings that of their family: "depth_mix".
 [[nodiscard]] std::string keyOf(const Wiring& wiring);
 [[nodiscard]] std::string keyOf(const Source& source);
 [[nodiscard]] std::string keyOf(const Optimiser& optimiser);
@@ -19,22 +19,23 @@ namespace residua::projects {
 [[nodiscard]] std::string keyOf(InitLaw law);
 [[nodiscard]] std::string keyOf(LowRankMethod method);
 
-/// What people call it: "LFAI-WS".
+/// Returns the name for people: "LFAI-WS".
 [[nodiscard]] std::string titleOf(LowRankMethod method);
-/// "lfai-ws": its key as the terminal, tables and names of files write it.
+/// Returns the key as the terminal, tables and file names write it: "lfai-ws".
 [[nodiscard]] std::string wordOf(LowRankMethod method);
-/// The method with this word or key; nullopt where there is none.
+/// Returns the method with this word or key, or nullopt.
 [[nodiscard]] std::optional<LowRankMethod> lowRankMethodFrom(std::string word);
-/// "baseline, spectral, …": all of them, for errors and help.
+/// Returns the words of all methods for errors and help: "baseline, spectral, …".
 [[nodiscard]] std::string lowRankMethodWords();
-/// "spectral, lfai, …": those that approximate a full weight.
+/// Returns the words of the methods that approximate a full weight: "spectral, lfai, …".
 [[nodiscard]] std::string approximationWords();
 
 [[nodiscard]] std::string keyOf(LowRankInputs inputs);
-/// The inputs with this key; nullopt where there are none.
+/// Returns the inputs with this key, or nullopt.
 [[nodiscard]] std::optional<LowRankInputs> lowRankInputsFrom(std::string_view key);
 
-/// Everything that keyOf can give, and the keys of topology presets, block presets and node kinds; some more than once.
+/// Returns all keys that keyOf() can return, and the keys of topology presets, block presets and node kinds. May repeat
+/// keys.
 [[nodiscard]] std::vector<std::string> methodKeys();
 
 } // namespace residua::projects

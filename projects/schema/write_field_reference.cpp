@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Writes the help's page of the fields to the file that is named; the build runs it.
+// Writes the help page of the fields to the given file. Run by the build.
 #include "projects/schema/field_reference.h"
 
 #include <fstream>

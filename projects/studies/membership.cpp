@@ -23,7 +23,7 @@ JsonValue jsonOf(const Membership& membership)
                        {"point", JsonValue{std::move(point)}}}};
 }
 
-/// Takes the texts of an object; the first that is missing or no text is the error.
+/// Reads texts of an object. The first one that is missing or not a text gives the error.
 class TextFields {
 public:
     TextFields(const JsonValue& object, std::string place) : m_object(object), m_place(std::move(place)) {}

@@ -10,37 +10,37 @@
 
 namespace residua::projects {
 
-/// An axis of a sweep with the value that it has for one member.
+/// An axis of a sweep with its value for one member.
 struct AxisPoint {
-    std::string field; ///< JSON pointer; empty where the member is known by its name alone
-    std::string axis;  ///< the axis' label
-    std::string value; ///< the value's label
+    std::string field; ///< JSON pointer; empty if only the member's name is known
+    std::string axis;  ///< label of the axis
+    std::string value; ///< label of the value
     bool operator==(const AxisPoint&) const = default;
 };
 
-/// Which member of which sweep a run is. It is written down when the run is made, and stays what it is when the run,
-/// the sweep or the project is renamed later. A run that is resumed with another number of steps stays a member: who
-/// shows results compares what was trained.
+/// The sweep and member that a run belongs to. It is recorded when the run is made, and does not change if the run, the
+/// sweep or the project is renamed. A run that is resumed with another number of steps stays a member; code that shows
+/// results must compare what was trained.
 struct Membership {
-    std::string project;          ///< the name of what is studied
-    std::string sweep;            ///< its name; empty where the member is known by its name alone
-    std::vector<AxisPoint> point; ///< for each axis, in their order; a seed is the value of an axis under /seeds
-    /// "0:2, 0.1": within its sweep no other member has it.
+    std::string project;          ///< name of the studied project
+    std::string sweep;            ///< name of the sweep; empty if only the member's name is known
+    std::vector<AxisPoint> point; ///< one per axis, in order; a seed is the value of an axis under /seeds
+    /// "0:2, 0.1". Unique within the sweep.
     [[nodiscard]] std::string label() const;
-    /// Whether it was guessed from a name (membershipFromName): its only axis has no field.
+    /// True if it was derived from a name (membershipFromName): its only axis has no field.
     [[nodiscard]] bool isGuessed() const { return point.size() == 1 && point.front().field.empty(); }
     bool operator==(const Membership&) const = default;
 };
 
-/// What a member's project is called, and so its run: "project · 0:2, 0.1".
+/// Returns the name of a member's project, which is also the name of its run: "project · 0:2, 0.1".
 [[nodiscard]] std::string nameOf(const Membership& membership);
-/// The member that a run of this name is, up to the first divider its project. A guess, for files from before they held
-/// a membership: a project may have the divider in its own name.
+/// Derives the membership from a run's name; the text before the first divider is the project. This is a guess for
+/// files without a membership, because a project's own name may contain the divider.
 [[nodiscard]] std::optional<Membership> membershipFromName(std::string_view name);
 
-/// As files have it: a JSON object on one line, or "null" for what is no member.
+/// Formats the membership for files: a JSON object on one line, or "null" if it is not a member.
 [[nodiscard]] std::string textOf(const std::optional<Membership>& membership);
-/// Reads what textOf() gives. Errors name the field, what it is and what was expected.
+/// Parses the text of textOf(). The error gives the field, its value and the expected one.
 [[nodiscard]] Result<std::optional<Membership>> membershipFrom(std::string_view text);
 
 } // namespace residua::projects

@@ -7,13 +7,13 @@
 
 namespace residua::projects {
 
-/// What a run cost, and the loss it came to.
+/// The cost of a run and its loss.
 struct CostAndLoss {
     double cost = 0;
-    double loss = 0; ///< NaN: it came to none
+    double loss = 0; ///< NaN if unknown
 };
-/// Indexes of the runs that no other beats: none is as cheap with a lower loss, or cheaper with the same one. By rising
-/// cost.
+/// Returns the indices of the runs on the Pareto front: no other run is at most as expensive with a lower loss, or
+/// cheaper with the same loss. Sorted by cost.
 [[nodiscard]] std::vector<std::size_t> paretoFront(std::span<const CostAndLoss> runs);
 
 } // namespace residua::projects

@@ -8,14 +8,14 @@
 
 namespace residua::projects {
 
-/// Runs that differ in their seeds alone repeat one experiment: their losses are averaged, and their curves are one
-/// band.
+/// Runs that differ only in their seeds repeat one experiment. Their losses are averaged, and their curves are shown as
+/// one band.
 
-/// Whether the field at a JSON pointer is one of the seeds, or all of them.
+/// True if the pointer refers to one of the seeds, or to all of them.
 [[nodiscard]] bool isSeedField(std::string_view pointer);
 
-/// What projects that repeat one experiment have in common, and no others: the document without its seeds, and without
-/// what trains nothing (name, description, sweeps).
+/// Returns a text that is equal exactly for projects that repeat one experiment: the document without its seeds, name,
+/// description and sweeps.
 [[nodiscard]] std::string textApartFromSeeds(Project project);
 
 } // namespace residua::projects

@@ -9,16 +9,16 @@
 
 namespace residua::projects {
 
-/// What is done to the sweeps of a document; SetSweeps (edit.h) puts the result into it. Pure; any thread.
+/// Edits of the sweeps of a document. SetSweeps (edit.h) stores the result. Pure functions; any thread.
 
-/// `sweep` in the place of the first that is called `name`, or after all of them where none is.
+/// Replaces the first sweep called `name` by `sweep`, or appends it if there is none.
 [[nodiscard]] std::vector<Sweep> withSweep(std::vector<Sweep> sweeps, const std::string& name, Sweep sweep);
-/// A further sweep over `axes`, under a name that is free: the last of what is returned.
+/// Appends a sweep over `axes` with a free name.
 [[nodiscard]] std::vector<Sweep> withNewSweep(std::vector<Sweep> sweeps, std::vector<SweepAxis> axes);
-/// Without those that are called `name`.
+/// Removes the sweeps called `name`.
 [[nodiscard]] std::vector<Sweep> withoutSweep(std::vector<Sweep> sweeps, const std::string& name);
-/// `axis` in the place of the one over the same field, or after all of them. nullopt where there are kMaxSweepAxes
-/// others.
+/// Replaces the axis over the same field by `axis`, or appends it. Returns nullopt if there are kMaxSweepAxes other
+/// axes.
 [[nodiscard]] std::optional<Sweep> withAxis(Sweep sweep, const SweepAxis& axis);
 
 } // namespace residua::projects

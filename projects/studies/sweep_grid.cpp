@@ -27,9 +27,9 @@ namespace {
 
 constexpr const char* kTopology = "/topology";
 constexpr const char* kSchedule = "/schedule";
-constexpr const char* kShortcutsPreset = "none"; // what a set of shortcuts is a change of
+constexpr const char* kShortcutsPreset = "none"; // the preset that a set of shortcuts modifies
 
-/// The field that was meant by what is no pointer: the one of that key, or of the nearest pointer.
+/// Suggests a field for a text that is not a pointer: the field with that key, or the one with the nearest pointer.
 std::string pointerHint(const Project& project, std::string_view typed)
 {
     constexpr HintForm kForm{.quote = ""};
@@ -43,8 +43,8 @@ std::string pointerHint(const Project& project, std::string_view typed)
     return meantHint(typed, pointers, kForm);
 }
 
-/// A part that is one of several alternatives takes the name of one, and begins with its defaults:
-/// "/training/optimiser" the text "sgd". nullopt where `pointer` is no such part.
+/// Selects an alternative of a part by name, with its defaults: "/training/optimiser" accepts the text "sgd". Returns
+/// nullopt if `pointer` is not such a part.
 std::optional<Result<Project>> withAlternative(const Project& project, const std::string& pointer,
                                                const std::string& name)
 {
@@ -68,7 +68,7 @@ std::optional<Result<Project>> withAlternative(const Project& project, const std
     return changed;
 }
 
-/// What is set first: a topology is made for the layers there are, and its own fields come after it.
+/// Orders fields so that depth is set before the topology, and the topology before its own fields.
 int turnOf(std::string_view field)
 {
     const bool whole = field == kTopology || field == kSchedule;
@@ -81,7 +81,7 @@ std::string placeOf(const Sweep& sweep, const SweepAxis& axis, const SweepValue&
     return "sweep " + sweep.name + " · " + labelOf(axis) + " = " + labelOf(value);
 }
 
-/// Whether a field decides anything that is trained. The file's version is no field of the document.
+/// True if a field affects the training. The file's version is not a field of the document.
 bool trains(std::string_view field)
 {
     return field != "/schema" && decidesAt(field) == Decides::Training;
@@ -115,7 +115,7 @@ Status checkAxes(const Sweep& sweep)
     return Done{};
 }
 
-/// Each member holds the document, and is judged by itself.
+/// Every member contains a copy of the document and is validated separately.
 Status checkSize(const Project& bare, const Sweep& sweep, std::size_t members)
 {
     constexpr double kMostBytes = 256.0 * 1024 * 1024;
@@ -131,10 +131,10 @@ Status checkSize(const Project& bare, const Sweep& sweep, std::size_t members)
 struct FieldToSet {
     std::string field;
     FieldValue value;
-    std::string place; ///< what an error names beside the field's own; empty: the field's own alone
+    std::string place; ///< prefix of the place of errors; empty for the field's own place
 };
 
-/// Which value of each axis member `index` has.
+/// Returns the value of each axis for member `index`.
 std::vector<const SweepValue*> valuesAt(const Sweep& sweep, std::size_t index)
 {
     std::vector<const SweepValue*> values(sweep.axes.size());
@@ -146,7 +146,7 @@ std::vector<const SweepValue*> valuesAt(const Sweep& sweep, std::size_t index)
     return values;
 }
 
-/// What makes a member of the study, by the values that it has of each axis.
+/// Returns the fields that make a member of the study from its values.
 std::vector<FieldToSet> fieldsOf(const Sweep& sweep, const std::vector<const SweepValue*>& values)
 {
     std::vector<FieldToSet> fields;
@@ -156,7 +156,7 @@ std::vector<FieldToSet> fieldsOf(const Sweep& sweep, const std::vector<const Swe
     return fields;
 }
 
-/// Sets several fields, in their turns.
+/// Sets several fields in the order of turnOf().
 Result<Project> withFields(Project project, const std::vector<FieldToSet>& fields)
 {
     for (int turn = 0; turn < 3; ++turn) {
@@ -187,7 +187,7 @@ void assess(SweepMember& member, const Sweep& sweep)
     }
 }
 
-/// The project wired by the preset, with its blocks adapted to what the preset feeds them.
+/// Returns the project wired by the preset, with its blocks adapted to the ports that it feeds.
 Result<Project> wiredAs(const Project& project, const TopologyPreset& preset)
 {
     Document document{project, {}};
@@ -195,7 +195,7 @@ Result<Project> wiredAs(const Project& project, const TopologyPreset& preset)
     return wired ? Result<Project>(std::move(document.project)) : wired.error();
 }
 
-/// Whether setting `field` sets what is at `pointer`.
+/// True if setting `field` also sets the field at `pointer`.
 bool covers(std::string_view field, std::string_view pointer)
 {
     return field == pointer || (pointer.starts_with(field) && pointer.substr(field.size()).starts_with('/'));
@@ -281,7 +281,7 @@ Result<Project> withField(const Project& project, const std::string& pointer, co
         if (!topology) {
             return topology.error();
         }
-        // The blocks get the ports that it feeds; where one cannot have them, validation says why.
+        // The blocks get the ports that it feeds. If one cannot have them, validation reports the reason.
         if (Result<Project> wired = rewired(project, *topology)) {
             return wired;
         }
@@ -327,7 +327,7 @@ Result<Project> withField(const Project& project, const std::string& pointer, co
 
 std::optional<FieldValue> fieldAt(const Project& project, std::string_view pointer)
 {
-    if (!pointer.starts_with('/')) { // of an empty one, all of the document
+    if (!pointer.starts_with('/')) { // the pointer is empty: the whole document
         return std::nullopt;
     }
     JsonValue tree = treeOf(project);

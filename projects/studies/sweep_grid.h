@@ -14,31 +14,31 @@
 
 namespace residua::projects {
 
-/// One point of a sweep's grid: a project of its own, ready to train.
+/// One point of a sweep's grid: a project that is ready to train.
 struct SweepMember {
-    std::string label;               ///< its values' labels, "0:2, small": no other member has it
+    std::string label;               ///< labels of its values, "0:2, small"; unique in the grid
     std::vector<std::string> values; ///< labels, one per axis
     Membership membership;           ///< for its run
-    /// The document with the fields set, named as its membership (nameOf), without the sweeps.
+    /// The document with the fields set, without sweeps. It is named by its membership (nameOf).
     Project project;
     Cost cost;             ///< per token or sample
-    double trainFlops = 0; ///< of the whole training, less what its stages are expected to leave out
-    /// Why the member cannot be trained: a value that the field does not take (then `project` is the document as it
-    /// was), or the first error of validate(). Its place names axis and value.
+    double trainFlops = 0; ///< of the whole training, without the parts that its stages are expected to leave out
+    /// The reason why the member cannot be trained: a value that the field does not accept (`project` is then the
+    /// original document), or the first error of validate(). Its place names axis and value.
     std::optional<Error> error;
 };
 
-/// The grid of `sweep`, the last axis fastest. Errors where there is no grid: no axis or more than kMaxSweepAxes, an
-/// axis without a field or values, a field that decides nothing that is trained, one field on two axes, two members
-/// with one label, more than kMaxSweepMembers. A member that cannot train is in the grid with its error. Pure; the cost
-/// of one validation per member.
+/// Returns the grid of `sweep`; the last axis varies fastest. Errors: no axis or more than kMaxSweepAxes, an axis
+/// without a field or values, a field that does not affect the training, one field on two axes, two members with one
+/// label, more than kMaxSweepMembers. A member that cannot be trained is in the grid with its error. Pure; takes the
+/// time of one validation per member.
 [[nodiscard]] Result<std::vector<SweepMember>> expand(const Project& project, const Sweep& sweep);
 
-/// True if a value of one of the sweep's axes sets the field at `pointer`, by itself, among several or with its part.
+/// True if a value of one of the sweep's axes sets the field at `pointer`, alone, among several or with its part.
 [[nodiscard]] bool setsField(const Sweep& sweep, std::string_view pointer);
 
-/// One of n shares of a grid: members k, k + n, k + 2n, … counted from 1, so that neighbours, which cost much the same,
-/// are spread over the shares.
+/// One of n shares of a grid: members k, k + n, k + 2n, … counted from 1. Neighbours, whose costs are similar, are
+/// spread over the shares.
 struct SweepPart {
     std::size_t k = 1;
     std::size_t n = 1;
@@ -46,31 +46,30 @@ struct SweepPart {
     [[nodiscard]] bool holds(std::size_t index) const { return index % n == k - 1; }
     bool operator==(const SweepPart&) const = default;
 };
-/// "2/8". Errors for what is not k/n with 1 ≤ k ≤ n.
+/// Parses "2/8". Returns an error unless the text is k/n with 1 ≤ k ≤ n.
 [[nodiscard]] Result<SweepPart> sweepPartFrom(std::string_view text);
 
-/// The index of the member that `text` means: its label, or its number in the grid from 1 as "#3", which "3" means too
-/// where no label is a number. Errors name what there is.
+/// Returns the index of the member that `text` refers to: by its label, or by its number in the grid from 1 as "#3".
+/// "3" works too if no label is a number. The error lists the members.
 [[nodiscard]] Result<std::size_t> memberFrom(std::string_view text, const std::vector<SweepMember>& members);
 
-/// `project` with the field at `pointer` set. Read as a file would be: a key that is not known, a value of the wrong
-/// type or an index past the end is an error at its pointer. "/topology" also takes the texts of topologyFrom
-/// (a preset's blocks get the ports that it feeds),
-/// "/schedule" those of scheduleFrom (schedule_presets.h), and a part that is one of several alternatives the name of
-/// one: "/training/optimiser" takes "sgd". "/schedule/full_model_steps" moves the borders of the stages too
-/// (withFullModelSteps). "/" takes an object of fields by their pointers, to set several at once.
+/// Returns `project` with the field at `pointer` set. The value is read as from a file: an unknown key, a value of the
+/// wrong type or an index past the end is an error at its pointer. "/topology" also accepts the texts of
+/// topologyFrom(), and a preset's blocks get the ports that it feeds. "/schedule" accepts those of scheduleFrom()
+/// (schedule_presets.h). A part that is one of several alternatives accepts a name: "/training/optimiser" accepts
+/// "sgd". "/schedule/full_model_steps" also moves the borders of the stages (withFullModelSteps). "/" accepts an object
+/// from pointers to values, to set several fields at once.
 [[nodiscard]] Result<Project> withField(const Project& project, const std::string& pointer, const FieldValue& value);
 
-/// What the file says at `pointer`; nullopt where there is nothing.
+/// Returns the value in the file at `pointer`; nullopt if there is none.
 [[nodiscard]] std::optional<FieldValue> fieldAt(const Project& project, std::string_view pointer);
 
-/// A preset's name ("grn-v1"), or shortcuts of weight 1 beside the branch in the texts of shortcutsFrom ("1:2+2:3",
-/// "i:i+2"). For the layers of `network`.
-/// A preset that is a schedule beside the plain wiring is refused here: as a field's text it sets both.
+/// Parses a preset's name ("grn-v1"), or shortcuts of weight 1 beside the branch in the form of shortcutsFrom()
+/// ("1:2+2:3", "i:i+2"), for the layers of `network`. Rejects a preset with a schedule, because it sets two fields.
 [[nodiscard]] Result<Topology> topologyFrom(std::string_view text, const Network& network);
 
-/// FLOP of all of a project's steps, each of the whole network: what one token or sample costs times how many are
-/// seen.
+/// Returns the FLOP of all of a project's steps with the whole network: the cost of one token or sample times their
+/// number.
 [[nodiscard]] double trainingFlops(const Project& project, const Cost& perUnit);
 
 } // namespace residua::projects

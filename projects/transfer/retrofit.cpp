@@ -19,28 +19,28 @@
 namespace residua::projects {
 namespace {
 
-/// What a wiring does that the plain network does not; empty where nothing.
+/// The difference of a wiring from the plain network; nullopt if there is none.
 using Departure = std::optional<std::string>;
 
 constexpr const char* kGated = "its gates depend on the input";
 
-/// Stacked branches must all count once; of stacked full outputs the newest once and no other.
+/// Returns the weight in the plain sum: 1 for every branch; for full outputs, 1 for the newest and 0 for the others.
 double plainWeight(const DepthMix& mix, std::int64_t entry, std::int64_t newest)
 {
     return mix.entry == StackEntry::Branch || entry == newest ? 1.0 : 0.0;
 }
 
-/// The newest entry that the plain sum has when the reader's turn comes.
+/// Returns the newest entry in the plain sum when the reader reads.
 std::int64_t newestOf(const DepthMix& mix, const DepthPlan& plan, const DepthReader& reader)
 {
     if (!reader.passes && hasTwoFamilies(mix) && reader.target <= plan.modules) {
-        return reader.target - 2; // of its own kind: what came after arrives as branches
+        return reader.target - 2; // of the same kind: later ones are added as branches
     }
     return newestEntryBefore(mix, reader.target);
 }
 
-/// What a mix of the reader makes of the entries 0..newest with these weights, one for each of its sources; none of an
-/// entry that it does not read. A summed middle's is that of all that is in it.
+/// Returns the weights that a mix of the reader gives to the entries 0..newest. `weights` has one for each source.
+/// nullopt for an entry that it does not read. A summed middle's weight applies to all entries in it.
 std::vector<std::optional<double>> entryWeights(const DepthReader& reader, std::span<const double> weights,
                                                 std::int64_t newest)
 {
@@ -59,7 +59,7 @@ std::vector<std::optional<double>> entryWeights(const DepthReader& reader, std::
     return result;
 }
 
-/// What a mix with these weights does that the plain sum does not, without its reader's name.
+/// Returns the difference of a mix with these weights from the plain sum, without the reader's name.
 Departure departureOf(const DepthMix& mix, const DepthReader& reader, std::span<const double> weights,
                       std::int64_t newest)
 {
@@ -82,7 +82,7 @@ Departure departureOf(const DepthMix& mix, const DepthReader& reader, std::span<
     return std::nullopt;
 }
 
-/// The departure of the first reader of the plan that departs.
+/// Returns the difference of the first reader of the plan that differs.
 Departure departureOf(const DepthMix& mix, const DepthPlan& plan)
 {
     const MixNumbers start = appliedWeights(mix, plan, {1, plan.start});
@@ -156,7 +156,7 @@ Departure departureOf(const Wiring& wiring, std::int64_t layers)
     return std::visit([&](const auto& value) { return departureOf(value, layers); }, wiring);
 }
 
-/// What keeps a wiring from being sums with weights that do not depend on the input; empty where nothing.
+/// Returns the reason why a wiring is not a sum with weights that do not depend on the input; nullopt if it is.
 Departure obstacleOf(const DepthMix& mix)
 {
     return isMadePerToken(mix.weight) ? Departure("its weights are made from the input, for each token") : std::nullopt;
@@ -193,7 +193,7 @@ Error beyondSums(const Topology& own, const std::string& why)
     return {"topology", "the run's own, " + own.preset + ", computes what no weights of another do: " + why};
 }
 
-/// The presets that start as the plain network.
+/// Returns the presets that start as the plain network.
 std::string plainStarts(std::int64_t layers)
 {
     std::vector<TopologyPreset> presets = topologyPresets(layers);
@@ -201,11 +201,11 @@ std::string plainStarts(std::int64_t layers)
     return joinedText(presets, ", ", &TopologyPreset::name);
 }
 
-/// What feeds q, k and v of a block's attention.
+/// The nodes that feed q, k and v of a block's attention.
 struct AttentionFeed {
     NodeId attention{};
     NodeId input{};
-    std::optional<NodeId> norm; ///< between the two
+    std::optional<NodeId> norm; ///< between input and attention, if any
 };
 
 const Wire* wireInto(const Graph& graph, NodeId node, std::string_view name)
@@ -264,7 +264,7 @@ void retarget(Graph& graph, const PortRef& to, const PortRef& from)
     std::ranges::find(graph.wires, to, &Wire::to)->from = from;
 }
 
-/// Feeds the attention's `port` from an input of its own, by a norm that shares the weights of the one there is.
+/// Feeds the attention's `port` from a new input, through a norm that shares the weights of the existing one.
 void addPort(Graph& graph, const AttentionFeed& feed, MixPort port)
 {
     const std::string name(nameOf(port));
@@ -283,7 +283,7 @@ void addPort(Graph& graph, const AttentionFeed& feed, MixPort port)
     retarget(graph, {feed.attention, name}, source);
 }
 
-/// What else reads the block's input reads a port residual.
+/// Adds the port residual and connects it to the other readers of the block's input.
 void addResidual(Graph& graph, const AttentionFeed& feed)
 {
     const PortRef query{feed.attention, std::string(nameOf(MixPort::Query))};
@@ -296,7 +296,7 @@ void addResidual(Graph& graph, const AttentionFeed& feed)
     }
 }
 
-/// The norms that share the weights of another, and read the same: one does for all.
+/// Merges norms that share the weights of another norm and read the same value.
 void joinNorms(Graph& graph, NodeId input)
 {
     for (std::size_t i = graph.nodes.size(); i-- > 0;) {

@@ -19,14 +19,14 @@ std::string nameOf(MixPorts ports)
     return ports == MixPorts::Input ? "one input" : ports == MixPorts::Qkv ? "q, k and v" : "q, k, v and residual";
 }
 
-/// Whether wiring and schedule are what the preset, one with a schedule, sets.
+/// True if wiring and schedule are those of the preset, which has a schedule.
 bool isAsSet(const Project& project, const TopologyPreset& preset)
 {
     const auto schedule = scheduleBeside(preset, project.network.depth(), project.training.steps);
     return schedule && project.topology == Topology{kPlainPreset, preset.wiring} && project.schedule == *schedule;
 }
 
-/// The preset's wiring as the blocks ask for it once they are edited: which sites it acts at depends on them.
+/// Returns the preset's wiring for the edited blocks, which determine the sites where it acts.
 Wiring wiringFor(Network network, const std::vector<Edit>& edits, const TopologyPreset& preset)
 {
     for (const Edit& edit : edits) {

@@ -15,13 +15,13 @@
 namespace residua::visualizers {
 namespace {
 
-constexpr double kGroupWidth = 0.8; ///< of the distance between two weights
+constexpr double kGroupWidth = 0.8; ///< share of the distance between two weights
 constexpr double kMargin = 0.06;
 constexpr double kMarkAlpha = 0.16;
 constexpr double kSlant = -45; ///< degrees
 constexpr int kLabelPixels = 16;
 constexpr double kBoundSize = 6;
-constexpr double kBehind = 0.2; ///< opacity of bars while others are pointed at in the legend
+constexpr double kBehind = 0.2; ///< opacity of bars while another entry of the legend is hovered
 
 QString labelOf(GapMeasure measure)
 {
@@ -102,7 +102,7 @@ void GapBars::setTheme(resources::Theme theme)
 void GapBars::resizeEvent(QResizeEvent* event)
 {
     Plot::resizeEvent(event);
-    draw(); // labels have other room
+    draw(); // the room for labels has changed
 }
 
 void GapBars::draw()

@@ -18,7 +18,7 @@ public:
     explicit GapBars(QWidget* parent);
 
     void setGap(const engine::Gap& gap, const std::vector<std::size_t>& order, GapMeasure measure);
-    /// Marks these weights by a ground in the accent's colour.
+    /// Marks these weights with a background in the accent colour.
     void mark(const std::set<std::size_t>& weights);
     void setTheme(resources::Theme theme);
     [[nodiscard]] bool isEmpty() const { return m_gap.weights.empty(); }
@@ -40,7 +40,7 @@ private:
     void toggle(const QString& key);
     void drawMarks();
     void labelWeights();
-    /// The place in the order that the pointer means; −1: none.
+    /// Returns the index in the order that the pointer is over; −1: none.
     [[nodiscard]] std::ptrdiff_t placeAt(QPointF position) const;
     [[nodiscard]] QString readingOf(std::size_t weight) const;
 
@@ -56,7 +56,7 @@ private:
     resources::Theme m_theme = resources::Theme::Light;
 };
 
-/// The colour of a method, the same wherever it is drawn: as curveColour counts.
+/// Returns the colour of a method, as counted by curveColour(). It is the same in all views.
 [[nodiscard]] std::size_t colourOf(projects::LowRankMethod method);
 
 } // namespace residua::visualizers

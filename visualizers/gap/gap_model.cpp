@@ -85,7 +85,7 @@ QString GapModel::textOf(const GapRow& row, int column) const
     return row.weight ? ofWeight(*row.weight, m_gap.fit(*row.weight, row.method), column) : ofAll(row.method, column);
 }
 
-/// Sums are told once every weight has its share in them.
+/// Sums are shown once every weight is included.
 QString GapModel::ofAll(std::size_t method, int column) const
 {
     const engine::GapTotal total = totalOf(m_gap, method);

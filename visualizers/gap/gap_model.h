@@ -10,7 +10,7 @@
 
 namespace residua::visualizers {
 
-/// The fits of a gap as a table: the network as a whole by each method, then each weight by each method. GUI thread.
+/// The fits of a gap as a table: the whole network by each method, then each weight by each method. GUI thread.
 class GapModel : public QAbstractTableModel {
     Q_OBJECT
 public:
@@ -31,10 +31,10 @@ public:
 
     using QAbstractTableModel::QAbstractTableModel;
 
-    /// The same weights and methods in the same order keep their rows, so that a selection stays.
+    /// Sets the gap. If weights, methods and order are unchanged, the rows stay and keep the selection.
     void setGap(const engine::Gap& gap, const std::vector<std::size_t>& order);
     [[nodiscard]] const GapRow& row(int row) const { return m_rows[static_cast<std::size_t>(row)]; }
-    /// The first row of a weight; −1 where it has none.
+    /// Returns the first row of a weight; −1 if it has none.
     [[nodiscard]] int firstRowOf(std::size_t weight) const;
 
     [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;

@@ -43,7 +43,7 @@ constexpr int kLeastTable = 120;
 constexpr int kAnyWidth = 1000; ///< of each part of a splitter that shares what there is
 constexpr int kLow = 270;       ///< pixels: below that the losses stand beside the bars
 
-/// Within seconds for what fits into a window; the rest is chosen where it is wanted.
+/// True if the method takes only seconds for models that fit in a window. The user selects the others when needed.
 bool isQuick(LowRankMethod method)
 {
     return method == LowRankMethod::Spectral || method == LowRankMethod::ReluSvd || method == LowRankMethod::Exact;
@@ -80,7 +80,7 @@ public:
     TurningSplit* split; ///< of bars, table and losses
     QLabel* state;
     QLabel* empty;
-    std::vector<QAction*> actions; ///< of kMethods
+    std::vector<QAction*> actions; ///< one per kMethods
     engine::Gap gap;
     QString told;
     std::function<bool(const WeightPlace&)> marked;
@@ -276,7 +276,7 @@ void GapView::Impl::showMarks()
     const auto at = current.isValid() ? model.row(current.row()).weight : std::nullopt;
     if (weights.empty()) {
         selection.clearSelection();
-    } else if (!at || !weights.contains(*at)) { // else a person is in one of its rows
+    } else if (!at || !weights.contains(*at)) { // otherwise the user is in one of its rows
         const QSignalBlocker quiet(selection);
         const QModelIndex first = model.index(model.firstRowOf(*weights.begin()), 0);
         selection.setCurrentIndex(first, QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
@@ -290,7 +290,7 @@ void GapView::Impl::showState()
     const bool computes = work == Work::Computes;
     compute->setText(computes ? tr("Stop") : tr("Compute"));
     progress->setVisible(computes);
-    progress->setRange(0, static_cast<int>(gap.fits.size())); // none yet: it only moves
+    progress->setRange(0, static_cast<int>(gap.fits.size())); // if empty, the progress bar is indeterminate
     progress->setValue(static_cast<int>(gap.done()));
     progress->setFormat(tr("%1 of %2").arg(gap.done()).arg(gap.fits.size()));
     QStringList lines;
@@ -301,7 +301,7 @@ void GapView::Impl::showState()
         lines << QString::fromStdString(note);
     }
     for (std::size_t i = 0; i < gap.fits.size(); ++i) {
-        if (gap.fits[i].state == engine::GapFit::State::Failed) { // the table tells of the others
+        if (gap.fits[i].state == engine::GapFit::State::Failed) { // the table shows the others
             lines << QString::fromStdString(gap.weights[i / gap.methods.size()].name + ": " + gap.fits[i].note);
             break;
         }
@@ -317,7 +317,7 @@ GapView::GapView(const ShownRuns& runs, QWidget* parent) : PlotView(parent), m_i
 
 GapView::~GapView()
 {
-    m_impl->table->setModel(nullptr); // the model goes before the table
+    m_impl->table->setModel(nullptr); // the model is destroyed before the table
 }
 
 GapView::Asked GapView::asked() const

@@ -16,39 +16,39 @@ namespace residua::visualizers {
 
 class ShownRuns;
 
-/// How far weights in factors are from the full ones, by the method that makes the factors: bars and a table, filled
-/// while it is computed, and below them the losses of runs from each start. What is computed, and where, is its owner's
-/// to say. GUI thread.
+/// The distance of factored weights from the full ones by the method that makes the factors: bars and a table, filled
+/// during the computation, and below them the losses of runs from each start. The owner decides what is computed and
+/// where. GUI thread.
 class GapView : public PlotView {
     Q_OBJECT
 public:
-    /// Whose weights are looked at.
+    /// The weights to examine.
     enum class Subject {
-        Drawn,   ///< the project's, as it draws them
-        Learned, ///< those of the run in front, at its last checkpoint
-        Started, ///< what that run has recorded of its start
+        Drawn,   ///< the project's, as it initialises them
+        Learned, ///< those of the run in front at its last checkpoint
+        Started, ///< the initial weights that this run has recorded
     };
-    /// What a person has chosen.
+    /// The user's choices.
     struct Asked {
         Subject subject{};
         std::vector<projects::LowRankMethod> methods;
         std::optional<double> rankShare; ///< nullopt: the project's own ranks
-        int seeds = 1;                   ///< of what is trained from each method
+        int seeds = 1;                   ///< number of trainings from each method
     };
 
-    /// The losses below follow `runs`, which it does not outlive.
+    /// The losses below follow `runs`, which must outlive the view.
     explicit GapView(const ShownRuns& runs, QWidget* parent = nullptr);
     ~GapView() override;
 
     [[nodiscard]] Asked asked() const;
-    /// Shows this gap in place of what is shown; without weights nothing.
+    /// Replaces the gap that is shown. Shows nothing for a gap without weights.
     void setGap(const engine::Gap& gap);
-    /// Whether a gap is being computed: then there is something to stop.
+    /// Whether a gap is being computed and can be stopped.
     enum class Work { Rests, Computes };
     void setWork(Work work);
-    /// A line below the bars; empty: what the gap itself has to say.
+    /// Shows a line below the bars; empty: the notes of the gap itself.
     void tell(const QString& text);
-    /// Marks the weights of these places, now and in gaps to come.
+    /// Marks the weights of these places, in the current gap and later ones.
     void mark(std::function<bool(const WeightPlace&)> which);
 
     void setTheme(resources::Theme theme) override;

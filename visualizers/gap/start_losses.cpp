@@ -33,7 +33,7 @@ public:
 
     const ShownRuns& all;
     StartLosses* view;
-    ShownRuns starts; ///< those of `all` that are shown here
+    ShownRuns starts; ///< the runs of `all` that are shown here
     RunPlot* curves;
 };
 
@@ -93,7 +93,7 @@ StartLosses::StartLosses(const ShownRuns& runs, QWidget* parent)
 
 StartLosses::~StartLosses()
 {
-    delete m_impl->curves; // before m_impl: the curves follow models in it
+    delete m_impl->curves; // before m_impl, because the curves follow models in it
 }
 
 bool StartLosses::isEmpty() const

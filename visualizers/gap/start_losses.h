@@ -9,13 +9,12 @@ namespace residua::visualizers {
 
 class ShownRuns;
 
-/// Losses from each start of factored weights over each other: of the overlaid runs those that hold weights in factors,
-/// each called after its start and drawn in its colour; those that differ in their seeds alone as a mean in a band. GUI
-/// thread.
+/// The losses of the overlaid runs with factored weights. Each run is named after the start of its factors and drawn in
+/// the start's colour. Runs that differ only in their seeds are shown as a mean in a band. GUI thread.
 class StartLosses : public PlotView {
     Q_OBJECT
 public:
-    /// Follows `runs`, which it does not outlive.
+    /// Follows `runs`, which must outlive the view.
     explicit StartLosses(const ShownRuns& runs, QWidget* parent = nullptr);
     ~StartLosses() override;
 
@@ -24,7 +23,7 @@ public:
     [[nodiscard]] CsvText csvText() const override;
 
 signals:
-    /// The view has its first run, or has lost its last.
+    /// Emitted when the view gets its first run or loses its last.
     void emptyChanged();
 
 protected:

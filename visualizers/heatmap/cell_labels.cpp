@@ -12,8 +12,8 @@ constexpr double kSmallestLabelled = 38; ///< pixels a cell needs before its num
 constexpr int kFewest = 2;
 constexpr int kMost = 6;
 
-/// How the cells' numbers are written: with so many decimals, and how wide the wider of the smallest and largest is, in
-/// pixels.
+/// The format of the cells' numbers: the decimals, and the width in pixels of the wider one of the smallest and largest
+/// number.
 struct Numbers {
     int decimals = kFewest;
     double width = 0;
@@ -70,7 +70,7 @@ void CellLabels::draw(QCPPainter* painter)
     }
     const Numbers numbers = numbersOf(m_numbers, painter->fontMetrics());
     if (width < numbers.width) {
-        return; // fewer decimals would call different numbers the same
+        return; // with fewer decimals, different numbers would look equal
     }
     const QCPRange range = m_map->dataRange();
     QCPColorGradient gradient = m_map->gradient();

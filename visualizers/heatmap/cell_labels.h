@@ -8,17 +8,17 @@
 
 namespace residua::visualizers {
 
-/// So many decimals that numbers from `low` to `high` are told apart: 2, and more where they differ by less.
+/// Returns the decimals that distinguish numbers from `low` to `high`: 2, or more if they differ by less.
 [[nodiscard]] int decimalsFor(double low, double high);
-/// The number with so many decimals; never "-0.00".
+/// Formats the number with `decimals` decimals; never "-0.00".
 [[nodiscard]] QString cellText(double value, int decimals);
 
-/// The numbers of a colour map's cells, written in them where there is room.
+/// The numbers of a colour map's cells, drawn in the cells if there is room.
 class CellLabels final : public QCPAbstractItem {
 public:
     explicit CellLabels(QCPColorMap* map);
 
-    /// The numbers of the map's cells, row by row.
+    /// Sets the numbers of the map's cells, row by row.
     void setNumbers(std::vector<float> numbers) { m_numbers = std::move(numbers); }
 
     double selectTest(const QPointF& position, bool onlySelectable, QVariant* details) const override;

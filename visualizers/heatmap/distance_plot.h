@@ -16,7 +16,8 @@ class DistancePlot final : public Plot {
 public:
     explicit DistancePlot(QWidget* parent);
 
-    /// `label`: what the weights are. `low` and `high`: of the weights at all steps, so that the axis holds still.
+    /// `label` names the weights. `low` and `high` are those of the weights at all steps, so that the axis does not
+    /// move.
     void setWeights(const std::vector<DistanceWeights>& weights, const QString& label, double low, double high);
     void setTheme(resources::Theme theme);
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kHighShare = 0.9;
 
-/// The value below which `share` of the values lie. They ascend, and there is one at least.
+/// Returns the value below which `share` of the values are. Precondition: `values` is sorted and not empty.
 double percentile(const std::vector<double>& values, double share)
 {
     const double place = share * static_cast<double>(values.size() - 1);

@@ -25,10 +25,11 @@ namespace residua::visualizers {
 namespace {
 
 constexpr int kMostFeatures = 1'000'000;
-constexpr int kAllFeatures = -1;  ///< in place of a feature's number
+constexpr int kAllFeatures = -1;  ///< used instead of a feature's number
 constexpr int kPlayInterval = 60; ///< ms between frames while playing
 
-/// Shows the choices, if there are any, and the one that is made. A list that stays as it is may be open.
+/// Fills the box with the choices, if there are any, and the current one. An unchanged list is kept, because it may be
+/// open.
 template <class Choice>
 void fill(QComboBox& box, const QStringList& titles, const std::vector<Choice>& choices, const Choice& made)
 {
@@ -80,7 +81,7 @@ void HeatmapControls::name()
     feature->setSpecialValueText(tr("all features"));
     feature->setPrefix(tr("feature "));
     feature->setButtonSymbols(QAbstractSpinBox::NoButtons); // a number is typed, or stepped by the arrow keys
-    feature->setKeyboardTracking(false);                    // a checkpoint is read for each
+    feature->setKeyboardTracking(false);                    // a checkpoint is read for each value
     feature->setToolTip(tr("The weights of one feature, at the steps that have a checkpoint"));
     value->setAccessibleName(tr("Cell value"));
     value->setObjectName(QStringLiteral("value"));
@@ -174,10 +175,10 @@ void HeatmapControls::refresh()
     const QSignalBlocker quietPlay(play);
     const QSignalBlocker quietScrubber(scrubber);
     const int wanted = m_matrices.wantedFeature().value_or(kAllFeatures);
-    if (feature->value() != wanted) { // setting the same again would lose a number that is half typed
+    if (feature->value() != wanted) { // setting the same value again would lose a partly typed number
         feature->setValue(wanted);
     }
-    feature->setVisible(std::ranges::count(m_matrices.kinds(), engine::matrix::kSpread) > 0); // a weight for each
+    feature->setVisible(std::ranges::count(m_matrices.kinds(), engine::matrix::kSpread) > 0); // a weight per feature
     value->setCurrentIndex(static_cast<int>(m_matrices.value()));
     play->setChecked(m_matrices.isPlaying());
     play->setText(m_matrices.isPlaying() ? QStringLiteral("⏸") : QStringLiteral("▶"));

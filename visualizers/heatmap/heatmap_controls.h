@@ -17,21 +17,21 @@ namespace residua::visualizers {
 
 class ShownMatrices;
 
-/// The two rows above a heatmap: what is shown, and at which step, as `matrices` has it. By distance and the readout
-/// are connected by who has them.
+/// The two rows above a heatmap, which select the contents and the step of `matrices`. The owner connects "by distance"
+/// and the readout.
 class HeatmapControls : public QWidget {
     Q_OBJECT
 public:
     HeatmapControls(ShownMatrices& matrices, QWidget* parent);
 
-    /// The kind of matrix that is shown, for people.
+    /// Returns the kind of matrix that is shown, for people.
     [[nodiscard]] QString kindTitle() const;
 
     QComboBox* kind; ///< of matrix
     QComboBox* port;
     QSpinBox* feature;
     QComboBox* value;      ///< CellValue
-    QToolButton* distance; ///< the weights by distance in place of the grid
+    QToolButton* distance; ///< shows the weights by distance instead of the grid
     QToolButton* pin;
     QToolButton* play;
     QSlider* scrubber;

@@ -8,7 +8,7 @@
 namespace residua::visualizers {
 namespace {
 
-constexpr int kCellDigits = 9; // a float, exactly
+constexpr int kCellDigits = 9; // exact for a float
 
 void writeCells(QTextStream& out, const QString& lead, const engine::Matrix& matrix)
 {

@@ -10,7 +10,7 @@ namespace residua::visualizers {
 
 enum class HeatmapTable { Cells, Distances };
 
-/// What a heatmap's numbers are of.
+/// The origin of a heatmap's numbers.
 struct HeatmapSource {
     QString run;
     QString port;
@@ -19,8 +19,8 @@ struct HeatmapSource {
     HeatmapTable table{};
 };
 
-/// The cells of every step as CSV: run, port and step before each cell, or before each distance with its weights'
-/// median and 90th percentile.
+/// Returns the cells of every step as CSV: run, port and step before each cell, or before each distance with the median
+/// and 90th percentile of its weights.
 [[nodiscard]] CsvText heatmapCsv(const HeatmapFrames& frames, const HeatmapSource& source);
 
 } // namespace residua::visualizers

@@ -87,7 +87,7 @@ void HeatmapFrames::append(const engine::Matrix& matrix)
     auto& frames = series.frames;
     const bool rewritten = !frames.empty() && frames.back()->step >= matrix.step;
     cut(frames, matrix.step);
-    // Another shape is another network: what came before has nothing to be compared with.
+    // Another shape is another network, so earlier frames cannot be compared.
     if (!frames.empty() && (frames.back()->rows != matrix.rows || frames.back()->columns != matrix.columns)) {
         frames.clear();
     }
@@ -148,7 +148,7 @@ HeatmapFrames::Shown HeatmapFrames::shown(const engine::MatrixName& name, std::s
     shown.matrix.values = numbers(value);
     shown.shades = shown.fromStart ? numbers(CellValue::SinceStart) : shown.matrix.values;
     for (std::size_t i = 0; shown.fromStart && i < shown.shades.size(); ++i) {
-        if (std::isnan(shown.shades[i])) { // a shortcut that was not there at the start
+        if (std::isnan(shown.shades[i])) { // a shortcut that did not exist at the start
             shown.shades[i] = shown.matrix.values[i] - static_cast<float>(*plainScale(name).centre);
         }
     }
@@ -195,7 +195,7 @@ projects::WeightScale HeatmapFrames::plainScale(const engine::MatrixName& name) 
                                  rangeOfKind(name.kind, CellValue::Weight));
 }
 
-/// The first frames of a single feature are those of the first checkpoint, which is no start.
+/// The first frames of a single feature are those of the first checkpoint, not of the start.
 bool HeatmapFrames::isColouredFromStart(const engine::MatrixName& name) const
 {
     const std::optional<double> centre = plainScale(name).centre;

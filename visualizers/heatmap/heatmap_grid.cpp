@@ -15,9 +15,9 @@ namespace {
 
 constexpr int kColourBarWidth = 10;
 constexpr int kEndDigits = 7;   ///< as many as an end of a scale has
-constexpr int kAxesHeight = 50; ///< pixels: the numbers and the name below the map, and its margins
+constexpr int kAxesHeight = 50; ///< pixels; the numbers and the name below the map, and its margins
 
-/// The range that a colour map of so many cells takes: from centre to centre, but the whole of an only cell.
+/// Returns the range of a colour map of `count` cells: from centre to centre, or the whole of a single cell.
 QCPRange centresFrom(double first, int count)
 {
     return count > 1 ? QCPRange(first, first + count - 1) : QCPRange(first - 0.5, first + 0.5);
@@ -41,7 +41,7 @@ HeatmapGrid::HeatmapGrid(const QString& invitation, QWidget* parent)
     plotLayout()->addElement(0, 1, m_scale);
     m_scale->setType(QCPAxis::atRight);
     m_scale->setBarWidth(kColourBarWidth);
-    // Colour bar and map keep the same height.
+    // Colour bar and map have the same height.
     auto* margins = new QCPMarginGroup(this);
     axisRect()->setMarginGroup(QCP::msBottom | QCP::msTop, margins);
     m_scale->setMarginGroup(QCP::msBottom | QCP::msTop, margins);
@@ -103,11 +103,11 @@ void HeatmapGrid::setPicture(const Picture& picture)
     replotSoon(*this);
 }
 
-/// The bar has numbers at its ends, which enclose every value, and in its middle.
+/// The bar has numbers in its middle and at its ends, which enclose every value.
 void HeatmapGrid::setColours(const Picture& picture)
 {
     m_map->setGradient(gradientFor(picture.centre ? Scale::Signed : Scale::Magnitude, m_theme));
-    const bool nothing = !picture.centre && picture.low == 0 && picture.high <= 0; // shown as the least of the colours
+    const bool nothing = !picture.centre && picture.low == 0 && picture.high <= 0; // shown as the lowest colour
     const resources::AxisRange range =
         nothing ? resources::AxisRange() : resources::linearRange(picture.low, std::max(picture.low, picture.high), 0);
     m_map->setDataRange({range.low, range.high});
@@ -119,7 +119,7 @@ void HeatmapGrid::setColours(const Picture& picture)
     m_scale->axis()->setTicker(ticker);
 }
 
-/// Beside a bar that is lower than it is long it would be cut off; the choice above the plot says the same.
+/// Hides the label if it is longer than the bar and would be cut off. The choice above the plot shows the same text.
 void HeatmapGrid::fitLabel()
 {
     const bool fits = fontMetrics().horizontalAdvance(m_label) <= height() - kAxesHeight;

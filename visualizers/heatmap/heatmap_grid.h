@@ -14,37 +14,37 @@ namespace residua::visualizers {
 
 class CellLabels;
 
-/// A matrix of weights as coloured cells: row = target j, from 1 at the top, column = source i, from 0. Pointer or keys
-/// go from cell to cell. GUI thread.
+/// A matrix of weights as coloured cells. Rows are targets j, from 1 at the top, columns are sources i, from 0. Pointer
+/// and keys move from cell to cell. GUI thread.
 class HeatmapGrid final : public Plot {
     Q_OBJECT
 public:
-    /// `invitation` stands where there is nothing to show.
+    /// `invitation` is shown while there is no matrix.
     HeatmapGrid(const QString& invitation, QWidget* parent);
 
     struct Picture {
         int rows = 0;
         int columns = 0;
         std::vector<float> cells;  ///< [rows, columns]; NaN where there is no shortcut
-        std::vector<float> shades; ///< what each cell is coloured by, between low and high
+        std::vector<float> shades; ///< values for the cells' colours, between low and high
         double low = 0;
         double high = 1;
-        std::optional<double> centre; ///< of signed values: a diverging map around it instead of low to high
+        std::optional<double> centre; ///< of signed values, which use a diverging map around it
         QString label;                ///< of the colour bar
-        bool fromStart = false;       ///< the shades are distances from starts, and the bar's numbers have signs
+        bool fromStart = false;       ///< true if shades are distances from initial values; the bar has signs
     };
     void setPicture(const Picture& picture);
     void setNothing();
     void setTheme(resources::Theme theme);
-    /// Marks a cell without pointing at it; -1 for none.
+    /// Marks a cell without hovering it; -1 for none.
     void outline(int row, int column);
-    /// Points at the next cell that way which has a shortcut.
+    /// Moves to the next cell in this direction that has a shortcut.
     void moveCell(int rows, int columns);
 
 signals:
-    /// The pointer or the keys went to another cell: its row and column from 0, or -1.
+    /// Emitted when the pointer or the keys move to another cell, with its row and column from 0, or -1.
     void cellPointed(int row, int column);
-    /// What the marked cell holds, "2:5 = 0.31"; empty for none.
+    /// Emitted with the value of the marked cell, "2:5 = 0.31", or an empty text if no cell is marked.
     void readingChanged(const QString& reading);
 
 protected:
@@ -56,17 +56,17 @@ private:
     void hover(const QPointF& position);
     void point(int row, int column);
     void setAnyVisible(bool any);
-    /// Whether there is such a cell.
+    /// True if the cell exists.
     [[nodiscard]] bool holds(int row, int column) const;
-    /// What it shows. Precondition: it is there.
+    /// Returns the value of a cell. Precondition: the cell exists.
     [[nodiscard]] double numberOf(int row, int column) const;
 
     QLabel* m_invitation;
     QCPColorMap* m_map;
     QCPColorScale* m_scale;
     CellLabels* m_labels;
-    QString m_label;              ///< of the colours
-    std::vector<float> m_numbers; ///< what the cells show, row by row
+    QString m_label;              ///< of the colour bar
+    std::vector<float> m_numbers; ///< the cells' values, row by row
     QCPItemRect* m_outline;
     resources::Theme m_theme = resources::Theme::Light;
     bool m_any = false;

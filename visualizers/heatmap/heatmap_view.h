@@ -14,18 +14,18 @@ class HeatmapControls;
 class HeatmapGrid;
 class ShownMatrices;
 
-/// Mixing coefficients as a grid, row = target, column = source, of one port at a time, with a step scrubber: their
+/// Mixing coefficients of one port as a grid (rows are targets, columns are sources) with a step scrubber: their
 /// values, their change since the start or a pinned step, their difference from another run, or ANCRe's logarithm.
-/// Keys: arrows go from cell to cell, PageUp and PageDown from step to step, Home and End to the first and last, Space
-/// plays, P pins. GUI thread.
+/// Keys: arrows move from cell to cell, PageUp and PageDown from step to step, Home and End to the first and last,
+/// Space plays, P pins. GUI thread.
 class HeatmapView : public PlotView {
     Q_OBJECT
 public:
-    /// Follows `matrices`, which it does not outlive.
+    /// Follows `matrices`, which must outlive the view.
     explicit HeatmapView(ShownMatrices& matrices, QWidget* parent = nullptr);
 
     void setTheme(resources::Theme theme) override;
-    /// Outlines a cell (hover on the canvas); row = target − 1. A negative row: none.
+    /// Outlines a cell that a canvas reports as hovered; row = target − 1. A negative row means none.
     void setHighlighted(int row, int column);
     [[nodiscard]] CsvText csvText() const override;
 
@@ -44,7 +44,7 @@ private:
     ShownMatrices& m_matrices;
     HeatmapControls* m_controls;
     HeatmapGrid* m_grid;
-    DistancePlot* m_distances; ///< in place of the grid, where it is asked for
+    DistancePlot* m_distances; ///< shown instead of the grid on request
 };
 
 } // namespace residua::visualizers

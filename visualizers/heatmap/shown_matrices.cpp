@@ -15,7 +15,7 @@ void ShownMatrices::follow(const ShownRuns& runs)
     connect(&runs, &ShownRuns::comparedChanged, this, [this] { compareWith({}); });
     connect(&runs, &ShownRuns::labelsChanged, this, [this, &runs] {
         m_run = runs.labelOf(runs.front());
-        if (!m_comparedRun.isEmpty()) { // else nothing of it is shown yet
+        if (!m_comparedRun.isEmpty()) { // otherwise nothing of it is shown yet
             m_comparedRun = runs.labelOf(runs.compared());
         }
         emit changed();
@@ -131,7 +131,7 @@ void ShownMatrices::dropFeature()
     }
 }
 
-/// Lists what has come to choose from, and chooses what a person asks for first.
+/// Adds new kinds and ports to the choices, and selects the preferred kind.
 void ShownMatrices::takeNames()
 {
     const auto knows = [this](projects::MixPort port) { return std::ranges::count(m_ports, port) > 0; };
@@ -139,7 +139,7 @@ void ShownMatrices::takeNames()
         if (std::ranges::count(m_kinds, kind) == 0) {
             m_kinds.push_back(kind);
             if (m_kinds.size() == 1 ||
-                kind == engine::matrix::kMix) { // what is applied tells more than what is learned
+                kind == engine::matrix::kMix) { // applied weights are preferred to learned coefficients
                 m_kind = kind;
             }
         }
@@ -154,7 +154,7 @@ void ShownMatrices::takeNames()
     }
 }
 
-/// There are other frames: follows the newest, or stays where it is.
+/// Called when there are other frames: follows the newest, or keeps the current frame.
 void ShownMatrices::keepFrame()
 {
     m_frame = m_followsNewest && !m_playing ? newest() : std::min(m_frame, newest());

@@ -22,38 +22,39 @@ namespace residua::visualizers {
 
 class ShownRuns;
 
-/// What is shown of the matrices of the run in front: of which kind and port, at which step, and what of them; and the
-/// run that they are compared with. The views of matrices follow it by its signals. GUI thread.
+/// The choice among the matrices of the run in front: kind, port, step and value, and the run that they are compared
+/// with. The views of matrices follow it by its signals. GUI thread.
 class ShownMatrices : public QObject {
     Q_OBJECT
 public:
     using QObject::QObject;
 
-    /// Takes the matrices of the run in front of `runs` and of the one that is compared. It does not outlive them.
+    /// Shows the matrices of the run in front of `runs` and of the compared run. `runs` must outlive this object.
     void follow(const ShownRuns& runs);
-    /// Forgets every frame, but not the run that they are compared with.
+    /// Removes every frame, but keeps the run to compare with.
     void clear();
-    /// The wiring of the run whose matrices follow, which says how their weights are coloured; clear() forgets it.
+    /// Sets the wiring of the run, which determines the colours of its weights; clear() resets it.
     void setWiring(const projects::Wiring& wiring);
-    /// Appends the frames, and shows the newest where the newest was shown.
+    /// Appends the frames. If the newest frame was shown, shows the new newest one.
     void append(const std::vector<engine::Matrix>& matrices);
-    /// The run to show the difference from; an empty name: none.
+    /// Sets the run to compare with; an empty name: none.
     void compareWith(const QString& name);
-    /// Appends to what that run has recorded.
+    /// Appends matrices of that run.
     void appendCompared(const std::vector<engine::Matrix>& matrices);
 
-    /// Asks for the weights of a single feature, which setFeature() brings; none: shows those of all again.
+    /// Requests the weights of a single feature, which setFeature() delivers; nullopt shows those of all features
+    /// again.
     void wantFeature(std::optional<int> feature);
-    /// The applied weights (matrix::kMix) of one feature by step; without any, those of all are shown again.
+    /// Sets the applied weights (matrix::kMix) of one feature by step. If empty, those of all features are shown again.
     void setFeature(int feature, const std::vector<engine::Matrix>& matrices);
-    /// Later steps of the feature that is shown.
+    /// Appends later steps of the shown feature.
     void appendFeature(const std::vector<engine::Matrix>& matrices);
-    /// The feature that was asked for last, whose weights may still be read.
+    /// Returns the feature that was requested last. Its weights may still be loading.
     [[nodiscard]] std::optional<int> wantedFeature() const { return m_wanted; }
-    /// The feature that the frames are of.
+    /// Returns the feature that the frames are of.
     [[nodiscard]] std::optional<int> feature() const { return m_feature; }
 
-    /// The kinds and ports to choose from, in the order in which they came; no port where layers have one mix.
+    /// The kinds and ports to choose from, in the order of their arrival. No ports if layers have a single mix.
     [[nodiscard]] const std::vector<std::string>& kinds() const { return m_kinds; }
     [[nodiscard]] const std::vector<projects::MixPort>& ports() const { return m_ports; }
     [[nodiscard]] const std::string& kind() const { return m_kind; }
@@ -63,34 +64,35 @@ public:
     void setPort(projects::MixPort port);
     void setValue(CellValue value);
 
-    /// The frame that is shown, counted from 0, and the newest that there is.
+    /// Returns the index of the shown frame, counted from 0, and of the newest.
     [[nodiscard]] std::size_t frame() const { return m_frame; }
     [[nodiscard]] std::size_t newest() const;
     void showFrame(std::size_t frame);
-    /// While the frames are played, from the first where the newest was shown, further ones do not move the step.
+    /// Starts or stops playing, from the first frame if the newest is shown. New frames do not move the step meanwhile.
     void play(bool on);
     [[nodiscard]] bool isPlaying() const { return m_playing; }
-    /// Shows the next frame; playing ends at the newest.
+    /// Shows the next frame. Playing ends at the newest.
     void playOn();
-    /// Shows the change since this step from now on.
+    /// Makes this step the one that changes are shown against.
     void pin();
 
     [[nodiscard]] const HeatmapFrames& frames() const { return m_frames; }
-    /// The matrix of that kind and port, as the frames know it.
+    /// Returns the name of the matrix of the selected kind and port.
     [[nodiscard]] engine::MatrixName series() const { return engine::MatrixName(m_kind, m_port); }
     [[nodiscard]] bool any() const { return m_frames.count(series()) > 0; }
-    /// The step of the frame that is shown; nullopt where none is.
+    /// Returns the step of the shown frame; nullopt if there is none.
     [[nodiscard]] std::optional<std::int64_t> step() const;
-    /// What is shown of every matrix at that step; empty where nothing is.
+    /// Returns every matrix as shown at that step; empty if nothing is shown.
     [[nodiscard]] std::vector<HeatmapFrames::Shown> framesShown() const;
-    /// What the cells show, if it is not the recorded number itself: "change since step 0"; empty if it is.
+    /// Returns the name of the cells' values if they are not the recorded numbers: "change since step 0". Empty if they
+    /// are.
     [[nodiscard]] QString valueTitle() const;
     [[nodiscard]] const QString& run() const { return m_run; }
     [[nodiscard]] const QString& comparedRun() const { return m_comparedRun; }
 
 signals:
-    void changed();                  ///< something else is shown, or there are other frames
-    void featureWanted(int feature); ///< a single feature's weights are asked for
+    void changed();                  ///< the contents or the frames have changed
+    void featureWanted(int feature); ///< a single feature's weights are requested
 
 private:
     void takeNames();

@@ -54,7 +54,7 @@ void FrontNames::setNames(const std::vector<Name>& names, resources::Theme theme
     }
 }
 
-/// A name that has no room is not drawn, because the pointer shows each.
+/// Omits names without room, because the pointer shows them.
 void FrontNames::spread()
 {
     const QFontMetrics metrics(m_plot.font());

@@ -16,11 +16,11 @@ namespace residua::visualizers {
 
 struct ParetoRun;
 
-/// What tells each of `runs` from the others. Where all are members of sweeps of one project its name says nothing: of
-/// one sweep, their labels; of several, which may have equal labels, the sweep before the label.
+/// Returns names that distinguish `runs`. If all are members of sweeps of one project, the project's name is omitted:
+/// of one sweep, the labels; of several, whose labels may be equal, the sweep before the label.
 [[nodiscard]] QStringList namesOf(const std::vector<ParetoRun>& runs);
 
-/// Names beside points of a plot: on the side that has more room, and none over another. GUI thread.
+/// Names beside points of a plot, on the side with more room and without overlaps. GUI thread.
 class FrontNames {
 public:
     struct Name {
@@ -30,7 +30,7 @@ public:
 
     explicit FrontNames(QCustomPlot& plot);
 
-    /// Draws these names in place of what was drawn.
+    /// Replaces the drawn names.
     void setNames(const std::vector<Name>& names, resources::Theme theme);
 
 private:

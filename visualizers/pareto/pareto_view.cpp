@@ -26,9 +26,9 @@
 namespace residua::visualizers {
 namespace {
 
-constexpr double kReach = 14; ///< pixels from a point within which the pointer means it
+constexpr double kReach = 14; ///< pixels around a point within which the pointer selects it
 constexpr double kMargin = 0.06;
-constexpr std::size_t kNamedPoints = 24; ///< up to so many points have their names beside them
+constexpr std::size_t kNamedPoints = 24; ///< the most points with names beside them
 constexpr int kFrontColour = 0;
 
 using Cost = double ParetoRun::*;
@@ -56,7 +56,7 @@ public:
     void choose(std::size_t run);
     void markChosen();
     void step(int direction);
-    /// Gives up a person's zoom.
+    /// Resets the user's zoom.
     void showAll();
 
     Plot* plot;
@@ -71,18 +71,18 @@ public:
     {
         return run.*kCosts[static_cast<std::size_t>(cost->currentIndex())];
     }
-    /// Where a run has no validation, its training loss stands for it.
+    /// Returns the training loss if a run has no validation loss.
     [[nodiscard]] double lossOf(const ParetoRun& run) const
     {
         return measure->currentIndex() == 0 && std::isfinite(run.validationLoss) ? run.validationLoss : run.loss;
     }
     [[nodiscard]] bool isShown(const ParetoRun& run) const { return std::isfinite(lossOf(run)) && costOf(run) > 0; }
-    /// Whether the run's cost leaves out what nobody knows: it stands apart, and is never on the front.
+    /// True if the run's cost is incomplete. Such a run is drawn separately and is never on the front.
     [[nodiscard]] bool isApart(const ParetoRun& run) const
     {
         return !run.isCostWhole && kCosts[static_cast<std::size_t>(cost->currentIndex())] != &ParetoRun::parameters;
     }
-    /// The Pareto front of those `runs` that are shown; indexes into `runs`, by rising cost.
+    /// Returns the Pareto front of the visible `runs` as indices into `runs`, by increasing cost.
     [[nodiscard]] std::vector<std::size_t> front() const;
 
 private:
@@ -108,7 +108,7 @@ private:
     QCPCurve* m_line;
     QCPGraph* m_chosen;
     QCPItemText* m_name;
-    bool m_following = true; ///< everything is shown until a person zooms
+    bool m_following = true; ///< everything is shown until the user zooms
     FrontNames m_names;
 };
 
@@ -263,7 +263,7 @@ void ParetoView::Impl::fit()
     widen(*plot->yAxis, y);
 }
 
-/// The front is a staircase: what a budget can buy at best.
+/// The front is a staircase of the best loss for each cost.
 void ParetoView::Impl::drawPoints(const std::vector<std::size_t>& best)
 {
     m_others->data()->clear();
@@ -292,7 +292,7 @@ void ParetoView::Impl::drawPoints(const std::vector<std::size_t>& best)
     fillLegend();
 }
 
-/// The legend has the kinds of points that are there.
+/// The legend lists only the kinds of points that exist.
 void ParetoView::Impl::fillLegend()
 {
     const auto& c = resources::themeColours(theme);
@@ -310,7 +310,7 @@ void ParetoView::Impl::fillLegend()
     plot->plotLegend()->setEntries(std::move(entries));
 }
 
-/// Hides what is shown of the run under the pointer.
+/// Hides the name of the run under the pointer.
 void ParetoView::Impl::hideName()
 {
     m_name->setVisible(false);
@@ -383,7 +383,7 @@ void ParetoView::Impl::markChosen()
     replotSoon(*plot);
 }
 
-/// Goes to the next run by cost.
+/// Moves to the next run by cost.
 void ParetoView::Impl::step(int direction)
 {
     std::vector<std::size_t> order;

@@ -15,32 +15,32 @@ namespace residua::visualizers {
 
 class ShownRuns;
 
-/// Whether a run's loss is its result or only the latest value; the front is made of results alone.
+/// Whether a run's loss is its result or only the latest value. Only results are on the front.
 enum class ParetoStanding { Result, SoFar };
 
-/// A run as a point: what it cost, and the loss it came to.
+/// A run as a point: its cost and its loss.
 struct ParetoRun {
     QString key; ///< identifies the run (its directory)
     QString name;
     double parameters = 0;
     double flops = 0;          ///< of the steps that were trained
-    double seconds = 0;        ///< that they took
-    double loss = 0;           ///< the last of training; NaN: none
+    double seconds = 0;        ///< taken by these steps
+    double loss = 0;           ///< the last training loss; NaN: none
     double validationLoss = 0; ///< the last; NaN: none
     ParetoStanding standing = ParetoStanding::Result;
     QString status;                                                ///< in words: "finished", "running"
-    std::optional<projects::Membership> membership = std::nullopt; ///< none: the run is of no sweep
-    bool isCostWhole = true; ///< false: FLOP and seconds leave out the weights that it began with
+    std::optional<projects::Membership> membership = std::nullopt; ///< nullopt if the run belongs to no sweep
+    bool isCostWhole = true; ///< false if FLOP and seconds do not include the training of its initial weights
     bool operator==(const ParetoRun&) const = default;
 };
 
-/// Loss of many runs against what they cost (parameters, FLOP or time), with the front of those that no other beats;
-/// runs that have not finished are marked as such and never on the front. Hovering names a run, a click or Enter
-/// chooses it. Keys: Left and Right go from run to run by cost. GUI thread.
+/// The loss of many runs against their cost (parameters, FLOP or time), with the Pareto front. Runs that have not
+/// finished are marked and never on the front. Hovering shows a run's name; a click or Enter selects it. Keys: Left and
+/// Right move from run to run by cost. GUI thread.
 class ParetoView : public PlotView {
     Q_OBJECT
 public:
-    /// Marks the run that `shown` has as chosen, and chooses there; does not outlive it.
+    /// Marks and sets the chosen run of `shown`, which must outlive the view.
     explicit ParetoView(ShownRuns& shown, QWidget* parent = nullptr);
     ~ParetoView() override;
 

@@ -13,9 +13,9 @@ namespace residua::visualizers {
 
 namespace {
 
-/// Orders what a thread did before it made a task before the task's work. Qt's locks do so too, but the thread
-/// sanitizer does not see them, since Qt is not built for it: without this it would report all that is handed over. One
-/// for each task: one for all would also order tasks that have nothing to do with each other, and hide their races.
+/// Orders the work of a thread before it made a task before the task's work. Qt's locks do so too, but the thread
+/// sanitizer does not see them because Qt is not built for it, and would report all data passed to tasks. There is one
+/// object per task: a common one would also order unrelated tasks and hide their races.
 class HandOver {
 public:
     void give() { m_given.store(true, std::memory_order_release); }
@@ -25,8 +25,8 @@ private:
     std::atomic<bool> m_given = false;
 };
 
-/// A class, because QThreadPool reads a functor before it runs, and so before m_handOver.take().
-/// Posted is a class for the same reason.
+/// A class, because QThreadPool reads a functor before it runs, and so before m_handOver.take(). Posted is a class for
+/// the same reason.
 class Task : public QRunnable {
 public:
     explicit Task(std::function<void()> work) : m_work(std::move(work)) { m_handOver.give(); }
@@ -56,7 +56,7 @@ private:
     HandOver m_handOver;
 };
 
-/// Lives on the GUI thread and runs what is posted to it.
+/// Runs the functions that are posted to it on the GUI thread.
 class Receiver : public QObject {
 public:
     Receiver() { moveToThread(QCoreApplication::instance()->thread()); }
@@ -77,7 +77,7 @@ QThreadPool& backgroundPool()
 {
     static QThreadPool pool;
     [[maybe_unused]] static const bool waited = [] {
-        qAddPostRoutine([] { pool.waitForDone(); }); // what it hands over goes to the application, while that is there
+        qAddPostRoutine([] { pool.waitForDone(); }); // results are posted to the application, which must still exist
         return true;
     }();
     return pool;

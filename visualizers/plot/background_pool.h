@@ -7,15 +7,15 @@ class QThreadPool;
 
 namespace residua::visualizers {
 
-/// The threads for what would keep the GUI thread waiting: reading runs, making tables, drawing exported pictures. Not
-/// Qt's global pool: Qt paints with that one, and the GUI thread would wait for whatever it is busy with. The
-/// application waits at its end for what has begun. GUI thread.
+/// The threads for work that would block the GUI thread: reading runs, making tables, drawing exported pictures. Not
+/// Qt's global pool, because Qt paints with that one, and the GUI thread would wait for its tasks. At its end the
+/// application waits for running tasks. GUI thread.
 [[nodiscard]] QThreadPool& backgroundPool();
 
-/// Does `work` on a thread of `pool`: in order, where the pool has one thread. Any thread.
+/// Runs `work` on a thread of `pool`; in order if the pool has one thread. Any thread.
 void startOn(QThreadPool& pool, std::function<void()> work);
 
-/// Does `work` on the GUI thread, once that comes to its events. Any thread.
+/// Posts `work` to the GUI thread. Any thread.
 void onGuiThread(std::function<void()> work);
 
 } // namespace residua::visualizers

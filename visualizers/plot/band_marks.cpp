@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kBefore = 4;        ///< pixels between a band's start and its name
 constexpr int kAfter = 4;         ///< pixels between a name and the next band
-constexpr int kFewestLetters = 4; ///< of a name that is cut
+constexpr int kFewestLetters = 4; ///< of a shortened name
 
 } // namespace
 
@@ -25,7 +25,7 @@ QString BandMarks::nameAt(double x) const
     return name;
 }
 
-// The bands are few, and their ends depend on the axis: the items are made anew.
+// The items are made anew, because the bands are few and their ends depend on the axis.
 void BandMarks::draw(resources::Theme theme)
 {
     for (QCPAbstractItem* item : m_items) {
@@ -38,7 +38,7 @@ void BandMarks::draw(resources::Theme theme)
         if (i % 2 == 1) {
             shade(m_bands[i].from, to, theme);
         }
-        // A band that begins before the picture has its name at the picture's edge.
+        // The name of a band that begins before the picture is at the picture's edge.
         write(m_bands[i].name, std::max(m_bands[i].from, shown.lower), std::min(to, shown.upper), theme);
     }
 }

@@ -12,8 +12,8 @@ class QCustomPlot;
 
 namespace residua::visualizers {
 
-/// Stretches of a plot's horizontal axis, each from its start to the next one's. Every other one is shaded. A name
-/// stands at the top of its band as far as the band is wide. GUI thread.
+/// Ranges of a plot's horizontal axis, each from its start to the next one's. Every second one is shaded. A name is at
+/// the top of its band and no wider than the band. GUI thread.
 class BandMarks {
 public:
     struct Band {
@@ -25,9 +25,9 @@ public:
 
     void setBands(std::vector<Band> bands) { m_bands = std::move(bands); }
     [[nodiscard]] bool isEmpty() const { return m_bands.empty(); }
-    /// The name of the band at `x`; empty if there is none.
+    /// Returns the name of the band at `x`, or an empty text outside all bands.
     [[nodiscard]] QString nameAt(double x) const;
-    /// Draws the bands anew in a plot that is laid out.
+    /// Draws the bands anew in a plot that has been laid out.
     void draw(resources::Theme theme);
 
 private:

@@ -8,11 +8,11 @@
 
 namespace residua::visualizers {
 
-/// Writes the numbers behind a plot, a header line first. It owns what it writes, so that a thread can do so while the
-/// plot goes on.
+/// Writes the numbers of a plot with a header line. It owns its data, so that another thread can run it while the plot
+/// changes.
 using CsvText = std::function<void(QTextStream&)>;
 
-/// The text as a field of CSV, in quotes, whatever it holds.
+/// Returns the text as a quoted CSV field.
 [[nodiscard]] inline QString csvQuoted(QString text)
 {
     return QLatin1Char('"') + text.replace(QLatin1Char('"'), QStringLiteral("\"\"")) + QLatin1Char('"');

@@ -13,15 +13,15 @@
 namespace residua::visualizers {
 namespace {
 
-constexpr double kMargin = 0.04;      ///< room above and below the curves, as a share of their range
+constexpr double kMargin = 0.04;      ///< space above and below the curves, as a share of their range
 constexpr double kLinearShare = 1e-4; ///< of the largest value, below which a symmetric logarithm is linear
-constexpr int kFewestColumns = 200;   ///< of a curve, however many there are
+constexpr int kFewestColumns = 200;   ///< of a curve, however many curves there are
 constexpr int kMostColumns = 24'000;  ///< of all curves together
-constexpr double kBehind = 0.15;      ///< share of its opacity that a curve has while another is pointed at
+constexpr double kBehind = 0.15;      ///< share of its opacity that a curve keeps while another is hovered
 constexpr double kBandSample = 0.25;  ///< opacity of a band in the legend
-constexpr int kSmooth = 20'000;       ///< points up to which lines are antialiased
+constexpr int kSmooth = 20'000;       ///< number of points up to which lines are antialiased
 
-// Positions are symmetric logarithms: labels say the values.
+// Positions are symmetric logarithms; labels show the values.
 class SymmetricTicker final : public QCPAxisTicker {
 public:
     explicit SymmetricTicker(double reach) : m_reach(reach) {}
@@ -37,7 +37,7 @@ private:
     double m_reach;
 };
 
-/// NaN stays.
+/// NaN stays NaN.
 double drawable(double value)
 {
     return std::clamp(value, -resources::kFarthest, resources::kFarthest);
@@ -154,7 +154,7 @@ bool CurvePlot::isHidden(const Look& look) const
     return m_isLeftOut(look.group) || m_hidden.contains(groupKey(look)) || m_hidden.contains(numberKey(look));
 }
 
-/// Returns the share of its opacity that a curve is drawn with: less if another entry of the legend is pointed at.
+/// Returns the share of its opacity that a curve is drawn with: less if another entry of the legend is hovered.
 double CurvePlot::strengthOf(const Look& look) const
 {
     const QString& pointed = m_legend->pointed();
@@ -173,7 +173,7 @@ double CurvePlot::toAxis(double y) const
     if (m_scaleY == AxisScale::SymmetricLogarithmic) {
         return std::copysign(std::log10(1 + drawable(std::abs(y) / m_linearReach)), y);
     }
-    // What has no logarithm runs out of the picture instead of leaving a hole.
+    // A value without a logarithm leaves the picture at the bottom instead of making a gap.
     return m_scaleY == AxisScale::Logarithmic && y <= 0 ? std::numeric_limits<double>::min() : y;
 }
 
@@ -235,7 +235,7 @@ void CurvePlot::refresh()
     replotSoon(*this);
 }
 
-/// The legend has what was recorded.
+/// The legend lists the recorded curves.
 void CurvePlot::fillLegend()
 {
     std::erase_if(m_hidden, [this](const QString& key) {

@@ -22,11 +22,11 @@ using resources::Curve;
 
 enum class AxisScale { Linear, Logarithmic, SymmetricLogarithmic };
 
-/// A plot of curves that are sampled anew at each drawing: in four points a pixel column at most, however long they
-/// are. Drag zooms, the wheel too, a double click or Home shows everything again; NaN and infinity are marks at the
-/// edge where they belong. The legend has an entry for each group of curves, by its colour, and, if groups have several
-/// numbers, one for each number, by its stroke. A click on an entry hides its curves and shows them again; the pointer
-/// on an entry makes all others faint. GUI thread.
+/// A plot of curves that are sampled anew at each drawing, with at most four points per pixel column. Dragging and the
+/// wheel zoom; a double click or Home shows everything again. NaN and infinity are marks at the corresponding edge. The
+/// legend has an entry for each group of curves, by its colour. If groups have several numbers, it also has an entry
+/// for each number, by its stroke. A click on an entry hides its curves or shows them again; hovering an entry makes
+/// all others faint. GUI thread.
 class CurvePlot : public Plot {
     Q_OBJECT
 public:
@@ -35,7 +35,7 @@ public:
 
     explicit CurvePlot(QWidget* parent);
 
-    /// `curve` must stay where it is until it is removed.
+    /// `curve` must stay valid and at its address until it is removed.
     Id add(const Curve& curve, const Look& look);
     void setLook(Id id, const Look& look);
     void remove(Id id);
@@ -50,12 +50,12 @@ public:
     void setScaleX(AxisScale scale); ///< never symmetric
     void setScaleY(AxisScale scale);
     void setTheme(resources::Theme theme);
-    /// Sets how an x is written beside the crosshair.
+    /// Sets the format of x beside the crosshair.
     void setXText(std::function<QString(double)> text) { m_xText = std::move(text); }
     using Band = BandMarks::Band;
-    /// `title` names the bands in the legend; empty: they are not there.
+    /// `title` names the bands in the legend; empty: they are not in it.
     void setBands(std::vector<Band> bands, const QString& title = {});
-    /// A sentence at the lower left of the figure, in every picture of it; empty: none.
+    /// Shows a sentence at the lower left of the figure, also in exported pictures; empty: none.
     void setNote(const QString& note) { m_note.setText(note); }
     [[nodiscard]] bool isEmpty() const;
 
@@ -92,7 +92,7 @@ private:
     resources::Theme m_theme = resources::Theme::Light;
     AxisScale m_scaleY = AxisScale::Linear;
     double m_linearReach = 1e-3; ///< a symmetric logarithm is linear up to here
-    bool m_following = true;     ///< everything is shown until a person zooms
+    bool m_following = true;     ///< everything is shown until the user zooms
     std::function<QString(double)> m_xText;
     BandMarks m_bands;
     QString m_bandTitle;

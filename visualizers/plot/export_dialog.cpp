@@ -24,7 +24,7 @@ constexpr int kWidth = 480;
 constexpr int kSmallest = 100;
 constexpr int kLargest = 8000;
 constexpr int kRowSpacing = 8;
-constexpr int kFieldGap = 6; ///< between a field and what stands beside it
+constexpr int kFieldGap = 6; ///< between a field and the widget beside it
 
 QString folderOf(const ExportChoice& choice)
 {
@@ -132,7 +132,7 @@ QString ExportDialog::suffix() const
     return m_format->currentData().toString();
 }
 
-/// A suffix that is typed counts for the name where it is another than the format's.
+/// A typed suffix has priority over the selected format.
 QString ExportDialog::path() const
 {
     QString name = m_name->text().trimmed();

@@ -13,27 +13,27 @@ class QSpinBox;
 
 namespace residua::visualizers {
 
-/// The shape that a plot has in a file, in pixels, whatever it has on the screen.
+/// The default size of an exported plot in pixels, independent of its size on the screen.
 inline constexpr QSize kExportShape{960, 600};
 
-/// What an export is asked for with at first: as the last one was.
+/// The initial values of the dialog, which are those of the last export.
 struct ExportChoice {
-    QString folder = {}; ///< empty, or gone: that of the user's pictures, or the home
+    QString folder = {}; ///< if empty or missing, the user's pictures folder or home
     QString format = QStringLiteral("png");
     QSize shape = kExportShape;
     bool operator==(const ExportChoice&) const = default;
 };
 
-/// Asks where a plot goes as a file, in which format and how large. Not modal. GUI thread.
+/// Asks for the place, format and size of an exported plot. Not modal. GUI thread.
 class ExportDialog : public QDialog {
     Q_OBJECT
 public:
-    /// `name`: of the file, without its suffix.
+    /// `name` is the file's name without its suffix.
     ExportDialog(const QString& title, const QString& name, const ExportChoice& choice, QWidget* parent = nullptr);
 
     [[nodiscard]] ExportChoice choice() const;
 
-    /// Says why the file could not be written.
+    /// Shows the reason why the file could not be written.
     void refuse(const QString& reason);
 
 signals:
@@ -52,7 +52,7 @@ private:
     QComboBox* m_format;
     QSpinBox* m_width;
     QSpinBox* m_height;
-    QLabel* m_note; ///< what stands there already, or what went wrong
+    QLabel* m_note; ///< tells that the file exists, or shows an error
     QPushButton* m_export = nullptr;
 };
 

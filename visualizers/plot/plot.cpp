@@ -5,8 +5,8 @@
 
 namespace residua::visualizers {
 
-/// Another button opens a menu, which takes the release: QCustomPlot would wait for it with a selection that it has
-/// begun.
+/// Ignores other buttons. They open a menu, which receives the release, so that QCustomPlot would wait for it with an
+/// unfinished selection.
 void Plot::mousePressEvent(QMouseEvent* event)
 {
     if (event->button() == Qt::LeftButton) {

@@ -7,20 +7,20 @@ namespace residua::visualizers {
 
 class PlotLegend;
 
-/// A plot with a legend of its own (PlotLegend), if one was put into it. Only the left button drags. It is not drawn
-/// while it has no area, as in a splitter before its first layout: QCustomPlot would fail to and write so to the
-/// terminal. GUI thread.
+/// A plot that may have a legend (PlotLegend). Only the left button drags. It is not drawn while its area is empty, as
+/// in a splitter before its first layout, because QCustomPlot would fail and write a message to the terminal. GUI
+/// thread.
 class Plot : public QCustomPlot {
     Q_OBJECT
 public:
     using QCustomPlot::QCustomPlot;
 
     void setPlotLegend(PlotLegend* own) { m_legend = own; }
-    /// Null if there is none.
+    /// Returns null if the plot has no legend.
     [[nodiscard]] PlotLegend* plotLegend() const { return m_legend; }
 
 signals:
-    /// The pointer is no longer over the plot. What was shown under it must go.
+    /// Emitted when the pointer leaves the plot. Things shown under the pointer must be hidden.
     void pointerLeft();
 
 protected:

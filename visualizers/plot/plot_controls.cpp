@@ -24,7 +24,7 @@ PlotChoice::PlotChoice(QWidget* parent) : QComboBox(parent)
     connect(this, &QComboBox::currentTextChanged, this, &QWidget::updateGeometry);
 }
 
-/// The box's own hint is for the longest text.
+/// The box's own hint fits the longest text.
 QSize PlotChoice::sizeHint() const
 {
     const QFontMetrics metrics = fontMetrics();

@@ -23,7 +23,7 @@ public:
     void showPopup() override;
 };
 
-/// What an empty plot says, in its middle. Lets the pointer through; the view hides it.
+/// Returns a label with the text of an empty plot in its middle. It ignores the pointer; the view hides it.
 [[nodiscard]] QLabel* inviteOver(QWidget& plot, const QString& text);
 
 /// A control behind its caption, in a widget of their own beside the control's.

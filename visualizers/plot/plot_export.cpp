@@ -24,7 +24,7 @@ namespace {
 
 constexpr double kPngScale = 2;
 constexpr double kPointsPerPixel = 0.75;
-constexpr int kPdfResolution = 96; ///< dots an inch: one a pixel of the plot
+constexpr int kPdfResolution = 96; ///< dots per inch, which is one per pixel of the plot
 
 void setForPicture(QCustomPlot& plot, bool forPicture)
 {
@@ -34,8 +34,8 @@ void setForPicture(QCustomPlot& plot, bool forPicture)
     }
 }
 
-/// Gives a plot another shape, and the legend of a picture, for as long as it lives: what it leaves out for want of
-/// room is there in a larger one.
+/// Gives a plot another size and the legend of a picture during its lifetime. In a larger size, the plot shows parts
+/// that were omitted for lack of room.
 class Shaped {
 public:
     Shaped(QCustomPlot& plot, QSize shape) : m_plot(plot), m_before(plot.size())
@@ -52,7 +52,7 @@ public:
     Shaped& operator=(const Shaped&) = delete;
 
 private:
-    /// Told at once also where the plot is not seen.
+    /// Resizes at once, even if the plot is not visible.
     void become(QSize shape)
     {
         QResizeEvent event(shape, m_plot.size());
@@ -94,7 +94,7 @@ void paintPdf(QCustomPlot& plot, QIODevice& device)
     paintVector(plot, &pdf);
 }
 
-/// What writes the contents of a file; false: the disk is full.
+/// Writes the contents of a file. Returns false if the disk is full.
 using Contents = std::function<bool(QIODevice&)>;
 
 Contents csvContents(CsvText numbers)
@@ -126,7 +126,7 @@ Contents vectorContents(QCustomPlot& plot, void (*paint)(QCustomPlot&, QIODevice
     return [bytes](QIODevice& device) { return device.write(bytes) == bytes.size(); };
 }
 
-/// What a file with this suffix has from the plot; none for a suffix that is not known.
+/// Returns the contents of a file with this suffix for the plot; empty for an unknown suffix.
 Contents contentsOf(QCustomPlot& plot, const std::function<CsvText()>& numbers, const QString& suffix)
 {
     if (suffix == QLatin1String("csv")) {
@@ -144,7 +144,7 @@ Contents contentsOf(QCustomPlot& plot, const std::function<CsvText()>& numbers, 
 Status writeFile(const QString& path, const Contents& contents)
 {
     if (const QFileInfo there(path); there.exists() && !there.isFile()) {
-        QBuffer buffer; // a device or a FIFO is written into, not replaced
+        QBuffer buffer; // a device or a FIFO is written into and not replaced
         buffer.open(QIODevice::WriteOnly);
         if (!contents(buffer)) {
             return Error{path.toStdString(), "cannot be written"};

@@ -14,15 +14,15 @@ class QPixmap;
 
 namespace residua::visualizers {
 
-/// Returns the plot as it is, in twice the pixels, without what only a screen needs. GUI thread.
+/// Returns the current plot with twice the pixels, without parts that only a screen needs. GUI thread.
 [[nodiscard]] QPixmap pictureOf(QCustomPlot& plot);
 
-/// What is left of an export once the plot is drawn: to encode, and to write the file, which is complete or not there.
-/// Any thread. Error: a place that cannot be written.
+/// The part of an export after the drawing: encodes and writes the file, which is complete or absent. Any thread.
+/// Returns an error if the file cannot be written.
 using ExportWork = std::function<Status()>;
 
-/// Draws the plot as if it were of `shape`, for a PNG (twice the pixels), SVG or PDF, or takes its `numbers` for a CSV;
-/// the path's suffix says which. GUI thread. Error: another suffix.
+/// Draws the plot with size `shape` for a PNG (twice the pixels), SVG or PDF, or uses `numbers` for a CSV. The path's
+/// suffix selects the format. GUI thread. Returns an error for another suffix.
 [[nodiscard]] Result<ExportWork> exportWork(QCustomPlot& plot, const std::function<CsvText()>& numbers,
                                             const QString& path, QSize shape);
 

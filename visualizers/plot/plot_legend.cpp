@@ -14,11 +14,11 @@
 namespace residua::visualizers {
 namespace {
 
-constexpr double kClear = 4;          ///< pixels between the legend and what it must not cover
+constexpr double kClear = 4;          ///< pixels between the legend and things that it must not cover
 constexpr double kMostHeight = 0.4;   ///< share of the axes' height that it may take within them
 constexpr double kMostWidth = 0.6;    ///< share of their width
 constexpr double kMostBeside = 0.4;   ///< share of the plot's width that it may take beside them
-constexpr int kNarrowestColumn = 110; ///< pixels, where names have to be shortened
+constexpr int kNarrowestColumn = 110; ///< pixels, if names have to be shortened
 constexpr int kSampleWidth = 30;      ///< pixels of a curve's sample
 constexpr int kNameGap = 6;           ///< pixels between the sample and the name
 constexpr int kColumnGap = 14;        ///< pixels between two columns
@@ -78,7 +78,7 @@ bool anyCurveIn(const QRectF& rect, QCustomPlot& plot)
     return false;
 }
 
-/// Texts of the overlay layer follow the pointer and do not count.
+/// Texts of the overlay layer follow the pointer and are ignored.
 bool anyTextIn(const QRectF& rect, QCustomPlot& plot)
 {
     for (int i = 0; i < plot.itemCount(); ++i) {
@@ -280,7 +280,7 @@ QSize PlotLegend::minimumOuterSizeHint() const
 
 QSize PlotLegend::maximumOuterSizeHint() const
 {
-    return {minimumOuterSizeHint().width(), QWIDGETSIZE_MAX}; // the axes beside it have any height
+    return {minimumOuterSizeHint().width(), QWIDGETSIZE_MAX}; // the axes beside it may have any height
 }
 
 QRect PlotLegend::cell(int index) const
@@ -388,7 +388,7 @@ bool PlotLegend::eventFilter(QObject* /*watched*/, QEvent* event)
         const auto* mouse = static_cast<QMouseEvent*>(event);
         const Entry* entry = mouse->button() == Qt::LeftButton ? entryAt(mouse->position()) : nullptr;
         if (entry && !entry->key.isEmpty()) {
-            emit clicked(QString(entry->key)); // the entries may change meanwhile
+            emit clicked(QString(entry->key)); // a copy, because the entries may change meanwhile
         }
         return entry != nullptr;
     }

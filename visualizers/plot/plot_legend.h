@@ -16,20 +16,20 @@ namespace residua::visualizers {
 
 class Plot;
 
-/// The legend of a plot. It is drawn within the axes if a corner has the room and holds no curve and no text, and
-/// otherwise beside the axes, so that it never goes away. It tells which entry the pointer is on and which was clicked.
-/// GUI thread.
+/// The legend of a plot. It is drawn within the axes if a corner has the room and contains no curve and no text, and
+/// otherwise beside the axes, so that it is always visible. It reports the entry under the pointer and clicks. GUI
+/// thread.
 class PlotLegend final : public QCPLayoutElement {
     Q_OBJECT
 public:
     struct Entry {
-        QString key = {}; ///< identifies the entry; empty: it cannot be pointed at or clicked
+        QString key = {}; ///< identifies the entry; empty: it cannot be hovered or clicked
         QString text = {};
         QColor colour = {};
         Qt::PenStyle line = Qt::SolidLine;
         QCPScatterStyle::ScatterShape marks = QCPScatterStyle::ssNone;
         bool area = false;
-        bool hidden = false; ///< its curves are; it is struck out, and absent from pictures
+        bool hidden = false; ///< true if its curves are hidden; it is struck out, and absent from pictures
         bool operator==(const Entry&) const = default;
     };
 
@@ -41,15 +41,15 @@ public:
 
     void setEntries(std::vector<Entry> entries);
     [[nodiscard]] const std::vector<Entry>& entries() const { return m_entries; }
-    /// The texts as they are drawn, column after column.
+    /// Returns the texts as they are drawn, column after column.
     [[nodiscard]] const QStringList& shownTexts() const { return m_form.texts; }
     [[nodiscard]] bool isBeside() const { return m_beside; }
-    /// Where the text with this index is drawn, in pixels of the plot.
+    /// Returns the area of the text with this index, in pixels of the plot.
     [[nodiscard]] QRect cell(int index) const;
     void setTheme(resources::Theme theme);
-    /// True leaves hidden entries out, as a picture of the plot does.
+    /// If true, hidden entries are omitted, as in a picture of the plot.
     void setForPicture(bool forPicture);
-    /// The key of the entry under the pointer; empty if there is none.
+    /// Returns the key of the entry under the pointer, or an empty text.
     [[nodiscard]] const QString& pointed() const { return m_pointed; }
 
     /// Measures the legend for the plot's size. The plot calls it before each layout.
@@ -69,7 +69,7 @@ protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
-    /// How the entries stand: down the first column, then down the next.
+    /// The layout of the entries: down the first column, then down the next.
     struct Form {
         QStringList texts;
         int rows = 0;

@@ -40,7 +40,7 @@ void PlotNote::setTheme(resources::Theme theme)
     m_item->setFont(m_plot.font());
 }
 
-/// An item of a plot breaks no lines by itself.
+/// Breaks lines, because an item of a plot does not.
 void PlotNote::wrap()
 {
     const int room = m_plot.axisRect()->width() - 2 * kNotePadding;

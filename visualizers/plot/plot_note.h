@@ -10,12 +10,12 @@ class QCustomPlot;
 
 namespace residua::visualizers {
 
-/// A sentence at the lower left of a plot's axes, in as many lines as it needs. GUI thread.
+/// A sentence at the lower left of a plot's axes, in several lines if needed. GUI thread.
 class PlotNote {
 public:
     explicit PlotNote(QCustomPlot& plot);
 
-    /// Shows the text; empty: nothing.
+    /// Sets the text; empty: shows nothing.
     void setText(const QString& text);
     void setTheme(resources::Theme theme);
 

@@ -51,12 +51,12 @@ void replotSoon(QCustomPlot& plot)
     }
     plot.setProperty(kPosted, true);
     plot.setPlottingHint(QCP::phImmediateRefresh, false);
-    // Posted, where QCustomPlot's own queue is a timer: requests to repaint come behind all that is posted.
+    // Posted as an event, because QCustomPlot's own queue is a timer; repaint requests come after posted events.
     QMetaObject::invokeMethod(
         &plot,
         [&plot] {
             plot.setProperty(kPosted, false);
-            if (!plot.size().isEmpty()) { // in a splitter that has not been laid out: its resize draws it
+            if (!plot.size().isEmpty()) { // in a splitter that has not been laid out, its resize draws it
                 plot.replot();
             }
         },
@@ -65,7 +65,7 @@ void replotSoon(QCustomPlot& plot)
 
 void setMuted(QWidget& text, resources::Theme theme)
 {
-    text.setProperty("role", QStringLiteral("muted")); // for a style sheet, which would overrule the palette
+    text.setProperty("role", QStringLiteral("muted")); // for a style sheet, which would override the palette
     QPalette palette = text.palette();
     palette.setColor(QPalette::WindowText, toQColor(resources::themeColours(theme).muted));
     text.setPalette(palette);
@@ -73,7 +73,7 @@ void setMuted(QWidget& text, resources::Theme theme)
 
 QCPColorGradient gradientFor(Scale scale, resources::Theme theme)
 {
-    constexpr int stops = 97; // among them those of the maps: a weight has the canvases' colour
+    constexpr int stops = 97; // includes the stops of the maps, so that a weight has the same colour as on the canvases
     QCPColorGradient gradient;
     gradient.clearColorStops();
     for (int i = 0; i < stops; ++i) {

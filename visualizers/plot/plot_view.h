@@ -14,33 +14,33 @@ class QCustomPlot;
 
 namespace residua::visualizers {
 
-/// A view with one plot, which leaves it as a file or over the clipboard. GUI thread.
+/// A view with one plot, which it exports to a file or the clipboard. GUI thread.
 class PlotView : public QWidget {
     Q_OBJECT
 public:
     explicit PlotView(QWidget* parent = nullptr);
 
     virtual void setTheme(resources::Theme theme) = 0;
-    /// The numbers behind the plot, every recorded one, as they are now.
+    /// Returns a writer for all recorded numbers of the plot, as they are now.
     [[nodiscard]] virtual CsvText csvText() const = 0;
-    /// The same as text, at once.
+    /// Returns the numbers as CSV text.
     [[nodiscard]] QString csv() const;
-    /// Writes the plot as PNG, SVG, PDF or CSV, by the suffix of `path`, in this shape. It is drawn now, and encoded
-    /// and written on another thread.
+    /// Writes the plot as PNG, SVG, PDF or CSV, by the suffix of `path`, in this size. It is drawn now, and encoded and
+    /// written on another thread.
     QFuture<Status> exportTo(const QString& path, QSize shape = kExportShape);
 
-    /// What the next export is asked for with at first.
+    /// Sets the initial values of the next export.
     void setExportChoice(const ExportChoice& choice) { m_exportChoice = choice; }
 
 signals:
-    /// A person has chosen how to export; the next export of another plot is asked for with the same choice.
+    /// Emitted when the user has chosen how to export, so that other plots can propose the same.
     void exportChosen(const ExportChoice& choice);
 
 public slots:
-    /// Asks where to and how large, and says what went wrong.
+    /// Asks for the place and size, and shows errors.
     void askExport();
     void copyPicture();
-    /// Puts the numbers on the clipboard, once another thread has written them.
+    /// Puts the numbers on the clipboard after another thread has formatted them.
     void copyNumbers();
 
 protected:
@@ -48,7 +48,7 @@ protected:
     void contextMenuEvent(QContextMenuEvent* event) override;
 
 private:
-    /// The pointer has left: hides whatever the plot shows under it.
+    /// Called when the pointer has left. Hides things shown under it.
     void leavePlot();
 
     ExportChoice m_exportChoice;

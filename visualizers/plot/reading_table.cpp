@@ -15,7 +15,7 @@ constexpr int kTablePadding = 6;   ///< pixels around the table
 constexpr int kColourWidth = 10;   ///< pixels of a row's colour
 constexpr int kColourGap = 6;      ///< pixels between the colour and the name
 constexpr int kValueGap = 12;      ///< pixels between two columns
-constexpr double kMostRows = 24;   ///< rows at most
+constexpr double kMostRows = 24;   ///< maximum number of rows
 
 } // namespace
 
@@ -63,7 +63,7 @@ int ReadingTable::lineHeight() const
     return mParentPlot->fontMetrics().height() + 2;
 }
 
-/// The title and the columns' names come before the rows, and a count comes after them if some are left out.
+/// The title and the column names come before the rows. If rows are omitted, their number comes after them.
 std::size_t ReadingTable::fittingRows() const
 {
     const double room = std::min((mParentPlot->height() - 2.0 * kTablePadding) / lineHeight() - 2, kMostRows);

@@ -13,15 +13,15 @@
 
 namespace residua::visualizers {
 
-/// Values beside the pointer: a title, and a row for each curve with its colour, its name and its values. It stays
-/// within the plot and leaves out the last rows if they have no room. GUI thread.
+/// Values beside the pointer: a title, and a row for each curve with its colour, name and values. It stays within the
+/// plot and omits the last rows if there is no room. GUI thread.
 class ReadingTable final : public QCPAbstractItem {
     Q_OBJECT
 public:
     struct Row {
         QColor colour;
         QString name;
-        QStringList values; ///< in the order of the columns; empty: it has none of that column
+        QStringList values; ///< in the order of the columns; empty: no value in that column
     };
 
     explicit ReadingTable(QCustomPlot& plot);
@@ -32,9 +32,9 @@ public:
     void moveTo(QPointF pointer);
     void setTheme(resources::Theme theme);
 
-    /// The place in pixels.
+    /// Returns the area in pixels.
     [[nodiscard]] QRectF rect() const;
-    /// A line for the title and for each row, as text.
+    /// Returns a line for the title and for each row, as text.
     [[nodiscard]] QString text() const;
     [[nodiscard]] const std::vector<Row>& rows() const { return m_rows; }
 

@@ -7,7 +7,7 @@
 
 namespace residua::visualizers {
 
-/// The ticks of QCustomPlot's axes: those of `resources/axis.h`, which the report has too.
+/// The ticks of QCustomPlot's axes, which are those of `resources/axis.h` and of the report.
 class ShortTicker final : public QCPAxisTicker {
 public:
     explicit ShortTicker(QCPAxis::ScaleType scale) : m_scale(scale) {}

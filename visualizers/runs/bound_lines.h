@@ -9,7 +9,7 @@
 
 namespace residua::visualizers {
 
-/// The bounds that theorems put on the losses of overlaid runs, dashed in the colour of their run. GUI thread.
+/// The theorems' bounds on the losses of overlaid runs, dashed in the colour of their run. GUI thread.
 class BoundLines {
 public:
     explicit BoundLines(CurvePlot& plot) : m_plot(plot) {}
@@ -18,11 +18,11 @@ public:
         CurvePlot::Look look; ///< of the run's curves
         std::vector<ShownRuns::Bound> bounds;
     };
-    /// Draws the bounds of these runs, in place of what was drawn.
+    /// Replaces the drawn bounds by those of these runs.
     void show(const std::vector<Bounded>& runs);
-    /// What the bounds claim, a line each; empty where none is drawn.
+    /// Returns the claims of the bounds, one per line; empty if none is drawn.
     [[nodiscard]] QString claims() const { return m_claims.join(QLatin1Char('\n')); }
-    /// What lies between them and a run, each sentence once; empty: nothing.
+    /// Returns the caveats of applying them to runs, each sentence once; may be empty.
     [[nodiscard]] QString caveats() const { return m_caveats.join(QLatin1Char(' ')); }
 
 private:
@@ -32,8 +32,8 @@ private:
     };
 
     CurvePlot& m_plot;
-    std::list<Line> m_lines; ///< they stay where they are: the plot points into them
-    std::vector<std::pair<CurvePlot::Look, std::size_t>> m_shown; ///< runs, and how many bounds of each
+    std::list<Line> m_lines; ///< a list, because the plot has pointers to its elements
+    std::vector<std::pair<CurvePlot::Look, std::size_t>> m_shown; ///< runs, and the number of bounds of each
     QStringList m_claims;
     QStringList m_caveats;
 };

@@ -11,7 +11,7 @@
 
 namespace residua::visualizers {
 
-/// A row of a recorded matrix (engine/api/row_curves.h), whose columns are a curve each.
+/// A row of a recorded matrix (engine/api/row_curves.h) with one curve per column.
 struct CurveRow {
     engine::MatrixName matrix;
     std::int64_t row;
@@ -29,8 +29,8 @@ struct ColumnCurve {
     std::strong_ordering operator<=>(const ColumnCurve&) const = default;
 };
 
-/// What a run's curve is of, by which RunCurves knows it: a metric, by its name, or a column. The curves of a row stand
-/// together, by column.
+/// The identity of a run's curve in RunCurves: a metric, by its name, or a column. The curves of a row are consecutive,
+/// by column.
 using CurveName = std::variant<std::string, ColumnCurve>;
 
 } // namespace residua::visualizers

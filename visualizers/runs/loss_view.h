@@ -9,13 +9,13 @@ namespace residua::visualizers {
 
 class ShownRuns;
 
-/// Loss of the overlaid runs: training (raw faint behind the smoothed), validation, and validation of what a step of
-/// the stage trains where that is less than the network, against step, tokens, FLOP or time, with the stages as bands
-/// and a table of what each transition did. GUI thread.
+/// The loss of the overlaid runs: training (raw, faint behind the smoothed curve), validation, and validation of the
+/// parts that a step of the stage trains if these are not the whole network. Against step, tokens, FLOP or time, with
+/// the stages as bands and a table of the transitions' effects. GUI thread.
 class LossView : public PlotView {
     Q_OBJECT
 public:
-    /// Follows `runs`, which it does not outlive.
+    /// Follows `runs`, which must outlive the view.
     explicit LossView(const ShownRuns& runs, QWidget* parent = nullptr);
     ~LossView() override;
 

@@ -17,7 +17,7 @@ namespace residua::visualizers {
 namespace {
 
 constexpr double kMebibyte = 1024.0 * 1024.0;
-constexpr std::int64_t kMostColumns = 2000; ///< that have a curve each
+constexpr std::int64_t kMostColumns = 2000; ///< maximum number of columns with a curve
 
 void takeRows(RunCurves& curves, const engine::Matrix& matrix)
 {
@@ -60,7 +60,7 @@ private:
         RunPlot::Number number;
         QString title;
         QString unit;
-        QString column; ///< what has a curve each; empty: it is one curve
+        QString column; ///< name of what each curve is of; empty for a single curve
     };
 
     [[nodiscard]] static std::vector<Metric> metrics();

@@ -9,13 +9,13 @@ namespace residua::visualizers {
 
 class ShownRuns;
 
-/// Any other recorded number of the overlaid runs, one at a time: gradient norm, learning rate, throughput, memory, the
-/// layers' magnitudes (a curve each). Against step, tokens, FLOP or time, smoothed on request, with the stages as
+/// Another recorded number of the overlaid runs, one at a time: gradient norm, learning rate, throughput, memory, the
+/// layers' magnitudes (a curve each). Against step, tokens, FLOP or time, optionally smoothed, with the stages as
 /// bands. GUI thread.
 class MetricsView : public PlotView {
     Q_OBJECT
 public:
-    /// Follows `runs`, which it does not outlive.
+    /// Follows `runs`, which must outlive the view.
     explicit MetricsView(const ShownRuns& runs, QWidget* parent = nullptr);
     ~MetricsView() override;
 

@@ -42,7 +42,7 @@ void RunRows::write(QTextStream& out) const
     std::size_t point = 0;
     std::vector<std::size_t> next(m_beside.size(), 0);
     for (;;) {
-        const Points* first = point < m_points.steps.size() ? &m_points : nullptr; // whose step is the next
+        const Points* first = point < m_points.steps.size() ? &m_points : nullptr; // smallest next step
         std::size_t index = point;
         for (std::size_t i = 0; i < m_beside.size(); ++i) {
             const std::vector<double>& steps = m_beside[i].steps;

@@ -8,15 +8,15 @@
 
 namespace residua::visualizers {
 
-/// What a run's rows say: its recorded points as they came, NaN and infinity too, their moving average, and the points
-/// of other curves beside them. A copy, of nothing but what is written.
+/// The rows of a run: its recorded points unchanged, including NaN and infinity, their moving average, and the points
+/// of other curves. A copy of only the data that is written.
 class RunRows {
 public:
-    /// `lead` begins each row: the run, and what else tells the series from others. On the axis that all stand on.
+    /// `lead` begins each row with the run and other text that identifies the series. All use the current axis.
     RunRows(QString lead, const Series& series, const std::vector<const Series*>& beside);
 
-    /// Writes the rows: lead, step, x where that is not the step, recorded, smoothed (empty over a window of 1), and
-    /// each that is beside (empty where it has no point).
+    /// Writes the rows: lead, step, x unless it is the step, recorded value, smoothed value (empty for a window of 1),
+    /// and the values of the other curves (empty if they have no point).
     void write(QTextStream& out) const;
 
 private:
@@ -25,7 +25,7 @@ private:
         void start(QTextStream& out, const QString& lead, std::size_t index) const;
 
         std::vector<double> steps;
-        std::vector<double> x; ///< empty: the step
+        std::vector<double> x; ///< empty if x is the step
         std::vector<double> values;
         double unit;
     };

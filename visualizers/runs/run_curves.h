@@ -14,34 +14,33 @@
 
 namespace residua::visualizers {
 
-/// The recorded numbers of one run by name, each against step, units, FLOP or time, without a window. Append-only but
-/// for a resumed run, whose steps take the place of those they repeat: it never draws backwards.
+/// The recorded numbers of one run by name, each against step, units, FLOP or time, without a window. Append-only
+/// except for a resumed run, whose steps replace those that they repeat, so that a curve never goes backwards.
 class RunCurves {
 public:
-    /// Which fields of a step are curves, and their metrics; one at least.
+    /// The fields of a step that are curves, and their metrics; at least one.
     using Fields = std::vector<std::pair<std::string, double engine::StepRecord::*>>;
 
     explicit RunCurves(Fields fields);
     RunCurves(const RunCurves&) = delete;
     RunCurves& operator=(const RunCurves&) = delete;
 
-    /// Adds steps, at the cost of the new points alone. Everything that was recorded from the first of these steps on
-    /// is removed.
+    /// Adds steps, at the cost of the new points only. Removes everything recorded from the first of these steps on.
     void append(const std::vector<engine::StepRecord>& steps);
-    /// Adds numbers that come by step alone: they stand where the last step at or before them does.
+    /// Adds numbers that have only a step. Their positions are those of the last step at or before them.
     void append(const CurveName& name, const std::vector<engine::MetricPoint>& points);
 
-    /// The series of that name, made empty where nothing of that name was recorded. Its address stays the same.
+    /// Returns the series with this name, creating it if needed. Its address never changes.
     [[nodiscard]] Series& series(const CurveName& name);
-    /// The curves of the row that were recorded, by column.
+    /// Returns the recorded curves of the row, by column.
     [[nodiscard]] std::vector<CurveName> columnsOf(const CurveRow& row) const;
-    /// A series that was made.
+    /// Returns an existing series.
     [[nodiscard]] const Series& at(const CurveName& name) const { return m_series.at(name); }
-    /// x of a step on the axis that is set: that of the last recorded step at or before it; 0 before the first.
+    /// Returns x of a step on the current axis: that of the last recorded step at or before it; 0 before the first.
     [[nodiscard]] double xOf(std::int64_t step) const;
 
     void setAxis(XAxis axis);
-    /// The training FLOP, for the points that follow; until they are known a unit takes 1.
+    /// Sets the training FLOP for later points. Until then, a unit counts as 1.
     void setFlops(engine::SpentFlops flops);
     void setWindow(double points);
 
@@ -53,7 +52,7 @@ private:
     engine::SpentFlops m_flops{.perUnit = 1};
     double m_window = 1;
     std::map<CurveName, Series> m_series;
-    Series* m_clock; ///< of the first field: where each step stands
+    Series* m_clock; ///< series of the first field, which has the position of each step
 };
 
 } // namespace residua::visualizers

@@ -20,11 +20,11 @@ constexpr int kLow = 270;         ///< pixels: below that a plot would be the sm
 constexpr double kRawAlpha = 0.6; ///< at which every curve's colour stands out from both themes' ground
 constexpr double kRawWidth = 1.3;
 constexpr double kFullWidth = 1.8;
-constexpr double kBehindBand = 0.25;          ///< of a run whose mean over seeds is drawn
-constexpr double kFirstColumnAlpha = 0.3;     ///< of the first of several columns
-constexpr std::size_t kPointsATurn = 100'000; ///< taken into averages before what waits is let through
+constexpr double kBehindBand = 0.25;          ///< for a run whose mean over seeds is drawn
+constexpr double kFirstColumnAlpha = 0.3;     ///< for the first of several columns
+constexpr std::size_t kPointsATurn = 100'000; ///< added to averages before other events are processed
 
-/// The column that a curve is of; 0 for a curve of no column.
+/// Returns the column of a curve; 0 if it has no column.
 qlonglong columnOf(const CurveName& name)
 {
     const auto* const curve = std::get_if<ColumnCurve>(&name);
@@ -205,7 +205,7 @@ void RunPlot::undraw(Drawn& run)
     run.beside.clear();
 }
 
-/// Returns what all curves of a run have in common.
+/// Returns the common style of all curves of a run.
 CurvePlot::Look RunPlot::lookOf(const Item& run) const
 {
     const auto place = std::ranges::find(m_shownRuns.runs(), run.first, &ShownRuns::Run::key);
@@ -239,7 +239,7 @@ void RunPlot::styleBeside(const Item& run, std::size_t index) const
     m_plot->setLook(run.second.beside[index], look);
 }
 
-/// Columns gain strength by their number; the first, the middle and the last are read beside the crosshair.
+/// Columns gain opacity with their number. The first, middle and last one have values beside the crosshair.
 void RunPlot::styleLine(const Item& run, std::size_t line) const
 {
     const std::vector<Line>& lines = run.second.lines;
@@ -264,7 +264,7 @@ void RunPlot::styleLine(const Item& run, std::size_t line) const
     CurvePlot::Look faint = full;
     faint.alpha *= kRawAlpha;
     faint.width = kRawWidth;
-    faint.reading = byColumn() ? QString() : full.reading; // of columns, one number each
+    faint.reading = byColumn() ? QString() : full.reading; // for columns, one number each
     m_plot->setLook(lines[line].raw, m_controls->smooths() ? faint : full);
     full.reading = byColumn() ? full.reading : tr("smoothed");
     m_plot->setLook(lines[line].smooth, m_controls->smooths() ? full : CurvePlot::Look{});
@@ -275,11 +275,11 @@ void RunPlot::remove(const std::string& key)
     if (const auto found = m_runs.find(key); found != m_runs.end()) {
         undraw(found->second);
         m_runs.erase(found);
-        showSeeds(); // no band follows what is gone
+        showSeeds(); // removes it from its band
     }
 }
 
-/// Averages of very long curves grow from turn to turn of the event loop.
+/// Extends the averages of very long curves in several turns of the event loop.
 void RunPlot::catchUp()
 {
     std::size_t left = kPointsATurn;
@@ -317,7 +317,7 @@ void RunPlot::offerStages()
     for (const ShownRuns::Run* run : all) {
         names << m_shownRuns.labelOf(run->key);
     }
-    const auto shown = std::ranges::find(all, staged()) - all.begin(); // behind the last: no stages
+    const auto shown = std::ranges::find(all, staged()) - all.begin(); // the end means no stages
     m_controls->offerStages(names, static_cast<int>(shown));
 }
 
@@ -380,7 +380,7 @@ bool RunPlot::inBand(const Item& run) const
                m_runs, [&](const Item& other) { return about(other).facts.study == about(run).facts.study; }) > 1;
 }
 
-/// What a theorem leaves open stands on the figure, so that it goes with every picture of it.
+/// The caveats of a theorem are on the figure, so that every picture includes them.
 void RunPlot::showBounds()
 {
     std::vector<BoundLines::Bounded> bounded;
@@ -425,7 +425,7 @@ void RunPlot::showSeeds()
 void RunPlot::refresh()
 {
     for (Item& run : m_runs) {
-        if (run.second.lines.size() != namesOf(run.second).size()) { // its first matrix: now its columns are known
+        if (run.second.lines.size() != namesOf(run.second).size()) { // its columns are known now
             undraw(run.second);
             draw(run);
         }

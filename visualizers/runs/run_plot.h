@@ -28,9 +28,9 @@ namespace residua::visualizers {
 class RunPlotControls;
 
 /// A recorded number of the overlaid runs as curves, with the choices above them: by step, units, FLOP or time; the
-/// scales; a moving average with the recorded points faint behind it; runs that differ in their seeds alone as their
-/// mean in a band of one deviation. Stages are bands too: those of the run in front, or of one
-/// that a person chooses. GUI thread.
+/// scales; a moving average with the recorded points faint behind it; runs that differ only in their seeds as their
+/// mean in a band of one deviation. Stages are also shown as bands: those of the run in front, or of a run that the
+/// user chooses. GUI thread.
 class RunPlot : public QWidget {
     Q_OBJECT
 public:
@@ -40,22 +40,22 @@ public:
         QString title; ///< "validation"
         Qt::PenStyle line = Qt::DashLine;
     };
-    /// A metric, by its name, or a row of matrices, a curve for each column.
+    /// A metric, by its name, or a row of matrices with a curve for each column.
     using Number = std::variant<std::string, CurveRow>;
-    /// What is drawn of each run.
+    /// The contents of the plot for each run.
     struct Shown {
         Number number;
-        QString title; ///< "training"; of columns what each is, "layer"
+        QString title; ///< "training"; for columns the name of each, "layer"
         QString label; ///< of the vertical axis
-        /// Further columns of the export: the first is always there, the others where a run has points of them.
+        /// Further columns of the export. The first is always there, the others if a run has points of them.
         std::vector<Beside> beside = {};
-        bool bounded = false; ///< theorems' bounds are drawn over it, by step
+        bool bounded = false; ///< if true, draws theorems' bounds over it, by step
     };
 
-    /// Puts what a run has recorded into its curves, beside the fields of its steps.
+    /// Adds the recorded numbers of a run to its curves, beyond the fields of its steps.
     using Taker = std::function<void(RunCurves& curves, const RunNumbers& numbers)>;
 
-    /// Follows `runs`, which it does not outlive. `invitation` stands where there is nothing to show.
+    /// Follows `runs`, which must outlive the plot. `invitation` is shown while there are no curves.
     RunPlot(const ShownRuns& runs, RunCurves::Fields fields, Taker taker, Shown shown, const QString& invitation,
             QWidget* parent);
 
@@ -66,16 +66,17 @@ public:
     /// True while there is no height for a widget below the plot.
     [[nodiscard]] bool isLow() const { return m_split->isBeside(); }
 
-    /// What the bands' borders did to the number shown; nothing to the columns of a row.
+    /// Returns the effects of the bands' borders on the number shown; empty for the columns of a row.
     [[nodiscard]] std::vector<engine::StageTransition> transitions() const;
-    /// The name of the run that bands and transitions are of; empty if only one run is shown, or there are none.
+    /// Returns the name of the run whose bands and transitions are shown, or an empty text if fewer than two runs are
+    /// shown.
     [[nodiscard]] QString stagedName() const;
     void setTheme(resources::Theme theme);
     [[nodiscard]] CsvText csvText() const;
     [[nodiscard]] CurvePlot& plot() const { return *m_plot; }
 
 signals:
-    /// Other numbers are shown now, or other stages.
+    /// Emitted when other numbers or stages are shown.
     void refreshed();
     /// isLow() has changed.
     void turned();
@@ -89,8 +90,8 @@ private:
     struct Drawn {
         explicit Drawn(RunCurves::Fields fields) : curves(std::move(fields)) {}
         RunCurves curves;
-        std::vector<Line> lines;           ///< a column each, or the one that is shown
-        std::vector<CurvePlot::Id> beside; ///< in the order of Shown's
+        std::vector<Line> lines;           ///< one per column, or a single one
+        std::vector<CurvePlot::Id> beside; ///< in the order of Shown::beside
     };
     using Item = std::pair<const std::string, Drawn>; ///< by the run's key
 
@@ -117,12 +118,12 @@ private:
     void showSeeds();
     void showBounds();
     [[nodiscard]] std::vector<SeedPlot::Study> studies() const;
-    /// Whether this run is a part of a band that is drawn.
+    /// True if this run is part of a drawn band.
     [[nodiscard]] bool inBand(const Item& run) const;
     [[nodiscard]] XAxis xAxis() const;
-    /// The runs that have stages.
+    /// Returns the runs that have stages.
     [[nodiscard]] StageChoice::Staged stagedRuns() const;
-    /// The run whose stages are shown; null if there is none.
+    /// Returns the run whose stages are shown, or null.
     [[nodiscard]] const ShownRuns::Run* staged() const { return m_stageChoice.pick(stagedRuns(), m_shownRuns.front()); }
     void offerStages();
     [[nodiscard]] const ShownRuns::Run& about(const Item& run) const { return *m_shownRuns.find(run.first); }
@@ -137,8 +138,8 @@ private:
     RunPlotControls* m_controls;
     TurningSplit* m_split;
     QLabel* m_empty;
-    QTimer m_later;                      ///< goes on with the averages once what waits is done
-    std::map<std::string, Drawn> m_runs; ///< by key; they stay where they are: the plot points into them
+    QTimer m_later;                      ///< continues the averages after other events
+    std::map<std::string, Drawn> m_runs; ///< by key; a map, because the plot has pointers to its elements
     StageChoice m_stageChoice;
     SeedPlot m_seedPlot;
     BoundLines m_boundLines;

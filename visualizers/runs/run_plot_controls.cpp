@@ -83,7 +83,7 @@ QString RunPlotControls::axisName() const
     return QStringList{tr("step"), tr("tokens or samples"), tr("FLOP"), tr("seconds")}.at(m_axis->currentIndex());
 }
 
-/// Even to the eye.
+/// Exponential in the slider's value, so that its steps look even.
 double RunPlotControls::window() const
 {
     return std::pow(10.0, 3.0 * m_smoothing->value() / kSmoothingSteps);
@@ -131,7 +131,7 @@ void RunPlotControls::offerSeeds(bool offered)
     m_seeds->setVisible(offered);
 }
 
-/// A list that stays as it is may be open.
+/// An unchanged list is kept, because it may be open.
 void RunPlotControls::offerStages(const QStringList& runs, int shown)
 {
     QStringList texts;

@@ -23,34 +23,34 @@ public:
     explicit RunPlotControls(QWidget* parent);
 
     [[nodiscard]] XAxis axis() const;
-    /// The axis's name for people: "step", "seconds".
+    /// Returns the axis's name for people: "step", "seconds".
     [[nodiscard]] QString axisName() const;
-    /// How many points an average takes in: 1 to about 1,000.
+    /// Returns the number of points in an average: 1 to about 1,000.
     [[nodiscard]] double window() const;
     [[nodiscard]] bool smooths() const;
 
-    /// Whether theorems' bounds are to be drawn, where they are offered.
+    /// True if theorems' bounds are offered and to be drawn.
     [[nodiscard]] bool bounds() const;
     void offerBounds(bool offered);
-    /// Sets the tooltip of the bounds' control, a line for each claim.
+    /// Sets the tooltip of the bounds' control, one line per claim.
     void explainBounds(const QString& claims);
-    /// Whether runs that differ in their seeds alone are to be drawn as one band.
+    /// True if runs that differ only in their seeds are to be drawn as one band.
     [[nodiscard]] bool seedsAsBand() const;
     void offerSeeds(bool offered);
-    /// Offers the stages of these runs, and none of them, to be drawn. `shown` is an index, or the number of runs if no
-    /// stages are drawn. Nothing is offered without runs.
+    /// Offers the stages of these runs, and "no stages". `shown` is an index, or the number of runs for no stages.
+    /// Hides the choice if there are no runs.
     void offerStages(const QStringList& runs, int shown);
 
-    /// Puts a control before all others; Tab goes from it through the others to `after`.
+    /// Puts a control before all others. Tab moves from it through the others to `after`.
     void putFirst(QWidget* control, QWidget* after);
 
 signals:
     void axisChosen(XAxis axis);
     void scaleChosen(AxisScale x, AxisScale y);
     void windowChosen(double points);
-    /// Drawing of bounds or of bands was switched on or off.
+    /// Emitted when the drawing of bounds or bands is switched on or off.
     void partsChosen();
-    /// The stages of a run, or of no run, were chosen as offerStages() counts.
+    /// Emitted when the stages of a run, or of no run, are chosen, with the index of offerStages().
     void stagesChosen(int index);
 
 private:

@@ -35,7 +35,7 @@ void SeedBand::setWindow(double points)
     }
 }
 
-/// Whether the points averaged so far are still those of these runs; a resumed run may have dropped some.
+/// True if the points averaged so far still belong to these runs. A resumed run may have removed some.
 bool SeedBand::goesOn(const std::vector<const Series*>& runs) const
 {
     if (runs != m_runs) {
@@ -87,7 +87,7 @@ void SeedBand::grow()
             common = common && stepAt(*m_runs[run], at[run]) == step;
         }
         if (!common) {
-            continue; // try the next step that all runs may share
+            continue; // tries the next step that all runs may share
         }
         add(at);
         for (std::size_t& each : at) {

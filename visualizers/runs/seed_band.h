@@ -8,15 +8,15 @@
 
 namespace residua::visualizers {
 
-/// One recorded number over several runs that differ in their seeds alone: the mean, and one standard deviation of the
+/// One recorded number over several runs that differ only in their seeds: the mean, and one standard deviation of the
 /// sample below and above it, at the steps that all of them have recorded. GUI thread.
 class SeedBand {
 public:
     void setAxis(XAxis axis, double flopPerUnit);
-    /// Sets the number of points that each curve is a moving average over; 1: no average.
+    /// Sets the number of points of each curve's moving average; 1: no average.
     void setWindow(double points);
-    /// Takes the mean over these runs, two at least, which it does not outlive between two calls. What is new of the
-    /// same runs costs the new steps alone.
+    /// Computes the mean over these runs, at least two. The runs must be valid during the call only. For the same runs,
+    /// only new steps are processed.
     void follow(const std::vector<const Series*>& runs);
 
     [[nodiscard]] const Curve& mean() const { return curveOf(m_mean); }
@@ -34,7 +34,7 @@ private:
     void add(const std::vector<std::size_t>& points);
 
     std::vector<const Series*> m_runs;
-    std::vector<std::size_t> m_taken; ///< for each run, how many of its points have been taken
+    std::vector<std::size_t> m_taken; ///< number of points of each run that are included
     Series m_mean;
     Series m_low;
     Series m_high;

@@ -64,7 +64,7 @@ void SeedPlot::show(const std::vector<Study>& studies, const std::vector<Number>
             drawn.band.setAxis(axis, study.flopPerUnit);
             drawn.band.setWindow(number.marks ? 1 : window);
             drawn.band.follow(runs);
-            if (drawn.shown != &drawn.band.mean()) { // smoothed now, or no longer
+            if (drawn.shown != &drawn.band.mean()) { // smoothing was switched on or off
                 undraw(drawn);
                 draw(drawn);
             }

@@ -16,29 +16,29 @@
 
 namespace residua::visualizers {
 
-/// Runs of one study, that is runs that differ in their seeds alone, as the mean of each number with a band of one
-/// standard deviation around it. GUI thread.
+/// Runs of one study, which differ only in their seeds, as the mean of each number with a band of one standard
+/// deviation around it. GUI thread.
 class SeedPlot {
 public:
     explicit SeedPlot(CurvePlot& plot) : m_plot(plot) {}
 
-    /// The runs of one study, and how they are drawn.
+    /// The runs of one study and their style.
     struct Study {
         std::string key;
         QStringList names;                    ///< of the runs
-        std::vector<const RunCurves*> curves; ///< two at least
+        std::vector<const RunCurves*> curves; ///< at least two
         std::size_t colour = 0;
         std::size_t place = 0; ///< in the legend
         double flopPerUnit = 1;
     };
-    /// What is drawn of each study.
+    /// The numbers that are drawn of each study.
     struct Number {
         std::string metric;
         QString title;      ///< "training"
-        bool marks = false; ///< as points of their own, never smoothed
+        bool marks = false; ///< drawn as separate points, never smoothed
         Qt::PenStyle line = Qt::SolidLine;
     };
-    /// Draws these studies in place of what was drawn.
+    /// Replaces the drawn studies.
     void show(const std::vector<Study>& studies, const std::vector<Number>& numbers, XAxis axis, double window,
               resources::Theme theme);
 
@@ -48,7 +48,7 @@ private:
         CurvePlot::Id low{};
         CurvePlot::Id high{};
         CurvePlot::Id mean{};
-        const Curve* shown = nullptr; ///< the mean's curve that the plot draws; null: none is drawn yet
+        const Curve* shown = nullptr; ///< the mean's curve that the plot draws; null: not drawn yet
     };
     using Key = std::pair<std::string, std::string>; ///< study, number
 
@@ -56,10 +56,10 @@ private:
     void undraw(Drawn& drawn) const;
 
     CurvePlot& m_plot;
-    std::map<Key, Drawn> m_drawn; ///< they stay where they are: the plot points into them
+    std::map<Key, Drawn> m_drawn; ///< a map, because the plot has pointers to its elements
 };
 
-/// What the names of several runs have in common at their beginning, without what separates a last word.
+/// Returns the common beginning of the names of several runs, without separators at its end.
 [[nodiscard]] QString commonName(const QStringList& names);
 
 } // namespace residua::visualizers

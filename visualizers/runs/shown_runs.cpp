@@ -14,7 +14,7 @@ const ShownRuns::Run* ShownRuns::find(const std::string& key) const
 
 ShownRuns::Run* ShownRuns::known(const std::string& key)
 {
-    return const_cast<Run*>(std::as_const(*this).find(key)); // the runs are this object's own
+    return const_cast<Run*>(std::as_const(*this).find(key)); // this object owns the runs
 }
 
 ShownRuns::Run& ShownRuns::make(const std::string& key)
@@ -182,7 +182,7 @@ void ShownRuns::addStages(const std::string& key, const std::vector<engine::Stag
     if (!run || stages.empty()) {
         return;
     }
-    for (const engine::StageRecord& stage : stages) { // a resumed run begins some again
+    for (const engine::StageRecord& stage : stages) { // a resumed run begins some stages again
         std::erase_if(run->stages, [&](const engine::StageRecord& known) { return known.step >= stage.step; });
         run->stages.push_back(stage);
     }

@@ -20,7 +20,7 @@
 
 namespace residua::visualizers {
 
-/// What a run has recorded beyond what was known of it.
+/// New recorded numbers of a run.
 struct RunNumbers {
     std::vector<engine::StepRecord> steps = {};
     std::vector<engine::ValidationRecord> validations = {};
@@ -28,35 +28,34 @@ struct RunNumbers {
     std::vector<engine::Matrix> matrices = {};                            ///< of each name ascending by step
 };
 
-/// The runs that the views show: those whose curves are laid over each other, the one in front, whose matrices are
-/// drawn, and the one that its matrices are compared with; and the run that is chosen, which need not be shown. Views
-/// follow by the signals, and keep of a run nothing but what they have drawn. A run is known by its key, its directory.
-/// GUI thread.
+/// The runs that the views show: the overlaid ones, whose curves are drawn together; the one in front, whose matrices
+/// are drawn; and the one that its matrices are compared with. Also the chosen run, which need not be shown. Views
+/// follow the signals, and keep only what they have drawn. A run is identified by its key, its directory. GUI thread.
 class ShownRuns : public QObject {
     Q_OBJECT
 public:
-    /// What a theorem says of a run's loss.
+    /// A theorem's bound on a run's loss.
     struct Bound {
         QString name;
         QString claim; ///< one line for people
         std::vector<engine::MetricPoint> points;
-        QString caveat = {}; ///< of the theorem against a run, one sentence; empty: none
+        QString caveat = {}; ///< limits of applying the theorem to a run, one sentence; may be empty
     };
-    /// What views need to know of a run beside its numbers.
+    /// The properties of a run that views need in addition to its numbers.
     struct Facts {
         QString name = {};
         engine::SpentFlops flops = {};    ///< of its training
-        projects::Topology topology = {}; ///< that its matrices were recorded under
+        projects::Topology topology = {}; ///< under which its matrices were recorded
         std::int64_t layers = 0;          ///< of its stack
         QString started = {};             ///< when, for people
         std::vector<Bound> bounds = {};   ///< by step
-        std::string study = {};           ///< the same for runs that differ in their seeds alone; empty: not known
-        std::optional<projects::LowRankMethod> start = {}; ///< of its factors; nullopt: it has none
+        std::string study = {};           ///< equal for runs that differ only in their seeds; empty: unknown
+        std::optional<projects::LowRankMethod> start = {}; ///< start of its factors; nullopt: it has none
     };
     struct Run {
         std::string key;
-        bool overlaid = false;  ///< its curves are shown
-        std::size_t colour = 0; ///< of them, as curveColour counts
+        bool overlaid = false;  ///< true if its curves are shown
+        std::size_t colour = 0; ///< colour of its curves, as counted by curveColour()
         Facts facts;
         std::vector<engine::StageRecord> stages;
     };
@@ -67,24 +66,25 @@ public:
     void overlay(const std::string& key);
     void removeOverlay(const std::string& key);
     [[nodiscard]] bool isOverlaid(const std::string& key) const;
-    /// Shows the run's matrices, in place of another's, from begin() on; an empty key: no run's.
+    /// Shows the run's matrices instead of another's from begin() on; an empty key: none.
     void bringToFront(const std::string& key);
     [[nodiscard]] const std::string& front() const { return m_front; }
-    /// The overlaid run, not in front, that begin() told of last; empty: none.
+    /// Returns the overlaid run, not in front, whose begin() came last; empty: none.
     [[nodiscard]] const std::string& compared() const { return m_compared; }
-    /// Chooses the run that is marked where runs are told apart; an empty key: none.
+    /// Sets the chosen run, which views mark; an empty key: none.
     void choose(const std::string& key);
     [[nodiscard]] const std::string& chosen() const { return m_chosen; }
-    /// The run that is meant where one is asked for: the chosen one, or else the one in front; empty: none.
+    /// Returns the chosen run, or else the one in front; empty if there is none.
     [[nodiscard]] const std::string& chosenOrFront() const { return m_chosen.empty() ? m_front : m_chosen; }
-    /// Shows no run, and chooses none.
+    /// Hides all runs and resets the chosen one.
     void clear();
 
-    /// The shown runs, in the order in which they were overlaid; find() gives nullptr for a run that is not shown.
+    /// Returns the shown runs in the order in which they were overlaid; find() returns null for a run that is not
+    /// shown.
     [[nodiscard]] const std::vector<Run>& runs() const { return m_runs; }
     [[nodiscard]] const Run* find(const std::string& key) const;
 
-    /// What a shown run is called where others are too: its name, and when it started where another has the same.
+    /// Returns the name of a shown run, with its start time if another run has the same name.
     [[nodiscard]] QString labelOf(const std::string& key) const;
     void rename(const std::string& key, const QString& name);
     /// Has the views leave these runs out of what they draw of many, and no others; they stay overlaid.
@@ -95,14 +95,14 @@ public:
 
     // The next four do nothing for runs that are not shown.
 
-    /// All numbers of the run follow by add(), and take the place of what the views have of it.
+    /// Announces that all numbers of the run follow by add(). They replace those that the views have.
     void begin(const std::string& key, const Facts& facts);
-    /// Points at or before the last of their curve take the place of what was there: a resumed run never draws
-    /// backwards.
+    /// Adds numbers. Points at or before the last of their curve replace the points from there on, so that a resumed
+    /// run never goes backwards.
     void add(const std::string& key, const RunNumbers& numbers);
-    /// Sets all the stages that have begun.
+    /// Sets all stages that have begun.
     void setStages(const std::string& key, std::vector<engine::StageRecord> stages);
-    /// Adds the stages that have begun since.
+    /// Adds stages that have begun since.
     void addStages(const std::string& key, const std::vector<engine::StageRecord>& stages);
 
 signals:

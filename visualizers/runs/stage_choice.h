@@ -8,13 +8,13 @@
 
 namespace residua::visualizers {
 
-/// The run whose stages a plot shows: the one that a person chose, or else the one in front, or else the first that has
+/// The run whose stages a plot shows: the one that the user chose, else the one in front, else the first that has
 /// stages. GUI thread.
 class StageChoice {
 public:
     using Staged = std::vector<const ShownRuns::Run*>; ///< runs that have stages
 
-    /// Chooses the stages of a run by its index; any further index chooses no stages.
+    /// Chooses the stages of a run by its index; any greater index chooses no stages.
     void choose(const Staged& runs, int index);
     /// Returns to the run in front.
     void forget() { m_run.clear(); }
@@ -22,7 +22,7 @@ public:
     [[nodiscard]] const ShownRuns::Run* pick(const Staged& runs, const std::string& front) const;
 
 private:
-    std::string m_run; ///< empty: none was chosen
+    std::string m_run; ///< empty if none was chosen
     bool m_none = false;
 };
 

@@ -43,7 +43,7 @@ QString shortened(const QString& name)
                : name.left(kLongestName / 2) + QStringLiteral("…") + name.right(kLongestName / 2);
 }
 
-/// NaN stands for what there is not.
+/// NaN means that there is no value.
 bool same(double a, double b)
 {
     return a == b || (std::isnan(a) && std::isnan(b));
@@ -138,7 +138,7 @@ QVariant TransitionsModel::data(const QModelIndex& index, int role) const
     }
 }
 
-/// Short titles, so that every column fits a panel of usual width; what they mean is told by the pointer.
+/// Short titles, so that every column fits a panel of usual width. Tooltips explain them.
 QVariant TransitionsModel::headerData(int section, Qt::Orientation orientation, int role) const
 {
     const bool asked = role == Qt::DisplayRole || role == Qt::ToolTipRole;

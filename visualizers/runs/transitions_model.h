@@ -9,14 +9,14 @@
 
 namespace residua::visualizers {
 
-/// A row for each stage transition: step, stage, loss before, after, jump, and its shares of FLOP and time.
+/// The stage transitions as rows: step, stage, loss before, after, jump, and shares of FLOP and time.
 class TransitionsModel : public QAbstractTableModel {
     Q_OBJECT
 public:
     using QAbstractTableModel::QAbstractTableModel;
 
-    /// Rows that stay are changed in place: a selection and a scrolled list outlive a growing run. The header names
-    /// `run`, unless that is empty.
+    /// Changes unchanged rows in place, so that selection and scrolling survive while a run grows. The header names
+    /// `run` unless that is empty.
     void setTransitions(std::vector<engine::StageTransition> transitions, const QString& run = {});
 
     [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;

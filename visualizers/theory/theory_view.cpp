@@ -86,7 +86,7 @@ TheoryView::Impl::Impl(TheoryView* view)
     column->addWidget(about);
     column->addWidget(notes);
     column->addWidget(split, 1);
-    column->addStretch(0); // below a table alone
+    column->addStretch(0); // below a table without a plot
     style();
 }
 
@@ -124,7 +124,7 @@ void TheoryView::Impl::fillTable()
 void TheoryView::Impl::showAll(bool shown)
 {
     table->setVisible(shown);
-    plot->setVisible(!shown || !numbers.gains.empty()); // an empty figure says nothing; the notes say why there is none
+    plot->setVisible(!shown || !numbers.gains.empty()); // an empty figure is hidden; the notes tell the reason
     about->setVisible(shown);
     notes->setVisible(shown && !numbers.notes.isEmpty());
     reason->setVisible(!shown);
@@ -151,7 +151,7 @@ void TheoryView::setNumbers(const TheoryNumbers& numbers)
     m_impl->notes->setText(numbers.notes.join(QLatin1Char('\n')));
     m_impl->fillTable();
     m_impl->showAll(true);
-    // Where the project's own rank stands.
+    // The project's own rank.
     m_impl->plot->setBands({{1, {}}, {static_cast<double>(numbers.rank), tr("r* of this project")}});
     m_impl->plot->refresh();
     m_impl->plot->showAll();

@@ -12,22 +12,22 @@
 
 namespace residua::visualizers {
 
-/// What theorems say of a model, for people.
+/// The results of theorems for a model, for people.
 struct TheoryNumbers {
     struct Row {
         QString name;
-        std::vector<double> values; ///< one for each column; NaN: none
+        std::vector<double> values; ///< one per column; NaN: none
     };
     QString about;       ///< the model in one line
     QStringList columns; ///< kinds of network
     std::vector<Row> rows;
-    QStringList notes;                        ///< what is not there, and why
-    std::vector<std::array<double, 3>> gains; ///< at least, of GRN-v1 to -v3 over a ResNet, at r* = 1, 2, …
+    QStringList notes;                        ///< missing results, with the reasons
+    std::vector<std::array<double, 3>> gains; ///< lower bounds for GRN-v1 to -v3 over a ResNet, at r* = 1, 2, …
     std::int64_t rank = 0;                    ///< r* of the model
 };
 
-/// The theorems of DeepCrossAttention §4 on the open project: their numbers for each kind of network, and how much a
-/// GRN saves at each collective rank (figure 5, left). GUI thread.
+/// The theorems of DeepCrossAttention §4 for the open project: the results for each kind of network, and the savings of
+/// a GRN at each collective rank (figure 5, left). GUI thread.
 class TheoryView : public PlotView {
     Q_OBJECT
 public:
@@ -35,7 +35,7 @@ public:
     ~TheoryView() override;
 
     void setNumbers(const TheoryNumbers& numbers);
-    /// Shows no numbers but the reason why there are none.
+    /// Shows the reason why there are no results.
     void setReason(const QString& reason);
 
     void setTheme(resources::Theme theme) override;

@@ -27,7 +27,7 @@ using engine::GapOrder;
 using engine::GapWeight;
 using nlohmann::json;
 
-/// What the words ask the engine for.
+/// Returns the engine request for the arguments.
 Result<engine::GapRequest> requestFrom(const Arguments& arguments, const Console& console)
 {
     engine::GapRequest request;
@@ -63,7 +63,7 @@ Result<engine::GapRequest> requestFrom(const Arguments& arguments, const Console
     return request;
 }
 
-/// By the layer as the network has them, by the size of the weight, or by the error of the first method.
+/// Returns the order: by layer as in the network, by the size of the weight, or by the error of the first method.
 Result<GapOrder> orderFrom(const Arguments& arguments)
 {
     const std::string by = arguments.text("sort", "layer");
@@ -110,7 +110,7 @@ std::string gapTable(const Gap& gap, const std::vector<std::size_t>& order)
     return table(cells);
 }
 
-/// A table of each method's figures over all weights, and on the outputs of the network that has them.
+/// Returns a table of each method's figures over all weights, and on the outputs of the network with these weights.
 std::string totalsTable(const Gap& gap)
 {
     std::vector<std::vector<std::string>> cells{{"all weights", "error", "output gap", "seconds"}};
@@ -122,7 +122,7 @@ std::string totalsTable(const Gap& gap)
     return table(cells);
 }
 
-/// What the fits have to say, each sentence once with how many weights it is about.
+/// Returns the notes of the fits, each sentence once with the number of weights it concerns.
 std::vector<std::string> fitNotes(const Gap& gap, const std::vector<std::size_t>& order)
 {
     std::vector<std::pair<std::string, std::vector<std::string>>> found;

@@ -8,8 +8,8 @@
 
 namespace residua::cli {
 
-/// `analyze gap`: how far each factored weight's layer is from the full one's function, by each method, for a project's
-/// draw or for what a run has learned.
+/// `analyze gap`: the distance of each factored weight's layer from the full one's function, by method, for a project's
+/// initial weights or a run's learned weights.
 [[nodiscard]] Exit runGap(const Arguments& arguments, const Console& console);
 [[nodiscard]] std::vector<OptionSpec> gapOptions();
 

@@ -30,7 +30,7 @@ constexpr engine::QueryTag kQuestion{1};
 constexpr double kShared[] = {0, 0.25, 0.5, 0.75, 1}; ///< τ
 constexpr std::int64_t kDeepest = 96;
 constexpr double kMostWork = 1e9;    ///< layers² · dimension²: minutes
-constexpr double kPaperPower = -0.4; ///< of the gap in the depth
+constexpr double kPaperPower = -0.4; ///< of the gap as a function of the depth
 constexpr double kPaperBert = -0.88;
 constexpr const char* kFrobenius = "frobenius";
 constexpr const char* kSpectral = "spectral";
@@ -54,14 +54,14 @@ double at(const Matrix& matrix, StabilityRow row, std::int64_t layer)
     return matrix.at(engine::rowNumber(row), layer - 1);
 }
 
-/// Ψ_l as a power of l, over the layers that could be left out.
+/// Fits Ψ_l as a power of l, over the layers that could be left out.
 double powerOfEffects(const Matrix& stability)
 {
     std::vector<double> layers;
     std::vector<double> effects;
     for (std::int64_t layer = 1; layer <= stability.columns; ++layer) {
         layers.push_back(static_cast<double>(layer));
-        effects.push_back(at(stability, StabilityRow::Effect, layer)); // NaN counts for nothing
+        effects.push_back(at(stability, StabilityRow::Effect, layer)); // NaN is ignored
     }
     return theory::fittedPower(layers, effects);
 }
@@ -149,10 +149,10 @@ struct Shared {
     double tau = 0;
     std::vector<double> depths;
     std::vector<theory::LinearStability> found; ///< at each depth
-    double power = 0;                           ///< of the gap in the depth
+    double power = 0;                           ///< of the gap as a function of the depth
 };
 
-/// Half as deep, and so on, down to 6.
+/// Returns the depths: the deepest, then half of it, and so on, down to 6.
 std::vector<std::int64_t> depthsTo(std::int64_t deepest)
 {
     std::vector<std::int64_t> depths{deepest};
@@ -200,7 +200,7 @@ std::string figureCsv(const std::vector<Shared>& all)
     return csv.str();
 }
 
-/// A power of the depth that the paper names, through the mean of what was found at the least depth.
+/// Returns a curve with the paper's power of the depth through the mean of the results at the smallest depth.
 report::Curve paperCurve(const std::string& name, double power, report::Stroke stroke, const std::vector<Shared>& all)
 {
     report::Curve curve{name + numberText(power, 2), {}, stroke, all.size()};

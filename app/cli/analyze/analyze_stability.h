@@ -8,8 +8,8 @@
 
 namespace residua::cli {
 
-/// `analyze stability`: what the network of a run's checkpoint does without each of its layers (RaPTr, section 5), or,
-/// with --figure 4, the paper's linear network at growing depths.
+/// `analyze stability`: the effect of each layer on the network of a run's checkpoint (RaPTr, section 5), or, with
+/// --figure 4, the paper's linear network at increasing depths.
 [[nodiscard]] Exit runStability(const Arguments& arguments, const Console& console);
 [[nodiscard]] std::vector<OptionSpec> stabilityOptions();
 

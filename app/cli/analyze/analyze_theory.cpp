@@ -85,7 +85,7 @@ void show(const LowRankModel& model, const report::TheoryTable& answer, const Co
     }
 }
 
-/// Figure 5's left panel: the bounds of the gains over every collective rank, as CSV or as a picture.
+/// Saves figure 5's left panel, the bounds of the gains over every collective rank, as CSV or as a picture.
 Exit saveCurves(const LowRankModel& model, const std::filesystem::path& path, const Console& console)
 {
     const bool picture = path.extension() == ".svg";

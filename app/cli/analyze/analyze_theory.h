@@ -8,7 +8,8 @@
 
 namespace residua::cli {
 
-/// `analyze theory`: what DeepCrossAttention §4 proves of a low-rank linear model, given by numbers or by a project.
+/// `analyze theory`: the results of DeepCrossAttention §4 for a low-rank linear model, given by numbers or by a
+/// project.
 [[nodiscard]] Exit runTheory(const Arguments& arguments, const Console& console);
 [[nodiscard]] std::vector<OptionSpec> theoryOptions();
 

@@ -27,7 +27,7 @@ using projects::LowRankMethod;
 
 constexpr std::int64_t kLargestN = 300;
 
-/// A figure as a table: one row a point, the numbers as they are computed.
+/// A figure as a table with one row per point and unrounded numbers.
 struct FigureTable {
     std::string title;
     std::vector<std::string> names; ///< of the columns
@@ -55,10 +55,10 @@ Result<std::vector<SpherePoint>> onTheSphere(const std::vector<SphereCase>& case
     return engine::sphereGap(cases, methods, int(std::max(1U, std::thread::hardware_concurrency())));
 }
 
-/// Gap against n by rank scale: d = 0.2·n, m = n^1.5.
+/// The gap as a function of n for several rank scales: d = 0.2·n, m = n^1.5.
 Result<FigureTable> figureOne(std::int64_t largest, const std::vector<LowRankMethod>& methods, std::uint64_t seed)
 {
-    std::vector<std::int64_t> sizes; // of which 0.2·n times each scale is whole
+    std::vector<std::int64_t> sizes; // sizes for which 0.2·n times each scale is an integer
     for (const std::int64_t n : {100, 200, 300, 400, 600, 800, 1000}) {
         if (n <= largest) {
             sizes.push_back(n);
@@ -93,7 +93,7 @@ Result<FigureTable> figureOne(std::int64_t largest, const std::vector<LowRankMet
     return figure;
 }
 
-/// The correlation of the fit's error with the loss over the points; 0 where one of the two does not vary.
+/// Returns the correlation of the fit's error with the loss over the points; 0 if one of the two does not vary.
 double correlationOf(const std::vector<engine::StartPoint>& points)
 {
     const auto count = double(points.size());
@@ -113,7 +113,7 @@ double correlationOf(const std::vector<engine::StartPoint>& points)
     return spread > 0 ? (xy - x * y) / std::sqrt(spread) : 0;
 }
 
-/// The loss after training against the error of the fit that it began from.
+/// The loss after training as a function of the error of the initial fit.
 Result<FigureTable> figureTwo(std::int64_t networks, std::uint64_t seed)
 {
     FigureTable figure;
@@ -158,7 +158,7 @@ Result<FigureTable> figureTwo(std::int64_t networks, std::uint64_t seed)
     return figure;
 }
 
-/// √h against ρ.
+/// √h as a function of ρ.
 FigureTable figureThree()
 {
     FigureTable figure;
@@ -179,7 +179,7 @@ FigureTable figureThree()
     return figure;
 }
 
-/// Mean ρ_SVD against √(r/d).
+/// The mean ρ_SVD as a function of √(r/d).
 Result<FigureTable> figureFour(const std::vector<LowRankMethod>& methods, std::uint64_t seed)
 {
     FigureTable figure;

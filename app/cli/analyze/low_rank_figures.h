@@ -8,8 +8,8 @@
 
 namespace residua::cli {
 
-/// `analyze theory --figure N`: figures 1 to 4 of the paper on low-rank initialisation, each with what the solvers
-/// reach beside the bound.
+/// `analyze theory --figure N`: figures 1 to 4 of the paper on low-rank initialisation, with the solvers' results
+/// beside the bounds.
 [[nodiscard]] Exit runLowRankFigure(const Arguments& arguments, const Console& console);
 [[nodiscard]] std::vector<OptionSpec> lowRankFigureOptions();
 

@@ -13,7 +13,7 @@
 namespace residua::cli {
 namespace {
 
-constexpr const char* kFreeText = "TEXT"; ///< the name of a value that may be empty
+constexpr const char* kFreeText = "TEXT"; ///< value name that allows an empty value
 
 const OptionSpec kCommonOptions[] = {
     {"json", OptionKind::Flag, "", "print JSON"},
@@ -54,7 +54,7 @@ std::optional<double> finiteNumberFrom(std::string_view text)
 
 std::string limitText(double limit)
 {
-    return numberText(limit, 16); // with fewer digits a whole limit may get an exponent
+    return numberText(limit, 16); // with fewer digits an integer limit may get an exponent
 }
 
 Error wrongValue(const OptionSpec& option, const std::string& value, const std::string& expected)
@@ -183,7 +183,7 @@ std::vector<std::string> Arguments::texts(const std::string& name) const
 
 std::int64_t Arguments::integer(const std::string& name, std::int64_t otherwise) const
 {
-    // Through a double, so that 1e6 is a whole number too; none is beyond what a double holds exactly.
+    // Parsed as a double, so that 1e6 is an integer too. A double is exact for all allowed integers.
     return has(name) ? static_cast<std::int64_t>(real(name, 0)) : otherwise;
 }
 

@@ -17,57 +17,57 @@ namespace residua::cli {
 
 enum class OptionKind { Flag, Text, Integer, Real, Duration };
 
-/// A number such as 1e6 is read as a double.
+/// The limit of integers, because a number such as 1e6 is parsed as a double.
 inline constexpr double kMostInteger = real(kMostExactWhole);
 
-/// What a word may be beside the choices that a specification lists.
+/// The other values that a word may have beside the listed choices.
 enum class Beside { Nothing, Files };
 
-/// --name VALUE of a command.
+/// An option --name VALUE of a command.
 struct OptionSpec {
     std::string name; ///< without the dashes
     OptionKind kind = OptionKind::Flag;
-    std::string value; ///< what the help calls the value: "N", "DIR"
+    std::string value; ///< name of the value in the help: "N", "DIR"
     std::string help;
     std::string shortName = {};     ///< one letter; may be empty
     double minimum = -kMostInteger; ///< numbers only
     double maximum = kMostInteger;  ///< numbers only
-    /// The words that it takes, for a shell to offer; empty where they are not a few, or files.
+    /// The accepted words, for shell completion. Empty if there are many, or if the values are files.
     std::vector<std::string> choices = {};
     Beside beside = Beside::Nothing;
 };
 
-/// Repeated: one or more words; the last positional alone.
+/// Repeated: one or more words; only for the last positional.
 enum class Presence { Required, Optional, Repeated };
 
 struct PositionalSpec {
     std::string name; ///< "PROJECT"
     std::string help;
     Presence presence = Presence::Required;
-    std::vector<std::string> choices = {}; ///< as an option's; one that ends in '=' goes on with a value
+    std::vector<std::string> choices = {}; ///< as for an option; a choice that ends in '=' is followed by a value
     Beside beside = Beside::Nothing;
 };
 
-/// What a command takes. Every command also takes --json and --help. No text may be empty, but the value of an option
-/// that calls it TEXT: an empty word is a shell's variable that was not set.
+/// The arguments of a command. Every command also accepts --json and --help. Empty values are errors, because they
+/// usually come from an unset shell variable; only an option with the value name TEXT accepts them.
 struct Syntax {
     std::vector<PositionalSpec> positionals;
     std::vector<OptionSpec> options;
 };
 
-/// What was given, checked against the syntax: the getters cannot fail.
+/// The parsed arguments. They have been checked against the syntax, so the getters cannot fail.
 class Arguments {
 public:
-    /// `words` come after the command's name. Errors name the word, and a misspelt option its likely meaning.
+    /// Parses the words after the command's name. The error names the word, and suggests an option for a misspelt one.
     [[nodiscard]] static Result<Arguments> parse(const Syntax& syntax, std::span<const std::string> words);
 
     [[nodiscard]] bool has(const std::string& name) const { return m_options.contains(name); }
-    /// The positional at `index`; empty where it was left out.
+    /// Returns the positional at `index`; empty if it was omitted.
     [[nodiscard]] std::string positional(std::size_t index) const;
-    /// The positionals from `first` on.
+    /// Returns the positionals from `first` on.
     [[nodiscard]] std::span<const std::string> positionals(std::size_t first) const;
     [[nodiscard]] std::string text(const std::string& name, const std::string& otherwise = {}) const;
-    /// Every value of an option that was given more than once, in order.
+    /// Returns every value of an option that was given more than once, in order.
     [[nodiscard]] std::vector<std::string> texts(const std::string& name) const;
     [[nodiscard]] std::int64_t integer(const std::string& name, std::int64_t otherwise) const;
     [[nodiscard]] double real(const std::string& name, double otherwise) const;
@@ -75,14 +75,14 @@ public:
 
 private:
     std::vector<std::string> m_positionals;
-    std::map<std::string, std::vector<std::string>> m_options; ///< the last of them counts
+    std::map<std::string, std::vector<std::string>> m_options; ///< the last value of an option counts
 };
 
-/// A time such as 45s, 90m, 3h55m or 1d2h: whole numbers, each with its unit, the larger units first. At least a
-/// second, at most a year. Nothing where the text is no such time.
+/// Parses a duration such as 45s, 90m, 3h55m or 1d2h: integers with units, larger units first. At least one second and
+/// at most a year. Returns nullopt for any other text.
 [[nodiscard]] std::optional<std::chrono::seconds> durationFrom(std::string_view text);
 
-/// A word as a message can show it.
+/// Returns a word shortened for a message.
 [[nodiscard]] std::string shortened(const std::string& word);
 
 } // namespace residua::cli

@@ -11,7 +11,7 @@
 namespace residua::cli {
 namespace {
 
-/// What `nameOf` makes of each.
+/// Returns the result of `nameOf` for each item.
 template <class List, class Name>
 std::vector<std::string> namesOf(const List& list, Name nameOf)
 {
@@ -22,7 +22,7 @@ std::vector<std::string> namesOf(const List& list, Name nameOf)
     return names;
 }
 
-/// "/training/batch" is "training.batch=".
+/// Returns the word for a pointer: "training.batch=" for "/training/batch".
 std::string dotted(const std::string& pointer)
 {
     std::string word = pointer.substr(1);
@@ -30,7 +30,8 @@ std::string dotted(const std::string& pointer)
     return word + "=";
 }
 
-/// Those that `isWanted`. What is in a list has a number, which no list of words can give.
+/// Returns the words of the fields that `isWanted` accepts. Skips fields in lists, because a word list cannot contain
+/// their indices.
 std::vector<std::string> fieldsThat(bool (*isWanted)(const projects::FieldEntry&))
 {
     std::vector<std::string> words{"topology="};

@@ -9,18 +9,19 @@
 
 namespace residua::cli {
 
-/// The words that options and positionals take, for a shell to offer. Each list is made once; any thread.
+/// The words that options and positionals accept, for shell completion. Each list is made once; any thread.
 
 [[nodiscard]] const std::vector<std::string>& exampleNames();
 [[nodiscard]] const std::vector<std::string>& topologyNames();
 [[nodiscard]] const std::vector<std::string>& topicNames(); ///< pages of the help
 [[nodiscard]] const std::vector<std::string>& exportNames();
-/// Every field that one word can set, with dots: "training.batch=". Those in lists are left out: they have a number.
+/// Returns every field that --set can set, with dots: "training.batch=". Fields in lists are omitted, because they have
+/// an index.
 [[nodiscard]] const std::vector<std::string>& fieldWords();
-/// Every field that a sweep can vary, likewise.
+/// Returns every field that a sweep can vary, in the same form.
 [[nodiscard]] const std::vector<std::string>& axisWords();
 
-/// An option or a positional with the words that it takes.
+/// Returns the option or positional with the words that it accepts.
 template <class Spec>
 [[nodiscard]] Spec offering(Spec spec, std::vector<std::string> words, Beside beside = Beside::Nothing)
 {

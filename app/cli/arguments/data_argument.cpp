@@ -15,7 +15,7 @@
 namespace residua::cli {
 namespace {
 
-/// The absolute path, which must be there.
+/// Returns the absolute path, or an error if it does not exist.
 Result<std::string> placeOf(const std::string& option, const std::string& text, const std::string& expected)
 {
     const Result<std::filesystem::path> path = absolutePath(text);
@@ -29,7 +29,7 @@ Result<std::string> placeOf(const std::string& option, const std::string& text, 
     return path->string();
 }
 
-/// Reads a part of a mixture from "web.jsonl=0.57"; the last "=" counts, so that a path may have one.
+/// Parses a part of a mixture such as "web.jsonl=0.57". The last "=" separates, so that a path may contain one.
 Result<projects::MixturePart> partFrom(const std::string& text, const std::filesystem::path& project)
 {
     constexpr const char* kOption = "--mix";
@@ -83,7 +83,7 @@ Result<projects::Source> sourceFrom(const std::string& text, const std::filesyst
     return source;
 }
 
-/// False where nothing has a key.
+/// Sets the key of the source. Returns false if the source has no key.
 bool takeKey(projects::Source& source, const std::string& key)
 {
     if (auto* const mixture = std::get_if<projects::MixtureData>(&source)) {
@@ -128,7 +128,7 @@ std::string storedPath(const std::string& typed, const std::filesystem::path& pr
     if (path.is_absolute()) {
         return path.lexically_normal().string();
     }
-    // Both as they lie on the disk: ".." behind a link leads elsewhere.
+    // Both are resolved on the disk, because ".." after a link leads elsewhere.
     const auto onDisk = [&code](const std::filesystem::path& given) {
         return std::filesystem::weakly_canonical(std::filesystem::absolute(given, code), code);
     };

@@ -15,20 +15,20 @@
 
 namespace residua::cli {
 
-/// The options beside --data. --mix: a text of a mixture with its weight, any number of times. --field: the key of JSON
-/// Lines.
+/// The options beside --data. --mix adds a text of a mixture with its weight and can be repeated. --field sets the key
+/// of JSON Lines.
 [[nodiscard]] OptionSpec mixOption();
 [[nodiscard]] OptionSpec fieldOption();
-/// Whether --data, --mix or --field is given.
+/// True if --data, --mix or --field is given.
 [[nodiscard]] bool namesData(const Arguments& arguments);
-/// Returns the source that --data names: ready-made tokens, JSON Lines, Parquet or text, by the first bytes and the end
-/// of the name of the file, or of the files in a folder; or the mixture of the texts that --mix names, with their
-/// weights. Paths are those of storedPath(). --field is the key of the parts that are JSON Lines.
+/// Returns the source for --data: token ids, JSON Lines, Parquet or text, detected from the first bytes and the ending
+/// of the file's name, or of the files in a folder; or the mixture of the texts given by --mix with their weights.
+/// Paths are those of storedPath(). --field is the key of the parts that are JSON Lines.
 [[nodiscard]] Result<projects::Source> dataSource(const Arguments& arguments, const std::filesystem::path& project);
-/// Returns a typed path as the project in the folder `project` keeps it: an absolute one as it is, a relative one from
-/// that folder.
+/// Returns a typed path in the form that the project in the folder `project` stores: an absolute path unchanged, a
+/// relative one relative to that folder.
 [[nodiscard]] std::string storedPath(const std::string& typed, const std::filesystem::path& project);
-/// Writes how the files of each path are read, and returns it with the notes as a value.
+/// Prints how the files of each path are read, and returns this with the notes as a JSON value.
 nlohmann::json showReadings(const std::vector<engine::DataReading>& readings, const Console& console);
 
 } // namespace residua::cli

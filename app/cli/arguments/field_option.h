@@ -8,8 +8,8 @@
 
 namespace residua::cli {
 
-/// An option --name that stands for the number at `pointer` of the schema ("/network/stack/N/repeat"), in its range.
-/// An end that is open counts as in it. `value` is what the help calls the number.
+/// Returns an option --name for the number at `pointer` of the schema ("/network/stack/N/repeat"), with its range. An
+/// open end is treated as closed. `value` is the name of the value in the help.
 [[nodiscard]] OptionSpec fieldOption(std::string_view pointer, std::string name, std::string value, std::string help);
 
 } // namespace residua::cli

@@ -22,7 +22,7 @@ struct Row {
     std::string help;
 };
 
-/// Labels with their help beside them; where that leaves too little room, below them.
+/// Formats labels with their help beside them, or below them if there is too little room.
 std::string listed(const std::vector<Row>& rows, std::size_t columns)
 {
     constexpr std::size_t kLeastRoom = 30;
@@ -114,7 +114,7 @@ std::string explanation(const Command& command, std::size_t columns)
         rows.push_back({optionLabel(option), option.help});
     }
     rows.push_back({"--json", "print JSON"});
-    // The example is not broken: it is there to be copied.
+    // The example is not wrapped, because it is meant to be copied.
     return wrapped(command.summary, columns, 0) + "\n\n" + wrapped(usage + " [OPTIONS]", columns, 0) + "\n\n" +
            listed(rows, columns) + "\nExample:\n  " + command.example;
 }

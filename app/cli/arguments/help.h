@@ -11,22 +11,22 @@
 
 namespace residua::cli {
 
-/// What signals do while a command trains.
+/// The effects of signals while a command trains.
 inline constexpr const char* kSignalsHelp =
     "While it trains: Ctrl-C, SIGTERM and SIGHUP stop after a checkpoint, a second Ctrl-C quits at once; SIGUSR1 "
     "writes a checkpoint and goes on.";
 
-/// A positional as a usage line shows it: "RUN", "[DIR]", "FIELD=VALUE...".
+/// Formats a positional for a usage line: "RUN", "[DIR]", "FIELD=VALUE...".
 [[nodiscard]] std::string usageOf(const PositionalSpec& positional);
-/// "-o, --output DIR".
+/// Formats an option: "-o, --output DIR".
 [[nodiscard]] std::string optionLabel(const OptionSpec& option);
 
-/// What the program does, its commands, exit codes and environment: as text that fits into so many columns.
+/// Describes the program, its commands, exit codes and environment as text of at most `columns` columns.
 [[nodiscard]] std::string overview(const std::vector<Command>& commands, std::size_t columns);
-/// What a command takes, and its example.
+/// Describes the arguments of a command, with its example.
 [[nodiscard]] std::string explanation(const Command& command, std::size_t columns);
 
-/// The same as one JSON value.
+/// Return the same content as JSON.
 [[nodiscard]] nlohmann::json overviewJson(const std::vector<Command>& commands);
 [[nodiscard]] nlohmann::json explanationJson(const Command& command);
 

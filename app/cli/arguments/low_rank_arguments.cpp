@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kRankScale = "/network/rank/scale";
 
-/// What --inputs takes.
+/// Returns the words that --inputs accepts.
 std::vector<std::string> inputWords()
 {
     std::vector<std::string> words;
@@ -36,7 +36,7 @@ OptionSpec rankOption()
 
 OptionSpec rankScaleOption(std::string help)
 {
-    return fieldOption(kRankScale, "rank-scale", "S", std::move(help)); // rankFrom checks the end that is open
+    return fieldOption(kRankScale, "rank-scale", "S", std::move(help)); // rankFrom() checks the open end
 }
 
 OptionSpec inputsOption(std::string help)

@@ -9,7 +9,7 @@
 namespace residua::cli {
 namespace {
 
-/// A text as a line of man(7): nothing in it is a request or an escape.
+/// Escapes a text for a line of man(7), so that it contains no requests or escapes.
 std::string plain(const std::string& text)
 {
     std::string escaped;

@@ -8,7 +8,8 @@
 
 namespace residua::cli {
 
-/// Manual pages of section 1 in man(7), made from the table that --help prints: of the program, and of one command.
+/// Return manual pages of section 1 in man(7), made from the table that --help prints: of the program, and of one
+/// command.
 [[nodiscard]] std::string manPage(const std::vector<Command>& commands);
 [[nodiscard]] std::string manPage(const Command& command);
 

@@ -17,7 +17,7 @@
 namespace residua::cli {
 namespace {
 
-/// Which blocks another topology has changed.
+/// Reports the blocks that a change of topology has changed.
 void tellAdapted(const projects::Project& before, const projects::Project& after, const Console& console)
 {
     if (before.topology == after.topology) {
@@ -69,7 +69,7 @@ Status setField(projects::Project& project, const std::string& text, const Conso
     const projects::FieldValue value{text.substr(equals + 1)};
     Result<projects::Project> changed = projects::withField(project, projects::pointerFrom(field), value);
     if (!changed) {
-        // If a lone word names no field but is the last part of a field's name, the error names that field.
+        // If a single word names no field but is the last part of a field's name, the error names that field.
         const bool isWord = field.find_first_of("/.") == std::string::npos;
         const bool isField = projects::fieldAt(project, projects::pointerFrom(field)).has_value();
         return isWord && !isField ? projects::withField(project, field, value).error() : changed.error();

@@ -15,40 +15,40 @@
 
 namespace residua::cli {
 
-/// A project named on the command line: its directory, the project.json in it, or, where there is no such file, an
-/// example's name; that one's directory is the current one.
+/// A project named on the command line: its directory, the project.json in it, or, if there is no such file, the name
+/// of an example. The directory of an example is the current one.
 struct NamedProject {
     projects::Document document;
     std::filesystem::path directory;
 };
 [[nodiscard]] Result<NamedProject> openProject(const std::string& path);
 
-/// Why a command is not begun, and what the program then ends with.
+/// The reason why a command does not start, and its exit code.
 struct Refusal {
     Exit code = Exit::Usage;
     Error error;
 };
-/// The project that `path`, or the first word, names, with the fields set that --set gives, in their order. Errors of
-/// --set name the field, what it takes, and what was probably meant; they are wrong usage.
+/// Returns the project named by `path`, or by the first word, with the fields of --set applied in order. Errors of
+/// --set name the field and its allowed values, and suggest a name; their exit code is that of wrong usage.
 [[nodiscard]] std::variant<NamedProject, Refusal> openProject(const std::string& path, const Arguments& arguments,
                                                               const Console& console);
 [[nodiscard]] std::variant<NamedProject, Refusal> openProject(const Arguments& arguments, const Console& console);
-/// `text` is FIELD=VALUE: a field of project.json by its pointer, or with dots ("training.batch=32"), and its value;
-/// presets by name, whose blocks get the ports that they feed. What else it changes than the field is told as a remark.
-/// Errors name the field, what it takes, and what was probably meant.
+/// Applies `text`, FIELD=VALUE: a field of project.json by its pointer, or with dots ("training.batch=32"), and its
+/// value. Presets are given by name, and their blocks get the ports that they feed. Prints other changes as remarks.
+/// The error names the field and its allowed values, and suggests a name.
 [[nodiscard]] Status setField(projects::Project& project, const std::string& text, const Console& console);
-/// Gives the project's training so many steps; its stages keep their shares of them. An error, and no change, if its
-/// schedule is invalid as it is written: shares of it would mean something else.
+/// Sets the number of steps of the project's training; its stages keep their shares of the steps. Returns an error and
+/// changes nothing if the schedule is invalid, because its shares would then have no meaning.
 [[nodiscard]] Status trainFor(projects::Project& project, std::int64_t steps);
-/// PROJECT: of a command that takes a project or an example.
+/// Returns the argument PROJECT of a command that accepts a project or an example.
 [[nodiscard]] PositionalSpec projectArgument();
-/// The option --set FIELD=VALUE. `of` says which project it is about, where a command may have none or several.
+/// Returns the option --set FIELD=VALUE. `of` tells which project it applies to, for a command with none or several.
 [[nodiscard]] OptionSpec setOption(const std::string& of = {});
 
-/// From the root, without "." and "..". An error where the current directory is gone.
+/// Returns an absolute path without "." and "..". Returns an error if the current directory does not exist.
 [[nodiscard]] Result<std::filesystem::path> absolutePath(const std::filesystem::path& path);
 
-/// Problems of a project that stand in the way of training, told as remarks; nothing where there is none.
+/// Prints the problems that prevent training as remarks and returns an error; nullopt if there are no such problems.
 [[nodiscard]] std::optional<Error> obstacle(const projects::Project& project, const Console& console);
 
 } // namespace residua::cli

@@ -12,7 +12,7 @@
 
 namespace residua::cli {
 
-/// The options of every command that uses the data of an existing run.
+/// Returns the options of every command that uses the data of an existing run.
 [[nodiscard]] inline OptionSpec projectOption()
 {
     return {"project", OptionKind::Text, "DIR", "the project's folder now (default: where the run remembers it)"};
@@ -22,7 +22,7 @@ namespace residua::cli {
     return {"other-data", OptionKind::Flag, "", "go on though the data are not those that the run was trained on"};
 }
 
-/// Fills the fields of a command of the engine that these options mean.
+/// Sets the fields of an engine command from these options.
 template <class Request>
 void setSource(Request& request, const Arguments& arguments)
 {
@@ -30,7 +30,7 @@ void setSource(Request& request, const Arguments& arguments)
     request.otherData = arguments.has("other-data") ? engine::OtherData::Accept : engine::OtherData::Refuse;
 }
 
-/// Writes what a person should know of an answer to stderr.
+/// Prints the notes of an answer to stderr.
 inline void remarkNotes(const std::vector<std::string>& notes, const Console& console)
 {
     for (const std::string& note : notes) {
@@ -38,7 +38,7 @@ inline void remarkNotes(const std::vector<std::string>& notes, const Console& co
     }
 }
 
-/// Ends a command whose question was not answered: reports the error, or the interrupt followed by `after`.
+/// Ends a command without an answer: reports the error, or the interrupt followed by `after`.
 inline Exit unanswered(const std::optional<engine::Event>& answer, const Console& console,
                        const std::string& after = "there is no answer")
 {

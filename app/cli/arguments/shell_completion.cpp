@@ -28,22 +28,23 @@ std::vector<std::string> optionWords(const Command& command)
     return words;
 }
 
-/// Lists of words that several options and positionals take, each once in a script, by a name of its own.
+/// Lists of words that several options and positionals share. Each list is written once to a script, under its own
+/// name.
 class WordLists {
 public:
-    /// The name of the list.
+    /// Returns the name of the list.
     std::string nameOf(const std::vector<std::string>& words)
     {
         return m_names.try_emplace(joinedText(words, " "), "list" + std::to_string(m_names.size() + 1)).first->second;
     }
-    /// The names by the words, joined.
+    /// Returns the names by the joined words.
     [[nodiscard]] const std::map<std::string, std::string>& names() const { return m_names; }
 
 private:
     std::map<std::string, std::string> m_names;
 };
 
-/// The words that may stand after each option of a command, and in each place of its positionals.
+/// Returns the cases of a command: the words after each of its options, and at each position of its positionals.
 std::string bashCases(const Command& command, WordLists& lists)
 {
     std::string cases;
@@ -95,7 +96,7 @@ std::string bashScript(const std::vector<Command>& commands)
            "    case \"${COMP_WORDS[1]}\" in\n" +
            named +
            "    esac\n"
-           "    for ((i = 2; i < COMP_CWORD; i++)); do\n" // bash makes of --option=value three words
+           "    for ((i = 2; i < COMP_CWORD; i++)); do\n" // bash splits --option=value into three words
            "        if [[ $valued == *\" ${COMP_WORDS[i]} \"* ]]; then\n"
            "            key=${COMP_WORDS[i]}\n"
            "            [[ ${COMP_WORDS[i + 1]} == '=' ]] && ((i++))\n"
@@ -125,7 +126,7 @@ std::string bashScript(const std::vector<Command>& commands)
            "complete -o filenames -F _residua_cli residua-cli\n";
 }
 
-/// A text inside a specification of _arguments, where brackets and colons mean something.
+/// Escapes a text for a specification of _arguments, where brackets and colons have a meaning.
 std::string forZsh(const std::string& text)
 {
     std::string result;
@@ -135,7 +136,7 @@ std::string forZsh(const std::string& text)
     return result;
 }
 
-/// What zsh offers in the place of one word.
+/// Returns zsh's action for one word.
 template <class Spec>
 std::string zshAction(const Spec& spec, WordLists& lists)
 {
@@ -188,7 +189,7 @@ std::string zshScript(const std::vector<Command>& commands)
            cases + "esac\n";
 }
 
-/// Between single quotes of fish, where a backslash is one too.
+/// Escapes a text between single quotes of fish, where a backslash must be escaped too.
 std::string forFish(const std::string& text)
 {
     std::string result = "'";

@@ -13,8 +13,8 @@ namespace residua::cli {
 enum class Shell { Bash, Zsh, Fish };
 [[nodiscard]] std::optional<Shell> shellFrom(std::string_view name);
 
-/// A script that completes the commands, their options and what these take (examples, topologies, help topics, fields,
-/// devices, files) for the shell. Made from the table that --help prints.
+/// Returns a script for the shell that completes commands, options and their values (examples, topologies, help topics,
+/// fields, devices, files). It is made from the table that --help prints.
 [[nodiscard]] std::string completionScript(Shell shell, const std::vector<Command>& commands);
 
 } // namespace residua::cli

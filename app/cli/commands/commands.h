@@ -27,11 +27,11 @@ namespace residua::cli {
 [[nodiscard]] std::vector<Command> explainCommands();   ///< explain
 [[nodiscard]] std::vector<Command> shellCommands();     ///< completion, man
 
-/// Every command, in the order of the help.
+/// Returns every command in the order of the help.
 [[nodiscard]] std::vector<Command> allCommands();
 
-/// The program without what main() sets up for the process; `words` are what follows its name. Nothing throws: an
-/// exception of a command is reported, as Exit::Fault.
+/// Runs the program without the process settings of main(). `words` are the arguments. Never throws: an exception of a
+/// command is reported, and the exit code is Exit::Fault.
 [[nodiscard]] Exit runProgram(std::span<const std::string> words);
 
 } // namespace residua::cli

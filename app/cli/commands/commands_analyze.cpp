@@ -40,12 +40,12 @@ struct View {
     fs::path run;
     std::optional<std::int64_t> step;
     std::optional<std::int64_t> feature;
-    std::string against; ///< "initial", a step, a run; empty: nothing
+    std::string against; ///< "initial", a step or a run; empty for no comparison
     bool logRatio = false;
-    std::optional<projects::MixPort> port; ///< none: all
+    std::optional<projects::MixPort> port; ///< nullopt: all
 };
 
-/// The ports whose mixes have a name of their own, as words and in a sentence.
+/// Returns the ports with mixes of their own, as words and in a sentence.
 std::vector<std::string> portWords()
 {
     std::vector<std::string> words;
@@ -57,7 +57,7 @@ std::vector<std::string> portWords()
 }
 constexpr const char* kPortsText = "q, k, v, residual or final";
 
-/// At the beginning all features of a weight are equal, so the mean that was recorded is each one's.
+/// Initially all features of a weight are equal, so the recorded mean is each feature's value.
 Result<std::vector<Matrix>> initialOf(const View& view)
 {
     Result<std::vector<Matrix>> first = engine::firstCoefficients(view.run);
@@ -88,10 +88,10 @@ Result<std::vector<Matrix>> referenceOf(const View& view, std::int64_t step)
         return Error{"--against", "\"" + view.against + "\" is neither initial, nor a step, nor a run's directory"};
     }
     Result<std::vector<Matrix>> same = engine::coefficientsAt(view.against, step, view.feature);
-    return same ? same : engine::coefficientsAt(view.against, std::nullopt, view.feature); // its last
+    return same ? same : engine::coefficientsAt(view.against, std::nullopt, view.feature); // its last one
 }
 
-/// Subtracts the reference from the matrices. A matrix that the reference lacks is left out.
+/// Subtracts the reference from the matrices. Removes a matrix that the reference lacks.
 Status subtract(std::vector<Matrix>& matrices, const std::vector<Matrix>& reference)
 {
     std::vector<Matrix> differences;
@@ -158,7 +158,7 @@ std::string tableOf(const Matrix& matrix)
         const auto cells =
             std::span(matrix.values).subspan(static_cast<std::size_t>(row * matrix.columns), rows.front().size() - 1);
         if (std::ranges::all_of(cells, [](float value) { return std::isnan(value); })) {
-            continue; // reads nothing by this port
+            continue; // it reads nothing by this port
         }
         rows.push_back({std::to_string(row + 1)});
         for (std::int64_t column = 0; column < matrix.columns; ++column) {
@@ -204,7 +204,7 @@ void show(const std::vector<Matrix>& matrices, const View& view, const Console& 
                    {"matrices", list}});
 }
 
-/// To a file; with every feature where a checkpoint of the step has them and nothing else was asked for.
+/// Saves the matrices to a file, with every feature if a checkpoint of the step has them and no other option is given.
 Exit save(const std::vector<Matrix>& matrices, const View& view, const fs::path& path, const Console& console)
 {
     if (isStandardOutput(path)) {

@@ -18,7 +18,7 @@
 namespace residua::cli {
 namespace {
 
-/// Seconds of a step: quartiles over the steps after the warm-up.
+/// The seconds of a step, as quartiles over the steps after the warm-up.
 struct StepTime {
     double lower = 0;
     double median = 0;

@@ -38,7 +38,7 @@ std::vector<std::string> wordsOf(const std::array<Choice<Value>, count>& choices
     return words;
 }
 
-/// The value of an option that takes one of these words; `otherwise` where it was left out.
+/// Returns the value for the word of an option; `otherwise` if it is not given.
 template <class Value, std::size_t count>
 Result<Value> chosen(const Arguments& arguments, const std::string& option,
                      const std::array<Choice<Value>, count>& choices, Value otherwise)
@@ -56,7 +56,7 @@ Result<Value> chosen(const Arguments& arguments, const std::string& option,
                  "got \"" + shortened(word) + "\", expected one of " + joinedText(choices, ", ", &Choice<Value>::word)};
 }
 
-/// Shows how far it is; gives it up after Ctrl-C.
+/// Returns a watch that shows the progress and cancels after Ctrl-C.
 engine::BundleWatch watchOn(const Console& console, const Interruptible& interruptible, const std::string& what)
 {
     return [&console, &interruptible, what, shown = -1](double share) mutable {

@@ -15,7 +15,7 @@ namespace {
 using nlohmann::json;
 using resources::HelpTopic;
 
-constexpr std::size_t kWidestText = 100; ///< columns: longer lines are hard to read
+constexpr std::size_t kWidestText = 100; ///< columns; longer lines are hard to read
 
 json jsonOf(const HelpTopic& topic)
 {

@@ -55,7 +55,7 @@ void showWeights(const engine::LoadWeightsReady& ready, const Console& console)
         {{"run", ready.runDirectory.string()}, {"parameters", list}, {"unused", ready.unused}, {"notes", ready.notes}});
 }
 
-/// Asks the engine to load weights, and shows how far it is until the answer comes.
+/// Requests the engine to load weights, and shows the progress until the answer comes.
 std::optional<engine::Event> askForWeights(const engine::Command& request, const Arguments& arguments,
                                            const Console& console)
 {
@@ -68,7 +68,7 @@ std::optional<engine::Event> askForWeights(const engine::Command& request, const
     return answer;
 }
 
-/// Carries out import --onto: loads the tensors of one file onto a project.
+/// Runs import --onto: loads the tensors of one file into a project.
 Exit runOnto(const Arguments& arguments, const Console& console)
 {
     const std::variant<NamedProject, Refusal> named = openProject(arguments.text("onto"), arguments, console);

@@ -102,13 +102,13 @@ Exit runSample(const Arguments& arguments, const Console& console)
         return unanswered(answer, console);
     }
     remarkNotes(ready->notes, console);
-    console.remark("from the checkpoint of step " + groupedText(ready->step)); // beside the text, which may be piped on
+    console.remark("from the checkpoint of step " + groupedText(ready->step)); // stderr: the text may be piped
     console.data(ready->text);
     console.value({{"text", ready->text}, {"step", ready->step}, {"notes", ready->notes}});
     return Exit::Ok;
 }
 
-/// A preset, shortcuts, or the topology of another project.
+/// Returns the topology for a preset, shortcuts, or the path of another project.
 Result<projects::Topology> topologyNamed(const std::string& text, const projects::Network& network)
 {
     Result<projects::Topology> topology = projects::topologyFrom(text, network);
@@ -121,7 +121,7 @@ Result<projects::Topology> topologyNamed(const std::string& text, const projects
     return topology;
 }
 
-/// "3: a, b, c", or where they are many only how many.
+/// Formats a list as "3: a, b, c", or only its length if it is long.
 std::string counted(const std::vector<std::string>& names)
 {
     constexpr std::size_t kFew = 6;
@@ -156,7 +156,7 @@ void showRetrofit(const engine::RetrofitReady& ready, const Console& console)
                    {"notes", ready.notes}});
 }
 
-/// What the commands that make a run of another have in common: both places as absolute paths, and the steps.
+/// Sets the common fields of commands that make a run from another: both absolute paths, and the steps.
 template <class Request>
 Status setCopy(Request& request, const Arguments& arguments)
 {
@@ -177,7 +177,7 @@ Status setCopy(Request& request, const Arguments& arguments)
     return Done{};
 }
 
-/// Asks, and shows what was answered.
+/// Sends the request and shows the answer.
 template <class Ready, class Request>
 Exit askAndShow(const Request& request, void (*show)(const Ready& ready, const Console& console),
                 const Arguments& arguments, const Console& console)

@@ -36,10 +36,10 @@ Exit listExamples(const Console& console)
     return Exit::Ok;
 }
 
-/// What `new` takes beside an example.
+/// The options that cannot be combined with an example.
 constexpr const char* kSizes[] = {"data", "mix", "field", "tokeniser", "topology", "layers", "width", "steps"};
 
-/// The tokenisers that a word says all of; the others are files.
+/// The tokenisers that a word fully specifies. The others need a file.
 std::vector<projects::TokeniserKind> wordTokenisers()
 {
     std::vector<projects::TokeniserKind> kinds;
@@ -60,14 +60,13 @@ std::vector<std::string> tokeniserWords()
     return words;
 }
 
-/// What `--tokeniser` takes, for help and errors.
+/// Describes the values of `--tokeniser` for help and errors.
 std::string tokeniserText()
 {
     return joinedText(tokeniserWords()) + ", a tokenizer.json or its folder, or a SentencePiece model";
 }
 
-/// What `--tokeniser` says: a word of the schema, or a file, whose tokens are counted. A folder stands for its
-/// tokenizer.json.
+/// Parses `--tokeniser`: a word of the schema, or a file whose tokens are counted. A folder means its tokenizer.json.
 Result<projects::Tokeniser> tokeniserFrom(const std::string& text, const std::filesystem::path& project)
 {
     for (const projects::TokeniserKind kind : wordTokenisers()) {

@@ -22,7 +22,7 @@ namespace {
 
 using nlohmann::json;
 
-/// One a line.
+/// Prints the problems, one per line, and returns them as JSON.
 json tellProblems(const std::vector<projects::Problem>& problems, const Console& console)
 {
     json list = json::array();
@@ -37,7 +37,7 @@ json tellProblems(const std::vector<projects::Problem>& problems, const Console&
     return list;
 }
 
-/// What is wrong with a project or its data; the data of a project that is right in itself.
+/// The problems of a project and its data; the data's summary if the project itself is valid.
 struct Judgement {
     std::vector<projects::Problem> problems;
     std::optional<engine::DataSummary> data;
@@ -62,7 +62,7 @@ Judgement judged(const NamedProject& project)
     return judgement;
 }
 
-/// Writes fields into a project; none of them where one cannot be set.
+/// Sets fields of a project; changes nothing if one of them fails.
 Exit runSet(const Arguments& arguments, const Console& console)
 {
     const std::filesystem::path given = arguments.positional(0);
@@ -140,7 +140,7 @@ std::vector<std::string> costRow(const std::string& part, const projects::Cost& 
             scaledBytes(cost.lossBytes)};
 }
 
-/// Neighbouring layers that cost the same are one row.
+/// Adds the layers; neighbouring layers with the same cost share a row.
 void addLayers(std::vector<std::vector<std::string>>& rows, const std::vector<projects::Cost>& layers)
 {
     for (std::size_t first = 0; first < layers.size();) {
@@ -156,7 +156,7 @@ void addLayers(std::vector<std::vector<std::string>>& rows, const std::vector<pr
     }
 }
 
-/// The texts of a mixture, one a row.
+/// Shows the texts of a mixture, one per row.
 void showParts(const engine::DataSummary& data, const Console& console)
 {
     const auto rounded = [](double value) { return numberText(value, 3); };
@@ -230,8 +230,7 @@ json showCost(const projects::SoundProject& project, const std::string& device, 
             {"head", costJson(report.head)}};
 }
 
-/// What there is to say of a project that does not validate, too: its cost where the network is sound, and the
-/// problems.
+/// Describes a project even if it is invalid: its cost if the network is sound, and its problems.
 Exit runInfo(const Arguments& arguments, const Console& console)
 {
     const std::variant<NamedProject, Refusal> named = openProject(arguments, console);

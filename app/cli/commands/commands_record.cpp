@@ -25,7 +25,7 @@ namespace {
 
 using nlohmann::json;
 
-/// A run's path relative to the folder, which distinguishes the members of one sweep from those of another.
+/// Returns a run's path relative to the folder, which distinguishes members of different sweeps.
 std::string pathWithin(const std::filesystem::path& folder, const engine::RunInfo& run)
 {
     const std::filesystem::path directory = run.directory;
@@ -33,14 +33,14 @@ std::string pathWithin(const std::filesystem::path& folder, const engine::RunInf
     return (within.empty() ? directory.filename() : within).string();
 }
 
-/// Perplexity and bits per byte of a run's last loss, of validation where it has one.
+/// Returns perplexity and bits per byte of a run's last loss, preferably the validation loss.
 std::optional<engine::LossMeasures> measuresOf(const engine::RunInfo& run, const engine::RunReader& reader)
 {
     const auto project = reader.project();
     return project ? engine::measuresOf(*project, engine::judgedLoss(run.loss, run.validationLoss)) : std::nullopt;
 }
 
-/// The last loss of the run in this directory. An error where it cannot be read, or has none yet.
+/// Returns the last loss of the run in this directory. Returns an error if it cannot be read or there is no loss yet.
 Result<double> lossOf(const std::string& directory)
 {
     const auto run = engine::RunReader::open(directory);
@@ -55,13 +55,13 @@ Result<double> lossOf(const std::string& directory)
     return losses.back().value;
 }
 
-/// A run as a line of the table, and as --json has it.
+/// A run as a row of the table, and as JSON.
 struct ListedRun {
     std::vector<std::string> cells;
     json value;
 };
 
-/// Adds the last columns: at which step, and after how many seconds, the run's loss first was `target`.
+/// Adds the last columns: the step and the seconds at which the run's loss first was at most `target`.
 void addUntil(ListedRun& listed, const Result<engine::RunReader>& reader, double target)
 {
     std::vector<std::string> cells{"not yet", "–"};
@@ -119,7 +119,7 @@ ListedRun listedRun(const std::string& path, const engine::RunInfo& run, const s
 
 Exit runRuns(const Arguments& arguments, const Console& console)
 {
-    std::optional<double> target; // the loss of the run that others are measured by
+    std::optional<double> target; // the loss that the runs are compared with
     if (const std::string named = arguments.text("until"); !named.empty()) {
         const Result<double> loss = lossOf(named);
         if (!loss) {
@@ -161,7 +161,7 @@ Exit runReport(const Arguments& arguments, const Console& console)
     const std::filesystem::path run = arguments.positional(0);
     const std::filesystem::path output = arguments.text("output", (run / "report.html").string());
     const auto reader = engine::RunReader::open(run);
-    // What is no run itself is a folder of them; a run that cannot be read is still no folder.
+    // A path that is not a run is a folder of runs, but not if it is a run that cannot be read.
     std::error_code ignored;
     const bool folder = !reader && !std::filesystem::exists(run / engine::kRunFile, ignored);
     const Result<std::string> page = folder   ? report::comparisonHtml(run)

@@ -19,7 +19,7 @@
 namespace residua::cli {
 namespace {
 
-/// Tells how a run ended and how to go on.
+/// Reports how a run ended and how to resume it.
 Exit conclude(const RunOutcome& outcome, const projects::Project& project, const Console& console)
 {
     const std::string directory = outcome.started.runDirectory.string();
@@ -66,7 +66,7 @@ std::string differenceText(const projects::Change& change)
     return change.placeText() + ": got " + orElse(change.after, "none") + ", expected " + orElse(change.before, "none");
 }
 
-/// What is trained otherwise. A name, a description and sweeps train nothing.
+/// Returns the differences that affect the training. A name, a description and sweeps do not.
 std::vector<projects::Change> trainedOtherwise(const projects::Project& frozen, const projects::Project& project)
 {
     std::vector<projects::Change> changes = projects::diff(frozen, project);
@@ -74,9 +74,9 @@ std::vector<projects::Change> trainedOtherwise(const projects::Project& frozen, 
     return changes;
 }
 
-/// The run's own project, but for remarks and the total of steps, which may be raised: the run keeps the schedule that
-/// it began with. `written` is the document without the command's steps, for which that schedule may have been
-/// stretched.
+/// Checks that the project is the run's own, except for remarks and the number of steps, which may be higher: the run
+/// keeps its original schedule. `written` is the document without the command's steps, for which the schedule may have
+/// been stretched.
 Status sameProject(const projects::Project& frozen, projects::Project written, const std::filesystem::path& run)
 {
     projects::Project stretched = written;
@@ -122,7 +122,7 @@ Exit tellComplete(const std::filesystem::path& run, const engine::RunInfo& info,
     return Exit::Complete;
 }
 
-/// Goes on with the run of --run to the project's steps, or tells that it has them all. `written` as in sameProject().
+/// Resumes the run of --run up to the project's steps, or reports that it has them all. `written` as in sameProject().
 Exit trainOn(const projects::Project& project, const projects::Project& written,
              const std::filesystem::path& projectDirectory, const Arguments& arguments, const Computing& computing,
              const Console& console)
@@ -171,7 +171,7 @@ Exit runTrain(const Arguments& arguments, const Console& console)
     if (const auto error = obstacle(project, console)) {
         return console.fail(Exit::InvalidProject, *error);
     }
-    // A directory without one is what a process left that was killed as it began: the new run takes it over.
+    // A directory without a run file was left by a process that was killed at its start; the new run uses it.
     const auto isRun = [file = std::filesystem::path(arguments.text("run")) / engine::kRunFile] {
         std::error_code ignored;
         return std::filesystem::exists(file, ignored);
@@ -181,7 +181,7 @@ Exit runTrain(const Arguments& arguments, const Console& console)
     }
     const RunOutcome outcome = trainNew(project, directory, arguments, computing, console);
     const bool refused = !outcome.began() && outcome.ended.status == engine::RunStatus::Failed;
-    if (mayResume && refused && isRun()) { // another process with the same command was quicker
+    if (mayResume && refused && isRun()) { // another process with the same command was faster
         return trainOn(project, written, directory, arguments, computing, console);
     }
     return conclude(outcome, project, console);

@@ -25,7 +25,7 @@ Exit runCompletion(const Arguments& arguments, const Console& console)
     return Exit::Ok;
 }
 
-/// Every page as a file of the folder.
+/// Writes every page as a file of the folder.
 Exit writePages(const std::filesystem::path& folder, const Console& console)
 {
     std::error_code code;

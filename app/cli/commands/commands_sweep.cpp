@@ -18,13 +18,13 @@ namespace member = engine::member;
 
 constexpr std::string_view kSteps = "/training/steps";
 
-/// The grid that the command line means, with what it chooses of it.
+/// The grid given by the command line, and the chosen members.
 struct Meant {
     SweepPlan plan;
     SweepTraining training;
 };
 
-/// Meant, or why not: a Result whose error also says what the program ends with.
+/// The grid, or the reason why there is none with the exit code.
 using MeantOrNot = std::variant<Meant, Refusal>;
 
 MeantOrNot meantBy(const Arguments& arguments, const Console& console)
@@ -70,7 +70,7 @@ MeantOrNot meantBy(const Arguments& arguments, const Console& console)
     return Meant{*std::move(plan), training};
 }
 
-/// Why the members cannot be trained. Each reason is printed; the value returned ends the program.
+/// Returns the reason why the members cannot be trained, after printing every reason. The result ends the program.
 std::optional<Refusal> obstacleOf(const SweepPlan& plan, engine::OtherData otherData, const Console& console)
 {
     std::optional<Refusal> obstacle;
@@ -103,7 +103,7 @@ std::optional<Refusal> obstacleOf(const SweepPlan& plan, engine::OtherData other
     return obstacle;
 }
 
-/// The words of this command for one of several processes.
+/// Returns the words of this command for one of several processes.
 std::vector<std::string> wordsForOne(const Arguments& arguments, const SweepPlan& plan)
 {
     std::vector<std::string> words{"sweep", "--lines", "--output", plan.folder.string()};
@@ -124,7 +124,7 @@ std::vector<std::string> wordsForOne(const Arguments& arguments, const SweepPlan
     return words;
 }
 
-/// Several processes, where the command line asks for them.
+/// Returns the settings of several processes if the command line requests them.
 std::optional<Jobs> jobsOf(const Arguments& arguments, const Meant& meant)
 {
     if (!arguments.has("jobs")) {

@@ -16,7 +16,7 @@
 namespace residua::cli {
 namespace {
 
-/// What makes a project of the text and the model.
+/// Returns the command line that makes a project of the text and the model.
 std::string advice(const engine::TokeniserTraining& training)
 {
     std::string text = "residua-cli new DIR --data " + shellWord(training.text.string()) + " --tokeniser " +
@@ -27,7 +27,7 @@ std::string advice(const engine::TokeniserTraining& training)
     return text;
 }
 
-/// Shows what a person judges by how well the tokeniser fits the text.
+/// Shows figures that tell how well the tokeniser fits the text.
 void showTrial(const engine::TrainedTokeniser& trained, const Console& console)
 {
     const auto tokens = static_cast<double>(std::max<std::int64_t>(trained.triedTokens, 1));
@@ -56,7 +56,7 @@ Exit runTokenise(const Arguments& arguments, const Console& console)
     training.model = kind == "bpe" ? engine::PieceModel::Bpe : engine::PieceModel::Unigram;
     training.field = arguments.text("field", training.field);
     training.pieces = arguments.integer("size", training.pieces);
-    const Interruptible interruptible; // what lies half-written beside the model is removed before the end
+    const Interruptible interruptible; // a partly written file beside the model is removed before the end
     const Result<engine::TrainedTokeniser> trained =
         engine::trainTokeniser(training, [&](const engine::TokeniserProgress& progress) {
             const bool reads = progress.read < 1;

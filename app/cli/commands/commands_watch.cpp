@@ -19,9 +19,9 @@ namespace {
 using nlohmann::json;
 
 constexpr std::chrono::milliseconds kPause{500};
-constexpr std::chrono::seconds kBetweenLines{10}; ///< between lines of progress, where the console cannot rewrite one
+constexpr std::chrono::seconds kBetweenLines{10}; ///< between lines of progress, if the console cannot rewrite lines
 
-/// What was last told of a run that another process trains, and the telling of what is new.
+/// Prints the news of a run that another process trains, and remembers what has been printed.
 class Watcher {
 public:
     explicit Watcher(const Console& console) : m_console(console) {}

@@ -18,14 +18,14 @@ namespace {
 
 constexpr const char* kJson = "--json";
 
-/// Whether JSON is asked for, also by a command line that is wrong otherwise.
+/// Returns JSON if the words request it, even if the command line is invalid.
 Output outputAskedFor(std::span<const std::string> words)
 {
     const auto end = std::find(words.begin(), words.end(), "--");
     return std::find(words.begin(), end, kJson) != end ? Output::Json : Output::Text;
 }
 
-/// Lines of text are read best where they are not as wide as some terminals.
+/// Limits the width of help text, because very long lines are hard to read.
 std::size_t helpColumns(const Console& console)
 {
     constexpr std::size_t kWidest = 100;
@@ -81,7 +81,7 @@ Exit runCommand(const Command& command, std::span<const std::string> words, Outp
         console.value(explanationJson(command));
         return Exit::Ok;
     }
-    // The engine's libraries end the process without one.
+    // The engine's libraries end the process if there is no current directory.
     if (const Result<std::filesystem::path> here = absolutePath("."); !here) {
         return console.fail(Exit::Usage, here.error());
     }

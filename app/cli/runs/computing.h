@@ -10,12 +10,12 @@
 
 namespace residua::cli {
 
-/// How a command computes, from the options that commands share.
+/// The computing options that commands share.
 struct Computing {
-    int threads = 0;                      ///< of the processor; 0: as many as there are
-    std::shared_ptr<TimeLimit> timeLimit; ///< may be null; one for all that the command trains
+    int threads = 0;                      ///< of the processor; 0: all
+    std::shared_ptr<TimeLimit> timeLimit; ///< may be null; shared by everything that the command trains
 
-    /// Reads the options; the time limit counts from now.
+    /// Reads the options. The time limit starts now.
     [[nodiscard]] static Computing from(const Arguments& arguments);
 };
 

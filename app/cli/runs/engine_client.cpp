@@ -55,7 +55,7 @@ engine::QueryTag tagOf(const engine::Command& question)
 
 EngineClient::EngineClient(int threads)
 {
-    // Before the session: its threads inherit the mask, so that the signals wait for us.
+    // Before the session starts, because its threads inherit the mask, which keeps the signals pending for this object.
     const sigset_t set = heardSignals();
     pthread_sigmask(SIG_BLOCK, &set, nullptr);
     m_signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -72,8 +72,7 @@ EngineClient::EngineClient(int threads)
 
 EngineClient::~EngineClient()
 {
-    // Signals meant for the work that is over are discarded; one that arrives while the engine closes is not waited
-    // for.
+    // Discards signals meant for the finished work. A signal that arrives while the engine closes is not handled.
     while (takeSignal()) {
     }
     const sigset_t set = heardSignals();
@@ -96,7 +95,7 @@ Heard EngineClient::next(std::optional<Clock::time_point> until)
             return *std::move(event);
         }
         std::array<pollfd, 2> sources{pollfd{m_signals, POLLIN, 0}, pollfd{m_wake, POLLIN, 0}};
-        // If a debugger interrupts it, the loop polls again.
+        // If a debugger interrupts the call, the loop polls again.
         poll(sources.data(), sources.size(), millisecondsUntil(until));
         eventfd_t count = 0;
         eventfd_read(m_wake, &count);

@@ -13,33 +13,33 @@
 
 namespace residua::cli {
 
-/// What a signal asks for.
+/// The request of a signal.
 enum class Signal {
-    Interrupt,  ///< SIGINT: a person at the keyboard
-    Terminate,  ///< SIGTERM, SIGHUP: a scheduler, or a terminal that was closed; both may come more than once
+    Interrupt,  ///< SIGINT: the user presses Ctrl-C
+    Terminate,  ///< SIGTERM, SIGHUP: a scheduler, or a closed terminal; both may come more than once
     Checkpoint, ///< SIGUSR1
 };
 
 struct TimeUp {};
 
-/// What was waited for, whichever came first.
+/// The first thing that happened while waiting.
 using Heard = std::variant<engine::Event, Signal, TimeUp>;
 
-/// A session whose events, and the signals to this process, are waited for in one place. One instance a process: while
-/// it lives SIGINT, SIGTERM and SIGHUP do not end the process, and SIGUSR1 is heard; SIGHUP stays ignored where it was
-/// (nohup). Used by the thread that made it.
+/// A session that waits for its events and for signals to this process in one place. One instance per process. During
+/// its lifetime SIGINT, SIGTERM and SIGHUP do not end the process, and SIGUSR1 is received. SIGHUP stays ignored if it
+/// was (nohup). Used by the thread that made it.
 class EngineClient {
 public:
     using Clock = std::chrono::steady_clock;
 
-    /// `threads` of the processor for the engine's mathematics; 0: as many as it finds.
+    /// `threads` is the number of processor threads for the engine's computations; 0: all.
     explicit EngineClient(int threads = 0);
     ~EngineClient();
     EngineClient(const EngineClient&) = delete;
     EngineClient& operator=(const EngineClient&) = delete;
 
     void post(engine::Command command) { m_session->post(std::move(command)); }
-    /// Waits, at most until then. A signal goes first, then the time, then events.
+    /// Waits until `until` at most. A signal has priority over the time, and the time over events.
     [[nodiscard]] Heard next(std::optional<Clock::time_point> until = {});
 
 private:
@@ -53,9 +53,9 @@ private:
     std::unique_ptr<engine::Session> m_session;
 };
 
-/// Asks an engine of its own one question, and waits for the answer. An interrupt gives the question up: then there is
-/// nothing, unless the answer was ready before the engine heard of it. `news` is given the events that are a part of
-/// the answer and not the end of it.
+/// Sends one request to a new engine and waits for the answer. An interrupt cancels the request and returns nullopt,
+/// unless the answer was ready before the engine received it. `news` receives the events that are part of the answer
+/// but not its end.
 [[nodiscard]] std::optional<engine::Event> ask(const engine::Command& question, int threads = 0,
                                                const std::function<void(const engine::Event&)>& news = {});
 

@@ -15,8 +15,8 @@ constexpr std::chrono::milliseconds kPause{100};
 constexpr std::size_t kWidestBar = 20;
 constexpr std::size_t kNarrowestBar = 8;
 constexpr std::size_t kBarFrame = 3;     ///< "[", "]" and a space
-constexpr std::size_t kSpareColumns = 3; ///< columns for the "^C" that the terminal adds, and its last one
-constexpr int kRanks = 5;                ///< of the figures
+constexpr std::size_t kSpareColumns = 3; ///< columns for the "^C" that the terminal adds, and for its last column
+constexpr int kRanks = 5;                ///< ranks of the figures
 
 } // namespace
 

@@ -10,7 +10,7 @@
 
 namespace residua::cli {
 
-/// Shows how far a run is as the console's status, at most ten times a second; on a terminal it fits into its columns.
+/// Shows the progress of a run as the console's status, at most ten times a second, within the columns of a terminal.
 class ProgressBar {
 public:
     ProgressBar(const Console& console, const engine::RunStarted& started);
@@ -18,13 +18,13 @@ public:
     void update(const engine::Progress& progress);
     /// Leaves the last state as a line.
     void finish();
-    /// What is shown now, in at most so many columns: where they are few, the less important is left out.
+    /// Returns the current line in at most `columns` columns. Less important figures are omitted if there is no room.
     [[nodiscard]] std::string line(std::size_t columns) const;
 
 private:
-    /// As many of the figures as fit into the columns; the first in any case.
+    /// Returns as many figures as fit into the columns, at least the first.
     [[nodiscard]] std::string fitting(std::size_t columns) const;
-    /// The figures of at most this rank, 1 being the most important.
+    /// Returns the figures of at most this rank; 1 is the most important.
     [[nodiscard]] std::string figures(int rank) const;
     [[nodiscard]] std::string bar(std::size_t width) const;
 

@@ -17,7 +17,7 @@
 namespace residua::cli {
 namespace {
 
-/// What each event changes and shows.
+/// Updates the outcome and the display for each event.
 class Monitor {
 public:
     Monitor(const Console& console, Show show, TimeLimit* limit) : m_console(console), m_show(show), m_limit(limit)
@@ -136,7 +136,7 @@ private:
     bool m_ended = false;
 };
 
-/// Follows one run: takes its events and sends it commands.
+/// Follows one run: receives its events and sends it commands.
 class Following {
 public:
     Following(Monitor& monitor, const Console& console, const Computing& computing)
@@ -189,7 +189,7 @@ private:
         m_engine.post(engine::Stop{kRun});
     }
 
-    /// The user will not wait: not even for the step under way.
+    /// Ends the process at once, even during a step, because the user does not want to wait.
     [[noreturn]] void quit()
     {
         const RunOutcome& outcome = m_monitor.sofar();

@@ -9,16 +9,16 @@
 
 namespace residua::cli {
 
-/// Why a run was asked to stop before its last step.
+/// The reason why a run was asked to stop before its last step.
 enum class StopCause { None, Signal, TimeLimit };
 
-/// A run as its events told it.
+/// The result of a run, collected from its events.
 struct RunOutcome {
-    engine::RunStarted started; ///< its directory is empty where the run ended before it began
+    engine::RunStarted started; ///< its directory is empty if the run ended before it began
     engine::RunEnded ended;
     std::vector<engine::StepRecord> steps; ///< those of this process, with Show::NothingButKeepSteps
-    double loss = 0;                       ///< the last; NaN before the first
-    double validationLoss = 0;             ///< likewise
+    double loss = 0;                       ///< the last one; NaN before the first
+    double validationLoss = 0;             ///< the last one; NaN before the first
     std::int64_t peakBytes = 0;
     std::int64_t checkpointStep = -1;
     StopCause stopCause = StopCause::None;
@@ -26,18 +26,18 @@ struct RunOutcome {
     [[nodiscard]] bool began() const { return !started.runDirectory.empty(); }
 };
 
-/// The number, in commands and events, of the one run that a process follows.
+/// The number, in commands and events, of the single run that a process follows.
 inline constexpr engine::RunId kRun{1};
 
 enum class Show { Progress, Nothing, NothingButKeepSteps };
 
 /// Starts or resumes the run kRun and follows it to its end. SIGINT, SIGTERM, SIGHUP and the time limit stop it after a
-/// checkpoint; SIGUSR1 writes one and it goes on; SIGINT while it is stopping ends the process at once, with
-/// Exit::Quit.
+/// checkpoint. SIGUSR1 writes a checkpoint and the run continues. SIGINT while it is stopping ends the process at once
+/// with Exit::Quit.
 [[nodiscard]] RunOutcome follow(const engine::Command& command, const Console& console, Show show,
                                 const Computing& computing = {});
 
-/// Tells that a run was stopped, how to go on, and the exit code of it.
+/// Reports that a run was stopped and how to resume it. Returns the exit code.
 [[nodiscard]] Exit concludeStopped(const RunOutcome& outcome, const std::string& howToGoOn, const Console& console);
 
 } // namespace residua::cli

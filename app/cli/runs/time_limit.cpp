@@ -6,7 +6,7 @@
 namespace residua::cli {
 namespace {
 
-/// Time kept back for ending the process and for checkpoints that take longer than the last.
+/// Time reserved for ending the process and for checkpoints that take longer than the last one.
 constexpr std::chrono::seconds kSpare{1};
 constexpr int kCheckpoints = 2;
 

@@ -6,30 +6,29 @@
 
 namespace residua::cli {
 
-/// When a run has to stop so that its checkpoint is written before a time is over. What that takes is measured: the
-/// longest pause between two events is what the step, the validation or the checkpoint under way may still take, and
-/// the longest checkpoint is what the last one takes. Where none has been written by half of the time, one is asked
-/// for.
+/// Decides when a run must stop so that its checkpoint is written before the time limit. The times are measured: the
+/// current step, validation or checkpoint may take as long as the longest pause between two events, and the last
+/// checkpoint as long as the longest one. If no checkpoint has been written by half of the time, one is requested.
 class TimeLimit {
 public:
     using Clock = std::chrono::steady_clock;
 
     TimeLimit(Clock::time_point begin, Clock::duration limit) : m_begin(begin), m_limit(limit), m_last(begin) {}
 
-    /// The training began, for this run; a sweep's members follow each other within one limit.
+    /// Called when the training of a run begins. The members of a sweep share one limit.
     void started(Clock::time_point now);
-    /// An event of the run came.
+    /// Called when an event of the run arrives.
     void heard(Clock::time_point now);
-    /// The event of a checkpoint came. To be called before heard() of the same event, since the time since the event
-    /// before it is measured.
+    /// Called when the event of a checkpoint arrives. Must be called before heard() of the same event, because it
+    /// measures the time since the event before.
     void checkpointed(Clock::time_point now);
 
     enum class Act { Nothing, Checkpoint, Stop };
-    /// What is due; each act once a run.
+    /// Returns the act that is due. Each act is returned once per run.
     [[nodiscard]] Act due(Clock::time_point now);
-    /// When due() is to be asked next; nothing after Stop.
+    /// Returns the time of the next call of due(); nullopt after Stop.
     [[nodiscard]] std::optional<Clock::time_point> next() const;
-    /// Whether nothing new is to be begun.
+    /// True if no new work may begin.
     [[nodiscard]] bool isOver(Clock::time_point now) const { return now >= stopAt(); }
 
 private:
@@ -40,8 +39,8 @@ private:
     Clock::time_point m_begin;
     Clock::duration m_limit;
     Clock::time_point m_last;              ///< of the events
-    Clock::duration m_longestPause{};      ///< between two
-    Clock::duration m_longestCheckpoint{}; ///< of this process
+    Clock::duration m_longestPause{};      ///< between two events
+    Clock::duration m_longestCheckpoint{}; ///< in this process
     bool m_measured = false;
     State m_state = State::Preparing;
 };

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kPassedOn[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
 constexpr const char* kThreads = "OMP_NUM_THREADS";
-constexpr int kCannotStart = 127; // as a shell says it
+constexpr int kCannotStart = 127; // as in a shell
 
 sigset_t awaited()
 {
@@ -32,7 +32,7 @@ sigset_t awaited()
     return set;
 }
 
-/// Blocks signals while it lives, so that they stay pending until they are taken.
+/// Blocks signals during its lifetime, so that they stay pending until they are taken.
 class HeldSignals {
 public:
     HeldSignals()
@@ -49,7 +49,7 @@ private:
     sigset_t m_before{};
 };
 
-/// The number of threads of each process, as OpenMP reads it; empty: what the environment says.
+/// Returns the number of threads of each process, as OpenMP reads it; empty: given by the environment.
 std::string threadsOfEach(const Jobs& jobs)
 {
     if (jobs.threads > 0) {
@@ -62,14 +62,14 @@ std::string threadsOfEach(const Jobs& jobs)
     return std::to_string(std::max<std::size_t>(processors / jobs.count, 1));
 }
 
-/// In the child: becomes this program with other words. A group of its own, so that Ctrl-C at a terminal comes once,
-/// through the parent.
+/// In the child: executes this program with other words. The child has a process group of its own, so that Ctrl-C at a
+/// terminal comes once, through the parent.
 [[noreturn]] void become(std::vector<char*>& words, pid_t parent, const sigset_t& mask, Jobs::Output output)
 {
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) {
-        _exit(kCannotStart); // it died before it could be watched
+        _exit(kCannotStart); // the parent died before it could be watched
     }
     if (output == Jobs::Output::Dropped) {
         dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDOUT_FILENO);
@@ -79,13 +79,13 @@ std::string threadsOfEach(const Jobs& jobs)
     _exit(kCannotStart);
 }
 
-/// Whether a process that died of this signal was asked to end, and died before it could do so in order.
+/// True if the signal asks a process to end, and the process died of it before it could end in order.
 bool isAnEnd(int signal)
 {
     return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
 }
 
-/// What a process ended with, in this program's terms.
+/// Returns the exit code of this program for the status of a process.
 Exit exitOf(int status, const Console& console)
 {
     if (WIFSIGNALED(status) && isAnEnd(WTERMSIG(status))) {
@@ -108,7 +108,7 @@ Exit exitOf(int status, const Console& console)
     return Exit::RunFailed;
 }
 
-/// What ends the whole sweep counts more than what one member ended with.
+/// Returns the more severe exit code. A code that ends the whole sweep has priority over that of one member.
 Exit worse(Exit a, Exit b)
 {
     for (const Exit end : {Exit::Quit, Exit::Interrupted, Exit::TimeLimit}) {
@@ -119,7 +119,7 @@ Exit worse(Exit a, Exit b)
     return a == Exit::Ok ? b : a;
 }
 
-/// Waits for all of them, and passes signals on.
+/// Waits for all processes, and forwards signals to them.
 Exit waitFor(std::set<pid_t> processes, const Console& console)
 {
     Exit worst = Exit::Ok;
@@ -170,7 +170,7 @@ Exit runJobs(const std::vector<std::string>& words, const Jobs& jobs, const Cons
                            " processes could be started: " + std::generic_category().message(errno));
             break;
         }
-        setpgid(child, child); // here too: whichever comes first
+        setpgid(child, child); // also done in the child, because either may come first
         processes.insert(child);
     }
     return processes.empty() ? Exit::RunFailed : waitFor(std::move(processes), console);

@@ -9,16 +9,16 @@
 
 namespace residua::cli {
 
-/// Processes of this program that share one machine.
+/// The settings for several processes of this program on one machine.
 struct Jobs {
     std::size_t count = 1;
-    std::size_t threads = 0; ///< of each; 0: the processors shared evenly, or what OMP_NUM_THREADS says
+    std::size_t threads = 0; ///< per process; 0: the processors shared evenly, or the value of OMP_NUM_THREADS
     enum class Output { Shown, Dropped } output = Output::Shown;
 };
 
-/// Runs this program `jobs.count` times with `words`, and waits for all. SIGINT, SIGTERM, SIGHUP and SIGUSR1 are passed
-/// on to each; a process whose parent dies is told to end as by SIGTERM. What they print appears as they print it.
-/// Interrupted where one was, else RunFailed where one failed or crashed, else Ok.
+/// Runs this program `jobs.count` times with `words`, and waits for all processes. Forwards SIGINT, SIGTERM, SIGHUP and
+/// SIGUSR1 to each of them; a process whose parent dies gets SIGTERM. Their output appears as they print it. Returns
+/// Interrupted if one was interrupted, else RunFailed if one failed or crashed, else Ok.
 [[nodiscard]] Exit runJobs(const std::vector<std::string>& words, const Jobs& jobs, const Console& console);
 
 } // namespace residua::cli

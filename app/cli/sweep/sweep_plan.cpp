@@ -20,7 +20,7 @@ using projects::SweepMember;
 
 constexpr const char* kTypedSweep = "sweep";
 
-/// A directory's name: letters, digits and what a shell leaves alone.
+/// Returns a directory name with letters, digits and characters without a meaning in shells.
 std::string directoryName(const std::string& label)
 {
     std::string name;

@@ -13,40 +13,40 @@
 
 namespace residua::cli {
 
-/// A member of the grid, where its run is, and how far that is.
+/// A member of the grid with its run's directory and status.
 struct Planned {
     projects::SweepMember member;
     std::filesystem::path directory;
-    engine::MemberStatus status; ///< as it was last looked at
+    engine::MemberStatus status; ///< at the last check
     bool chosen = true;          ///< by --member and --part
-    std::string otherData = {};  ///< how its data now differ from those that its run was trained on; empty: not at all
+    std::string otherData = {};  ///< the difference of its data from those that its run was trained on; empty if none
 };
 
 struct SweepPlan {
     projects::Sweep sweep;
     std::filesystem::path projectDirectory;
-    std::filesystem::path folder; ///< of the runs
+    std::filesystem::path folder; ///< folder of the runs
     std::vector<Planned> members; ///< the whole grid
 };
 
-/// The sweep that the command line means: its own axes, the named one, or the project's only one.
+/// Returns the sweep given by the command line: its own axes, the named sweep, or the project's only one.
 [[nodiscard]] Result<projects::Sweep> chosenSweep(const Arguments& arguments, const projects::Project& project);
 
-/// The grid with a directory for each member, and the status of each. Errors where there is no grid, or two members
-/// would have one directory.
+/// Returns the grid with a directory and a status for each member. Errors: there is no grid, or two members would have
+/// the same directory.
 [[nodiscard]] Result<SweepPlan> planOf(const NamedProject& project, const projects::Sweep& sweep,
                                        const std::filesystem::path& folder);
-/// Where the runs are kept unless the command line says otherwise.
+/// Returns the default folder of the runs.
 [[nodiscard]] std::filesystem::path defaultFolder(const NamedProject& project, const projects::Sweep& sweep);
 
-/// Leaves only the members chosen that --member or --part means.
+/// Limits the chosen members to those of --member and --part.
 [[nodiscard]] Status choose(const Arguments& arguments, SweepPlan& plan);
 
-/// Looks at every member again that is not finished.
+/// Updates the status of every member that is not finished.
 void lookAgain(SweepPlan& plan);
-/// Compares the data of all members that have a run with what those were trained on.
+/// Compares the data of all members that have a run with the data that they were trained on.
 void compareData(SweepPlan& plan);
-/// The status of a member in one or two words, and that it has other data.
+/// Returns the status of a member in one or two words, and a note if it has other data.
 [[nodiscard]] std::string statusText(const Planned& planned);
 
 } // namespace residua::cli

@@ -27,7 +27,7 @@ double totalFlops(const SweepPlan& plan)
     return total;
 }
 
-/// The Pareto front of cost and loss among the members that have finished; by index.
+/// Returns the indices of the finished members on the Pareto front of cost and loss.
 std::set<std::size_t> frontOf(const SweepPlan& plan)
 {
     std::vector<projects::CostAndLoss> points;
@@ -44,7 +44,7 @@ json numberOrNull(const std::optional<double>& number)
     return number ? json(*number) : json(nullptr);
 }
 
-/// How many steps are recorded, where that says something.
+/// Returns the number of recorded steps, or null if the status has none.
 json stepOf(const Planned& planned)
 {
     return std::visit(
@@ -91,7 +91,7 @@ bool isFinished(const Planned& planned)
     return std::holds_alternative<Finished>(planned.status);
 }
 
-/// A line for each chosen member that has more to tell than its status in the table.
+/// Prints a line for each chosen member with more information than its status in the table.
 void tellDetails(const SweepPlan& plan, const Console& console)
 {
     for (const Planned& planned : plan.members) {

@@ -6,16 +6,16 @@
 
 namespace residua::cli {
 
-/// The grid: what each member costs, why it cannot train, how far it is.
+/// Prints the grid: each member's cost, the reason why it cannot be trained, and its progress.
 void showGrid(const SweepPlan& plan, const Console& console);
 
-/// The grid with the losses of the members that have finished, the front among those, and what is left to do.
+/// Prints the grid with the losses of the finished members, the front among those, and the remaining work.
 void showOutcome(const SweepPlan& plan, const Console& console);
 
-/// The grid as one JSON value; nothing in text mode.
+/// Prints the grid as one JSON value; nothing in text mode.
 void showJson(const SweepPlan& plan, const Console& console);
 
-/// "9 of 14 members are finished, 2 are training, 3 are not begun".
+/// Returns a text such as "9 of 14 members are finished, 2 are training, 3 are not begun".
 [[nodiscard]] std::string summaryOf(const SweepPlan& plan);
 
 } // namespace residua::cli

@@ -16,7 +16,7 @@ using engine::MemberClaim;
 using engine::MemberStatus;
 namespace member = engine::member;
 
-/// What brings a claimed member's run to its end.
+/// Returns the command that trains a claimed member to its end.
 engine::Command commandFor(const SweepPlan& plan, const Planned& planned, const SweepTraining& how)
 {
     if (std::holds_alternative<member::Pending>(planned.status)) {
@@ -51,7 +51,7 @@ public:
         }
     }
 
-    /// The next one that is open to this process; nothing where there is none.
+    /// Returns the next member that this process may train, or nullopt.
     std::optional<std::size_t> next();
     Exit train(std::size_t index);
 
@@ -67,8 +67,8 @@ private:
     const SweepTraining& m_how;
     const Console& m_console;
     std::set<std::size_t> m_tried;
-    std::vector<Moment> m_failedBefore;             ///< by member; what fails again is tried once, by one process
-    std::map<std::size_t, member::Failed> m_untold; ///< failures that the run's own files may not tell of
+    std::vector<Moment> m_failedBefore;             ///< by member: the earlier failure that may be retried once
+    std::map<std::size_t, member::Failed> m_untold; ///< failures that the run's own files may not record
 };
 
 std::optional<std::size_t> SweepTrainer::next()
@@ -78,7 +78,7 @@ std::optional<std::size_t> SweepTrainer::next()
         MemberStatus& status = m_plan.members[index].status;
         status = canBeTrained(status) ? failure : status;
     }
-    // A member of which a process died may kill the next one too (by its memory, say): the others come before it.
+    // A member whose process died may also kill the next process (by its memory, say), so it comes after the others.
     std::optional<std::size_t> doubtful;
     for (std::size_t i = 0; i < m_plan.members.size(); ++i) {
         if (!m_plan.members[i].chosen || m_tried.contains(i) || !isOpen(i)) {
@@ -110,7 +110,7 @@ Exit SweepTrainer::train(std::size_t index)
         return failed(index, claim.error(), console);
     }
     if (!*claim) {
-        return Exit::Ok; // another process was quicker, as the next look will tell
+        return Exit::Ok; // another process was faster, which the next check will show
     }
     planned.status = (*claim)->status(planned.member.project);
     if (!isOpen(index)) {
@@ -133,7 +133,7 @@ Exit SweepTrainer::conclude(std::size_t index, const RunOutcome& outcome, const 
     }
     const bool hasFailed = outcome.ended.status == engine::RunStatus::Failed;
     const Exit ended = hasFailed ? failed(index, outcome.ended.error, console) : Exit::Ok;
-    // Where the end was asked for while this member ended by itself, no other begins.
+    // If the end was requested while this member ended, no other member begins.
     switch (outcome.stopCause) {
     case StopCause::Signal:
         return Exit::Interrupted;

@@ -30,7 +30,7 @@ std::string format(const char* pattern, Values... values)
     return text.data();
 }
 
-constexpr std::chrono::seconds kBetweenLines{5}; ///< of progress
+constexpr std::chrono::seconds kBetweenLines{5}; ///< between lines of progress
 
 bool takesControlCodes()
 {
@@ -38,7 +38,7 @@ bool takesControlCodes()
     return terminal != nullptr && *terminal != '\0' && std::string_view(terminal) != "dumb";
 }
 
-/// Columns of the terminal, 0 where that is none.
+/// Returns the columns of the terminal, or 0 if the descriptor is not a terminal.
 std::size_t columnsAt(int descriptor)
 {
     winsize size{};
@@ -163,7 +163,7 @@ std::string Console::table(const std::vector<std::vector<std::string>>& rows) co
 
 namespace {
 
-/// The first column and those from `begin` to before `end`.
+/// Returns the first column and the columns from `begin` to before `end`.
 std::string block(const std::vector<std::vector<std::string>>& cells, const std::vector<std::size_t>& widths,
                   std::size_t begin, std::size_t end)
 {

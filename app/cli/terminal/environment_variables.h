@@ -6,13 +6,13 @@
 
 namespace residua::cli {
 
-/// A variable of the environment that the program reads, and what a value does.
+/// An environment variable that the program reads, and the effect of its values.
 struct EnvironmentVariable {
     const char* name = "";
     std::string meaning;
 };
 
-/// Every one of the program's own, RESIDUA_…, of the window too: `residua-cli --help` and its manual page list them.
+/// Returns all variables RESIDUA_… of the program and the window, which `residua-cli --help` and its manual page list.
 [[nodiscard]] std::span<const EnvironmentVariable> environmentVariables();
 
 } // namespace residua::cli

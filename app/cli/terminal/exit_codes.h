@@ -5,7 +5,7 @@
 
 namespace residua::cli {
 
-/// What the program ends with; exitCodes() says what each one promises.
+/// The exit codes of the program. exitCodes() describes each one.
 enum class Exit {
     Ok = 0,
     Usage = 1,
@@ -13,7 +13,7 @@ enum class Exit {
     RunFailed = 3,
     Complete = 4,
     TimeLimit = 5,
-    Fault = 70, ///< the number that sysexits.h gives an error of the program itself
+    Fault = 70, ///< the number of an internal software error in sysexits.h
     Interrupted = 130,
     Quit = 131,
 };
@@ -23,7 +23,7 @@ struct ExitCode {
     const char* meaning = "";
 };
 
-/// Every one, ascending: `residua-cli --help` prints it, and no other is ever returned.
+/// Returns every exit code, ascending. `residua-cli --help` prints them. No other code is returned.
 [[nodiscard]] std::span<const ExitCode> exitCodes();
 
 } // namespace residua::cli

@@ -11,10 +11,10 @@ namespace residua::cli {
 namespace {
 
 constexpr std::size_t kIndent = 2;
-constexpr std::size_t kNarrowest = 20; ///< columns of text, however many the terminal has
+constexpr std::size_t kNarrowest = 20; ///< minimum columns of text, whatever the terminal's width
 constexpr std::size_t kGap = 2;        ///< between the columns of a table
 
-/// The words of inline Markdown: code, emphasis and links lose their marks.
+/// Removes the marks of inline Markdown: code, emphasis and links.
 std::string wordsOf(std::string_view text)
 {
     std::string result;
@@ -39,7 +39,7 @@ std::string wordsOf(std::string_view text)
     return result;
 }
 
-/// `text` in lines of at most `width` columns; words longer than that stand alone.
+/// Returns `text` in lines of at most `width` columns; longer words are on lines of their own.
 std::vector<std::string> wrapped(const std::string& text, std::size_t width)
 {
     std::vector<std::string> lines(1);
@@ -70,7 +70,7 @@ std::vector<std::string> cellsOf(std::string_view row)
     return cells;
 }
 
-/// Turns a page into lines, block by block.
+/// Converts a page to lines, block by block.
 class Page {
 public:
     explicit Page(std::size_t width) : m_width(std::max(width, kIndent + kNarrowest)) {}
@@ -108,7 +108,7 @@ public:
     }
 
 private:
-    /// The first line begins with `first`, the others at the same column.
+    /// Adds lines. The first begins with `first`, the others at the same column.
     void addLines(const std::vector<std::string>& lines, const std::string& first)
     {
         for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -150,7 +150,7 @@ private:
     std::size_t m_width;
     std::string m_text;
     std::string m_paragraph;
-    bool m_isItem = false; ///< the paragraph is an item of a list
+    bool m_isItem = false; ///< true if the paragraph is an item of a list
     std::vector<std::vector<std::string>> m_rows;
 };
 

@@ -7,8 +7,8 @@
 
 namespace residua::cli {
 
-/// A help page's Markdown as text for a terminal of `width` columns: headings plain, text wrapped and indented by two,
-/// code as it is, tables in columns whose last one wraps, links and emphasis as their words.
+/// Formats a help page's Markdown for a terminal of `width` columns: plain headings, text wrapped and indented by two,
+/// unchanged code, tables in columns whose last one wraps, and the words of links and emphasis.
 [[nodiscard]] std::string terminalText(std::string_view markdown, std::size_t width);
 
 } // namespace residua::cli

@@ -12,14 +12,14 @@
 namespace residua::cli {
 namespace {
 
-volatile std::sig_atomic_t asJson = 0; ///< what the signal handler has to know
+volatile std::sig_atomic_t asJson = 0; ///< read by the signal handler
 
 void put(int descriptor, std::string_view text)
 {
     [[maybe_unused]] const ssize_t written = write(descriptor, text.data(), text.size());
 }
 
-/// Only what is safe in a signal handler.
+/// Uses only functions that are safe in a signal handler.
 void quit(int)
 {
     put(STDERR_FILENO, "error: interrupted; stopped at once\n");
@@ -45,7 +45,7 @@ void handle(int signal, void (*handler)(int))
     sigaction(signal, &action, nullptr);
 }
 
-/// What asks for the end: a hang-up only where it is not ignored (nohup).
+/// Sets the handler of signals that ask for the end. A hang-up is included unless it is ignored (nohup).
 void handleEnds(void (*handler)(int))
 {
     handle(SIGINT, handler);
@@ -56,14 +56,14 @@ void handleEnds(void (*handler)(int))
     }
 }
 
-/// Opens /dev/null in the wrong direction for each closed standard descriptor: using it is still an error, and no file
-/// that is opened later gets its number.
+/// Opens /dev/null in the wrong direction for each closed standard descriptor: using it is still an error, and no later
+/// file gets its number.
 void openStandardDescriptors()
 {
     constexpr int kDirections[] = {O_WRONLY, O_RDONLY, O_RDONLY};
     for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
         if (fcntl(descriptor, F_GETFD) < 0) {
-            // The lowest free number: this one.
+            // This is the lowest free number.
             [[maybe_unused]] const int opened = open("/dev/null", kDirections[descriptor]);
         }
     }

@@ -3,17 +3,17 @@
 
 namespace residua::cli {
 
-/// What the program asks of its process, before anything else. The standard descriptors are open, so that no file of a
-/// run takes the number of one that was closed. A write that cannot be done (its reader has gone, a size limit) is an
-/// error to be told, and no signal that ends the process. SIGUSR1 and SIGUSR2 do nothing. SIGINT, SIGTERM, and SIGHUP
-/// where it is not ignored already (nohup), end it at once with Exit::Quit, but while an EngineClient waits for them.
+/// Sets up the process. Must be called first. Opens the standard descriptors, so that no file of a run gets the number
+/// of a closed one. A failed write (closed reader, size limit) is an error and not a signal that ends the process.
+/// SIGUSR1 and SIGUSR2 have no effect. SIGINT, SIGTERM, and SIGHUP unless it is ignored (nohup), end the process at
+/// once with Exit::Quit, except while an EngineClient waits for them.
 void prepareProcess();
 
-/// From now on an end by a signal is also told on stdout, as the JSON of an error.
+/// From now on, an end by a signal is also reported on stdout as the JSON of an error.
 void tellQuitAsJson();
 
-/// While one lives SIGINT, SIGTERM and SIGHUP do not end the process: what it does is given up in order, by whoever
-/// asks here between two pieces of it. Not beside an EngineClient; one at a time.
+/// During its lifetime SIGINT, SIGTERM and SIGHUP do not end the process. The running work polls it between two parts
+/// and ends in order. Not together with an EngineClient; one at a time.
 class Interruptible {
 public:
     Interruptible();

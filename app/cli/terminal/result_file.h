@@ -10,18 +10,18 @@
 
 namespace residua::cli {
 
-/// Whether a command's output file is standard output: "-", or a name of it such as /dev/stdout.
+/// True if a command's output file is standard output: "-", or a name of it such as /dev/stdout.
 [[nodiscard]] bool isStandardOutput(const std::filesystem::path& path);
 
-/// A file that a command has made.
+/// An output file of a command.
 struct ResultFile {
     std::filesystem::path path;
     std::string bytes;
-    std::string member; ///< what `bytes` are called in JSON on standard output
+    std::string member; ///< name of `bytes` in JSON on standard output
 };
 
-/// Writes it where it goes and says so, with `said` as text or `told` as JSON. On standard output it is all that stands
-/// there: in JSON mode as `member` of an object, so that every line stays JSON.
+/// Writes the file and reports it, with `said` as text or `told` as JSON. On standard output, the file is the only
+/// content; in JSON mode it is `member` of an object, so that every line is JSON.
 [[nodiscard]] Exit deliver(const ResultFile& file, const std::string& said, const nlohmann::json& told,
                            const Console& console);
 

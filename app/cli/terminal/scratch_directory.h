@@ -8,8 +8,8 @@
 
 namespace residua::cli {
 
-/// Makes a folder among the system's temporary files. `prefix` names its kind: "residua-bench-". Errors name TMPDIR
-/// where that is what is wrong.
+/// Makes a folder among the system's temporary files. `prefix` names its purpose: "residua-bench-". The error names
+/// TMPDIR if that is the cause.
 [[nodiscard]] Result<ScratchFolder> scratchDirectory(const std::string& prefix);
 
 } // namespace residua::cli

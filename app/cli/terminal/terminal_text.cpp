@@ -20,7 +20,7 @@ struct Character {
     bool valid = true;
 };
 
-/// The first character of a text that is not empty. What is no UTF-8 is one byte that is not valid.
+/// Returns the first character of a non-empty text. A byte that is not UTF-8 is one invalid character.
 Character firstOf(std::string_view text)
 {
     const std::size_t bytes = utf8Length(text);
@@ -44,7 +44,7 @@ bool isIn(char32_t code, const Range (&ranges)[count])
     return after != std::begin(ranges) && code <= std::prev(after)->last;
 }
 
-/// Control characters, and the marks that reorder what stands beside them.
+/// Control characters, and marks that change the order of adjacent characters.
 constexpr Range kActing[] = {{0x00, 0x1F},     {0x7F, 0x9F},     {0x061C, 0x061C}, {0x200E, 0x200F},
                              {0x2028, 0x202E}, {0x2066, 0x2069}, {0xFEFF, 0xFEFF}};
 
@@ -108,7 +108,7 @@ std::string clipped(std::string_view line, std::size_t columns)
         return std::string(line);
     }
     std::string result;
-    std::size_t filled = 1; // the mark's own
+    std::size_t filled = 1; // the ellipsis
     while (!line.empty() && columns > 0) {
         const Character character = firstOf(line);
         filled += columnsOf(character.code);
@@ -125,7 +125,7 @@ std::string wrapped(std::string_view text, std::size_t columns, std::size_t inde
 {
     std::string result;
     std::size_t filled = indent;
-    bool first = true; // of its line
+    bool first = true; // on its line
     const auto breakLine = [&] {
         result += "\n" + std::string(indent, ' ');
         filled = indent;

@@ -7,26 +7,26 @@
 
 namespace residua::cli {
 
-/// Whether line ends stay: they belong to a text, but not to a name within a line.
+/// Whether line ends are kept. They are part of a text, but not of a name within a line.
 enum class LineEnds { Keep, Escape };
 
-/// `text` as a terminal may have it: whatever would act on the terminal (control characters, escape sequences, marks
-/// that turn the direction of writing) is spelt out as \x1b or \u202e, and what is no UTF-8 becomes U+FFFD. Tabs stay.
+/// Makes `text` safe for a terminal: escapes control characters, escape sequences and marks that change the writing
+/// direction as \x1b or \u202e, and replaces invalid UTF-8 by U+FFFD. Keeps tabs.
 [[nodiscard]] std::string printable(std::string_view text, LineEnds lineEnds);
 
-/// Columns that a line takes on a terminal: East Asian wide characters and emoji take two, combining marks none.
+/// Returns the columns of a line on a terminal: two for East Asian wide characters and emoji, none for combining marks.
 [[nodiscard]] std::size_t columnsOf(std::string_view line);
 
-/// The beginning of the line that fits into so many columns, ending in "…" where something was left out.
+/// Returns the beginning of the line that fits into `columns`, ending in "…" if it is cut.
 [[nodiscard]] std::string clipped(std::string_view line, std::size_t columns);
 
-/// The text broken between words into lines of at most `columns` (a longer word stays whole); all but the first begin
-/// with `indent` spaces, and the first is taken to begin there already. Line ends in it stay.
+/// Wraps the text between words into lines of at most `columns` (longer words are kept whole). All lines except the
+/// first begin with `indent` spaces; the first is assumed to begin there already. Keeps line ends.
 [[nodiscard]] std::string wrapped(std::string_view text, std::size_t columns, std::size_t indent);
 
-/// Between single quotes of a POSIX shell.
+/// Quotes a text with single quotes for a POSIX shell.
 [[nodiscard]] std::string shellQuoted(std::string_view text);
-/// A word of a command that a person may copy: quoted where a shell would read it otherwise.
+/// Returns a word of a command that the user can copy, quoted if the shell would interpret it.
 [[nodiscard]] std::string shellWord(std::string_view text);
 
 } // namespace residua::cli
