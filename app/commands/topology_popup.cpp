@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/commands/topology_popup.h"
 
+#include "app/commands/command_palette.h"
 #include "app/palette/palette_model.h"
 
 #include <QApplication>
@@ -11,6 +12,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -108,13 +110,18 @@ void TopologyPopup::fill(const QString& text, const QString& title)
         group->second.push_back(topology);
     }
     m_rows->setRowCount(0);
+    const QStringList words = title.split(QLatin1Char(' '), Qt::SkipEmptyParts);
+    const auto rankOf = [&](const QString& name) { // the least is marked
+        const bool isSame = name.compare(title, Qt::CaseInsensitive) == 0;
+        return isSame ? -1 : matchRank(name, words).value_or(std::numeric_limits<int>::max());
+    };
     QModelIndex marked;
     for (const auto& [source, members] : groups) {
         m_rows->appendRow(headingOf(source));
         for (const QModelIndex& member : members) {
             m_rows->appendRow(rowOf(member, *m_palette.itemAt(member)));
             const QModelIndex row = m_rows->index(m_rows->rowCount() - 1, Title);
-            if (!marked.isValid() || row.data().toString().compare(title, Qt::CaseInsensitive) == 0) {
+            if (!marked.isValid() || rankOf(row.data().toString()) < rankOf(marked.data().toString())) {
                 marked = row;
             }
         }

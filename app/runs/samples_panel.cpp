@@ -18,6 +18,7 @@ namespace residua::app {
 
 namespace {
 
+constexpr int kLowTexts = 30; ///< pixels; else the rows above it would be squeezed in a low panel
 constexpr int kTokens = 120;      ///< fewer than a request's default, because texts are sampled at each checkpoint
 constexpr int kMostTokens = 5000; ///< longer texts are sampled in the terminal
 constexpr int kNarrowPrompt = 60;
@@ -66,6 +67,7 @@ void SamplesPanel::layOut()
     m_texts->setObjectName(QStringLiteral("sampleTexts"));
     m_texts->setAccessibleName(tr("Sampled texts"));
     m_texts->setReadOnly(true);
+    m_texts->setMinimumHeight(kLowTexts);
     m_texts->setFont(numberFont());
     m_state->setProperty("role", QStringLiteral("muted"));
     m_state->setWordWrap(true);

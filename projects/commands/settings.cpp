@@ -98,7 +98,8 @@ std::vector<SettingChange> settingsThatDiffer(const Document& document, const Pr
         std::vector<SetField> fields;
         collect(before, after, pointer, fields);
         for (SetField& field : fields) {
-            add(field.pointer, Edit(std::move(field)));
+            std::string at = field.pointer;
+            add(std::move(at), Edit(std::move(field)));
         }
     };
     addFields(toTree(own.data), toTree(wanted.data), "/data");

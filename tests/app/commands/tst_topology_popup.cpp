@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The toolbar's choice of topology: by paper, searched, with its price.
 #include "app/commands/topology_popup.h"
-#include "projects/library/presets.h"
+#include "projects/transfer/topology_choice.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
 
@@ -36,7 +36,7 @@ private slots:
         }
         QVERIFY(headings > 3);
         QCOMPARE(m_list->model()->rowCount() - headings,
-                 static_cast<int>(projects::topologyPresets(project().network).size()));
+                 static_cast<int>(projects::topologyChoices(project().network).size()));
         QTRY_VERIFY_WITH_TIMEOUT(!priceOf("DeepCrossAttention").isEmpty(), kPatience);
         QVERIFY(priceOf("DeepCrossAttention").startsWith(QLatin1Char('+')));
         QVERIFY(m_list->currentIndex().data().toString() == "Plain residual"); // what the project has
