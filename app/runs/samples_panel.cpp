@@ -18,7 +18,7 @@ namespace residua::app {
 
 namespace {
 
-constexpr int kLowTexts = 30; ///< pixels; else the rows above it would be squeezed in a low panel
+constexpr int kLowTexts = 30;     ///< pixels; else the rows above it would be squeezed in a low panel
 constexpr int kTokens = 120;      ///< fewer than a request's default, because texts are sampled at each checkpoint
 constexpr int kMostTokens = 5000; ///< longer texts are sampled in the terminal
 constexpr int kNarrowPrompt = 60;
