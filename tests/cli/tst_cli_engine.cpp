@@ -57,7 +57,7 @@ private slots:
     {
         QTest::addColumn<QStringList>("words");
         QTest::newRow("train") << QStringList{"train", "tiny", "--run", "made"};
-        QTest::newRow("resume") << QStringList{"resume", "run"};
+        QTest::newRow("resume") << QStringList{"resume", "run", "--steps", "100"};
         QTest::newRow("devices") << QStringList{"devices"};
         QTest::newRow("sample") << QStringList{"sample", "run"};
         QTest::newRow("eval") << QStringList{"eval", "run"};
