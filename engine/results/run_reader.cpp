@@ -27,8 +27,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Limits that no run reaches, but a damaged store may exceed.
-constexpr std::int64_t kLastStep = kMostExactWhole; ///< steps must be exact as doubles too
+// What a run never reaches, and a damaged store may claim.
+constexpr std::int64_t kLastStep = kMostExactWhole; ///< steps are told apart as doubles too
 constexpr std::size_t kMostNames = 500;
 constexpr std::size_t kMostNameBytes = 200;
 constexpr std::int64_t kMostSide = 1 << 16; ///< rows or columns of a matrix
@@ -41,7 +41,7 @@ bool isName(const std::string& text)
     return !text.empty() && text.size() <= kMostNameBytes && printable && isUtf8(text);
 }
 
-/// True if the bytes are rows · columns numbers. Avoids the product, which may overflow.
+/// Whether so many bytes are rows · columns numbers; the product may not fit any integer.
 bool holds(std::span<const std::byte> bytes, std::int64_t rows, std::int64_t columns)
 {
     const std::size_t count = bytes.size() / sizeof(float);
@@ -67,10 +67,10 @@ public:
         return m_database ? m_database->prepare(sql) : Result<SqlStatement>(*storeError);
     }
 
-    /// Returns the error of the last statement. Precondition: it was prepared.
+    /// The error of the last statement. Precondition: it was prepared.
     [[nodiscard]] Error failure(const std::string& what) const { return m_database->failure(what); }
 
-    /// Records a part of the store that is left out; each is recorded once.
+    /// Notes what is left out, once.
     void fault(const std::string& what, const std::string& why)
     {
         Error error{(directory / kStoreFile).string() + " · " + what, why};
@@ -80,8 +80,8 @@ public:
         }
     }
 
-    /// Passes each row of a query to `take`, until `take` returns an error text for an invalid row. Stops there,
-    /// because in a damaged store one row may lead to itself again.
+    /// Gives each row of a query to `take`, up to the first that makes no sense: it says what is wrong with it. In a
+    /// damaged store one row may lead to itself again.
     template <class Take>
     void forEach(const std::string& what, Result<SqlStatement>& statement, const Take& take)
     {
@@ -100,7 +100,7 @@ public:
         }
     }
 
-    /// Returns the error in the step of a row, if any. The steps of a series must be unique and ascending.
+    /// Steps of a series, each once and ascending; what is wrong with one.
     [[nodiscard]] static std::string wrongStep(const SqlStatement& row, std::int64_t last)
     {
         if (!row.isInteger(0)) {
@@ -173,7 +173,7 @@ Result<RunReader> RunReader::open(const fs::path& runDirectory)
     const fs::path store = runDirectory / kStoreFile;
     std::error_code code;
     const fs::file_status status = fs::status(store, code);
-    const bool readable = !fs::exists(status) || fs::is_regular_file(status); // a FIFO would block SQLite
+    const bool readable = !fs::exists(status) || fs::is_regular_file(status); // a FIFO would hang SQLite
     return RunReader(std::make_unique<Impl>(runDirectory, readable ? Database::openForReading(store)
                                                                    : Error{store.string(), "is no plain file"}));
 }
@@ -185,7 +185,7 @@ const std::optional<Error>& RunReader::storeError() const
 
 Result<RunInfo> RunReader::info() const
 {
-    // Checked before run.json is read: a run that ends in between has then already written its final status.
+    // Asked before run.json is read: a run that ends in between has then written how it ended.
     const bool locked = isRunLocked(m_impl->directory);
     auto file = readRunFile(m_impl->directory);
     if (!file) {
@@ -358,7 +358,7 @@ std::vector<std::int64_t> RunReader::checkpoints() const
 
 namespace {
 
-/// Whether to list only the runs of the folder, or also those in its subfolders: a sweep keeps its runs in a folder of
+/// Whether the runs of the folder alone are listed, or those of the folders in it too: a sweep keeps its runs in one of
 /// its own.
 enum class Depth { Alone, AndFolders };
 
@@ -383,16 +383,18 @@ void addRuns(const fs::path& folder, Depth depth, std::vector<RunInfo>& runs)
     std::error_code code;
     for (fs::directory_iterator entry(folder, code), end; !code && entry != end; entry.increment(code)) {
         std::error_code ignored;
-        const bool hidden = entry->path().filename().string().starts_with('.'); // such as the trash
+        if (entry->path().filename().string().starts_with('.')) { // the trash, and what is being made
+            continue;
+        }
         if (fs::exists(entry->path() / kRunFile, ignored)) {
             runs.push_back(listed(entry->path()));
-        } else if (depth == Depth::AndFolders && !hidden && entry->is_directory(ignored)) {
+        } else if (depth == Depth::AndFolders && entry->is_directory(ignored)) {
             addRuns(entry->path(), Depth::Alone, runs);
         }
     }
 }
 
-/// Changes run.json while other writers of it wait.
+/// Whoever else writes run.json waits meanwhile.
 Status changeRunFile(const fs::path& runDirectory, const std::function<void(RunInfo&)>& change)
 {
     const auto guard = guardRunFile(runDirectory);

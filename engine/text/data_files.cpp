@@ -151,11 +151,11 @@ std::vector<std::string> leftOutAt(const fs::path& path, std::span<const std::st
         if (!paths.empty()) {
             notes.push_back(path.string() + ": " +
                             (paths.size() == 1 ? "1 entry is" : std::to_string(paths.size()) + " entries are") +
-                            " left out, " + why + ": " + namedIn(path, paths));
+                            " left out as " + why + ": " + namedIn(path, paths));
         }
     };
-    leftOut(listed->hidden, "whose names begin with a dot or an underscore");
-    leftOut(listed->others, "which are other files");
+    leftOut(listed->hidden, "hidden, by a dot or an underscore");
+    leftOut(listed->others, "other files");
     return notes;
 }
 

@@ -125,7 +125,7 @@ Result<std::optional<std::string>> readLine(std::string_view line, const std::st
         return std::optional<std::string>();
     }
     if (!value->is_string()) {
-        return Error{{}, "field \"" + field + "\" is a " + value->type_name() + ", expected a string"};
+        return Error{{}, "field \"" + field + "\" is a JSON " + value->type_name() + ", expected a string"};
     }
     return std::optional(value->get<std::string>());
 }
@@ -325,7 +325,7 @@ Result<std::vector<Document>> readRecords(const fs::path& path, const std::strin
     }
     if (documents.empty()) {
         return Error{path.string(),
-                     files->size() == 1 ? "is empty, expected one JSON object per line" : "all its files are empty"};
+                     files->size() == 1 ? "is empty, expected one JSON object per line or rows of Parquet" : "all its files are empty"};
     }
     return documents;
 }

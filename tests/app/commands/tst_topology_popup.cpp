@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The toolbar's choice of topology: by paper, searched, with its price.
 #include "app/commands/topology_popup.h"
-#include "projects/transfer/topology_choice.h"
+#include "projects/library/schedule_presets.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
 

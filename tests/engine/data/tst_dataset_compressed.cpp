@@ -215,10 +215,10 @@ private slots:
         QCOMPARE((*shards)->size(Split::Train), (*all)->size(Split::Train));
         const auto notes = (*shards)->notes();
         QCOMPARE(notes.size(), std::size_t{2});
-        QVERIFY2(notes[0].ends_with("2 entries are left out, whose names begin with a dot or an underscore: "
+        QVERIFY2(notes[0].ends_with("2 entries are left out as hidden, by a dot or an underscore: "
                                     ".ipynb_checkpoints, _copy.jsonl"),
                  notes[0].c_str());
-        QVERIFY2(notes[1].ends_with("2 entries are left out, which are other files: LICENSE.txt, dataset_info.json"),
+        QVERIFY2(notes[1].ends_with("2 entries are left out as other files: LICENSE.txt, dataset_info.json"),
                  notes[1].c_str());
     }
 
@@ -271,9 +271,9 @@ private slots:
         const auto check = [this](projects::Source source, const char* note) {
             const auto dataset = open(std::move(source));
             QVERIFY2(dataset, dataset ? "" : dataset.error().text().c_str());
-            QCOMPARE((*dataset)->notes().size(), std::size_t{1});
-            QVERIFY2(QString::fromStdString((*dataset)->notes().front()).endsWith(note),
-                     (*dataset)->notes().front().c_str());
+            const std::vector<std::string> notes = (*dataset)->notes();
+            QVERIFY2(std::ranges::any_of(notes, [note](const std::string& each) { return each.ends_with(note); }),
+                     note);
         };
         check(projects::JsonLinesData{.path = "lines", .tokeniser = {}},
               "b.jsonl is empty, and so on for 3 more files");
@@ -311,12 +311,13 @@ private slots:
         const auto all = open(projects::TextData{"all.txt", {}});
         const auto texts = open(projects::TextData{"texts", {}});
         QVERIFY(all && texts);
-        QVERIFY((*all)->notes().empty());
         QVERIFY(tokensOf(**texts, Split::Train) == tokensOf(**all, Split::Train));
-        QCOMPARE((*texts)->notes().size(), std::size_t{1});
-        const QString note = QString::fromStdString((*texts)->notes().front());
-        QVERIFY2(note.contains("texts/a.txt.gz is not read, for a.txt lies beside it, and so is 1 more"),
-                 qPrintable(note));
+        const auto isTold = [](const std::string& note) {
+            return note.find("texts/a.txt.gz is not read, for a.txt lies beside it, and so is 1 more") !=
+                   std::string::npos;
+        };
+        QCOMPARE(std::ranges::count_if((*texts)->notes(), isTold), 1);
+        QCOMPARE(std::ranges::count_if((*all)->notes(), isTold), 0);
         writeAll(m_folder / "texts/b.txt.zst", zstandard(lines("two")));
         const auto both = open(projects::TextData{"texts", {}});
         QCOMPARE((*both)->size(Split::Train), (*all)->size(Split::Train));
@@ -399,7 +400,8 @@ private slots:
             "cut.jsonl.zst] cannot be decompressed: cut off, damaged");
         row("plain.jsonl.gz", lines("x"), "plain.jsonl.gz] is not compressed by gzip, as its name says");
         row("other.jsonl.zst", gzip, "other.jsonl.zst] is not compressed by zstd, as its name says");
-        row("empty.jsonl.gz", gzipped(""), "empty.jsonl.gz] is empty, expected one JSON object per line");
+        row("empty.jsonl.gz", gzipped(""),
+            "empty.jsonl.gz] is empty, expected one JSON object per line or rows of Parquet");
         row("field.jsonl.zst", zstandard(lines("x", "body")),
             "field.jsonl.zst:1] has no field \"text\"; its fields are: body");
         row("latin.jsonl.gz", gzipped("{\"text\": \"\xe9\"}\n"),

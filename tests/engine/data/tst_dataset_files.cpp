@@ -299,9 +299,10 @@ private slots:
         writeAll(m_folder / "t.jsonl", "\n{\"text\": \"\"}\n{\"text\": \"\"}\n\n{\"text\": \"\"}");
         const auto empty = open(projects::JsonLinesData{"t.jsonl", "text", {}});
         QVERIFY(!empty);
-        QCOMPARE(empty.error().text(), "[" + (m_folder / "t.jsonl").string() +
-                                           ":2] field \"text\" is empty here and in every other line (3 in all); "
-                                           "expected text");
+        QCOMPARE(empty.error().text(),
+                 "[" + (m_folder / "t.jsonl").string() +
+                     ":2] field \"text\" is empty or null here and in every other line (3 in all); "
+                     "expected text");
         writeAll(m_folder / "t.jsonl", "{\"text\": \"\"}\n{\"text\": \"" + std::string(200, 'a') + "\"}\n");
         QVERIFY(open(projects::JsonLinesData{"t.jsonl", "text", {}}).ok());
     }

@@ -188,7 +188,7 @@ private slots:
         row("four bytes", "text", "PAR1", "d.parquet] is cut off after 4 bytes");
         row("eight bytes", "text", "PAR1PAR1", "d.parquet] is cut off after 8 bytes");
         row("no Parquet", "text", "id,text\n1,one\n", "d.parquet] is not a Parquet file, as its name says");
-        row("nothing", "text", "", "d.parquet] is not a Parquet file");
+        row("nothing", "text", "", "d.parquet] is empty");
         row("LFS", "text", "version https://git-lfs.github.com/spec/v1\noid sha256:1\n", "is a pointer of Git LFS");
         row("footer", "text", "PAR1" + std::string(40, 'x') + std::string("\x20\0\0\0PAR1", 8),
             "d.parquet] is a Parquet file that is damaged, or of a kind that is not read (");
@@ -198,7 +198,7 @@ private slots:
         row("encrypted", "text", parquetOf(rows("x"), {.secrecy = Secrecy::Whole}), "d.parquet] is encrypted, and");
         row("encrypted column", "text", parquetOf(rows("x"), {.secrecy = Secrecy::Columns}),
             "d.parquet] column \"text\" is encrypted, and");
-        row("no rows", "text", parquetOf({}), "d.parquet] column \"text\" has no text: 0 rows");
+        row("no rows", "text", parquetOf({}), "d.parquet] is empty");
         row("nulls", "text", parquetOf(Texts(9)),
             "d.parquet] column \"text\" has no text: 9 rows, of which 0 are empty");
         row("empty", "text", parquetOf({"", std::nullopt, ""}), "3 rows, of which 2 are empty and the others null");
@@ -229,7 +229,8 @@ private slots:
     void whatIsNoSourceOfRecordsSaysSo()
     {
         writeAll(m_folder / "d.parquet", parquetOf(rows("x")));
-        writeAll(m_folder / "d.parquet.gz", "x");
+        writeAll(m_folder / "d.parquet.gz", QByteArray::fromHex("1f8b08000000000002030b700c32ac000200c3d12e4208000000")
+                                                .toStdString()); // gzip of "PAR1xxxx"
         const auto text = open(projects::TextData{"d.parquet", {}});
         QVERIFY(!text);
         QVERIFY2(QString::fromStdString(text.error().text()).contains("choose the source \"JSON Lines or Parquet\""),

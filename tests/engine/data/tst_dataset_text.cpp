@@ -381,7 +381,7 @@ private slots:
         row("blank lines", "t.jsonl", "\n \n", "t.jsonl] is empty");
         row("no JSON", "t.jsonl", "{\"text\": \"a\"}\n{\"text\": \n", "t.jsonl:2] is not valid JSON, column");
         row("NaN", "t.jsonl", "{\"score\": NaN, \"text\": \"a\"}\n",
-            "t.jsonl:1] is not valid JSON, column 11: got NaN, expected");
+            "t.jsonl:1] is not valid JSON, column 11: got \"NaN\", expected");
         row("half a surrogate", "t.jsonl", "{\"text\": \"\\ud83d a\"}\n{\"text\": \"b\"}\n{\"text\": 1}\n[1]\n",
             "; so are other lines, 3 of 4 in all");
         row("no object", "t.jsonl", "{\"text\": \"a\"}\n\n[1]\n", "t.jsonl:3] is a JSON array, expected an object");
@@ -389,7 +389,7 @@ private slots:
             "t.jsonl:1] has no field \"text\"; its fields are: "
             "body, id");
         row("no fields", "t.jsonl", "{}", "its fields are: none");
-        row("no string", "t.jsonl", "{\"text\": 5}", "t.jsonl:1] field \"text\" is a number, expected a string");
+        row("no string", "t.jsonl", "{\"text\": 5}", "t.jsonl:1] field \"text\" is a JSON number, expected a string");
         row("invalid line", "t.jsonl", "{\"text\": \"a\"}\n{\"text\": \"\xc3\"}", "t.jsonl:2] byte 0xc3 at offset 24");
         row("empty tokens", "t.bin", "", "t.bin] is empty, expected tokens");
         row("odd tokens", "t.bin", "123", "t.bin] 3 bytes are not a whole number of uint16 tokens");

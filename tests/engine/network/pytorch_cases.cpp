@@ -31,6 +31,9 @@ void PyTorchCases::addTopologies()
         add("topology-" + preset.name, tinyLanguage(block, preset.name, kPyTorchDepth));
     }
     for (const projects::BlockPreset& block : projects::blockPresets()) {
+        if (block.name == projects::kFirstMuddBlock) {
+            continue; // is for layer 1 of one wiring alone
+        }
         const bool isLanguage = block.name == "gpt" || block.name.starts_with("transformer");
         const std::string name = "block-" + block.name;
         if (block.name == "gpt" || (isLanguage && block.name != "transformer" && block.name != "transformer-qkv")) {
