@@ -14,6 +14,8 @@
 namespace residua::engine {
 namespace {
 
+constexpr std::string_view kJsonEnding = ".json";
+
 namespace fs = std::filesystem;
 
 /// The entries of a folder, as sorted lists of paths.
@@ -42,7 +44,7 @@ Result<Listing> listedIn(const fs::path& folder, std::span<const std::string_vie
         return systemError(folder, "cannot list the folder", code.value());
     }
     // Many files named .json are metadata, not records.
-    constexpr std::array<std::string_view, 1> kJson{".json"};
+    constexpr std::array kJson{kJsonEnding};
     const auto isJson = [&](const fs::path& file) { return projects::endsIn(file.native(), kJson); };
     const bool sure = !std::ranges::all_of(listing.files, isJson);
     const auto last = std::ranges::stable_partition(listing.files, [&](const fs::path& file) {
@@ -208,9 +210,10 @@ DataKind kindAt(const fs::path& path)
         return text ? DataKind::Text : DataKind::Records;
     }
     const bool tokens = content == FileContent::HeadedTokens || projects::endsIn(name, projects::kTokenEndings);
-    return tokens                                             ? DataKind::Tokens
-           : projects::endsIn(name, projects::kRecordEndings) ? DataKind::Records
-                                                              : DataKind::Text;
+    // A .json that does not begin as JSON Lines is one document, and its text can be read.
+    const bool named =
+        projects::endsIn(name, projects::kRecordEndings) && !projects::endsIn(name, std::array{kJsonEnding});
+    return tokens ? DataKind::Tokens : named ? DataKind::Records : DataKind::Text;
 }
 
 std::span<const std::string_view> endingsOf(DataKind kind)

@@ -90,8 +90,11 @@ private slots:
                  std::size_t(2 * 8 + 2)); // each half of a layer reads and writes, the stem writes, the head reads
         const DepthScene dense = sceneOf("densenet");
         QVERIFY(dense.lanes().strokes[1].width > dense.lanes().strokes[0].width);
-        for (const char* gated : {"highway", "rezero", "laurel-rw", "laurel-lr", "laurel-pa", "laurel-rw-lr-pa"}) {
-            QCOMPARE(sceneOf(gated).lanes().marks.size(), std::size_t(8)); // at each half of a layer
+        const std::pair<const char*, std::size_t> gates[] = {{"highway", 8},   {"rezero", 8},
+                                                             {"laurel-rw", 4}, {"laurel-lr", 4},
+                                                             {"laurel-pa", 4}, {"laurel-rw-lr-pa", 4}};
+        for (const auto& [gated, marks] : gates) { // at each half of a layer, or at the layer
+            QCOMPARE(sceneOf(gated).lanes().marks.size(), marks);
             QVERIFY(sceneOf(gated).chained());
         }
         QCOMPARE(lanes(sceneOf("value-residual")), 1);

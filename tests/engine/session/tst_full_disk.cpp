@@ -87,10 +87,13 @@ private slots:
     }
 
 private:
+    static constexpr rlim_t kRoom = 300'000; ///< bytes
+
     static projects::Project project(std::int64_t steps = 6)
     {
         projects::Project made = tests::quickLanguage(steps);
         made.training.checkpointEvery = 2;
+        made.network.width = 64; // so that a checkpoint does not fit where the records do
         return made;
     }
     std::filesystem::path folder() const { return m_folder->path().toStdString(); }
@@ -106,7 +109,7 @@ private:
         if (!probe.waitFor<RunPaused>()) {
             return nullptr;
         }
-        auto full = std::make_unique<tests::FullDisk>(1);
+        auto full = std::make_unique<tests::FullDisk>(kRoom);
         probe.post(Continue{kRun});
         return full;
     }
