@@ -202,7 +202,7 @@ std::string progressOf(const engine::RunInfo& info)
     case engine::RunStatus::Finished:
         return word;
     case engine::RunStatus::Failed:
-        return word + " at step " + std::to_string(info.step) + ": " + info.message;
+        return word + " at step " + std::to_string(info.step) + ": " + withoutPlaces(info.message, info.directory);
     default:
         return word + " at step " + std::to_string(info.step) + " of " + std::to_string(info.steps);
     }

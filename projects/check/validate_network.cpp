@@ -140,7 +140,10 @@ private:
             std::ranges::sort(names);
             return inputs == names;
         };
-        const bool apart = areOf(MixPorts::Qkv) || areOf(MixPorts::QkvResidual);
+        // A first layer reads one entry: it may take what it would feed apart from q alone.
+        const bool isFirst =
+            inputs == Ports{std::string(nameOf(MixPort::Query)), std::string(nameOf(MixPort::Residual))};
+        const bool apart = areOf(MixPorts::Qkv) || areOf(MixPorts::QkvResidual) || isFirst;
         if (inputs != Ports{kInputPort} && !(isBlock && apart)) {
             m_problems.error(m_path + "/nodes", placeOf(m_ref),
                              "input ports are " + (inputs.empty() ? "none" : joinedText(inputs)) + ", expected input" +

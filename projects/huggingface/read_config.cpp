@@ -317,7 +317,9 @@ private:
         readScaling(older ? scaling : newer);
         for (const Keys* const inner : {&newer, &scaling}) {
             m_keys.take(*inner);
-            noteUnread(*inner);
+            if (inner == &scaling || !older) { // else the newer repeats the older
+                noteUnread(*inner);
+            }
         }
     }
 

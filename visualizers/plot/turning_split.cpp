@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/plot/turning_split.h"
 
+#include <algorithm>
+
 namespace residua::visualizers {
 
 TurningSplit::TurningSplit(int low, QWidget* parent) : QSplitter(Qt::Vertical, parent), m_low(low)
@@ -13,6 +15,17 @@ void TurningSplit::setShares(const QList<int>& beside, const QList<int>& below)
     m_beside = beside;
     m_below = below;
     share();
+}
+
+QSize TurningSplit::minimumSizeHint() const
+{
+    int height = 0;
+    for (int i = 0; i < count(); ++i) {
+        const QWidget& part = *widget(i);
+        height = std::max({height, part.minimumHeight(), part.minimumSizeHint().height()});
+    }
+    const QSize hint = QSplitter::minimumSizeHint();
+    return {hint.width(), std::min(hint.height(), height)};
 }
 
 void TurningSplit::share()

@@ -15,6 +15,8 @@ public:
     /// How the parts share the width, and the height; only their ratio counts.
     void setShares(const QList<int>& beside, const QList<int>& below);
     [[nodiscard]] bool isBeside() const { return orientation() == Qt::Horizontal; }
+    /// As low as the parts need when they stand beside each other.
+    [[nodiscard]] QSize minimumSizeHint() const override;
 
 signals:
     void turned();

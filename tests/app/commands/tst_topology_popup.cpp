@@ -65,7 +65,8 @@ private slots:
 private:
     QString priceOf(const QString& title) const
     {
-        const QModelIndexList found = m_list->model()->match(m_list->model()->index(0, 0), Qt::DisplayRole, title);
+        const QModelIndexList found =
+            m_list->model()->match(m_list->model()->index(0, 0), Qt::DisplayRole, title, 1, Qt::MatchExactly);
         return found.isEmpty() ? QString() : found.front().siblingAtColumn(1).data().toString();
     }
 

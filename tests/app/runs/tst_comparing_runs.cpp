@@ -27,7 +27,9 @@ private slots:
         other.training.learningRate.peak = 0.125;
         write("one", 0.1F);
         write("two", 0.2F, other);
-        write("three", 0.3F);
+        projects::Project third = quickExample(); // the same project would be another seed of "one"
+        third.training.clipNorm = 0.5;
+        write("three", 0.3F, third);
         open();
     }
 
