@@ -330,7 +330,7 @@ void RunPage::gap()
     if (const auto gap = m_run.gap(); gap && *gap) {
         m_out << gapSection(**gap);
     } else if (!gap) {
-        m_leftOut.push_back(gap.error().text());
+        m_leftOut.push_back(withoutPlaces(gap.error().text(), m_info.directory));
     }
 }
 

@@ -324,8 +324,9 @@ Result<std::vector<Document>> readRecords(const fs::path& path, const std::strin
         documents.insert(documents.end(), found->begin(), found->end());
     }
     if (documents.empty()) {
-        return Error{path.string(),
-                     files->size() == 1 ? "is empty, expected one JSON object per line or rows of Parquet" : "all its files are empty"};
+        return Error{path.string(), files->size() == 1
+                                        ? "is empty, expected one JSON object per line or rows of Parquet"
+                                        : "all its files are empty"};
     }
     return documents;
 }

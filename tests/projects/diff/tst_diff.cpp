@@ -94,31 +94,31 @@ private slots:
         const auto said = [&](const std::function<void(Project&)>& change) {
             Project other = plain;
             change(other);
-            return joinedText(differingWords(plain, other));
+            return QString::fromStdString(joinedText(differingWords(plain, other)));
         };
-        QCOMPARE(said([](Project&) {}), std::string());
+        QCOMPARE(said([](Project&) {}), QString());
         QCOMPARE(said([](Project& p) {
                      p.name = "another";
                      p.description = "of it";
                      p.sweeps.push_back({"depths", {}});
                  }),
-                 std::string());
+                 QString());
         QCOMPARE(said([&](Project& p) {
                      p.network.width = 64;
                      p.topology = grn;
                  }),
-                 std::string("GRN-v1, width 64 features"));
+                 QString("GRN-v1, width 64 features"));
         QCOMPARE(said([](Project& p) {
                      p.network.width = 64;
                      p.training.learningRate.peak = 0.02;
                      p.seeds.init = 9;
                  }),
-                 std::string("width 64 features, peak 0.02, init 9"));
-        QCOMPARE(said([](Project& p) { p.training.steps = 3000; }), std::string("3000 steps")); // told once
+                 QString("width 64 features, peak 0.02, initial weights 9"));
+        QCOMPARE(said([](Project& p) { p.training.steps = 3000; }), QString("3000 steps")); // told once
         QCOMPARE(said([](Project& p) {
                      std::get<DepthMix>(p.topology.wiring).states = {{{2, 7}, ShortcutState::Learned}};
                  }),
-                 std::string("Plain residual + 2:7"));
+                 QString("Plain residual + 2:7"));
     }
 
     /// A wiring that was drawn by hand is not called as the preset that it came from.
