@@ -3,6 +3,7 @@
 
 #include "app/look/format.h"
 #include "app/look/theme.h"
+#include "visualizers/plot/control_rows.h"
 
 #include <QCheckBox>
 #include <QDoubleSpinBox>
@@ -13,6 +14,8 @@
 #include <QPushButton>
 #include <QSpinBox>
 #include <QVBoxLayout>
+
+#include <initializer_list>
 
 namespace residua::app {
 
@@ -76,12 +79,10 @@ void SamplesPanel::layOut()
     first->setContentsMargins(8, 4, 8, 0);
     first->addWidget(m_prompt, 1);
     first->addWidget(m_sample);
-    auto* second = new QHBoxLayout;
-    second->setContentsMargins(8, 0, 8, 0);
-    second->addWidget(m_tokens);
-    second->addWidget(m_temperature);
-    second->addWidget(m_live);
-    second->addStretch();
+    auto* second = new visualizers::ControlRows;
+    for (QWidget* control : std::initializer_list<QWidget*>{m_tokens, m_temperature, m_live}) {
+        second->addWidget(control);
+    }
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(4);

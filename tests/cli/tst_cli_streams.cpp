@@ -69,7 +69,7 @@ private slots:
             const QString said = onTerminal("dumb", command, 60);
             QVERIFY2(said.contains("tiny", Qt::CaseInsensitive) || said.contains("done"), qPrintable(said));
             for (const QString& line : said.split('\n')) {
-                const bool isSentence = line.startsWith("Tiny: "); // which the terminal itself breaks
+                const bool isSentence = line.contains(": "); // which the terminal itself breaks
                 QVERIFY2(isSentence || line.trimmed().size() <= 60, qPrintable(line));
             }
         }
