@@ -73,7 +73,7 @@ private slots:
                 QVERIFY2(isSentence || line.trimmed().size() <= 60, qPrintable(line));
             }
         }
-        QVERIFY(run({"info", "tiny"}).output.contains("optimiser\n")); // whole lines in a pipe
+        QVERIFY(run({"info", "tiny"}).output.contains("loss, peak\n")); // whole lines in a pipe
     }
 
     // ---- what it ends with
