@@ -45,7 +45,8 @@ inline bool aligned(const void* pointer)
 
 inline bool packable(const MixStack& stack)
 {
-    bool all = stack.width % kLanes == 0 && aligned(stack.weights) && aligned(stack.gateVectors);
+    bool all = stack.width % kLanes == 0 && aligned(stack.gateVectors) &&
+               (stack.weightKind != WeightKind::perFeature || aligned(stack.weights));
     for (std::int32_t s = 0; s < stack.sources; ++s)
         all = all && aligned(stack.source[s]);
     return all;

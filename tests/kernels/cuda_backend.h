@@ -7,6 +7,7 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 #include <vector>
 
@@ -20,9 +21,10 @@ inline void checkCuda(cudaError_t error)
 
 class CudaBackend : public MixBackend {
 public:
-    /// Memory starts `misalignment` bytes past an aligned address.
-    explicit CudaBackend(const kernels::CudaKernels& kernels, std::size_t misalignment = 0)
-        : m_kernels(kernels), m_misalignment(misalignment)
+    /// Arrays of at most `largest` bytes start `misalignment` bytes past an aligned address.
+    explicit CudaBackend(const kernels::CudaKernels& kernels, std::size_t misalignment = 0,
+                         std::size_t largest = std::numeric_limits<std::size_t>::max())
+        : m_kernels(kernels), m_misalignment(misalignment), m_largestMisaligned(largest)
     {
     }
     CudaBackend(const CudaBackend&) = delete;
@@ -35,10 +37,11 @@ public:
 
     void* upload(const void* from, std::size_t bytes) override
     {
+        const std::size_t offset = bytes <= m_largestMisaligned ? m_misalignment : 0;
         void* memory = nullptr;
-        checkCuda(cudaMalloc(&memory, std::max<std::size_t>(bytes + m_misalignment, 1)));
+        checkCuda(cudaMalloc(&memory, std::max<std::size_t>(bytes + offset, 1)));
         m_memory.push_back(memory);
-        void* to = static_cast<char*>(memory) + m_misalignment;
+        void* to = static_cast<char*>(memory) + offset;
         checkCuda(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));
         return to;
     }
@@ -71,6 +74,7 @@ private:
 
     const kernels::CudaKernels& m_kernels;
     std::size_t m_misalignment;
+    std::size_t m_largestMisaligned;
     std::vector<void*> m_memory;
 };
 

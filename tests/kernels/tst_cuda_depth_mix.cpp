@@ -156,15 +156,17 @@ void CudaDepthMixTest::countsCallsByElement()
 {
     if (!hasDevice())
         QSKIP("no CUDA device");
-    const auto callsOf = [&](DataType type, int width, std::size_t misalignment) {
+    const auto callsOf = [&](DataType type, int width, std::size_t misalignment, std::size_t largest = 1 << 20) {
         const MixCase mix{type, 3, width, 1, 1};
-        CudaBackend cuda(*m_kernels, misalignment);
+        CudaBackend cuda(*m_kernels, misalignment, largest);
         const std::uint64_t before = m_kernels->singleElementCalls();
         static_cast<void>(runKernels(mix, randomData(mix, 1), cuda));
         return m_kernels->singleElementCalls() - before;
     };
     QCOMPARE(callsOf(DataType::bfloat16, 16, 0), std::uint64_t(0));
     QCOMPARE(callsOf(DataType::float64, 15, 8), std::uint64_t(0));
+    // Scalar weights are rows of a larger tensor, and are read one by one.
+    QCOMPARE(callsOf(DataType::bfloat16, 16, 4, 16), std::uint64_t(0));
     // Forward, weight gradient and gather.
     QCOMPARE(callsOf(DataType::bfloat16, 15, 0), std::uint64_t(3));
     QCOMPARE(callsOf(DataType::float32, 16, 8), std::uint64_t(3));
