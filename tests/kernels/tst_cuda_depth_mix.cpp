@@ -35,6 +35,34 @@ private:
     const CudaKernels* m_kernels = nullptr;
 };
 
+/// Every form of the gated kernel that has a row's threads in one block: rows of whole warps and of parts of one, fewer
+/// sources than it copies ahead, none at all, and many.
+std::vector<MixCase> gatedRowCases()
+{
+    struct Shape {
+        int tokens, width, sources, absent;
+    };
+    const Shape shapes[] = {{5, 72, 2, -1}, {3, 768, 4, 1}, {1, 264, 1, -1},
+                            {7, 24, 9, 8},  {2, 40, 97, 0}, {3, 256, 1, 0}};
+    std::vector<MixCase> cases;
+    std::size_t turn = 0;
+    for (const DataType type : {DataType::float32, DataType::bfloat16})
+        for (const GateKind gate : {GateKind::reluOutside, GateKind::reluInside})
+            for (const GateInput input : {GateInput::raw, GateInput::normalised})
+                for (int outputs = 1; outputs <= kMaxOutputs; ++outputs) {
+                    const Shape& shape = shapes[turn++ % std::size(shapes)];
+                    cases.push_back({type, shape.tokens, shape.width, shape.sources, outputs, WeightKind::perFeature,
+                                     gate, input, ReluGradAtZero::one, turn % 3 == 0, false, shape.absent});
+                }
+    // The widest rows of each type, and one that is too wide. The ring of the first has more shared memory than a
+    // kernel has without asking for it.
+    for (const int width : {2048, 2052})
+        cases.push_back({DataType::float32, 3, width, 3, 2, WeightKind::perFeature, GateKind::reluOutside});
+    for (const int width : {4096, 4104})
+        cases.push_back({DataType::bfloat16, 3, width, 3, 1, WeightKind::perFeature, GateKind::reluOutside});
+    return cases;
+}
+
 std::vector<MixCase> casesToRun()
 {
     const int stride = std::max(1, qEnvironmentVariableIntValue("RESIDUA_CASE_STRIDE"));
@@ -42,7 +70,10 @@ std::vector<MixCase> casesToRun()
     std::vector<MixCase> cases;
     for (std::size_t i = 0; i < table.size(); i += std::size_t(stride))
         cases.push_back(table[i]);
-    // A stack that fits in shared memory, one that does not, and one with several tiles of tokens in each block.
+    const std::vector<MixCase> gated = gatedRowCases();
+    cases.insert(cases.end(), gated.begin(), gated.end());
+    // For the weight gradient: a stack that fits in shared memory, one that does not, and one with several tiles of
+    // tokens in each block.
     cases.push_back({DataType::bfloat16, 9, 768, 12, 3, WeightKind::perFeature, GateKind::reluOutside});
     cases.push_back({DataType::float32, 9, 768, 40, 3, WeightKind::perFeature, GateKind::reluInside});
     cases.push_back(
