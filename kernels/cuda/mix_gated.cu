@@ -34,27 +34,6 @@ struct GatedArgs {
 
 constexpr int kMostThreads = 512;
 
-/// 16 bytes of a row.
-struct alignas(16) Words {
-    std::uint32_t word[4];
-};
-
-/// Returns the elements as float32. Reads whole words, which takes fewer instructions than 16-bit elements.
-__device__ inline void widen(const Words& from, float (&to)[4])
-{
-#pragma unroll
-    for (int w = 0; w < 4; ++w)
-        to[w] = __uint_as_float(from.word[w]);
-}
-__device__ inline void widen(const Words& from, float (&to)[8])
-{
-#pragma unroll
-    for (int w = 0; w < 4; ++w) {
-        to[2 * w] = __uint_as_float(from.word[w] << 16);
-        to[2 * w + 1] = __uint_as_float(from.word[w] & 0xffff0000u);
-    }
-}
-
 /// The choices that depend on the element type and the number of outputs.
 template <class T, int O>
 struct GatedShape {
