@@ -22,6 +22,7 @@ struct GatedArgs {
     std::int32_t sources;
     std::int32_t present;
     float eps;
+    float perWidth; ///< 1 / width
     const float* weights;
     const float* gateVectors;
     float* gateLogits;
@@ -32,13 +33,13 @@ struct GatedArgs {
     std::int16_t index[kMaxSources]; ///< in the caller's stack
 };
 
-constexpr int kMostThreads = 512;
-
-/// The choices that depend on the element type and the number of outputs.
+/// The choices that depend on the element type and the number of outputs. A thread has 16 bytes of each token, so a
+/// block's threads bound the width. No case may need more registers than 65,536 / kMostThreads.
 template <class T, int O>
 struct GatedShape {
-    static constexpr int kTokens = 2; ///< of a block
+    static constexpr int kTokens = sizeof(T) == 2 && O == 1 ? 4 : 2; ///< of a block
     static constexpr int kStages = 4; ///< of the ring of copies, two more than sources on their way; a power of two
+    static constexpr int kMostThreads = sizeof(T) == 2 && O == 4 ? 256 : 512;
 };
 
 /// The tokens, columns and shared memory of a thread.
@@ -156,7 +157,7 @@ struct GatedThread {
             value += __shfl_xor_sync(0xffffffffu, value, distance);
         if (normalised) {
             const float squares = __shfl_sync(0xffffffffu, value, kTokens * O + lane % kTokens);
-            const float rstd = 1.0F / sqrt(squares / float(args.width) + args.eps);
+            const float rstd = 1.0F / sqrt(squares * args.perWidth + args.eps);
             value = lane % kPadded < kTokens * O ? value * rstd : rstd;
         }
         if (result)
@@ -203,7 +204,7 @@ struct GatedThread {
 
 /// Grid: groups of tokens; block: the threads of a row. Shared memory: sharedBytes().
 template <class T, int O, int kTokens, int kStages, bool inside, bool normalised>
-__global__ void __launch_bounds__(kMostThreads) mixGatedRows(const __grid_constant__ GatedArgs args)
+__global__ void __launch_bounds__(GatedShape<T, O>::kMostThreads) mixGatedRows(const __grid_constant__ GatedArgs args)
 {
     using Thread = GatedThread<T, O, kTokens, kStages, inside, normalised>;
     Thread thread(args);
@@ -246,12 +247,6 @@ __global__ void __launch_bounds__(kMostThreads) mixGatedRows(const __grid_consta
             store(static_cast<T*>(args.out[o]) + thread.at + thread.step[r], sums[r][o]);
 }
 
-template <class T>
-unsigned threadsOf(const MixStack& stack)
-{
-    return unsigned((stack.width * std::int64_t(sizeof(T)) / 16 + 31) / 32 * 32);
-}
-
 template <class T, int O, bool inside, bool normalised>
 Status launchGated(const GatedArgs& args, unsigned threads, void* stream)
 {
@@ -267,7 +262,7 @@ Status launchGated(const GatedArgs& args, unsigned threads, void* stream)
 template <class T, int O>
 Status launchGated(const MixStack& stack, const GatedArgs& args, void* stream)
 {
-    const unsigned threads = threadsOf<T>(stack);
+    const auto threads = unsigned((stack.width * std::int64_t(sizeof(T)) / 16 + 31) / 32 * 32);
     const bool inside = stack.gateKind == GateKind::reluInside;
     if (stack.gateInput == GateInput::normalised)
         return inside ? launchGated<T, O, true, true>(args, threads, stream)
@@ -280,9 +275,17 @@ Status launchGated(const MixStack& stack, const GatedArgs& args, void* stream)
 
 bool hasGatedRows(const MixStack& stack)
 {
-    const std::int64_t bytes = stack.width * (stack.dataType == DataType::bfloat16 ? 2 : 4);
-    return stack.dataType != DataType::float64 && isRelu(stack.gateKind) &&
-           stack.weightKind == WeightKind::perFeature && bytes % 16 == 0 && bytes <= kMostThreads * 16;
+    if (stack.dataType == DataType::float64 || !isRelu(stack.gateKind) || stack.weightKind != WeightKind::perFeature)
+        return false;
+    const bool isShort = stack.dataType == DataType::bfloat16;
+    const std::int64_t bytes = stack.width * (isShort ? 2 : 4);
+    int most = 0;
+    static_cast<void>(withOutputs(stack.outputs, [&](auto outputs) {
+        constexpr int kOutputs = decltype(outputs)::kValue;
+        most = isShort ? GatedShape<Bf16, kOutputs>::kMostThreads : GatedShape<float, kOutputs>::kMostThreads;
+        return Status::ok;
+    }));
+    return bytes % 16 == 0 && bytes <= most * 16;
 }
 
 Status gatedRows(const MixForward& mix, void* stream)
@@ -293,6 +296,7 @@ Status gatedRows(const MixForward& mix, void* stream)
                    stack.sources,
                    0,
                    float(stack.eps),
+                   1.0F / float(stack.width),
                    static_cast<const float*>(stack.weights),
                    static_cast<const float*>(stack.gateVectors),
                    static_cast<float*>(mix.gateLogits),

@@ -66,6 +66,8 @@ std::vector<MixCase> gatedRowCases()
         cases.push_back({DataType::float32, 3, width, 3, 2, WeightKind::perFeature, GateKind::reluOutside});
     for (const int width : {4096, 4104})
         cases.push_back({DataType::bfloat16, 3, width, 3, 1, WeightKind::perFeature, GateKind::reluOutside});
+    for (const int width : {2048, 2056})
+        cases.push_back({DataType::bfloat16, 3, width, 3, 4, WeightKind::perFeature, GateKind::reluOutside});
     return cases;
 }
 
