@@ -4,7 +4,7 @@
 //
 // A weight depends on the dot product of its whole row. The loop therefore computes the dot products of source s + 1
 // while it adds source s, with one barrier for each source. Each thread copies its own packs of the next sources to
-// shared memory asynchronously, reads a source once, and keeps it in registers until it is added.
+// shared memory asynchronously, and reads them there for both uses, so that they take no registers in between.
 #include "kernels/cuda/mix_forward.cuh"
 
 #include "kernels/cuda/launch.cuh"
