@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // mixForward. Without a relu gate, each thread has a few columns of a few tokens and loops over the sources, so each
-// element is read and written once. A relu gate needs a row's dot product before its weight is known. Each block then
-// has two tokens, keeps their rows of all sources in shared memory between the two uses, and writes the logits for the
-// backward. The shared memory holds up to 26 sources at d = 768 in bfloat16; for more, the second use reads the rows
-// from the cache.
+// element is read and written once. A relu gate needs a row's dot product before its weight is known; mix_gated.cu has
+// the common cases. The form here takes every width, type and alignment: each block has two tokens, computes the
+// logits of all sources, then reads the rows again from the cache.
 #include "kernels/cuda/kernels.cuh"
 
 #include "kernels/cuda/launch.cuh"
-#include "kernels/cuda/mix_args.cuh"
+#include "kernels/cuda/mix_forward.cuh"
 
 namespace residua::kernels::cuda {
 namespace {
@@ -107,10 +106,9 @@ __global__ void mixRows(const __grid_constant__ ForwardArgs args)
 
 constexpr int kGateTokens = 2;
 
-/// For one warp: computes the logits of one row. `kept` receives the row unless it is null.
+/// For one warp: computes the logits of one row.
 template <class T, int O, int L>
-__device__ inline void gateRow(const ForwardArgs& args, std::int32_t s, std::int64_t n, T* kept,
-                               Accumulator<T>* coefficients)
+__device__ inline void gateRow(const ForwardArgs& args, std::int32_t s, std::int64_t n, Accumulator<T>* coefficients)
 {
     using A = Accumulator<T>;
     const StackArgs& stack = args.stack;
@@ -121,8 +119,6 @@ __device__ inline void gateRow(const ForwardArgs& args, std::int32_t s, std::int
     for (std::int64_t column = lane * L; x && column < stack.width; column += 32 * L) {
         A value[L];
         load(x + n * stack.width + column, value);
-        if (kept)
-            store(kept + column, value);
 #pragma unroll
         for (int l = 0; l < L; ++l)
             squares += value[l] * value[l];
@@ -152,23 +148,19 @@ __device__ inline void gateRow(const ForwardArgs& args, std::int32_t s, std::int
     }
 }
 
-/// With a relu gate. Each block has kGateTokens tokens. Shared memory: coefficients [tokens, t, O], then, if cached,
-/// rows [tokens, t, d].
-template <class T, int O, int L, bool cached>
+/// With a relu gate. Each block has kGateTokens tokens. Shared memory: coefficients [tokens, t, O].
+template <class T, int O, int L>
 __global__ void mixGated(const __grid_constant__ ForwardArgs args)
 {
     using A = Accumulator<T>;
     const StackArgs& stack = args.stack;
     const bool feature = stack.weightKind == WeightKind::perFeature;
     A* coefficients = sharedMemory<A>();
-    const std::int64_t coefficientCount = std::int64_t(kGateTokens) * stack.sources * O;
-    T* rows = reinterpret_cast<T*>(coefficients + (coefficientCount + 3) / 4 * 4);
     const std::int64_t first = std::int64_t(blockIdx.x) * kGateTokens;
     for (int row = threadIdx.x / 32; row < kGateTokens * stack.sources; row += kWarps) {
         const std::int64_t n = first + row / stack.sources;
         if (n < stack.tokens)
-            gateRow<T, O, L>(args, row % stack.sources, n, cached ? rows + row * stack.width : nullptr,
-                             coefficients + row * O);
+            gateRow<T, O, L>(args, row % stack.sources, n, coefficients + row * O);
     }
     __syncthreads();
     for (std::int64_t column = std::int64_t(threadIdx.x) * L; column < stack.width; column += kThreads * L) {
@@ -188,7 +180,7 @@ __global__ void mixGated(const __grid_constant__ ForwardArgs args)
                     continue;
                 const std::int64_t row = std::int64_t(g) * stack.sources + s;
                 A x[L];
-                load(cached ? rows + row * stack.width + column : source + (first + g) * stack.width + column, x);
+                load(source + (first + g) * stack.width + column, x);
                 addSource(stack, s, column, coefficients + row * O, x, !started, feature, sums[g]);
             }
             started = true;
@@ -213,31 +205,23 @@ Status launchRows(const ForwardArgs& args, void* stream)
                                                       : launch(mixRows<T, O, L, false>, grid, block, 0, stream, args);
 }
 
-template <class T, int O, int L, bool cached>
-Status launchGated(const ForwardArgs& args, std::size_t sharedBytes, void* stream)
+template <class T, int O, int L>
+Status launchGated(const ForwardArgs& args, void* stream)
 {
+    const std::size_t coefficients = std::size_t(kGateTokens) * args.stack.sources * O * sizeof(Accumulator<T>);
     const dim3 grid(unsigned((args.stack.tokens + kGateTokens - 1) / kGateTokens));
-    return launch(mixGated<T, O, L, cached>, grid, dim3(kThreads), sharedBytes, stream, args);
+    return launch(mixGated<T, O, L>, grid, dim3(kThreads), coefficients, stream, args);
 }
 
 template <class T, int O>
 Status forward(const ForwardArgs& args, bool packed, void* stream)
 {
-    const StackArgs& stack = args.stack;
-    const std::size_t coefficients =
-        (std::size_t(kGateTokens) * stack.sources * O + 3) / 4 * 4 * sizeof(Accumulator<T>);
+    const bool gated = isRelu(args.stack.gateKind);
     // float64 is for verification, not speed, so it has only the unpacked form.
-    if constexpr (sizeof(T) < 8) {
-        const std::size_t rows = std::size_t(kGateTokens) * stack.sources * stack.width * sizeof(T);
-        if (packed && !isRelu(stack.gateKind))
-            return launchRows<T, O, kLanes>(args, stream);
-        if (packed && coefficients + rows <= kSharedBytes)
-            return launchGated<T, O, kLanes, true>(args, coefficients + rows, stream);
+    if constexpr (sizeof(T) < 8)
         if (packed)
-            return launchGated<T, O, kLanes, false>(args, coefficients, stream);
-    }
-    return isRelu(stack.gateKind) ? launchGated<T, O, 1, false>(args, coefficients, stream)
-                                  : launchRows<T, O, 1>(args, stream);
+            return gated ? launchGated<T, O, kLanes>(args, stream) : launchRows<T, O, kLanes>(args, stream);
+    return gated ? launchGated<T, O, 1>(args, stream) : launchRows<T, O, 1>(args, stream);
 }
 
 } // namespace
@@ -255,6 +239,8 @@ Status mixForward(const MixForward& mix, void* stream)
         packed = packed && aligned(mix.base[o]) && aligned(mix.out[o]);
     }
     countCall(mix.stack.dataType, packed);
+    if (packed && hasGatedRows(mix.stack))
+        return gatedRows(mix, stream);
     return withType(mix.stack.dataType, [&](auto type) {
         return withOutputs(mix.stack.outputs, [&](auto outputs) {
             return forward<decltype(type), decltype(outputs)::kValue>(args, packed, stream);

@@ -77,6 +77,41 @@ __device__ inline void store(T* to, const Accumulator<T> (&from)[L])
     *reinterpret_cast<Pack<T, L>*>(to) = pack;
 }
 
+/// 16 bytes of adjacent elements.
+struct alignas(16) Words {
+    std::uint32_t word[4];
+};
+
+/// Returns the elements as float32. Reads whole words, which takes fewer instructions than 16-bit elements.
+__device__ inline void widen(const Words& from, float (&to)[4])
+{
+#pragma unroll
+    for (int w = 0; w < 4; ++w)
+        to[w] = __uint_as_float(from.word[w]);
+}
+__device__ inline void widen(const Words& from, float (&to)[8])
+{
+#pragma unroll
+    for (int w = 0; w < 4; ++w) {
+        to[2 * w] = __uint_as_float(from.word[w] << 16);
+        to[2 * w + 1] = __uint_as_float(from.word[w] & 0xffff0000u);
+    }
+}
+
+/// Loads what this kernel only reads, and reads once: leaves the L1 cache to other data.
+__device__ inline Words loadOnce(const void* from)
+{
+#ifdef __CUDACC__
+    Words words;
+    asm("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+        : "=r"(words.word[0]), "=r"(words.word[1]), "=r"(words.word[2]), "=r"(words.word[3])
+        : "l"(from));
+    return words;
+#else // on the host, see tests/kernels/emulation
+    return *static_cast<const Words*>(from);
+#endif
+}
+
 /// Returns the sum over the warp, in every lane.
 template <class A>
 __device__ inline A warpSum(A value)

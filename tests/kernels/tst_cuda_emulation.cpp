@@ -156,8 +156,8 @@ void CudaEmulationTest::everyCallOfTheRuntimeIsChecked()
     QCOMPARE(QByteArray(kernels.lastError()), QByteArray("no CUDA-capable device is detected"));
     QCOMPARE(kernels.deviceCount(), 1);
 
-    // 12 sources of 768 bfloat16 take more shared memory than a kernel has without asking for it.
-    const MixCase large{DataType::bfloat16, 1, 768, 12, 3, WeightKind::scalar, GateKind::reluOutside};
+    // The ring of 2,048 float32 takes more shared memory than a kernel has without asking for it.
+    const MixCase large{DataType::float32, 1, 2048, 2, 1, WeightKind::perFeature, GateKind::reluOutside};
     CudaBackend backend(kernels);
     emulation::failNextCall(cudaErrorInvalidDeviceFunction);
     QVERIFY_EXCEPTION_THROWN(static_cast<void>(runKernels(large, randomData(large, 1), backend)), std::runtime_error);
