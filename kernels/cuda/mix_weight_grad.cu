@@ -20,6 +20,7 @@ namespace {
 
 constexpr int kMaxBlocks = 256;
 constexpr int kMinBlocks = 64;
+constexpr int kUnalignedBlocks = 32;
 /// The maximum size of the partial sums, unless those of kMinBlocks blocks are larger. Fewer blocks would leave most of
 /// the device idle; more bytes would cost memory, and traffic beyond the second-level cache.
 constexpr std::int64_t kMaxPartialBytes = 128 << 20;
@@ -248,8 +249,8 @@ Plan planOf(const MixWeightGrad& mix)
     plan.stride = (plan.weightElements + plan.vectorElements + 3) / 4 * 4;
     plan.accumulatorBytes = stack.dataType == DataType::float64 ? 8 : 4;
     const std::int64_t blockBytes = plan.stride * std::int64_t(plan.accumulatorBytes);
-    // Where only unaligned tensors need this form, it has the fewest blocks, so that it needs little memory.
-    const std::int64_t most = hasRowForm(mix) ? kMinBlocks
+    // If only unaligned tensors need this form, few blocks keep the workspace small.
+    const std::int64_t most = hasRowForm(mix) ? kUnalignedBlocks
                               : blockBytes > 0
                                   ? std::clamp<std::int64_t>(kMaxPartialBytes / blockBytes, kMinBlocks, kMaxBlocks)
                                   : kMaxBlocks;
