@@ -24,7 +24,7 @@ namespace {
 /// The multiprocessors of an H100 or H200, for which the number of blocks is chosen. Other devices give the same bits.
 constexpr int kMultiprocessors = 132;
 constexpr int kMostThreads = 512; ///< of a block, and of the blocks that a multiprocessor should hold
-constexpr int kMostResident = 4;  ///< blocks that a multiprocessor should hold
+constexpr int kMostResident = 8;  ///< blocks that a multiprocessor should hold
 /// Fewer tokens per range would cost more for the partial sums than more blocks save.
 constexpr std::int64_t kFewTokens = 8;
 
@@ -60,6 +60,20 @@ struct Split {
     std::int64_t vectorElements;
 };
 
+/// Sets the groups of a block for a number of subsets.
+void arrange(Split& split, int sources, int subsets)
+{
+    split.subsets = subsets;
+    const int most = (sources + subsets - 1) / subsets;
+    split.groups = (most + split.slots - 1) / split.slots;
+    split.resident = std::min(kMostResident, kMostThreads / (split.groups * split.groupThreads));
+}
+
+int residentThreads(const Split& split)
+{
+    return split.resident * split.groups * split.groupThreads;
+}
+
 Split splitOf(const MixWeightGrad& mix)
 {
     const MixStack& stack = mix.stack;
@@ -69,10 +83,15 @@ Split splitOf(const MixWeightGrad& mix)
     split.slots = slotsOf(split.lanes, stack.outputs, feature, gateOf(stack.gateKind));
     split.groupThreads = (int(stack.width / split.lanes) + 31) / 32 * 32;
     const int most = kMostThreads / split.groupThreads * split.slots;
-    split.subsets = (stack.sources + most - 1) / most;
-    const int sources = (stack.sources + split.subsets - 1) / split.subsets;
-    split.groups = (sources + split.slots - 1) / split.slots;
-    split.resident = std::min(kMostResident, kMostThreads / (split.groups * split.groupThreads));
+    const int fewest = (stack.sources + most - 1) / most;
+    arrange(split, stack.sources, fewest);
+    const int threads = residentThreads(split);
+    if (threads < kMostThreads / 4 * 3) {
+        // Smaller blocks fill a multiprocessor better sometimes.
+        arrange(split, stack.sources, fewest + 1);
+        if (residentThreads(split) <= threads)
+            arrange(split, stack.sources, fewest);
+    }
     const std::int64_t wanted = std::max(1, kMultiprocessors * split.resident / split.subsets);
     const std::int64_t ranges = std::clamp<std::int64_t>(stack.tokens / kFewTokens, 1, wanted);
     split.rangeTokens = (stack.tokens + ranges - 1) / ranges;
@@ -112,7 +131,7 @@ std::size_t chooseRings(RowArgs& args, const Split& split, const MixStack& stack
     struct Depth {
         int tileTokens, ahead;
     };
-    constexpr Depth kDepths[] = {{2, 3}, {2, 2}, {1, 3}, {1, 2}, {1, 1}};
+    constexpr Depth kDepths[] = {{3, 2}, {2, 3}, {2, 2}, {1, 3}, {1, 2}, {1, 1}};
     int device = 0;
     int most = 0;
     if (cudaGetDevice(&device) != cudaSuccess ||
@@ -120,7 +139,10 @@ std::size_t chooseRings(RowArgs& args, const Split& split, const MixStack& stack
         return 0;
     // Each block also takes 1 KiB that the system reserves.
     const std::size_t each = (std::size_t(most) + 1024) / std::size_t(split.resident) - 1024;
+    const int values = paddedValues(split.slots * stack.outputs);
     for (const Depth& depth : kDepths) {
+        if (depth.tileTokens * values > 32)
+            continue;
         args.tileTokens = depth.tileTokens;
         args.ahead = depth.ahead;
         const std::size_t bytes = layOut(args, split, stack);
