@@ -122,8 +122,8 @@ struct GatedThread {
         __pipeline_commit();
     }
 
-    /// Writes the warp's part of the dot products, and of the squares of a normalised gate.
-    __device__ void sumRow(int s, LaneValue held)
+    /// Writes the warp's part of the dot products, and of the squares of a normalised gate. `owned` is the lane's value.
+    __device__ void sumRow(int s, int owned)
     {
         float values[kValues];
 #pragma unroll
@@ -139,9 +139,9 @@ struct GatedThread {
                 values[o * kTokens + r] = sum;
             }
         }
-        const float sum = warpSums(values, lane);
-        if (held.isFirst)
-            partials[(s & 1) * partialCount + int(threadIdx.x / 32) * kPadded + held.index] = sum;
+        foldOverWarp<kValues>(values);
+        if (owned >= 0)
+            partials[(s & 1) * partialCount + int(threadIdx.x / 32) * kPadded + owned] = values[0];
     }
 
     /// Returns the coefficient of value lane % kPadded, and writes the logits.
@@ -225,17 +225,17 @@ __global__ void __launch_bounds__(GatedShape<T, O>::kMostThreads) mixGatedRows(c
         }
     thread.clear();
     if (args.present > 0) {
-        const LaneValue held = laneValue<Thread::kValues>(thread.lane);
+        const int owned = ownedValue<Thread::kValues>(thread.lane);
         for (int s = 0; s < kStages - 1; ++s)
             thread.fetch(s);
         __pipeline_wait_prior(kStages - 2);
         __syncthreads();
-        thread.sumRow(0, held);
+        thread.sumRow(0, owned);
         __syncthreads();
         for (int s = 0; s + 1 < args.present; ++s) {
             __pipeline_wait_prior(kStages - 3);
             thread.fetch(s + kStages - 1); // to the slot of source s - 1
-            thread.sumRow(s + 1, held);
+            thread.sumRow(s + 1, owned);
             thread.add(s, sums);
             __syncthreads();
         }

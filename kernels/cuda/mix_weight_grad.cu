@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// mixWeightGrad. Each block has a range of tokens and processes it in tiles. A tile's output gradients stay in shared
-// memory during the loop over the sources. The rows of a source in the tile are used twice from there: for their dot
-// products with the gradients (one warp per token), then for the per-feature sums (a few columns per thread). Each
-// block adds to its own partial sums, which a second kernel adds in order, without atomics, so the bits are always the
-// same.
+// mixWeightGrad. Rows of whole 16-byte packs have a form of their own in mix_weight_grad_rows.cu. The form here has no
+// limit on the shape, the kinds or the alignment: float64, odd widths, and a relu inside per-feature weights.
+//
+// Each block has a range of tokens and processes it in tiles. The rows of a source in the tile are read twice: for
+// their dot products with the output gradients (one warp per token), then for the per-feature sums (a few columns per
+// thread). Each block adds to its own partial sums, which a second kernel adds in order, without atomics, so the bits
+// are always the same.
 #include "kernels/cuda/kernels.cuh"
 
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/mix_args.cuh"
+#include "kernels/cuda/mix_weight_grad.cuh"
+#include "kernels/cuda/partial_sums.cuh"
 
 #include <algorithm>
 
@@ -16,10 +20,11 @@ namespace {
 
 constexpr int kMaxBlocks = 256;
 constexpr int kMinBlocks = 64;
+constexpr int kUnalignedBlocks = 32;
 /// The maximum size of the partial sums, unless those of kMinBlocks blocks are larger. Fewer blocks would leave most of
 /// the device idle; more bytes would cost memory, and traffic beyond the second-level cache.
 constexpr std::int64_t kMaxPartialBytes = 128 << 20;
-constexpr int kMaxTileTokens = 32;
+constexpr int kTileTokens = 32;
 
 struct WeightGradArgs {
     StackArgs stack;
@@ -32,26 +37,16 @@ struct WeightGradArgs {
     std::int64_t vectorElements;
     std::int64_t stride;
     std::int64_t blockTokens;
-    int tileTokens;
     bool needDots;
 };
 
-/// The shared memory of a block; without the cache, the rows stay in global memory.
-template <class T>
-struct Tile {
-    using A = Accumulator<T>;
-    A* product;  ///< [tileTokens, kMaxOutputs]: the terms of a scalar weight's gradient
-    A* gateGrad; ///< [tileTokens, kMaxOutputs]: the factors of x in gateVectorGrad
-    T* grads;    ///< [tileTokens, O, d]
-    T* rows;     ///< [tileTokens, d]
-};
-
-template <class T, int O, int L, bool cached>
+template <class T, int O, int L>
 struct Worker {
     using A = Accumulator<T>;
     const WeightGradArgs& args;
     const StackArgs& stack;
-    Tile<T> tile;
+    A* products;        ///< [kTileTokens, kMaxOutputs]: the terms of a scalar weight's gradient, in shared memory
+    A* gateGrads;       ///< [kTileTokens, kMaxOutputs]: the factors of x in gateVectorGrad, in shared memory
     std::int64_t first; ///< the first token of the tile
     int count;          ///< the number of tokens in the tile
     A* weightPartial;
@@ -59,18 +54,12 @@ struct Worker {
 
     __device__ const T* grad(int o, int slot) const
     {
-        if constexpr (cached)
-            return tile.grads + (std::int64_t(slot) * O + o) * stack.width;
-        else
-            return static_cast<const T*>(args.outGrad[o]) + (first + slot) * stack.width;
+        return static_cast<const T*>(args.outGrad[o]) + (first + slot) * stack.width;
     }
 
     __device__ const T* row(std::int32_t s, int slot) const
     {
-        if constexpr (cached)
-            return tile.rows + slot * stack.width;
-        else
-            return static_cast<const T*>(stack.source[s]) + (first + slot) * stack.width;
+        return static_cast<const T*>(stack.source[s]) + (first + slot) * stack.width;
     }
 
     __device__ A logit(int o, std::int32_t s, int slot) const
@@ -85,25 +74,6 @@ struct Worker {
 
     __device__ bool perFeature() const { return stack.weightKind == WeightKind::perFeature; }
     __device__ bool maskedFeatures() const { return perFeature() && stack.gateKind == GateKind::reluInside; }
-
-    __device__ void copyGrads() const
-    {
-        for (std::int64_t at = std::int64_t(threadIdx.x) * L; cached && at < count * stack.width; at += kThreads * L)
-#pragma unroll
-            for (int o = 0; o < O; ++o) {
-                const std::int64_t slot = at / stack.width;
-                const T* from = static_cast<const T*>(args.outGrad[o]) + first * stack.width + at;
-                *reinterpret_cast<Pack<T, L>*>(tile.grads + (slot * O + o) * stack.width + at % stack.width) =
-                    *reinterpret_cast<const Pack<T, L>*>(from);
-            }
-    }
-
-    __device__ void copyRows(std::int32_t s) const
-    {
-        const T* from = static_cast<const T*>(stack.source[s]) + first * stack.width;
-        for (std::int64_t at = std::int64_t(threadIdx.x) * L; cached && at < count * stack.width; at += kThreads * L)
-            *reinterpret_cast<Pack<T, L>*>(tile.rows + at) = *reinterpret_cast<const Pack<T, L>*>(from + at);
-    }
 
     /// For one warp: computes <g_o, x> of one token, masked by feature for an inside gate with per-feature weights.
     __device__ void dots(std::int32_t s, int slot, A (&sums)[O]) const
@@ -154,8 +124,8 @@ struct Worker {
                 static_cast<A*>(args.tokenGrad)[rowAt(stack, o, s, stack.tokens) + n] = gate;
             const bool normalised = stack.gateInput == GateInput::normalised;
             const A rstd = normalised ? static_cast<const A*>(args.rstd)[s * stack.tokens + n] : A(1);
-            tile.product[slot * kMaxOutputs + o] = stack.gateKind == GateKind::reluInside ? gate : product;
-            tile.gateGrad[slot * kMaxOutputs + o] = gate * rstd;
+            products[slot * kMaxOutputs + o] = stack.gateKind == GateKind::reluInside ? gate : product;
+            gateGrads[slot * kMaxOutputs + o] = gate * rstd;
         }
     }
 
@@ -174,7 +144,7 @@ struct Worker {
                     if (maskedFeatures())
                         maskFeatures(o, s, slot, column, g);
                 }
-                const A q = args.vectorElements ? tile.gateGrad[slot * kMaxOutputs + o] : A(0);
+                const A q = args.vectorElements ? gateGrads[slot * kMaxOutputs + o] : A(0);
 #pragma unroll
                 for (int l = 0; l < L; ++l) {
                     if (args.weightElements && perFeature())
@@ -205,8 +175,6 @@ struct Worker {
     /// Processes one source in the tile. Must be called by every thread of the block.
     __device__ void source(std::int32_t s) const
     {
-        copyRows(s);
-        __syncthreads();
         for (int slot = threadIdx.x / 32; slot < count && args.needDots; slot += kWarps)
             tokenProducts(s, slot);
         __syncthreads();
@@ -216,7 +184,7 @@ struct Worker {
         if (args.weightElements && !perFeature() && threadIdx.x < O) {
             A sum = 0;
             for (int slot = 0; slot < count; ++slot)
-                sum += tile.product[slot * kMaxOutputs + threadIdx.x];
+                sum += products[slot * kMaxOutputs + threadIdx.x];
             weightPartial[rowAt(stack, int(threadIdx.x), s, 1)] += sum;
         }
         __syncthreads();
@@ -230,54 +198,29 @@ struct Worker {
     }
 };
 
-template <class T, int O, int L, bool cached>
-__global__ void weightGradRows(const __grid_constant__ WeightGradArgs args)
+template <class T, int O, int L>
+__global__ void weightGradTiles(const __grid_constant__ WeightGradArgs args)
 {
     using A = Accumulator<T>;
     const StackArgs& stack = args.stack;
     A* shared = sharedMemory<A>();
-    const int scalars = args.tileTokens * kMaxOutputs;
-    T* grads = reinterpret_cast<T*>(shared + 2 * scalars);
-    T* rows = grads + std::int64_t(args.tileTokens) * O * stack.width;
     A* partial = static_cast<A*>(args.partial) + blockIdx.x * args.stride;
     for (std::int64_t i = threadIdx.x; i < args.stride; i += kThreads)
         partial[i] = 0;
     __syncthreads();
-    Worker<T, O, L, cached> worker{
-        args, stack, {shared, shared + scalars, grads, rows}, 0, 0, partial, partial + args.weightElements};
+    Worker<T, O, L> worker{args, stack, shared,  shared + kTileTokens * kMaxOutputs,
+                           0,    0,     partial, partial + args.weightElements};
     const std::int64_t begin = blockIdx.x * args.blockTokens;
     const std::int64_t end = begin + args.blockTokens < stack.tokens ? begin + args.blockTokens : stack.tokens;
-    for (worker.first = begin; worker.first < end; worker.first += args.tileTokens) {
-        worker.count = int(end - worker.first < args.tileTokens ? end - worker.first : args.tileTokens);
-        worker.copyGrads();
+    for (worker.first = begin; worker.first < end; worker.first += kTileTokens) {
+        worker.count = int(end - worker.first < kTileTokens ? end - worker.first : kTileTokens);
         for (std::int32_t s = 0; s < stack.sources; ++s) {
             if (stack.source[s])
                 worker.source(s);
             else
                 worker.absent(s);
         }
-        __syncthreads();
     }
-}
-
-struct SumArgs {
-    const void* partial;
-    void* to;
-    std::int64_t elements;
-    std::int64_t stride;
-    std::int64_t blocks;
-};
-
-template <class A>
-__global__ void sumPartials(const __grid_constant__ SumArgs args)
-{
-    const std::int64_t element = std::int64_t(blockIdx.x) * kThreads + threadIdx.x;
-    if (element >= args.elements)
-        return;
-    A sum = 0;
-    for (std::int64_t block = 0; block < args.blocks; ++block)
-        sum += static_cast<const A*>(args.partial)[block * args.stride + element];
-    static_cast<A*>(args.to)[element] = sum;
 }
 
 struct Plan {
@@ -289,78 +232,56 @@ struct Plan {
     std::size_t accumulatorBytes;
 };
 
+/// Returns the number of elements of weightGrad, or 0 if it is not wanted.
+std::int64_t weightCount(const MixWeightGrad& mix)
+{
+    const std::int64_t rows = std::int64_t(mix.stack.outputs) * mix.stack.sources;
+    return !mix.weightGrad ? 0 : mix.stack.weightKind == WeightKind::perFeature ? rows * mix.stack.width : rows;
+}
+
 Plan planOf(const MixWeightGrad& mix)
 {
     const MixStack& stack = mix.stack;
-    const std::int64_t rows = std::int64_t(stack.outputs) * stack.sources;
     Plan plan{};
-    plan.weightElements = !mix.weightGrad ? 0 : stack.weightKind == WeightKind::perFeature ? rows * stack.width : rows;
     plan.vectorElements = mix.gateVectorGrad ? stack.outputs * stack.width : 0;
     // Aligns the start of the vectors' part for packs.
-    plan.weightElements = (plan.weightElements + 3) / 4 * 4;
+    plan.weightElements = (weightCount(mix) + 3) / 4 * 4;
     plan.stride = (plan.weightElements + plan.vectorElements + 3) / 4 * 4;
     plan.accumulatorBytes = stack.dataType == DataType::float64 ? 8 : 4;
     const std::int64_t blockBytes = plan.stride * std::int64_t(plan.accumulatorBytes);
-    const std::int64_t most =
-        blockBytes > 0 ? std::clamp<std::int64_t>(kMaxPartialBytes / blockBytes, kMinBlocks, kMaxBlocks) : kMaxBlocks;
+    // If only unaligned tensors need this form, few blocks keep the workspace small.
+    const std::int64_t most = hasRowForm(mix) ? kUnalignedBlocks
+                              : blockBytes > 0
+                                  ? std::clamp<std::int64_t>(kMaxPartialBytes / blockBytes, kMinBlocks, kMaxBlocks)
+                                  : kMaxBlocks;
     plan.blockTokens = (stack.tokens + most - 1) / most;
     plan.blocks = plan.blockTokens ? (stack.tokens + plan.blockTokens - 1) / plan.blockTokens : 0;
     return plan;
 }
 
 template <class A>
-Status sum(const Plan& plan, std::int64_t offset, std::int64_t elements, const void* partial, void* to, void* stream)
-{
-    const SumArgs args{static_cast<const A*>(partial) + offset, to, elements, plan.stride, plan.blocks};
-    return launch(sumPartials<A>, dim3(unsigned((elements + kThreads - 1) / kThreads)), dim3(kThreads), 0, stream,
-                  args);
-}
-
-template <class A>
 Status sumAll(const MixWeightGrad& mix, const Plan& plan, void* stream)
 {
-    const MixStack& stack = mix.stack;
-    const std::int64_t rows = std::int64_t(stack.outputs) * stack.sources;
-    const std::int64_t weights = stack.weightKind == WeightKind::perFeature ? rows * stack.width : rows;
+    const A* partial = static_cast<const A*>(mix.workspace);
     Status status = Status::ok;
     if (mix.weightGrad)
-        status = sum<A>(plan, 0, weights, mix.workspace, mix.weightGrad, stream);
+        status = addPartials<A>({partial, mix.weightGrad, weightCount(mix), plan.stride, plan.blocks}, stream);
     if (status == Status::ok && mix.gateVectorGrad)
-        status = sum<A>(plan, plan.weightElements, plan.vectorElements, mix.workspace, mix.gateVectorGrad, stream);
+        status = addPartials<A>(
+            {partial + plan.weightElements, mix.gateVectorGrad, plan.vectorElements, plan.stride, plan.blocks}, stream);
     return status;
 }
 
 template <class T, int O>
-Status weightGrad(WeightGradArgs& args, const Plan& plan, bool packed, void* stream)
+Status weightGrad(const WeightGradArgs& args, const Plan& plan, bool packed, void* stream)
 {
-    const std::size_t scalars = 2 * kMaxOutputs * sizeof(Accumulator<T>);
+    const std::size_t shared = 2 * kTileTokens * kMaxOutputs * sizeof(Accumulator<T>);
     const dim3 grid(unsigned(plan.blocks));
     // float64 is for verification, not speed, so it has only the unpacked form.
-    if constexpr (sizeof(T) < 8) {
-        // Fewer tokens per tile would cost more for the partial sums than reading the rows twice.
-        constexpr std::size_t kFewTokens = 4;
-        const std::size_t perToken = scalars + (O + 1) * std::size_t(args.stack.width) * sizeof(T);
-        const std::size_t fit = kSharedBytes / perToken;
-        if (packed && fit >= kFewTokens) {
-            args.tileTokens = fit < kMaxTileTokens ? int(fit) : kMaxTileTokens;
-            return launch(weightGradRows<T, O, kLanes, true>, grid, dim3(kThreads), args.tileTokens * perToken, stream,
-                          args);
-        }
-        args.tileTokens = kMaxTileTokens;
+    if constexpr (sizeof(T) < 8)
         if (packed)
-            return launch(weightGradRows<T, O, kLanes, false>, grid, dim3(kThreads), args.tileTokens * scalars, stream,
-                          args);
-    }
-    args.tileTokens = kMaxTileTokens;
-    return launch(weightGradRows<T, O, 1, false>, grid, dim3(kThreads), args.tileTokens * scalars, stream, args);
-}
-
-Status clear(void* to, std::int64_t elements, std::size_t bytes, void* stream)
-{
-    if (!to)
-        return Status::ok;
-    const cudaError_t error = cudaMemsetAsync(to, 0, std::size_t(elements) * bytes, static_cast<cudaStream_t>(stream));
-    return error == cudaSuccess ? Status::ok : failed(error);
+            return launch(weightGradTiles<T, O, kLanes>, grid, dim3(kThreads), shared, stream, args);
+    return launch(weightGradTiles<T, O, 1>, grid, dim3(kThreads), shared, stream, args);
 }
 
 } // namespace
@@ -368,7 +289,8 @@ Status clear(void* to, std::int64_t elements, std::size_t bytes, void* stream)
 std::size_t mixWeightGradWorkspace(const MixWeightGrad& mix)
 {
     const Plan plan = planOf(mix);
-    return std::size_t(plan.blocks * plan.stride) * plan.accumulatorBytes;
+    const std::size_t bytes = std::size_t(plan.blocks * plan.stride) * plan.accumulatorBytes;
+    return hasRowForm(mix) ? std::max(bytes, rowFormWorkspace(mix)) : bytes;
 }
 
 Status mixWeightGrad(const MixWeightGrad& mix, void* stream)
@@ -377,16 +299,21 @@ Status mixWeightGrad(const MixWeightGrad& mix, void* stream)
         return status;
     const Plan plan = planOf(mix);
     if (mix.stack.tokens == 0) {
-        const Status status = clear(mix.weightGrad, plan.weightElements, plan.accumulatorBytes, stream);
-        return status == Status::ok ? clear(mix.gateVectorGrad, plan.vectorElements, plan.accumulatorBytes, stream)
-                                    : status;
+        const Status status = clear(mix.weightGrad, std::size_t(weightCount(mix)) * plan.accumulatorBytes, stream);
+        return status == Status::ok
+                   ? clear(mix.gateVectorGrad, std::size_t(plan.vectorElements) * plan.accumulatorBytes, stream)
+                   : status;
     }
     const std::size_t needed = cuda::mixWeightGradWorkspace(mix);
     if (needed > mix.workspaceBytes || (needed > 0 && !mix.workspace))
         return Status::workspaceTooSmall;
+    if (hasRowForm(mix) && rowFormFits(mix)) {
+        countCall(mix.stack.dataType, true);
+        return rowFormWeightGrad(mix, stream);
+    }
     WeightGradArgs args{
         argsOf(mix.stack),   {},          mix.gateLogits,   mix.rstd, mix.tokenGrad, mix.workspace, plan.weightElements,
-        plan.vectorElements, plan.stride, plan.blockTokens, 0,        false};
+        plan.vectorElements, plan.stride, plan.blockTokens, false};
     args.needDots =
         (mix.weightGrad && mix.stack.weightKind == WeightKind::scalar) || mix.tokenGrad || mix.gateVectorGrad;
     bool packed = packable(mix.stack);

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Sums of several values over the lanes of a warp at once. Each step halves the number of values that a lane holds, so
-// n values take about n + 5 shuffles in place of 5·n.
+// Sums of several values at once over a warp, loads of whole packs, and asynchronous copies to shared memory.
 #pragma once
 
+#include "kernels/cuda/pack.cuh"
+
+#include <cuda_pipeline.h>
 #include <cuda_runtime.h>
+
+#include <cstdint>
 
 namespace residua::kernels::cuda {
 
@@ -15,67 +19,81 @@ constexpr int powerOfTwoFrom(int count)
     return power;
 }
 
-/// Returns how many of `count` values the lower lanes keep in one step. Odd counts are padded to a power of two, so
-/// that later steps have even counts.
-constexpr int keptOf(int count)
+/// Adds each of the first `count` values over the warp. Each step exchanges half of the values that a lane still has,
+/// so a value costs about one shuffle and not five. values[0] then is the sum of the value ownedValue<count>(lane).
+template <int count, int distance = 16, int size, class A>
+__device__ inline void foldOverWarp(A (&values)[size])
 {
-    return count % 2 == 0 ? count / 2 : powerOfTwoFrom(count) / 2;
-}
-
-/// The value whose sum a lane has after warpSums().
-struct LaneValue {
-    int index;
-    bool isFirst; ///< false if the lane has no sum, or a lower lane has the same one
-};
-
-template <int count>
-__device__ inline LaneValue laneValue(int lane)
-{
-    int index = 0;
-    int paddedFrom = 0;
-    bool isFirst = true;
-    bool isPadded = false;
+    if constexpr (distance > 0) {
+        static_assert(count <= size && count <= 2 * distance);
+        constexpr int half = (count + 1) / 2;
+        const bool upper = threadIdx.x & distance;
 #pragma unroll
-    for (int distance = 16, held = count; distance > 0; distance /= 2) {
-        const bool upper = (lane & distance) != 0;
-        if (held == 1) {
-            isFirst = isFirst && !upper;
-            continue;
-        }
-        if (held % 2 != 0) {
-            isPadded = true;
-            paddedFrom = index + held;
-        }
-        held = keptOf(held);
-        index += upper ? held : 0;
-    }
-    return {index, isFirst && !(isPadded && index >= paddedFrom)};
-}
-
-/// Returns the sum over the warp of values[laneValue<count>(lane).index]. Overwrites `values`, of which the first
-/// `held` count.
-template <int count, int held = count, int distance = 16, class A>
-__device__ inline A warpSums(A (&values)[count], int lane)
-{
-    static_assert(count <= 32);
-    if constexpr (distance == 0) {
-        return values[0];
-    } else {
-        const bool upper = (lane & distance) != 0;
-        constexpr int kKept = held == 1 ? 1 : keptOf(held);
-#pragma unroll
-        for (int i = 0; i < kKept; ++i) {
-            A mine = values[i];
-            A theirs = values[i];
-            if (i + kKept < held) {
-                const A other = values[(i + kKept) % count];
-                theirs = upper ? mine : other;
-                mine = upper ? other : mine;
+        for (int k = 0; k < half; ++k) {
+            if (k + half < count) {
+                const A sent = upper ? values[k] : values[k + half];
+                const A kept = upper ? values[k + half] : values[k];
+                values[k] = kept + __shfl_xor_sync(0xffffffffu, sent, distance);
+            } else {
+                values[k] += __shfl_xor_sync(0xffffffffu, values[k], distance);
             }
-            values[i] = mine + __shfl_xor_sync(0xffffffffu, theirs, distance);
         }
-        return warpSums<count, kKept, distance / 2>(values, lane);
+        foldOverWarp<half, distance / 2>(values);
     }
+}
+
+/// Returns the index of the value that `lane` has after foldOverWarp(), or -1 if a lower lane has it too.
+template <int count, int distance = 16>
+__device__ inline int ownedValue(int lane)
+{
+    if constexpr (distance == 0) {
+        return 0;
+    } else {
+        constexpr int half = (count + 1) / 2;
+        const int inner = ownedValue<half, distance / 2>(lane);
+        if (inner < 0 || (lane & distance) == 0)
+            return inner;
+        return inner + half < count ? inner + half : -1;
+    }
+}
+
+/// Loads 16 bytes. Needs one instruction less than load() for every second bfloat16 number.
+__device__ inline void loadWords(const float* from, float (&to)[4])
+{
+    load(from, to);
+}
+__device__ inline void loadWords(const Bf16* from, float (&to)[8])
+{
+    const auto words = *reinterpret_cast<const Pack<std::uint32_t, 4>*>(from);
+#pragma unroll
+    for (int w = 0; w < 4; ++w) {
+        to[2 * w] = __uint_as_float(words.element[w] << 16);
+        to[2 * w + 1] = __uint_as_float(words.element[w] & 0xffff0000u);
+    }
+}
+
+/// Returns the policy for rows that are read once: the second-level cache evicts them first.
+__device__ inline std::uint64_t readOncePolicy()
+{
+    std::uint64_t policy = 0;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+#endif
+    return policy;
+}
+
+/// Starts a copy of 16 bytes to shared memory, as __pipeline_memcpy_async does, with a policy of readOncePolicy().
+__device__ inline void copyReadOnce(void* to, const void* from, std::uint64_t policy)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile(
+        "cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(unsigned(__cvta_generic_to_shared(to))),
+        "l"(from), "l"(policy)
+        : "memory");
+#else
+    static_cast<void>(policy);
+    __pipeline_memcpy_async(to, from, 16);
+#endif
 }
 
 } // namespace residua::kernels::cuda

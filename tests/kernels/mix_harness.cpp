@@ -356,6 +356,23 @@ MixResult runKernels(const MixCase& mix, const MixData& data, MixBackend& backen
     return result;
 }
 
+MixResult runWeightGrad(const MixCase& mix, const MixData& data, MixBackend& backend, const WantedGradients& wanted)
+{
+    Uploaded problem(mix, data, backend);
+    MixWeightGrad& backward = problem.backward;
+    backward.weightGrad = wanted.weights ? backward.weightGrad : nullptr;
+    backward.tokenGrad = wanted.tokens ? backward.tokenGrad : nullptr;
+    backward.gateVectorGrad = wanted.vectors ? backward.gateVectorGrad : nullptr;
+    backward.workspaceBytes = backend.workspace(backward);
+    problem.run();
+    MixResult result;
+    const DataType weights = weightType(mix);
+    result.weightGrad = problem.get(backward.weightGrad, wanted.weights ? problem.weightCount() : 0, weights);
+    result.tokenGrad = problem.get(backward.tokenGrad, wanted.tokens ? problem.tokenCount() : 0, weights);
+    result.gateVectorGrad = problem.get(backward.gateVectorGrad, wanted.vectors ? problem.vectorCount() : 0, weights);
+    return result;
+}
+
 Values gatherShared(const std::vector<MixCase>& mixes, const std::vector<MixData>& data, MixBackend& backend)
 {
     std::vector<Uploaded> problems;

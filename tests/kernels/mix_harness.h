@@ -72,6 +72,17 @@ public:
 /// Forward, weight gradients and the gather of every source. Throws std::runtime_error with a kernel's complaint.
 [[nodiscard]] MixResult runKernels(const MixCase& mix, const MixData& data, MixBackend& backend);
 
+/// The results that mixWeightGrad is asked for.
+struct WantedGradients {
+    bool weights = true;
+    bool tokens = true;
+    bool vectors = true;
+};
+
+/// The results of forward and mixWeightGrad alone. Those that are not wanted or that the kinds lack are empty.
+[[nodiscard]] MixResult runWeightGrad(const MixCase& mix, const MixData& data, MixBackend& backend,
+                                      const WantedGradients& wanted);
+
 /// The gradient of source 0 that several readers share, by one gather; the cases agree in type, tokens and width.
 [[nodiscard]] Values gatherShared(const std::vector<MixCase>& mixes, const std::vector<MixData>& data,
                                   MixBackend& backend);

@@ -26,6 +26,8 @@ private slots:
     void matchesTheCpu();
     void gatherTakesManyReaders_data();
     void gatherTakesManyReaders();
+    void gradientsMayBeMissing_data();
+    void gradientsMayBeMissing();
     void countsCallsByElement();
     void repeatsToTheBit();
 
@@ -91,6 +93,27 @@ std::vector<MixCase> casesToRun()
         for (const GateKind gate : {GateKind::none, GateKind::reluOutside})
             cases.push_back({DataType::bfloat16, 5, width, 30, 3, WeightKind::perFeature, gate,
                              gate == GateKind::none ? GateInput::raw : GateInput::normalised});
+    // The weight gradients of rows of whole packs: rows of one thread to a whole block, one subset of the sources to
+    // several, with sources and tokens that do not fill their groups and tiles.
+    const MixCase rows[] = {
+        {DataType::bfloat16, 1, 768, 1, 3, WeightKind::perFeature},
+        {DataType::bfloat16, 11, 768, 2, 4, WeightKind::none, GateKind::token},
+        {DataType::float32, 13, 768, 5, 4, WeightKind::perFeature, GateKind::reluOutside},
+        {DataType::bfloat16, 27, 520, 25, 2, WeightKind::perFeature, GateKind::reluOutside, GateInput::normalised},
+        {DataType::float32, 5, 2048, 3, 4, WeightKind::perFeature, GateKind::token},
+        {DataType::bfloat16, 5, 4096, 3, 2, WeightKind::perFeature, GateKind::reluOutside},
+        {DataType::bfloat16, 37, 8, 97, 1, WeightKind::perFeature, GateKind::reluOutside},
+        {DataType::bfloat16, 29, 264, 7, 4, WeightKind::scalar, GateKind::reluInside, GateInput::normalised},
+        {DataType::bfloat16, 19, 768, 97, 1, WeightKind::scalar},
+        {DataType::float32, 700, 16, 5, 3, WeightKind::scalar},
+        {DataType::float32, 3, 2052, 3, 3, WeightKind::perFeature, GateKind::reluOutside},
+    };
+    for (MixCase mix : rows) {
+        cases.push_back(mix);
+        mix.absent = mix.sources / 2;
+        if (mix.sources > 1 && mix.width < 1024)
+            cases.push_back(mix);
+    }
     return cases;
 }
 
@@ -118,18 +141,19 @@ void CudaDepthMixTest::workspaceIsBounded()
     int wanted = 0;
     mix.weightGrad = &wanted;
     mix.stack.tokens = 100'000;
-    mix.stack.width = 768;
     mix.stack.outputs = 3;
     mix.stack.weightKind = WeightKind::perFeature;
-    for (const int sources : {1, 13, 25, 49, 97}) {
+    for (const int sources : {1, 13, 25, 49, 97, kMaxSources}) {
         mix.stack.sources = sources;
-        const std::size_t block = std::size_t(3) * sources * 768 * 4;
-        const std::size_t workspace = m_kernels->mixWeightGradWorkspace(mix);
-        QVERIFY(workspace <= kMost);
+        mix.stack.width = 767;
+        const std::size_t block = std::size_t(3) * sources * 767 * 4;
+        std::size_t workspace = m_kernels->mixWeightGradWorkspace(mix);
+        QVERIFY(workspace <= std::max(kMost, 65 * block));
         QVERIFY(workspace > std::min(kMost, 256 * block) / 10 * 9);
+        mix.stack.width = 768;
+        workspace = m_kernels->mixWeightGradWorkspace(mix);
+        QVERIFY(workspace <= std::max(std::size_t(14 << 20), 33 * block));
     }
-    mix.stack.sources = kMaxSources;
-    QVERIFY(m_kernels->mixWeightGradWorkspace(mix) <= std::size_t(64) * 3 * kMaxSources * 768 * 4);
 }
 
 void CudaDepthMixTest::matchesTheCpu_data()
@@ -207,6 +231,36 @@ void CudaDepthMixTest::gatherTakesManyReaders()
     const std::string text =
         difference("gather", gatherShared(mixes, data, cuda), gatherShared(mixes, data, cpu), tolerance);
     QVERIFY2(text.empty(), text.c_str());
+}
+
+void CudaDepthMixTest::gradientsMayBeMissing_data()
+{
+    QTest::addColumn<WeightKind>("weightKind");
+    QTest::addColumn<GateKind>("gateKind");
+    QTest::newRow("feature") << WeightKind::perFeature << GateKind::none;
+    QTest::newRow("scalar") << WeightKind::scalar << GateKind::none;
+    QTest::newRow("scalar token") << WeightKind::scalar << GateKind::token;
+    QTest::newRow("feature outside") << WeightKind::perFeature << GateKind::reluOutside;
+    QTest::newRow("feature inside") << WeightKind::perFeature << GateKind::reluInside;
+}
+
+void CudaDepthMixTest::gradientsMayBeMissing()
+{
+    if (!hasDevice())
+        QSKIP("no CUDA device");
+    QFETCH(WeightKind, weightKind);
+    QFETCH(GateKind, gateKind);
+    const MixCase mix{DataType::bfloat16, 19, 64, 3, 2, weightKind, gateKind};
+    const MixData data = randomData(mix, 1);
+    CudaBackend cuda(*m_kernels);
+    const MixResult all = runWeightGrad(mix, data, cuda, {});
+    for (int bits = 0; bits < 7; ++bits) {
+        const WantedGradients wanted{(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0};
+        const MixResult some = runWeightGrad(mix, data, cuda, wanted);
+        QCOMPARE(some.weightGrad, wanted.weights ? all.weightGrad : Values());
+        QCOMPARE(some.tokenGrad, wanted.tokens ? all.tokenGrad : Values());
+        QCOMPARE(some.gateVectorGrad, wanted.vectors ? all.gateVectorGrad : Values());
+    }
 }
 
 void CudaDepthMixTest::countsCallsByElement()

@@ -40,6 +40,7 @@ enum cudaError_t : int {
     cudaErrorLaunchFailure = 719, ///< here also what the emulator found; its text says what
 };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
+enum cudaDeviceAttr { cudaDevAttrMaxSharedMemoryPerBlockOptin = 97 };
 enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2 };
 using cudaStream_t = struct EmulatedStream*;
 
@@ -75,6 +76,8 @@ cudaError_t cudaFree(void* memory);
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind);
 cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t stream);
 cudaError_t cudaGetDeviceCount(int* count);
+cudaError_t cudaGetDevice(int* device);
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
 cudaError_t cudaGetLastError();
 const char* cudaGetErrorString(cudaError_t error);
 

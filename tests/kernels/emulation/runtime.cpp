@@ -108,6 +108,20 @@ cudaError_t cudaGetDeviceCount(int* count)
     return takePlanned();
 }
 
+cudaError_t cudaGetDevice(int* device)
+{
+    *device = 0;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device)
+{
+    if (attribute != cudaDevAttrMaxSharedMemoryPerBlockOptin || device != 0)
+        return result(cudaErrorInvalidValue);
+    *value = kSharedAtMost;
+    return cudaSuccess;
+}
+
 cudaError_t cudaGetLastError()
 {
     return std::exchange(last, cudaSuccess);
