@@ -48,7 +48,7 @@ public:
         const std::int64_t width = x.size(-1);
         at::Tensor y = at::empty_like(x, narrows ? at::kBFloat16 : x.scalar_type());
         at::Tensor rstd = at::empty({x.numel() / width}, x.options().dtype(accumulationType(x)));
-        kernels::RmsNormForward norm;
+        kernels::NormForward norm;
         norm.dataType = kernelType(x.scalar_type());
         norm.tokens = x.numel() / width;
         norm.width = width;
@@ -70,7 +70,7 @@ public:
         const at::Tensor yGrad = grads[0].contiguous();
         at::Tensor xGrad = at::empty_like(x);
         at::Tensor weightGrad = at::empty_like(saved[1]);
-        kernels::RmsNormBackward norm;
+        kernels::NormBackward norm;
         norm.dataType = kernelType(x.scalar_type());
         norm.width = x.size(-1);
         norm.tokens = x.numel() / norm.width;
