@@ -29,9 +29,9 @@ struct CudaKernels {
     /// tensor that is not aligned to 16 bytes, or with a width that is not a multiple of 4 (transformer.h in bfloat16:
     /// of 8; the cross entropy supports any number of classes). Excludes float64.
     std::uint64_t (*singleElementCalls)();
-    Status (*rmsNormForward)(const RmsNormForward& norm, void* stream);
-    Status (*rmsNormBackward)(const RmsNormBackward& norm, void* stream);
-    std::size_t (*rmsNormBackwardWorkspace)(const RmsNormBackward& norm);
+    Status (*normForward)(const NormForward& norm, void* stream);
+    Status (*normBackward)(const NormBackward& norm, void* stream);
+    std::size_t (*normBackwardWorkspace)(const NormBackward& norm);
     Status (*swigluForward)(const SwigluForward& swiglu, void* stream);
     Status (*swigluBackward)(const SwigluBackward& swiglu, void* stream);
     Status (*rotary)(const Rotary& rotary, void* stream);

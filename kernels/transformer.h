@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Fused kernels of the transformer block: RMSNorm (with the preceding residual addition), SwiGLU, rotary embedding,
-// cross entropy. They follow the rules of depth_mix.h: the caller's memory, float32 sums (float64 for float64 data),
-// weights and saved scalars in float32 (float64), one rounding per result element, no dependence on the number of
-// threads.
+// Fused kernels of the transformer block: RMSNorm and LayerNorm (with the preceding residual addition), SwiGLU, rotary
+// embedding, cross entropy. They follow the rules of depth_mix.h: the caller's memory, float32 sums (float64 for
+// float64 data), weights and saved scalars in float32 (float64), one rounding per result element, no dependence on the
+// number of threads.
 //
 // With S = N·d·bytes per element, bytes that must move:
-//   rmsNormForward   2 S, with residual 4 S        rmsNormBackward  3 S [+ 1 with sumGrad]
+//   normForward   2 S, with residual 4 S           normBackward  3 S [+ 1 with sumGrad] [+ 1/2 with residualGrad]
 //   swigluForward    3 S of the hidden width       swigluBackward   5 S
 //   rotary           2 S
 //   crossEntropy     1 S of the logits, with their gradient 2 S (the second reading of a row comes from a cache)
@@ -18,9 +18,12 @@
 
 namespace residua::kernels {
 
-/// y = x·rstd·weight with rstd = 1/sqrt(mean(x²) + eps). With a residual, x + residual replaces x and is written to
-/// sum.
-struct RmsNormForward {
+/// The norm over the features of a token. The CPU has only rms.
+enum class NormKind : std::int32_t { rms, layer };
+
+/// rms: y = x·rstd·weight with rstd = 1/sqrt(mean(x²) + eps). layer: y = (x − mean x)·rstd·weight + bias with rstd of
+/// x − mean x. With a residual, x + residual replaces x and is written to sum.
+struct NormForward {
     DataType dataType = DataType::float32;
     std::int64_t tokens = 0; ///< N
     std::int64_t width = 0;  ///< d
@@ -28,14 +31,18 @@ struct RmsNormForward {
     const void* x = nullptr;        ///< [N, d]
     const void* residual = nullptr; ///< [N, d] or null
     const void* weight = nullptr;   ///< [d], or null for ones
-    void* sum = nullptr;            ///< [N, d], with residual; may be x or residual itself
+    void* sum = nullptr;            ///< [N, d], with residual; may be x, or residual if of the same type
     void* y = nullptr;              ///< [N, d]
     void* rstd = nullptr;           ///< [N], needed by the backward; null: not wanted
-    bool bfloat16Output = false;    ///< y is bfloat16 and all else float32; CUDA only
+    bool bfloat16Output = false;    ///< y and residual are bfloat16 and all else float32; CUDA only
+    NormKind kind = NormKind::rms;
+    const void* bias = nullptr; ///< [d] of a layer norm, or null for zeros
+    void* mean = nullptr;       ///< [N] of a layer norm, as rstd
 };
 
-/// dx = rstd·(dy·weight - x̂·mean(dy·weight·x̂)) + sumGrad, dweight = Σ_n dy·x̂, with x̂ = x·rstd.
-struct RmsNormBackward {
+/// With x̂ = (x − mean x)·rstd, or x·rstd for rms, and g = dy·weight:
+/// dx = rstd·(g − [mean g] − x̂·mean(g·x̂)) + sumGrad, dweight = Σ_n dy·x̂, dbias = Σ_n dy.
+struct NormBackward {
     DataType dataType = DataType::float32;
     std::int64_t tokens = 0;
     std::int64_t width = 0;
@@ -46,9 +53,13 @@ struct RmsNormBackward {
     const void* sumGrad = nullptr; ///< [N, d] gradient that reaches x by another way, or null; may be xGrad itself
     void* xGrad = nullptr;         ///< dx: [N, d]; with a residual both inputs have this gradient
     void* weightGrad = nullptr;    ///< [d], overwritten; null: not wanted
-    void* workspace = nullptr;     ///< 64-byte aligned, at least rmsNormBackwardWorkspace bytes
+    void* workspace = nullptr;     ///< 64-byte aligned, at least normBackwardWorkspace bytes
     std::size_t workspaceBytes = 0;
-    bool bfloat16Output = false; ///< yGrad is bfloat16 and all else float32; CUDA only
+    bool bfloat16Output = false; ///< yGrad and residualGrad are bfloat16 and all else float32; CUDA only
+    NormKind kind = NormKind::rms;
+    const void* mean = nullptr;   ///< [N] of a layer norm
+    void* biasGrad = nullptr;     ///< [d] of a layer norm; null: not wanted
+    void* residualGrad = nullptr; ///< dx in bfloat16: [N, d], or null; with bfloat16Output only
 };
 
 /// out = silu(gate)·up, silu(v) = v/(1 + exp(-v)). Rows are rowStride elements apart, so gate and up may be halves of
@@ -126,16 +137,16 @@ struct CrossEntropy {
 };
 
 /// Return the first error of the arguments, except for the workspace, whose size depends on the device.
-[[nodiscard]] Status validate(const RmsNormForward& norm);
-[[nodiscard]] Status validate(const RmsNormBackward& norm);
+[[nodiscard]] Status validate(const NormForward& norm);
+[[nodiscard]] Status validate(const NormBackward& norm);
 [[nodiscard]] Status validate(const SwigluForward& swiglu);
 [[nodiscard]] Status validate(const SwigluBackward& swiglu);
 [[nodiscard]] Status validate(const Rotary& rotary);
 [[nodiscard]] Status validate(const CrossEntropy& entropy);
 
-[[nodiscard]] Status rmsNormForward(const RmsNormForward& norm, const Parallel& parallel = {});
-[[nodiscard]] Status rmsNormBackward(const RmsNormBackward& norm, const Parallel& parallel = {});
-[[nodiscard]] std::size_t rmsNormBackwardWorkspace(const RmsNormBackward& norm);
+[[nodiscard]] Status normForward(const NormForward& norm, const Parallel& parallel = {});
+[[nodiscard]] Status normBackward(const NormBackward& norm, const Parallel& parallel = {});
+[[nodiscard]] std::size_t normBackwardWorkspace(const NormBackward& norm);
 [[nodiscard]] Status swigluForward(const SwigluForward& swiglu, const Parallel& parallel = {});
 [[nodiscard]] Status swigluBackward(const SwigluBackward& swiglu, const Parallel& parallel = {});
 [[nodiscard]] Status rotary(const Rotary& rotary, const Parallel& parallel = {});

@@ -20,7 +20,8 @@ bool present(Pointers... pointers)
 template <class Norm>
 Status validateNorm(const Norm& norm)
 {
-    if (!known(norm.dataType) || (norm.bfloat16Output && norm.dataType != DataType::float32))
+    const bool knownKind = norm.kind == NormKind::rms || norm.kind == NormKind::layer;
+    if (!known(norm.dataType) || !knownKind || (norm.bfloat16Output && norm.dataType != DataType::float32))
         return Status::badKind;
     return norm.tokens < 0 || norm.width < 1 ? Status::badShape : Status::ok;
 }
@@ -35,7 +36,7 @@ Status validateSwiglu(const Swiglu& swiglu)
 
 } // namespace
 
-Status validate(const RmsNormForward& norm)
+Status validate(const NormForward& norm)
 {
     if (const Status status = validateNorm(norm); status != Status::ok)
         return status;
@@ -45,11 +46,15 @@ Status validate(const RmsNormForward& norm)
                                                                                          : Status::missingPointer;
 }
 
-Status validate(const RmsNormBackward& norm)
+Status validate(const NormBackward& norm)
 {
     if (const Status status = validateNorm(norm); status != Status::ok)
         return status;
-    return norm.tokens == 0 || present(norm.yGrad, norm.x, norm.rstd, norm.xGrad) ? Status::ok : Status::missingPointer;
+    if (norm.residualGrad && !norm.bfloat16Output)
+        return Status::badKind;
+    const bool hasMean = norm.kind == NormKind::rms || norm.mean;
+    return norm.tokens == 0 || (hasMean && present(norm.yGrad, norm.x, norm.rstd, norm.xGrad)) ? Status::ok
+                                                                                               : Status::missingPointer;
 }
 
 Status validate(const SwigluForward& swiglu)

@@ -3,6 +3,7 @@
 
 #include "engine/api/matrix_name.h"
 #include "engine/ops/fused.h"
+#include "engine/ops/norm.h"
 #include "engine/ops/part_selection.h"
 #include "projects/model/parameter_name.h"
 

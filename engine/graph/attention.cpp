@@ -6,6 +6,7 @@
 #include "engine/init/weight_inputs.h"
 #include "engine/ops/feature_attention.h"
 #include "engine/ops/joined_linear.h"
+#include "engine/ops/norm.h"
 #include "engine/ops/part_selection.h"
 #include "engine/runtime/host_path.h"
 #include "projects/nodes/attention_features.h"

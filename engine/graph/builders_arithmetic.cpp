@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/graph/activation_function.h"
+#include "engine/graph/fusion.h"
 #include "engine/graph/node_builder.h"
 #include "projects/nodes/expression.h"
 
@@ -26,13 +27,7 @@ using projects::Op;
 
 OperatorResult buildAdd(const NodeContext&)
 {
-    return makeOperator([](const Inputs& in, const Pass&) {
-        at::Tensor sum = in[0];
-        for (std::size_t i = 1; i < in.size(); ++i) {
-            sum = sum + in[i];
-        }
-        return sum;
-    });
+    return OperatorResult(std::make_unique<AddOperator>());
 }
 
 OperatorResult buildMultiply(const NodeContext&)

@@ -2,11 +2,10 @@
 #include "engine/graph/activation_function.h"
 #include "engine/graph/fusion.h"
 #include "engine/graph/node_builder.h"
-#include "engine/ops/fused.h"
+#include "engine/ops/norm.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/dropout.h>
-#include <ATen/ops/layer_norm.h>
 
 namespace residua::engine {
 namespace {
@@ -34,22 +33,18 @@ std::vector<at::Tensor> normWeights(const NodeContext& node, bool bias)
 
 OperatorResult buildRmsNorm(const NodeContext& node)
 {
+    const at::Tensor weight = normWeights(node, false)[0];
     return OperatorResult(std::make_unique<NormOperator>(
-        node.plan.compute(),
-        [weight = normWeights(node, false)[0], epsilon = paramDouble(node.params, "epsilon")](
-            const at::Tensor& x, at::ScalarType type) { return rmsNorm(x, weight, epsilon, type); }));
+        node.plan.compute(), Norm{kernels::NormKind::rms, weight, {}, paramDouble(node.params, "epsilon")}));
 }
 
 OperatorResult buildLayerNorm(const NodeContext& node)
 {
     std::vector<at::Tensor> weights = normWeights(node, paramBool(node.params, "bias"));
     weights.resize(2);
-    return OperatorResult(std::make_unique<NormOperator>(
-        node.plan.compute(),
-        [weights, epsilon = paramDouble(node.params, "epsilon")](const at::Tensor& x, at::ScalarType type) {
-            const at::Tensor bias = weights[1].defined() ? weights[1].to(x.scalar_type()) : at::Tensor();
-            return at::layer_norm(x, {x.size(-1)}, weights[0].to(x.scalar_type()), bias, epsilon).to(type);
-        }));
+    return OperatorResult(
+        std::make_unique<NormOperator>(node.plan.compute(), Norm{kernels::NormKind::layer, weights[0], weights[1],
+                                                                 paramDouble(node.params, "epsilon")}));
 }
 
 OperatorResult buildActivation(const NodeContext& node)

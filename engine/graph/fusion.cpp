@@ -9,6 +9,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/tensor.h>
+#include <c10/core/ScalarType.h>
 
 #include <algorithm>
 
@@ -56,19 +57,23 @@ at::Tensor featureFactors(const KeptParts& kept, const at::Tensor& like)
     return factors.repeat_interleave(like.size(-1) / factors.size(0));
 }
 
-/// Returns the step that computes `slot` as a product without bias, if `slot` has one reader; else the end.
-std::vector<ProgramStep>::iterator soleProduct(std::vector<ProgramStep>& steps, std::size_t slot,
-                                               std::span<const std::size_t> outputs)
+/// Returns the step that computes `slot`, if `slot` has one reader; else the end.
+std::vector<ProgramStep>::iterator soleMaker(std::vector<ProgramStep>& steps, std::size_t slot,
+                                             std::span<const std::size_t> outputs)
 {
     std::ptrdiff_t readers = std::ranges::count(outputs, slot);
     for (const ProgramStep& step : steps) {
         readers += std::ranges::count(step.in, slot);
     }
-    const auto maker = std::ranges::find(steps, slot, &ProgramStep::out);
-    if (readers != 1 || maker == steps.end()) {
-        return steps.end();
-    }
-    const auto* const product = dynamic_cast<const LinearOperator*>(maker->run.get());
+    return readers == 1 ? std::ranges::find(steps, slot, &ProgramStep::out) : steps.end();
+}
+
+/// Returns the step that computes `slot` as a product without bias, if `slot` has one reader; else the end.
+std::vector<ProgramStep>::iterator soleProduct(std::vector<ProgramStep>& steps, std::size_t slot,
+                                               std::span<const std::size_t> outputs)
+{
+    const auto maker = soleMaker(steps, slot, outputs);
+    const auto* const product = maker == steps.end() ? nullptr : dynamic_cast<const LinearOperator*>(maker->run.get());
     return product && !product->hasBias() && !product->weight().factored() ? maker : steps.end();
 }
 
@@ -86,6 +91,19 @@ void fuseGatedLinear(std::vector<ProgramStep>& steps, ProgramStep& swiglu, std::
     swiglu.in = gate->in;
     gate->run.reset();
     up->run.reset();
+}
+
+/// Lets a norm on a GPU compute the sum of two that it alone reads.
+void absorbSum(std::vector<ProgramStep>& steps, ProgramStep& norm, std::span<const std::size_t> outputs)
+{
+    const auto& own = dynamic_cast<const NormOperator&>(*norm.run);
+    const auto sum = soleMaker(steps, norm.in[0], outputs);
+    if (takesHostPath(own.compute().device) || sum == steps.end() || sum->in.size() != 2 ||
+        dynamic_cast<const AddOperator*>(sum->run.get()) == nullptr) {
+        return;
+    }
+    norm.in = sum->in;
+    sum->run.reset();
 }
 
 /// Lets a norm return the activation type if all its readers are operators that cast it.
@@ -125,9 +143,23 @@ at::Tensor LinearOperator::run(const Inputs& in, const Pass& pass) const
     return linear(m_compute, x, columnsAt(m_weight, layer.mlpParts, kept.parts), m_bias);
 }
 
+at::Tensor AddOperator::run(const Inputs& in, const Pass&) const
+{
+    at::Tensor sum = in[0];
+    for (std::size_t i = 1; i < in.size(); ++i) {
+        sum = sum + in[i];
+    }
+    return sum;
+}
+
 at::Tensor NormOperator::run(const Inputs& in, const Pass&) const
 {
-    return m_function(in[0], m_type.value_or(in[0].scalar_type()));
+    if (in.size() == 1) {
+        return normalised(m_norm, in[0], m_type.value_or(in[0].scalar_type()));
+    }
+    const at::ScalarType type = c10::promoteTypes(in[0].scalar_type(), in[1].scalar_type());
+    const bool isFirst = in[0].scalar_type() == type;
+    return normalisedSum(m_norm, in[isFirst ? 0 : 1], in[isFirst ? 1 : 0], m_type.value_or(type));
 }
 
 at::Tensor SwigluOperator::run(const Inputs& in, const Pass&) const
@@ -140,6 +172,8 @@ void fuse(std::vector<ProgramStep>& steps, std::span<const std::size_t> outputs)
     for (ProgramStep& step : steps) {
         if (dynamic_cast<const SwigluOperator*>(step.run.get())) {
             fuseGatedLinear(steps, step, outputs);
+        } else if (dynamic_cast<const NormOperator*>(step.run.get())) {
+            absorbSum(steps, step, outputs);
         }
     }
     std::erase_if(steps, [](const ProgramStep& step) { return !step.run; });

@@ -2,13 +2,13 @@
 #pragma once
 
 #include "engine/graph/operator.h"
+#include "engine/ops/norm.h"
 #include "engine/ops/weight.h"
 
 #include <ATen/core/Tensor.h>
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -56,12 +56,17 @@ public:
     [[nodiscard]] at::Tensor run(const Inputs& inputs, const Pass& pass) const override;
 };
 
-/// A norm over the features. Returns its input's type, unless fuse() finds that all readers cast it.
+/// The sum of all inputs, from the first on.
+class AddOperator final : public Operator {
+public:
+    [[nodiscard]] at::Tensor run(const Inputs& inputs, const Pass& pass) const override;
+};
+
+/// A norm over the features, of one input or of the sum of two. Returns the input's type, unless fuse() finds that all
+/// readers cast it.
 class NormOperator final : public Operator {
 public:
-    /// Computes the norm of `x` in `type`.
-    using Function = std::function<at::Tensor(const at::Tensor& x, at::ScalarType type)>;
-    NormOperator(const Compute& compute, Function function) : m_compute(compute), m_function(std::move(function)) {}
+    NormOperator(const Compute& compute, Norm norm) : m_compute(compute), m_norm(std::move(norm)) {}
     [[nodiscard]] at::Tensor run(const Inputs& inputs, const Pass& pass) const override;
     /// Makes it return the compute's activation type, so that the result is rounded once and its gradient is summed in
     /// that type.
@@ -70,7 +75,7 @@ public:
 
 private:
     Compute m_compute;
-    Function m_function;
+    Norm m_norm;
     std::optional<at::ScalarType> m_type;
 };
 
@@ -84,7 +89,8 @@ struct ProgramStep {
 
 /// Rewrites a program to compute the same in fewer passes over memory. A SwiGLU becomes one step with its gate and up
 /// products if these have the same input and no bias or other reader. On a GPU, a norm whose readers all cast it
-/// returns the activation type. `outputs` are the graph's output slots. Must be called before ProgramStep::done is set.
+/// returns the activation type, and a norm that alone reads a sum of two computes the sum. `outputs` are the graph's
+/// output slots. Must be called before ProgramStep::done is set.
 void fuse(std::vector<ProgramStep>& steps, std::span<const std::size_t> outputs);
 
 } // namespace residua::engine

@@ -16,7 +16,6 @@
 #include <ATen/ops/mul.h>
 #include <ATen/ops/outer.h>
 #include <ATen/ops/pow.h>
-#include <ATen/ops/rms_norm.h>
 #include <ATen/ops/silu.h>
 #include <ATen/ops/silu_backward.h>
 #include <ATen/ops/sin.h>
@@ -32,63 +31,6 @@ using torch::autograd::AutogradContext;
 using torch::autograd::Function;
 using torch::autograd::Variable;
 using torch::autograd::variable_list;
-
-at::ScalarType accumulationType(const at::Tensor& data)
-{
-    return data.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
-}
-
-class RmsNormFunction : public Function<RmsNormFunction> {
-public:
-    /// `narrows`: y is bfloat16 for a float32 x; on a GPU only.
-    static Variable forward(AutogradContext* context, const at::Tensor& input, const at::Tensor& weight, double epsilon,
-                            bool narrows)
-    {
-        const at::Tensor x = input.contiguous();
-        const std::int64_t width = x.size(-1);
-        at::Tensor y = at::empty_like(x, narrows ? at::kBFloat16 : x.scalar_type());
-        at::Tensor rstd = at::empty({x.numel() / width}, x.options().dtype(accumulationType(x)));
-        kernels::RmsNormForward norm;
-        norm.dataType = kernelType(x.scalar_type());
-        norm.tokens = x.numel() / width;
-        norm.width = width;
-        norm.eps = epsilon;
-        norm.x = x.const_data_ptr();
-        norm.weight = weight.const_data_ptr();
-        norm.y = y.mutable_data_ptr();
-        norm.rstd = rstd.mutable_data_ptr();
-        norm.bfloat16Output = narrows;
-        runKernel(x.device(), norm);
-        context->save_for_backward({x, weight, rstd});
-        return y;
-    }
-
-    static variable_list backward(AutogradContext* context, const variable_list& grads)
-    {
-        const variable_list saved = context->get_saved_variables();
-        const at::Tensor& x = saved[0];
-        const at::Tensor yGrad = grads[0].contiguous();
-        at::Tensor xGrad = at::empty_like(x);
-        at::Tensor weightGrad = at::empty_like(saved[1]);
-        kernels::RmsNormBackward norm;
-        norm.dataType = kernelType(x.scalar_type());
-        norm.width = x.size(-1);
-        norm.tokens = x.numel() / norm.width;
-        norm.yGrad = yGrad.const_data_ptr();
-        norm.x = x.const_data_ptr();
-        norm.rstd = saved[2].const_data_ptr();
-        norm.weight = saved[1].const_data_ptr();
-        norm.xGrad = xGrad.mutable_data_ptr();
-        norm.weightGrad = weightGrad.mutable_data_ptr();
-        norm.bfloat16Output = yGrad.scalar_type() != x.scalar_type();
-        norm.workspaceBytes = workspaceOf(x.device(), norm);
-        const at::Tensor workspace =
-            at::empty({static_cast<std::int64_t>(norm.workspaceBytes)}, x.options().dtype(at::kByte));
-        norm.workspace = workspace.mutable_data_ptr();
-        runKernel(x.device(), norm);
-        return {xGrad, weightGrad, Variable(), Variable()};
-    }
-};
 
 /// Returns the distance between rows in elements if all rows are equally spaced and features are adjacent, else 0.
 std::int64_t rowStride(const at::Tensor& x)
@@ -226,20 +168,6 @@ at::Tensor frequenciesOf(const projects::RotaryPositions& positions)
 }
 
 } // namespace
-
-at::Tensor rmsNorm(const at::Tensor& x, const at::Tensor& weight, double epsilon, at::ScalarType type)
-{
-    if (x.is_cpu() || hasTransformerKernels(x.device())) {
-        const bool narrows = !x.is_cpu() && x.scalar_type() == at::kFloat && type == at::kBFloat16;
-        return RmsNormFunction::apply(x, weight, epsilon, narrows).to(type);
-    }
-    return at::rms_norm(x, {x.size(-1)}, weight.to(x.scalar_type()), epsilon).to(type);
-}
-
-at::Tensor rmsNorm(const at::Tensor& x, const at::Tensor& weight, double epsilon)
-{
-    return rmsNorm(x, weight, epsilon, x.scalar_type());
-}
 
 at::Tensor swiglu(const at::Tensor& gate, const at::Tensor& up)
 {

@@ -17,11 +17,6 @@ namespace residua::engine {
 /// has them, and ATen's operators elsewhere, with equal results up to rounding. Weights are in the compute's parameter
 /// type, data in any of the kernels' types.
 
-/// Returns x / √(mean x² + ε) · weight over the last dimension; `weight` [d].
-[[nodiscard]] at::Tensor rmsNorm(const at::Tensor& x, const at::Tensor& weight, double epsilon);
-/// Returns the norm in `type`, rounded once.
-[[nodiscard]] at::Tensor rmsNorm(const at::Tensor& x, const at::Tensor& weight, double epsilon, at::ScalarType type);
-
 /// Returns silu(gate) · up. Both are contiguous, or columns of one matrix.
 [[nodiscard]] at::Tensor swiglu(const at::Tensor& gate, const at::Tensor& up);
 

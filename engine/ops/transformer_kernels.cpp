@@ -39,14 +39,14 @@ bool hasTransformerKernels(c10::Device device)
     return takesHostPath(device) || kernelsOn(device).table != nullptr;
 }
 
-void runKernel(c10::Device device, const kernels::RmsNormForward& norm)
+void runKernel(c10::Device device, const kernels::NormForward& norm)
 {
-    run("rmsNormForward", device, norm, kernels::rmsNormForward, &CudaKernels::rmsNormForward);
+    run("normForward", device, norm, kernels::normForward, &CudaKernels::normForward);
 }
 
-void runKernel(c10::Device device, const kernels::RmsNormBackward& norm)
+void runKernel(c10::Device device, const kernels::NormBackward& norm)
 {
-    run("rmsNormBackward", device, norm, kernels::rmsNormBackward, &CudaKernels::rmsNormBackward);
+    run("normBackward", device, norm, kernels::normBackward, &CudaKernels::normBackward);
 }
 
 void runKernel(c10::Device device, const kernels::SwigluForward& swiglu)
@@ -69,9 +69,9 @@ void runKernel(c10::Device device, const kernels::CrossEntropy& entropy)
     run("crossEntropy", device, entropy, kernels::crossEntropy, &CudaKernels::crossEntropy);
 }
 
-std::size_t workspaceOf(c10::Device device, const kernels::RmsNormBackward& norm)
+std::size_t workspaceOf(c10::Device device, const kernels::NormBackward& norm)
 {
-    return device.is_cpu() ? kernels::rmsNormBackwardWorkspace(norm) : tableOn(device).rmsNormBackwardWorkspace(norm);
+    return device.is_cpu() ? kernels::normBackwardWorkspace(norm) : tableOn(device).normBackwardWorkspace(norm);
 }
 
 } // namespace residua::engine

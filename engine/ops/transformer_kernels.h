@@ -16,14 +16,14 @@ namespace residua::engine {
 
 /// Run a kernel on `device`, which all pointers must refer to: on LibTorch's threads, or in the device's current
 /// stream. Throw c10::Error if the kernel refuses or fails.
-void runKernel(c10::Device device, const kernels::RmsNormForward& norm);
-void runKernel(c10::Device device, const kernels::RmsNormBackward& norm);
+void runKernel(c10::Device device, const kernels::NormForward& norm);
+void runKernel(c10::Device device, const kernels::NormBackward& norm);
 void runKernel(c10::Device device, const kernels::SwigluForward& swiglu);
 void runKernel(c10::Device device, const kernels::SwigluBackward& swiglu);
 void runKernel(c10::Device device, const kernels::Rotary& rotary);
 void runKernel(c10::Device device, const kernels::CrossEntropy& entropy);
 
 /// Returns the bytes of workspace that the backward of RMSNorm needs on `device`.
-[[nodiscard]] std::size_t workspaceOf(c10::Device device, const kernels::RmsNormBackward& norm);
+[[nodiscard]] std::size_t workspaceOf(c10::Device device, const kernels::NormBackward& norm);
 
 } // namespace residua::engine

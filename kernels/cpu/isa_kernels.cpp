@@ -8,9 +8,15 @@ namespace residua::kernels::RESIDUA_ISA {
 
 const IsaTable& table()
 {
-    static constexpr IsaTable kTable = {
-        RESIDUA_TEXT(RESIDUA_ISA), mixForward,    mixWeightGrad,  mixGather, rmsNormForward,
-        rmsNormBackward,           swigluForward, swigluBackward, rotary};
+    static constexpr IsaTable kTable = {RESIDUA_TEXT(RESIDUA_ISA),
+                                        mixForward,
+                                        mixWeightGrad,
+                                        mixGather,
+                                        normForward,
+                                        normBackward,
+                                        swigluForward,
+                                        swigluBackward,
+                                        rotary};
     return kTable;
 }
 

@@ -10,8 +10,8 @@ void mixForward(const MixForward& mix, std::int64_t begin, std::int64_t end);
 void mixWeightGrad(const MixWeightGrad& mix, const PartialLayout& layout, std::int64_t beginChunk,
                    std::int64_t endChunk);
 void mixGather(const MixGather& mix, std::int64_t begin, std::int64_t end);
-void rmsNormForward(const RmsNormForward& norm, std::int64_t begin, std::int64_t end);
-void rmsNormBackward(const RmsNormBackward& norm, std::int64_t begin, std::int64_t end, void* weightPartial);
+void normForward(const NormForward& norm, std::int64_t begin, std::int64_t end);
+void normBackward(const NormBackward& norm, std::int64_t begin, std::int64_t end, void* weightPartial);
 void swigluForward(const SwigluForward& swiglu, std::int64_t begin, std::int64_t end);
 void swigluBackward(const SwigluBackward& swiglu, std::int64_t begin, std::int64_t end);
 void rotary(const Rotary& rotation, std::int64_t begin, std::int64_t end);

@@ -8,9 +8,9 @@ namespace residua::kernels::RESIDUA_ISA {
 namespace {
 
 template <class T>
-struct NormForward {
+struct RowForward {
     using A = Accumulator<T>;
-    const RmsNormForward& norm;
+    const NormForward& norm;
 
     const T* row(const void* tensor, std::int64_t n) const { return static_cast<const T*>(tensor) + n * norm.width; }
     T* row(void* tensor, std::int64_t n) const { return static_cast<T*>(tensor) + n * norm.width; }
@@ -49,9 +49,9 @@ struct NormForward {
 };
 
 template <class T>
-struct NormBackward {
+struct RowBackward {
     using A = Accumulator<T>;
-    const RmsNormBackward& norm;
+    const NormBackward& norm;
     const A* weight;
     A* weightPartial;
 
@@ -93,23 +93,23 @@ struct NormBackward {
 
 } // namespace
 
-void rmsNormForward(const RmsNormForward& norm, std::int64_t begin, std::int64_t end)
+void normForward(const NormForward& norm, std::int64_t begin, std::int64_t end)
 {
     withType(norm.dataType, [&]<class T>() {
-        const NormForward<T> forward{norm};
+        const RowForward<T> forward{norm};
         for (std::int64_t n = begin; n < end; ++n)
             forward(n);
     });
 }
 
-void rmsNormBackward(const RmsNormBackward& norm, std::int64_t begin, std::int64_t end, void* weightPartial)
+void normBackward(const NormBackward& norm, std::int64_t begin, std::int64_t end, void* weightPartial)
 {
     withType(norm.dataType, [&]<class T>() {
         using A = Accumulator<T>;
         A* partial = static_cast<A*>(weightPartial);
         for (std::int64_t c = 0; c < norm.width && partial; ++c)
             partial[c] = 0;
-        const NormBackward<T> backward{norm, static_cast<const A*>(norm.weight), partial};
+        const RowBackward<T> backward{norm, static_cast<const A*>(norm.weight), partial};
         for (std::int64_t n = begin; n < end; ++n)
             backward(n);
     });

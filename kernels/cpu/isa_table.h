@@ -23,9 +23,9 @@ struct IsaTable {
     void (*mixWeightGrad)(const MixWeightGrad& mix, const PartialLayout& layout, std::int64_t beginChunk,
                           std::int64_t endChunk);
     void (*mixGather)(const MixGather& mix, std::int64_t begin, std::int64_t end);
-    void (*rmsNormForward)(const RmsNormForward& norm, std::int64_t begin, std::int64_t end);
+    void (*normForward)(const NormForward& norm, std::int64_t begin, std::int64_t end);
     /// Processes one chunk of tokens; weightPartial is the chunk's [d] in the workspace, or null.
-    void (*rmsNormBackward)(const RmsNormBackward& norm, std::int64_t begin, std::int64_t end, void* weightPartial);
+    void (*normBackward)(const NormBackward& norm, std::int64_t begin, std::int64_t end, void* weightPartial);
     void (*swigluForward)(const SwigluForward& swiglu, std::int64_t begin, std::int64_t end);
     void (*swigluBackward)(const SwigluBackward& swiglu, std::int64_t begin, std::int64_t end);
     void (*rotary)(const Rotary& rotation, std::int64_t begin, std::int64_t end); ///< over (batch, time)

@@ -15,7 +15,7 @@ std::int64_t accumulatorBytes(DataType type)
     return type == DataType::float64 ? 8 : 4;
 }
 
-ChunkLayout layoutOf(const RmsNormBackward& norm)
+ChunkLayout layoutOf(const NormBackward& norm)
 {
     const ChunkLayout tokens = chunksOf(norm.tokens);
     return {tokens.chunkTokens, tokens.chunks, norm.weightGrad ? (norm.width + 15) / 16 * 16 : 0};
@@ -23,30 +23,30 @@ ChunkLayout layoutOf(const RmsNormBackward& norm)
 
 } // namespace
 
-Status rmsNormForward(const RmsNormForward& norm, const Parallel& parallel)
+Status normForward(const NormForward& norm, const Parallel& parallel)
 {
     if (const Status status = validate(norm); status != Status::ok)
         return status;
-    if (norm.bfloat16Output)
+    if (norm.bfloat16Output || norm.kind != NormKind::rms)
         return Status::badKind;
     forRange(parallel, norm.tokens, grainFor(norm.width * 2 * accumulatorBytes(norm.dataType)),
-             [&](std::int64_t begin, std::int64_t end) { isaTable().rmsNormForward(norm, begin, end); });
+             [&](std::int64_t begin, std::int64_t end) { isaTable().normForward(norm, begin, end); });
     return Status::ok;
 }
 
-std::size_t rmsNormBackwardWorkspace(const RmsNormBackward& norm)
+std::size_t normBackwardWorkspace(const NormBackward& norm)
 {
     const ChunkLayout layout = layoutOf(norm);
     return std::size_t(layout.chunks * layout.stride * accumulatorBytes(norm.dataType));
 }
 
-Status rmsNormBackward(const RmsNormBackward& norm, const Parallel& parallel)
+Status normBackward(const NormBackward& norm, const Parallel& parallel)
 {
     if (const Status status = validate(norm); status != Status::ok)
         return status;
-    if (norm.bfloat16Output)
+    if (norm.bfloat16Output || norm.kind != NormKind::rms)
         return Status::badKind;
-    const std::size_t needed = rmsNormBackwardWorkspace(norm);
+    const std::size_t needed = normBackwardWorkspace(norm);
     if (needed > norm.workspaceBytes || (needed > 0 && !norm.workspace))
         return Status::workspaceTooSmall;
     const ChunkLayout layout = layoutOf(norm);
@@ -54,8 +54,8 @@ Status rmsNormBackward(const RmsNormBackward& norm, const Parallel& parallel)
     forRange(parallel, layout.chunks, 1, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t chunk = begin; chunk < end; ++chunk) {
             void* partial = norm.weightGrad ? static_cast<char*>(norm.workspace) + chunk * partialBytes : nullptr;
-            isaTable().rmsNormBackward(norm, chunk * layout.chunkTokens,
-                                       std::min(norm.tokens, (chunk + 1) * layout.chunkTokens), partial);
+            isaTable().normBackward(norm, chunk * layout.chunkTokens,
+                                    std::min(norm.tokens, (chunk + 1) * layout.chunkTokens), partial);
         }
     });
     if (norm.weightGrad)

@@ -71,119 +71,165 @@ std::string nameOf(DataType type)
 }
 
 struct NormCase {
+    kernels::NormKind kind;
     DataType type;
     bool bfloat16Output;
     int tokens, width;
-    bool residual, weight, sumGrad;
+    bool residual, weight, sumGrad; ///< a layer norm with a weight has a bias too
 
+    [[nodiscard]] bool isLayer() const { return kind == kernels::NormKind::layer; }
+    [[nodiscard]] bool hasBias() const { return isLayer() && weight; }
+    [[nodiscard]] bool hasResidualGrad() const { return residual && bfloat16Output; }
     [[nodiscard]] DataType outputType() const { return bfloat16Output ? DataType::bfloat16 : type; }
     [[nodiscard]] std::string name() const
     {
-        return "rmsNorm " + nameOf(type) + (bfloat16Output ? " to bfloat16 " : " ") + std::to_string(tokens) + "x" +
-               std::to_string(width) + (residual ? " residual" : "") + (weight ? " weight" : "") +
-               (sumGrad ? " sumGrad" : "");
+        return (isLayer() ? "layerNorm " : "rmsNorm ") + nameOf(type) + (bfloat16Output ? " to bfloat16 " : " ") +
+               std::to_string(tokens) + "x" + std::to_string(width) + (residual ? " residual" : "") +
+               (weight ? " weight" : "") + (sumGrad ? " sumGrad" : "");
     }
 };
 
 struct NormOutcome {
     Values normalised; ///< x, or the sum as it was stored
-    Values y, rstd, xGrad, weightGrad;
+    Values y, mean, rstd, xGrad, residualGrad, weightGrad, biasGrad;
 };
 
 constexpr double kNormEpsilon = 1e-5;
 
-NormOutcome runNorm(const TransformerKernels& kernels, const NormCase& norm, const Values& weight, const Values& yGrad,
-                    const Values& sumGrad)
+/// The vectors and gradients that a case is given.
+struct NormInputs {
+    Values weight, bias, yGrad, sumGrad;
+};
+
+NormOutcome runNorm(const TransformerKernels& kernels, const NormCase& norm, const NormInputs& inputs)
 {
     const auto memory = kernels.memory();
     const std::size_t count = std::size_t(norm.tokens) * norm.width;
     const DataType single = accumulator(norm.type);
     const DeviceBuffer x(*memory, randomValues(count, norm.type, 1), norm.type);
-    const DeviceBuffer residual(*memory, randomValues(count, norm.type, 2), norm.type);
-    const DeviceBuffer weights(*memory, weight, single);
+    const DeviceBuffer residual(*memory, randomValues(count, norm.outputType(), 2), norm.outputType());
+    const DeviceBuffer weights(*memory, inputs.weight, single), bias(*memory, inputs.bias, single);
     const DeviceBuffer sum(*memory, count, norm.type), y(*memory, count, norm.outputType());
-    const DeviceBuffer rstd(*memory, std::size_t(norm.tokens), single);
-    const kernels::RmsNormForward forward{norm.type,
-                                          norm.tokens,
-                                          norm.width,
-                                          kNormEpsilon,
-                                          x.data(),
-                                          norm.residual ? residual.data() : nullptr,
-                                          norm.weight ? weights.data() : nullptr,
-                                          norm.residual ? sum.data() : nullptr,
-                                          y.data(),
-                                          rstd.data(),
-                                          norm.bfloat16Output};
-    check(kernels.rmsNormForward(forward));
+    const DeviceBuffer rstd(*memory, std::size_t(norm.tokens), single), mean(*memory, std::size_t(norm.tokens), single);
+    const kernels::NormForward forward{norm.type,
+                                       norm.tokens,
+                                       norm.width,
+                                       kNormEpsilon,
+                                       x.data(),
+                                       norm.residual ? residual.data() : nullptr,
+                                       norm.weight ? weights.data() : nullptr,
+                                       norm.residual ? sum.data() : nullptr,
+                                       y.data(),
+                                       rstd.data(),
+                                       norm.bfloat16Output,
+                                       norm.kind,
+                                       norm.hasBias() ? bias.data() : nullptr,
+                                       norm.isLayer() ? mean.data() : nullptr};
+    check(kernels.normForward(forward));
     const DeviceBuffer& normalised = norm.residual ? sum : x;
-    const DeviceBuffer dy(*memory, yGrad, norm.outputType());
+    const DeviceBuffer dy(*memory, inputs.yGrad, norm.outputType());
     // The gradient of the sum, which the kernel replaces by that of x.
     const DeviceBuffer dx =
-        norm.sumGrad ? DeviceBuffer(*memory, sumGrad, norm.type) : DeviceBuffer(*memory, count, norm.type);
-    const DeviceBuffer dweight(*memory, std::size_t(norm.width), single);
-    kernels::RmsNormBackward backward{norm.type,
-                                      norm.tokens,
-                                      norm.width,
-                                      dy.data(),
-                                      normalised.data(),
-                                      rstd.data(),
-                                      norm.weight ? weights.data() : nullptr,
-                                      norm.sumGrad ? dx.data() : nullptr,
-                                      dx.data(),
-                                      norm.weight ? dweight.data() : nullptr};
+        norm.sumGrad ? DeviceBuffer(*memory, inputs.sumGrad, norm.type) : DeviceBuffer(*memory, count, norm.type);
+    const DeviceBuffer dresidual(*memory, count, DataType::bfloat16);
+    const DeviceBuffer dweight(*memory, std::size_t(norm.width), single),
+        dbias(*memory, std::size_t(norm.width), single);
+    kernels::NormBackward backward{norm.type,
+                                   norm.tokens,
+                                   norm.width,
+                                   dy.data(),
+                                   normalised.data(),
+                                   rstd.data(),
+                                   norm.weight ? weights.data() : nullptr,
+                                   norm.sumGrad ? dx.data() : nullptr,
+                                   dx.data(),
+                                   norm.weight ? dweight.data() : nullptr};
     backward.bfloat16Output = norm.bfloat16Output;
-    backward.workspaceBytes = kernels.rmsNormBackwardWorkspace(backward);
+    backward.kind = norm.kind;
+    backward.mean = norm.isLayer() ? mean.data() : nullptr;
+    backward.biasGrad = norm.hasBias() ? dbias.data() : nullptr;
+    backward.residualGrad = norm.hasResidualGrad() ? dresidual.data() : nullptr;
+    backward.workspaceBytes = kernels.normBackwardWorkspace(backward);
     const DeviceBuffer workspace(*memory, backward.workspaceBytes / elementBytes(single), single);
     backward.workspace = workspace.data();
-    check(kernels.rmsNormBackward(backward));
-    return {normalised.values(), y.values(), rstd.values(), dx.values(), norm.weight ? dweight.values() : Values()};
+    check(kernels.normBackward(backward));
+    return {normalised.values(),
+            y.values(),
+            norm.isLayer() ? mean.values() : Values(),
+            rstd.values(),
+            dx.values(),
+            norm.hasResidualGrad() ? dresidual.values() : Values(),
+            norm.weight ? dweight.values() : Values(),
+            norm.hasBias() ? dbias.values() : Values()};
 }
 
 /// The composition for the tensor that was normalised.
-NormOutcome referenceNorm(const NormCase& norm, const Values& x, const Values& weight, const Values& yGrad,
-                          const Values& sumGrad)
+NormOutcome referenceNorm(const NormCase& norm, const Values& x, const NormInputs& inputs)
 {
     const auto width = std::size_t(norm.width);
-    NormOutcome want{x, Values(x.size()), {}, Values(x.size()), Values(norm.weight ? width : 0)};
+    NormOutcome want{.normalised = x,
+                     .y = Values(x.size()),
+                     .mean = {},
+                     .rstd = {},
+                     .xGrad = Values(x.size()),
+                     .residualGrad = {},
+                     .weightGrad = Values(norm.weight ? width : 0),
+                     .biasGrad = Values(norm.hasBias() ? width : 0)};
+    const auto scale = [&](std::size_t c) { return norm.weight ? inputs.weight[c] : 1; };
     for (std::size_t row = 0; row < x.size(); row += width) {
+        double mean = 0;
+        for (std::size_t c = 0; c < width && norm.isLayer(); ++c)
+            mean += x[row + c] / norm.width;
         double squares = 0;
         double product = 0;
+        double gradient = 0;
         for (std::size_t c = 0; c < width; ++c) {
-            squares += x[row + c] * x[row + c];
-            product += yGrad[row + c] * (norm.weight ? weight[c] : 1) * x[row + c];
+            squares += (x[row + c] - mean) * (x[row + c] - mean);
+            product += inputs.yGrad[row + c] * scale(c) * (x[row + c] - mean);
+            gradient += norm.isLayer() ? inputs.yGrad[row + c] * scale(c) : 0;
         }
         const double rstd = 1 / std::sqrt(squares / norm.width + kNormEpsilon);
         want.rstd.push_back(rstd);
+        if (norm.isLayer())
+            want.mean.push_back(mean);
         for (std::size_t c = 0; c < width; ++c) {
-            const double scale = norm.weight ? weight[c] : 1;
-            want.y[row + c] = x[row + c] * rstd * scale;
-            want.xGrad[row + c] = rstd * (yGrad[row + c] * scale - x[row + c] * product * rstd * rstd / norm.width) +
-                                  (norm.sumGrad ? sumGrad[row + c] : 0);
+            const double normed = (x[row + c] - mean) * rstd;
+            const double dy = inputs.yGrad[row + c];
+            want.y[row + c] = normed * scale(c) + (norm.hasBias() ? inputs.bias[c] : 0);
+            want.xGrad[row + c] = rstd * (dy * scale(c) - (gradient + normed * product * rstd) / norm.width) +
+                                  (norm.sumGrad ? inputs.sumGrad[row + c] : 0);
             if (norm.weight)
-                want.weightGrad[c] += yGrad[row + c] * x[row + c] * rstd;
+                want.weightGrad[c] += dy * normed;
+            if (norm.hasBias())
+                want.biasGrad[c] += dy;
         }
     }
+    if (norm.hasResidualGrad())
+        want.residualGrad = want.xGrad;
     return want;
 }
 
 std::string checkNorm(const TransformerKernels& kernels, const NormCase& norm)
 {
     const std::size_t count = std::size_t(norm.tokens) * norm.width;
-    const Values weight = randomValues(std::size_t(norm.width), accumulator(norm.type), 3);
-    const Values yGrad = randomValues(count, norm.outputType(), 4);
-    const Values sumGrad = randomValues(count, norm.type, 5);
-    const NormOutcome got = runNorm(kernels, norm, weight, yGrad, sumGrad);
-    const NormOutcome want = referenceNorm(norm, got.normalised, weight, yGrad, sumGrad);
+    const NormInputs inputs{randomValues(std::size_t(norm.width), accumulator(norm.type), 3),
+                            randomValues(std::size_t(norm.width), accumulator(norm.type), 6),
+                            randomValues(count, norm.outputType(), 4), randomValues(count, norm.type, 5)};
+    const NormOutcome got = runNorm(kernels, norm, inputs);
+    const NormOutcome want = referenceNorm(norm, got.normalised, inputs);
     Values sum = randomValues(count, norm.type, 1);
-    const Values residual = randomValues(count, norm.type, 2);
+    const Values residual = randomValues(count, norm.outputType(), 2);
     for (std::size_t i = 0; i < count && norm.residual; ++i)
         sum[i] += residual[i];
     const double single = tolerance(accumulator(norm.type));
-    return first(norm.name(), {difference("sum", got.normalised, sum, tolerance(norm.type)),
-                               difference("y", got.y, want.y, tolerance(norm.outputType())),
-                               difference("rstd", got.rstd, want.rstd, single),
-                               difference("xGrad", got.xGrad, want.xGrad, tolerance(norm.type)),
-                               difference("weightGrad", got.weightGrad, want.weightGrad, single)});
+    return first(norm.name(),
+                 {difference("sum", got.normalised, sum, tolerance(norm.type)),
+                  difference("y", got.y, want.y, tolerance(norm.outputType())),
+                  difference("mean", got.mean, want.mean, single), difference("rstd", got.rstd, want.rstd, single),
+                  difference("xGrad", got.xGrad, want.xGrad, tolerance(norm.type)),
+                  difference("residualGrad", got.residualGrad, want.residualGrad, tolerance(DataType::bfloat16)),
+                  difference("weightGrad", got.weightGrad, want.weightGrad, single),
+                  difference("biasGrad", got.biasGrad, want.biasGrad, single)});
 }
 
 struct SwigluCase {
@@ -427,9 +473,9 @@ TransformerKernels cpuTransformerKernels()
 {
     TransformerKernels kernels;
     kernels.memory = [] { return std::make_unique<CpuBackend>(); };
-    kernels.rmsNormForward = [](const auto& norm) { return kernels::rmsNormForward(norm); };
-    kernels.rmsNormBackward = [](const auto& norm) { return kernels::rmsNormBackward(norm); };
-    kernels.rmsNormBackwardWorkspace = [](const auto& norm) { return kernels::rmsNormBackwardWorkspace(norm); };
+    kernels.normForward = [](const auto& norm) { return kernels::normForward(norm); };
+    kernels.normBackward = [](const auto& norm) { return kernels::normBackward(norm); };
+    kernels.normBackwardWorkspace = [](const auto& norm) { return kernels::normBackwardWorkspace(norm); };
     kernels.swigluForward = [](const auto& swiglu) { return kernels::swigluForward(swiglu); };
     kernels.swigluBackward = [](const auto& swiglu) { return kernels::swigluBackward(swiglu); };
     kernels.rotary = [](const auto& rotary) { return kernels::rotary(rotary); };
@@ -445,13 +491,9 @@ TransformerKernels transformerKernelsOf(const kernels::CudaKernels& table)
         return status;
     };
     TransformerKernels kernels;
-    kernels.rmsNormForward = [&table, checked](const auto& norm) {
-        return checked(table.rmsNormForward(norm, nullptr));
-    };
-    kernels.rmsNormBackward = [&table, checked](const auto& norm) {
-        return checked(table.rmsNormBackward(norm, nullptr));
-    };
-    kernels.rmsNormBackwardWorkspace = table.rmsNormBackwardWorkspace;
+    kernels.normForward = [&table, checked](const auto& norm) { return checked(table.normForward(norm, nullptr)); };
+    kernels.normBackward = [&table, checked](const auto& norm) { return checked(table.normBackward(norm, nullptr)); };
+    kernels.normBackwardWorkspace = table.normBackwardWorkspace;
     kernels.swigluForward = [&table, checked](const auto& swiglu) {
         return checked(table.swigluForward(swiglu, nullptr));
     };
@@ -462,28 +504,37 @@ TransformerKernels transformerKernelsOf(const kernels::CudaKernels& table)
     kernels.crossEntropy = [&table, checked](const auto& entropy) {
         return checked(table.crossEntropy(entropy, nullptr));
     };
-    kernels.mixedTypes = true;
+    kernels.allNorms = true;
     return kernels;
 }
 
-std::string checkRmsNorm(const TransformerKernels& kernels)
+std::string checkNorms(const TransformerKernels& kernels)
 {
     // Rows of one warp and of a block, rows longer than registers hold, and more rows than blocks take at once.
     constexpr int kShapes[][2] = {{1, 1},    {3, 7},    {5, 64},   {40, 37},  {2, 257},   {9, 768},
                                   {3, 2048}, {2, 4104}, {1, 8200}, {2200, 8}, {1100, 130}};
+    struct Form {
+        kernels::NormKind kind;
+        DataType type;
+        bool bfloat16Output;
+    };
+    std::vector<Form> forms;
+    for (const kernels::NormKind kind : {kernels::NormKind::rms, kernels::NormKind::layer}) {
+        if (kind == kernels::NormKind::layer && !kernels.allNorms)
+            break;
+        for (const DataType type : kTypes)
+            forms.push_back({kind, type, false});
+        if (kernels.allNorms)
+            forms.push_back({kind, DataType::float32, true});
+    }
     for (const auto& [tokens, width] : kShapes)
         for (int options = 0; options < 8; ++options)
-            for (int form = 0; form < (kernels.mixedTypes ? 4 : 3); ++form) {
+            for (const Form& form : forms) {
                 const bool large = tokens * width > 4096;
                 if (large && options != 0 && options != 7)
                     continue;
-                const NormCase norm{form < 3 ? kTypes[form] : DataType::float32,
-                                    form == 3,
-                                    tokens,
-                                    width,
-                                    (options & 1) != 0,
-                                    (options & 2) != 0,
-                                    (options & 4) != 0};
+                const NormCase norm{form.kind, form.type,          form.bfloat16Output, tokens,
+                                    width,     (options & 1) != 0, (options & 2) != 0,  (options & 4) != 0};
                 if (std::string text = checkNorm(kernels, norm); !text.empty())
                     return text;
             }
@@ -539,14 +590,19 @@ std::string checkCrossEntropy(const TransformerKernels& kernels)
 
 std::string checkRepeats(const TransformerKernels& kernels)
 {
-    const NormCase norm{DataType::float32, false, 2200, 40, true, true, true};
-    const std::size_t count = std::size_t(norm.tokens) * norm.width;
-    const Values weight = randomValues(std::size_t(norm.width), DataType::float32, 3);
-    const Values grad = randomValues(count, DataType::float32, 4);
-    const NormOutcome once = runNorm(kernels, norm, weight, grad, grad);
-    const NormOutcome again = runNorm(kernels, norm, weight, grad, grad);
-    if (once.y != again.y || once.xGrad != again.xGrad || once.weightGrad != again.weightGrad)
-        return norm.name();
+    for (const kernels::NormKind kind : {kernels::NormKind::rms, kernels::NormKind::layer}) {
+        if (kind == kernels::NormKind::layer && !kernels.allNorms)
+            break;
+        const NormCase norm{kind, DataType::float32, false, 2200, 40, true, true, true};
+        const std::size_t count = std::size_t(norm.tokens) * norm.width;
+        const Values vector = randomValues(std::size_t(norm.width), DataType::float32, 3);
+        const Values grad = randomValues(count, DataType::float32, 4);
+        const NormOutcome once = runNorm(kernels, norm, {vector, vector, grad, grad});
+        const NormOutcome again = runNorm(kernels, norm, {vector, vector, grad, grad});
+        if (once.y != again.y || once.xGrad != again.xGrad || once.weightGrad != again.weightGrad ||
+            once.biasGrad != again.biasGrad)
+            return norm.name();
+    }
     const EntropyCase entropy{DataType::float32, kernels::IndexType::int64, 8, 2051, 0, Wanted::LossAndGrad, false};
     const EntropyResult lossOnce = runEntropy(kernels, entropy, {}, 1);
     const EntropyResult lossAgain = runEntropy(kernels, entropy, {}, 1);

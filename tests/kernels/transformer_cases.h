@@ -38,14 +38,14 @@ inline constexpr kernels::DataType kTypes[] = {kernels::DataType::float32, kerne
 /// The kernels of a backend, and its memory.
 struct TransformerKernels {
     std::function<std::unique_ptr<MixBackend>()> memory; ///< of one case
-    std::function<kernels::Status(const kernels::RmsNormForward&)> rmsNormForward;
-    std::function<kernels::Status(const kernels::RmsNormBackward&)> rmsNormBackward;
-    std::function<std::size_t(const kernels::RmsNormBackward&)> rmsNormBackwardWorkspace;
+    std::function<kernels::Status(const kernels::NormForward&)> normForward;
+    std::function<kernels::Status(const kernels::NormBackward&)> normBackward;
+    std::function<std::size_t(const kernels::NormBackward&)> normBackwardWorkspace;
     std::function<kernels::Status(const kernels::SwigluForward&)> swigluForward;
     std::function<kernels::Status(const kernels::SwigluBackward&)> swigluBackward;
     std::function<kernels::Status(const kernels::Rotary&)> rotary;
     std::function<kernels::Status(const kernels::CrossEntropy&)> crossEntropy;
-    bool mixedTypes = false; ///< has RMSNorm from float32 to bfloat16
+    bool allNorms = false; ///< has LayerNorm, and norms from float32 to bfloat16
 };
 
 [[nodiscard]] TransformerKernels cpuTransformerKernels();
@@ -54,7 +54,7 @@ struct TransformerKernels {
 [[nodiscard]] TransformerKernels transformerKernelsOf(const kernels::CudaKernels& kernels);
 
 /// Each runs its kernel's cases: empty, or the first case that differs and by how much.
-[[nodiscard]] std::string checkRmsNorm(const TransformerKernels& kernels);
+[[nodiscard]] std::string checkNorms(const TransformerKernels& kernels);
 [[nodiscard]] std::string checkSwiglu(const TransformerKernels& kernels);
 [[nodiscard]] std::string checkRotary(const TransformerKernels& kernels);
 [[nodiscard]] std::string checkCrossEntropy(const TransformerKernels& kernels);

@@ -15,7 +15,7 @@ class CudaTransformerTest : public QObject {
 private slots:
     void initTestCase();
     void rmsNorm_data() { alignments(); }
-    void rmsNorm() { compare(checkRmsNorm); }
+    void rmsNorm() { compare(checkNorms); }
     void swiglu_data() { alignments(); }
     void swiglu() { compare(checkSwiglu); }
     void rotary_data() { alignments(); }

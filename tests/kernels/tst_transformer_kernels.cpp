@@ -83,17 +83,17 @@ NormResult runNorm(DataType type, NormShape shape, const Values& x, const Values
     const kernels::Parallel parallel = threads > 1 ? kernels::Parallel{runThreads, &threads} : kernels::Parallel{};
     Buffer in(x, type), other(residual, type), weights(weight, accumulator(type)), dy(yGrad, type), dsum(sumGrad, type);
     Buffer sum(x.size(), type), y(x.size(), type), rstd(std::size_t(shape.tokens), accumulator(type));
-    kernels::RmsNormForward forward{type,         shape.tokens,   shape.width, kEpsilon, in.data(),
-                                    other.data(), weights.data(), sum.data(),  y.data(), rstd.data()};
-    if (kernels::rmsNormForward(forward, parallel) != Status::ok)
+    kernels::NormForward forward{type,         shape.tokens,   shape.width, kEpsilon, in.data(),
+                                 other.data(), weights.data(), sum.data(),  y.data(), rstd.data()};
+    if (kernels::normForward(forward, parallel) != Status::ok)
         return {};
     Buffer dx(x.size(), type), dweight(weight.size(), accumulator(type));
-    kernels::RmsNormBackward backward{type,        shape.tokens,   shape.width, dy.data(), sum.data(),
-                                      rstd.data(), weights.data(), dsum.data(), dx.data(), dweight.data()};
-    backward.workspaceBytes = kernels::rmsNormBackwardWorkspace(backward);
+    kernels::NormBackward backward{type,        shape.tokens,   shape.width, dy.data(), sum.data(),
+                                   rstd.data(), weights.data(), dsum.data(), dx.data(), dweight.data()};
+    backward.workspaceBytes = kernels::normBackwardWorkspace(backward);
     std::vector<char> workspace(backward.workspaceBytes);
     backward.workspace = workspace.data();
-    if (kernels::rmsNormBackward(backward, parallel) != Status::ok)
+    if (kernels::normBackward(backward, parallel) != Status::ok)
         return {};
     return {sum.values(), y.values(), dx.values(), dweight.values()};
 }
@@ -213,7 +213,7 @@ void TransformerKernelsTest::caseTables_data()
 {
     using Check = std::string (*)(const TransformerKernels&);
     QTest::addColumn<Check>("check");
-    QTest::newRow("rmsNorm") << Check(checkRmsNorm);
+    QTest::newRow("rmsNorm") << Check(checkNorms);
     QTest::newRow("swiglu") << Check(checkSwiglu);
     QTest::newRow("rotary") << Check(checkRotary);
     QTest::newRow("crossEntropy") << Check(checkCrossEntropy);
@@ -231,20 +231,20 @@ void TransformerKernelsTest::caseTables()
 void TransformerKernelsTest::refusesBadArguments()
 {
     float numbers[8] = {};
-    kernels::RmsNormForward norm{DataType::float32, 2, 4, kEpsilon, numbers};
-    QVERIFY(kernels::rmsNormForward(norm) == Status::missingPointer);
+    kernels::NormForward norm{DataType::float32, 2, 4, kEpsilon, numbers};
+    QVERIFY(kernels::normForward(norm) == Status::missingPointer);
     norm.eps = -1;
-    QVERIFY(kernels::rmsNormForward(norm) == Status::badEpsilon);
-    kernels::RmsNormBackward backward{DataType::float32, 2,       4,       numbers, numbers,
-                                      numbers,           nullptr, nullptr, numbers, numbers};
-    QVERIFY(kernels::rmsNormBackward(backward) == Status::workspaceTooSmall);
+    QVERIFY(kernels::normForward(norm) == Status::badEpsilon);
+    kernels::NormBackward backward{DataType::float32, 2,       4,       numbers, numbers,
+                                   numbers,           nullptr, nullptr, numbers, numbers};
+    QVERIFY(kernels::normBackward(backward) == Status::workspaceTooSmall);
     QVERIFY(kernels::swigluForward({DataType::float32, 2, 4, numbers, numbers, 3, numbers}) == Status::badShape);
     QVERIFY(kernels::swigluForward({DataType::float32, 2, 4, numbers, nullptr, 4, numbers}) == Status::missingPointer);
     QVERIFY(kernels::rotary({DataType::float32, kernels::Rotation::forward, 1, 1, 1, 4, 3}) == Status::badShape);
     norm.eps = kEpsilon;
     norm.y = numbers;
     norm.bfloat16Output = true;
-    QVERIFY(kernels::rmsNormForward(norm) == Status::badKind);
+    QVERIFY(kernels::normForward(norm) == Status::badKind);
     kernels::CrossEntropy entropy;
     entropy.tokens = 2;
     entropy.classes = 4;

@@ -4,6 +4,7 @@
 
 #include "engine/graph/fusion.h"
 #include "engine/ops/fused.h"
+#include "engine/ops/norm.h"
 #include "engine/runtime/host_path.h"
 #include "engine/train/batches.h"
 #include "projects/library/presets.h"
@@ -14,6 +15,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/layer_norm.h>
 
 #include <QtTest>
 
@@ -148,9 +150,7 @@ private Q_SLOTS:
         engine::Compute compute;
         compute.activationType = at::kBFloat16;
         const at::Tensor gain = randomTensor({4}, 1).to(at::kFloat);
-        const auto norm = [gain](const at::Tensor& x, at::ScalarType type) {
-            return engine::rmsNorm(x, gain, 1e-6, type);
-        };
+        const engine::Norm norm{kernels::NormKind::rms, gain, {}, 1e-6};
         std::vector<engine::ProgramStep> steps(gated ? 3 : 2);
         steps[0] = {std::make_unique<engine::NormOperator>(compute, norm), {0}, 1, {}};
         const engine::Weight weight{randomTensor({4, 4}, 2).to(at::kFloat), {}, {}};
@@ -166,6 +166,48 @@ private Q_SLOTS:
         const at::Tensor y = steps[0].run->run({slots, steps[0].in, engine::LayerUse()}, engine::Pass());
         const at::Tensor whole = engine::rmsNorm(x, gain, 1e-6);
         QVERIFY(y.equal(narrows ? whole.to(at::kBFloat16) : whole));
+    }
+
+    /// On a GPU, a norm that alone reads a sum of two computes it.
+    void normsAbsorbSums_data()
+    {
+        QTest::addColumn<bool>("onGpu");
+        QTest::addColumn<bool>("leaves"); // the sum leaves the graph
+        QTest::addColumn<int>("terms");
+        QTest::addColumn<bool>("absorbs");
+        QTest::newRow("alone") << true << false << 2 << true;
+        QTest::newRow("beside the graph's output") << true << true << 2 << false;
+        QTest::newRow("of three") << true << false << 3 << false;
+        QTest::newRow("on the host") << false << false << 2 << false;
+    }
+    void normsAbsorbSums()
+    {
+        QFETCH(bool, onGpu);
+        QFETCH(bool, leaves);
+        QFETCH(int, terms);
+        QFETCH(bool, absorbs);
+        std::optional<engine::GpuPathsOnHost> paths;
+        if (onGpu) {
+            paths.emplace();
+        }
+        const at::Tensor gain = randomTensor({4}, 1);
+        const at::Tensor bias = randomTensor({4}, 2);
+        std::vector<engine::ProgramStep> steps(2);
+        const std::vector<std::size_t> read(static_cast<std::size_t>(terms), 0);
+        steps[0] = {std::make_unique<engine::AddOperator>(), read, 1, {}};
+        steps[1] = {std::make_unique<engine::NormOperator>(engine::Compute(),
+                                                           engine::Norm{kernels::NormKind::layer, gain, bias, 1e-5}),
+                    {1},
+                    2,
+                    {}};
+        engine::fuse(steps, leaves ? std::vector<std::size_t>{1, 2} : std::vector<std::size_t>{2});
+        QCOMPARE(steps.size(), std::size_t{absorbs ? 1U : 2U});
+        const at::Tensor x = randomTensor({3, 4}, 3);
+        std::vector<at::Tensor> slots = {x, {}, {}};
+        for (const engine::ProgramStep& step : steps) {
+            slots[step.out] = step.run->run({slots, step.in, engine::LayerUse()}, engine::Pass());
+        }
+        QVERIFY(distance(slots[2], at::layer_norm(x * terms, {4}, gain, bias, 1e-5)) < 1e-12);
     }
 
     /// Angles in single precision, and one rounding: as if bf16 had been rotated in single precision.

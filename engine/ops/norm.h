@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "kernels/transformer.h"
+
+#include <ATen/core/Tensor.h>
+
+namespace residua::engine {
+
+/// A norm over the last dimension: kernels::NormForward has the equations. The vectors [d] are in the compute's
+/// parameter type.
+struct Norm {
+    kernels::NormKind kind = kernels::NormKind::rms;
+    at::Tensor weight;
+    at::Tensor bias; ///< of a layer norm, or undefined
+    double epsilon = 1e-6;
+};
+
+/// Returns the norm of `x` in `type`, rounded once; differentiable. RMSNorm uses the custom kernels on the CPU, both
+/// norms use them on a GPU that has them, and ATen's operators elsewhere, with equal results up to rounding.
+[[nodiscard]] at::Tensor normalised(const Norm& norm, const at::Tensor& x, at::ScalarType type);
+
+/// Returns the norm of x + branch, of the same shape, in `type`. One pass over memory on a GPU with the kernels, if the
+/// types allow it: all alike, or float32 `x` with bfloat16 `branch` and `type`.
+[[nodiscard]] at::Tensor normalisedSum(const Norm& norm, const at::Tensor& x, const at::Tensor& branch,
+                                       at::ScalarType type);
+
+/// Returns RMSNorm in the type of `x`.
+[[nodiscard]] inline at::Tensor rmsNorm(const at::Tensor& x, const at::Tensor& weight, double epsilon)
+{
+    return normalised({kernels::NormKind::rms, weight, {}, epsilon}, x, x.scalar_type());
+}
+
+} // namespace residua::engine
