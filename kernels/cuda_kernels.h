@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The kernels for CUDA: a separate shared library (libresidua_kernels_cuda.so), found at run time and used through one
-// table of functions. A machine without it or without a GPU uses the CPU functions of depth_mix.h and transformer.h.
+// table of functions. A machine without it or without a GPU uses the CPU functions of depth_mix.h and transformer.h,
+// and compositions of tensor operators in place of adamw.h and sinkhorn.h.
 #pragma once
 
+#include "kernels/adamw.h"
 #include "kernels/depth_mix.h"
+#include "kernels/sinkhorn.h"
 #include "kernels/transformer.h"
 
 #include <string>
 
 namespace residua::kernels {
 
-/// The functions have the contracts of those in depth_mix.h and transformer.h, but take device pointers for all data
-/// (arrays of pointers and readers remain host arrays) and a cudaStream_t as void*. Calls only enqueue work on the
+/// The functions have the contracts of the headers above, but take device pointers for all data (arrays of pointers,
+/// readers, tensors and pieces remain host arrays) and a cudaStream_t as void*. Calls only enqueue work on the
 /// current device; they never synchronise and can be captured in a CUDA graph. The reductions are deterministic.
 struct CudaKernels {
     std::int32_t version; ///< kCudaKernelsVersion of the library
@@ -27,7 +30,7 @@ struct CudaKernels {
     const char* (*lastError)(); ///< of the calling thread, after Status::deviceFailure
     /// Returns how many calls of this process loaded single elements, which is several times slower: those with a
     /// tensor that is not aligned to 16 bytes, or with a width that is not a multiple of 4 (transformer.h in bfloat16:
-    /// of 8; the cross entropy supports any number of classes). Excludes float64.
+    /// of 8; the cross entropy supports any number of classes). Excludes float64 and adamw.
     std::uint64_t (*singleElementCalls)();
     Status (*normForward)(const NormForward& norm, void* stream);
     Status (*normBackward)(const NormBackward& norm, void* stream);
@@ -36,9 +39,12 @@ struct CudaKernels {
     Status (*swigluBackward)(const SwigluBackward& swiglu, void* stream);
     Status (*rotary)(const Rotary& rotary, void* stream);
     Status (*crossEntropy)(const CrossEntropy& entropy, void* stream);
+    Status (*adamw)(const AdamW& adamw, void* stream);
+    Status (*sinkhornForward)(const SinkhornForward& sinkhorn, void* stream);
+    Status (*sinkhornBackward)(const SinkhornBackward& sinkhorn, void* stream);
 };
 
-inline constexpr std::int32_t kCudaKernelsVersion = 2;
+inline constexpr std::int32_t kCudaKernelsVersion = 3;
 
 /// Loads the library; each path stays loaded for the rest of the process. Returns null if it is missing, has another
 /// version, or needs a CUDA runtime that is not installed; `why` then says which.

@@ -20,16 +20,23 @@ const CudaKernels& tableOn(c10::Device device)
 }
 
 template <class Call>
+void runOnGpu(const char* name, c10::Device device, const Call& call,
+              Status (*CudaKernels::*kernel)(const Call&, void*))
+{
+    const CudaKernels& table = tableOn(device);
+    const c10::DeviceGuard current(device); // kernels run on the current device
+    checkKernel((table.*kernel)(call, currentStream(device)), name, &table);
+}
+
+template <class Call>
 void run(const char* name, c10::Device device, const Call& call, Status (*onCpu)(const Call&, const kernels::Parallel&),
          Status (*CudaKernels::*onGpu)(const Call&, void*))
 {
     if (device.is_cpu()) {
         checkKernel(onCpu(call, torchThreads()), name);
-        return;
+    } else {
+        runOnGpu(name, device, call, onGpu);
     }
-    const CudaKernels& table = tableOn(device);
-    const c10::DeviceGuard current(device); // kernels run on the current device
-    checkKernel((table.*onGpu)(call, currentStream(device)), name, &table);
 }
 
 } // namespace
@@ -67,6 +74,16 @@ void runKernel(c10::Device device, const kernels::Rotary& rotary)
 void runKernel(c10::Device device, const kernels::CrossEntropy& entropy)
 {
     run("crossEntropy", device, entropy, kernels::crossEntropy, &CudaKernels::crossEntropy);
+}
+
+void runKernel(c10::Device device, const kernels::SinkhornForward& sinkhorn)
+{
+    runOnGpu("sinkhornForward", device, sinkhorn, &CudaKernels::sinkhornForward);
+}
+
+void runKernel(c10::Device device, const kernels::SinkhornBackward& sinkhorn)
+{
+    runOnGpu("sinkhornBackward", device, sinkhorn, &CudaKernels::sinkhornBackward);
 }
 
 std::size_t workspaceOf(c10::Device device, const kernels::NormBackward& norm)

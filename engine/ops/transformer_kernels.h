@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/runtime/compute.h"
+#include "kernels/sinkhorn.h"
 #include "kernels/transformer.h"
 
 #include <c10/core/Device.h>
@@ -22,6 +23,9 @@ void runKernel(c10::Device device, const kernels::SwigluForward& swiglu);
 void runKernel(c10::Device device, const kernels::SwigluBackward& swiglu);
 void runKernel(c10::Device device, const kernels::Rotary& rotary);
 void runKernel(c10::Device device, const kernels::CrossEntropy& entropy);
+/// On a GPU only.
+void runKernel(c10::Device device, const kernels::SinkhornForward& sinkhorn);
+void runKernel(c10::Device device, const kernels::SinkhornBackward& sinkhorn);
 
 /// Returns the bytes of workspace that the backward of RMSNorm needs on `device`.
 [[nodiscard]] std::size_t workspaceOf(c10::Device device, const kernels::NormBackward& norm);

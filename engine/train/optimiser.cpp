@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/train/optimiser.h"
 
+#include "engine/runtime/compute.h"
+#include "engine/train/adamw_kernel.h"
 #include "projects/base/overloaded.h"
 
 #include <ATen/core/grad_mode.h>
@@ -14,6 +16,7 @@
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
+#include <c10/core/DeviceGuard.h>
 
 #include <optional>
 #include <utility>
@@ -21,7 +24,9 @@
 namespace residua::engine {
 namespace {
 
-/// AdamW with decoupled decay.
+constexpr std::array kDecays{Decay::No, Decay::Yes};
+
+/// AdamW with decoupled decay: by the kernel on a GPU that has it, else by LibTorch.
 class FusedAdamW final : public Optimiser {
 public:
     FusedAdamW(const projects::AdamW& plan, double clipNorm, std::vector<NamedParameter>& parameters)
@@ -38,7 +43,61 @@ private:
                           m_plan.epsilon, false, false, scale.defined() ? std::optional(scale) : std::nullopt, skip);
     }
 
+    void updateAll(double rate, const at::Tensor& scale, const at::Tensor& skip,
+                   std::span<const HeldSlice> untouched) override
+    {
+        const c10::Device device = skip.device();
+        const kernels::CudaKernels* const table = kernelsOn(device).table; // null on the CPU
+        const std::vector<AdamWMember> members = table != nullptr ? membersOf(untouched) : std::vector<AdamWMember>();
+        if (members.empty() || !fitsAdamWKernel(members)) {
+            Optimiser::updateAll(rate, scale, skip, untouched);
+            return;
+        }
+        const c10::DeviceGuard current(device);
+        updateByKernel(*table, currentStream(device), m_plan, members, {rate, scale, skip});
+    }
+
+    [[nodiscard]] std::vector<AdamWMember> membersOf(std::span<const HeldSlice> untouched)
+    {
+        std::map<std::size_t, std::vector<HeldSlice>> slices;
+        for (const HeldSlice& slice : untouched) {
+            slices[slice.parameter].push_back(slice);
+        }
+        std::vector<AdamWMember> members;
+        for (const Decay decay : kDecays) {
+            const Group& group = groupOf(decay);
+            for (std::size_t i = 0; i < group.indices.size(); ++i) {
+                const std::size_t index = group.indices[i];
+                const auto found = slices.find(index);
+                members.push_back({.parameter = group.parameters[i],
+                                   .gradient = group.gradients[i].contiguous(),
+                                   .mean = group.moments[0][i],
+                                   .square = group.moments[1][i],
+                                   .updates = group.moments[2][i],
+                                   .held = maskOf(index),
+                                   .decay = decay == Decay::Yes ? m_plan.weightDecay : 0.0,
+                                   .untouched = found == slices.end() ? std::vector<HeldSlice>() : found->second});
+            }
+        }
+        return members;
+    }
+
+    /// Returns the held elements of a parameter in its shape; undefined if it has none.
+    [[nodiscard]] at::Tensor maskOf(std::size_t index)
+    {
+        const NamedParameter& parameter = parameters()[index];
+        if (!parameter.held.defined()) {
+            return {};
+        }
+        at::Tensor& mask = m_masks[index];
+        if (!mask.defined()) {
+            mask = parameter.held.expand(parameter.tensor.sizes()).contiguous();
+        }
+        return mask;
+    }
+
     projects::AdamW m_plan;
+    std::map<std::size_t, at::Tensor> m_masks;
 };
 
 /// Gradient descent with momentum; the decay is added to the gradient.
@@ -96,6 +155,7 @@ Optimiser::Optimiser(double clipNorm, std::vector<NamedParameter>& parameters, s
 
 void Optimiser::gather(Group& group, Decay decay) const
 {
+    group.indices.clear();
     group.parameters.clear();
     group.gradients.clear();
     for (std::vector<at::Tensor>& moments : group.moments) {
@@ -106,6 +166,7 @@ void Optimiser::gather(Group& group, Decay decay) const
         if (m_parameters[i].decay != decay || !gradient.defined()) {
             continue;
         }
+        group.indices.push_back(i);
         group.parameters.push_back(m_parameters[i].tensor);
         group.gradients.push_back(gradient);
         for (std::size_t kind = 0; kind < m_kinds.size(); ++kind) {
@@ -117,7 +178,6 @@ void Optimiser::gather(Group& group, Decay decay) const
 at::Tensor Optimiser::step(double rate, std::span<const HeldSlice> untouched)
 {
     const at::NoGradGuard noGrad;
-    constexpr std::array kDecays{Decay::No, Decay::Yes};
     m_gradients.clear();
     for (std::size_t i = 0; i < kDecays.size(); ++i) {
         gather(m_groups[i], kDecays[i]);
@@ -130,6 +190,13 @@ at::Tensor Optimiser::step(double rate, std::span<const HeldSlice> untouched)
         scale = norm.div(m_clipNorm).clamp_min(1.0).to(at::kFloat);
     }
     const at::Tensor skip = at::isfinite(norm).logical_not().to(at::kFloat);
+    updateAll(rate, scale, skip, untouched);
+    return norm;
+}
+
+void Optimiser::updateAll(double rate, const at::Tensor& scale, const at::Tensor& skip,
+                          std::span<const HeldSlice> untouched)
+{
     const std::vector<at::Tensor> held = heldValues();
     const std::vector<at::Tensor> views = viewsOf(untouched);
     std::vector<at::Tensor> values;
@@ -145,7 +212,6 @@ at::Tensor Optimiser::step(double rate, std::span<const HeldSlice> untouched)
     for (std::size_t i = 0; i < views.size(); ++i) {
         views[i].copy_(values[i]);
     }
-    return norm;
 }
 
 std::vector<at::Tensor> Optimiser::viewsOf(std::span<const HeldSlice> slices) const

@@ -66,12 +66,19 @@ protected:
     /// The parameters of one decay that have a gradient, with their moments: moments[kind][index]. Kept between steps
     /// to reuse its memory.
     struct Group {
+        std::vector<std::size_t> indices; ///< of the parameters
         std::vector<at::Tensor> parameters;
         std::vector<at::Tensor> gradients;
         std::vector<std::vector<at::Tensor>> moments;
     };
     /// `scale` ≥ 1 divides the gradients (clipping; undefined: no clipping). `skip` is 1 if nothing may be updated.
     virtual void update(Group& group, Decay decay, double rate, const at::Tensor& scale, const at::Tensor& skip) = 0;
+    /// Updates all groups, then restores held elements and the slices in `untouched`.
+    virtual void updateAll(double rate, const at::Tensor& scale, const at::Tensor& skip,
+                           std::span<const HeldSlice> untouched);
+
+    [[nodiscard]] const std::vector<NamedParameter>& parameters() const { return m_parameters; }
+    [[nodiscard]] const Group& groupOf(Decay decay) const { return m_groups[decay == Decay::Yes ? 1 : 0]; }
 
 private:
     void gather(Group& group, Decay decay) const;

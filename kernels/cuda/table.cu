@@ -66,6 +66,9 @@ extern "C" __attribute__((visibility("default"))) const residua::kernels::CudaKe
                                            cuda::swigluForward,
                                            cuda::swigluBackward,
                                            cuda::rotary,
-                                           cuda::crossEntropy};
+                                           cuda::crossEntropy,
+                                           cuda::adamw,
+                                           cuda::sinkhornForward,
+                                           cuda::sinkhornBackward};
     return &kTable;
 }

@@ -2,6 +2,7 @@
 #include "tests/kernels/transformer_cases.h"
 
 #include "tests/kernels/cpu_backend.h"
+#include "tests/kernels/device_buffer.h"
 #include "tests/kernels/typed_values.h"
 #include "tests/support/draws.h"
 
@@ -15,60 +16,6 @@ namespace {
 
 using kernels::DataType;
 using kernels::Status;
-
-void check(Status status)
-{
-    if (status != Status::ok)
-        throw std::runtime_error(kernels::describe(status));
-}
-
-/// A tensor in a backend's memory.
-class DeviceBuffer {
-public:
-    DeviceBuffer(MixBackend& backend, const Values& values, DataType type)
-        : m_backend(backend), m_type(type), m_count(values.size())
-    {
-        const std::vector<char> bytes = encode(values, type);
-        m_data = backend.upload(bytes.data(), bytes.size());
-    }
-    /// Filled with NaN, which no kernel may leave.
-    DeviceBuffer(MixBackend& backend, std::size_t count, DataType type)
-        : DeviceBuffer(backend, Values(count, std::nan("")), type)
-    {
-    }
-
-    [[nodiscard]] void* data() const { return m_data; }
-    [[nodiscard]] void* at(std::size_t element) const
-    {
-        return static_cast<char*>(m_data) + element * elementBytes(m_type);
-    }
-    [[nodiscard]] Values values() const
-    {
-        std::vector<char> bytes(m_count * elementBytes(m_type));
-        m_backend.download(bytes.data(), m_data, bytes.size());
-        return decode(bytes, m_type);
-    }
-
-private:
-    MixBackend& m_backend;
-    DataType m_type;
-    std::size_t m_count;
-    void* m_data;
-};
-
-/// The first of `texts` that is not empty, after the case's name.
-std::string first(const std::string& name, std::initializer_list<std::string> texts)
-{
-    for (const std::string& text : texts)
-        if (!text.empty())
-            return name + ": " + text;
-    return {};
-}
-
-std::string nameOf(DataType type)
-{
-    return type == DataType::float64 ? "float64" : type == DataType::float32 ? "float32" : "bfloat16";
-}
 
 struct NormCase {
     kernels::NormKind kind;
@@ -505,6 +452,13 @@ TransformerKernels transformerKernelsOf(const kernels::CudaKernels& table)
         return checked(table.crossEntropy(entropy, nullptr));
     };
     kernels.allNorms = true;
+    kernels.adamw = [&table, checked](const auto& adamw) { return checked(table.adamw(adamw, nullptr)); };
+    kernels.sinkhornForward = [&table, checked](const auto& sinkhorn) {
+        return checked(table.sinkhornForward(sinkhorn, nullptr));
+    };
+    kernels.sinkhornBackward = [&table, checked](const auto& sinkhorn) {
+        return checked(table.sinkhornBackward(sinkhorn, nullptr));
+    };
     return kernels;
 }
 

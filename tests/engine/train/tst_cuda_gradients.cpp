@@ -6,6 +6,7 @@
 #include "wiring_cases.h"
 
 #include "engine/api/environment.h"
+#include "engine/ops/sinkhorn.h"
 #include "engine/runtime/device.h"
 #include "engine/train/precision.h"
 #include "projects/check/validate.h"
@@ -149,6 +150,42 @@ private Q_SLOTS:
     {
         QFETCH(int, index);
         compareWithCpu(m_cases[static_cast<std::size_t>(index)].project, m_device, "");
+    }
+
+    /// The last two rows are beyond the kernel.
+    void sinkhornEqualsTheCpus_data()
+    {
+        QTest::addColumn<int>("size");
+        QTest::addColumn<int>("iterations");
+        QTest::newRow("2 streams") << 2 << 20;
+        QTest::newRow("4 streams") << 4 << 20;
+        QTest::newRow("8 streams") << 8 << 40;
+        QTest::newRow("9 streams") << 9 << 20;
+        QTest::newRow("4 streams, 81 iterations") << 4 << 81;
+    }
+    void sinkhornEqualsTheCpus()
+    {
+        QFETCH(int, size);
+        QFETCH(int, iterations);
+        const at::Tensor logits = tests::randomTensor({size, size, 300}, 1) * 3;
+        const at::Tensor probe = tests::randomTensor({size, size, 300}, 2);
+        const auto on = [&](const std::string& device, at::ScalarType type, bool transposed) {
+            const at::TensorOptions options = at::TensorOptions(*openDevice(device)).dtype(type);
+            at::Tensor leaf = logits.to(options);
+            if (transposed) {
+                leaf = leaf.permute({2, 0, 1}).contiguous().permute({1, 2, 0});
+            }
+            leaf.requires_grad_(true);
+            const at::Tensor m = sinkhorn(leaf, iterations);
+            (m * probe.to(options)).sum().backward();
+            return std::pair(m.detach().to(at::kCPU, at::kDouble), leaf.grad().to(at::kCPU, at::kDouble));
+        };
+        const auto expected = on("cpu", at::kDouble, false);
+        for (const bool transposed : {false, true}) {
+            const auto got = on(m_device, at::kFloat, transposed);
+            QVERIFY(tests::distance(got.first, expected.first) < 3e-6);
+            QVERIFY(tests::distance(got.second, expected.second) < 1e-5);
+        }
     }
 
     /// Heads of 64 features in bf16 are computed by a fused attention: by cuDNN's in Fast mode alone, if at all.

@@ -9,11 +9,13 @@
 #include "engine/api/environment.h"
 #include "engine/depth/layer_magnitudes.h"
 #include "engine/runs/checkpoint.h"
+#include "engine/runtime/device.h"
 #include "projects/check/validate.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/transfer/retrofit.h"
 #include "tests/support/test_program.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/equal.h>
 
 #include <QTemporaryDir>
@@ -170,6 +172,60 @@ double lossDistance(const std::vector<double>& a, const std::vector<double>& b)
     return largest;
 }
 
+constexpr int kUpdates = 10;
+/// Slices of the second and third parameter, at the beginning, in the middle and at the end of a dimension.
+const std::vector<HeldSlice> kKeptSlices{{1, 0, 16, 8}, {1, 0, 40, 4}, {2, 1, 0, 24}, {2, 1, 56, 8}};
+
+/// Parameters on `device` with a decay and without, with held elements, and of odd sizes.
+std::vector<NamedParameter> updatedParameters(const c10::Device& device)
+{
+    std::vector<NamedParameter> parameters;
+    const auto add = [&](at::IntArrayRef sizes, Decay decay) -> NamedParameter& {
+        const at::Tensor start = tests::randomTensor(sizes, 30 + parameters.size()).to(device, at::kFloat);
+        const std::string name = "w" + std::to_string(parameters.size());
+        parameters.push_back({name, start.detach().clone().requires_grad_(true), decay, {}, {}});
+        return parameters.back();
+    };
+    add({257}, Decay::No);
+    add({64, 100}, Decay::Yes);
+    add({48, 64}, Decay::Yes);
+    add({37, 5}, Decay::No).held = tests::randomTensor({5}, 40).gt(0).to(device);
+    add({9000}, Decay::Yes);
+    return parameters;
+}
+
+/// Returns the parameters, then the states, after some updates with clipping: the second one without the
+/// third parameter, the fourth one with gradients that are not finite.
+std::vector<at::Tensor> updatedOn(const std::string& device)
+{
+    const c10::Device opened = *openDevice(device);
+    std::vector<NamedParameter> parameters = updatedParameters(opened);
+    projects::TrainingPlan plan;
+    plan.optimiser = projects::AdamW{.beta1 = 0.9, .beta2 = 0.95, .epsilon = 1e-6, .weightDecay = 0.1};
+    plan.clipNorm = 2;
+    const auto optimiser = Optimiser::make(plan, parameters);
+    for (std::uint64_t step = 0; step < kUpdates; ++step) {
+        for (std::size_t i = 0; i < parameters.size(); ++i) {
+            const at::Tensor gradient = tests::randomTensor(parameters[i].tensor.sizes(), 100 * step + i);
+            if (step != 1 || i != 2) {
+                parameters[i].tensor.mutable_grad() =
+                    (step == 3 && i == 4 ? gradient / 0.0 : gradient).to(opened, at::kFloat);
+            }
+        }
+        optimiser->step(0.01, kKeptSlices);
+        optimiser->clearGradients();
+    }
+    std::vector<at::Tensor> values;
+    for (const NamedParameter& parameter : parameters) {
+        values.push_back(parameter.tensor.detach().to(at::kCPU));
+    }
+    const HostTensors state = optimiser->state();
+    for (const auto& [name, stored] : state.stored()) {
+        values.push_back(viewOf(stored).clone());
+    }
+    return values;
+}
+
 /// What differs between two trainings that should have the same bits; empty if nothing does.
 QString difference(const Trained& a, const Trained& b)
 {
@@ -248,6 +304,28 @@ private Q_SLOTS:
         goOn(fromThere, kCourseSteps - kHalf, resumed);
         finish(fromThere, resumed);
         QCOMPARE(difference(resumed, once), QString());
+    }
+
+    void updatesAsTheCpuDoes()
+    {
+        const std::vector<at::Tensor> expected = updatedOn("cpu");
+        const std::vector<at::Tensor> got = updatedOn(m_device);
+        QCOMPARE(got.size(), expected.size());
+        for (std::size_t i = 0; i < got.size(); ++i) {
+            const double apart = ((got[i] - expected[i]) / (1 + expected[i].abs())).abs().max().item<double>();
+            m_distances.add("updates", apart, std::to_string(i));
+            QVERIFY2(apart < 5e-6, qPrintable(QString("tensor %1: %2").arg(i).arg(apart)));
+        }
+        const std::vector<NamedParameter> start = updatedParameters(at::kCPU);
+        for (const HeldSlice& slice : kKeptSlices) {
+            const auto part = [&](const at::Tensor& whole) {
+                return whole.narrow(slice.dimension, slice.begin, slice.length);
+            };
+            QVERIFY(at::equal(part(got[slice.parameter]), part(start[slice.parameter].tensor)));
+        }
+        const at::Tensor held = start[3].held.expand({37, 5});
+        QVERIFY(at::equal(got[3].masked_select(held), start[3].tensor.masked_select(held)));
+        QVERIFY(!at::equal(got[3], start[3].tensor));
     }
 
     /// Fast mode promises no bits, but the same losses.
