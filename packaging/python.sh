@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Installs PyTorch for Python, of the version that setup.sh has LibTorch of, transformers, what makes and runs ONNX graphs,
-# and ruff, in the cache outside the checkout: what the tests of exported and imported networks run them with, and
-# `export --to onnx`. Without it those tests write the folders, do not compare them, and say so. RESIDUA_PYTHON names a
+# published optimisers and ruff, in the cache outside the checkout: what the tests of exported and imported networks and of
+# optimisers run them with, and `export --to onnx`. Without it those tests write the folders, do not compare them, and say so. RESIDUA_PYTHON names a
 # Python of your own instead.
 #
 # Under Python 3.11 (Debian 12) without CUDA: half a gigabyte to download, under a minute. The wheel's Python part wants
@@ -15,6 +15,7 @@ set -euo pipefail
 torch_version=$(awk '$1 == "torch" { print $3 }' "$checkout/packaging/wheels.txt")
 torch_hash=$(awk '$1 == "python" { print $5 }' "$checkout/packaging/wheels.txt")
 packages=(transformers==5.23.0 ruff==0.17.6 onnx==1.23.2 onnxscript==0.7.2 onnxruntime==1.32.0)
+optimisers=(galore-torch==1.0 lion-pytorch==0.2.5) # without what galore-torch wants for 8-bit states
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/residua"
 target="$python_folder"
 libraries="${RESIDUA_TORCH:-$cache/torch-$torch_version}/nvidia"
@@ -67,17 +68,18 @@ install() {
       ;;
     *) pip install "torch==$torch_version" "${packages[@]}" ;;
   esac
+  pip install --no-deps "${optimisers[@]}" || return 1
   "$target/bin/python3" -c 'import torch, transformers, onnxscript, onnxruntime; torch.ones(2, requires_grad=True).sum().backward()'
 }
 
 mkdir -p "$cache" 2>/dev/null || fail "cannot create the cache directory $cache"
 exec 9>"$cache/python.lock"
 flock 9
-if [ "$(cat "$target/packages" 2>/dev/null)" = "torch==$torch_version ${packages[*]}" ]; then
+if [ "$(cat "$target/packages" 2>/dev/null)" = "torch==$torch_version ${packages[*]} ${optimisers[*]}" ]; then
   say "PyTorch $torch_version for Python: there already, in $target"
   exit
 fi
 rm -rf "$target" # what a failure left, or other versions
 install || { rm -rf "$target"; fail "PyTorch $torch_version for Python could not be installed (above)"; }
-echo "torch==$torch_version ${packages[*]}" >"$target/packages"
+echo "torch==$torch_version ${packages[*]} ${optimisers[*]}" >"$target/packages"
 say "PyTorch $torch_version for Python: installed in $target"

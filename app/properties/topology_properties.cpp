@@ -99,6 +99,9 @@ Property presetProperty(const Project& project)
 QString streamsNote(MultiStream wiring)
 {
     wiring.streams = std::max<std::int64_t>(wiring.streams, 2);
+    if (wiring.constraint != projects::StreamConstraint::Permutations) {
+        wiring.constraint = projects::StreamConstraint::DoublyStochastic;
+    }
     return Text::tr("A doubly stochastic exp(…) has no zeros: it starts %1 from the identity (‖H − I‖ / ‖I‖).")
         .arg(projects::streamStart(wiring).distance, 0, 'g', 2);
 }

@@ -191,7 +191,7 @@ private:
     static std::string weightsOf(const projects::ResolvedNode& node)
     {
         constexpr std::int64_t kAnyContext = 1; // the number of parameters does not depend on it
-        const std::int64_t count = node.kind->costRule(node.params, node.in, node.out, kAnyContext).parameters;
+        const std::int64_t count = costOf(*node.kind, node.params, node.in, node.out, kAnyContext).parameters;
         return count > 0 ? shortCount(static_cast<double>(count)) : std::string{};
     }
 

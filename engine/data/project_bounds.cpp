@@ -62,7 +62,7 @@ bool isPlainDescent(const projects::TrainingPlan& plan)
     const auto* sgd = std::get_if<projects::Sgd>(&plan.optimiser);
     return sgd != nullptr && sgd->momentum == 0 && sgd->weightDecay == 0 &&
            plan.batching == projects::BatchKind::Full && plan.learningRate.curve == projects::RateCurve::Constant &&
-           plan.learningRate.warmupSteps == 0 && plan.clipNorm == 0;
+           plan.learningRate.warmupSteps == 0 && plan.clipNorm == 0 && plan.groups.empty();
 }
 
 /// Returns c if the layer starts at c·I; nullopt for any other layer.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Hyper-Connections (Zhu et al., 2024, eq. 2-14) and mHC (Xie et al., 2025, eq. 7-9). Arrays over tokens have the token
-// as the last dimension, as the mixing kernels require.
+// Hyper-Connections (Zhu et al., 2024, eq. 2-14), mHC (Xie et al., 2025, eq. 7-9), identity hyper-connections (Hy4),
+// mHC-lite and Frac-Connections. Arrays over tokens have the token last, as the mixing kernels take them.
 #include "engine/depth/stream_weights.h"
 
 #include "engine/ops/sinkhorn.h"
@@ -11,6 +11,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/diag_embed.h>
 #include <ATen/ops/eye.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/linalg_vector_norm.h>
@@ -18,16 +19,23 @@
 #include <ATen/ops/ones_like.h>
 #include <ATen/ops/rsqrt.h>
 #include <ATen/ops/sigmoid.h>
+#include <ATen/ops/softmax.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/tanh.h>
+#include <ATen/ops/tensor.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
 
 namespace residua::engine {
 
 using projects::MultiStream;
+using projects::StreamConstraint;
 
 namespace {
 
-constexpr double kStreamNormEpsilon = 1e-6;
 constexpr double kLayerNormEpsilon = 1e-5;
 
 at::Tensor repeated(const at::Tensor& tensor, std::int64_t layers)
@@ -47,47 +55,69 @@ at::Tensor inTurn(std::int64_t layers, std::int64_t n, double on, double off, st
     return result;
 }
 
-/// The connections of all layers: read [L, n], carry [L, in, out], write [L, n].
+/// All permutation matrices of n streams [n!, in·out], in the order of the permutations as words.
+at::Tensor permutationMatrices(std::int64_t n, at::TensorOptions options)
+{
+    std::vector<std::int64_t> order(static_cast<std::size_t>(n));
+    std::iota(order.begin(), order.end(), 0);
+    const at::Tensor identity = at::eye(n, at::kDouble);
+    std::vector<at::Tensor> matrices;
+    do {
+        matrices.push_back(identity.index_select(0, at::tensor(order, at::kLong)).flatten());
+    } while (std::ranges::next_permutation(order).found);
+    return at::stack(matrices).to(options);
+}
+
+/// The connections of all layers, before or after the constraint: read [L, n, R], carry [L, in, out] or its logits,
+/// write [L, n]. Connections of one layer's tokens have the token as the last dimension, no L and, for copies, no R.
 struct Connections {
     at::Tensor read;
-    at::Tensor carry;
+    at::Tensor carry; ///< undefined for the identity before the constraint
     at::Tensor write;
 };
 
-/// Joins carry [n(in), n(out), …] and write [n, …] into weights [out, n + 1, …].
-at::Tensor joined(const at::Tensor& carry, const at::Tensor& write)
-{
-    return at::cat({carry.transpose(0, 1), write.unsqueeze(1)}, 1);
-}
-
-/// The part that all tokens share, free or constrained.
+/// The part that all tokens share, free or constrained, and the exit.
 class SharedWeights : public StreamWeights {
 public:
-    SharedWeights(const MultiStream& wiring, std::int64_t layers, InitPlan& plan)
-        : m_wiring(wiring), m_layers(layers), m_parameterType(plan.compute().parameterType)
+    SharedWeights(const MultiStream& wiring, std::int64_t layers, std::int64_t width, InitPlan& plan)
+        : m_wiring(wiring), m_sizes(projects::streamSizes(wiring, width)), m_layers(layers), m_compute(plan.compute())
     {
         const std::int64_t n = wiring.streams;
-        if (isConstrained()) {
-            const projects::StreamStart start = projects::streamStart(wiring);
-            m_raw.read = plan.addValues(
-                projects::kTopologyRead,
-                inTurn(layers, n, start.readOn, start.readOff, projects::modulesPerHome(wiring)), Decay::No);
-            const at::Tensor carry = at::eye(n, at::kDouble) * (start.carry - start.carryOff) + start.carryOff;
-            m_raw.carry = plan.addValues(projects::kTopologyCarry, repeated(carry, layers), Decay::No);
-            m_raw.write = plan.addConstant(projects::kTopologyWrite, {layers, n}, 0, Decay::No);
+        const projects::StreamStart start = projects::streamStart(wiring);
+        const std::int64_t each = projects::modulesPerHome(wiring);
+        const at::Tensor matrix = at::eye(n, at::kDouble) * (start.carry - start.carryOff) + start.carryOff;
+        const at::Tensor read =
+            isCut() ? repeated(at::eye(n, at::kDouble), layers) : inTurn(layers, n, start.readOn, start.readOff, each);
+        m_raw.read = plan.addValues(projects::kTopologyRead, read, Decay::No);
+        m_raw.read = isCut() ? m_raw.read : m_raw.read.unsqueeze(2);
+        if (wiring.constraint == StreamConstraint::Permutations) {
+            at::Tensor logits = at::full({m_sizes.carry}, start.carryOff, at::kDouble);
+            logits[0] = start.carry; // the identity is the first permutation
+            m_raw.carry = plan.addValues(projects::kTopologyCarry, repeated(logits, layers), Decay::No);
+            m_permutations = permutationMatrices(n, options());
+        } else if (wiring.constraint == StreamConstraint::Identity) {
+            m_identity = at::eye(n, options());
         } else {
-            m_raw.read = plan.addValues(projects::kTopologyRead, inTurn(layers, n, 1, 0), Decay::No);
-            m_raw.carry =
-                plan.addValues(projects::kTopologyCarry, repeated(at::eye(n, at::kDouble), layers), Decay::No);
-            m_raw.write = plan.addConstant(projects::kTopologyWrite, {layers, n}, 1, Decay::No);
+            m_raw.carry = plan.addValues(projects::kTopologyCarry, repeated(matrix, layers), Decay::No);
+        }
+        m_raw.write =
+            plan.addValues(projects::kTopologyWrite, inTurn(layers, n, start.writeOn, start.writeOff, each), Decay::No);
+        if (hasHead()) {
+            m_exit = plan.add(projects::topologyParameter("exit"), {n, n, width}, drawn(), Decay::Yes);
+            const double bias = -std::log(std::max<double>(static_cast<double>(n - 1), 1));
+            m_exitBias = plan.addConstant(projects::topologyParameter("exit_bias"), {n}, bias, Decay::No);
+            m_exitScale =
+                plan.addConstant(projects::topologyParameter("exit_scale"), {1}, wiring.dynamicScale, Decay::No);
         }
     }
 
     void begin() override
     {
-        const auto [read, carry, write] = applied();
-        m_read = read.unsqueeze(1).unbind(0);
-        m_write = at::cat({carry.transpose(1, 2), write.unsqueeze(2)}, 2).unbind(0);
+        const Connections applied = constrained({m_raw.read, carryLast(), m_raw.write});
+        m_read = applied.read.transpose(1, 2).contiguous().unbind(0);
+        const at::Tensor carry = applied.carry.permute({2, 1, 0});
+        const at::Tensor write = isCut() ? at::diag_embed(applied.write) : applied.write.unsqueeze(2);
+        m_write = at::cat({carry, write}, 2).unbind(0);
     }
 
     [[nodiscard]] StreamMixes of(std::size_t layer, const DepthStack&) const override
@@ -98,11 +128,29 @@ public:
         return mixes;
     }
 
+    [[nodiscard]] MixWeights exit(const DepthStack& stack) const override
+    {
+        MixWeights weights;
+        if (!hasHead()) {
+            weights.weights = at::full({1, m_wiring.streams}, plainExit(), options());
+            return weights;
+        }
+        const at::Tensor y = ofAllFeatures(stack, m_exit.unbind(0));
+        weights.weightKind = kernels::WeightKind::none;
+        weights.gateKind = kernels::GateKind::token;
+        weights.tokenWeights =
+            (at::sigmoid(y * m_exitScale + m_exitBias.unsqueeze(1)) + projects::kStreamEpsilon).unsqueeze(0);
+        return weights;
+    }
+
     [[nodiscard]] std::vector<StreamNumbers> numbers() override
     {
         const at::NoGradGuard noGrad;
-        const auto [read, carry, write] = applied();
-        const at::Tensor host = at::cat({read, carry.flatten(1), write}, 1).to(at::kCPU, at::kFloat).contiguous();
+        const Connections applied = constrained({m_raw.read, carryLast(), m_raw.write});
+        const at::Tensor carry = applied.carry.permute({2, 0, 1});
+        const at::Tensor host = at::cat({applied.read.flatten(1), carry.flatten(1), applied.write}, 1)
+                                    .to(at::kCPU, at::kFloat)
+                                    .contiguous();
         const float* next = host.const_data_ptr<float>();
         const auto take = [&](std::int64_t count) {
             const std::vector<float> taken(next, next + count);
@@ -113,65 +161,144 @@ public:
         std::vector<StreamNumbers> result;
         for (std::int64_t layer = 0; layer < m_layers; ++layer) {
             StreamNumbers& layerNumbers = result.emplace_back();
-            layerNumbers.read = take(n);
+            layerNumbers.read = take(n * m_sizes.reads);
             layerNumbers.carry = take(n * n);
             layerNumbers.write = take(n);
         }
         return result;
     }
 
-protected:
-    [[nodiscard]] bool isConstrained() const
+    [[nodiscard]] std::vector<float> exitNumbers() override
     {
-        return m_wiring.constraint == projects::StreamConstraint::DoublyStochastic;
+        std::vector<float> numbers(static_cast<std::size_t>(m_wiring.streams), static_cast<float>(plainExit()));
+        if (hasHead()) {
+            const at::NoGradGuard noGrad;
+            const at::Tensor weights = at::sigmoid(m_exitBias) + projects::kStreamEpsilon;
+            const at::Tensor host = weights.to(at::kCPU, at::kFloat).contiguous();
+            numbers.assign(host.const_data_ptr<float>(), host.const_data_ptr<float>() + host.numel());
+        }
+        return numbers;
     }
-    [[nodiscard]] const MultiStream& wiring() const { return m_wiring; }
-    [[nodiscard]] const Connections& raw() const { return m_raw; }
 
-    /// Returns x·wᵀ of `stream` with rows w [m, d]: [m, N] in the parameters' type.
+protected:
+    [[nodiscard]] const MultiStream& wiring() const { return m_wiring; }
+    [[nodiscard]] const projects::StreamSizes& sizes() const { return m_sizes; }
+    [[nodiscard]] const Connections& raw() const { return m_raw; }
+    [[nodiscard]] bool isCut() const { return m_wiring.state == projects::StreamState::Fractions; }
+    [[nodiscard]] static ParameterStart drawn()
+    {
+        return {.role = Role::Matrix, .deviation = projects::kStreamDrawn, .values = {}, .follows = {}};
+    }
+
+    /// Applies the wiring's constraint; of the matrix [in, out, …], or what it is made from [numbers, …], the layers or
+    /// tokens are last.
+    [[nodiscard]] Connections constrained(const Connections& raw) const
+    {
+        const std::int64_t n = m_wiring.streams;
+        switch (m_wiring.constraint) {
+        case StreamConstraint::None:
+            break;
+        case StreamConstraint::DoublyStochastic:
+            return {at::sigmoid(raw.read), sinkhorn(raw.carry, m_wiring.sinkhornIterations),
+                    at::sigmoid(raw.write) * 2};
+        case StreamConstraint::Identity:
+            return {at::sigmoid(raw.read) + projects::kStreamEpsilon, raw.carry,
+                    at::sigmoid(raw.write) * 2 + projects::kStreamEpsilon};
+        case StreamConstraint::Permutations:
+            return {at::sigmoid(raw.read),
+                    at::mm(m_permutations.t(), at::softmax(raw.carry, 0)).view({n, n, raw.carry.size(1)}),
+                    at::sigmoid(raw.write) * 2};
+        }
+        return raw;
+    }
+    /// I for `count` layers or tokens: [in, out, count].
+    [[nodiscard]] at::Tensor identity(std::int64_t count) const
+    {
+        return m_identity.unsqueeze(2).expand({-1, -1, count});
+    }
+    /// carry [in, out, …] and write [n, …] as weights [out, n + R, …].
+    [[nodiscard]] at::Tensor joined(const at::Tensor& carry, const at::Tensor& write) const
+    {
+        const at::Tensor branch = isCut() ? at::diag_embed(write.t(), 0, 0, 1) : write.unsqueeze(1);
+        return at::cat({carry.transpose(0, 1), branch}, 1);
+    }
+
+    /// x·wᵀ of stream `stream` with rows w [m, w]: [m, N] in the parameters' type.
     [[nodiscard]] at::Tensor product(const at::Tensor& stream, const at::Tensor& rows) const
     {
         const at::Tensor given = stream.reshape({-1, stream.size(-1)});
         const at::Tensor x = multipliesAsFloat(given) ? given.to(at::kFloat) : given;
-        return at::mm(rows.to(x.scalar_type()), x.t()).to(m_parameterType);
+        return at::mm(rows.to(x.scalar_type()), x.t()).to(m_compute.parameterType);
     }
     /// Returns ‖x‖ of every token: [N].
     [[nodiscard]] at::Tensor norm(const at::Tensor& stream) const
     {
-        return at::linalg_vector_norm(stream.reshape({-1, stream.size(-1)}).to(m_parameterType), 2, at::IntArrayRef{1});
+        const at::Tensor x = stream.reshape({-1, stream.size(-1)}).to(m_compute.parameterType);
+        return at::linalg_vector_norm(x, 2, at::IntArrayRef{1});
+    }
+    /// The rows [m, d] of each stream times all features of a token, over their root mean square: [m, N].
+    [[nodiscard]] at::Tensor ofAllFeatures(const DepthStack& stack, const std::vector<at::Tensor>& rows) const
+    {
+        at::Tensor sum;
+        at::Tensor squares;
+        for (std::size_t stream = 0; stream < rows.size(); ++stream) {
+            const at::Tensor& x = stack.entry(stream);
+            const at::Tensor length = norm(x);
+            const at::Tensor part = product(x, rows[stream]);
+            sum = sum.defined() ? sum + part : part;
+            squares = squares.defined() ? squares + length * length : length * length;
+        }
+        const auto features = static_cast<double>(m_wiring.streams * m_sizes.width);
+        return sum * at::rsqrt(squares / features + projects::streamNormEpsilon(m_wiring));
     }
 
 private:
-    [[nodiscard]] Connections applied() const
+    [[nodiscard]] at::TensorOptions options() const
     {
-        if (!isConstrained()) {
-            return m_raw;
-        }
-        const at::Tensor carry = sinkhorn(m_raw.carry.permute({1, 2, 0}), m_wiring.sinkhornIterations);
-        return {at::sigmoid(m_raw.read), carry.permute({2, 0, 1}), at::sigmoid(m_raw.write) * 2};
+        return at::TensorOptions(m_compute.device).dtype(m_compute.parameterType);
+    }
+    [[nodiscard]] bool hasHead() const { return m_wiring.exit == projects::StreamExit::Head && !isCut(); }
+    /// The weight of every stream in a sum or a mean.
+    [[nodiscard]] double plainExit() const
+    {
+        return m_wiring.exit == projects::StreamExit::Mean ? 1.0 / static_cast<double>(m_wiring.streams) : 1;
+    }
+    /// The learned numbers of the matrices with the layers last.
+    [[nodiscard]] at::Tensor carryLast() const
+    {
+        return m_raw.carry.defined() ? m_raw.carry.movedim(0, -1) : identity(m_layers);
     }
 
     const MultiStream m_wiring;
+    const projects::StreamSizes m_sizes;
     std::int64_t m_layers;
-    at::ScalarType m_parameterType;
+    Compute m_compute;
     Connections m_raw;
-    std::vector<at::Tensor> m_read;  ///< of each layer: [1, n]
-    std::vector<at::Tensor> m_write; ///< of each layer: [n, n + 1]
+    at::Tensor m_permutations; ///< [n!, in·out]
+    at::Tensor m_identity;     ///< [n, n], where streams do not mix
+    at::Tensor m_exit;         ///< φ_h: [stream, n, d]
+    at::Tensor m_exitBias;
+    at::Tensor m_exitScale;
+    std::vector<at::Tensor> m_read;  ///< of each layer: [R, n]
+    std::vector<at::Tensor> m_write; ///< of each layer: [n, n + R]
 };
 
-/// Dynamic Hyper-Connections: s·tanh(norm(H)·W) added to the static weights (eq. 10-13). The rows of W give a stream's
-/// contribution to the read, to each new stream, and to the factor of the write. With v = w ∘ gain, the
-/// root-mean-square norm gives norm(x)·w = rstd·(x·v) and the layer norm rstd·(x·(v − mean v)), so the normalised
-/// streams are never stored.
+/// Hyper-Connections, dynamic: s·tanh(norm(H)·W) beside the static weights (eq. 10-13). The rows of W are what a stream
+/// gives to each read, to each stream after, and the factor of the write to it. With v = w ∘ gain the root-mean-square
+/// norm gives norm(x)·w = rstd·(x·v), the layer norm rstd·(x·(v − mean v)), so the normalised streams are never stored.
+/// The norm of Frac-Connections has a bias too.
 class DynamicWeights final : public SharedWeights {
 public:
     DynamicWeights(const MultiStream& wiring, std::int64_t layers, std::int64_t width, InitPlan& plan)
-        : SharedWeights(wiring, layers, plan), m_width(width)
+        : SharedWeights(wiring, layers, width, plan)
     {
-        const std::int64_t rows = wiring.streams + 2;
-        m_norm = plan.add(projects::topologyParameter("norm"), {layers, width}, Role::Gain);
-        // As in the paper, weight decay applies to the dynamic part only.
-        m_dynamic = plan.addConstant(projects::topologyParameter("dynamic"), {layers, rows, width}, 0, Decay::Yes);
+        m_norm = plan.add(projects::topologyParameter("norm"), {layers, sizes().width}, Role::Gain);
+        if (isCut()) {
+            m_bias = plan.add(projects::topologyParameter("norm_bias"), {layers, sizes().width}, Role::Bias);
+        }
+        // Hyper-Connections let the dynamic part decay and keep the static part from it; Frac-Connections keep both.
+        m_dynamic = plan.addConstant(projects::topologyParameter("dynamic"), {layers, sizes().logits, sizes().width}, 0,
+                                     isCut() ? Decay::No : Decay::Yes);
         m_scale = plan.addConstant(projects::topologyParameter("scale"), {layers, 2}, wiring.dynamicScale, Decay::No);
     }
 
@@ -184,106 +311,118 @@ public:
             rows = at::cat({rows - rows.mean(2, true), at::ones_like(m_norm).unsqueeze(1)}, 1);
         }
         m_rows = rows.unbind(0);
+        if (m_bias.defined()) {
+            m_offsets = (m_dynamic * m_bias.unsqueeze(1)).sum(2, true).unbind(0);
+        }
         m_scales = m_scale.unbind(0);
     }
 
     [[nodiscard]] StreamMixes of(std::size_t layer, const DepthStack& stack) const override
     {
         const std::int64_t n = wiring().streams;
+        const std::int64_t reads = sizes().reads;
         std::vector<at::Tensor> parts;
         for (std::size_t stream = 0; stream < static_cast<std::size_t>(n); ++stream) {
-            parts.push_back(normalised(stack.entry(stream), m_rows[layer]));
+            const at::Tensor part = normalised(stack.entry(stream), m_rows[layer]);
+            parts.push_back(m_bias.defined() ? part + m_offsets[layer] : part);
         }
-        const at::Tensor active = at::tanh(at::stack(parts)); // [n, n + 2, N]
-        const at::Tensor alpha = active.narrow(1, 0, n + 1) * m_scales[layer][0];
-        const at::Tensor beta = active.select(1, n + 1) * m_scales[layer][1];
+        const at::Tensor active = at::tanh(at::stack(parts)); // [n, R + n + 1, N]
+        const at::Tensor alpha = active.narrow(1, 0, reads + n) * m_scales[layer][0];
+        const at::Tensor beta = active.select(1, reads + n) * m_scales[layer][1];
         StreamMixes mixes = SharedWeights::of(layer, stack);
         mixes.read.gateKind = mixes.write.gateKind = kernels::GateKind::token;
-        mixes.read.tokenWeights = alpha.select(1, 0).unsqueeze(0).contiguous();
-        mixes.write.tokenWeights = joined(alpha.narrow(1, 1, n), beta);
+        mixes.read.tokenWeights = alpha.narrow(1, 0, reads).transpose(0, 1).contiguous();
+        mixes.write.tokenWeights = joined(alpha.narrow(1, reads, n), beta);
         return mixes;
     }
 
 private:
-    /// Returns the rows times the normalised stream: [n + 2, N].
+    /// The rows times the normalised stream: [R + n + 1, N].
     [[nodiscard]] at::Tensor normalised(const at::Tensor& stream, const at::Tensor& rows) const
     {
-        const auto d = static_cast<double>(m_width);
+        const auto w = static_cast<double>(sizes().width);
         const at::Tensor length = norm(stream);
         const at::Tensor products = product(stream, rows);
         if (wiring().norm == projects::StreamNorm::Rms) {
-            return products * at::rsqrt(length * length / d + kStreamNormEpsilon);
+            return products * at::rsqrt(length * length / w + projects::streamNormEpsilon(wiring()));
         }
-        const at::Tensor mean = products.select(0, wiring().streams + 2) / d;
-        const at::Tensor variance = (length * length / d - mean * mean).clamp_min(0);
-        return products.narrow(0, 0, wiring().streams + 2) * at::rsqrt(variance + kLayerNormEpsilon);
+        const at::Tensor mean = products.select(0, sizes().logits) / w;
+        const at::Tensor variance = (length * length / w - mean * mean).clamp_min(0);
+        return products.narrow(0, 0, sizes().logits) * at::rsqrt(variance + kLayerNormEpsilon);
     }
 
-    std::int64_t m_width;
-    at::Tensor m_norm;    ///< [L, d]
-    at::Tensor m_dynamic; ///< [L, n + 2, d]
+    at::Tensor m_norm;    ///< [L, w]
+    at::Tensor m_bias;    ///< [L, w], of fractions
+    at::Tensor m_dynamic; ///< [L, R + n + 1, w]
     at::Tensor m_scale;   ///< [L, 2]: s_α, s_β
     std::vector<at::Tensor> m_rows;
+    std::vector<at::Tensor> m_offsets; ///< of each layer: [R + n + 1, 1], what the bias gives
     std::vector<at::Tensor> m_scales;
 };
 
-/// mHC: computes all weights of a token from all its n·d features: σ, Sinkhorn and 2σ of α·(norm(vec x)·φ) + b. The
-/// norm's gain is absorbed in φ (section 4.3.1). φ has n rows to read, n² to carry [in, out] and n to write.
+/// mHC and its kin: all weights of a token from all of its n·d features at once, by the constraint of α·(norm(vec x)·φ)
+/// + b. The norm's gain is absorbed in φ (mHC, section 4.3.1), but mHC-lite keeps it. φ's rows: n to read, the numbers
+/// of the mixing matrix, n to write.
 class ConstrainedWeights final : public SharedWeights {
 public:
     ConstrainedWeights(const MultiStream& wiring, std::int64_t layers, std::int64_t width, InitPlan& plan)
-        : SharedWeights(wiring, layers, plan), m_width(width)
+        : SharedWeights(wiring, layers, width, plan)
     {
         const std::int64_t n = wiring.streams;
+        const bool isIdentity = wiring.constraint == StreamConstraint::Identity;
+        if (wiring.constraint == StreamConstraint::Permutations) {
+            m_norm = plan.add(projects::topologyParameter("norm"), {layers, n, width}, Role::Gain);
+        }
+        const std::vector<std::int64_t> shape{layers, n, sizes().logits, width};
+        const std::string name = projects::topologyParameter("dynamic");
         m_dynamic =
-            plan.addConstant(projects::topologyParameter("dynamic"), {layers, n, n * n + 2 * n, width}, 0, Decay::Yes);
-        m_scale = plan.addConstant(projects::topologyParameter("scale"), {layers, 3}, wiring.dynamicScale, Decay::No);
+            isIdentity ? plan.add(name, shape, drawn(), Decay::Yes) : plan.addConstant(name, shape, 0, Decay::Yes);
+        m_scale = plan.addConstant(projects::topologyParameter("scale"), {layers, isIdentity ? 2 : 3},
+                                   wiring.dynamicScale, Decay::No);
     }
 
     void begin() override
     {
-        m_rows = m_dynamic.unbind(0);
+        m_rows = (m_norm.defined() ? m_dynamic * m_norm.unsqueeze(2) : m_dynamic).unbind(0);
         m_scales = m_scale.unbind(0);
         m_reads = raw().read.unbind(0);
-        m_carries = raw().carry.unbind(0);
         m_writes = raw().write.unbind(0);
+        if (raw().carry.defined()) {
+            m_carries = raw().carry.unbind(0);
+        }
     }
 
     [[nodiscard]] StreamMixes of(std::size_t layer, const DepthStack& stack) const override
     {
         const std::int64_t n = wiring().streams;
-        const std::vector<at::Tensor> rows = m_rows[layer].unbind(0);
-        at::Tensor sum;
-        at::Tensor squares;
-        for (std::size_t stream = 0; stream < static_cast<std::size_t>(n); ++stream) {
-            const at::Tensor& x = stack.entry(stream);
-            const at::Tensor length = norm(x);
-            const at::Tensor part = product(x, rows[stream]);
-            sum = sum.defined() ? sum + part : part;
-            squares = squares.defined() ? squares + length * length : length * length;
-        }
-        const at::Tensor y = sum * at::rsqrt(squares / static_cast<double>(n * m_width) + kStreamNormEpsilon);
+        const at::Tensor y = ofAllFeatures(stack, m_rows[layer].unbind(0));
         const at::Tensor& scale = m_scales[layer];
-        const at::Tensor read = at::sigmoid(y.narrow(0, 0, n) * scale[0] + m_reads[layer].unsqueeze(1));
-        const at::Tensor carry =
-            sinkhorn(y.narrow(0, n, n * n).view({n, n, -1}) * scale[1] + m_carries[layer].unsqueeze(2),
-                     wiring().sinkhornIterations);
-        const at::Tensor write = at::sigmoid(y.narrow(0, n + n * n, n) * scale[2] + m_writes[layer].unsqueeze(1)) * 2;
+        Connections logits;
+        logits.read = y.narrow(0, 0, n) * scale[0] + m_reads[layer];
+        if (sizes().carry > 0) {
+            const at::Tensor& all = m_carries[layer];
+            logits.carry = y.narrow(0, n, sizes().carry) * scale[1] + all.reshape({-1, 1});
+            logits.carry = all.dim() == 2 ? logits.carry.view({n, n, -1}) : logits.carry;
+        } else {
+            logits.carry = identity(y.size(1));
+        }
+        logits.write = y.narrow(0, n + sizes().carry, n) * scale[-1] + m_writes[layer].unsqueeze(1);
+        const Connections applied = constrained(logits);
         StreamMixes mixes;
         mixes.read.weightKind = mixes.write.weightKind = kernels::WeightKind::none;
         mixes.read.gateKind = mixes.write.gateKind = kernels::GateKind::token;
-        mixes.read.tokenWeights = read.unsqueeze(0);
-        mixes.write.tokenWeights = joined(carry, write);
+        mixes.read.tokenWeights = applied.read.unsqueeze(0);
+        mixes.write.tokenWeights = joined(applied.carry, applied.write);
         return mixes;
     }
 
 private:
-    std::int64_t m_width;
-    at::Tensor m_dynamic; ///< φ: [L, n, n² + 2n, d]
-    at::Tensor m_scale;   ///< [L, 3]: α of read, carry, write
+    at::Tensor m_norm;    ///< [L, n, d], of permutations
+    at::Tensor m_dynamic; ///< φ: [L, n, logits, d]
+    at::Tensor m_scale;   ///< α of read, carry (but not of the identity) and write
     std::vector<at::Tensor> m_rows;
     std::vector<at::Tensor> m_scales;
-    std::vector<at::Tensor> m_reads;
+    std::vector<at::Tensor> m_reads; ///< [n, 1]
     std::vector<at::Tensor> m_carries;
     std::vector<at::Tensor> m_writes;
 };
@@ -294,9 +433,9 @@ std::unique_ptr<StreamWeights> StreamWeights::create(const MultiStream& wiring, 
                                                      InitPlan& plan)
 {
     if (wiring.weights == projects::StreamWeights::Static) {
-        return std::make_unique<SharedWeights>(wiring, layers, plan);
+        return std::make_unique<SharedWeights>(wiring, layers, width, plan);
     }
-    if (wiring.constraint == projects::StreamConstraint::None) {
+    if (wiring.constraint == StreamConstraint::None) {
         return std::make_unique<DynamicWeights>(wiring, layers, width, plan);
     }
     return std::make_unique<ConstrainedWeights>(wiring, layers, width, plan);

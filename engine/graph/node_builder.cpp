@@ -9,15 +9,16 @@ namespace residua::engine {
 
 Weight NodeContext::weight(const std::string& name, at::IntArrayRef shape, double factor) const
 {
-    const auto weights = projects::findNodeKind(node.kind)->weightsRule(params, inputs);
-    const auto found = std::ranges::find(weights, name, &projects::RankedWeight::name);
-    TORCH_CHECK(found != weights.end(), node.kind, " has no weight ", name, " of a rank of its own");
+    const auto weights = projects::findNodeKind(node.kind)->parametersRule(params, inputs);
+    const auto found = std::ranges::find(weights, name, &projects::NodeParameter::name);
+    TORCH_CHECK(found != weights.end() && !found->rank.empty(), node.kind, " has no weight ", name,
+                " of a rank of its own");
     ParameterStart start{.factor = factor, .values = {}, .follows = {}};
     if (found->atOutput) {
         start.role = writesResidual ? Role::ResidualMatrix : Role::Matrix;
         start.follows = follows;
     }
-    const auto rank = projects::rankOf(params, found->rank, found->out, found->in);
+    const auto rank = projects::rankOf(params, found->rank, found->out(), found->in());
     return plan.addWeight(prefix() + name, shape, std::move(start), rank);
 }
 

@@ -37,8 +37,8 @@ struct NodeContext {
     {
         return plan.add(prefix() + name, shape, role);
     }
-    /// Declares a weight of this node that can be factored (listed in NodeKind::weightsRule), of the rank that the node
-    /// sets. It starts as its role says, times `factor`.
+    /// Declares a weight of this node that can be factored (NodeKind::parametersRule names its rank), of the rank that
+    /// the node sets. It starts as its role says, times `factor`.
     [[nodiscard]] Weight weight(const std::string& name, at::IntArrayRef shape, double factor = 1) const;
     /// Declares a matrix that computes the node's output. It starts as its role says, times `factor`.
     [[nodiscard]] at::Tensor outputMatrix(const std::string& name, at::IntArrayRef shape, double factor = 1) const

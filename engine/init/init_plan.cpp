@@ -31,6 +31,13 @@ using projects::InitLaw;
 constexpr double kTableScale = 0.02;
 constexpr double kDrawnShare = 0.05; ///< of the work, if weights are also fitted
 
+projects::ParameterClass classOf(Role role)
+{
+    using projects::ParameterClass;
+    const bool isMatrix = role == Role::Matrix || role == Role::ResidualMatrix;
+    return isMatrix ? ParameterClass::Matrix : role == Role::Table ? ParameterClass::Table : ParameterClass::Vector;
+}
+
 /// Returns normal numbers truncated at two standard deviations, scaled to variance 1.
 at::Tensor truncatedNormal(at::IntArrayRef shape, const Philox& random)
 {
@@ -111,7 +118,7 @@ at::Tensor InitPlan::add(const std::string& name, at::IntArrayRef shape, Paramet
     TORCH_CHECK(m_names.insert(name).second, "two parameters are named ", name);
     at::Tensor tensor = at::empty(shape, at::TensorOptions(m_compute.device).dtype(m_compute.parameterType));
     tensor.requires_grad_(true);
-    m_parameters.push_back({name, tensor, decay, {}, {}, start.role == Role::ResidualMatrix});
+    m_parameters.push_back({name, tensor, decay, {}, {}, start.role == Role::ResidualMatrix, classOf(start.role)});
     m_starts.push_back(std::move(start));
     return tensor;
 }

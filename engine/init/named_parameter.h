@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "projects/model/optimiser.h"
+
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
@@ -31,6 +33,7 @@ struct NamedParameter {
     at::Tensor held;
     std::optional<PartSlices> slices; ///< nullopt if it belongs to no part, or runs whole with the layer
     bool writesResidual = false;      ///< a matrix of a layer whose output is added to the residual
+    projects::ParameterClass is = projects::ParameterClass::Matrix;
 };
 
 /// Returns the total number of elements.

@@ -34,7 +34,8 @@ using projects::Shape;
 double residualFactor(const Project& project)
 {
     const auto* const streams = std::get_if<projects::MultiStream>(&project.topology.wiring);
-    return streams && streams->scaleOutputs ? std::sqrt(static_cast<double>(streams->streams)) : 1;
+    const bool scales = streams && streams->scaleOutputs && streams->state == projects::StreamState::Copies;
+    return scales ? std::sqrt(static_cast<double>(streams->streams)) : 1;
 }
 
 class Network final : public CompiledNetwork {

@@ -3,215 +3,144 @@
 
 #include "engine/runtime/compute.h"
 #include "engine/train/adamw_kernel.h"
-#include "projects/base/overloaded.h"
 
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/_foreach_add.h>
 #include <ATen/ops/_foreach_norm.h>
-#include <ATen/ops/_fused_adamw.h>
-#include <ATen/ops/_fused_sgd.h>
 #include <ATen/ops/isfinite.h>
 #include <ATen/ops/linalg_vector_norm.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/where.h>
-#include <ATen/ops/zeros.h>
-#include <ATen/ops/zeros_like.h>
 #include <c10/core/DeviceGuard.h>
 
-#include <optional>
+#include <algorithm>
 #include <utility>
 
 namespace residua::engine {
-namespace {
 
-constexpr std::array kDecays{Decay::No, Decay::Yes};
-
-/// AdamW with decoupled decay: by the kernel on a GPU that has it, else by LibTorch.
-class FusedAdamW final : public Optimiser {
-public:
-    FusedAdamW(const projects::AdamW& plan, double clipNorm, std::vector<NamedParameter>& parameters)
-        : Optimiser(clipNorm, parameters, {{"mean"}, {"square"}, {"step", Moment::Shape::Count}}), m_plan(plan)
-    {
-    }
-
-private:
-    void update(Group& group, Decay decay, double rate, const at::Tensor& scale, const at::Tensor& skip) override
-    {
-        at::_foreach_add_(group.moments[2], 1);
-        at::_fused_adamw_(group.parameters, group.gradients, group.moments[0], group.moments[1], {}, group.moments[2],
-                          rate, m_plan.beta1, m_plan.beta2, decay == Decay::Yes ? m_plan.weightDecay : 0.0,
-                          m_plan.epsilon, false, false, scale.defined() ? std::optional(scale) : std::nullopt, skip);
-    }
-
-    void updateAll(double rate, const at::Tensor& scale, const at::Tensor& skip,
-                   std::span<const HeldSlice> untouched) override
-    {
-        const c10::Device device = skip.device();
-        const kernels::CudaKernels* const table = kernelsOn(device).table; // null on the CPU
-        const std::vector<AdamWMember> members = table != nullptr ? membersOf(untouched) : std::vector<AdamWMember>();
-        if (members.empty() || !fitsAdamWKernel(members)) {
-            Optimiser::updateAll(rate, scale, skip, untouched);
-            return;
-        }
-        const c10::DeviceGuard current(device);
-        updateByKernel(*table, currentStream(device), m_plan, members, {rate, scale, skip});
-    }
-
-    [[nodiscard]] std::vector<AdamWMember> membersOf(std::span<const HeldSlice> untouched)
-    {
-        std::map<std::size_t, std::vector<HeldSlice>> slices;
-        for (const HeldSlice& slice : untouched) {
-            slices[slice.parameter].push_back(slice);
-        }
-        std::vector<AdamWMember> members;
-        for (const Decay decay : kDecays) {
-            const Group& group = groupOf(decay);
-            for (std::size_t i = 0; i < group.indices.size(); ++i) {
-                const std::size_t index = group.indices[i];
-                const auto found = slices.find(index);
-                members.push_back({.parameter = group.parameters[i],
-                                   .gradient = group.gradients[i].contiguous(),
-                                   .mean = group.moments[0][i],
-                                   .square = group.moments[1][i],
-                                   .updates = group.moments[2][i],
-                                   .held = maskOf(index),
-                                   .decay = decay == Decay::Yes ? m_plan.weightDecay : 0.0,
-                                   .untouched = found == slices.end() ? std::vector<HeldSlice>() : found->second});
-            }
-        }
-        return members;
-    }
-
-    /// Returns the held elements of a parameter in its shape; undefined if it has none.
-    [[nodiscard]] at::Tensor maskOf(std::size_t index)
-    {
-        const NamedParameter& parameter = parameters()[index];
-        if (!parameter.held.defined()) {
-            return {};
-        }
-        at::Tensor& mask = m_masks[index];
-        if (!mask.defined()) {
-            mask = parameter.held.expand(parameter.tensor.sizes()).contiguous();
-        }
-        return mask;
-    }
-
-    projects::AdamW m_plan;
-    std::map<std::size_t, at::Tensor> m_masks;
-};
-
-/// Gradient descent with momentum; the decay is added to the gradient.
-class FusedSgd final : public Optimiser {
-public:
-    FusedSgd(const projects::Sgd& plan, double clipNorm, std::vector<NamedParameter>& parameters)
-        : Optimiser(clipNorm, parameters,
-                    plan.momentum > 0 ? std::vector<Moment>{{"momentum"}} : std::vector<Moment>{}),
-          m_plan(plan)
-    {
-    }
-
-private:
-    void update(Group& group, Decay decay, double rate, const at::Tensor& scale, const at::Tensor& skip) override
-    {
-        const at::TensorList momenta = m_plan.momentum > 0 ? at::TensorList(group.moments[0]) : at::TensorList();
-        at::_fused_sgd_(group.parameters, group.gradients, momenta, decay == Decay::Yes ? m_plan.weightDecay : 0.0,
-                        m_plan.momentum, rate, 0.0, false, false, false,
-                        scale.defined() ? std::optional(scale) : std::nullopt, skip);
-    }
-
-    projects::Sgd m_plan;
-};
-
-} // namespace
-
-std::unique_ptr<Optimiser> Optimiser::make(const projects::TrainingPlan& plan, std::vector<NamedParameter>& parameters)
+Optimiser::Optimiser(const projects::TrainingPlan& plan, std::vector<NamedParameter>& parameters)
+    : m_clipNorm(plan.clipNorm), m_roundsTo16(plan.precision == projects::Precision::Bf16), m_parameters(parameters)
 {
-    using Made = std::unique_ptr<Optimiser>;
-    return std::visit(Overloaded{[&](const projects::AdamW& adamW) -> Made {
-                                     return std::make_unique<FusedAdamW>(adamW, plan.clipNorm, parameters);
-                                 },
-                                 [&](const projects::Sgd& sgd) -> Made {
-                                     return std::make_unique<FusedSgd>(sgd, plan.clipNorm, parameters);
-                                 }},
-                      plan.optimiser);
-}
-
-Optimiser::Optimiser(double clipNorm, std::vector<NamedParameter>& parameters, std::vector<Moment> kinds)
-    : m_clipNorm(clipNorm), m_parameters(parameters), m_kinds(std::move(kinds))
-{
+    std::vector<projects::UpdateRule> rules;
     for (const NamedParameter& parameter : parameters) {
-        std::vector<at::Tensor>& moments = m_moments.emplace_back();
-        for (const Moment& kind : m_kinds) {
-            // The fused kernels need the count as a float, whatever the parameter's type.
-            moments.push_back(kind.shape == Moment::Shape::Count
-                                  ? at::zeros({}, parameter.tensor.options().dtype(at::kFloat).requires_grad(false))
-                                  : at::zeros_like(parameter.tensor.detach()));
-        }
+        const projects::TrainedParameter trained{.name = parameter.name,
+                                                 .shape = parameter.tensor.sizes().vec(),
+                                                 .is = parameter.is,
+                                                 .decays = parameter.decay == Decay::Yes};
+        rules.push_back(projects::ruleOf(plan.optimiser, plan.groups, trained));
+        m_states.emplace_back(rules.back(), trained, parameter.tensor.options().requires_grad(false));
     }
-    for (Group& group : m_groups) {
-        group.moments.resize(m_kinds.size());
+    // The order decides the last bits of the norm, so it is the one of every earlier version.
+    for (const Decay decay : {Decay::No, Decay::Yes}) {
+        for (std::size_t i = 0; i < parameters.size(); ++i) {
+            if (parameters[i].decay != decay) {
+                continue;
+            }
+            auto group = std::ranges::find(m_groups, rules[i], &Group::rule);
+            if (group == m_groups.end()) {
+                group = m_groups.insert(m_groups.end(), {rules[i], {}});
+            }
+            group->parameters.push_back(i);
+        }
     }
 }
 
-void Optimiser::gather(Group& group, Decay decay) const
+UpdateGroup Optimiser::gathered(const Group& group) const
 {
-    group.indices.clear();
-    group.parameters.clear();
-    group.gradients.clear();
-    for (std::vector<at::Tensor>& moments : group.moments) {
-        moments.clear();
-    }
-    for (std::size_t i = 0; i < m_parameters.size(); ++i) {
-        const at::Tensor& gradient = m_parameters[i].tensor.grad();
-        if (m_parameters[i].decay != decay || !gradient.defined()) {
-            continue;
-        }
-        group.indices.push_back(i);
-        group.parameters.push_back(m_parameters[i].tensor);
-        group.gradients.push_back(gradient);
-        for (std::size_t kind = 0; kind < m_kinds.size(); ++kind) {
-            group.moments[kind].push_back(m_moments[i][kind]);
+    UpdateGroup result{group.rule, {}};
+    for (const std::size_t i : group.parameters) {
+        if (const at::Tensor& gradient = m_parameters[i].tensor.grad(); gradient.defined()) {
+            result.members.push_back({m_parameters[i].tensor, gradient, &m_states[i], i});
         }
     }
+    return result;
 }
 
 at::Tensor Optimiser::step(double rate, std::span<const HeldSlice> untouched)
 {
     const at::NoGradGuard noGrad;
-    m_gradients.clear();
-    for (std::size_t i = 0; i < kDecays.size(); ++i) {
-        gather(m_groups[i], kDecays[i]);
-        m_gradients.insert(m_gradients.end(), m_groups[i].gradients.begin(), m_groups[i].gradients.end());
+    std::vector<UpdateGroup> groups;
+    std::vector<at::Tensor> gradients;
+    for (const Group& group : m_groups) {
+        groups.push_back(gathered(group));
+        std::ranges::move(groups.back().gradients(), std::back_inserter(gradients));
     }
-    TORCH_CHECK(!m_gradients.empty(), "no parameter has a gradient: the loss does not depend on the network");
-    const at::Tensor norm = at::linalg_vector_norm(at::stack(at::_foreach_norm(m_gradients)));
-    at::Tensor scale;
+    TORCH_CHECK(!gradients.empty(), "no parameter has a gradient: the loss does not depend on the network");
+    const at::Tensor norm = at::linalg_vector_norm(at::stack(at::_foreach_norm(gradients)));
+    UpdateStep step;
+    step.roundsTo16 = m_roundsTo16;
     if (m_clipNorm > 0) {
-        scale = norm.div(m_clipNorm).clamp_min(1.0).to(at::kFloat);
+        step.scale = norm.div(m_clipNorm).clamp_min(1.0).to(at::kFloat);
     }
-    const at::Tensor skip = at::isfinite(norm).logical_not().to(at::kFloat);
-    updateAll(rate, scale, skip, untouched);
-    return norm;
-}
-
-void Optimiser::updateAll(double rate, const at::Tensor& scale, const at::Tensor& skip,
-                          std::span<const HeldSlice> untouched)
-{
+    step.skip = at::isfinite(norm).logical_not().to(at::kFloat);
+    if (step.skip.is_cpu() && step.skip.item<float>() != 0) {
+        return norm;
+    }
+    const auto withRate = [&](const UpdateGroup& group) -> const UpdateStep& {
+        step.rate = rate * group.rule.rateScale;
+        return step;
+    };
+    std::erase_if(groups, [&](const UpdateGroup& group) {
+        return group.members.empty() || updatedByKernel(group, withRate(group), untouched);
+    });
+    if (groups.empty()) {
+        return norm;
+    }
     const std::vector<at::Tensor> held = heldValues();
     const std::vector<at::Tensor> views = viewsOf(untouched);
     std::vector<at::Tensor> values;
     for (const at::Tensor& view : views) {
         values.push_back(view.clone());
     }
-    for (std::size_t i = 0; i < kDecays.size(); ++i) {
-        if (!m_groups[i].parameters.empty()) {
-            update(m_groups[i], kDecays[i], rate, scale, skip);
-        }
+    for (const UpdateGroup& group : groups) {
+        std::visit([&](const auto& algorithm) { update(algorithm, group, withRate(group)); }, group.rule.algorithm);
     }
     restoreHeld(held);
     for (std::size_t i = 0; i < views.size(); ++i) {
         views[i].copy_(values[i]);
     }
+    return norm;
+}
+
+bool Optimiser::updatedByKernel(const UpdateGroup& group, const UpdateStep& step, std::span<const HeldSlice> untouched)
+{
+    const auto* const adamW = std::get_if<projects::AdamW>(&group.rule.algorithm);
+    const c10::Device device = step.skip.device();
+    const kernels::CudaKernels* const table = kernelsOn(device).table; // null on the CPU
+    if (adamW == nullptr || table == nullptr) {
+        return false;
+    }
+    std::vector<AdamWMember> members;
+    for (const UpdateGroup::Member& member : group.members) {
+        members.push_back({.parameter = member.parameter,
+                           .gradient = member.gradient.contiguous(),
+                           .mean = (*member.states)["mean"],
+                           .square = (*member.states)["square"],
+                           .updates = (*member.states)["step"],
+                           .held = maskOf(member.index),
+                           .decay = group.rule.weightDecay,
+                           .untouched = {}});
+        std::ranges::copy_if(untouched, std::back_inserter(members.back().untouched),
+                             [&](const HeldSlice& slice) { return slice.parameter == member.index; });
+    }
+    if (!fitsAdamWKernel(members)) {
+        return false;
+    }
+    const c10::DeviceGuard current(device);
+    updateByKernel(*table, currentStream(device), *adamW, members, {step.rate, step.scale, step.skip});
+    return true;
+}
+
+at::Tensor Optimiser::maskOf(std::size_t index)
+{
+    const NamedParameter& parameter = m_parameters[index];
+    if (!parameter.held.defined()) {
+        return {};
+    }
+    at::Tensor& mask = m_masks[index];
+    if (!mask.defined()) {
+        mask = parameter.held.expand(parameter.tensor.sizes()).contiguous();
+    }
+    return mask;
 }
 
 std::vector<at::Tensor> Optimiser::viewsOf(std::span<const HeldSlice> slices) const
@@ -220,10 +149,9 @@ std::vector<at::Tensor> Optimiser::viewsOf(std::span<const HeldSlice> slices) co
     for (const HeldSlice& slice : slices) {
         const at::Tensor& whole = m_parameters[slice.parameter].tensor;
         views.push_back(whole.narrow(slice.dimension, slice.begin, slice.length));
-        for (std::size_t kind = 0; kind < m_kinds.size(); ++kind) {
-            if (m_kinds[kind].shape == Moment::Shape::AsParameter) {
-                const at::Tensor& moment = m_moments[slice.parameter][kind];
-                views.push_back(moment.narrow(slice.dimension, slice.begin, slice.length));
+        for (const ParameterStates::State& state : m_states[slice.parameter].all()) {
+            if (state.is.kind == projects::OptimiserState::Kind::Elements) {
+                views.push_back(state.tensor.narrow(slice.dimension, slice.begin, slice.length));
             }
         }
     }
@@ -260,24 +188,20 @@ void Optimiser::clearGradients()
 
 void Optimiser::copyMoments(std::size_t from, std::size_t to)
 {
-    for (std::size_t kind = 0; kind < m_kinds.size(); ++kind) {
-        m_moments[to][kind].copy_(m_moments[from][kind]);
-    }
+    m_states[to].copyFrom(m_states[from]);
 }
 
 void Optimiser::clearMoments(std::size_t of)
 {
-    for (at::Tensor& moment : m_moments[of]) {
-        moment.zero_();
-    }
+    m_states[of].clear();
 }
 
 HostTensors Optimiser::state() const
 {
     HostTensors tensors;
     for (std::size_t i = 0; i < m_parameters.size(); ++i) {
-        for (std::size_t kind = 0; kind < m_kinds.size(); ++kind) {
-            tensors.add(m_parameters[i].name + "." + m_kinds[kind].name, m_moments[i][kind]);
+        for (const ParameterStates::State& state : m_states[i].all()) {
+            tensors.add(m_parameters[i].name + "." + std::string(state.is.name), state.tensor);
         }
     }
     return tensors;
@@ -299,8 +223,8 @@ Status Optimiser::load(const TensorFiles& stored)
 
 Status Optimiser::loadMoments(std::size_t of, const TensorFiles& stored, const std::string& name)
 {
-    for (std::size_t kind = 0; kind < m_kinds.size(); ++kind) {
-        if (Status loaded = loadTensor(stored, name + "." + m_kinds[kind].name, m_moments[of][kind]); !loaded) {
+    for (const ParameterStates::State& state : m_states[of].all()) {
+        if (Status loaded = loadTensor(stored, name + "." + std::string(state.is.name), state.tensor); !loaded) {
             return loaded;
         }
     }

@@ -121,7 +121,7 @@ Result<TrainerParts> openParts(const projects::Project& project, const std::file
 Trainer::Trainer(TrainerParts parts)
     : m_parts(std::move(parts)),
       m_schema(m_parts.dataset->schema()),
-      m_optimiser(Optimiser::make(m_parts.project.training, m_parts.network->parameters())),
+      m_optimiser(m_parts.project.training, m_parts.network->parameters()),
       m_course(m_parts.project),
       m_degrees(DegreeErrors::of(m_parts.project)),
       m_ring(m_parts.device, kMostWaiting)
@@ -144,11 +144,11 @@ Status Trainer::restore(const CheckpointFiles& checkpoint)
     }
     // Imported weights have none before the first step; later, missing moments mean that they are those of another
     // optimiser.
-    if (checkpoint.optimiser.tensors().empty() && checkpoint.state.step > 0 && !m_optimiser->state().stored().empty()) {
+    if (checkpoint.optimiser.tensors().empty() && checkpoint.state.step > 0 && !m_optimiser.state().stored().empty()) {
         return Error{"checkpoint · optimiser", "holds no moments, expected those of the run's optimiser: go on from an "
                                                "earlier checkpoint"};
     }
-    if (Status loaded = m_optimiser->load(checkpoint.optimiser); !loaded) {
+    if (Status loaded = m_optimiser.load(checkpoint.optimiser); !loaded) {
         return loaded;
     }
     m_draws = *draws;
@@ -173,7 +173,7 @@ Status Trainer::writeCheckpoint(const std::filesystem::path& runDirectory) const
     state.cursors[kDrawsCursor] = std::to_string(m_draws);
     state.validationLoss = m_validationLoss;
     const HostTensors model = hostTensors(m_parts.network->parameters());
-    const HostTensors optimiser = m_optimiser->state();
+    const HostTensors optimiser = m_optimiser.state();
     const projects::TrainingPlan& plan = m_parts.project.training;
     return engine::writeCheckpoint(runDirectory, state, model.stored(), optimiser.stored(),
                                    {.newest = plan.keepCheckpoints, .every = plan.keepEvery, .best = plan.keepBest});
@@ -241,7 +241,7 @@ Status Trainer::step(LayerMagnitudes* magnitudes)
         m_draws = draws;
         m_units = units;
         m_ring.dropLoss();
-        m_optimiser->clearGradients();
+        m_optimiser.clearGradients();
         return status;
     }
     if (magnitudes != nullptr) {
@@ -251,8 +251,8 @@ Status Trainer::step(LayerMagnitudes* magnitudes)
     ++m_step;
     m_isGrownAhead = false;
     const double rate = projects::learningRateAt(plan, m_parts.project.schedule, m_step);
-    const at::Tensor norm = m_optimiser->step(rate, m_course.untouched(pass, m_parts.network->parameters()));
-    m_optimiser->clearGradients();
+    const at::Tensor norm = m_optimiser.step(rate, m_course.untouched(pass, m_parts.network->parameters()));
+    m_optimiser.clearGradients();
     m_ring.commit(norm, {.step = m_step, .learningRate = rate, .tokens = m_units, .seconds = stopwatch.total()});
     return Done{};
 }
@@ -387,7 +387,7 @@ Result<std::string> Trainer::growOver(const StageBorder& border)
     {
         const Stopwatch stopwatch(m_seconds);
         m_isGrownAhead = grows;
-        note = m_course.grow(border, *m_parts.network, *m_optimiser);
+        note = m_course.grow(border, *m_parts.network, m_optimiser);
     }
     if (const Status taken = take(after, m_step + 1); !taken) {
         return taken.error();

@@ -122,7 +122,7 @@ private:
 
     TrainerParts m_parts;
     projects::ExampleSchema m_schema;
-    std::unique_ptr<Optimiser> m_optimiser;
+    Optimiser m_optimiser;
     StageCourse m_course;
     std::optional<DegreeErrors> m_degrees;
     MetricRing m_ring;

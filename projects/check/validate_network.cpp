@@ -177,18 +177,18 @@ private:
     {
         const Node& node = *m_graph.find(resolved.id);
         const auto index = static_cast<std::size_t>(&node - m_graph.nodes.data());
-        for (const RankedWeight& weight : rankedWeightsOf(resolved)) {
-            const auto rank = rankOf(resolved.params, weight.rank, weight.out, weight.in);
+        for (const NodeParameter& weight : rankedWeightsOf(resolved)) {
+            const auto rank = rankOf(resolved.params, weight.rank, weight.out(), weight.in());
             if (!rank) {
                 continue;
             }
-            const auto sides = static_cast<double>(weight.out) + static_cast<double>(weight.in);
-            const double full = static_cast<double>(weight.out) * static_cast<double>(weight.in);
+            const auto sides = static_cast<double>(weight.out()) + static_cast<double>(weight.in());
+            const double full = static_cast<double>(weight.out()) * static_cast<double>(weight.in());
             if (static_cast<double>(*rank) * sides > full) {
                 m_problems.warning(
                     nodePath(index), placeOf(m_ref, node),
                     weight.rank + " " + std::to_string(*rank) + " costs more than the full " + weight.name + ", " +
-                        std::to_string(weight.out) + " × " + std::to_string(weight.in) + "; below " +
+                        std::to_string(weight.out()) + " × " + std::to_string(weight.in()) + "; below " +
                         std::to_string(static_cast<std::int64_t>(std::ceil(full / sides))) + " it costs less");
             }
             const std::string follows = weight.atOutput ? activationAfter(m_graph, shapes, node.id) : std::string();

@@ -71,6 +71,7 @@ public:
             checkBlocks();
             checkWiring();
             checkPath();
+            checkStates();
         }
         if (grows(m_schedule)) {
             checkPromise();
@@ -219,6 +220,21 @@ private:
         }
         for (std::size_t i = 1; i < m_schedule.stages.size(); ++i) {
             checkCopies(i);
+        }
+    }
+
+    /// A step keeps the states of the parts that it leaves out only if they are slices like those of the weights.
+    void checkStates()
+    {
+        const bool cuts = leavesOutHeads(m_schedule.axis) || leavesOutMlp(m_schedule.axis);
+        const bool keeps = m_schedule.absentWeights == AbsentWeights::Untouched || grows(m_schedule);
+        const TrainingPlan& plan = m_project.training;
+        const bool whole =
+            !keepsShapes(plan.optimiser) || !std::ranges::all_of(plan.groups, keepsShapes, &ParameterGroup::optimiser);
+        if (cuts && keeps && whole) {
+            m_problems.error(kSchedule + "/axis", "leaves out parts of weights and keeps what the optimiser holds of "
+                                                  "them, but Adafactor and GaLore hold it of whole weights: expected "
+                                                  "layers, or another optimiser");
         }
     }
 

@@ -2,6 +2,7 @@
 #include "projects/check/problems.h"
 #include "projects/depth/depth_names.h"
 #include "projects/depth/depth_plan.h"
+#include "projects/depth/stream_start.h"
 #include "projects/model/text_forms.h"
 #include "projects/nodes/graphs_as_run.h"
 #include "projects/nodes/node_kinds.h"
@@ -52,13 +53,7 @@ private:
     void checkSources()
     {
         if (const auto* const ends = std::get_if<FirstAndLast>(&m_mix.sources)) {
-            if (ends->k >= 1 && ends->k >= m_depth - 2) {
-                // A sum of one entry is that entry.
-                const bool sumsAtLast = m_mix.finalMix && ends->k == m_depth - 2;
-                m_problems.warning(kPath + "/sources/k", "with k + 2 ≥ " + std::to_string(m_depth) +
-                                                             " every layer reads the full stack" +
-                                                             (sumsAtLast ? ", and only the final output a sum" : ""));
-            }
+            checkEnds(*ends);
         } else if (std::holds_alternative<Dilated>(m_mix.sources)) {
             if (m_mix.entry == StackEntry::Branch) {
                 warning("/sources",
@@ -68,6 +63,22 @@ private:
         } else if (const auto* const list = std::get_if<ExplicitSources>(&m_mix.sources)) {
             checkList(*list);
         }
+    }
+
+    /// The last layer has m_depth entries before it; of what is not in the last k the input and a sum of one entry are
+    /// read as they are.
+    void checkEnds(const FirstAndLast& ends)
+    {
+        const bool sums = ends.earlier == EarlierEntries::InputAndSum;
+        const std::int64_t beside = sums ? 2 : ends.earlier == EarlierEntries::Input ? 1 : 0;
+        if (ends.k < 1 || ends.k + beside < m_depth) {
+            return;
+        }
+        const bool partAtLast = m_mix.finalMix && ends.k + beside == m_depth;
+        const std::string part = sums ? ", and only the final output a sum" : ", and only the final output a part";
+        warning("/sources/k", std::string("with k") + (beside > 0 ? " + " + std::to_string(beside) : "") + " ≥ " +
+                                  std::to_string(m_depth) + " every layer reads the full stack" +
+                                  (partAtLast ? part : ""));
     }
 
     void checkList(const ExplicitSources& list)
@@ -120,7 +131,8 @@ private:
         if (!m_mix.lastMix && m_mix.feeds == MixFeeds::LayerInput) {
             error("/last_mix", "only shortcuts beside the branches can leave out the last layer's; see the final mix");
         }
-        if (hasTwoFamilies(m_mix) && std::holds_alternative<FirstAndLast>(m_mix.sources)) {
+        const auto* const ends = std::get_if<FirstAndLast>(&m_mix.sources);
+        if (hasTwoFamilies(m_mix) && ends != nullptr && ends->earlier == EarlierEntries::InputAndSum) {
             error("/sources", "a sum over the middle would join inputs of attentions and FFNs; choose other sources, "
                               "or let shortcuts join any sites");
         }
@@ -287,10 +299,28 @@ void check(const DepthMix& mix, const Network& network, Problems& problems)
     MixCheck(mix, network, problems).run();
 }
 
-void check(const MultiStream& wiring, const Network&, Problems& problems)
+void check(const MultiStream& wiring, const Network& network, Problems& problems)
 {
-    if (wiring.constraint == StreamConstraint::DoublyStochastic && wiring.streams == 1) {
-        problems.error(kPath + "/streams", "got 1, expected at least 2 to mix");
+    const std::string got = "got " + std::to_string(wiring.streams) + ", expected ";
+    if (wiring.constraint != StreamConstraint::None && wiring.streams == 1) {
+        problems.error(kPath + "/streams", got + "at least 2 to mix");
+    }
+    if (wiring.constraint == StreamConstraint::Permutations && wiring.streams > kMostPermutedStreams) {
+        problems.error(kPath + "/streams", got + "at most " + std::to_string(kMostPermutedStreams) +
+                                               ", whose permutations are mixed one by one");
+    }
+    if (wiring.constraint == StreamConstraint::Identity && wiring.weights == StreamWeights::Static) {
+        problems.warning(kPath + "/weights", "streams that do not mix start equal, and learn alike without a part that "
+                                             "depends on the input");
+    }
+    if (wiring.state == StreamState::Fractions) {
+        if (wiring.constraint != StreamConstraint::None) {
+            problems.error(kPath + "/constraint", "fractions of a residual are mixed freely");
+        }
+        if (wiring.streams > 0 && network.width % wiring.streams != 0) {
+            problems.error(kPath + "/streams",
+                           got + "a number of fractions that divides the width, " + std::to_string(network.width));
+        }
     }
 }
 

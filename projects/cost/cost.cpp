@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/cost/cost.h"
 
-#include "projects/base/overloaded.h"
 #include "projects/check/problems.h"
 #include "projects/cost/cost_topology.h"
 #include "projects/depth/depth_plan.h"
+#include "projects/model/parameter_name.h"
 #include "projects/model/places.h"
 #include "projects/model/text_forms.h"
 #include "projects/nodes/example_schema.h"
@@ -13,6 +13,8 @@
 #include "projects/nodes/resolved_graph.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <ranges>
 
 namespace residua::projects {
@@ -24,7 +26,6 @@ struct Scale {
     double weightBytes = 4;     ///< per parameter; bf16 keeps parameters in fp32
     double activationBytes = 4; ///< per element
     double residualBytes = 4;   ///< per element of the residual
-    double optimiserCopies = 1; ///< the gradient and the moments, in multiples of the weights' size
     double copyBytes = 0;       ///< per parameter of a matrix: the rounded copy for its backward pass
 };
 
@@ -41,15 +42,25 @@ Scale scaleOf(const Project& project)
     const bool fullEntries = mix != nullptr && keepsFullEntries(*mix);
     scale.residualBytes =
         plan.residualPrecision == ResidualPrecision::Bf16 && !fullEntries ? scale.activationBytes : scale.weightBytes;
-    scale.optimiserCopies = std::visit(
-        Overloaded{[](const AdamW&) { return 3.0; }, [](const Sgd& sgd) { return sgd.momentum == 0 ? 1.0 : 2.0; }},
-        plan.optimiser);
     return scale;
 }
 
+/// Returns the number of elements of a parameter's gradient and optimiser states.
+double optimiserElements(const TrainingPlan& plan, const TrainedParameter& parameter)
+{
+    const double gradient = std::accumulate(parameter.shape.begin(), parameter.shape.end(), 1.0, std::multiplies<>());
+    return gradient + stateElements(ruleOf(plan.optimiser, plan.groups, parameter).algorithm, parameter);
+}
+
+/// Returns the same for `count` parameters of the topology, whose states have their shapes.
+double topologyElements(const TrainingPlan& plan, std::int64_t count)
+{
+    return optimiserElements(plan, {.name = kTopologyCoefficient, .shape = {count}, .is = ParameterClass::Vector});
+}
+
 /// Training costs three times the forward pass, because the backward pass of a matrix product is two products of the
-/// same size. `elementBytes` is the size of a kept element.
-Cost scaled(const NodeCost& node, const Scale& scale, double elementBytes)
+/// same size. `elementBytes` is the size of a kept element, `optimised` the number of optimiserElements().
+Cost scaled(const NodeCost& node, const Scale& scale, double elementBytes, double optimised)
 {
     const auto parameters = static_cast<double>(node.parameters);
     Cost cost;
@@ -58,7 +69,7 @@ Cost scaled(const NodeCost& node, const Scale& scale, double elementBytes)
     cost.trainFlops = 3 * node.flops;
     cost.activationBytes = node.activationElements * scale.tokens * elementBytes;
     cost.weightBytes = parameters * scale.weightBytes;
-    cost.optimiserBytes = parameters * scale.weightBytes * scale.optimiserCopies;
+    cost.optimiserBytes = optimised * scale.weightBytes;
     return cost;
 }
 
@@ -74,25 +85,39 @@ public:
     {
     }
 
-    /// Returns the costs of the nodes of graphs as they run: a whole block, or its two halves.
-    std::map<NodeId, Cost> nodes(const GraphRef& ref, const std::vector<Graph>& graphs) const
+    /// Returns the costs of the nodes of graphs as they run: a whole block, or its two halves. Their parameters' names
+    /// begin with `prefix`.
+    std::map<NodeId, Cost> nodes(const GraphRef& ref, const std::vector<Graph>& graphs, const std::string& prefix) const
     {
         std::map<NodeId, Cost> costs;
         for (const Graph& graph : graphs) {
-            costs.merge(nodes(ref, graph));
+            costs.merge(nodes(ref, graph, prefix));
         }
         return costs;
     }
 
-    std::map<NodeId, Cost> nodes(const GraphRef& ref, const Graph& graph) const
+    /// Returns the bytes of gradients and optimiser states of the graphs' own parameters.
+    double optimiserBytes(const GraphRef& ref, const std::vector<Graph>& graphs, const std::string& prefix) const
+    {
+        double elements = 0;
+        for (const Graph& graph : graphs) {
+            for (const ResolvedNode& node : resolveGraph(m_project, ref, graph).nodes) {
+                elements += optimised(node, prefix + graph.find(node.id)->name, false);
+            }
+        }
+        return elements * m_scale.weightBytes;
+    }
+
+    std::map<NodeId, Cost> nodes(const GraphRef& ref, const Graph& graph, const std::string& prefix) const
     {
         const ResolvedGraph resolved = resolveGraph(m_project, ref, graph);
         const std::map<NodeId, double> kept = keptOutputs(ref, resolved);
         std::map<NodeId, Cost> costs;
         for (const ResolvedNode& node : resolved.nodes) {
-            NodeCost cost = node.kind->costRule(node.params, node.in, node.out, m_context);
+            NodeCost cost = projects::costOf(*node.kind, node.params, node.in, node.out, m_context);
             const double copies = node.kind->traits.multiplies ? real(cost.parameters) * m_scale.copyBytes : 0;
-            if (ref.isHead() && m_tied && m_tied->linear == node.id) {
+            const bool isTied = ref.isHead() && m_tied && m_tied->linear == node.id;
+            if (isTied) {
                 // Counted once, in the stem's embedding.
                 cost.parameters -=
                     countOf(static_cast<double>(node.in[0].features()) * static_cast<double>(node.out[0].features()));
@@ -101,7 +126,9 @@ public:
             if (traitsOf(*node.kind, node.params).keptForReaders && !kept.contains(node.id)) {
                 cost.activationElements -= output;
             }
-            Cost& scaledCost = costs.emplace(node.id, scaled(cost, m_scale, m_scale.activationBytes)).first->second;
+            const double held = optimised(node, prefix + graph.find(node.id)->name, isTied);
+            Cost& scaledCost =
+                costs.emplace(node.id, scaled(cost, m_scale, m_scale.activationBytes, held)).first->second;
             if (const auto bytes = kept.find(node.id); bytes != kept.end() && cost.activationElements > 0) {
                 scaledCost.activationBytes += output * m_scale.tokens * (bytes->second - m_scale.activationBytes);
             }
@@ -130,6 +157,20 @@ public:
     }
 
 private:
+    /// Returns optimiserElements() of the node `name`. A tied node's weight counts where it is declared.
+    double optimised(const ResolvedNode& node, const std::string& name, bool isTied) const
+    {
+        double elements = 0;
+        for (NodeParameter& parameter : parametersOf(*node.kind, node.params, node.in)) {
+            if (!isTied || parameter.is == ParameterClass::Vector) {
+                elements += optimiserElements(
+                    m_project.training,
+                    {.name = name + "." + parameter.name, .shape = std::move(parameter.shape), .is = parameter.is});
+            }
+        }
+        return elements;
+    }
+
     /// Returns the outputs that some reader needs again, with the bytes per element. The topology decides about the
     /// outputs of a block. The stack's input and the loss's input are kept.
     std::map<NodeId, double> keptOutputs(const GraphRef& ref, const ResolvedGraph& resolved) const
@@ -182,6 +223,12 @@ private:
     std::int64_t m_context = 1;
 };
 
+/// The number of the layer whose cost comes next, from 1.
+std::int64_t nextLayer(const CostReport& report)
+{
+    return static_cast<std::int64_t>(report.layers.size()) + 1;
+}
+
 Cost sumOf(const std::map<NodeId, Cost>& nodes)
 {
     Cost sum;
@@ -223,17 +270,20 @@ CostReport costOf(const SoundProject& project, DeviceKind device)
     const Wiring& wiring = project->topology.wiring;
     const Costing costing(project, device);
     CostReport report;
-    report.nodes.emplace(GraphRef::stem(), costing.nodes(GraphRef::stem(), graphAsRun(wiring, network.stem)));
-    report.nodes.emplace(GraphRef::head(), costing.nodes(GraphRef::head(), graphAsRun(wiring, network.head)));
+    report.nodes.emplace(GraphRef::stem(),
+                         costing.nodes(GraphRef::stem(), graphAsRun(wiring, network.stem), kStemPrefix));
+    report.nodes.emplace(GraphRef::head(),
+                         costing.nodes(GraphRef::head(), graphAsRun(wiring, network.head), kHeadPrefix));
+    std::map<std::string, std::vector<Graph>> graphs; // of each block; a sound one has its halves
     for (const Block* const block : usedBlocks(network)) {
-        const GraphRef ref = GraphRef::block(block->name);
-        report.nodes.emplace(ref, costing.nodes(ref, *graphsAsRun(wiring, *block))); // a sound block has its halves
+        graphs.emplace(block->name, *graphsAsRun(wiring, *block));
     }
     report.stem = sumOf(report.nodes.at(GraphRef::stem()));
     report.head = sumOf(report.nodes.at(GraphRef::head()));
     report.head.lossBytes = costing.lossBytes();
-    report.topology = scaled(topologyCost(project->topology, network.depth(), network.width), costing.scale(),
-                             costing.scale().residualBytes);
+    const NodeCost topology = topologyCost(project->topology, network.depth(), network.width);
+    report.topology = scaled(topology, costing.scale(), costing.scale().residualBytes,
+                             topologyElements(project->training, topology.parameters));
     if (roundsBranches(project->topology)) {
         report.topology.activationBytes += real(report.topology.parameters) * costing.scale().copyBytes;
     }
@@ -242,7 +292,12 @@ CostReport costOf(const SoundProject& project, DeviceKind device)
     report.total += report.topology;
     double recomputed = 0; // activations of the layer whose backward pass runs
     for (const StackSegment& segment : network.stack) {
-        Cost layer = sumOf(report.nodes.at(GraphRef::block(segment.block)));
+        const GraphRef ref = GraphRef::block(segment.block);
+        const std::vector<Graph>& block = graphs.at(segment.block);
+        if (!report.nodes.contains(ref)) {
+            report.nodes.emplace(ref, costing.nodes(ref, block, layerPrefix(nextLayer(report))));
+        }
+        Cost layer = sumOf(report.nodes.at(ref));
         if (project->training.activations == Activations::Recompute) {
             recomputed = std::max(recomputed, layer.activationBytes);
             layer.activationBytes =
@@ -250,6 +305,9 @@ CostReport costOf(const SoundProject& project, DeviceKind device)
             layer.trainFlops += layer.forwardFlops;
         }
         for (std::int64_t i = 0; i < segment.repeat; ++i) {
+            if (!project->training.groups.empty()) { // which may name single layers
+                layer.optimiserBytes = costing.optimiserBytes(ref, block, layerPrefix(nextLayer(report)));
+            }
             report.layers.push_back(layer);
             report.total += layer;
         }
@@ -287,7 +345,7 @@ Result<Cost> costOfShortcut(const SoundProject& project, const Shortcut& shortcu
     NodeCost added = readerCost(*mix, reader, then, modules, project->network.width);
     added -= readerCost(*mix, reader, now, modules, project->network.width);
     const Scale scale = scaleOf(*project);
-    return scaled(added, scale, scale.residualBytes);
+    return scaled(added, scale, scale.residualBytes, topologyElements(project->training, added.parameters));
 }
 
 Cost costOfShortcuts(const SoundProject& project, const std::set<Shortcut>& shortcuts)
@@ -312,7 +370,7 @@ Cost costOfShortcuts(const SoundProject& project, const std::set<Shortcut>& shor
         sum -= readerCost(*mix, reader, others, modules, project->network.width);
     }
     const Scale scale = scaleOf(*project);
-    return scaled(sum, scale, scale.residualBytes);
+    return scaled(sum, scale, scale.residualBytes, topologyElements(project->training, sum.parameters));
 }
 
 } // namespace residua::projects

@@ -5,6 +5,7 @@
 
 #include "projects/base/real.h"
 #include "projects/depth/depth_plan.h"
+#include "projects/depth/stream_start.h"
 #include "projects/nodes/node_kind_rules.h"
 
 #include <algorithm>
@@ -83,29 +84,57 @@ NodeCost depthMixCost(const DepthMix& mix, std::int64_t depth, std::int64_t widt
     return total;
 }
 
-/// Per module with n streams. Static: n·(n + 1) for the mix, n for the branch; FLOP 2·d·n·(n + 2). Dynamic (Zhu et al.,
-/// eq. 10-13) adds a gain (d), d·(n + 2) weights and 2 scales; FLOP 2·n·d for the norm and 2·n·d·(n + 2). Doubly
-/// stochastic (mHC, eq. 7-9): n² + 2n biases, and if dynamic n·d·(n² + 2n) weights from all features at once, which
-/// absorb the norm's gain (section 4.3.1), and 3 scales; FLOP 2·n·d for the norm, twice the weights, and 4·n² per
-/// Sinkhorn iteration of a token. Kept: the streams n·d and the layer's input d; if dynamic, the logits, their
-/// activation and the weight for each of the w weights of a token, 3·w, and the norms of the streams, n.
+/// Per module with n streams of w features, which R mixes read (StreamSizes; w = d, R = 1, but for fractions w = d/n, R
+/// = n). Static: n·R + n + c numbers, where the mixing matrix has c; FLOP 2·w·(n·R + n² + n), n² less for the identity.
+/// Dynamic, free (Hyper-Connections, eq. 10-13), adds a gain (w, fractions a bias w too), w weights for each of R + n +
+/// 1 logits of a stream, and 2 scales; FLOP 2·n·d for the norm, and twice the weights of each stream. Constrained (mHC,
+/// eq. 7-9): c + 2n logits from all n·d features at once, with 3 scales, 2 for the identity; a norm's gain is absorbed
+/// in the weights, but mHC-lite keeps one (n·d). FLOP of a token besides: 4·n² for each Sinkhorn iteration, 2·n!·n² for
+/// a sum of permutations. Kept: the streams n·w and the layer's input d; where dynamic, of the weights of a token the
+/// logits, their activation and the weight itself, and the lengths of the streams n.
+NodeCost streamModuleCost(const MultiStream& wiring, std::int64_t width)
+{
+    const StreamSizes sizes = streamSizes(wiring, width);
+    const double n = real(wiring.streams);
+    const double w = real(sizes.width);
+    const double carry = real(sizes.carry);
+    const double weighed = n * real(sizes.reads) + n;
+    const bool mixes = wiring.constraint != StreamConstraint::Identity;
+    NodeCost cost{countOf(weighed + carry), 2 * w * (weighed + (mixes ? n * n : 0)), n * w + real(width)};
+    if (wiring.weights != StreamWeights::Dynamic) {
+        return cost;
+    }
+    const double logits = real(sizes.logits);
+    const bool lite = wiring.constraint == StreamConstraint::Permutations;
+    cost.activationElements += n;
+    if (wiring.constraint == StreamConstraint::None) {
+        const double norms = wiring.state == StreamState::Fractions ? 2 * w : w;
+        cost += {countOf(norms + w * logits + 2), 2 * n * w + 2 * n * w * logits, 3 * n * logits};
+        return cost;
+    }
+    cost +=
+        {countOf(n * w * logits + (lite ? n * w : 0) + (mixes ? 3 : 2)), 2 * n * w + 2 * n * w * logits, 3 * logits};
+    if (wiring.constraint == StreamConstraint::DoublyStochastic) {
+        cost.flops += 4 * n * n * real(wiring.sinkhornIterations);
+    } else if (lite) {
+        cost += {0, 2 * carry * n * n, n * n};
+    }
+    return cost;
+}
+
+/// All modules, and the exit's learned head: n logits from all n·d features, with their biases and a scale.
 NodeCost multiStreamCost(const MultiStream& wiring, std::int64_t depth, std::int64_t width)
 {
-    const double n = real(wiring.streams);
-    const double d = real(width);
-    const double perToken = n * (n + 2);
-    double parameters = perToken;
-    double flops = 2 * d * perToken;
-    double kept = (n + 1) * d;
-    if (wiring.weights == StreamWeights::Dynamic) {
-        const bool constrained = wiring.constraint == StreamConstraint::DoublyStochastic;
-        parameters += constrained ? n * d * perToken + 3 : d + d * (n + 2) + 2;
-        flops += 2 * n * d + 2 * d * perToken * (constrained ? n : 1);
-        flops += constrained ? 4 * n * n * real(wiring.sinkhornIterations) : 0;
-        kept += 3 * perToken + n;
-    }
+    const NodeCost module = streamModuleCost(wiring, width);
     const double modules = real(modulesIn(wiring, depth));
-    return {countOf(modules * parameters), modules * flops, modules * kept};
+    NodeCost cost{countOf(modules * real(module.parameters)), modules * module.flops,
+                  modules * module.activationElements};
+    if (wiring.exit == StreamExit::Head && wiring.state == StreamState::Copies) {
+        const double n = real(wiring.streams);
+        const double all = n * real(width);
+        cost += {countOf(n * all + n + 1), 2 * all + 2 * n * all + 2 * all, all + 4 * n};
+    }
+    return cost;
 }
 
 /// Per module. Highway: a gate d → d with bias; keeps the gate and its operands. ReZero: one factor, which the modules

@@ -77,7 +77,8 @@ UnrolledDepth unrolled(const std::vector<double>& branch, const std::vector<doub
     return result;
 }
 
-UnrolledDepth unrolled(const std::vector<StreamLayer>& layers, Granularity granularity, Granularity modules)
+UnrolledDepth unrolled(const std::vector<StreamLayer>& layers, Granularity granularity, Granularity modules,
+                       double exit)
 {
     const std::size_t halves = granularity == modules ? 1 : 2;
     const Sums sums(static_cast<std::int64_t>(halves * layers.size()), 1);
@@ -106,7 +107,7 @@ UnrolledDepth unrolled(const std::vector<StreamLayer>& layers, Granularity granu
         streams = std::move(next);
     }
     for (const BranchSum& stream : streams) {
-        result.output = result.output + stream;
+        sums.add(result.output, stream, [&](std::size_t) { return exit; });
     }
     return result;
 }

@@ -62,7 +62,7 @@ struct StreamLayer {
     std::vector<double> write;
 };
 [[nodiscard]] UnrolledDepth unrolled(const std::vector<StreamLayer>& layers, Granularity granularity,
-                                     Granularity modules = Granularity::Layer);
+                                     Granularity modules = Granularity::Layer, double exit = 1);
 
 /// Returns the weights with which `mix` computes `wanted`: [terms, wanted.features or 1]. Weights that it does not
 /// learn must be the initial ones. The error names the layer whose sum the mix cannot give, and the reason.

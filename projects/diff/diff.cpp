@@ -228,6 +228,26 @@ void Differ::compare(const std::vector<MixturePart>& a, const std::vector<Mixtur
     }
 }
 
+/// Groups are known by their order, because the first one that has a parameter counts.
+void Differ::compare(const std::vector<ParameterGroup>& a, const std::vector<ParameterGroup>& b, const Words& place,
+                     std::string_view)
+{
+    const auto text = [](const ParameterGroup& group) {
+        const std::string rest = details(group, Listed::NotDefault);
+        return summary(group.optimiser) + (rest.empty() ? "" : ", " + rest);
+    };
+    for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
+        const Words own = within(place, std::to_string(i + 1));
+        if (i >= b.size()) {
+            removed(own, text(a[i]));
+        } else if (i >= a.size()) {
+            added(own, text(b[i]));
+        } else {
+            compareFields(a[i], b[i], own);
+        }
+    }
+}
+
 std::vector<Change> diff(const Project& a, const Project& b)
 {
     Differ differ;

@@ -58,6 +58,8 @@ private:
     void compare(const std::vector<Sweep>& a, const std::vector<Sweep>& b, const Words& place, std::string_view unit);
     void compare(const std::vector<MixturePart>& a, const std::vector<MixturePart>& b, const Words& place,
                  std::string_view unit);
+    void compare(const std::vector<ParameterGroup>& a, const std::vector<ParameterGroup>& b, const Words& place,
+                 std::string_view unit);
 
     /// `below` is the place of the alternative's fields.
     template <Alternating V>

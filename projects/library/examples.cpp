@@ -133,8 +133,8 @@ SweepAxis equalFlopAxis(const Project& project, const std::vector<std::pair<std:
     return axis;
 }
 
-/// ANCRe's ablations on a small model: where shortcuts end (table 1), how they are normalised (table 4), and what is
-/// learned of them (table 5).
+/// ANCRe's ablations on a small model: where shortcuts end (table 1), with and without GaLore (table 2), how they are
+/// normalised (table 4), and what is learned of them (table 5).
 Project ancreLanguage()
 {
     Project project = languageProject("Learned shortcuts", "ancre-ingoing");

@@ -23,6 +23,16 @@ SweepAxis depthAxis()
                         {{"4 layers", "4"}, {"8 layers", "8"}, {"12 layers", "12"}});
 }
 
+/// Without and with GaLore, whose rank is a quarter of the width of 128 and whose rate is twice that of AdamW, as for
+/// the smallest model of ANCRe's table 2.
+SweepAxis galoreAxis()
+{
+    return severalAxis("optimiser",
+                       {{"AdamW", R"({"/training/optimiser": {"kind": "adamw", "beta2": 0.999, "weight_decay": 0}})"},
+                        {"GaLore", R"({"/training/optimiser": {"kind": "galore", "rank": 32, "gap": 50}, )"
+                                   R"("/training/learning_rate/peak": 0.004})"}});
+}
+
 /// A member under k-DCA over the last k entries.
 std::pair<std::string, std::string> lastOutputs(std::int64_t k)
 {
@@ -39,22 +49,6 @@ std::pair<std::string, std::string> hyperConnections(std::int64_t streams)
 }
 
 const std::pair<std::string, std::string> kPlainMember{"plain", R"({"/topology": "plain"})"};
-
-/// GRN-v3 whose readers read the last `last` entries and, where `input`, the input.
-std::string grnOverLast(std::int64_t depth, std::int64_t last, bool input)
-{
-    std::string shortcuts;
-    for (std::int64_t target = 1; target <= depth + 1; ++target) {
-        for (std::int64_t source = 0; source < target; ++source) {
-            if (source >= target - last || (input && source == 0)) {
-                shortcuts +=
-                    (shortcuts.empty() ? "\"" : ", \"") + std::to_string(source) + ":" + std::to_string(target) + "\"";
-            }
-        }
-    }
-    return R"({"/topology": "grn-v3", "/topology/wiring/sources": {"kind": "explicit", "shortcuts": [)" + shortcuts +
-           "]}}";
-}
 
 /// RaPTr 6-8-10-12 with these layers in every stage's always-kept set.
 std::string keeping(const std::string& layers)
@@ -103,7 +97,7 @@ std::vector<Sweep> ancreStudies()
          {labelledAxis("/topology/wiring/sites", "sites",
                        {{"MHSA", R"("mhsa")"}, {"FFN", R"("ffn")"}, {"both", R"("both")"}}),
           seedAxis()}},
-        {"ANCRe, table 2", {depthAxis(), topologyAxis({"plain", "ancre-ingoing"})}},
+        {"ANCRe, table 2", {galoreAxis(), topologyAxis({"plain", "ancre-ingoing"}), seedAxis()}},
         {"ANCRe, table 4", {topologyAxis({"ancre-ingoing", "ancre-outgoing", "ancre-none"}), seedAxis()}},
         {"ANCRe, table 5", {topologyAxis({"plain", "ancre-fixed", "ancre-cascaded", "ancre-ingoing"}), seedAxis()}},
     };
@@ -132,8 +126,8 @@ std::vector<Sweep> dcaStudies(std::int64_t depth)
                                 lastOutputs(2)})}},
         {"DCA, table 9",
          {severalAxis("model", {kPlainMember,
-                                {"the last 4", grnOverLast(depth, 4, false)},
-                                {"the input and the last 3", grnOverLast(depth, 3, true)}})}},
+                                {"the last 4", R"({"/topology": "grn-v3-last-4"})"},
+                                {"the input and the last 3", R"({"/topology": "grn-v3-input-last-3"})"}})}},
         {"DCA, figures 6 to 8", {depthAxis(), topologyAxis({"plain", "dca", "k-dca"})}},
     };
 }

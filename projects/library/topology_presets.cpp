@@ -107,12 +107,37 @@ DepthMix attentionResiduals(std::int64_t blockLayers)
     return mix;
 }
 
+/// GRN-v3 over `k` entries, and what `earlier` says of those before them.
+DepthMix grnOfLast(std::int64_t k, EarlierEntries earlier)
+{
+    DepthMix mix = grn(WeightKind::PerFeature, GateKind::Outside);
+    mix.sources = FirstAndLast{k, earlier};
+    return mix;
+}
+
 MultiStream streams(StreamWeights weights, StreamConstraint constraint = StreamConstraint::None)
 {
     MultiStream wiring;
     wiring.weights = weights;
     wiring.constraint = constraint;
     wiring.scaleOutputs = constraint == StreamConstraint::None;
+    return wiring;
+}
+
+/// Identity hyper-connections as Hy4 has them.
+MultiStream identityStreams()
+{
+    MultiStream wiring = streams(StreamWeights::Dynamic, StreamConstraint::Identity);
+    wiring.exit = StreamExit::Head;
+    return wiring;
+}
+
+MultiStream fractions(StreamWeights weights)
+{
+    MultiStream wiring = streams(weights);
+    wiring.streams = 2;
+    wiring.state = StreamState::Fractions;
+    wiring.scaleOutputs = false;
     return wiring;
 }
 
@@ -190,6 +215,10 @@ void addDca(Presets& presets)
                        gatedPerEntry(grn(WeightKind::PerFeature, GateKind::Outside))});
     presets.push_back({"grn-v3-literal", "GRN-v3, literal ReLU",
                        "The gate's slope at 0 is 0: it starts there and never opens", kDca, grnLiteral()});
+    presets.push_back({"grn-v3-last-4", "GRN-v3, last 4 entries", "GRN-v3 without the input and the middle",
+                       "DeepCrossAttention, table 9", grnOfLast(4, EarlierEntries::Nothing)});
+    presets.push_back({"grn-v3-input-last-3", "GRN-v3, input and last 3", "GRN-v3 without the middle",
+                       "DeepCrossAttention, table 9", grnOfLast(3, EarlierEntries::Input)});
     presets.push_back({"dca-table", "DeepCrossAttention, counted as table 5",
                        "A gate vector for each entry, as the paper's count fits", kDcaTables,
                        gatedPerEntry(dca(AllSources{}))});
@@ -240,6 +269,15 @@ void addStreams(Presets& presets)
     presets.push_back({"mhc", "mHC", "Hyper-Connections whose stream mixing is doubly stochastic",
                        "mHC: Manifold-Constrained Hyper-Connections",
                        streams(StreamWeights::Dynamic, StreamConstraint::DoublyStochastic)});
+    presets.push_back({"ihc", "Identity hyper-connections", "4 residual streams that never mix, and a learned exit",
+                       "Hy4 (Tencent)", identityStreams()});
+    presets.push_back({"mhc-lite", "mHC-lite", "Hyper-Connections whose stream mixing is a mixture of permutations",
+                       "mHC-lite", streams(StreamWeights::Dynamic, StreamConstraint::Permutations)});
+    presets.push_back({"frac-static", "Frac-Connections, static", "The residual in 2 fractions with learned mixing",
+                       "Frac-Connections", fractions(StreamWeights::Static)});
+    presets.push_back({"frac-dynamic", "Frac-Connections, dynamic",
+                       "The residual in 2 fractions whose mixing depends on the input", "Frac-Connections",
+                       fractions(StreamWeights::Dynamic)});
 }
 
 void addGates(Presets& presets)

@@ -32,9 +32,13 @@ std::vector<std::int64_t> range(std::int64_t first, std::int64_t last)
     return result;
 }
 
-std::vector<std::int64_t> firstAndLast(std::int64_t k, std::int64_t newest)
+std::vector<std::int64_t> firstAndLast(const FirstAndLast& ends, std::int64_t newest)
 {
-    std::vector<std::int64_t> result = range(std::max<std::int64_t>(newest - k + 1, 1), newest);
+    const std::int64_t first = newest - lastOf(ends, newest) + 1;
+    if (ends.earlier == EarlierEntries::Nothing) {
+        return range(std::max<std::int64_t>(first, 0), newest);
+    }
+    std::vector<std::int64_t> result = range(std::max<std::int64_t>(first, 1), newest);
     result.insert(result.begin(), 0);
     return result;
 }
@@ -225,7 +229,7 @@ std::vector<std::int64_t> sourcesOf(const DepthMix& mix, std::int64_t target, st
     const std::int64_t newest = newestEntryBefore(mix, target);
     std::vector<std::int64_t> result;
     if (const auto* const ends = std::get_if<FirstAndLast>(&mix.sources)) {
-        result = firstAndLast(lastOf(*ends, newest), newest);
+        result = firstAndLast(*ends, newest);
     } else if (const auto* const steps = std::get_if<Dilated>(&mix.sources)) {
         result = dilated(*steps, mix, newest, target == depth + 1);
     } else if (const auto* const list = std::get_if<ExplicitSources>(&mix.sources)) {
@@ -259,7 +263,7 @@ bool isReadable(const DepthMix& mix, const Shortcut& shortcut, std::int64_t dept
 std::optional<EntryRange> summedMiddleOf(const DepthMix& mix, std::int64_t target, std::int64_t depth)
 {
     const auto* const ends = std::get_if<FirstAndLast>(&mix.sources);
-    if (!ends || !reads(mix, target, depth)) {
+    if (!ends || ends->earlier != EarlierEntries::InputAndSum || !reads(mix, target, depth)) {
         return std::nullopt;
     }
     const std::int64_t newest = newestEntryBefore(mix, target);

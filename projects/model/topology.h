@@ -69,9 +69,16 @@ enum class SitePairs {
 struct AllSources {
     bool operator==(const AllSources&) const = default;
 };
-/// The model input, the sum of the middle outputs, and the last k (DCA §3.1).
+/// The sources of a reader of the last k entries among the earlier entries.
+enum class EarlierEntries {
+    InputAndSum, ///< the model input, and the sum of the middle outputs (k-DCA, §3.1)
+    Input,       ///< the model input only (DCA, table 9: inputs and last 3)
+    Nothing,     ///< none: the model input is an ordinary entry of the last k (table 9: last 4)
+};
+/// The last k entries, and those earlier ones that `earlier` names (DCA §3.1).
 struct FirstAndLast {
     std::int64_t k = 2;
+    EarlierEntries earlier = EarlierEntries::InputAndSum;
     bool operator==(const FirstAndLast&) const = default;
 };
 /// The readers that have weights for dilated sources, if entries are full outputs.
@@ -207,7 +214,24 @@ struct DepthMix {
 }
 
 enum class StreamWeights { Static, Dynamic };
-enum class StreamConstraint { None, DoublyStochastic };
+/// The matrix that mixes the streams between modules.
+enum class StreamConstraint {
+    None,             ///< none (Hyper-Connections)
+    DoublyStochastic, ///< Sinkhorn's iterations (mHC)
+    Identity,         ///< I; streams do not mix (identity hyper-connections)
+    Permutations,     ///< Σ softmax(c)_r·P_r over all n! permutation matrices P_r (mHC-lite)
+};
+/// The content of the streams.
+enum class StreamState {
+    Copies,    ///< n residuals of the network's width
+    Fractions, ///< one residual, cut into n fractions of its features (Frac-Connections)
+};
+/// The output of the streams after the last module. Fractions are concatenated instead.
+enum class StreamExit {
+    Sum,
+    Mean,
+    Head, ///< Σ_s (σ(a·y_s + b_s) + ε)·H_s with y as in mHC, but its own φ (Hy4, DeepSeek-V4)
+};
 /// The normalisation of the streams that dynamic weights of Hyper-Connections are computed from. Layer: subtracts the
 /// mean over the features and divides by the standard deviation. Rms: divides by the root mean square. Both have a gain
 /// and no bias.
@@ -217,7 +241,7 @@ enum class StreamStartLaw {
     Exact,      ///< matrix from 8·I, read from its row; the plain network if the streams are equal
     AppendixA6, ///< matrix from 6·I − 3; read from 3 on the home stream and −3 elsewhere
 };
-/// Hyper-Connections and mHC: n residual streams.
+/// Hyper-Connections and related wirings: n residual streams.
 struct MultiStream {
     std::int64_t streams = 4;
     StreamWeights weights = StreamWeights::Static;
@@ -227,7 +251,9 @@ struct MultiStream {
     MixSites sites = MixSites::Both;
     StreamNorm norm = StreamNorm::Layer;
     bool scaleOutputs = true; ///< if true, the blocks' writes to the residual start √streams times as large
-    StreamStartLaw start = StreamStartLaw::Exact; ///< of a constrained mixing matrix
+    StreamStartLaw start = StreamStartLaw::Exact; ///< of a doubly stochastic mixing matrix
+    StreamState state = StreamState::Copies;
+    StreamExit exit = StreamExit::Sum;
     bool operator==(const MultiStream&) const = default;
 };
 

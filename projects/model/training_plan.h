@@ -1,30 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "projects/model/optimiser.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 namespace residua::projects {
-
-/// Adam with decoupled weight decay.
-struct AdamW {
-    double beta1 = 0.9;
-    double beta2 = 0.98;
-    double epsilon = 1e-8;
-    double weightDecay = 0.1;
-    bool operator==(const AdamW&) const = default;
-};
-struct Sgd {
-    double momentum = 0.0;
-    double weightDecay = 0.0;
-    bool operator==(const Sgd&) const = default;
-};
-using Optimiser = std::variant<AdamW, Sgd>;
 
 enum class RateCurve { Constant, Linear, Cosine, InverseSquareRoot };
 /// The step from which the curve decays. Without stages both values mean the same.
@@ -65,6 +51,7 @@ struct TrainingPlan {
     std::int64_t accumulate = 1;       ///< micro-batches per step
     std::int64_t sequenceLength = 128; ///< tokens; language only
     Optimiser optimiser = AdamW{};
+    std::vector<ParameterGroup> groups; ///< parameters that another optimiser trains; each is in the first that has it
     FactorDecay factorDecay = FactorDecay::Factors;
     double frobeniusDecay = 0.3; ///< λ of FactorDecay::Product
     LearningRate learningRate;

@@ -4,6 +4,7 @@
 #include "projects/base/number_from.h"
 #include "projects/base/real.h"
 #include "projects/base/text.h"
+#include "projects/model/parameter_name.h"
 #include "projects/nodes/expression.h"
 #include "projects/nodes/node_kind_rules.h"
 
@@ -247,6 +248,49 @@ NodeTraits traitsOf(const NodeKind& kind, const ParamMap& params)
         kind.memoryRule(params, traits);
     }
     return traits;
+}
+
+std::int64_t NodeParameter::in() const
+{
+    std::int64_t product = 1;
+    for (std::size_t i = 1; i < shape.size(); ++i) {
+        product *= shape[i];
+    }
+    return product;
+}
+
+std::vector<NodeParameter> parametersOf(const NodeKind& kind, const ParamMap& params, std::span<const Shape> in)
+{
+    std::vector<NodeParameter> parameters;
+    if (!kind.parametersRule) {
+        return parameters;
+    }
+    for (NodeParameter& parameter : kind.parametersRule(params, in)) {
+        const auto rank =
+            parameter.rank.empty() ? std::nullopt : rankOf(params, parameter.rank, parameter.out(), parameter.in());
+        if (!rank) {
+            parameters.push_back(std::move(parameter));
+            continue;
+        }
+        NodeParameter u{.name = siblingOf(parameter.name, "u"), .shape = {parameter.out(), *rank}};
+        parameter.name = siblingOf(parameter.name, "v");
+        parameter.shape.front() = *rank;
+        parameters.push_back(std::move(parameter));
+        parameters.push_back(std::move(u));
+    }
+    return parameters;
+}
+
+NodeCost costOf(const NodeKind& kind, const ParamMap& params, std::span<const Shape> in, std::span<const Shape> out,
+                std::int64_t context)
+{
+    NodeCost cost = kind.costRule(params, in, out, context);
+    double count = 0;
+    for (const NodeParameter& parameter : parametersOf(kind, params, in)) {
+        count += real(parameter.out()) * real(parameter.in());
+    }
+    cost.parameters = countOf(count);
+    return cost;
 }
 
 NodeRole roleOf(const Node& node)

@@ -4,6 +4,7 @@
 #include "projects/base/result.h"
 #include "projects/depth/mix_port.h"
 #include "projects/model/graph.h"
+#include "projects/model/optimiser.h"
 #include "projects/nodes/shape.h"
 
 #include <cstdint>
@@ -101,13 +102,18 @@ inline constexpr const char* kShareParam = "share";
 /// The number of groups of a convolution.
 inline constexpr const char* kGroupsParam = "groups";
 
-/// A weight [out, in] of a node with a selectable rank.
-struct RankedWeight {
-    std::string rank; ///< name of the parameter that sets its rank
-    std::string name; ///< name of its tensor under the node's name: "weight", "q.weight"
-    std::int64_t out = 0;
-    std::int64_t in = 0;
-    bool atOutput = true; ///< true if its result is the node's output, not an inner value
+/// A trained tensor of a node.
+struct NodeParameter {
+    std::string name;                ///< under the node's name: "weight", "q.bias"
+    std::vector<std::int64_t> shape; ///< a weight that can be factored has its full shape [out, in, kernel, …]
+    ParameterClass is = ParameterClass::Matrix;
+    std::string rank =
+        {}; ///< name of the node parameter that sets its rank as a matrix [out(), in()]; empty: always full
+    bool atOutput = true; ///< true if a matrix's result is the node's output, not an inner value
+
+    [[nodiscard]] std::int64_t out() const { return shape.front(); }
+    /// Returns the product of all dimensions but the first.
+    [[nodiscard]] std::int64_t in() const;
 };
 
 /// One entry of the node-kind table, which defines palette, inspector, file format, shapes and cost. The engine has a
@@ -131,18 +137,25 @@ struct NodeKind {
     /// Computes the output shapes from the input shapes, both in port order. An expression's ports are the sorted names
     /// of its formula. The error's place is the input port that it concerns, or empty.
     std::function<Result<std::vector<Shape>>(const ParamMap&, std::span<const Shape>)> shapeRule;
-    /// Computes the cost from parameters, input shapes and output shapes. `context` is the sequence length (1 for
-    /// vectors).
+    /// Computes the cost, except the parameter count, from parameters, input shapes and output shapes. `context` is the
+    /// sequence length (1 for vectors). Callers use costOf().
     std::function<NodeCost(const ParamMap&, std::span<const Shape> in, std::span<const Shape> out,
                            std::int64_t context)>
         costRule;
-    /// Returns the weights that can have less than full rank for inputs of these shapes. If not set, the kind has no
-    /// such weights.
-    std::function<std::vector<RankedWeight>(const ParamMap&, std::span<const Shape> in)> weightsRule = {};
+    /// Returns the trained tensors for inputs of these shapes; the engine declares the same ones. If not set, the kind
+    /// has none. Callers use parametersOf().
+    std::function<std::vector<NodeParameter>(const ParamMap&, std::span<const Shape> in)> parametersRule = {};
 };
 
 /// Returns the traits of a node of this kind with the complete parameters `params`.
 [[nodiscard]] NodeTraits traitsOf(const NodeKind& kind, const ParamMap& params);
+
+/// Returns the trained tensors of a node of this kind. A weight below full rank is listed as its two factors.
+[[nodiscard]] std::vector<NodeParameter> parametersOf(const NodeKind& kind, const ParamMap& params,
+                                                      std::span<const Shape> in);
+/// Returns the cost of a node of this kind, including its parameter count.
+[[nodiscard]] NodeCost costOf(const NodeKind& kind, const ParamMap& params, std::span<const Shape> in,
+                              std::span<const Shape> out, std::int64_t context);
 
 /// Returns the table in palette order. Immutable; any thread.
 [[nodiscard]] std::span<const NodeKind> nodeKinds();

@@ -28,20 +28,25 @@ ShapeRuleResult featuresToOut(const ParamMap& p, Shapes in)
     return ok ? ShapeRuleResult(std::vector{withFeatures(in[0], paramInt(p, "out"))}) : ok.error();
 }
 
-std::vector<RankedWeight> weightOf(const ParamMap& p, std::int64_t in)
+/// Returns a weight [out, `inner`…] and, if the node has one, a bias.
+std::vector<NodeParameter> weightAndBias(const ParamMap& p, std::vector<std::int64_t> inner, std::string rank = {})
 {
-    return {{"rank", "weight", paramInt(p, "out"), in}};
+    inner.insert(inner.begin(), paramInt(p, "out"));
+    std::vector<NodeParameter> parameters = {{.name = "weight", .shape = std::move(inner), .rank = std::move(rank)}};
+    if (paramBool(p, "bias")) {
+        parameters.push_back({"bias", {paramInt(p, "out")}, ParameterClass::Vector});
+    }
+    return parameters;
 }
 
-/// A weight [o, i] at each position: i·o parameters (+ o) and twice as many FLOP. Below full rank, the r inner features
-/// are kept too.
+/// A weight [o, i] at each position: 2·i·o FLOP. Below full rank, the r inner features are kept too.
 NodeCost weightCost(const ParamMap& p, std::int64_t i, double elements)
 {
     const std::int64_t o = paramInt(p, "out");
     const double positions = elements / real(o);
     const double weights = weightsOf(p, "rank", o, i);
     const double inner = positions * real(rankOf(p, "rank", o, i).value_or(0));
-    return {countOf(weights + biasOf(p, o)), positions * (2 * weights + biasOf(p, o)), elements + inner};
+    return {0, positions * (2 * weights + biasOf(p, o)), elements + inner};
 }
 
 NodeCost linearCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t context)
@@ -49,15 +54,12 @@ NodeCost linearCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t conte
     return weightCost(p, in[0].features(), elementsOf(out[0], context));
 }
 
-/// `taps` kernel taps over i/groups channels each: o·(i/groups)·taps parameters (+ o), 2·(i/groups)·taps FLOP per
-/// output (+ 1).
+/// `taps` kernel taps over i/groups channels each: 2·(i/groups)·taps FLOP per output (+ 1).
 NodeCost convolutionCost(const ParamMap& p, double channels, double taps, const Shape& out, std::int64_t context)
 {
     const double perOutput = channels / real(paramInt(p, kGroupsParam)) * taps;
-    const std::int64_t o = paramInt(p, "out");
     const double elements = elementsOf(out, context);
-    return {countOf(real(o) * perOutput + biasOf(p, o)), elements * (2 * perOutput + (paramBool(p, "bias") ? 1 : 0)),
-            elements};
+    return {0, elements * (2 * perOutput + (paramBool(p, "bias") ? 1 : 0)), elements};
 }
 
 Status checkGroups(const ParamMap& p, std::int64_t channels)
@@ -133,10 +135,8 @@ ShapeRuleResult patchifyShape(const ParamMap& p, Shapes in)
 NodeCost patchifyCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t context)
 {
     const double values = real(in[0].dims[1]) * real(paramInt(p, "patch")) * real(paramInt(p, "patch"));
-    const std::int64_t o = paramInt(p, "out");
     const double elements = elementsOf(out[0], context);
-    return {countOf(values * real(o) + biasOf(p, o)), elements * (2 * values + (paramBool(p, "bias") ? 1 : 0)),
-            elements};
+    return {0, elements * (2 * values + (paramBool(p, "bias") ? 1 : 0)), elements};
 }
 
 NodeKind conv1dKind()
@@ -154,9 +154,14 @@ NodeKind conv1dKind()
                                     "Channel groups; as many as features makes it depthwise."),
                        flagParam("causal", "Causal", true, "Reads this token and earlier ones only."), biasParam(true)},
             .shapeRule = conv1dShape,
-            .costRule = [](const ParamMap& p, Shapes in, Shapes out, std::int64_t context) {
-                return convolutionCost(p, real(in[0].features()), real(paramInt(p, "kernel")), out[0], context);
-            }};
+            .costRule =
+                [](const ParamMap& p, Shapes in, Shapes out, std::int64_t context) {
+                    return convolutionCost(p, real(in[0].features()), real(paramInt(p, "kernel")), out[0], context);
+                },
+            .parametersRule =
+                [](const ParamMap& p, Shapes in) {
+                    return weightAndBias(p, {in[0].features() / paramInt(p, kGroupsParam), paramInt(p, "kernel")});
+                }};
 }
 
 /// Each group has a matrix of its own, so the network's rank does not apply to groups.
@@ -193,7 +198,11 @@ NodeKind conv2dKind()
                 }
                 return convolutionCost(p, real(in[0].dims[1]), side * side, out[0], context);
             },
-        .weightsRule = [](const ParamMap& p, Shapes in) { return weightOf(p, unfoldedOf(p, in[0])); }};
+        .parametersRule =
+            [](const ParamMap& p, Shapes in) {
+                const std::int64_t side = paramInt(p, "kernel");
+                return weightAndBias(p, {in[0].dims[1] / paramInt(p, kGroupsParam), side, side}, "rank");
+            }};
 }
 
 } // namespace
@@ -215,7 +224,7 @@ std::vector<NodeKind> linearKinds()
                     rankParam("rank", "Rank")},
          .shapeRule = featuresToOut,
          .costRule = linearCost,
-         .weightsRule = [](const ParamMap& p, Shapes in) { return weightOf(p, in[0].features()); }},
+         .parametersRule = [](const ParamMap& p, Shapes in) { return weightAndBias(p, {in[0].features()}, "rank"); }},
         conv1dKind(),
         conv2dKind(),
         {.key = "patchify",
@@ -230,7 +239,11 @@ std::vector<NodeKind> linearKinds()
                                  "Side of a patch: 2 in DiT, 16 in ViT-S/16.", 1, 1024),
                     biasParam(true)},
          .shapeRule = patchifyShape,
-         .costRule = patchifyCost},
+         .costRule = patchifyCost,
+         .parametersRule =
+             [](const ParamMap& p, Shapes in) {
+                 return weightAndBias(p, {in[0].dims[1], paramInt(p, "patch"), paramInt(p, "patch")});
+             }},
     };
 }
 

@@ -37,22 +37,29 @@ NodeCost elementwise(Shapes out, std::int64_t context, double operations)
     return {0, elements * operations, elements};
 }
 
-/// Square, sum, scale, weight: 4 FLOP per element; d weights unless shared.
-NodeCost rmsNormCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t context)
+/// Square, sum, scale, weight: 4 FLOP per element.
+NodeCost rmsNormCost(const ParamMap&, Shapes, Shapes out, std::int64_t context)
 {
-    NodeCost cost = elementwise(out, context, 4);
-    cost.parameters = paramText(p, kShareParam).empty() ? in[0].features() : 0;
-    return cost;
+    return elementwise(out, context, 4);
 }
 
-/// Mean, centre, square, sum, scale, weight (and bias): 6 or 7 FLOP per element; d weights (and d biases) unless
-/// shared.
-NodeCost layerNormCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t context)
+/// Mean, centre, square, sum, scale, weight (and bias): 6 or 7 FLOP per element.
+NodeCost layerNormCost(const ParamMap& p, Shapes, Shapes out, std::int64_t context)
 {
-    const bool bias = paramBool(p, "bias");
-    NodeCost cost = elementwise(out, context, bias ? 7 : 6);
-    cost.parameters = paramText(p, kShareParam).empty() ? in[0].features() * (bias ? 2 : 1) : 0;
-    return cost;
+    return elementwise(out, context, paramBool(p, "bias") ? 7 : 6);
+}
+
+/// Returns a weight and, if the node has one, a bias; nothing if the norm shares those of another.
+std::vector<NodeParameter> normParameters(const ParamMap& p, Shapes in)
+{
+    std::vector<NodeParameter> parameters;
+    if (paramText(p, kShareParam).empty()) {
+        parameters.push_back({"weight", {in[0].features()}, ParameterClass::Vector});
+        if (p.contains("bias") && paramBool(p, "bias")) {
+            parameters.push_back({"bias", {in[0].features()}, ParameterClass::Vector});
+        }
+    }
+    return parameters;
 }
 
 ShapeRuleResult swigluShape(const ParamMap&, Shapes in)
@@ -70,13 +77,14 @@ ShapeRuleResult swigluShape(const ParamMap&, Shapes in)
                           : Error{"up", "shape " + in[1].text() + " does not match " + in[0].text()};
 }
 
-/// A single factor, one per feature, or a constant: 1 FLOP per element.
-NodeCost scaleCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t context)
+/// Returns a single factor, one per feature, or nothing for a constant.
+std::vector<NodeParameter> scaleParameters(const ParamMap& p, Shapes in)
 {
-    NodeCost cost = elementwise(out, context, 1);
     const std::string& learned = paramText(p, "learned");
-    cost.parameters = learned == "scalar" ? 1 : learned == "per_feature" ? in[0].features() : 0;
-    return cost;
+    if (learned == "no") {
+        return {};
+    }
+    return {{"factor", {learned == "scalar" ? 1 : in[0].features()}, ParameterClass::Vector}};
 }
 
 void activationMemory(const ParamMap& p, NodeTraits& traits)
@@ -154,7 +162,9 @@ NodeKind scaleKind()
                         .help = "One learned factor, or one per feature.",
                         .choices = {"no", "scalar", "per_feature"}}},
             .shapeRule = sameShapeRule,
-            .costRule = scaleCost};
+            .costRule = [](const ParamMap&, Shapes, Shapes out,
+                           std::int64_t context) { return elementwise(out, context, 1); },
+            .parametersRule = scaleParameters};
 }
 
 } // namespace
@@ -171,7 +181,8 @@ std::vector<NodeKind> normKinds()
          .outputs = {"out"},
          .params = {epsilonParam(1e-6), shareParam()},
          .shapeRule = sameShapeRule,
-         .costRule = rmsNormCost},
+         .costRule = rmsNormCost,
+         .parametersRule = normParameters},
         {.key = "layer_norm",
          .title = "Layer norm",
          .category = "Norm and activation",
@@ -182,7 +193,8 @@ std::vector<NodeKind> normKinds()
          .params = {epsilonParam(1e-5), flagParam("bias", "Bias", true, "Adds a learned vector to the output."),
                     shareParam()},
          .shapeRule = sameShapeRule,
-         .costRule = layerNormCost},
+         .costRule = layerNormCost,
+         .parametersRule = normParameters},
         activationKind(),
         {.key = "swiglu",
          .title = "SwiGLU gate",

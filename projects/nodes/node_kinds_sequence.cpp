@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Kinds that work on tokens and time.
 #include "projects/base/text.h"
+#include "projects/model/parameter_name.h"
 #include "projects/nodes/attention_features.h"
 #include "projects/nodes/attention_options.h"
 #include "projects/nodes/node_kind_rules.h"
@@ -111,19 +112,45 @@ ShapeRuleResult attentionShape(const ParamMap& p, Shapes in)
     return heads ? ShapeRuleResult(std::vector{in[0]}) : heads.error();
 }
 
-std::vector<RankedWeight> projectionsOf(const ParamMap& p, Shapes in)
+std::vector<NodeParameter> projectionsOf(const ParamMap& p, std::int64_t width)
 {
-    const std::int64_t width = in[0].features();
     const AttentionSizes sizes = attentionSizesOf(p, width);
     const std::int64_t a = sizes.heads * sizes.headDim;
     const std::int64_t m = sizes.kvHeads * sizes.headDim;
-    return {{"q_rank", "q.weight", a, width, false},
-            {"k_rank", "k.weight", m, width, false},
-            {"v_rank", "v.weight", m, width, false},
-            {"out_rank", "out.weight", width, a}};
+    return {{.name = "q.weight", .shape = {a, width}, .rank = "q_rank", .atOutput = false},
+            {.name = "k.weight", .shape = {m, width}, .rank = "k_rank", .atOutput = false},
+            {.name = "v.weight", .shape = {m, width}, .rank = "v_rank", .atOutput = false},
+            {.name = "out.weight", .shape = {width, a}, .rank = "out_rank"}};
 }
 
-/// The cost of the attention of one token without the projections: parameters, FLOP and kept elements.
+/// Returns the projections and their biases, the gains of the norms of queries and keys over a head or over all heads,
+/// and the features of a Performer.
+std::vector<NodeParameter> attentionParameters(const ParamMap& p, Shapes in)
+{
+    const std::int64_t width = in[0].features();
+    const AttentionSizes sizes = attentionSizesOf(p, width);
+    std::vector<NodeParameter> parameters = projectionsOf(p, width);
+    const std::vector<NodeParameter> projections = parameters;
+    const auto addVector = [&](std::string name, std::vector<std::int64_t> shape) {
+        parameters.push_back({std::move(name), std::move(shape), ParameterClass::Vector});
+    };
+    for (const NodeParameter& projection : projections) {
+        if (projection.atOutput ? hasOutBias(p) : hasQkvBias(p)) {
+            addVector(siblingOf(projection.name, "bias"), {projection.out()});
+        }
+    }
+    if (const QkNorm norm = qkNormOf(p); norm != QkNorm::None) {
+        const bool all = norm == QkNorm::AllHeads;
+        addVector("q_norm.weight", {(all ? sizes.heads : 1) * sizes.headDim});
+        addVector("k_norm.weight", {(all ? sizes.kvHeads : 1) * sizes.headDim});
+    }
+    if (usesFeatures(p)) {
+        addVector("features", {sizes.kvHeads, paramInt(p, kFeaturesParam), sizes.headDim});
+    }
+    return parameters;
+}
+
+/// The cost of the attention of one token without the projections: FLOP and kept elements.
 /// With softmax, the FLOP are 2·a for the scores and 2·a for the values per visible key. Kept: q and the heads' output
 /// (a each), k and v (m each), the log-sum per head.
 NodeCost softmaxCost(const ParamMap& p, const AttentionSizes& sizes, std::int64_t context)
@@ -153,13 +180,12 @@ NodeCost featureCost(const ParamMap& p, const AttentionSizes& sizes, std::int64_
     const double sums = causal ? std::max(time / chunk - 1, 0.0) / time : 1 / time;
     const double kept = (2 * heads + 2 * kvHeads) * e + heads + kvHeads + (heads + kvHeads) * r + heads * pairs +
                         kvHeads * sums * r * (e + 1) + heads * e + (heads + kvHeads) * r * e / time;
-    return {countOf(kvHeads * r * e), flops, kept};
+    return {0, flops, kept};
 }
 
-/// With a = heads · headDim and m = kvHeads · headDim: 2·d·a + 2·d·m parameters; biases add a + 2m, and d for the
-/// output; norms of queries and keys add 2 · headDim, or a + m over all heads. FLOP: twice the projections' parameters,
-/// and the attention. Kept: the attention's elements and the output. A projection of rank r has r·(in + out)
-/// parameters, and its inner features are kept.
+/// With a = heads · headDim and m = kvHeads · headDim, the projections have 2·d·a + 2·d·m weights. FLOP: twice the
+/// weights, the biases, and the attention. Kept: the attention's elements, the output, and the inner features of a
+/// projection below full rank.
 NodeCost attentionCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t context)
 {
     const AttentionSizes sizes = attentionSizesOf(p, in[0].features());
@@ -168,15 +194,13 @@ NodeCost attentionCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t co
     const double m = real(sizes.kvHeads) * real(sizes.headDim);
     double projections = 0;
     double inner = 0;
-    for (const RankedWeight& projection : projectionsOf(p, in)) {
-        projections += weightsOf(p, projection.rank, projection.out, projection.in);
-        inner += real(rankOf(p, projection.rank, projection.out, projection.in).value_or(0));
+    for (const NodeParameter& projection : projectionsOf(p, in[0].features())) {
+        projections += weightsOf(p, projection.rank, projection.out(), projection.in());
+        inner += real(rankOf(p, projection.rank, projection.out(), projection.in()).value_or(0));
     }
     const double biases = (hasQkvBias(p) ? a + 2 * m : 0) + (hasOutBias(p) ? d : 0);
-    const QkNorm norm = qkNormOf(p);
-    const double norms = norm == QkNorm::Head ? 2 * real(sizes.headDim) : norm == QkNorm::AllHeads ? a + m : 0;
     const NodeCost attends = usesFeatures(p) ? featureCost(p, sizes, context) : softmaxCost(p, sizes, context);
-    return {countOf(projections + biases + norms + real(attends.parameters)), 2 * projections + biases + attends.flops,
+    return {0, 2 * projections + biases + attends.flops,
             attends.activationElements + elementsOf(out[0], context) + inner};
 }
 
@@ -299,7 +323,7 @@ NodeKind attentionKind()
             .params = attentionParams(),
             .shapeRule = attentionShape,
             .costRule = attentionCost,
-            .weightsRule = projectionsOf};
+            .parametersRule = attentionParameters};
 }
 
 } // namespace
@@ -320,9 +344,13 @@ std::vector<NodeKind> sequenceKinds()
                     integerParam("dim", "Features", std::string("d"), "features", "Features of a row.")},
          .shapeRule = tokenEmbeddingShape,
          .costRule =
-             [](const ParamMap& p, Shapes, Shapes out, std::int64_t context) {
-                 return NodeCost{countOf(real(paramInt(p, "vocab")) * real(paramInt(p, "dim"))), 0,
-                                 elementsOf(out[0], context)};
+             [](const ParamMap&, Shapes, Shapes out, std::int64_t context) {
+                 return NodeCost{0, 0, elementsOf(out[0], context)};
+             },
+         .parametersRule =
+             [](const ParamMap& p, Shapes) {
+                 return std::vector<NodeParameter>{
+                     {"weight", {paramInt(p, "vocab"), paramInt(p, "dim")}, ParameterClass::Table}};
              }},
         {.key = "position_embedding",
          .title = "Position embedding",
@@ -335,9 +363,14 @@ std::vector<NodeKind> sequenceKinds()
                                  "The longest sequence; seq is the training plan's.")},
          .shapeRule = positionShape,
          .costRule =
-             [](const ParamMap& p, Shapes in, Shapes out, std::int64_t context) {
+             [](const ParamMap&, Shapes, Shapes out, std::int64_t context) {
                  const double elements = elementsOf(out[0], context);
-                 return NodeCost{countOf(real(paramInt(p, "length")) * real(in[0].features())), elements, elements};
+                 return NodeCost{0, elements, elements};
+             },
+         .parametersRule =
+             [](const ParamMap& p, Shapes in) {
+                 return std::vector<NodeParameter>{
+                     {"weight", {paramInt(p, "length"), in[0].features()}, ParameterClass::Table}};
              }},
         {.key = "sinusoidal_positions",
          .title = "Sinusoidal positions",

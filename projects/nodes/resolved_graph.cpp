@@ -84,15 +84,15 @@ std::string cycleText(const Graph& graph, const std::set<NodeId>& stuck)
 }
 
 /// Checks that a rank is at most the smaller side of its weight.
-Status checkRank(const ParamMap& params, const RankedWeight& weight)
+Status checkRank(const ParamMap& params, const NodeParameter& weight)
 {
-    const std::int64_t most = std::min(weight.out, weight.in);
-    const std::optional<std::int64_t> rank = rankOf(params, weight.rank, weight.out, weight.in);
+    const std::int64_t most = std::min(weight.out(), weight.in());
+    const std::optional<std::int64_t> rank = rankOf(params, weight.rank, weight.out(), weight.in());
     if (!rank || *rank <= most) {
         return Done{};
     }
     return Error{"", weight.rank + " " + std::to_string(*rank) + " is above the smaller side of " + weight.name +
-                         ", which is " + std::to_string(weight.out) + " × " + std::to_string(weight.in) +
+                         ", which is " + std::to_string(weight.out()) + " × " + std::to_string(weight.in()) +
                          "; expected at most " + std::to_string(most) + ", a share, or full"};
 }
 
@@ -173,7 +173,7 @@ private:
             fail(node, out.error());
             return;
         }
-        for (const RankedWeight& weight : rankedWeightsOf(resolved)) {
+        for (const NodeParameter& weight : rankedWeightsOf(resolved)) {
             if (const Status rank = checkRank(resolved.params, weight); !rank) {
                 fail(node, rank.error());
                 return;
@@ -287,10 +287,14 @@ Sizes sizesIn(const Sizes& sizes, const GraphRef& ref)
     return result;
 }
 
-std::vector<RankedWeight> rankedWeightsOf(const ResolvedNode& node)
+std::vector<NodeParameter> rankedWeightsOf(const ResolvedNode& node)
 {
-    const auto& rule = node.kind->weightsRule;
-    return rule && !node.in.empty() ? rule(node.params, node.in) : std::vector<RankedWeight>();
+    std::vector<NodeParameter> weights;
+    if (node.kind->parametersRule && !node.in.empty()) {
+        weights = node.kind->parametersRule(node.params, node.in);
+        std::erase_if(weights, [](const NodeParameter& parameter) { return parameter.rank.empty(); });
+    }
+    return weights;
 }
 
 std::string activationAfter(const Graph& graph, const ResolvedGraph& resolved, NodeId node)

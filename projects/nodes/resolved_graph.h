@@ -62,7 +62,7 @@ struct ResolvedGraph {
 /// applies only to the weights of blocks.
 [[nodiscard]] Sizes sizesIn(const Sizes& sizes, const GraphRef& ref);
 /// Returns the node's weights that can have less than full rank.
-[[nodiscard]] std::vector<RankedWeight> rankedWeightsOf(const ResolvedNode& node);
+[[nodiscard]] std::vector<NodeParameter> rankedWeightsOf(const ResolvedNode& node);
 /// Returns the activation that every reader of the node's output applies to it: "relu". Empty if there is none.
 [[nodiscard]] std::string activationAfter(const Graph& graph, const ResolvedGraph& resolved, NodeId node);
 

@@ -343,10 +343,10 @@ private:
         traits.mixesValues = m_made.mixesValues;
         std::string ranks;
         std::vector<std::string> parameters;
-        const std::vector<RankedWeight> weights = rankedWeightsOf(node);
+        const std::vector<NodeParameter> weights = rankedWeightsOf(node);
         for (std::size_t i = 0; i < weights.size(); ++i) {
             const std::string name(projects::ownerOf(weights[i].name));
-            const auto rank = rankOf(node.params, weights[i].rank, weights[i].out, weights[i].in);
+            const auto rank = rankOf(node.params, weights[i].rank, weights[i].out(), weights[i].in());
             traits.factored.at(i) = rank.has_value();
             ranks += rank ? ", " + name + "_rank=" + size(*rank) : "";
             for (const std::string& parameter :

@@ -50,11 +50,12 @@ bool isDigit(char c)
 const std::set<std::string>& reservedWords()
 {
     static const std::set<std::string> words{
-        "False", "None",  "True",   "and",      "as",        "assert",  "async", "await", "break",  "class", "continue",
-        "def",   "del",   "elif",   "else",     "except",    "finally", "for",   "from",  "global", "if",    "import",
-        "in",    "is",    "lambda", "nonlocal", "not",       "or",      "pass",  "raise", "return", "try",   "while",
-        "with",  "yield", "F",      "math",     "nn",        "self",    "torch", "sum",   "range",  "len",   "str",
-        "super", "list",  "dict",   "zip",      "enumerate", "l",       "O",     "I"};
+        "False", "None",      "True",  "and",    "as",        "assert", "async",  "await",    "break",
+        "class", "continue",  "def",   "del",    "elif",      "else",   "except", "finally",  "for",
+        "from",  "global",    "if",    "import", "in",        "is",     "lambda", "nonlocal", "not",
+        "or",    "pass",      "raise", "return", "try",       "while",  "with",   "yield",    "F",
+        "math",  "nn",        "self",  "torch",  "sum",       "range",  "len",    "str",      "super",
+        "list",  "itertools", "dict",  "zip",    "enumerate", "l",      "O",      "I"};
     return words;
 }
 

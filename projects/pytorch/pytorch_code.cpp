@@ -351,6 +351,9 @@ private:
         head.docstring({"The network of the project " + plainText(m_project.name) + ".",
                         "Written by Residua. It needs PyTorch 2.5 or newer and nothing else: network = load(folder)."});
         head.line();
+        if (body.find("itertools.") != std::string::npos) {
+            head.line("import itertools");
+        }
         head.line("import json");
         head.line("import math");
         head.line("from pathlib import Path");

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Hyper-Connections and mHC: n residual streams.
+// Hyper-Connections and their kin: n residual streams.
 #include "projects/depth/stream_start.h"
 #include "projects/pytorch/topology_code.h"
+
+#include <algorithm>
 
 namespace residua::projects {
 namespace {
@@ -17,8 +19,11 @@ public:
         : m_setting(setting),
           m_streams(streams),
           m_modules(modulesIn(setting.project.topology.wiring, setting.layers)),
+          m_sizes(streamSizes(streams, setting.width())),
           m_dynamic(streams.weights == StreamWeights::Dynamic),
-          m_constrained(streams.constraint == StreamConstraint::DoublyStochastic)
+          m_constrained(streams.constraint != StreamConstraint::None),
+          m_cut(streams.state == StreamState::Fractions),
+          m_head(streams.exit == StreamExit::Head && !m_cut)
     {
     }
 
@@ -27,6 +32,9 @@ public:
         beginTopology(m_setting, m_code.text, words());
         writeInit();
         writeWeights();
+        if (m_head) {
+            writeExit();
+        }
         writeForward();
         return std::move(m_code);
     }
@@ -34,23 +42,60 @@ public:
 private:
     [[nodiscard]] PythonText& out() { return m_code.text; }
 
+    [[nodiscard]] bool mixes() const { return m_streams.constraint != StreamConstraint::Identity; }
+    [[nodiscard]] bool permutes() const { return m_streams.constraint == StreamConstraint::Permutations; }
+    /// The names of what connects a layer.
+    [[nodiscard]] std::string connections(const std::string& before = "") const
+    {
+        return before + "read, " + (mixes() ? before + "carry, " : "") + before + "write";
+    }
+
+    [[nodiscard]] std::string wordsOfState() const
+    {
+        const std::string n = shown(m_streams.streams);
+        if (m_cut) {
+            return "Layer j reads, fraction by fraction, u_t = Σ_s read_jst h_s of the " + n +
+                   " fractions h_s of the features, and writes h'_t = Σ_s carry_jst h_s + write_jt f_j(u)_t.";
+        }
+        const std::string exit = m_head                               ? "a sum weighed for each token leaves."
+                                 : m_streams.exit == StreamExit::Mean ? "their mean leaves."
+                                                                      : "their sum leaves.";
+        return "Layer j reads u = Σ_s read_js h_s of the " + n +
+               " streams h_s, and writes h'_t = " + (mixes() ? "Σ_s carry_jst h_s" : "h_t") +
+               " + write_jt f_j(u). All streams start as the input, and " + exit;
+    }
+
+    [[nodiscard]] std::string wordsOfConstraint() const
+    {
+        switch (m_streams.constraint) {
+        case StreamConstraint::DoublyStochastic:
+            return "read = sigmoid(r), write = 2 sigmoid(w), and carry = sinkhorn(c) is nearly doubly stochastic, by " +
+                   shown(m_streams.sinkhornIterations) + " divisions of rows and columns.";
+        case StreamConstraint::Permutations:
+            return "read = sigmoid(r), write = 2 sigmoid(w), and carry is the mean of all permutation matrices by the "
+                   "weights softmax(c), so it is doubly stochastic.";
+        case StreamConstraint::Identity:
+            return "read = sigmoid(r) + ε and write = 2 sigmoid(w) + ε. Streams do not mix.";
+        case StreamConstraint::None:
+            break;
+        }
+        return "";
+    }
+
     [[nodiscard]] std::vector<std::string> words() const
     {
-        std::vector<std::string> result{
-            "Layer j reads u = Σ_s read_js h_s of the " + shown(m_streams.streams) +
-            " streams h_s, and writes h'_t = Σ_s carry_jst h_s + write_jt f_j(u). All streams start as the input, and "
-            "their sum leaves."};
+        std::vector<std::string> result{wordsOfState()};
         if (m_constrained) {
-            result.push_back("read = sigmoid(r), write = 2 sigmoid(w), and carry = sinkhorn(c) is nearly doubly "
-                             "stochastic, by " +
-                             shown(m_streams.sinkhornIterations) + " divisions of rows and columns.");
+            result.push_back(wordsOfConstraint());
         }
         if (m_dynamic && m_constrained) {
             result.emplace_back("Their logits have a part for each token, scale · φ RMSNorm([h_1, ..., h_n]).");
         } else if (m_dynamic) {
             result.push_back(std::string("Beside what all tokens share, each has a part for each token, scale · "
                                          "tanh(W norm(h_s)), where norm is a ") +
-                             (m_streams.norm == StreamNorm::Layer ? "layer norm without bias." : "RMS norm."));
+                             (m_streams.norm != StreamNorm::Layer ? "RMS norm."
+                              : m_cut                             ? "layer norm."
+                                                                  : "layer norm without bias."));
         }
         return result;
     }
@@ -70,33 +115,84 @@ private:
         out().line("def __init__(self):");
         out().indent();
         out().line("super().__init__()");
-        const std::int64_t each = m_constrained ? modulesPerHome(m_streams) : 1;
+        const std::int64_t each = modulesPerHome(m_streams);
         const std::string home = each == 1 ? "" : ".repeat_interleave(" + shown(each) + ", 0)";
         const std::string turns = "torch.eye(" + shown(n) + ")" + home + ".repeat(" +
                                   shown((m_modules + n * each - 1) / (n * each)) + ", 1)[:" + layers + "]";
         const std::string identity = "torch.eye(" + shown(n) + ").repeat(" + layers + ", 1, 1)";
-        if (m_constrained) {
-            const StreamStart start = streamStart(m_streams);
-            parameter("read",
-                      pythonReal(start.readOn - start.readOff) + " * " + turns + " + " + pythonReal(start.readOff));
-            const std::string beside = start.carryOff == 0 ? "" : " - " + pythonReal(-start.carryOff);
-            parameter("carry", pythonReal(start.carry - start.carryOff) + " * " + identity + beside);
-        } else {
-            parameter("read", turns + ".clone()");
-            parameter("carry", identity);
+        const StreamStart start = streamStart(m_streams);
+        parameter("read", m_cut ? identity : started(turns, rows, start.readOn, start.readOff));
+        if (permutes()) {
+            const std::string chosen = "torch.eye(" + shown(m_sizes.carry) + ")[0].repeat(" + layers + ", 1)";
+            parameter("carry", started(chosen, "", start.carry, start.carryOff));
+            out().line("permutations = torch.tensor(list(itertools.permutations(range(" + shown(n) + "))))");
+            out().line("self.register_buffer(\"permutations\", torch.eye(" + shown(n) +
+                       ")[permutations], persistent=False)");
+        } else if (mixes()) {
+            parameter("carry", started(identity, "", start.carry, start.carryOff));
         }
-        parameter("write", (m_constrained ? "torch.zeros(" : "torch.ones(") + rows + ")");
-        const std::string d = shown(m_setting.width());
+        parameter("write", started(turns, rows, start.writeOn, start.writeOff));
         const std::string scale = pythonReal(m_streams.dynamicScale);
-        if (m_dynamic && m_constrained) {
-            parameter("dynamic", "torch.zeros(" + rows + ", " + shown(n * n + 2 * n) + ", " + d + ")");
-            parameter("scale", "torch.full((" + layers + ", 3), " + scale + ")");
-        } else if (m_dynamic) {
-            parameter("norm", "torch.ones(" + layers + ", " + d + ")");
-            parameter("dynamic", "torch.zeros(" + layers + ", " + shown(n + 2) + ", " + d + ")");
-            parameter("scale", "torch.full((" + layers + ", 2), " + scale + ")");
+        if (m_dynamic) {
+            writeDynamic(layers, scale);
+        }
+        if (m_head) {
+            const std::string d = shown(m_setting.width());
+            parameter("exit",
+                      pythonReal(kStreamDrawn) + " * torch.randn(" + shown(n) + ", " + shown(n) + ", " + d + ")");
+            parameter("exit_bias",
+                      "torch.full((" + shown(n) + ",), -math.log(" + shown(std::max<std::int64_t>(n - 1, 1)) + "))");
+            parameter("exit_scale", "torch.full((1,), " + scale + ")");
         }
         out().outdent();
+    }
+
+    /// `on` where the indicator is 1, `off` elsewhere; one number everywhere is a tensor of that `shape`.
+    static std::string started(const std::string& indicator, const std::string& shape, double on, double off)
+    {
+        if (on == off && !shape.empty()) {
+            return on == 0   ? "torch.zeros(" + shape + ")"
+                   : on == 1 ? "torch.ones(" + shape + ")"
+                             : "torch.full((" + shape + "), " + pythonReal(on) + ")";
+        }
+        if (on == 1 && off == 0) {
+            return indicator.ends_with("]") ? indicator + ".clone()" : indicator;
+        }
+        const std::string beside = off == 0 ? "" : off < 0 ? " - " + pythonReal(-off) : " + " + pythonReal(off);
+        return pythonReal(on - off) + " * " + indicator + beside;
+    }
+
+    /// The parameters of the part that depends on the token.
+    void writeDynamic(const std::string& layers, const std::string& scale)
+    {
+        const std::string n = shown(m_streams.streams);
+        const std::string w = shown(m_sizes.width);
+        const std::string logits = shown(m_sizes.logits);
+        if (m_constrained) {
+            if (permutes()) {
+                parameter("norm", "torch.ones(" + layers + ", " + n + ", " + w + ")");
+            }
+            const std::string shape = "(" + layers + ", " + n + ", " + logits + ", " + w + ")";
+            parameter("dynamic", mixes() ? "torch.zeros" + shape : pythonReal(kStreamDrawn) + " * torch.randn" + shape);
+            parameter("scale", "torch.full((" + layers + (mixes() ? ", 3), " : ", 2), ") + scale + ")");
+            return;
+        }
+        parameter("norm", "torch.ones(" + layers + ", " + w + ")");
+        if (m_cut) {
+            parameter("norm_bias", "torch.zeros(" + layers + ", " + w + ")");
+        }
+        parameter("dynamic", "torch.zeros(" + layers + ", " + logits + ", " + w + ")");
+        parameter("scale", "torch.full((" + layers + ", 2), " + scale + ")");
+    }
+
+    [[nodiscard]] std::string wordsOfShapes() const
+    {
+        const std::string tail = m_dynamic ? ", ..., 1]" : "]";
+        const std::string read = m_cut ? "read [from, to" : "read [n";
+        return read + tail + (mixes() ? ", carry [from, to" + tail : "") + " and write [n" + tail +
+               " of layer j (from 0), " +
+               (m_dynamic ? "for each token of the streams [n, ..., d]."
+                          : "each with a dimension of 1 for all that follow in a stream.");
     }
 
     void writeWeights()
@@ -104,18 +200,16 @@ private:
         out().line();
         out().line("def weights(self, j, streams):");
         out().indent();
-        out().docstring({m_dynamic ? "read [n, ..., 1], carry [from, to, ..., 1] and write [n, ..., 1] of layer j "
-                                     "(from 0), for each token of the streams [n, ..., d]."
-                                   : "read [n], carry [from, to] and write [n] of layer j (from 0), each with a "
-                                     "dimension of 1 for all that follow in a stream."});
+        out().docstring({wordsOfShapes()});
         const std::string ones = "(1,) * (streams.dim() - 1)";
         if (!m_dynamic) {
-            out().line("read, carry, write = self.read[j], self.carry[j], self.write[j]");
+            out().line(connections() + " = " +
+                       (mixes() ? "self.read[j], self.carry[j], self.write[j]" : "self.read[j], self.write[j]"));
             if (m_constrained) {
                 writeConstraint();
             }
             out().line("ones = " + ones);
-            out().line("return tuple(w.reshape(w.shape + ones) for w in (read, carry, write))");
+            out().line("return tuple(w.reshape(w.shape + ones) for w in (" + connections() + "))");
         } else if (m_constrained) {
             writeConstrainedTokens(ones);
         } else {
@@ -126,62 +220,114 @@ private:
 
     void writeConstraint()
     {
-        m_setting.helpers.use(Helper::Sinkhorn);
+        if (!mixes()) {
+            const std::string epsilon = pythonReal(kStreamEpsilon);
+            out().line("read, write = torch.sigmoid(read) + " + epsilon + ", 2 * torch.sigmoid(write) + " + epsilon);
+            return;
+        }
         out().line("read, write = torch.sigmoid(read), 2 * torch.sigmoid(write)");
-        out().line("carry = sinkhorn(carry, " + shown(m_streams.sinkhornIterations) + ")");
+        if (permutes()) {
+            out().line("carry = torch.einsum(\"rst,r...->st...\", self.permutations, torch.softmax(carry, 0))");
+        } else {
+            m_setting.helpers.use(Helper::Sinkhorn);
+            out().line("carry = sinkhorn(carry, " + shown(m_streams.sinkhornIterations) + ")");
+        }
+    }
+
+    /// The learned numbers of layer j, with a dimension for each of a stream's.
+    void writeShared(const std::string& ones)
+    {
+        out().line("ones = " + ones);
+        out().line(connections() + " = (w[j].reshape(w[j].shape + ones) for w in (" + connections("self.") + "))");
     }
 
     void writeTokens(const std::string& ones)
     {
+        const std::string gain = m_cut ? "self.norm[j], self.norm_bias[j]" : "self.norm[j]";
+        const std::string reads = shown(m_sizes.reads);
+        const std::string last = shown(m_sizes.reads + m_streams.streams);
         out().line("width = streams.shape[-1:]");
-        out().line(m_streams.norm == StreamNorm::Layer ? "normal = F.layer_norm(streams, width, self.norm[j], eps=1e-5)"
-                                                       : "normal = F.rms_norm(streams, width, self.norm[j], eps=1e-6)");
+        out().line(m_streams.norm == StreamNorm::Layer ? "normal = F.layer_norm(streams, width, " + gain + ", eps=1e-5)"
+                                                       : "normal = F.rms_norm(streams, width, self.norm[j], eps=1e-6)" +
+                                                             std::string(m_cut ? " + self.norm_bias[j]" : ""));
         out().line("active = torch.tanh(normal @ self.dynamic[j].t()).movedim(-1, 1).unsqueeze(-1)");
-        out().line("ones = " + ones);
-        out().line("read, carry, write = (w[j].reshape(w[j].shape + ones) for w in (self.read, self.carry, "
-                   "self.write))");
-        out().line("read = read + self.scale[j, 0] * active[:, 0]");
-        out().line("carry = carry + self.scale[j, 0] * active[:, 1:" + shown(m_streams.streams + 1) + "]");
-        out().line("write = write + self.scale[j, 1] * active[:, " + shown(m_streams.streams + 1) + "]");
+        writeShared(ones);
+        out().line("read = read + self.scale[j, 0] * active[:, " + (m_cut ? ":" + reads : "0") + "]");
+        out().line("carry = carry + self.scale[j, 0] * active[:, " + reads + ":" + last + "]");
+        out().line("write = write + self.scale[j, 1] * active[:, " + last + "]");
         out().line("return read, carry, write");
+    }
+
+    /// y = φ RMSNorm([h_1, ..., h_n]) with `rows` for φ: [numbers, ..., 1].
+    void writeAllFeatures(const std::string& rows)
+    {
+        const std::string size = shown(m_streams.streams * m_sizes.width);
+        out().line("scale = torch.rsqrt(streams.square().sum((0, -1)) / " + size + " + " +
+                   pythonReal(streamNormEpsilon(m_streams)) + ")");
+        out().line("y = sum(x @ rows.t() for x, rows in zip(streams, " + rows + ")) * scale.unsqueeze(-1)");
+        out().line("y = y.movedim(-1, 0).unsqueeze(-1)");
     }
 
     void writeConstrainedTokens(const std::string& ones)
     {
         const std::int64_t n = m_streams.streams;
-        out().line("size = " + shown(n * m_setting.width()));
-        out().line("scale = torch.rsqrt(streams.square().sum((0, -1)) / size + 1e-6)");
-        out().line("y = sum(x @ rows.t() for x, rows in zip(streams, self.dynamic[j])) * scale.unsqueeze(-1)");
-        out().line("y = y.movedim(-1, 0).unsqueeze(-1)");
-        out().line("ones = " + ones);
-        out().line("read, carry, write = (w[j].reshape(w[j].shape + ones) for w in (self.read, self.carry, "
-                   "self.write))");
+        writeAllFeatures(permutes() ? "self.dynamic[j] * self.norm[j].unsqueeze(1)" : "self.dynamic[j]");
+        writeShared(ones);
         out().line("read = self.scale[j, 0] * y[:" + shown(n) + "] + read");
-        out().line("carry = self.scale[j, 1] * y[" + shown(n) + ":" + shown(n + n * n) + "].unflatten(0, (" + shown(n) +
-                   ", " + shown(n) + ")) + carry");
-        out().line("write = self.scale[j, 2] * y[" + shown(n + n * n) + ":] + write");
+        const std::string last = shown(n + m_sizes.carry);
+        if (mixes()) {
+            const std::string matrix = permutes() ? "" : ".unflatten(0, (" + shown(n) + ", " + shown(n) + "))";
+            out().line("carry = self.scale[j, 1] * y[" + shown(n) + ":" + last + "]" + matrix + " + carry");
+        }
+        out().line("write = self.scale[j, " + std::string(mixes() ? "2" : "1") + "] * y[" + last + ":] + write");
         writeConstraint();
-        out().line("return read, carry, write");
+        out().line("return " + connections());
+    }
+
+    void writeExit()
+    {
+        out().line();
+        out().line("def leave(self, streams):");
+        out().indent();
+        out().docstring({"The sum of the streams, with weights made for each token."});
+        writeAllFeatures("self.exit");
+        out().line("bias = self.exit_bias.reshape((-1,) + (1,) * (streams.dim() - 1))");
+        out().line("weights = torch.sigmoid(self.exit_scale * y + bias) + " + pythonReal(kStreamEpsilon));
+        out().line("return (weights * streams).sum(0)");
+        out().outdent();
     }
 
     void writeForward()
     {
+        const std::string n = shown(m_streams.streams);
         beginForward(m_setting, out());
-        out().line("streams = torch.stack([x] * " + shown(m_streams.streams) + ")");
+        out().line(m_cut ? "streams = torch.stack(x.chunk(" + n + ", -1))" : "streams = torch.stack([x] * " + n + ")");
         out().line("for j, layer in enumerate(layers):");
         out().indent();
-        out().line("read, carry, write = self.weights(j, streams)");
-        out().line("branch = layer((read * streams).sum(0))");
-        out().line("streams = (carry * streams.unsqueeze(1)).sum(0) + write * branch");
+        out().line(connections() + " = self.weights(j, streams)");
+        if (m_cut) {
+            out().line("branch = layer(torch.cat(tuple((read * streams.unsqueeze(1)).sum(0)), -1))");
+            out().line("branch = torch.stack(branch.chunk(" + n + ", -1))");
+        } else {
+            out().line("branch = layer((read * streams).sum(0))");
+        }
+        out().line(mixes() ? "streams = (carry * streams.unsqueeze(1)).sum(0) + write * branch"
+                           : "streams = streams + write * branch");
         out().outdent();
-        out().line("return streams.sum(0)");
+        out().line(m_cut ? "return torch.cat(tuple(streams), -1)"
+                   : m_head
+                       ? "return self.leave(streams)"
+                       : std::string("return streams.") + (m_streams.exit == StreamExit::Mean ? "mean(0)" : "sum(0)"));
     }
 
     const TopologySetting& m_setting;
     const MultiStream& m_streams;
     const std::int64_t m_modules;
+    const StreamSizes m_sizes;
     const bool m_dynamic;
     const bool m_constrained;
+    const bool m_cut;
+    const bool m_head;
     TopologyCode m_code;
 };
 

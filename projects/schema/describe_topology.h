@@ -74,7 +74,18 @@ struct Choices<StreamWeights> {
 };
 template <>
 struct Choices<StreamConstraint> {
-    static constexpr Choice all[] = {{"none", "free"}, {"doubly_stochastic", "doubly stochastic"}};
+    static constexpr Choice all[] = {{"none", "free"},
+                                     {"doubly_stochastic", "doubly stochastic"},
+                                     {"identity", "identity"},
+                                     {"permutations", "mixture of permutations"}};
+};
+template <>
+struct Choices<StreamState> {
+    static constexpr Choice all[] = {{"copies", "copies"}, {"fractions", "fractions"}};
+};
+template <>
+struct Choices<StreamExit> {
+    static constexpr Choice all[] = {{"sum", "sum"}, {"mean", "mean"}, {"head", "learned head"}};
 };
 template <>
 struct Choices<StreamNorm> {
@@ -98,6 +109,10 @@ struct Fields<AllSources> {
     static constexpr void visit(auto&&) {}
 };
 template <>
+struct Choices<EarlierEntries> {
+    static constexpr Choice all[] = {{"input_and_sum", "input and sum"}, {"input", "input"}, {"nothing", "nothing"}};
+};
+template <>
 inline constexpr bool kInline<FirstAndLast> = true;
 template <>
 struct Fields<FirstAndLast> {
@@ -105,9 +120,15 @@ struct Fields<FirstAndLast> {
     {
         v({"k",
            "last k",
-           "Entries read singly; the middle is read as one sum.",
+           "The newest entries, which are read singly.",
            {.unit = "entries", .range = Range::atLeast(1), .paper = "2 (k-DCA)"}},
           &FirstAndLast::k);
+        v({"earlier",
+           "earlier entries",
+           "What is read of the entries before the last k: the input and the sum of the outputs between, the input "
+           "alone, or nothing. With nothing the input is an entry like any other.",
+           {.paper = "input and sum (k-DCA); input, nothing (DeepCrossAttention, table 9)"}},
+          &FirstAndLast::earlier);
     }
 };
 template <>
@@ -303,29 +324,38 @@ struct Fields<DepthMix> {
 };
 template <>
 struct Fields<MultiStream> {
-    static bool isConstrained(const MultiStream& streams) { return streams.constraint != StreamConstraint::None; }
+    static bool isSinkhorn(const MultiStream& streams)
+    {
+        return streams.constraint == StreamConstraint::DoublyStochastic;
+    }
     static bool isDynamic(const MultiStream& streams) { return streams.weights == StreamWeights::Dynamic; }
+    static bool isCopied(const MultiStream& streams) { return streams.state == StreamState::Copies; }
+    static bool hasFactor(const MultiStream& streams) { return isDynamic(streams) || streams.exit == StreamExit::Head; }
 
     static constexpr void visit(auto&& v)
     {
         v({"streams",
            "streams",
-           "Residual states that are kept side by side.",
+           "Residual states that are kept side by side, or fractions of one.",
            {.range = Range::within(1, 64), .paper = "4 (Hyper-Connections)"}},
           &MultiStream::streams);
         v({"weights", "weights", "Learned numbers alone, or with a part that depends on the input."},
           &MultiStream::weights);
-        v({"constraint", "mixing matrix", "How streams mix.", {.paper = "doubly stochastic: mHC"}},
+        v({"constraint",
+           "mixing matrix",
+           "How streams mix: freely, by a doubly stochastic matrix, not at all, or by a mixture of all n! permutations "
+           "(at most 4 streams).",
+           {.paper = "doubly stochastic: mHC; identity: iHC; permutations: mHC-lite"}},
           &MultiStream::constraint);
         v({"sinkhorn_iterations",
            "Sinkhorn steps",
            "Rounds that make the mixing matrix doubly stochastic.",
-           {.range = Range::within(1, 10'000), .paper = "20 (mHC)", .where = when<isConstrained>}},
+           {.range = Range::within(1, 10'000), .paper = "20 (mHC)", .where = when<isSinkhorn>}},
           &MultiStream::sinkhornIterations);
         v({"dynamic_scale",
            "dynamic scale",
            "Where the factor of the input-dependent part starts.",
-           {.range = Range::within(0, 1000), .paper = "0.01", .where = when<isDynamic>}},
+           {.range = Range::within(0, 1000), .paper = "0.01", .where = when<hasFactor>}},
           &MultiStream::dynamicScale);
         v({"sites",
            "sites",
@@ -341,15 +371,26 @@ struct Fields<MultiStream> {
         v({"scale_outputs",
            "scale outputs",
            "What blocks write to the residual starts √streams times as large.",
-           {.paper = "on (Hyper-Connections)"}},
+           {.paper = "on (Hyper-Connections)", .where = when<isCopied>}},
           &MultiStream::scaleOutputs);
         v({"start",
            "start",
-           "Where the logits of a constrained mixing matrix and its read start: 8 on the diagonal with a read that "
-           "sums "
-           "to 1, or 6·I − 3 with reads of 3 on the home stream and −3 beside it.",
-           {.paper = "a second account of appendix A.6 (mHC)", .where = when<isConstrained>}},
+           "Where the logits of a doubly stochastic mixing matrix and its read start: 8 on the diagonal with a read "
+           "that sums to 1, or 6·I − 3 with reads of 3 on the home stream and −3 beside it.",
+           {.paper = "a second account of appendix A.6 (mHC)", .where = when<isSinkhorn>}},
           &MultiStream::start);
+        v({"state",
+           "state",
+           "Copies of the residual, or fractions of its features: n fractions of width d/n, which the layer reads and "
+           "writes side by side.",
+           {.paper = "fractions (Frac-Connections)"}},
+          &MultiStream::state);
+        v({"exit",
+           "exit",
+           "What leaves the last layer's streams: their sum, their mean, or a sum whose weights a learned head makes "
+           "for each token.",
+           {.paper = "sum (Hyper-Connections); learned head (Hy4)", .where = when<isCopied>}},
+          &MultiStream::exit);
     }
 };
 template <>

@@ -5,6 +5,7 @@
 #include "projects/model/training_plan.h"
 #include "projects/schedule/kept_parts.h"
 #include "projects/schema/describe.h"
+#include "projects/schema/describe_optimiser.h"
 
 #include <algorithm>
 #include <array>
@@ -118,42 +119,6 @@ struct Choices<FactorDecay> {
     static constexpr Choice all[] = {{"factors", "each factor"}, {"product", "their product"}};
 };
 template <>
-struct Fields<AdamW> {
-    static constexpr void visit(auto&& v)
-    {
-        v({"beta1", "β₁", "Decay of the first moment.", {.range = Range::halfOpen(0, 1), .paper = "0.9"}},
-          &AdamW::beta1);
-        v({"beta2", "β₂", "Decay of the second moment.", {.range = Range::halfOpen(0, 1), .paper = "0.98"}},
-          &AdamW::beta2);
-        v({"epsilon", "ε", "Added to the denominator.", {.range = Range::moreThan(0)}}, &AdamW::epsilon);
-        v({"weight_decay",
-           "weight decay",
-           "Decoupled; mixing weights are left out unless the topology says otherwise.",
-           {.range = Range::atLeast(0), .paper = "0.1"}},
-          &AdamW::weightDecay);
-    }
-};
-template <>
-struct Fields<Sgd> {
-    static constexpr void visit(auto&& v)
-    {
-        v({"momentum",
-           "momentum",
-           "Share of the last step that is kept.",
-           {.range = Range::halfOpen(0, 1), .paper = "0.9"}},
-          &Sgd::momentum);
-        v({"weight_decay",
-           "weight decay",
-           "Added to the gradient, in proportion to the weight.",
-           {.range = Range::atLeast(0)}},
-          &Sgd::weightDecay);
-    }
-};
-template <>
-struct Choices<Optimiser> {
-    static constexpr Choice all[] = {{"adamw", "AdamW"}, {"sgd", "SGD"}};
-};
-template <>
 struct Fields<LearningRate> {
     static bool fallsToAShare(const LearningRate& rate)
     {
@@ -226,11 +191,13 @@ struct Fields<TrainingPlan> {
             .paper = "256 (LLaMA runs of ANCRe)",
             .where = when<hasSequences>}},
           &TrainingPlan::sequenceLength);
-        v({"optimiser",
-           "optimiser",
-           "AdamW with decoupled weight decay, or stochastic gradient descent.",
-           {.group = "optimiser"}},
+        v({"optimiser", "optimiser", "The algorithm of all parameters that are in no group.", {.group = "optimiser"}},
           &TrainingPlan::optimiser);
+        v({"groups",
+           "groups",
+           "Parameters with another algorithm, rate or decay; the first group that has a parameter counts.",
+           {.item = "parameter group"}},
+          &TrainingPlan::groups);
         v({"factor_decay",
            "decay of factored weights",
            "Weight decay of each factor, or λ/2·‖u·v‖² of their product in the objective and no decay of the factors.",

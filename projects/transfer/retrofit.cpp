@@ -119,11 +119,25 @@ Departure departureOf(const DepthMix& mix, std::int64_t layers)
 
 Departure departureOf(const MultiStream& wiring, std::int64_t)
 {
-    if (wiring.streams == 1) {
+    if (wiring.streams == 1 || wiring.state == StreamState::Fractions) {
         return std::nullopt;
     }
+    if (wiring.constraint == StreamConstraint::Permutations) {
+        return "its reads and writes start with sums other than 1";
+    }
+    if (wiring.constraint == StreamConstraint::Identity) {
+        return "its reads and writes start near those of the plain network, not as them";
+    }
+    if (wiring.constraint == StreamConstraint::DoublyStochastic && wiring.start == StreamStartLaw::AppendixA6) {
+        return "its reads start with a sum other than 1";
+    }
+    if (wiring.exit == StreamExit::Head) {
+        return "its learned exit starts with a part that is drawn";
+    }
     const std::string n = std::to_string(wiring.streams);
-    return "its " + n + " streams are summed, so " + n + " times the plain network's output leaves";
+    return wiring.exit == StreamExit::Mean
+               ? Departure()
+               : "its " + n + " streams are summed, so " + n + " times the plain network's output leaves";
 }
 
 Departure departureOf(const BranchGate& wiring, std::int64_t)
@@ -167,8 +181,20 @@ Departure obstacleOf(const MultiStream& wiring)
     if (wiring.weights == StreamWeights::Dynamic) {
         return "the weights of its streams are made from the input, for each token";
     }
-    if (wiring.constraint != StreamConstraint::None) {
+    if (wiring.state == StreamState::Fractions) {
+        return "its fractions mix the features";
+    }
+    if (wiring.exit == StreamExit::Head) {
+        return "its exit weighs the streams for each token";
+    }
+    switch (wiring.constraint) {
+    case StreamConstraint::DoublyStochastic:
         return "its streams are mixed by a matrix that is doubly stochastic only nearly";
+    case StreamConstraint::Identity:
+    case StreamConstraint::Permutations:
+        return "its reads and writes are bounded by sigmoids";
+    case StreamConstraint::None:
+        break;
     }
     return std::nullopt;
 }

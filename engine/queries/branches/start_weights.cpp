@@ -105,7 +105,8 @@ public:
         for (std::size_t module = 0; module < modulesOf(wiring); ++module) {
             layers.push_back({part(read, module, n), part(carry, module, n * n), part(write, module, n)});
         }
-        return projects::unrolled(layers, m_granularity, granularityOf(wiring));
+        const double exit = wiring.exit == projects::StreamExit::Mean ? 1 / static_cast<double>(wiring.streams) : 1;
+        return projects::unrolled(layers, m_granularity, granularityOf(wiring), exit);
     }
 
     Result<UnrolledDepth> operator()(const BranchGate& wiring) const

@@ -31,12 +31,12 @@ RunBranch branchOf(const std::filesystem::path& parent, const OpenedCheckpoint& 
 Status writeTransferred(const std::filesystem::path& directory, const OpenedCheckpoint& opened,
                         const TransferPlan& plan, const projects::Project& project, CompiledNetwork& network)
 {
-    const auto optimiser = Optimiser::make(project.training, network.parameters());
-    if (Status carried = plan.applyMoments(opened.checkpoint.optimiser, network.parameters(), *optimiser); !carried) {
+    Optimiser optimiser(project.training, network.parameters());
+    if (Status carried = plan.applyMoments(opened.checkpoint.optimiser, network.parameters(), optimiser); !carried) {
         return carried;
     }
     const HostTensors model = hostTensors(network.parameters());
-    const HostTensors moments = optimiser->state();
+    const HostTensors moments = optimiser.state();
     return writeCheckpoint(directory, opened.checkpoint.state, model.stored(), moments.stored(), {});
 }
 

@@ -237,6 +237,7 @@ private slots:
                                                          {"d", static_cast<double>(width)},
                                                          {"k", 2},
                                                          {"n", 4},
+                                                         {"m", 2},
                                                          {"r", 16},
                                                          {"w", 3}};
                     const auto counted = projects::topologyCost({preset.name, preset.wiring}, depth, width).parameters;
@@ -272,7 +273,7 @@ private slots:
                 }
                 const bool isImage = in.front().dims.size() == 4;
                 values["in"] = static_cast<double>(isImage ? in.front().dims[1] : in.front().features());
-                const auto cost = kind.costRule(*params, in, out ? *out : in, 12);
+                const auto cost = costOf(kind, *params, in, out ? *out : in, 12);
                 QVERIFY2(valueOf(statement->second.formula, values) == static_cast<double>(cost.parameters),
                          kind.key.c_str());
             }

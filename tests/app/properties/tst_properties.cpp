@@ -412,6 +412,12 @@ private slots:
         QTest::newRow("mhc") << "mhc"
                              << "dynamic_scale norm sinkhorn_iterations start"
                              << "entry";
+        QTest::newRow("ihc") << "ihc"
+                             << "dynamic_scale exit"
+                             << "sinkhorn_iterations start";
+        QTest::newRow("fractions") << "frac-static"
+                                   << "state streams"
+                                   << "exit scale_outputs start";
         QTest::newRow("rezero") << "rezero"
                                 << "gate sites"
                                 << "rank window bias bound";

@@ -143,6 +143,12 @@ private:
             }
             return {m_entries[0], middle, m_entries[newest - 1], m_entries[newest]};
         }
+        if (newest > 3 && m_name == "grn-v3-last-4") {
+            return {m_entries[newest - 3], m_entries[newest - 2], m_entries[newest - 1], m_entries[newest]};
+        }
+        if (newest > 3 && m_name == "grn-v3-input-last-3") {
+            return {m_entries[0], m_entries[newest - 2], m_entries[newest - 1], m_entries[newest]};
+        }
         if (m_name == "denseformer-dilated") {
             for (std::size_t i = newest % 4; i <= newest && newest % 5 == 0; i += 4) {
                 terms.push_back(m_entries[i]);
@@ -429,6 +435,9 @@ std::int64_t referenceParameters(const std::string& topology, std::int64_t depth
     }
     if (topology == "grn-v3-table") {
         return 2 * pairs * width;
+    }
+    if (topology == "grn-v3-last-4" || topology == "grn-v3-input-last-3") {
+        return (5 * l - 1) * width; // 4 entries a reader but for the first three, and a gate vector
     }
     if (topology == "grn-v2") {
         return pairs * width;

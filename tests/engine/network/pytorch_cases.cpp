@@ -90,6 +90,7 @@ void PyTorchCases::addMixOptions()
         m.sources = FirstAndLast{1};
         m.sites = MixSites::Both;
     });
+    changed("last", "transformer", "grn-v1", [](DepthMix& m) { m.sources = FirstAndLast{2, EarlierEntries::Nothing}; });
     changed("first-and-last-groups", "transformer", "grn-v1", [](DepthMix& m) {
         m.sources = FirstAndLast{1};
         m.sites = MixSites::Both;
@@ -148,6 +149,22 @@ void PyTorchCases::addOtherWirings()
     streams("rms", "hyper-dynamic", [](MultiStream& s) { s.norm = StreamNorm::Rms; });
     streams("mhc-static", "mhc", [](MultiStream& s) { s.weights = StreamWeights::Static; });
     streams("mhc-a6", "mhc", [](MultiStream& s) { s.start = StreamStartLaw::AppendixA6; });
+    streams("mean", "hyper-static", [](MultiStream& s) { s.exit = StreamExit::Mean; });
+    streams("head", "hyper-dynamic", [](MultiStream& s) { s.exit = StreamExit::Head; });
+    streams("ihc-static", "ihc", [](MultiStream& s) {
+        s.weights = StreamWeights::Static;
+        s.exit = StreamExit::Sum;
+    });
+    streams("lite-static", "mhc-lite", [](MultiStream& s) { s.weights = StreamWeights::Static; });
+    streams("lite-three", "mhc-lite", [](MultiStream& s) {
+        s.streams = 3;
+        s.exit = StreamExit::Head;
+    });
+    streams("fractions-rms", "frac-dynamic", [](MultiStream& s) {
+        s.streams = 4;
+        s.norm = StreamNorm::Rms;
+        s.sites = MixSites::Ffn;
+    });
     streams("ffn", "hyper-static", [](MultiStream& s) { s.sites = MixSites::Ffn; });
     streams("three", "mhc", [](MultiStream& s) {
         s.streams = 3;

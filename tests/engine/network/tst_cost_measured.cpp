@@ -453,9 +453,9 @@ private Q_SLOTS:
     void residualPrecision_data()
     {
         QTest::addColumn<QString>("topology");
-        const std::set<std::string> rough{"mudd",         "hyper-dynamic",   "mhc",
-                                          "highway",      "laurel-lr",       "laurel-pa",
-                                          "laurel-rw-lr", "laurel-rw-lr-pa", "value-residual"};
+        const std::set<std::string> rough{
+            "mudd",    "hyper-dynamic", "mhc",       "ihc",          "mhc-lite",        "frac-dynamic",
+            "highway", "laurel-lr",     "laurel-pa", "laurel-rw-lr", "laurel-rw-lr-pa", "value-residual"};
         for (const projects::TopologyPreset& preset : projects::topologyPresets(kCostDepth)) {
             if (!rough.contains(preset.name)) {
                 QTest::newRow(preset.name.c_str()) << QString::fromStdString(preset.name);
@@ -487,9 +487,9 @@ private Q_SLOTS:
     void mixing_data()
     {
         QTest::addColumn<QString>("topology");
-        for (const char* const name :
-             {"none", "grn-v1", "grn-v2", "grn-v3", "dca", "k-dca", "ancre-ingoing", "ancre-outgoing", "ancre-none",
-              "ancre-fixed", "ancre-cascaded", "denseformer", "denseformer-dilated"}) {
+        for (const char* const name : {"none", "grn-v1", "grn-v2", "grn-v3", "grn-v3-last-4", "grn-v3-input-last-3",
+                                       "dca", "k-dca", "ancre-ingoing", "ancre-outgoing", "ancre-none", "ancre-fixed",
+                                       "ancre-cascaded", "denseformer", "denseformer-dilated"}) {
             QTest::newRow(name) << QString(name);
         }
     }

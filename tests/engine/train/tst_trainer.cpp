@@ -127,7 +127,7 @@ private Q_SLOTS:
         plan.optimiser = adam;
         plan.clipNorm = 2.0;
         std::vector<NamedParameter> parameters = oneParameter({1.0, -2.0}, decays ? Decay::Yes : Decay::No);
-        const auto optimiser = Optimiser::make(plan, parameters);
+        Optimiser optimiser(plan, parameters);
         std::array<double, 2> w{1.0, -2.0};
         std::array<double, 2> mean{};
         std::array<double, 2> square{};
@@ -136,7 +136,7 @@ private Q_SLOTS:
             const double rate = 0.1 / static_cast<double>(step + 1);
             const double norm = std::hypot(gradients[step][0], gradients[step][1]);
             setGradient(parameters, gradients[step]);
-            QCOMPARE(optimiser->step(rate).item<double>(), norm);
+            QCOMPARE(optimiser.step(rate).item<double>(), norm);
             for (std::size_t i = 0; i < 2; ++i) {
                 const double g = gradients[step][i] / std::max(1.0, norm / 2.0);
                 const double count = static_cast<double>(step + 1);
@@ -156,12 +156,12 @@ private Q_SLOTS:
         plan.optimiser = projects::Sgd{.momentum = 0.9, .weightDecay = 0.5};
         plan.clipNorm = 0;
         std::vector<NamedParameter> parameters = oneParameter({2.0});
-        const auto optimiser = Optimiser::make(plan, parameters);
+        Optimiser optimiser(plan, parameters);
         double w = 2;
         double momentum = 0;
         for (const double gradient : {1.0, -3.0, 0.5}) {
             setGradient(parameters, {gradient});
-            optimiser->step(0.1);
+            optimiser.step(0.1);
             momentum = 0.9 * momentum + gradient + 0.5 * w;
             w -= 0.1 * momentum;
             QVERIFY(std::abs(valueAt(parameters, 0) - w) < 1e-12);
@@ -174,11 +174,11 @@ private Q_SLOTS:
         plan.optimiser = projects::Sgd{};
         plan.clipNorm = 0;
         std::vector<NamedParameter> parameters = oneParameter({1.0});
-        const auto optimiser = Optimiser::make(plan, parameters);
+        Optimiser optimiser(plan, parameters);
         setGradient(parameters, {4.0});
-        optimiser->step(0.25);
+        optimiser.step(0.25);
         QCOMPARE(valueAt(parameters, 0), 0.0);
-        QVERIFY(optimiser->state().stored().empty());
+        QVERIFY(optimiser.state().stored().empty());
     }
 
     void aGradientThatIsNotFiniteChangesNothing_data()
@@ -199,9 +199,9 @@ private Q_SLOTS:
             plan.optimiser = projects::Sgd{};
         }
         std::vector<NamedParameter> parameters = oneParameter({1.0, 2.0});
-        const auto optimiser = Optimiser::make(plan, parameters);
+        Optimiser optimiser(plan, parameters);
         setGradient(parameters, {1.0, bad});
-        QVERIFY(!std::isfinite(optimiser->step(0.1).item<double>()));
+        QVERIFY(!std::isfinite(optimiser.step(0.1).item<double>()));
         QCOMPARE(valueAt(parameters, 0), 1.0);
         QCOMPARE(valueAt(parameters, 1), 2.0);
     }
@@ -210,9 +210,9 @@ private Q_SLOTS:
     {
         std::vector<NamedParameter> parameters = oneParameter({1.0});
         parameters.push_back({"idle", at::full({1}, 5.0, at::kDouble).requires_grad_(true), Decay::Yes, {}, {}});
-        const auto optimiser = Optimiser::make({}, parameters);
+        Optimiser optimiser({}, parameters);
         setGradient(parameters, {1.0});
-        optimiser->step(0.1);
+        optimiser.step(0.1);
         QCOMPARE(parameters[1].tensor.item<double>(), 5.0);
         QVERIFY(valueAt(parameters, 0) != 1.0);
     }

@@ -87,6 +87,9 @@ const Variant<MultiStream> kStreams[] = {
     {"hyper-static", "one stream", [](MultiStream& streams) { streams.streams = 1; }},
     {"hyper-dynamic", "RMS norm", [](MultiStream& streams) { streams.norm = projects::StreamNorm::Rms; }},
     {"hyper-dynamic", "one site", [](MultiStream& streams) { streams.sites = MixSites::Mhsa; }},
+    {"hyper-static", "mean", [](MultiStream& streams) { streams.exit = projects::StreamExit::Mean; }},
+    {"hyper-dynamic", "learned exit", [](MultiStream& streams) { streams.exit = projects::StreamExit::Head; }},
+    {"frac-dynamic", "4 fractions", [](MultiStream& streams) { streams.streams = 4; }},
     {"mhc", "static", [](MultiStream& streams) { streams.weights = projects::StreamWeights::Static; }},
 };
 

@@ -160,14 +160,14 @@ private Q_SLOTS:
         const auto network = compiled(project);
         shake(*network, 0.5, 3);
         network->loss(randomBatch(project, 4, 1, 2), kTraining).backward();
-        const auto optimiser = Optimiser::make(project.training, network->parameters());
-        optimiser->step(0.1);
+        Optimiser optimiser(project.training, network->parameters());
+        optimiser.step(0.1);
         const auto before = compiled(project);
         for (std::size_t i = 0; i < before->parameters().size(); ++i) {
             const at::NoGradGuard noGrad;
             before->parameters()[i].tensor.copy_(network->parameters()[i].tensor);
         }
-        const HostTensors live = optimiser->state();
+        const HostTensors live = optimiser.state();
         std::map<std::string, at::Tensor> learned;
         for (const auto& [name, tensor] : live.stored()) {
             learned[name] = viewOf(tensor).clone();
@@ -179,11 +179,11 @@ private Q_SLOTS:
         plan.add({.tensor = {two, {three}}, .moments = Moments::Carried});
         plan.add({.tensor = {one, {two}}, .computed = at::full({6, 6}, 0.5, at::kDouble), .moments = Moments::Carried});
         plan.add({.tensor = {one, {one}}});
-        plan.applyWithin(network->parameters(), *optimiser);
+        plan.applyWithin(network->parameters(), optimiser);
         QVERIFY(at::equal(parameter(*network, three), parameter(*before, two)));
         QVERIFY(at::equal(parameter(*network, two), at::full({6, 6}, 0.5, at::kDouble)));
         QVERIFY(at::equal(parameter(*network, one), parameter(*before, one)));
-        const HostTensors after = optimiser->state();
+        const HostTensors after = optimiser.state();
         QVERIFY(!at::equal(learned.at(one + ".mean"), learned.at(two + ".mean")));
         QVERIFY(at::equal(viewOf(after.stored().at(three + ".mean")), learned.at(two + ".mean")));
         QVERIFY(at::equal(viewOf(after.stored().at(two + ".mean")), learned.at(one + ".mean")));
@@ -195,16 +195,16 @@ private Q_SLOTS:
         const projects::Project project = tinyVectors("linear", "plain", 2);
         const auto network = compiled(project);
         network->loss(randomBatch(project, 4, 1, 2), kTraining).backward();
-        const auto optimiser = Optimiser::make(project.training, network->parameters());
+        Optimiser optimiser(project.training, network->parameters());
         const auto other = compiled(project);
-        const auto untouched = Optimiser::make(project.training, other->parameters());
-        optimiser->step(0.1);
-        const HostTensors learned = optimiser->state();
+        Optimiser untouched(project.training, other->parameters());
+        optimiser.step(0.1);
+        const HostTensors learned = optimiser.state();
         TransferPlan plan;
         plan.copy("layers.1.weight.weight", Moments::Carried);
         plan.copy("layers.2.weight.weight", Moments::Fresh);
-        QVERIFY(plan.applyMoments(written(learned.stored()), other->parameters(), *untouched));
-        const HostTensors state = untouched->state();
+        QVERIFY(plan.applyMoments(written(learned.stored()), other->parameters(), untouched));
+        const HostTensors state = untouched.state();
         QVERIFY(!state.stored().empty());
         for (const auto& [name, tensor] : state.stored()) {
             const at::Tensor expected =
@@ -213,11 +213,11 @@ private Q_SLOTS:
         }
         auto others = learned.stored();
         std::erase_if(others, [](const auto& each) { return each.first.starts_with("layers.1."); });
-        const auto fresh = Optimiser::make(project.training, other->parameters());
-        const Status without = plan.applyMoments(written(others), other->parameters(), *fresh);
+        Optimiser fresh(project.training, other->parameters());
+        const Status without = plan.applyMoments(written(others), other->parameters(), fresh);
         QVERIFY(!without && without.error().text().find("layers.1.weight.weight.mean is missing") != std::string::npos);
-        QVERIFY(plan.applyMoments(written({}), other->parameters(), *fresh)); // weights that came without any
-        const HostTensors begun = fresh->state();
+        QVERIFY(plan.applyMoments(written({}), other->parameters(), fresh)); // weights that came without any
+        const HostTensors begun = fresh.state();
         for (const auto& [name, tensor] : begun.stored()) {
             QVERIFY2(!viewOf(tensor).any().item<bool>(), name.c_str());
         }

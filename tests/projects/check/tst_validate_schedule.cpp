@@ -101,6 +101,17 @@ void TestValidateSchedule::mistakesAreNamed_data()
         "E /schedule/stages/0/average_length [schedule · stage 1 · average length] got 2, expected at least 3.5: "
         "leaving out the deeper ones more often comes to no less");
     row(
+        "parts of weights whose states are whole",
+        [](Project& p) {
+            p.schedule.stages = {{0, 4, {}}};
+            p.schedule.axis = DropAxis::Heads;
+            p.schedule.absentWeights = AbsentWeights::Untouched;
+            p.training.groups = {{.role = ParameterRole::Hidden, .optimiser = Galore{}}};
+        },
+        "E /schedule/axis [schedule · axis] leaves out parts of weights and keeps what the optimiser holds of them, "
+        "but "
+        "Adafactor and GaLore hold it of whole weights: expected layers, or another optimiser");
+    row(
         "a border past the end",
         [](Project& p) {
             p.schedule.stages = {{0, 4, {1}}, {1000, 8, {1}}};

@@ -340,6 +340,61 @@ void TestValidateTopology::mistakesAreNamed_data()
         },
         "E /topology/wiring/streams [topology · streams] got 1, expected at least 2 to mix");
     row(
+        "one stream without mixing",
+        [](Project& p) {
+            usePreset(p, "ihc");
+            std::get<MultiStream>(p.topology.wiring).streams = 1;
+        },
+        "E /topology/wiring/streams [topology · streams] got 1, expected at least 2 to mix");
+    row(
+        "streams that learn alike",
+        [](Project& p) {
+            usePreset(p, "ihc");
+            std::get<MultiStream>(p.topology.wiring).weights = StreamWeights::Static;
+        },
+        "W /topology/wiring/weights [topology · weights] streams that do not mix start equal, and learn alike without "
+        "a "
+        "part that depends on the input");
+    row(
+        "permutations of many streams",
+        [](Project& p) {
+            usePreset(p, "mhc-lite");
+            std::get<MultiStream>(p.topology.wiring).streams = 5;
+        },
+        "E /topology/wiring/streams [topology · streams] got 5, expected at most 4, whose permutations are mixed one "
+        "by "
+        "one");
+    row(
+        "fractions of a width",
+        [](Project& p) {
+            usePreset(p, "frac-static");
+            std::get<MultiStream>(p.topology.wiring).streams = 3;
+        },
+        "E /topology/wiring/streams [topology · streams] got 3, expected a number of fractions that divides the width, "
+        "128");
+    row(
+        "fractions under a constraint",
+        [](Project& p) {
+            usePreset(p, "frac-static");
+            std::get<MultiStream>(p.topology.wiring).constraint = StreamConstraint::DoublyStochastic;
+        },
+        "E /topology/wiring/constraint [topology · mixing matrix] fractions of a residual are mixed freely");
+    row(
+        "last k of the full stack",
+        [](Project& p) {
+            usePreset(p, "plain");
+            mixOf(p).sources = FirstAndLast{8, EarlierEntries::Nothing};
+        },
+        "W /topology/wiring/sources/k [topology · sources · last k] with k ≥ 8 every layer reads the full stack, and "
+        "only the final output a part");
+    row(
+        "input and last k below the full stack",
+        [](Project& p) {
+            usePreset(p, "plain");
+            mixOf(p).sources = FirstAndLast{6, EarlierEntries::Input};
+        },
+        "");
+    row(
         "gate bias",
         [](Project& p) {
             p.topology.wiring = BranchGate{.gate = BranchGateKind::Highway, .bias = 200, .sites = MixSites::Mhsa};

@@ -133,7 +133,7 @@ void TestCost::performer()
         given.insert({{"heads", std::int64_t{4}}, {"kv_heads", std::int64_t{2}}});
         const auto params = evaluateParams(Node{NodeId{1}, "attention", "n", std::move(given)}, Sizes{});
         const NodeKind* const kind = findNodeKind("attention");
-        return kind->costRule(*params, in, std::vector{sequence}, context);
+        return projects::costOf(*kind, *params, in, std::vector{sequence}, context);
     };
     const NodeCost softmax = costWith(256, {});
     const NodeCost causal = costWith(256, {{"weights", std::string("performer")}, {"features", std::int64_t{16}}});
@@ -160,7 +160,7 @@ void TestCost::attentionOptions()
     const auto costWith = [&](std::int64_t context, std::map<std::string, ParamValue> given) {
         given.insert({{"heads", std::int64_t{4}}, {"kv_heads", std::int64_t{2}}});
         const auto params = evaluateParams(Node{NodeId{1}, "attention", "n", std::move(given)}, Sizes{});
-        return findNodeKind("attention")->costRule(*params, in, std::vector{sequence}, context);
+        return projects::costOf(*findNodeKind("attention"), *params, in, std::vector{sequence}, context);
     };
     const NodeCost plain = costWith(256, {});
     const auto more = [&](std::map<std::string, ParamValue> given) {
@@ -191,7 +191,7 @@ void TestCost::convolutionRank()
         const Sizes sizes{{{"d", 8}}, FixedRank{4}};
         const auto params = evaluateParams(Node{NodeId{1}, "conv2d", "n", std::move(given)}, sizes);
         const auto out = findNodeKind("conv2d")->shapeRule(*params, in);
-        return findNodeKind("conv2d")->costRule(*params, in, *out, 1);
+        return projects::costOf(*findNodeKind("conv2d"), *params, in, *out, 1);
     };
     const NodeCost cost = costWith({});
     QCOMPARE(cost.parameters, std::int64_t{4 * (10 + 54)});
@@ -206,7 +206,7 @@ void TestCost::meanPoolCountsItsInput()
 {
     const Shape in[] = {Shape{{kBatch, kTime, 128}}};
     const Shape out[] = {Shape{{kBatch, 128}}};
-    const NodeCost cost = findNodeKind("mean_pool")->costRule({}, in, out, 32);
+    const NodeCost cost = projects::costOf(*findNodeKind("mean_pool"), {}, in, out, 32);
     QCOMPARE(cost.parameters, std::int64_t{0});
     QCOMPARE(cost.flops, 128.0);
     QCOMPARE(cost.activationElements, 128.0 / 32);
@@ -268,6 +268,9 @@ void TestCost::topology_data()
     row("dca", "transformer-qkv", (3 * 36 + 9) * 128 + (3 * 8 + 1) * 128);
     // k = 2: readers 1..4 read 1, 2, 3, 4 entries (from 4 on: input, sum, last two), readers 5..8 and the output 4.
     row("k-dca", "transformer-qkv", (3 * (1 + 2 + 3 + 4 * 5) + 4) * 128 + 25 * 128);
+    // Readers 1..3 read 1, 2, 3 entries, the others 4.
+    row("grn-v3-last-4", "transformer", (1 + 2 + 3 + 4 * 6) * 128 + 9 * 128);
+    row("grn-v3-input-last-3", "transformer", (1 + 2 + 3 + 4 * 6) * 128 + 9 * 128);
     row("ancre-ingoing", "transformer", 36);
     row("ancre-outgoing", "transformer", 36);
     row("ancre-none", "transformer", 36);
@@ -279,6 +282,10 @@ void TestCost::topology_data()
     row("hyper-static", "transformer", 16 * 4 * 6);
     row("hyper-dynamic", "transformer", 16 * (4 * 6 + 128 + 6 * 128 + 2));
     row("mhc", "transformer", 16 * (24 + 4 * 128 * 24 + 3));
+    row("ihc", "transformer", 16 * (2 * 16 * 128 + 10) + 16 * 128 + 5);
+    row("mhc-lite", "transformer", 16 * (4 * 128 * 33 + 35));
+    row("frac-static", "transformer", 16 * 10);
+    row("frac-dynamic", "transformer", 16 * (10 + 64 * 7 + 2));
     row("highway", "transformer", 16 * (128 * 128 + 128));
     row("rezero", "transformer", 8);
     // LAuReL acts once a layer.

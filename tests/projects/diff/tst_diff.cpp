@@ -216,6 +216,8 @@ private slots:
         row("alternative", "~ training · optimiser: AdamW → SGD (momentum 0.9)", [](Project& p) {
             p.training.optimiser = Sgd{0.9, 0.0};
         });
+        row("a group", "+ training · groups · 1: Lion, names layers.1.*",
+            [](Project& p) { p.training.groups = {{.names = "layers.1.*", .optimiser = Lion{}}}; });
         row("inside an alternative", "~ training · optimiser · β₂: 0.98 → 0.95",
             [](Project& p) { p.training.optimiser = AdamW{.beta2 = 0.95}; });
         row("data", "~ data · source: synthetic language → text (file or folder corpus.txt)", [](Project& p) {

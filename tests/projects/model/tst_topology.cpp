@@ -92,6 +92,8 @@ void TestTopology::sourcesOfPresets_data()
     row("grn-v1", 3, "0 | 0,1 | 0,1,2 | 0,1,2,3");
     row("dca", 2, "0 | 0,1 | 0,1,2");
     row("k-dca", 5, "0 | 0,1 | 0,1,2 | 0,(1..1),2,3 | 0,(1..2),3,4 | 0,(1..3),4,5");
+    row("grn-v3-last-4", 5, "0 | 0,1 | 0,1,2 | 0,1,2,3 | 1,2,3,4 | 2,3,4,5");
+    row("grn-v3-input-last-3", 5, "0 | 0,1 | 0,1,2 | 0,1,2,3 | 0,2,3,4 | 0,3,4,5");
     row("ancre-ingoing", 3, "0 | 0,1 | 0,1,2 | -");
     row("ancre-outgoing", 3, "0 | 0,1 | 0,1,2 | -");
     row("ancre-cascaded", 3, "0 | 1 | 2 | -");

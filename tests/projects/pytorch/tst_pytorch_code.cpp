@@ -187,6 +187,9 @@ void TestPyTorchCode::topologiesSayWhatTheyCompute_data()
     row("rezero", {"x_j = x_{j-1} + \u03b1_j f_j(x_{j-1})"});
     row("highway", {"x_j = t f_j(x_{j-1}) + (1 - t) x_{j-1}"});
     row("mhc", {"nearly doubly stochastic", "sinkhorn(carry, 20)"});
+    row("ihc", {"Streams do not mix.", "streams = streams + write * branch", "return self.leave(streams)"});
+    row("mhc-lite", {"all permutation matrices", "itertools.permutations(range(4))"});
+    row("frac-static", {"2 fractions", "torch.cat(tuple(streams), -1)"});
     row("densenet", {"side by side, projected back"});
     row("attention-residuals", {"w_ij = softmax over i of <q_j, RMSNorm(e_i) * g_j>"});
 }

@@ -82,12 +82,15 @@ private slots:
                                           "ancre-none",   "ancre-cascaded",
                                           "denseformer",  "denseformer-dilated",
                                           "mudd",         "laurel-lr",
-                                          "laurel-pa"};
+                                          "laurel-pa",    "frac-static",
+                                          "frac-dynamic"};
         for (const std::int64_t depth : {1, 6, 13}) {
             for (const TopologyPreset& preset : topologyPresets(depth)) {
                 const auto departure = departureFromPlain(preset.wiring, depth);
                 // With one layer there is nothing to choose between.
-                const bool single = depth == 1 && (preset.name.starts_with("ancre"));
+                const bool single =
+                    depth == 1 && (preset.name.starts_with("ancre") || preset.name.ends_with("-last-4") ||
+                                   preset.name.ends_with("-last-3"));
                 if (!single) {
                     QVERIFY2(plain.contains(preset.name) == !departure, preset.name.c_str());
                 }
@@ -102,6 +105,10 @@ private slots:
             {"highway", "its gates depend on the input"},
             {"hyper-dynamic", "made from the input, for each token"},
             {"mhc", "made from the input, for each token"},
+            {"ihc", "made from the input, for each token"},
+            {"mhc-lite", "made from the input, for each token"},
+            {"frac-dynamic", "made from the input, for each token"},
+            {"frac-static", "its fractions mix the features"},
             {"mudd", "made from the input, for each token"},
             {"attention-residuals", "made from the input, for each token"},
             {"attention-residuals-block", "made from the input, for each token"},

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/model/optimiser.h"
+
+#include "projects/base/overloaded.h"
+#include "projects/model/parameter_name.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+namespace residua::projects {
+namespace {
+
+using Kind = OptimiserState::Kind;
+
+bool isIn(const ParameterGroup& group, const TrainedParameter& parameter)
+{
+    return (group.role == ParameterRole::Any || group.role == parameterRoleOf(parameter)) &&
+           matchesPattern(parameter.name, group.names);
+}
+
+/// The rule with a matrix algorithm replaced for what it does not train.
+UpdateRule applied(const Optimiser& optimiser, double rateScale, const TrainedParameter& parameter)
+{
+    const auto* const muon = std::get_if<Muon>(&optimiser);
+    if (muon != nullptr && parameterRoleOf(parameter) != ParameterRole::Hidden) {
+        return {muon->rest, rateScale * muon->restRate, 0};
+    }
+    return {optimiser, rateScale, 0};
+}
+
+OptimiserState likeParameter(std::string_view name, const TrainedParameter& parameter)
+{
+    return {name, parameter.shape};
+}
+
+std::vector<std::int64_t> without(std::vector<std::int64_t> shape, std::int64_t dimension)
+{
+    shape.erase(shape.begin() + dimension);
+    return shape;
+}
+
+std::vector<OptimiserState> states(const Adafactor& adafactor, const TrainedParameter& parameter)
+{
+    const std::vector<std::int64_t> factored = parameterRoleOf(parameter) == ParameterRole::Topology
+                                                   ? std::vector<std::int64_t>()
+                                                   : factoredDimensions(adafactor, parameter.shape);
+    const OptimiserState count{"step", {}, Kind::CountOnHost};
+    if (factored.empty()) {
+        return {likeParameter("square", parameter), count};
+    }
+    return {{"row", without(parameter.shape, factored[0])}, {"column", without(parameter.shape, factored[1])}, count};
+}
+
+/// The projection P [m, r] of the left, Q [r, n] of the right side, and Adam's moments of the projected gradient.
+std::vector<OptimiserState> states(const Galore& galore, const TrainedParameter& parameter)
+{
+    const OptimiserState count{"step", {}, Kind::CountOnHost};
+    if (parameterRoleOf(parameter) != ParameterRole::Hidden || parameter.shape.size() != 2) {
+        return {likeParameter("mean", parameter), likeParameter("square", parameter), count};
+    }
+    const std::int64_t m = parameter.shape[0];
+    const std::int64_t n = parameter.shape[1];
+    const std::int64_t r = std::min({galore.rank, m, n});
+    const bool shorterIsRight = m >= n;
+    const bool both = galore.side == GaloreSide::Both;
+    const bool left = both || galore.side == GaloreSide::Left ||
+                      (galore.side == GaloreSide::Shorter && !shorterIsRight) ||
+                      (galore.side == GaloreSide::Longer && shorterIsRight);
+    const bool right = both || !left;
+    const std::vector<std::int64_t> projected{left ? r : m, right ? r : n};
+    std::vector<OptimiserState> result = {{"mean", projected}, {"square", projected}, count};
+    if (left) {
+        result.push_back({"left", {m, r}});
+    }
+    if (right) {
+        result.push_back({"right", {r, n}});
+    }
+    return result;
+}
+
+} // namespace
+
+ParameterRole parameterRoleOf(const TrainedParameter& parameter)
+{
+    const NetworkPart part = parameterNameFrom(parameter.name).part;
+    if (part == NetworkPart::Topology) {
+        return ParameterRole::Topology;
+    }
+    if (parameter.is == ParameterClass::Vector || parameter.shape.size() < 2) {
+        return ParameterRole::Vector;
+    }
+    if (parameter.is == ParameterClass::Table || part == NetworkPart::Stem) {
+        return ParameterRole::Embedding;
+    }
+    return part == NetworkPart::Head ? ParameterRole::Head : ParameterRole::Hidden;
+}
+
+UpdateRule ruleOf(const Optimiser& optimiser, const std::vector<ParameterGroup>& groups,
+                  const TrainedParameter& parameter)
+{
+    const auto group = std::ranges::find_if(groups, [&](const ParameterGroup& each) { return isIn(each, parameter); });
+    const bool isGrouped = group != groups.end();
+    UpdateRule rule =
+        isGrouped ? applied(group->optimiser, group->rateScale, parameter) : applied(optimiser, 1.0, parameter);
+    const GroupDecay decay = isGrouped ? group->decay : GroupDecay::AsDeclared;
+    if (decay == GroupDecay::All || (decay == GroupDecay::AsDeclared && parameter.decays)) {
+        rule.weightDecay = std::visit([](const auto& algorithm) { return algorithm.weightDecay; }, rule.algorithm);
+    }
+    return rule;
+}
+
+std::vector<OptimiserState> statesOf(const Optimiser& algorithm, const TrainedParameter& parameter)
+{
+    using States = std::vector<OptimiserState>;
+    const auto like = [&](std::string_view name) { return likeParameter(name, parameter); };
+    return std::visit(Overloaded{[&](const AdamW&) {
+                                     return States{like("mean"), like("square"), {"step", {}, Kind::Count}};
+                                 },
+                                 [&](const Sgd& sgd) { return sgd.momentum > 0 ? States{like("momentum")} : States{}; },
+                                 [&](const Muon&) { return States{like("momentum")}; },
+                                 [&](const Lion&) { return States{like("momentum")}; },
+                                 [&](const auto& other) { return states(other, parameter); }},
+                      algorithm);
+}
+
+double stateElements(const Optimiser& algorithm, const TrainedParameter& parameter)
+{
+    double sum = 0;
+    for (const OptimiserState& state : statesOf(algorithm, parameter)) {
+        if (state.kind == Kind::Elements) {
+            sum += std::accumulate(state.shape.begin(), state.shape.end(), 1.0, std::multiplies<>());
+        }
+    }
+    return sum;
+}
+
+bool keepsShapes(const Optimiser& algorithm)
+{
+    return !std::holds_alternative<Adafactor>(algorithm) && !std::holds_alternative<Galore>(algorithm);
+}
+
+std::vector<std::int64_t> factoredDimensions(const Adafactor& algorithm, const std::vector<std::int64_t>& shape)
+{
+    std::vector<std::int64_t> bySize(shape.size());
+    std::iota(bySize.begin(), bySize.end(), 0);
+    std::ranges::stable_sort(bySize, {}, [&](std::int64_t i) { return shape[static_cast<std::size_t>(i)]; });
+    if (shape.size() < 2 || shape[static_cast<std::size_t>(bySize.end()[-2])] < algorithm.factoredFrom) {
+        return {};
+    }
+    return {bySize.end()[-1], bySize.end()[-2]};
+}
+
+bool matchesPattern(std::string_view text, std::string_view pattern)
+{
+    const std::size_t star = pattern.find('*');
+    if (star == std::string_view::npos) {
+        return text == pattern;
+    }
+    if (!text.starts_with(pattern.substr(0, star))) {
+        return false;
+    }
+    // Each further part is taken where it comes first, the last one at the end.
+    text.remove_prefix(star);
+    pattern.remove_prefix(star + 1);
+    while (true) {
+        const std::size_t next = pattern.find('*');
+        const std::string_view part = pattern.substr(0, next);
+        if (next == std::string_view::npos) {
+            return text.ends_with(part);
+        }
+        const std::size_t found = text.find(part);
+        if (found == std::string_view::npos) {
+            return false;
+        }
+        text.remove_prefix(found + part.size());
+        pattern.remove_prefix(next + 1);
+    }
+}
+
+} // namespace residua::projects
