@@ -73,6 +73,9 @@ at::Tensor Optimiser::step(double rate, std::span<const HeldSlice> untouched)
     }
     step.skip = at::isfinite(norm).logical_not().to(at::kFloat);
     if (step.skip.is_cpu() && step.skip.item<float>() != 0) {
+        for (const UpdateGroup& group : groups) {
+            group.countSkipped();
+        }
         return norm;
     }
     const auto withRate = [&](const UpdateGroup& group) -> const UpdateStep& {

@@ -87,6 +87,17 @@ std::vector<at::Tensor> UpdateGroup::states(std::string_view name) const
     return listOf(*this, [name](const Member& member) { return (*member.states)[name]; });
 }
 
+void UpdateGroup::countSkipped() const
+{
+    for (const Member& member : members) {
+        for (const ParameterStates::State& state : member.states->all()) {
+            if (state.is.kind == Kind::Count) {
+                state.tensor.add_(1);
+            }
+        }
+    }
+}
+
 at::Tensor UpdateStep::gradientOf(const UpdateGroup::Member& member) const
 {
     return scale.defined() ? member.gradient.div(scale) : member.gradient;

@@ -51,6 +51,8 @@ struct UpdateGroup {
     [[nodiscard]] std::vector<at::Tensor> parameters() const;
     [[nodiscard]] std::vector<at::Tensor> gradients() const;
     [[nodiscard]] std::vector<at::Tensor> states(std::string_view name) const;
+    /// Increments the counts on the device, as the update of a skipped step does on a GPU.
+    void countSkipped() const;
 };
 
 /// The step that an update belongs to.

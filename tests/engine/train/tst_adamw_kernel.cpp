@@ -122,7 +122,7 @@ private Q_SLOTS:
         projects::TrainingPlan plan;
         plan.optimiser = kPlan;
         plan.clipNorm = 0;
-        const auto optimiser = Optimiser::make(plan, expected);
+        Optimiser optimiser(plan, expected);
         std::vector<AdamWMember> members = membersOf(own, untouched);
         for (int step = 1; step <= 5; ++step) {
             const bool skipped = step == 3;
@@ -137,7 +137,7 @@ private Q_SLOTS:
                            {.rate = kRate,
                             .scale = at::full({}, kScale, at::kFloat),
                             .skip = at::full({}, skipped ? 1.0 : 0.0, at::kFloat)});
-            optimiser->step(kRate, untouched);
+            optimiser.step(kRate, untouched);
         }
         for (std::size_t i = 0; i < own.size(); ++i) {
             QVERIFY((own[i].tensor - expected[i].tensor).abs().max().item<double>() < 1e-12);

@@ -203,7 +203,7 @@ std::vector<at::Tensor> updatedOn(const std::string& device)
     projects::TrainingPlan plan;
     plan.optimiser = projects::AdamW{.beta1 = 0.9, .beta2 = 0.95, .epsilon = 1e-6, .weightDecay = 0.1};
     plan.clipNorm = 2;
-    const auto optimiser = Optimiser::make(plan, parameters);
+    Optimiser optimiser(plan, parameters);
     for (std::uint64_t step = 0; step < kUpdates; ++step) {
         for (std::size_t i = 0; i < parameters.size(); ++i) {
             const at::Tensor gradient = tests::randomTensor(parameters[i].tensor.sizes(), 100 * step + i);
@@ -212,14 +212,14 @@ std::vector<at::Tensor> updatedOn(const std::string& device)
                     (step == 3 && i == 4 ? gradient / 0.0 : gradient).to(opened, at::kFloat);
             }
         }
-        optimiser->step(0.01, kKeptSlices);
-        optimiser->clearGradients();
+        optimiser.step(0.01, kKeptSlices);
+        optimiser.clearGradients();
     }
     std::vector<at::Tensor> values;
     for (const NamedParameter& parameter : parameters) {
         values.push_back(parameter.tensor.detach().to(at::kCPU));
     }
-    const HostTensors state = optimiser->state();
+    const HostTensors state = optimiser.state();
     for (const auto& [name, stored] : state.stored()) {
         values.push_back(viewOf(stored).clone());
     }
