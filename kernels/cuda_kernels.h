@@ -22,9 +22,9 @@ struct CudaKernels {
     Status (*mixWeightGrad)(const MixWeightGrad& mix, void* stream);
     Status (*mixGather)(const MixGather& mix, void* stream);
     /// Returns the bytes of the workspace. They depend on the shape, the kinds and the requested results only. In
-    /// float32 and bfloat16, for rows of whole 16-byte packs: about 4.5·O MiB, or 128·O·t·d bytes if that is more. For
-    /// other rows, and for a relu inside per-feature weights: the partial sums of at most 256 blocks, or of fewer if
-    /// O·t·d is large; beyond 128 MiB, those of 64 blocks, 256·O·t·d bytes.
+    /// float32 and bfloat16, for rows of whole 16-byte packs: at most 6.5·O MiB, or 128·O·t·d bytes if that is more.
+    /// For other rows, and for a relu inside per-feature weights: the partial sums of at most 256 blocks, or of fewer
+    /// if O·t·d is large; beyond 128 MiB, those of 64 blocks, 256·O·t·d bytes.
     std::size_t (*mixWeightGradWorkspace)(const MixWeightGrad& mix);
     std::int32_t (*deviceCount)();
     const char* (*lastError)(); ///< of the calling thread, after Status::deviceFailure
