@@ -167,11 +167,11 @@ private Q_SLOTS:
     {
         QFETCH(int, size);
         QFETCH(int, iterations);
-        const at::Tensor logits = tests::randomTensor({size, size, 300}, 1) * 3;
+        const at::Tensor logits = tests::randomTensor({size, size, 300}, 1);
         const at::Tensor probe = tests::randomTensor({size, size, 300}, 2);
         const auto on = [&](const std::string& device, at::ScalarType type, bool transposed) {
             const at::TensorOptions options = at::TensorOptions(*openDevice(device)).dtype(type);
-            at::Tensor leaf = logits.to(options);
+            at::Tensor leaf = logits.to(options).clone(); // `to` may return the same tensor
             if (transposed) {
                 leaf = leaf.permute({2, 0, 1}).contiguous().permute({1, 2, 0});
             }
