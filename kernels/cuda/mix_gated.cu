@@ -40,7 +40,10 @@ struct GatedShape {
     static constexpr int kTokens = sizeof(T) == 2 && O == 1 ? 4 : 2; ///< of a block
     static constexpr int kStages = 4; ///< of the ring of copies, two more than sources on their way; a power of two
     static constexpr int kMostThreads = sizeof(T) == 2 && O == 4 ? 256 : 512;
+    /// The blocks of kNarrowThreads on a multiprocessor that the registers must allow.
+    static constexpr int kNarrowBlocks = sizeof(T) == 4 && O == 3 ? 3 : 1;
 };
+constexpr int kNarrowThreads = 256;
 
 /// The tokens, columns and shared memory of a thread.
 template <class T, int O, int kTokens, int kStages, bool inside, bool normalised>
@@ -122,7 +125,8 @@ struct GatedThread {
         __pipeline_commit();
     }
 
-    /// Writes the warp's part of the dot products, and of the squares of a normalised gate. `owned` is the lane's value.
+    /// Writes the warp's part of the dot products, and of the squares of a normalised gate. `owned` is the lane's
+    /// value.
     __device__ void sumRow(int s, int owned)
     {
         float values[kValues];
@@ -203,9 +207,13 @@ struct GatedThread {
 };
 
 /// Grid: groups of tokens; block: the threads of a row. Shared memory: sharedBytes().
-template <class T, int O, int kTokens, int kStages, bool inside, bool normalised>
-__global__ void __launch_bounds__(GatedShape<T, O>::kMostThreads) mixGatedRows(const __grid_constant__ GatedArgs args)
+template <class T, int O, bool narrow, bool inside, bool normalised>
+__global__ void __launch_bounds__(narrow ? kNarrowThreads : GatedShape<T, O>::kMostThreads,
+                                  narrow ? GatedShape<T, O>::kNarrowBlocks : 1)
+    mixGatedRows(const __grid_constant__ GatedArgs args)
 {
+    constexpr int kTokens = GatedShape<T, O>::kTokens;
+    constexpr int kStages = GatedShape<T, O>::kStages;
     using Thread = GatedThread<T, O, kTokens, kStages, inside, normalised>;
     Thread thread(args);
     float sums[kTokens][O][Thread::kLanes];
@@ -256,7 +264,10 @@ Status launchGated(const GatedArgs& args, unsigned threads, void* stream)
     const std::size_t shared = std::size_t(kStages) * kTokens * threads * sizeof(Words) +
                                2 * std::size_t(Thread::partialsOf(threads)) * sizeof(float);
     const dim3 grid(unsigned((args.tokens + kTokens - 1) / kTokens));
-    return launch(mixGatedRows<T, O, kTokens, kStages, inside, normalised>, grid, dim3(threads), shared, stream, args);
+    if constexpr (GatedShape<T, O>::kNarrowBlocks > 1)
+        if (threads <= kNarrowThreads)
+            return launch(mixGatedRows<T, O, true, inside, normalised>, grid, dim3(threads), shared, stream, args);
+    return launch(mixGatedRows<T, O, false, inside, normalised>, grid, dim3(threads), shared, stream, args);
 }
 
 template <class T, int O>

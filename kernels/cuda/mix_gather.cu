@@ -145,8 +145,8 @@ constexpr bool isRelu(Form form)
 /// The tokens of a thread, and the blocks on a multiprocessor that its registers must allow.
 template <class T, Form form>
 struct FormShape {
-    static constexpr int kTokens = 2;
-    static constexpr int kBlocks = sizeof(T) == 2 && isRelu(form) ? 3 : 4;
+    static constexpr int kTokens = isRelu(form) ? 4 : 2;
+    static constexpr int kBlocks = isRelu(form) ? 2 : 4;
 };
 
 /// What a thread loads of one reader ahead of its use.

@@ -131,7 +131,7 @@ std::size_t chooseRings(RowArgs& args, const Split& split, const MixStack& stack
     struct Depth {
         int tileTokens, ahead;
     };
-    constexpr Depth kDepths[] = {{3, 2}, {2, 3}, {2, 2}, {2, 1}, {1, 3}, {1, 2}, {1, 1}};
+    constexpr Depth kDepths[] = {{4, 1}, {3, 1}, {2, 2}, {2, 1}, {1, 3}, {1, 2}, {1, 1}};
     int device = 0;
     int most = 0;
     if (cudaGetDevice(&device) != cudaSuccess ||
