@@ -24,9 +24,7 @@ T next(T id)
 void merge(engine::Progress& progress, engine::Progress next)
 {
     progress.steps.insert(progress.steps.end(), next.steps.begin(), next.steps.end());
-    progress.validations.insert(progress.validations.end(), next.validations.begin(), next.validations.end());
-    progress.stageValidations.insert(progress.stageValidations.end(), next.stageValidations.begin(),
-                                     next.stageValidations.end());
+    std::move(next.rows.begin(), next.rows.end(), std::back_inserter(progress.rows));
     progress.stages.insert(progress.stages.end(), next.stages.begin(), next.stages.end());
     std::move(next.matrices.begin(), next.matrices.end(), std::back_inserter(progress.matrices));
     progress.unitsPerSecond = next.unitsPerSecond;

@@ -3,6 +3,7 @@
 
 #include "app/engine/background.h"
 #include "app/records/runs_model.h"
+#include "engine/api/metric_traits.h"
 #include "engine/results/run_reader.h"
 #include "projects/diff/wiring_name.h"
 #include "projects/schema/fields.h"
@@ -86,6 +87,22 @@ std::vector<RunColumn> costColumns(const std::vector<visualizers::ParetoRun>& ru
         for (std::size_t i = 0; i < columns.size(); ++i) {
             if (std::isfinite(values[i])) {
                 columns[i].values[run.key.toStdString()] = values[i];
+            }
+        }
+    }
+    return columns;
+}
+
+std::vector<RunColumn> metricColumns(const std::vector<engine::RunInfo>& runs)
+{
+    std::vector<RunColumn> columns;
+    for (const engine::MetricTraits& metric : engine::ratingColumns(runs)) {
+        RunColumn& column = columns.emplace_back();
+        column.key = QString::fromStdString("metric:" + metric.name);
+        column.title = QString::fromStdString(metric.title);
+        for (const engine::RunInfo& run : runs) {
+            if (const double value = run.last(metric.name); std::isfinite(value)) {
+                column.values[run.directory] = value;
             }
         }
     }

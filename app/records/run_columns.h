@@ -30,6 +30,9 @@ struct RunColumn {
 /// Parameters, FLOP and time of each run.
 [[nodiscard]] std::vector<RunColumn> costColumns(const std::vector<visualizers::ParetoRun>& runs);
 
+/// The last values of the metrics, except for losses, that rate one of the runs.
+[[nodiscard]] std::vector<RunColumn> metricColumns(const std::vector<engine::RunInfo>& runs);
+
 /// Reads what each run of the list trains, off the GUI thread and once for each run, and offers the fields that differ
 /// as columns.
 class RunFields : public QObject {

@@ -34,8 +34,8 @@ visualizers::ParetoRun costsOfRun(const engine::RunInfo& run)
     point.membership = run.membership;
     // The loss of a run that later diverged is not a result.
     const bool counts = run.step > 0 && run.status != engine::RunStatus::Failed;
-    point.loss = counts ? run.loss : std::numeric_limits<double>::quiet_NaN();
-    point.validationLoss = counts ? run.validationLoss : point.loss;
+    point.loss = counts ? run.loss() : std::numeric_limits<double>::quiet_NaN();
+    point.validationLoss = counts ? run.validationLoss() : point.loss;
     point.standing = engine::finalLoss(run) ? visualizers::ParetoStanding::Result : visualizers::ParetoStanding::SoFar;
     point.status = QString::fromStdString(engine::textOf(run.status));
     const auto reader = engine::RunReader::open(run.directory);

@@ -18,6 +18,13 @@ namespace {
 constexpr double kMostUnits = 9e18;
 constexpr std::int64_t kBoundSteps = 400; ///< number of steps at which bounds are drawn
 
+/// True if StepRecord has the metric.
+bool isOfSteps(const std::string& name)
+{
+    return name == engine::metric::kUnits ||
+           std::ranges::any_of(engine::kStepMetrics, [&](const auto& metric) { return name == metric.first; });
+}
+
 std::vector<engine::StepRecord> stepsOf(const engine::RunReader& reader, std::int64_t after)
 {
     std::map<std::int64_t, engine::StepRecord> steps;
@@ -28,13 +35,12 @@ std::vector<engine::StepRecord> stepsOf(const engine::RunReader& reader, std::in
             put(record, point.value);
         }
     };
-    fill(engine::metric::kLoss, [](engine::StepRecord& r, double v) { r.loss = v; });
-    fill(engine::metric::kLearningRate, [](engine::StepRecord& r, double v) { r.learningRate = v; });
-    fill(engine::metric::kGradientNorm, [](engine::StepRecord& r, double v) { r.gradientNorm = v; });
+    for (const auto& [name, field] : engine::kStepMetrics) {
+        fill(name, [field](engine::StepRecord& r, double v) { r.*field = v; });
+    }
     fill(engine::metric::kUnits, [](engine::StepRecord& r, double v) {
         r.tokens = v >= 0 && v < kMostUnits ? static_cast<std::int64_t>(v) : 0; // a store may be damaged
     });
-    fill(engine::metric::kSeconds, [](engine::StepRecord& r, double v) { r.seconds = v; });
     std::vector<engine::StepRecord> records;
     records.reserve(steps.size());
     for (auto& [step, record] : steps) {
@@ -97,13 +103,12 @@ Result<RunRecord> loadRunRecord(const std::string& directory, const RunMark& sin
         }
     }
     record.numbers.steps = stepsOf(*reader, since.step);
-    for (const auto& [step, loss] : reader->metric(engine::metric::kValidationLoss, since.step)) {
-        record.numbers.validations.push_back({step, loss});
-    }
     record.events = reader->events();
     record.stages = engine::stageRecords(*reader);
-    for (const char* name : {engine::metric::kThroughput, engine::metric::kPeakBytes, engine::metric::kStageLoss}) {
-        record.numbers.metrics[name] = reader->metric(name, since.step);
+    for (const std::string& name : reader->metricNames()) {
+        if (!isOfSteps(name)) {
+            record.numbers.metrics[name] = reader->metric(name, since.step);
+        }
     }
     record.numbers.matrices = matricesOf(*reader, since.matrixStep);
     record.faults = reader->faults();

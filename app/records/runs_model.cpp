@@ -71,6 +71,7 @@ void RunsModel::setRuns(std::vector<engine::RunInfo> runs)
         arrange();
         endResetModel();
     }
+    setColumns(ColumnSource::Metrics, metricColumns(m_runs));
     emit listed();
 }
 
@@ -136,9 +137,9 @@ QVariant RunsModel::sortValueOf(std::size_t at, int column) const
     case Progress:
         return static_cast<qlonglong>(run.step);
     case Loss:
-        return hasLoss(run) && !std::isnan(run.loss) ? QVariant(run.loss) : QVariant();
+        return hasLoss(run) && !std::isnan(run.loss()) ? QVariant(run.loss()) : QVariant();
     case ValidationLoss:
-        return hasLoss(run) && !std::isnan(run.validationLoss) ? QVariant(run.validationLoss) : QVariant();
+        return hasLoss(run) && !std::isnan(run.validationLoss()) ? QVariant(run.validationLoss()) : QVariant();
     default:
         return column < ColumnCount ? QVariant(textOf(at, column)) : extraOf(at, column);
     }
@@ -226,7 +227,9 @@ void RunsModel::setLive(const std::string& directory, engine::RunStatus status, 
         if (m_runs[row].directory == directory) {
             m_runs[row].status = status;
             m_runs[row].step = step;
-            m_runs[row].loss = std::isnan(loss) ? m_runs[row].loss : loss;
+            if (!std::isnan(loss)) {
+                m_runs[row].values[engine::metric::kLoss] = loss;
+            }
             emit dataChanged(indexOf(row, State), indexOf(row, Loss));
         }
     }
@@ -293,9 +296,9 @@ QString RunsModel::textOf(std::size_t at, int column) const
     case Progress:
         return QStringLiteral("%1 / %2").arg(formatWhole(run.step), formatWhole(run.steps));
     case Loss:
-        return hasLoss(run) ? formatLoss(run.loss) : QStringLiteral("—");
+        return hasLoss(run) ? formatLoss(run.loss()) : QStringLiteral("—");
     case ValidationLoss:
-        return hasLoss(run) ? formatLoss(run.validationLoss) : QStringLiteral("—");
+        return hasLoss(run) ? formatLoss(run.validationLoss()) : QStringLiteral("—");
     case Device:
         return QString::fromStdString(run.device);
     case Tags:

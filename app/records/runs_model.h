@@ -21,7 +21,7 @@ class ShownRuns;
 namespace residua::app {
 
 /// Who offers columns to the list of runs.
-enum class ColumnSource { Fields, Costs };
+enum class ColumnSource { Fields, Costs, Metrics };
 
 /// The runs of a project, newest first, each below the run that it was forked from; the check in the first column
 /// lays a run's curves over the others, as `shown` has them. Names, tags and notes are edited in place; the name of a

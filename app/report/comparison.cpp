@@ -8,6 +8,7 @@
 #include "app/report/page_style.h"
 #include "app/report/row_figures.h"
 #include "app/report/svg_plot.h"
+#include "engine/api/metric_traits.h"
 #include "engine/results/gap_summary.h"
 #include "engine/results/loss_measures.h"
 #include "engine/results/run_reader.h"
@@ -16,6 +17,7 @@
 #include "projects/file/store.h"
 #include "projects/model/topology.h"
 #include "projects/schedule/stage_schedule.h"
+#include "projects/schema/field.h"
 #include "projects/schema/method_keys.h"
 #include "projects/studies/pareto_front.h"
 #include "projects/studies/sweep_grid.h"
@@ -23,6 +25,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
@@ -40,14 +43,20 @@ struct ComparedRun {
     std::string label; ///< name of its directory
     engine::RunInfo info;
     projects::Project project;
-    std::vector<MetricPoint> loss;
-    std::vector<MetricPoint> validation;
-    std::vector<MetricPoint> seconds;
+    std::map<std::string, std::vector<MetricPoint>> metrics = {}; ///< those that rate it, and the seconds
     std::int64_t parameters = 0;
     double flops = 0;                    ///< spent so far
     bool isCostWhole = true;             ///< false if FLOP do not include the training of its initial weights
     std::optional<engine::Gap> gap = {}; ///< of its factors at the start
     std::vector<Curve> degrees = {};     ///< the error of each degree of its target (degreeErrors)
+
+    [[nodiscard]] const std::vector<MetricPoint>& metric(const std::string& name) const
+    {
+        static const std::vector<MetricPoint> kNone;
+        const auto found = metrics.find(name);
+        return found == metrics.end() ? kNone : found->second;
+    }
+    [[nodiscard]] const std::vector<MetricPoint>& seconds() const { return metric(engine::metric::kSeconds); }
 };
 
 /// The runs of a folder, and the reasons why others cannot be shown.
@@ -68,18 +77,18 @@ Folder readRuns(const std::filesystem::path& folder)
             faults.push_back(directory.filename().string() + ": " + withoutPlaces(project.error().text(), directory));
             continue;
         }
-        ComparedRun run{directory.filename().string(),
-                        listed,
-                        withoutPlaces(*project),
-                        reader->metric(engine::metric::kLoss),
-                        reader->metric(engine::metric::kValidationLoss),
-                        reader->metric(engine::metric::kSeconds)};
+        ComparedRun run{directory.filename().string(), listed, withoutPlaces(*project)};
+        for (const std::string& name : reader->metricNames()) {
+            if (engine::isRating(name) || name == engine::metric::kSeconds) {
+                run.metrics[name] = reader->metric(name);
+            }
+        }
         run.degrees = degreeErrors(*reader);
         if (auto gap = reader->gap(); gap) {
             run.gap = *std::move(gap); // a damaged record is among the reader's faults
         }
-        if (run.loss.empty()) {
-            run.info.loss = std::numeric_limits<double>::quiet_NaN(); // it has no step yet
+        if (run.metric(engine::metric::kLoss).empty()) {
+            run.info.values.erase(engine::metric::kLoss); // it has no step yet
         }
         for (const Error& fault : reader->faults()) {
             faults.push_back(run.label + ": " + withoutPlaces(fault.text(), directory));
@@ -130,13 +139,20 @@ public:
             points.push_back({run.flops, loss.value_or(std::numeric_limits<double>::quiet_NaN())});
         }
         m_front = projects::paretoFront(points);
+        std::vector<engine::RunInfo> infos;
+        std::ranges::transform(m_runs, std::back_inserter(infos), &ComparedRun::info);
+        m_ratings = engine::ratingColumns(infos);
     }
 
     [[nodiscard]] std::string html();
 
 private:
     [[nodiscard]] std::string counts() const;
-    void losses(const char* title, std::vector<MetricPoint> ComparedRun::*curve);
+    /// Adds a figure with a suitable scale. Returns false if it would be empty.
+    bool draw(PlotSpec spec);
+    void curves(const std::string& title, const std::string& label, const std::string& metric);
+    /// Returns the validation loss if every run has it, else the training loss.
+    [[nodiscard]] const char* comparedLoss() const;
     void lossesByTime();
     void degrees();
     void bounds();
@@ -152,6 +168,7 @@ private:
     std::vector<ComparedRun> m_runs;
     std::vector<std::string> m_faults;
     std::vector<std::size_t> m_front;
+    std::vector<engine::MetricTraits> m_ratings; ///< besides the losses
     std::ostringstream m_out;
 };
 
@@ -163,8 +180,11 @@ std::string ComparisonPage::html()
     }
     m_out << faultList(m_faults);
     table();
-    losses("Training loss", &ComparedRun::loss);
-    losses("Validation loss", &ComparedRun::validation);
+    curves("Training loss", "loss", engine::metric::kLoss);
+    curves("Validation loss", "loss", engine::metric::kValidationLoss);
+    for (const engine::MetricTraits& metric : m_ratings) {
+        curves(projects::headline(metric.title), metric.title, metric.name);
+    }
     lossesByTime();
     degrees();
     reached();
@@ -220,18 +240,28 @@ std::string ComparisonPage::swatch(std::size_t i)
 void ComparisonPage::table()
 {
     m_out << "<div class='panel'><table><tr><th>run</th><th>status</th><th>parameters</th><th>training FLOP</th>"
-             "<th>loss</th><th>validation</th><th>perplexity</th><th>bits per byte</th><th>Pareto front</th></tr>";
+             "<th>loss</th><th>validation</th>";
+    for (const engine::MetricTraits& metric : m_ratings) {
+        m_out << "<th>" << escapeHtml(metric.title) << "</th>";
+    }
+    m_out << "<th>perplexity</th><th>bits per byte</th><th>Pareto front</th></tr>";
     for (std::size_t i = 0; i < m_runs.size(); ++i) {
         const ComparedRun& run = m_runs[i];
         const bool finished = run.info.status == engine::RunStatus::Finished; // no other loss is a result
         const auto number = [](double value) { return std::isfinite(value) ? shortNumber(value) : std::string("–"); };
-        const auto loss = finalLoss(run.info);
-        const auto measures = loss ? engine::measuresOf(run.project, *loss) : std::nullopt;
+        const auto cell = [&](double value) {
+            m_out << "<td class='n'>" << (finished ? number(value) : "–") << "</td>";
+        };
+        const auto measures = finished ? engine::measuresOf(run.project, run.info.rating("loss")) : std::nullopt;
         m_out << "<tr><td>" << swatch(i) << escapeHtml(run.label) << "</td><td>" << escapeHtml(progressOf(run.info))
               << "</td><td class='n'>" << run.parameters << "</td><td class='n'>" << (run.isCostWhole ? "" : "&gt; ")
-              << shortNumber(run.flops) << "</td><td class='n'>" << (finished ? number(run.info.loss) : "–")
-              << "</td><td class='n'>" << (finished ? number(run.info.validationLoss) : "–") << "</td><td class='n'>"
-              << (measures ? number(measures->perplexity) : "–") << "</td><td class='n'>"
+              << shortNumber(run.flops) << "</td>";
+        cell(run.info.loss());
+        cell(run.info.validationLoss());
+        for (const engine::MetricTraits& metric : m_ratings) {
+            cell(run.info.last(metric.name));
+        }
+        m_out << "<td class='n'>" << (measures ? number(measures->perplexity) : "–") << "</td><td class='n'>"
               << (measures && measures->bitsPerByte ? number(*measures->bitsPerByte) : "–") << "</td><td>"
               << (onFront(i) ? "★" : "") << "</td></tr>";
     }
@@ -252,18 +282,16 @@ void ComparisonPage::reached()
     if (m_runs.size() < 2 || other == m_runs.end()) {
         return;
     }
-    const bool validated = std::ranges::all_of(m_runs, [](const ComparedRun& run) { return !run.validation.empty(); });
-    const auto curve = [&](const ComparedRun& run) -> const std::vector<MetricPoint>& {
-        return validated ? run.validation : run.loss;
-    };
-    const double target = curve(*other).back().value;
-    const double whole = other->seconds.empty() ? 0 : other->seconds.back().value;
+    const std::string compared = comparedLoss();
+    const double target = other->metric(compared).back().value;
+    const double whole = other->seconds().empty() ? 0 : other->seconds().back().value;
     m_out << "<h2>Until the loss of " << escapeHtml(other->label) << "</h2><p>When each run first had "
-          << (validated ? "the validation loss " : "the training loss ") << shortNumber(target)
+          << (compared == engine::metric::kValidationLoss ? "the validation loss " : "the training loss ")
+          << shortNumber(target)
           << ".</p><div class='panel'><table><tr><th>run</th><th>step</th><th>seconds</th><th>share of its "
              "time</th></tr>";
     for (std::size_t i = 0; i < m_runs.size(); ++i) {
-        const auto when = engine::firstReached(curve(m_runs[i]), target, m_runs[i].seconds);
+        const auto when = engine::firstReached(m_runs[i].metric(compared), target, m_runs[i].seconds());
         const bool timed = when && when->seconds;
         m_out << "<tr><td>" << swatch(i) << escapeHtml(m_runs[i].label) << "</td><td class='n'>"
               << (when ? std::to_string(when->step) : "not yet") << "</td><td class='n'>"
@@ -273,16 +301,29 @@ void ComparisonPage::reached()
     m_out << "</table></div>";
 }
 
-void ComparisonPage::losses(const char* title, std::vector<MetricPoint> ComparedRun::*curve)
+bool ComparisonPage::draw(PlotSpec spec)
 {
-    PlotSpec spec{title, "step", "loss", {}};
-    for (std::size_t i = 0; i < m_runs.size(); ++i) {
-        spec.curves.push_back(curveOf(m_runs[i].label, i, m_runs[i].*curve));
-    }
     spec.yScale = scaleFor(spec.curves);
-    if (const std::string svg = svgPlot(spec); !svg.empty()) {
-        m_out << "<figure>" << svg << "</figure>";
+    const std::string svg = svgPlot(spec);
+    m_out << (svg.empty() ? "" : "<figure>" + svg + "</figure>");
+    return !svg.empty();
+}
+
+const char* ComparisonPage::comparedLoss() const
+{
+    const auto isValidated = [](const ComparedRun& run) {
+        return !run.metric(engine::metric::kValidationLoss).empty();
+    };
+    return std::ranges::all_of(m_runs, isValidated) ? engine::metric::kValidationLoss : engine::metric::kLoss;
+}
+
+void ComparisonPage::curves(const std::string& title, const std::string& label, const std::string& metric)
+{
+    PlotSpec spec{title, "step", label, {}};
+    for (std::size_t i = 0; i < m_runs.size(); ++i) {
+        spec.curves.push_back(curveOf(m_runs[i].label, i, m_runs[i].metric(metric)));
     }
+    draw(std::move(spec));
 }
 
 /// Losses against seconds: steps are shorter where a schedule leaves parts of a network out and longer where a topology
@@ -295,24 +336,21 @@ void ComparisonPage::lossesByTime()
         })) {
         return;
     }
-    const bool validated = std::ranges::all_of(m_runs, [](const ComparedRun& run) { return !run.validation.empty(); });
+    const std::string compared = comparedLoss();
+    const bool validated = compared == engine::metric::kValidationLoss;
     PlotSpec spec{validated ? "Validation loss against training time" : "Training loss against training time",
                   "seconds",
                   "loss",
                   {}};
     for (std::size_t i = 0; i < m_runs.size(); ++i) {
-        if (m_runs[i].seconds.empty()) {
+        if (m_runs[i].seconds().empty()) {
             continue;
         }
-        const LossAxis axis = byTime(m_runs[i].seconds);
-        spec.curves.push_back(
-            curveOf(m_runs[i].label, i, placed(axis, validated ? m_runs[i].validation : m_runs[i].loss)));
+        const LossAxis axis = byTime(m_runs[i].seconds());
+        spec.curves.push_back(curveOf(m_runs[i].label, i, placed(axis, m_runs[i].metric(compared))));
         spec.xUnit = axis.unit;
     }
-    spec.yScale = scaleFor(spec.curves);
-    if (const std::string svg = svgPlot(spec); !svg.empty()) {
-        m_out << "<figure>" << svg << "</figure>";
-    }
+    draw(std::move(spec));
 }
 
 /// The error of the polynomial's degrees over the steps, a figure for each of at most five degrees, the lowest and the
@@ -333,10 +371,7 @@ void ComparisonPage::degrees()
                 spec.curves.push_back(curveOf(m_runs[r].label, r, m_runs[r].degrees[degree].points));
             }
         }
-        spec.yScale = scaleFor(spec.curves);
-        if (const std::string svg = svgPlot(spec); !svg.empty()) {
-            m_out << "<figure>" << svg << "</figure>";
-        }
+        draw(std::move(spec));
     }
 }
 
@@ -363,11 +398,8 @@ void ComparisonPage::costs()
         point.stroke = Stroke::Dots;
         spec.curves.push_back(point);
     }
-    spec.yScale = scaleFor(spec.curves);
     m_out << "<h2>Cost</h2>";
-    if (const std::string svg = svgPlot(spec); !svg.empty()) {
-        m_out << "<figure>" << svg << "</figure>";
-    } else {
+    if (!draw(std::move(spec))) {
         m_out << "<p>No run has finished yet.</p>";
     }
 }
@@ -406,7 +438,7 @@ void ComparisonPage::bounds()
 {
     std::string figures;
     for (const ComparedRun& run : m_runs) {
-        figures += boundFigures(run.label, run.project, run.loss);
+        figures += boundFigures(run.label, run.project, run.metric(engine::metric::kLoss));
     }
     if (!figures.empty()) {
         m_out << "<h2>What the theory says</h2>" << figures;

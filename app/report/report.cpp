@@ -11,6 +11,7 @@
 #include "app/report/row_figures.h"
 #include "app/report/svg_plot.h"
 #include "engine/api/matrix_name.h"
+#include "engine/api/metric_traits.h"
 #include "engine/api/row_curves.h"
 #include "engine/results/coefficients.h"
 #include "engine/results/loss_measures.h"
@@ -24,6 +25,7 @@
 #include "projects/file/json.h"
 #include "projects/file/store.h"
 #include "projects/nodes/example_schema.h"
+#include "projects/schema/field.h"
 #include "resources/axis.h"
 
 #include <algorithm>
@@ -46,7 +48,6 @@ constexpr std::size_t kMostCells = 300'000;     ///< of all heatmaps on a page
 constexpr std::size_t kMostNumbers = 3'000'000; ///< in all frames of these heatmaps
 constexpr std::size_t kMostEvents = 1000;       ///< the last ones
 constexpr std::size_t kMostEventText = 2000;    ///< bytes of one event's text
-constexpr double kMebibyte = 1024.0 * 1024.0;
 
 // Paints a frame into the existing cells of the page.
 const char* const kScript = R"(
@@ -189,12 +190,11 @@ std::string RunPage::lastOf(const char* name) const
 
 void RunPage::measures()
 {
-    const auto points = m_run.judgedLosses();
-    const auto measures = points.empty() ? std::nullopt : engine::measuresOf(m_project, points.back().value);
+    const auto measures = engine::measuresOf(m_project, m_info.rating("loss"));
     if (!measures) {
         return;
     }
-    const std::string of = m_run.metric(engine::metric::kValidationLoss).empty() ? ", training" : ", validation";
+    const std::string of = std::isfinite(m_info.validationLoss()) ? ", validation" : ", training";
     card(shortNumber(measures->perplexity), "perplexity" + of);
     if (measures->bitsPerByte) {
         card(shortNumber(*measures->bitsPerByte), "bits per byte" + of);
@@ -206,6 +206,9 @@ void RunPage::cards()
     m_out << "<div class='cards'>";
     card(lastOf(engine::metric::kLoss), "training loss, last step");
     card(lastOf(engine::metric::kValidationLoss), "validation loss, last");
+    for (const engine::MetricTraits& metric : engine::ratingColumns(std::span(&m_info, 1))) {
+        card(shortNumber(m_info.last(metric.name)), metric.title + ", last");
+    }
     measures();
     if (const auto cost = projects::costOf(m_project)) {
         card(grouped(static_cast<double>(cost->total.parameters)), "parameters");
@@ -256,20 +259,13 @@ void RunPage::plots()
     if (const auto seconds = m_run.metric(engine::metric::kSeconds); !m_flops.course.empty() && !seconds.empty()) {
         draw(lossFigure(m_run, m_stages, byTime(seconds)));
     }
-    figure({"Learning rate", "step", "rate", {{"", m_run.metric(engine::metric::kLearningRate), Stroke::Solid, 0}}});
-    figure({"Gradient norm before clipping",
-            "step",
-            "norm",
-            {{"", m_run.metric(engine::metric::kGradientNorm), Stroke::Solid, 0}}});
-    figure({"Throughput, " + unit() + " per second",
-            "step",
-            "throughput",
-            {{"", m_run.metric(engine::metric::kThroughput), Stroke::Solid, 0}}});
-    auto memory = m_run.metric(engine::metric::kPeakBytes);
-    for (MetricPoint& point : memory) {
-        point.value /= kMebibyte;
+    const std::vector<std::string> names = m_run.metricNames();
+    for (const engine::MetricTraits& metric : engine::plottedMetrics({names.begin(), names.end()})) {
+        figure({projects::headline(metric.title) + (metric.unit.empty() ? "" : ", " + metric.unit),
+                "step",
+                metric.title,
+                {{"", engine::shownPoints(metric.name, m_run.metric(metric.name)), Stroke::Solid, 0}}});
     }
-    figure({"Peak memory, MiB", "step", "memory", {{"", std::move(memory), Stroke::Solid, 0}}});
 }
 
 /// Shows the effect of each stage's beginning on the loss, and the cost of its steps.

@@ -4,7 +4,9 @@
 #include "app/look/format.h"
 #include "app/look/screen_fit.h"
 #include "app/look/theme.h"
+#include "engine/api/metric_traits.h"
 #include "projects/depth/depth_names.h"
+#include "projects/schema/field.h"
 #include "visualizers/runs/loss_view.h"
 #include "visualizers/runs/shown_runs.h"
 
@@ -14,6 +16,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,9 +61,13 @@ void addResults(QTreeWidget& tree, const RunComparison& comparison)
                      formatWhole(comparison.first.step),
                      formatWhole(comparison.second.step),
                      {}});
-    addNumber(results, RunComparisonDialog::tr("Loss"), comparison.first.loss, comparison.second.loss);
-    addNumber(results, RunComparisonDialog::tr("Validation loss"), comparison.first.validationLoss,
-              comparison.second.validationLoss);
+    addNumber(results, RunComparisonDialog::tr("Loss"), comparison.first.loss(), comparison.second.loss());
+    addNumber(results, RunComparisonDialog::tr("Validation loss"), comparison.first.validationLoss(),
+              comparison.second.validationLoss());
+    for (const engine::MetricTraits& metric : engine::ratingColumns(std::array{comparison.first, comparison.second})) {
+        addNumber(results, QString::fromStdString(projects::headline(metric.title)), comparison.first.last(metric.name),
+                  comparison.second.last(metric.name));
+    }
     auto* losses = new QTreeWidgetItem(&tree, {RunComparisonDialog::tr("Training loss by step")});
     for (const LossPair& pair : lossesBeside(comparison, kLosses)) {
         addNumber(losses, formatWhole(pair.step), pair.first, pair.second);

@@ -393,9 +393,7 @@ void RunController::onProgress(const engine::Progress& progress)
         m_progress.loss = progress.steps.back().loss;
         m_progress.seconds = progress.steps.back().seconds;
     }
-    if (!progress.validations.empty()) {
-        m_progress.validationLoss = progress.validations.back().loss;
-    }
+    m_progress.validationLoss = progress.last(engine::metric::kValidationLoss).value_or(m_progress.validationLoss);
     m_progress.unitsPerSecond = progress.unitsPerSecond;
     emit progressed(progress);
 }

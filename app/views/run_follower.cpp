@@ -34,14 +34,14 @@ engine::RunStatus statusOf(RunPhase phase)
 
 visualizers::RunNumbers numbersOf(const engine::Progress& progress)
 {
-    visualizers::RunNumbers numbers{progress.steps, progress.validations, {}, progress.matrices};
+    visualizers::RunNumbers numbers{progress.steps, {}, progress.matrices};
     if (!progress.steps.empty() && progress.unitsPerSecond > 0) {
         const std::int64_t step = progress.steps.back().step;
         numbers.metrics[engine::metric::kThroughput] = {{step, progress.unitsPerSecond}};
         numbers.metrics[engine::metric::kPeakBytes] = {{step, static_cast<double>(progress.peakBytes)}};
     }
-    for (const auto& [step, loss] : progress.stageValidations) {
-        numbers.metrics[engine::metric::kStageLoss].push_back({step, loss});
+    for (const auto& [name, step, value] : progress.rows) {
+        numbers.metrics[name].push_back({step, value});
     }
     return numbers;
 }

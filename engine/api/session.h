@@ -10,11 +10,14 @@
 #include "projects/model/project.h"
 #include "projects/nodes/example_schema.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -233,13 +236,18 @@ struct RunStarted {
 struct Progress {
     RunId run{};
     std::vector<StepRecord> steps;
-    std::vector<Matrix> matrices; ///< by step
-    std::vector<ValidationRecord> validations;
-    /// The losses of the layers that a step trains, if they are not the whole network.
-    std::vector<ValidationRecord> stageValidations;
+    std::vector<MetricRow> rows;     ///< measured after some steps, by step
+    std::vector<Matrix> matrices;    ///< by step
     std::vector<StageRecord> stages; ///< the stages that have begun
     double unitsPerSecond = 0;       ///< tokens/s or samples/s over the last seconds
     std::int64_t peakBytes = 0;      ///< peak memory: the device's, or the process's on the CPU
+
+    /// Returns the last value of a metric in `rows`; nullopt if there is none.
+    [[nodiscard]] std::optional<double> last(std::string_view name) const
+    {
+        const auto found = std::ranges::find(rows.rbegin(), rows.rend(), name, &MetricRow::name);
+        return found == rows.rend() ? std::nullopt : std::optional(found->value);
+    }
 };
 struct CheckpointWritten {
     RunId run{};
@@ -280,7 +288,7 @@ struct SampleReady {
 };
 struct EvaluationReady {
     QueryTag tag{};
-    double loss = 0;
+    std::map<std::string, double> means; ///< of each quantity of the objective: "loss", "accuracy"
     std::int64_t batches = 0;
     std::int64_t step = 0; ///< of the checkpoint that was used
     std::vector<std::string> notes;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -41,6 +42,23 @@ std::string textOf(RunStatus status)
         return "interrupted";
     }
     return {};
+}
+
+double RunInfo::last(const std::string& of) const
+{
+    const auto found = values.find(of);
+    return found == values.end() ? kNoLoss : found->second;
+}
+
+double RunInfo::rating(std::string_view quantity) const
+{
+    const double validation = last(std::string(quantity) + "/validation");
+    return std::isfinite(validation) ? validation : last(std::string(quantity) + "/train");
+}
+
+double RunInfo::judged() const
+{
+    return rating("loss");
 }
 
 std::string textOf(RunEventKind kind)

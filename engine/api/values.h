@@ -2,12 +2,16 @@
 #pragma once
 
 #include "engine/api/matrix_name.h"
+#include "projects/model/objective.h"
 #include "projects/studies/membership.h"
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace residua::engine {
@@ -48,12 +52,6 @@ struct StepRecord {
     bool operator==(const StepRecord&) const = default;
 };
 
-struct ValidationRecord {
-    std::int64_t step = 0;
-    double loss = 0;
-    bool operator==(const ValidationRecord&) const = default;
-};
-
 /// The beginning of a stage of training, with four losses. "Before" is the loss of the layers that the last step of the
 /// old stage trained, "after" that of the layers that the first step of the new stage trains. Both are measured at the
 /// border, without a step in between: on the same batches and with the same weights, except for new layers.
@@ -83,7 +81,8 @@ struct Matrix {
     }
 };
 
-/// Names of the recorded time series.
+/// Names of the recorded time series that code refers to. Others have a name made of a quantity of the objective and
+/// the split that it is measured on: "accuracy/validation".
 namespace metric {
 inline constexpr const char* kLoss = "loss/train";
 inline constexpr const char* kValidationLoss = "loss/validation";
@@ -108,6 +107,30 @@ struct MetricPoint {
     bool operator==(const MetricPoint&) const = default;
 };
 
+/// A value of the time series `name` at a step.
+struct MetricRow {
+    std::string name;
+    std::int64_t step = 0;
+    double value = 0;
+    bool operator==(const MetricRow&) const = default;
+};
+
+/// The recorded losses of a stage's beginning.
+inline constexpr std::pair<const char*, double StageRecord::*> kStageMetrics[] = {
+    {metric::kStageTrainBefore, &StageRecord::trainBefore},
+    {metric::kStageTrainAfter, &StageRecord::trainAfter},
+    {metric::kStageValidationBefore, &StageRecord::validationBefore},
+    {metric::kStageValidationAfter, &StageRecord::validationAfter},
+};
+
+/// The recorded values of a step, except for its tokens (metric::kUnits).
+inline constexpr std::pair<const char*, double StepRecord::*> kStepMetrics[] = {
+    {metric::kLoss, &StepRecord::loss},
+    {metric::kLearningRate, &StepRecord::learningRate},
+    {metric::kGradientNorm, &StepRecord::gradientNorm},
+    {metric::kSeconds, &StepRecord::seconds},
+};
+
 enum class RunStatus {
     Running,
     Paused,
@@ -129,13 +152,22 @@ struct RunInfo {
     std::int64_t threads = 0; ///< CPU threads, for a run on the CPU; 0: unknown. Sums are split by their number
     std::int64_t step = 0;
     std::int64_t steps = 0;
-    double loss = kNoLoss;           ///< the last training loss; NaN before the first
-    double validationLoss = kNoLoss; ///< the last; NaN before the first
-    std::string parent;              ///< the directory of the run that it was forked from; empty if none
+    projects::Objective objective = projects::Objective::NextToken;
+    std::map<std::string, double> values; ///< the last value of each metric that rates the run (isRating)
+    std::string parent;                   ///< the directory of the run that it was forked from; empty if none
     std::int64_t parentStep = 0;
     std::vector<std::string> tags;
     std::string notes;
     std::optional<projects::Membership> membership; ///< nullopt if the run belongs to no sweep
+
+    /// Returns the last value of a metric that rates the run; NaN before the first.
+    [[nodiscard]] double last(const std::string& name) const;
+    [[nodiscard]] double loss() const { return last(metric::kLoss); }
+    [[nodiscard]] double validationLoss() const { return last(metric::kValidationLoss); }
+    /// Returns the last value of "<quantity>/validation", or of "<quantity>/train" if that is not finite.
+    [[nodiscard]] double rating(std::string_view quantity) const;
+    /// Returns the rating in the quantity that the run is judged by.
+    [[nodiscard]] double judged() const;
 };
 
 enum class RunEventKind {

@@ -75,6 +75,19 @@ public:
         return loss;
     }
 
+    [[nodiscard]] BatchMeans quantities(const DeviceBatch& batch, const Pass& pass) override
+    {
+        const Pass whole = withLayers(pass);
+        at::Tensor output = headOf(stackOf(batch.input, whole), whole);
+        BatchMeans means;
+        for (const ObjectiveQuantity& quantity : m_objective.further) {
+            means.emplace_back(quantity.name, quantity.mean(output, batch.target));
+        }
+        means.emplace_back("loss",
+                           m_objective.loss(std::move(output), batch.target, whole)); // may overwrite the output
+        return means;
+    }
+
     [[nodiscard]] Status initialise(const PreparationWatch& watch,
                                     const std::function<bool(const std::string& name)>& wanted) override
     {

@@ -16,6 +16,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace residua::engine {
@@ -25,6 +26,9 @@ struct DeviceBatch {
     at::Tensor input;  ///< int64 or int32 [batch, time] tokens, or real [batch, inputs]
     at::Tensor target; ///< int64 or int32 [batch, time] (int64 on the CPU), or real [batch, outputs]
 };
+
+/// The quantities of a batch by name, each a mean over its units, a scalar on the device.
+using BatchMeans = std::vector<std::pair<std::string, at::Tensor>>;
 
 /// A document compiled to modules: stem → stack → head. Each graph runs in topological order, and a LayerWiring
 /// connects the layers. Each pass carries its settings (pass.h). Engine thread only. LibTorch's exceptions propagate
@@ -54,6 +58,10 @@ public:
     [[nodiscard]] virtual at::Tensor forward(const at::Tensor& input, const Pass& pass) = 0;
     /// Returns the document's objective on a batch, a scalar on the device, plus the regularisers in training.
     [[nodiscard]] virtual at::Tensor loss(const DeviceBatch& batch, const Pass& pass) = 0;
+
+    /// Returns the quantities of the document's objective on a batch: "loss", without regularisers, and those that its
+    /// entry names.
+    [[nodiscard]] virtual BatchMeans quantities(const DeviceBatch& batch, const Pass& pass) = 0;
 
     /// Returns the use of each layer that the document defines for the pass; empty if all run.
     [[nodiscard]] virtual std::vector<LayerUse> layersOf(const Pass& /*pass*/) { return {}; }

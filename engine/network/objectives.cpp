@@ -5,7 +5,9 @@
 #include "engine/runtime/host_path.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/argmax.h>
 #include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/eq.h>
 #include <ATen/ops/sum.h>
 
 #include <cstddef>
@@ -50,8 +52,15 @@ at::Tensor meanSquaredError(at::Tensor output, const at::Tensor& target, const P
     return at::sum(error * error) / static_cast<double>(error.numel());
 }
 
+at::Tensor accuracy(const at::Tensor& output, const at::Tensor& target)
+{
+    return at::eq(at::argmax(output, -1), target).mean(at::kDouble);
+}
+
+constexpr ObjectiveQuantity kOfTokens[] = {{"accuracy", accuracy}};
+
 constexpr ObjectiveEntry kTable[] = {
-    {Objective::NextToken, nextToken},
+    {Objective::NextToken, nextToken, kOfTokens},
     {Objective::HalfSquaredError, halfSquaredError},
     {Objective::MeanSquaredError, meanSquaredError},
 };

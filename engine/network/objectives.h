@@ -6,7 +6,17 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <span>
+
 namespace residua::engine {
+
+/// A quantity of an output beside its loss. It is recorded wherever the network is evaluated, under its name and that
+/// of the split: "accuracy/validation".
+struct ObjectiveQuantity {
+    const char* name = nullptr; ///< without '/'
+    /// Returns the mean over the units of the batch, a scalar on the device.
+    at::Tensor (*mean)(const at::Tensor& output, const at::Tensor& target) = nullptr;
+};
 
 /// The computation of a projects::Objective; that type has the formulas.
 struct ObjectiveEntry {
@@ -15,6 +25,7 @@ struct ObjectiveEntry {
     /// element type of the objective's traits. The result is the mean that the traits name, a scalar in at least single
     /// precision. Further inputs come from the pass. May overwrite an output that its caller moves here.
     at::Tensor (*loss)(at::Tensor output, const at::Tensor& target, const Pass& pass) = nullptr;
+    std::span<const ObjectiveQuantity> further = {};
 };
 
 /// Returns the table's entry for `objective`.

@@ -20,11 +20,6 @@ bool tokensAreBytes(const projects::DataSource& data)
 
 } // namespace
 
-double judgedLoss(double training, double validation)
-{
-    return std::isfinite(validation) ? validation : training;
-}
-
 std::optional<LossMeasures> measuresOf(const projects::Project& project, double loss)
 {
     if (projects::traitsOf(project.network.objective).meanOf != projects::MeanOf::TokenNats || !std::isfinite(loss)) {

@@ -11,9 +11,6 @@
 
 namespace residua::engine {
 
-/// Returns the loss that a run is judged by: the validation loss, or the training loss if that is NaN.
-[[nodiscard]] double judgedLoss(double training, double validation);
-
 /// A loss in nats per token, converted to the other measures in papers.
 struct LossMeasures {
     double perplexity = 0; ///< e^loss
@@ -24,7 +21,6 @@ struct LossMeasures {
 [[nodiscard]] std::optional<LossMeasures> measuresOf(const projects::Project& project, double loss);
 /// Returns a text such as "perplexity 12.3, 3.62 bits a byte"; empty if there are no measures.
 [[nodiscard]] std::string measuresText(const projects::Project& project, double loss);
-
 /// The first time that a run reached a loss.
 struct Reached {
     std::int64_t step = 0;

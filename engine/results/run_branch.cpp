@@ -60,11 +60,10 @@ RunInfo infoOf(const RunBranch& branch, const RunReader& reader, const RunInfo& 
     info.status = RunStatus::Running; // a branch that is cut off while it is made reads as interrupted
     info.step = branch.step;
     info.steps = branch.steps;
-    const auto loss = reader.lastPoint(metric::kLoss, branch.step);
-    const auto validation = reader.lastPoint(metric::kValidationLoss, branch.step);
-    const double known = parent.step == branch.step ? parent.loss : kNoLoss; // if the store is lost
-    info.loss = loss ? loss->value : known;
-    info.validationLoss = validation ? validation->value : kNoLoss;
+    if (parent.step != branch.step) {
+        info.values.clear(); // those of the same step are valid if the store is lost
+    }
+    reader.readValues(info, branch.step);
     info.parent = branch.parent.string();
     info.parentStep = branch.step;
     return info;

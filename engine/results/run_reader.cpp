@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/results/run_reader.h"
 
-#include "engine/results/loss_measures.h"
+#include "engine/api/metric_traits.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/database.h"
 #include "engine/runs/gap_record.h"
@@ -192,14 +192,9 @@ Result<RunInfo> RunReader::info() const
         return file.error();
     }
     RunInfo info = std::move(file->info);
+    readValues(info, kLastStep);
     if (const auto loss = m_impl->last(metric::kLoss, kLastStep)) {
         info.step = loss->step;
-        info.loss = loss->value;
-    } else if (info.step == 0) {
-        info.loss = std::nan(""); // nothing was trained yet: 0 would be the best loss of all
-    }
-    if (const auto validation = m_impl->last(metric::kValidationLoss, kLastStep)) {
-        info.validationLoss = validation->value;
     }
     const bool going = info.status == RunStatus::Running || info.status == RunStatus::Paused;
     if (going && !locked) {
@@ -257,6 +252,15 @@ std::vector<MetricPoint> RunReader::metric(const std::string& name, std::int64_t
 std::optional<MetricPoint> RunReader::lastPoint(const std::string& name, std::int64_t upTo) const
 {
     return m_impl->last(name, upTo);
+}
+
+void RunReader::readValues(RunInfo& info, std::int64_t upTo) const
+{
+    for (const std::string& name : metricNames()) {
+        if (const auto point = isRating(name) ? m_impl->last(name, upTo) : std::nullopt) {
+            info.values[name] = point->value;
+        }
+    }
 }
 
 std::vector<MetricPoint> RunReader::judgedLosses() const
@@ -374,7 +378,6 @@ RunInfo listed(const fs::path& run)
     unreadable.name = run.filename().string();
     unreadable.status = RunStatus::Failed;
     unreadable.message = info.error().text();
-    unreadable.loss = unreadable.validationLoss = std::nan("");
     return unreadable;
 }
 
@@ -445,7 +448,7 @@ Result<fs::path> projectDirectoryOf(const fs::path& runDirectory)
 
 std::optional<double> finalLoss(const RunInfo& info)
 {
-    const double loss = judgedLoss(info.loss, info.validationLoss);
+    const double loss = info.judged();
     const bool isResult = info.status == RunStatus::Finished && std::isfinite(loss);
     return isResult ? std::optional(loss) : std::nullopt;
 }

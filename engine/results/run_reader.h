@@ -26,7 +26,7 @@ public:
 
     /// Returns why the store cannot be read; nullopt if it can.
     [[nodiscard]] const std::optional<Error>& storeError() const;
-    /// Returns run.json, with step and losses from the store; the loss is NaN before the first step. If run.json says
+    /// Returns run.json, with step and values from the store; there is no loss before the first step. If run.json says
     /// running or paused but no process writes the run, the status is Interrupted.
     [[nodiscard]] Result<RunInfo> info() const;
     [[nodiscard]] Result<projects::Project> project() const;    ///< the frozen copy
@@ -35,6 +35,8 @@ public:
     [[nodiscard]] std::vector<MetricPoint> metric(const std::string& name, std::int64_t after = -1) const;
     /// Returns the last point with step <= `upTo` without reading the others.
     [[nodiscard]] std::optional<MetricPoint> lastPoint(const std::string& name, std::int64_t upTo) const;
+    /// Sets the values of `info` to those of the last points with step <= `upTo`. Keeps values that the store lacks.
+    void readValues(RunInfo& info, std::int64_t upTo) const;
     /// Returns the validation losses, or the training losses if the run has none.
     [[nodiscard]] std::vector<MetricPoint> judgedLosses() const;
     [[nodiscard]] std::vector<MatrixName> matrixNames() const;                         ///< sorted by their texts

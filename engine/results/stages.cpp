@@ -65,19 +65,13 @@ std::vector<StageRecord> stageStarts(const std::vector<RunEvent>& events)
 std::vector<StageRecord> stageRecords(const RunReader& run)
 {
     std::vector<StageRecord> stages = stageStarts(run.events());
-    const auto take = [&](const char* name, double StageRecord::*loss) {
-        for (const MetricPoint& point : run.metric(name)) {
+    for (const auto& [name, loss] : kStageMetrics) {
+        for (const MetricPoint& point : stages.empty() ? std::vector<MetricPoint>() : run.metric(name)) {
             const auto stage = std::ranges::find(stages, point.step, &StageRecord::step);
             if (stage != stages.end()) {
                 (*stage).*loss = point.value;
             }
         }
-    };
-    if (!stages.empty()) {
-        take(metric::kStageTrainBefore, &StageRecord::trainBefore);
-        take(metric::kStageTrainAfter, &StageRecord::trainAfter);
-        take(metric::kStageValidationBefore, &StageRecord::validationBefore);
-        take(metric::kStageValidationAfter, &StageRecord::validationAfter);
     }
     return stages;
 }

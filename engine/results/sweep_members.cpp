@@ -50,9 +50,8 @@ MemberStatus statusOf(const RunReader& reader, const RunInfo& info)
     case RunStatus::Failed:
         return member::Failed{info.message, info.step, fs::last_write_time(fs::path(info.directory) / kRunFile, code)};
     case RunStatus::Finished:
-        if (const std::optional<double> loss = finalLoss(info)) {
-            const bool validated = std::isfinite(info.validationLoss);
-            return member::Finished{info.loss, validated ? std::optional(*loss) : std::nullopt};
+        if (finalLoss(info)) {
+            return member::Finished{info};
         }
         return member::Unreadable{{info.directory, "the run is finished, but its record has no loss"}};
     case RunStatus::Stopped:
@@ -169,7 +168,7 @@ MemberStatus memberStatusAmong(const std::vector<RunInfo>& runs, const projects:
 std::optional<double> finalLoss(const MemberStatus& status)
 {
     const auto* const finished = std::get_if<member::Finished>(&status);
-    return finished != nullptr ? std::optional(finished->validationLoss.value_or(finished->loss)) : std::nullopt;
+    return finished != nullptr ? finalLoss(finished->run) : std::nullopt;
 }
 
 std::string textOf(const MemberStatus& status)

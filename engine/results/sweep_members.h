@@ -31,8 +31,7 @@ struct CutOff {
     std::optional<std::int64_t> checkpoint;
 };
 struct Finished {
-    double loss = 0;                      ///< the last training loss
-    std::optional<double> validationLoss; ///< the last one, if the project validates
+    RunInfo run; ///< with its last values
 };
 /// It diverged, ran out of memory, lost its disk, or failed otherwise.
 struct Failed {

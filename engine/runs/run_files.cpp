@@ -9,8 +9,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
-#include <limits>
+#include <iterator>
+#include <map>
 #include <thread>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -97,6 +99,20 @@ std::optional<projects::Membership> membershipOf(RecordFields& fields, const std
     return *std::move(membership);
 }
 
+/// Returns the last values of the metrics. Earlier versions wrote the two losses only.
+std::map<std::string, double> valuesFrom(RecordFields& fields)
+{
+    std::map<std::string, double> values{{metric::kLoss, fields.number("loss")},
+                                         {metric::kValidationLoss, fields.number("validationLoss")}};
+    if (const RecordJson* const all = fields.find("values")) {
+        for (const auto& [name, value] : all->items()) {
+            values[name] = value.is_number() ? value.get<double>() : kNoLoss;
+        }
+    }
+    std::erase_if(values, [](const auto& value) { return !std::isfinite(value.second); });
+    return values;
+}
+
 /// Returns the run's path with links resolved.
 fs::path placeOf(const fs::path& runDirectory)
 {
@@ -118,8 +134,13 @@ Result<RunFile> runFileFrom(const RecordJson& json, const fs::path& runDirectory
     info.threads = fields.count("threads");
     info.step = fields.count("step");
     info.steps = fields.count("steps");
-    info.loss = fields.number("loss");
-    info.validationLoss = fields.number("validationLoss");
+    info.values = valuesFrom(fields);
+    if (fields.find("objective") != nullptr) { // earlier versions wrote none
+        const std::string key = fields.text("objective");
+        const auto* const found =
+            std::ranges::find(projects::kObjectives, std::string_view(key), &projects::ObjectiveTraits::key);
+        info.objective = found == std::end(projects::kObjectives) ? info.objective : found->objective;
+    }
     const fs::path parent = fields.text("parent");
     info.parent = parent.is_relative() && !parent.empty() ? resolvedProjectDirectory(runDirectory, parent).string()
                                                           : parent.string();
@@ -137,7 +158,7 @@ Result<RunFile> runFileFrom(const RecordJson& json, const fs::path& runDirectory
         return *fields.error();
     }
     if (info.step == 0) {
-        info.loss = std::numeric_limits<double>::quiet_NaN(); // earlier versions wrote 0 before the first step
+        info.values.erase(metric::kLoss); // earlier versions wrote 0 before the first step
     }
     const auto known = statusFrom(status, place);
     if (!known) {
@@ -175,8 +196,10 @@ std::string runFileText(const RunFile& file)
                        {"threads", info.threads},
                        {"step", info.step},
                        {"steps", info.steps},
-                       {"loss", numberOrNull(info.loss)},
-                       {"validationLoss", numberOrNull(info.validationLoss)},
+                       {"loss", numberOrNull(info.loss())}, // for earlier versions, as the next
+                       {"validationLoss", numberOrNull(info.validationLoss())},
+                       {"values", info.values},
+                       {"objective", std::string(projects::traitsOf(info.objective).key)},
                        {"parent", info.parent},
                        {"parentStep", info.parentStep},
                        {"tags", info.tags},

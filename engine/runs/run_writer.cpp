@@ -107,8 +107,8 @@ Status RunWriter::Impl::flush()
         return Done{};
     }
     m_waits = false;
-    for (const NamedPoint& entry : rows.metrics) {
-        m_board.scalar(entry.name, entry.point.step, entry.point.value);
+    for (const MetricRow& row : rows.metrics) {
+        m_board.scalar(row.name, row.step, row.value);
     }
     rows = {};
     return m_board.flush();
@@ -169,6 +169,7 @@ Result<RunWriter> RunWriter::begin(HeldDirectory held, RunFile file, const proje
     info.directory = directory.string();
     info.name = info.name.empty() ? directory.filename().string() : info.name;
     info.created = info.created.empty() ? utcNow() : info.created;
+    info.objective = project.network.objective;
     file.identity = newIdentity();
 
     std::error_code code;
@@ -232,16 +233,15 @@ Result<RunWriter> RunWriter::reopen(const fs::path& runDirectory, std::int64_t s
 
 void RunWriter::step(const StepRecord& record)
 {
-    metric(metric::kLoss, record.step, record.loss);
-    metric(metric::kLearningRate, record.step, record.learningRate);
-    metric(metric::kGradientNorm, record.step, record.gradientNorm);
+    for (const auto& [name, field] : kStepMetrics) {
+        metric(name, record.step, record.*field);
+    }
     metric(metric::kUnits, record.step, static_cast<double>(record.tokens));
-    metric(metric::kSeconds, record.step, record.seconds);
 }
 
 void RunWriter::metric(const std::string& name, std::int64_t step, double value)
 {
-    m_impl->rows.metrics.push_back({name, {step, value}});
+    m_impl->rows.metrics.push_back({name, step, value});
 }
 
 void RunWriter::matrix(const Matrix& matrix)

@@ -189,9 +189,8 @@ bool StoreWriter::insertAll(const StoreRows& rows)
 {
     Connection& to = *m_connection;
     std::int64_t id = 0;
-    for (const NamedPoint& entry : rows.metrics) {
-        if (!idOf(entry.name, id) ||
-            !to.metric.bind(1, id).bind(2, entry.point.step).bind(3, entry.point.value).run()) {
+    for (const MetricRow& row : rows.metrics) {
+        if (!idOf(row.name, id) || !to.metric.bind(1, id).bind(2, row.step).bind(3, row.value).run()) {
             return false;
         }
     }

@@ -14,14 +14,9 @@
 
 namespace residua::engine {
 
-struct NamedPoint {
-    std::string name;
-    MetricPoint point;
-};
-
 /// Rows to be written to a run's store.
 struct StoreRows {
-    std::vector<NamedPoint> metrics;
+    std::vector<MetricRow> metrics;
     std::vector<Matrix> matrices;
     std::vector<RunEvent> events;
     [[nodiscard]] bool empty() const { return metrics.empty() && matrices.empty() && events.empty(); }

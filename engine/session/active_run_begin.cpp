@@ -163,8 +163,10 @@ void ActiveRun::makeUp(std::int64_t step)
     }
     Due due = dueAfter(trainer().project().training, step);
     if (const auto reader = RunReader::open(m_recorder.directory())) {
-        due.validation = due.validation && reader->metric(metric::kValidationLoss, step - 1).empty();
-        due.stability = due.stability && !std::ranges::binary_search(reader->matrixSteps(matrix::kStability), step);
+        std::erase_if(due.measures, [&](const Measure* measure) {
+            return !reader->metric(measure->record, step - 1).empty() ||
+                   std::ranges::binary_search(reader->matrixSteps(measure->record), step);
+        });
     }
     if (const Status made = m_loop.measure(due); !made) {
         failKept(made.error());

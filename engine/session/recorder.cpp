@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/session/recorder.h"
 
+#include "engine/api/metric_traits.h"
 #include "engine/results/run_reader.h"
 #include "engine/results/stages.h"
 
@@ -39,13 +40,12 @@ Recorder::Recorder(RunWriter writer, const std::string& device, std::int64_t thr
 void Recorder::goOnFrom(std::int64_t step)
 {
     const auto reader = RunReader::open(directory());
-    const bool isSame = m_info.step == step; // then run.json's values are valid if the store is lost
-    const auto last = [&](const char* name, double known) {
-        const auto point = reader ? reader->lastPoint(name, step) : std::nullopt;
-        return point ? point->value : isSame ? known : kNoLoss;
-    };
-    m_info.loss = last(metric::kLoss, m_info.loss);
-    m_info.validationLoss = last(metric::kValidationLoss, m_info.validationLoss);
+    if (m_info.step != step) {
+        m_info.values.clear(); // those of the same step are valid if the store is lost
+    }
+    if (reader) {
+        reader->readValues(m_info, step);
+    }
     m_info.step = step;
 }
 
@@ -53,14 +53,13 @@ void Recorder::add(const Progress& progress, std::int64_t step)
 {
     for (const StepRecord& record : progress.steps) {
         m_writer.step(record);
-        m_info.loss = record.loss;
+        m_info.values[metric::kLoss] = record.loss;
     }
-    for (const ValidationRecord& validation : progress.validations) {
-        m_writer.metric(metric::kValidationLoss, validation.step, validation.loss);
-        m_info.validationLoss = validation.loss;
-    }
-    for (const ValidationRecord& validation : progress.stageValidations) {
-        m_writer.metric(metric::kStageLoss, validation.step, validation.loss);
+    for (const MetricRow& row : progress.rows) {
+        m_writer.metric(row.name, row.step, row.value);
+        if (isRating(row.name)) {
+            m_info.values[row.name] = row.value;
+        }
     }
     for (const Matrix& matrix : progress.matrices) {
         m_writer.matrix(matrix);
@@ -82,11 +81,10 @@ void Recorder::add(const StageRecord& stage)
 {
     event(stage.step, RunEventKind::Stage, stageText(stage));
     if (stage.step > 0) {
-        m_writer.metric(metric::kStageTrainBefore, stage.step, stage.trainBefore);
-        m_writer.metric(metric::kStageTrainAfter, stage.step, stage.trainAfter);
+        for (const auto& [name, loss] : kStageMetrics) {
+            m_writer.metric(name, stage.step, stage.*loss);
+        }
         m_writer.metric(metric::kStageJump, stage.step, stage.trainAfter - stage.trainBefore);
-        m_writer.metric(metric::kStageValidationBefore, stage.step, stage.validationBefore);
-        m_writer.metric(metric::kStageValidationAfter, stage.step, stage.validationAfter);
     }
 }
 

@@ -20,8 +20,11 @@ Due dueAfter(const projects::TrainingPlan& plan, std::int64_t step)
     Due due;
     due.last = step >= plan.steps;
     due.observation = isTurn(plan.observeEvery, step) || (plan.observeEvery > 0 && due.last);
-    due.validation = isTurn(plan.validateEvery, step) || (plan.validateEvery > 0 && due.last);
-    due.stability = isTurn(plan.stabilityEvery, step) || (plan.stabilityEvery > 0 && due.last);
+    for (const Measure& measure : kMeasures) {
+        if (isTurn(plan.*measure.every, step) || (plan.*measure.every > 0 && due.last)) {
+            due.measures.push_back(&measure);
+        }
+    }
     due.checkpoint = isTurn(plan.checkpointEvery, step) && !due.last;
     due.reading = due.checkpoint || due.last || isTurn(Trainer::kMostWaiting, step);
     return due;
@@ -88,8 +91,7 @@ Findings TrainingLoop::read()
     const auto isLater = [step = bad->step](const auto& record) { return record.step >= step; };
     std::erase_if(progress.steps, isLater);
     std::erase_if(progress.matrices, isLater);
-    std::erase_if(progress.validations, isLater);
-    std::erase_if(progress.stageValidations, isLater);
+    std::erase_if(progress.rows, isLater);
     std::erase_if(progress.stages, isLater);
     return found;
 }
@@ -101,47 +103,14 @@ void TrainingLoop::observe()
 
 Status TrainingLoop::measure(const Due& due)
 {
-    Status status = due.validation ? validate() : Done{};
-    if (due.stability && status) {
-        status = measureStability();
+    for (const Measure* const measure : due.measures) {
+        Result<Measured> measured = m_trainer->measure(*measure);
+        if (!measured) {
+            return measured.error();
+        }
+        std::ranges::move(measured->rows, std::back_inserter(m_waiting.rows));
+        std::ranges::move(measured->matrices, std::back_inserter(m_waiting.matrices));
     }
-    return status;
-}
-
-Status TrainingLoop::validate()
-{
-    const std::int64_t step = m_trainer->stepsDone();
-    const Result<std::optional<double>> loss = m_trainer->validate();
-    if (!loss) {
-        return loss.error();
-    }
-    if (*loss) {
-        m_waiting.validations.push_back({step, **loss});
-    }
-    const Result<std::optional<double>> part = m_trainer->validateStage();
-    if (!part) {
-        return part.error();
-    }
-    if (*part) {
-        m_waiting.stageValidations.push_back({step, **part});
-    }
-    Result<std::optional<Matrix>> degrees = m_trainer->degreeErrors();
-    if (!degrees) {
-        return degrees.error();
-    }
-    if (*degrees) {
-        m_waiting.matrices.push_back(std::move(**degrees));
-    }
-    return Done{};
-}
-
-Status TrainingLoop::measureStability()
-{
-    Result<std::vector<Matrix>> measured = m_trainer->stability();
-    if (!measured) {
-        return measured.error();
-    }
-    std::ranges::move(*measured, std::back_inserter(m_waiting.matrices));
     return Done{};
 }
 

@@ -16,10 +16,9 @@ namespace residua::engine {
 
 /// The work due after a step.
 struct Due {
-    bool observation = false; ///< the network is observed
-    bool validation = false;
-    bool stability = false;  ///< the network is measured without each of its layers
-    bool checkpoint = false; ///< the last step has a checkpoint without being due
+    bool observation = false;             ///< the network is observed
+    std::vector<const Measure*> measures; ///< of kMeasures, in order
+    bool checkpoint = false;              ///< the last step has a checkpoint without being due
     bool last = false;
     bool reading = false; ///< the losses on the device are read and checked; also set when one is found to be bad
     bool operator==(const Due&) const = default;
@@ -65,7 +64,7 @@ public:
     [[nodiscard]] Findings read();
     /// Adds the network's current matrices to the next reading.
     void observe();
-    /// Runs the due measurements: validation and stability. Stops at the first error.
+    /// Runs the due measures. Stops at the first error.
     [[nodiscard]] Status measure(const Due& due);
 
     [[nodiscard]] Trainer& trainer() { return *m_trainer; }
@@ -75,8 +74,6 @@ public:
 private:
     /// Runs a step and sets the work due after it, if it succeeds.
     [[nodiscard]] Status step(Due& due);
-    [[nodiscard]] Status validate();
-    [[nodiscard]] Status measureStability();
 
     std::unique_ptr<Trainer> m_trainer;
     Observer m_observer;

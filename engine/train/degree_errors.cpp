@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/train/degree_errors.h"
-
 #include "engine/api/matrix_name.h"
+#include "engine/data/boolean_polynomial.h"
 #include "engine/train/batches.h"
+#include "engine/train/measures.h"
 
 #include <ATen/core/grad_mode.h>
 #include <c10/core/DeviceGuard.h>
@@ -46,23 +46,18 @@ double squaredMean(const TermSums& sums, double count)
 
 } // namespace
 
-std::optional<DegreeErrors> DegreeErrors::of(const projects::Project& project)
+Status measureDegrees(const TrainedState& state, Measured& measured)
 {
-    const auto* const source = std::get_if<projects::BooleanPolynomial>(&project.data.source);
-    if (source == nullptr || projects::traitsOf(project.network.objective).meanOf != projects::MeanOf::Squares) {
-        return std::nullopt;
+    const auto* const source = std::get_if<projects::BooleanPolynomial>(&state.project.data.source);
+    if (source == nullptr || projects::traitsOf(state.project.network.objective).meanOf != projects::MeanOf::Squares) {
+        return Done{};
     }
-    return DegreeErrors(polynomialTerms(*source, project.seeds.data));
-}
-
-Result<std::optional<Matrix>> DegreeErrors::measure(CompiledNetwork& network, const Dataset& dataset,
-                                                    const projects::TrainingPlan& plan, c10::Device device,
-                                                    std::int64_t step) const
-{
+    const std::vector<Monomial> terms = polynomialTerms(*source, state.project.seeds.data);
+    const projects::TrainingPlan& plan = state.project.training;
     const at::NoGradGuard noGrad;
-    const c10::DeviceGuard current(device);
-    SplitBatches batches(dataset, Split::Validation, plan, device, plan.validationBatches);
-    std::vector<TermSums> sums(m_terms.size());
+    const c10::DeviceGuard current(state.device);
+    SplitBatches batches(state.dataset, Split::Validation, plan, state.device, plan.validationBatches);
+    std::vector<TermSums> sums(terms.size());
     double count = 0;
     for (;;) {
         const Result<std::optional<DeviceBatch>> batch = batches.next();
@@ -72,25 +67,26 @@ Result<std::optional<Matrix>> DegreeErrors::measure(CompiledNetwork& network, co
         if (!*batch) {
             break;
         }
-        add(m_terms, batches.host(), network.forward((*batch)->input, passAfter(step)), sums);
+        add(terms, batches.host(), state.network.forward((*batch)->input, passAfter(state.step)), sums);
         count += static_cast<double>(batches.units());
     }
     if (count == 0) {
-        return std::optional<Matrix>();
+        return Done{};
     }
-    const auto degrees = static_cast<std::int64_t>(m_terms.back().variables.size());
+    const auto degrees = static_cast<std::int64_t>(terms.back().variables.size());
     std::vector<double> apart(static_cast<std::size_t>(degrees), 0.0);
     std::vector<double> whole(apart);
-    for (std::size_t term = 0; term < m_terms.size(); ++term) {
-        const std::size_t degree = m_terms[term].variables.size() - 1;
+    for (std::size_t term = 0; term < terms.size(); ++term) {
+        const std::size_t degree = terms[term].variables.size() - 1;
         apart[degree] += squaredMean(sums[term], count);
-        whole[degree] += m_terms[term].coefficient * m_terms[term].coefficient;
+        whole[degree] += terms[term].coefficient * terms[term].coefficient;
     }
-    Matrix errors{matrix::kDegreeErrors, step, 1, degrees, {}};
+    Matrix errors{matrix::kDegreeErrors, state.step, 1, degrees, {}};
     for (std::size_t degree = 0; degree < apart.size(); ++degree) {
         errors.values.push_back(static_cast<float>(apart[degree] / whole[degree]));
     }
-    return std::optional(std::move(errors));
+    measured.matrices.push_back(std::move(errors));
+    return Done{};
 }
 
 } // namespace residua::engine

@@ -5,16 +5,13 @@
 #include <ATen/ops/zeros.h>
 #include <c10/core/DeviceGuard.h>
 
-#include <limits>
+#include <cstddef>
 
 namespace residua::engine {
 
 Evaluation::Evaluation(CompiledNetwork& network, const Dataset& dataset, Split split,
                        const projects::TrainingPlan& plan, c10::Device device, std::int64_t batches)
-    : m_network(network),
-      m_device(device),
-      m_batches(dataset, split, plan, device, batches),
-      m_sum(at::zeros({}, at::TensorOptions().dtype(at::kDouble).device(device)))
+    : m_network(network), m_device(device), m_batches(dataset, split, plan, device, batches)
 {
 }
 
@@ -27,19 +24,32 @@ Status Evaluation::advance(const Pass& pass)
         return batch.error();
     }
     m_atEnd = !batch->has_value();
-    if (!m_atEnd) {
-        m_sum.add_(m_network.loss(**batch, pass), static_cast<double>(m_batches.units()));
-        m_units += m_batches.units();
+    if (m_atEnd) {
+        return Done{};
     }
+    const BatchMeans means = m_network.quantities(**batch, pass);
+    for (std::size_t i = 0; i < means.size(); ++i) {
+        if (i == m_sums.size()) {
+            m_sums.emplace_back(means[i].first, at::zeros({}, means[i].second.options().dtype(at::kDouble)));
+        }
+        m_sums[i].second.add_(means[i].second, static_cast<double>(m_batches.units()));
+    }
+    m_units += m_batches.units();
     return Done{};
 }
 
-double Evaluation::mean() const
+std::map<std::string, double> Evaluation::means() const
 {
-    if (m_units == 0) {
-        return std::numeric_limits<double>::quiet_NaN();
+    std::map<std::string, double> means;
+    for (const auto& [name, sum] : m_sums) {
+        means[name] = sum.item<double>() / static_cast<double>(m_units);
     }
-    return m_sum.item<double>() / static_cast<double>(m_units);
+    return means;
+}
+
+double Evaluation::loss() const
+{
+    return m_sums.empty() ? kNoLoss : means().at("loss");
 }
 
 } // namespace residua::engine

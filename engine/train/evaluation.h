@@ -10,10 +10,13 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <map>
+#include <string>
 
 namespace residua::engine {
 
-/// The mean loss on consecutive batches of a split, one batch at a time, so that training can continue in between.
+/// The means of the objective's quantities on consecutive batches of a split, one batch at a time, so that training can
+/// continue in between.
 class Evaluation {
 public:
     /// At most `batches` batches of plan.batch examples; 0: to the end of the split. The network must outlive this.
@@ -25,15 +28,18 @@ public:
     [[nodiscard]] Status advance(const Pass& pass = Pass());
     [[nodiscard]] bool atEnd() const { return m_atEnd; }
     [[nodiscard]] std::int64_t batchesDone() const { return m_batches.count(); }
-    /// Returns the mean over all units so far, with equal weights; NaN before the first batch. Waits for the device.
-    [[nodiscard]] double mean() const;
+    /// Returns the means of all quantities by name ("loss") over all units so far, with equal weights; empty before the
+    /// first batch. Waits for the device.
+    [[nodiscard]] std::map<std::string, double> means() const;
+    /// Returns the mean loss; NaN before the first batch. Waits for the device.
+    [[nodiscard]] double loss() const;
 
 private:
     CompiledNetwork& m_network;
     c10::Device m_device;
     SplitBatches m_batches;
     bool m_atEnd = false;
-    at::Tensor m_sum; ///< of loss times units, on the device
+    BatchMeans m_sums; ///< of the means times units, on the device
     std::int64_t m_units = 0;
 };
 

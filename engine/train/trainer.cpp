@@ -4,10 +4,8 @@
 #include "engine/depth/layer_magnitudes.h"
 #include "engine/runtime/device.h"
 #include "engine/train/batches.h"
-#include "engine/train/evaluation.h"
 #include "engine/train/fit_inputs.h"
 #include "engine/train/precision.h"
-#include "engine/train/stability.h"
 #include "projects/base/number_from.h"
 #include "projects/base/text.h"
 
@@ -123,7 +121,6 @@ Trainer::Trainer(TrainerParts parts)
       m_schema(m_parts.dataset->schema()),
       m_optimiser(m_parts.project.training, m_parts.network->parameters()),
       m_course(m_parts.project),
-      m_degrees(DegreeErrors::of(m_parts.project)),
       m_ring(m_parts.device, kMostWaiting)
 {
     if (m_parts.project.training.batching == projects::BatchKind::Full) {
@@ -269,30 +266,30 @@ std::vector<StepRecord> Trainer::takeRecords()
     return records;
 }
 
-Result<std::optional<double>> Trainer::validationLoss(const std::function<Pass(std::int64_t)>& passOfBatch)
+TrainedState Trainer::state()
 {
-    const projects::TrainingPlan& plan = m_parts.project.training;
-    if (m_parts.dataset->size(Split::Validation) == 0) {
-        return std::optional<double>();
-    }
-    Evaluation evaluation(*m_parts.network, *m_parts.dataset, Split::Validation, plan, m_parts.device,
-                          plan.validationBatches);
-    while (!evaluation.atEnd()) {
-        if (const Status added = evaluation.advance(passOfBatch(evaluation.batchesDone())); !added) {
-            return added.error();
-        }
-    }
-    return std::optional(evaluation.mean());
+    return {.network = *m_parts.network,
+            .dataset = *m_parts.dataset,
+            .project = m_parts.project,
+            .device = m_parts.device,
+            .step = m_step,
+            .drawsLayers = m_course.drawsAt(std::max<std::int64_t>(m_step, 1)),
+            .partOf = [this](std::int64_t step) { return partOf(step); }};
 }
 
-Result<std::optional<double>> Trainer::validate()
+Result<Measured> Trainer::measure(const Measure& measure)
 {
-    applyDeterminism(m_parts.project.training.determinism); // a resumed run may be validated before its first step
-    Result<std::optional<double>> loss = validationLoss([this](std::int64_t) { return passAfter(m_step); });
-    if (loss && *loss) {
-        m_validationLoss = std::isfinite(**loss) ? *loss : std::nullopt;
+    applyDeterminism(m_parts.project.training.determinism); // a resumed run may be measured before its first step
+    Measured measured;
+    if (const Status taken = measure.measure(state(), measured); !taken) {
+        return taken.error();
     }
-    return loss;
+    for (const MetricRow& row : measured.rows) {
+        if (row.name == metric::kValidationLoss) {
+            m_validationLoss = std::isfinite(row.value) ? std::optional(row.value) : std::nullopt;
+        }
+    }
+    return measured;
 }
 
 Pass Trainer::partOf(std::int64_t step)
@@ -300,35 +297,6 @@ Pass Trainer::partOf(std::int64_t step)
     Pass pass = passOf(step);
     pass.mode = Mode::Evaluation;
     return pass;
-}
-
-Result<std::optional<double>> Trainer::validateStage()
-{
-    if (!m_course.drawsAt(std::max<std::int64_t>(m_step, 1))) {
-        return std::optional<double>();
-    }
-    // Each batch uses the layers of another one of the last steps, so the mean is over these draws too.
-    return validationLoss([this](std::int64_t batch) { return partOf(std::max<std::int64_t>(m_step - batch, 1)); });
-}
-
-Result<std::optional<Matrix>> Trainer::degreeErrors()
-{
-    return m_degrees ? m_degrees->measure(*m_parts.network, *m_parts.dataset, m_parts.project.training, m_parts.device,
-                                          m_step)
-                     : Result<std::optional<Matrix>>(std::nullopt);
-}
-
-Result<std::vector<Matrix>> Trainer::stability()
-{
-    applyDeterminism(m_parts.project.training.determinism); // as in validate()
-    Stability stability(*m_parts.network, *m_parts.dataset, m_parts.project, m_parts.device,
-                        m_parts.project.training.validationBatches, m_step);
-    while (!stability.atEnd()) {
-        if (const Status added = stability.advance(); !added) {
-            return added.error();
-        }
-    }
-    return stability.matrices();
 }
 
 Status Trainer::onNextBatches(std::int64_t count, const std::function<void(std::int64_t, const DeviceBatch&)>& use)
@@ -360,12 +328,12 @@ Status Trainer::takeLosses(std::int64_t trainingBatches, const std::function<std
         return taken;
     }
     const auto part = [&](std::int64_t batch) { return partOf(stepOfBatch(batch)); };
-    const Result<std::optional<double>> onValidation = validationLoss(part);
+    Result<std::map<std::string, double>> onValidation = validationMeans(state(), part);
     if (!onValidation) {
         return onValidation.error();
     }
     train = sum / static_cast<double>(trainingBatches);
-    validation = onValidation->value_or(kNoLoss);
+    validation = onValidation->empty() ? kNoLoss : onValidation->at("loss");
     return Done{};
 }
 

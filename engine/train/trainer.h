@@ -4,7 +4,7 @@
 #include "engine/data/dataset.h"
 #include "engine/network/network.h"
 #include "engine/runs/checkpoint.h"
-#include "engine/train/degree_errors.h"
+#include "engine/train/measures.h"
 #include "engine/train/metric_ring.h"
 #include "engine/train/optimiser.h"
 #include "engine/train/stage_course.h"
@@ -65,15 +65,8 @@ public:
     static constexpr std::int64_t kMostWaiting = 256;
     /// True if the last step's loss and norm are finite. Only on the CPU, before its record is taken.
     [[nodiscard]] bool isLastFinite() const { return m_ring.isLastFinite(); }
-    /// Returns the mean loss of the whole network (of a growing network, as grown so far) on the first
-    /// `validationBatches` of the validation split; nullopt if the data have none.
-    [[nodiscard]] Result<std::optional<double>> validate();
-    /// Returns the mean loss of the layers that the last steps have trained; nullopt if that is the whole network.
-    [[nodiscard]] Result<std::optional<double>> validateStage();
-    /// Returns the errors by degree of a Boolean polynomial (DegreeErrors); nullopt for other data.
-    [[nodiscard]] Result<std::optional<Matrix>> degreeErrors();
-    /// Returns the effect of leaving out each layer (Stability); empty if the data have no validation split.
-    [[nodiscard]] Result<std::vector<Matrix>> stability();
+    /// Measures the state after the last step.
+    [[nodiscard]] Result<Measured> measure(const Measure& measure);
     /// Crosses the border between stages before the next step: measures the losses on both sides and makes new layers.
     /// Returns nullopt if there is no border. Must be called before step(), also after a restore, because the
     /// checkpoint of a border's step has the state before the border.
@@ -103,8 +96,7 @@ private:
     [[nodiscard]] Result<DeviceBatch> nextBatch();
     /// Returns the pass of training step `step`, with its use of layers.
     [[nodiscard]] Pass passOf(std::int64_t step);
-    /// Returns the mean validation loss; `passOfBatch` returns the pass of each batch by its number.
-    [[nodiscard]] Result<std::optional<double>> validationLoss(const std::function<Pass(std::int64_t)>& passOfBatch);
+    [[nodiscard]] TrainedState state();
     /// Returns a pass of evaluation for the layers that training step `step` trains.
     [[nodiscard]] Pass partOf(std::int64_t step);
     /// Passes the next `count` training batches to `use`, with their numbers from 0, without consuming them.
@@ -124,7 +116,6 @@ private:
     projects::ExampleSchema m_schema;
     Optimiser m_optimiser;
     StageCourse m_course;
-    std::optional<DegreeErrors> m_degrees;
     MetricRing m_ring;
     Batch m_batch;
     DeviceBatch m_fullBatch; ///< kept on the device if every step uses all of the data
@@ -132,7 +123,7 @@ private:
     std::int64_t m_draws = 0; ///< micro-batches drawn so far: the cursor into the data
     std::int64_t m_units = 0;
     double m_seconds = 0;
-    std::optional<double> m_validationLoss; ///< the last validation loss
+    std::optional<double> m_validationLoss; ///< the last one; empty if it is not finite
     bool m_isGrownAhead = false;
 };
 

@@ -276,6 +276,8 @@ private slots:
         const QJsonObject evaluated = json(run({"eval", path("run"), "--batches", "2", "--json"})).object();
         QVERIFY(evaluated["loss"].toDouble() > 0);
         QCOMPARE(evaluated["batches"].toInt(), 2);
+        const double accuracy = evaluated["quantities"].toObject()["accuracy"].toDouble(-1);
+        QVERIFY(accuracy >= 0 && accuracy <= 1);
         QCOMPARE(run({"eval", path("run"), "--split", "nonsense"}).code, 1); // before anything is read
         QCOMPARE(run({"sample", path("nowhere")}).code, 3);
         QCOMPARE(run({"eval", path("run"), "--from", "7"}).code, 3); // no checkpoint of that step
@@ -286,6 +288,8 @@ private slots:
         QVERIFY(own != runs.end());
         QCOMPARE((*own).toObject()["status"].toString(), QString("finished"));
         QCOMPARE((*own).toObject()["step"].toInt(), 8);
+        QVERIFY((*own).toObject()["values"].toObject()["accuracy/validation"].isDouble());
+        QVERIFY(run({"runs", m_folder.path()}).output.section('\n', 0, 0).contains("validation accuracy"));
         QCOMPARE(run({"report", path("run"), "-o", path("page.html")}).code, 0);
         QVERIFY(QFile(path("page.html")).size() > 1000);
         writesPagesWhereTheyAreWanted(path("run"));

@@ -447,7 +447,6 @@ private:
         info.name = member->project.name;
         info.device = "cpu";
         info.steps = member->project.training.steps;
-        info.validationLoss = std::nan("");
         auto writer = engine::RunWriter::create(runs() / label, info, member->project, path("tiny").toStdString());
         for (std::int64_t step = 1; writer && step <= steps; ++step) {
             writer->step({step, 1e-9, 1e-3, 1, step, 0.1});

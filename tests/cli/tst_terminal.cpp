@@ -110,7 +110,7 @@ private slots:
         ProgressBar bar(console, started);
         engine::Progress progress;
         progress.steps = {{.step = 123'456, .loss = 3.14159}};
-        progress.validations = {{120'000, 3.2}};
+        progress.rows = {{engine::metric::kValidationLoss, 120'000, 3.2}};
         progress.unitsPerSecond = 1'234'567.8;
         for (int round = 0; round < 3; ++round) {
             bar.update(progress);

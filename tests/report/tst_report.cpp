@@ -148,7 +148,7 @@ private slots:
             info.name = std::to_string(++number);
             info.steps = info.step = 12;
             info.status = engine::RunStatus::Finished;
-            info.validationLoss = 0.1 * number;
+            info.values[engine::metric::kValidationLoss] = 0.1 * number;
             auto writer = engine::RunWriter::create(
                 folder / info.name, info, projects::findExample("wide-relu")->project, dir.path().toStdString());
             QVERIFY(writer.ok());
@@ -214,7 +214,6 @@ private slots:
             info.steps = 40;
             info.step = 12;
             info.status = status;
-            info.validationLoss = std::numeric_limits<double>::quiet_NaN();
             info.message = status == engine::RunStatus::Failed ? "the loss is NaN" : "";
             auto writer = engine::RunWriter::create(
                 folder / name, info, projects::findExample("ancre-language")->project, dir.path().toStdString());

@@ -53,6 +53,28 @@ class TestReportCurves : public QObject {
     Q_OBJECT
 
 private Q_SLOTS:
+    /// A quantity that no code names has a card, figures and a column of the comparison.
+    void aRecordedQuantityIsShown()
+    {
+        const QTemporaryDir dir;
+        const auto path = writeRun(dir, "measured");
+        auto writer = engine::RunWriter::reopen(path, 40);
+        QVERIFY(writer.ok());
+        writer->metric("distance/validation", 20, 0.5);
+        writer->metric("distance/validation", 40, 0.25);
+        QVERIFY(writer->flush().ok());
+        const auto page = report::reportHtml(*engine::RunReader::open(path));
+        QVERIFY(page.ok());
+        const QString html = QString::fromStdString(*page);
+        QVERIFY(html.contains("<b>0.25</b><span>validation distance, last</span>"));
+        const auto has = [](const QString& svg) { return svg.contains("Validation distance"); };
+        QVERIFY(std::ranges::any_of(svgsOf(html), has));
+        const auto compared = report::comparisonHtml(path.parent_path());
+        QVERIFY(compared.ok());
+        QVERIFY(QString::fromStdString(*compared).contains("<th>validation distance</th>"));
+        QVERIFY(std::ranges::any_of(svgsOf(QString::fromStdString(*compared)), has));
+    }
+
     /// Every curve has the stages behind it, and a table says what each transition did.
     void stagesAreBandsAndATable()
     {

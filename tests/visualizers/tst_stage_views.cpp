@@ -53,7 +53,8 @@ private slots:
         show(view);
         view.findChild<QSlider*>("smoothing")->setValue(0);
         begin(runs, "a", {.name = "first"});
-        runs.add("a", {.steps = stepsOf(1, 4), .validations = {{2, 2.5}, {4, 2.25}}});
+        runs.add("a", {.steps = stepsOf(1, 4),
+                       .metrics = {{residua::engine::metric::kValidationLoss, {{2, 2.5}, {4, 2.25}}}}});
         QCOMPARE(legendOf(view), (QStringList{"first", "training", "validation"}));
         QCOMPARE(view.csv().section('\n', 0, 0), QString("run,step,training,smoothed,validation"));
         const auto drawnWith = [&view](Qt::PenStyle line) {
@@ -86,8 +87,8 @@ private slots:
         for (const char* const run : {"a", "b"}) {
             begin(runs, run, {.name = QString("staged-%1").arg(run), .study = "staged"});
             runs.add(run, {.steps = stepsOf(1, 4),
-                           .validations = {{2, 2.5}},
-                           .metrics = {{residua::engine::metric::kStageLoss, {{2, *run == 'a' ? 2.0 : 3.0}}}}});
+                           .metrics = {{residua::engine::metric::kValidationLoss, {{2, 2.5}}},
+                                       {residua::engine::metric::kStageLoss, {{2, *run == 'a' ? 2.0 : 3.0}}}}});
         }
         QCOMPARE(legendOf(view), (QStringList{"staged, 2 seeds", "training", "validation", "validation of the stage"}));
     }

@@ -59,7 +59,8 @@ private slots:
         view.resize(700, 400);
         view.setTheme(residua::resources::Theme::Dark);
         begin(runs, "a", {.name = "first"});
-        runs.add("a", {.steps = descent(1, 50), .validations = {{25, 2}, {50, 1.5}}});
+        runs.add("a", {.steps = descent(1, 50),
+                       .metrics = {{residua::engine::metric::kValidationLoss, {{25, 2}, {50, 1.5}}}}});
         view.show();
         QVERIFY(QTest::qWaitForWindowExposed(&view));
         auto* plot = view.findChild<QCustomPlot*>();
@@ -202,7 +203,8 @@ private slots:
         LossView view(runs);
         for (const char* const run : {"a", "b", "c"}) {
             begin(runs, run, {.name = QString("start %1").arg(run)});
-            runs.add(run, {.steps = descent(1, 40), .validations = {{20, 2}, {40, 1.5}}});
+            runs.add(run, {.steps = descent(1, 40),
+                           .metrics = {{residua::engine::metric::kValidationLoss, {{20, 2}, {40, 1.5}}}}});
         }
         view.show();
         QVERIFY(QTest::qWaitForWindowExposed(&view));
@@ -321,7 +323,7 @@ private slots:
         auto steps = descent(1, 3);
         steps[0].loss = 1e6; // a spike
         steps[1].loss = std::numeric_limits<double>::quiet_NaN();
-        runs.add("a", {.steps = steps, .validations = {{3, 2.5}}});
+        runs.add("a", {.steps = steps, .metrics = {{residua::engine::metric::kValidationLoss, {{3, 2.5}}}}});
         QVERIFY(view.csv().contains("\"first, \"\"best\"\"\",1,1000000,,\n"));
         view.findChild<QSlider*>("smoothing")->setValue(1);
         const QStringList lines = view.csv().split('\n');

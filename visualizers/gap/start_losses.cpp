@@ -11,18 +11,6 @@
 #include <utility>
 
 namespace residua::visualizers {
-namespace {
-
-void takeLosses(RunCurves& curves, const RunNumbers& numbers)
-{
-    std::vector<engine::MetricPoint> points;
-    for (const auto& [step, loss] : numbers.validations) {
-        points.push_back({step, loss});
-    }
-    curves.append(engine::metric::kValidationLoss, points);
-}
-
-} // namespace
 
 class StartLosses::Impl {
 public:
@@ -40,7 +28,7 @@ public:
 StartLosses::Impl::Impl(const ShownRuns& shown, StartLosses* of)
     : all(shown),
       view(of),
-      curves(new RunPlot(starts, {{engine::metric::kLoss, &engine::StepRecord::loss}}, takeLosses,
+      curves(new RunPlot(starts, {{engine::metric::kLoss, &engine::StepRecord::loss}}, {},
                          {.number = engine::metric::kLoss,
                           .title = tr("training"),
                           .label = tr("loss"),

@@ -19,19 +19,6 @@ constexpr double kTableShare = 0.4; ///< of the height: the most that the table 
 constexpr int kLeastForBoth = 560;  ///< width of a plot with the table beside it
 constexpr int kFrame = 22;          ///< the table's own, with a scroll bar
 
-void takeValidations(RunCurves& curves, const RunNumbers& numbers)
-{
-    std::vector<engine::MetricPoint> points;
-    points.reserve(numbers.validations.size());
-    for (const auto& [step, loss] : numbers.validations) {
-        points.push_back({step, loss});
-    }
-    curves.append(engine::metric::kValidationLoss, points);
-    if (const auto ofStage = numbers.metrics.find(engine::metric::kStageLoss); ofStage != numbers.metrics.end()) {
-        curves.append(engine::metric::kStageLoss, ofStage->second);
-    }
-}
-
 } // namespace
 
 class LossView::Impl {
@@ -47,7 +34,7 @@ public:
 };
 
 LossView::Impl::Impl(const ShownRuns& runs, LossView* view)
-    : curves(new RunPlot(runs, {{engine::metric::kLoss, &engine::StepRecord::loss}}, takeValidations,
+    : curves(new RunPlot(runs, {{engine::metric::kLoss, &engine::StepRecord::loss}}, {},
                          {.number = engine::metric::kLoss,
                           .title = tr("training"),
                           .label = tr("loss"),

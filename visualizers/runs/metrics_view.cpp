@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/runs/metrics_view.h"
 
+#include "engine/api/metric_traits.h"
 #include "engine/api/row_curves.h"
-#include "engine/results/run_reader.h"
 #include "visualizers/plot/plot_controls.h"
 #include "visualizers/runs/curve_name.h"
 #include "visualizers/runs/run_plot.h"
@@ -12,11 +12,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace residua::visualizers {
 namespace {
 
-constexpr double kMebibyte = 1024.0 * 1024.0;
 constexpr std::int64_t kMostColumns = 2000; ///< maximum number of columns with a curve
 
 void takeRows(RunCurves& curves, const engine::Matrix& matrix)
@@ -31,20 +31,34 @@ void takeRows(RunCurves& curves, const engine::Matrix& matrix)
     }
 }
 
-void takeMetrics(RunCurves& curves, const RunNumbers& numbers)
+void takeMatrices(RunCurves& curves, const RunNumbers& numbers)
 {
-    for (const auto& [name, points] : numbers.metrics) {
-        std::vector<engine::MetricPoint> shown = points;
-        for (engine::MetricPoint& point : shown) {
-            point.value /= name == engine::metric::kPeakBytes ? kMebibyte : 1;
-        }
-        curves.append(name, shown);
-    }
     for (const engine::Matrix& matrix : numbers.matrices) {
         if (engine::hasRowCurves(matrix)) {
             takeRows(curves, matrix);
         }
     }
+}
+
+/// A choice of the view.
+struct Choice {
+    RunPlot::Number number;
+    QString title;
+    QString unit;
+    QString column = {}; ///< name of what each curve is of; empty for a single curve
+};
+
+Choice choiceOf(const engine::MetricTraits& metric)
+{
+    return {metric.name, QString::fromStdString(metric.title), QString::fromStdString(metric.unit)};
+}
+
+RunPlot::Shown shown(const Choice& choice)
+{
+    const QString label =
+        choice.unit.isEmpty() ? choice.title : MetricsView::tr("%1 (%2)").arg(choice.title, choice.unit);
+    const QString title = choice.column.isEmpty() ? choice.title : choice.column;
+    return {.number = choice.number, .title = title, .label = label};
 }
 
 } // namespace
@@ -56,58 +70,58 @@ public:
     RunPlot* curves;
 
 private:
-    struct Metric {
-        RunPlot::Number number;
-        QString title;
-        QString unit;
-        QString column; ///< name of what each curve is of; empty for a single curve
-    };
+    void offer(const Choice& choice);
+    /// Offers the metrics that a run has recorded and that are not offered yet.
+    void offerMetrics(const RunNumbers& numbers);
 
-    [[nodiscard]] static std::vector<Metric> metrics();
-    [[nodiscard]] static RunPlot::Shown shown(const Metric& metric);
+    PlotChoice* m_choice;
+    std::vector<Choice> m_choices; ///< in the order of `m_choice`
 };
-
-std::vector<MetricsView::Impl::Metric> MetricsView::Impl::metrics()
-{
-    std::vector<Metric> all{{engine::metric::kGradientNorm, tr("gradient norm"), {}, {}},
-                            {engine::metric::kLearningRate, tr("learning rate"), {}, {}},
-                            {engine::metric::kThroughput, tr("throughput"), tr("tokens or samples a second"), {}},
-                            {engine::metric::kPeakBytes, tr("peak memory"), tr("MiB"), {}}};
-    for (const engine::RowCurves& row : engine::kRowCurves) {
-        all.push_back({CurveRow(row.matrix, row.row), QString::fromUtf8(row.title), QString::fromUtf8(row.unit),
-                       QString::fromUtf8(row.column)});
-    }
-    return all;
-}
-
-RunPlot::Shown MetricsView::Impl::shown(const Metric& metric)
-{
-    const QString label = metric.unit.isEmpty() ? metric.title : tr("%1 (%2)").arg(metric.title, metric.unit);
-    const QString title = metric.column.isEmpty() ? metric.title : metric.column;
-    return {.number = metric.number, .title = title, .label = label};
-}
 
 MetricsView::Impl::Impl(const ShownRuns& runs, MetricsView* view)
     : curves(new RunPlot(runs,
                          {{engine::metric::kGradientNorm, &engine::StepRecord::gradientNorm},
                           {engine::metric::kLearningRate, &engine::StepRecord::learningRate}},
-                         takeMetrics, shown(metrics().front()),
-                         tr("Norms, speed and memory of a run appear here while it trains."), view))
+                         takeMatrices, shown(choiceOf(engine::plottedMetrics({}).front())),
+                         tr("Norms, speed and memory of a run appear here while it trains."), view)),
+      m_choice(new PlotChoice(view))
 {
     view->setAccessibleName(tr("Magnitudes and speed"));
     curves->plot().setAccessibleName(tr("Plot of magnitudes and speed"));
-    auto* metric = new PlotChoice(view);
-    metric->setAccessibleName(tr("Metric"));
-    metric->setObjectName(QStringLiteral("metric"));
-    for (const Metric& known : metrics()) {
-        metric->addItem(known.title);
+    m_choice->setAccessibleName(tr("Metric"));
+    m_choice->setObjectName(QStringLiteral("metric"));
+    offerMetrics({});
+    for (const engine::RowCurves& row : engine::kRowCurves) {
+        offer({CurveRow(row.matrix, row.row), QString::fromUtf8(row.title), QString::fromUtf8(row.unit),
+               QString::fromUtf8(row.column)});
     }
-    curves->putFirst(metric);
+    curves->putFirst(m_choice);
     auto* column = new QVBoxLayout(view);
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(curves);
-    QObject::connect(metric, &QComboBox::currentIndexChanged, view,
-                     [this](int index) { curves->setShown(shown(metrics().at(static_cast<std::size_t>(index)))); });
+    QObject::connect(m_choice, &QComboBox::currentIndexChanged, view,
+                     [this](int index) { curves->setShown(shown(m_choices.at(static_cast<std::size_t>(index)))); });
+    QObject::connect(&runs, &ShownRuns::added, view,
+                     [this](const std::string&, const RunNumbers& numbers) { offerMetrics(numbers); });
+}
+
+void MetricsView::Impl::offer(const Choice& choice)
+{
+    m_choices.push_back(choice);
+    m_choice->addItem(choice.title);
+}
+
+void MetricsView::Impl::offerMetrics(const RunNumbers& numbers)
+{
+    std::set<std::string> names;
+    for (const auto& [name, points] : numbers.metrics) {
+        names.insert(name);
+    }
+    for (const engine::MetricTraits& metric : engine::plottedMetrics(names)) {
+        if (std::ranges::find(m_choices, RunPlot::Number(metric.name), &Choice::number) == m_choices.end()) {
+            offer(choiceOf(metric));
+        }
+    }
 }
 
 MetricsView::MetricsView(const ShownRuns& runs, QWidget* parent)

@@ -10,8 +10,8 @@ namespace residua::visualizers {
 class ShownRuns;
 
 /// Another recorded number of the overlaid runs, one at a time: gradient norm, learning rate, throughput, memory, the
-/// layers' magnitudes (a curve each). Against step, tokens, FLOP or time, optionally smoothed, with the stages as
-/// bands. GUI thread.
+/// layers' magnitudes (a curve each), further quantities of the objective. Against step, tokens, FLOP or time,
+/// optionally smoothed, with the stages as bands. GUI thread.
 class MetricsView : public PlotView {
     Q_OBJECT
 public:

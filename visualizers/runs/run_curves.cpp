@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/runs/run_curves.h"
 
+#include "engine/api/metric_traits.h"
+
 #include <algorithm>
 
 namespace residua::visualizers {
@@ -58,6 +60,13 @@ void RunCurves::append(const CurveName& name, const std::vector<engine::MetricPo
     Series& curve = series(name);
     for (const engine::MetricPoint& point : points) {
         curve.append(m_clock->positionsOf(static_cast<double>(point.step)), point.value);
+    }
+}
+
+void RunCurves::appendMetrics(const std::map<std::string, std::vector<engine::MetricPoint>>& metrics)
+{
+    for (const auto& [name, points] : metrics) {
+        append(name, engine::shownPoints(name, points));
     }
 }
 

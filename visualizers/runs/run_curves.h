@@ -30,6 +30,9 @@ public:
     /// Adds numbers that have only a step. Their positions are those of the last step at or before them.
     void append(const CurveName& name, const std::vector<engine::MetricPoint>& points);
 
+    /// Adds such numbers of many metrics, as they are shown.
+    void appendMetrics(const std::map<std::string, std::vector<engine::MetricPoint>>& metrics);
+
     /// Returns the series with this name, creating it if needed. Its address never changes.
     [[nodiscard]] Series& series(const CurveName& name);
     /// Returns the recorded curves of the row, by column.

@@ -38,7 +38,7 @@ RunPlot::RunPlot(const ShownRuns& runs, RunCurves::Fields fields, Taker taker, S
     : QWidget(parent),
       m_shownRuns(runs),
       m_fields(std::move(fields)),
-      m_taker(std::move(taker)),
+      m_taker(taker ? std::move(taker) : Taker([](RunCurves&, const RunNumbers&) {})),
       m_shown(std::move(shown)),
       m_plot(new CurvePlot(this)),
       m_controls(new RunPlotControls(this)),
@@ -170,13 +170,12 @@ void RunPlot::begin(const std::string& key)
 
 void RunPlot::take(const std::string& key, const RunNumbers& numbers)
 {
-    const auto found = m_runs.find(key);
-    if (found == m_runs.end()) {
-        return;
+    if (const auto found = m_runs.find(key); found != m_runs.end()) {
+        found->second.curves.append(numbers.steps);
+        found->second.curves.appendMetrics(numbers.metrics);
+        m_taker(found->second.curves, numbers);
+        refresh();
     }
-    found->second.curves.append(numbers.steps);
-    m_taker(found->second.curves, numbers);
-    refresh();
 }
 
 void RunPlot::draw(Item& run)

@@ -52,7 +52,7 @@ public:
         bool bounded = false; ///< if true, draws theorems' bounds over it, by step
     };
 
-    /// Adds the recorded numbers of a run to its curves, beyond the fields of its steps.
+    /// Adds further curves of a run's numbers, beyond the fields of its steps and its metrics; may be empty.
     using Taker = std::function<void(RunCurves& curves, const RunNumbers& numbers)>;
 
     /// Follows `runs`, which must outlive the plot. `invitation` is shown while there are no curves.

@@ -23,8 +23,7 @@ namespace residua::visualizers {
 /// New recorded numbers of a run.
 struct RunNumbers {
     std::vector<engine::StepRecord> steps = {};
-    std::vector<engine::ValidationRecord> validations = {};
-    std::map<std::string, std::vector<engine::MetricPoint>> metrics = {}; ///< by name (run_reader.h)
+    std::map<std::string, std::vector<engine::MetricPoint>> metrics = {}; ///< by name; not those of steps
     std::vector<engine::Matrix> matrices = {};                            ///< of each name ascending by step
 };
 

@@ -72,13 +72,18 @@ Exit runEval(const Arguments& arguments, const Console& console)
     remarkNotes(ready->notes, console);
     const auto reader = engine::RunReader::open(request.runDirectory);
     const auto project = reader ? reader->project() : Result<projects::Project>(reader.error());
-    const auto measures = project ? engine::measuresOf(*project, ready->loss) : std::nullopt;
-    const std::string also = measures ? " (" + engine::measuresText(*project, ready->loss) + ")" : "";
+    const double loss = ready->means.at("loss");
+    const auto measures = project ? engine::measuresOf(*project, loss) : std::nullopt;
+    std::string also = measures ? " (" + engine::measuresText(*project, loss) + ")" : "";
+    for (const auto& [quantity, mean] : ready->means) {
+        also += quantity == "loss" ? "" : ", " + quantity + " " + lossText(mean);
+    }
     const bool bits = measures && measures->bitsPerByte;
-    console.line(split + " loss " + lossText(ready->loss) + also + " over " + groupedText(ready->batches) +
+    console.line(split + " loss " + lossText(loss) + also + " over " + groupedText(ready->batches) +
                  " batches, at step " + groupedText(ready->step));
     console.value({{"split", split},
-                   {"loss", ready->loss},
+                   {"loss", loss},
+                   {"quantities", ready->means},
                    {"perplexity", measures ? nlohmann::json(measures->perplexity) : nlohmann::json()},
                    {"bitsPerByte", bits ? nlohmann::json(*measures->bitsPerByte) : nlohmann::json()},
                    {"batches", ready->batches},

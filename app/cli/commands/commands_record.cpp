@@ -5,6 +5,7 @@
 #include "app/cli/terminal/result_file.h"
 #include "app/report/comparison.h"
 #include "app/report/report.h"
+#include "engine/api/metric_traits.h"
 #include "engine/api/run_paths.h"
 #include "engine/results/loss_measures.h"
 #include "engine/results/run_reader.h"
@@ -13,7 +14,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -37,7 +40,7 @@ std::string pathWithin(const std::filesystem::path& folder, const engine::RunInf
 std::optional<engine::LossMeasures> measuresOf(const engine::RunInfo& run, const engine::RunReader& reader)
 {
     const auto project = reader.project();
-    return project ? engine::measuresOf(*project, engine::judgedLoss(run.loss, run.validationLoss)) : std::nullopt;
+    return project ? engine::measuresOf(*project, run.rating("loss")) : std::nullopt;
 }
 
 /// Returns the last loss of the run in this directory. Returns an error if it cannot be read or there is no loss yet.
@@ -79,7 +82,8 @@ void addUntil(ListedRun& listed, const Result<engine::RunReader>& reader, double
     listed.cells.insert(listed.cells.end(), cells.begin(), cells.end());
 }
 
-ListedRun listedRun(const std::string& path, const engine::RunInfo& run, const std::optional<double>& target)
+ListedRun listedRun(const std::string& path, const engine::RunInfo& run,
+                    const std::vector<engine::MetricTraits>& columns, const std::optional<double>& target)
 {
     const auto reader = engine::RunReader::open(run.directory);
     const auto measures = reader ? measuresOf(run, *reader) : std::nullopt;
@@ -88,8 +92,8 @@ ListedRun listedRun(const std::string& path, const engine::RunInfo& run, const s
     listed.cells = {path,
                     engine::textOf(run.status),
                     groupedText(run.step) + "/" + groupedText(run.steps),
-                    lossText(run.loss),
-                    lossText(run.validationLoss),
+                    lossText(run.loss()),
+                    lossText(run.validationLoss()),
                     measures ? lossText(measures->perplexity) : "–",
                     bits ? lossText(*measures->bitsPerByte) : "–",
                     run.device,
@@ -103,14 +107,18 @@ ListedRun listedRun(const std::string& path, const engine::RunInfo& run, const s
                     {"message", run.message},
                     {"step", run.step},
                     {"steps", run.steps},
-                    {"loss", run.loss},
-                    {"validationLoss", run.validationLoss},
+                    {"loss", run.loss()},
+                    {"validationLoss", run.validationLoss()},
+                    {"values", run.values},
                     {"perplexity", measures ? json(measures->perplexity) : json()},
                     {"bitsPerByte", bits ? json(*measures->bitsPerByte) : json()},
                     {"untilStep", json()},
                     {"untilSeconds", json()},
                     {"device", run.device},
                     {"created", run.created}};
+    for (const engine::MetricTraits& column : columns) {
+        listed.cells.push_back(lossText(run.last(column.name)));
+    }
     if (target) {
         addUntil(listed, reader, *target);
     }
@@ -137,14 +145,17 @@ Exit runRuns(const Arguments& arguments, const Console& console)
     }
     std::vector<std::vector<std::string>> rows{
         {"run", "status", "step", "loss", "validation", "perplexity", "bits/byte", "device", "created"}};
+    const std::vector<engine::RunInfo> runs = engine::listRuns(folder);
+    const std::vector<engine::MetricTraits> columns = engine::ratingColumns(runs);
+    std::ranges::transform(columns, std::back_inserter(rows.front()), &engine::MetricTraits::title);
     if (target) {
         rows.front().insert(rows.front().end(), {"until at step", "until in s"});
     }
     std::string failures;
     json list = json::array();
-    for (const engine::RunInfo& run : engine::listRuns(folder)) {
+    for (const engine::RunInfo& run : runs) {
         const std::string path = pathWithin(folder, run);
-        ListedRun listed = listedRun(path, run, target);
+        ListedRun listed = listedRun(path, run, columns, target);
         rows.push_back(std::move(listed.cells));
         list.push_back(std::move(listed.value));
         if (!run.message.empty()) {

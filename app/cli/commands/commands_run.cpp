@@ -34,12 +34,7 @@ Exit conclude(const RunOutcome& outcome, const projects::Project& project, const
     if (outcome.ended.status == engine::RunStatus::Stopped) {
         return concludeStopped(outcome, "go on with: residua-cli resume " + shellWord(directory), console);
     }
-    const bool validated = std::isfinite(outcome.validationLoss);
-    const std::string measures =
-        engine::measuresText(project, engine::judgedLoss(outcome.loss, outcome.validationLoss));
-    console.line("finished: loss " + lossText(outcome.loss) +
-                 (validated ? ", validation " + lossText(outcome.validationLoss) : "") +
-                 (measures.empty() ? "" : ", " + measures));
+    console.line("finished: " + resultText(outcome.last, &project));
     console.line("checkpoint " +
                  engine::checkpointDirectory(outcome.started.runDirectory, outcome.checkpointStep).string());
     return Exit::Ok;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands/commands.h"
-#include "engine/results/loss_measures.h"
+#include "app/cli/runs/run_monitor.h"
 #include "engine/results/run_reader.h"
 #include "engine/results/run_upkeep.h"
 #include "projects/base/text.h"
@@ -53,11 +53,11 @@ private:
         m_console.value({{"event", "step"},
                          {"step", info.step},
                          {"steps", info.steps},
-                         {"loss", std::isfinite(info.loss) ? json(info.loss) : json()},
-                         {"validation", std::isfinite(info.validationLoss) ? json(info.validationLoss) : json()}});
+                         {"loss", json(info.loss())}, // NaN becomes null
+                         {"validation", json(info.validationLoss())}});
         const std::string text =
-            "step " + groupedText(info.step) + "/" + groupedText(info.steps) + "  loss " + lossText(info.loss) +
-            (std::isfinite(info.validationLoss) ? "  validation " + lossText(info.validationLoss) : "");
+            "step " + groupedText(info.step) + "/" + groupedText(info.steps) + "  loss " + lossText(info.loss()) +
+            (std::isfinite(info.validationLoss()) ? "  validation " + lossText(info.validationLoss()) : "");
         const auto now = std::chrono::steady_clock::now();
         if (m_console.rewritesProgress()) {
             m_console.status(text);
@@ -82,16 +82,12 @@ Exit conclude(const engine::RunReader& reader, const engine::RunInfo& info, cons
 {
     console.status("");
     const Result<projects::Project> project = reader.project();
-    const std::string measures =
-        project ? engine::measuresText(*project, engine::judgedLoss(info.loss, info.validationLoss)) : std::string();
     console.value({{"event", "ended"}, {"status", engine::textOf(info.status)}, {"step", info.step}});
     if (info.status == engine::RunStatus::Failed) {
         return console.fail(Exit::RunFailed, {info.directory, "failed: " + info.message});
     }
     console.line(engine::textOf(info.status) + " at step " + groupedText(info.step) + " of " + groupedText(info.steps) +
-                 ": loss " + lossText(info.loss) +
-                 (std::isfinite(info.validationLoss) ? ", validation " + lossText(info.validationLoss) : "") +
-                 (measures.empty() ? "" : ", " + measures));
+                 ": " + resultText(info, project ? &*project : nullptr));
     return Exit::Ok;
 }
 

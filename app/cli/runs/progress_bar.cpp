@@ -38,9 +38,7 @@ void ProgressBar::update(const engine::Progress& progress)
         m_step = progress.steps.back().step;
         m_loss = progress.steps.back().loss;
     }
-    if (!progress.validations.empty()) {
-        m_validationLoss = progress.validations.back().loss;
-    }
+    m_validationLoss = progress.last(engine::metric::kValidationLoss).value_or(m_validationLoss);
     m_unitsPerSecond = progress.unitsPerSecond;
     const auto now = Clock::now();
     if (now - m_shown < kPause) {

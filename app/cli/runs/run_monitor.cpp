@@ -3,6 +3,8 @@
 
 #include "app/cli/runs/engine_client.h"
 #include "app/cli/runs/progress_bar.h"
+#include "engine/api/metric_traits.h"
+#include "engine/results/loss_measures.h"
 #include "engine/results/run_reader.h"
 #include "projects/base/text.h"
 #include "projects/nodes/example_schema.h"
@@ -12,7 +14,10 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <map>
 #include <optional>
+#include <span>
+#include <string_view>
 
 namespace residua::cli {
 namespace {
@@ -20,10 +25,7 @@ namespace {
 /// Updates the outcome and the display for each event.
 class Monitor {
 public:
-    Monitor(const Console& console, Show show, TimeLimit* limit) : m_console(console), m_show(show), m_limit(limit)
-    {
-        m_outcome.loss = m_outcome.validationLoss = std::nan("");
-    }
+    Monitor(const Console& console, Show show, TimeLimit* limit) : m_console(console), m_show(show), m_limit(limit) {}
 
     void operator()(const engine::RunStarted& event)
     {
@@ -52,10 +54,14 @@ public:
         if (m_show == Show::NothingButKeepSteps) {
             m_outcome.steps.insert(m_outcome.steps.end(), event.steps.begin(), event.steps.end());
         }
-        m_outcome.loss = event.steps.empty() ? m_outcome.loss : event.steps.back().loss;
         m_outcome.peakBytes = std::max(m_outcome.peakBytes, event.peakBytes);
-        for (const engine::ValidationRecord& record : event.validations) {
-            m_outcome.validationLoss = record.loss;
+        if (!event.steps.empty()) {
+            m_outcome.last.values[engine::metric::kLoss] = event.steps.back().loss;
+        }
+        for (const engine::MetricRow& row : event.rows) {
+            if (engine::isRating(row.name)) {
+                m_outcome.last.values[row.name] = row.value;
+            }
         }
         if (!m_bar) {
             return;
@@ -70,9 +76,7 @@ public:
                              {"units", record.tokens},
                              {"seconds", record.seconds}});
         }
-        for (const engine::ValidationRecord& record : event.validations) {
-            m_console.value({{"event", "validation"}, {"step", record.step}, {"loss", record.loss}});
-        }
+        tellValidations(event);
     }
     void operator()(const engine::CheckpointWritten& event)
     {
@@ -112,6 +116,22 @@ public:
     [[nodiscard]] RunOutcome outcome() { return std::move(m_outcome); }
 
 private:
+    /// Writes one value for each validation, with all its quantities.
+    void tellValidations(const engine::Progress& event) const
+    {
+        constexpr std::string_view kSplit = "/validation";
+        std::map<std::int64_t, nlohmann::json> values;
+        for (const engine::MetricRow& row : event.rows) {
+            if (row.name.ends_with(kSplit)) {
+                values[row.step][row.name.substr(0, row.name.size() - kSplit.size())] = row.value;
+            }
+        }
+        for (auto& [step, value] : values) {
+            value.update({{"event", "validation"}, {"step", step}});
+            m_console.value(value);
+        }
+    }
+
     [[nodiscard]] std::string reasonOf(const engine::RunEnded& event) const
     {
         if (event.status != engine::RunStatus::Stopped) {
@@ -217,6 +237,20 @@ RunOutcome follow(const engine::Command& command, const Console& console, Show s
         following.hear();
     }
     return monitor.outcome();
+}
+
+std::string resultText(const engine::RunInfo& run, const projects::Project* project)
+{
+    std::string text = "loss " + lossText(run.loss());
+    if (std::isfinite(run.validationLoss())) {
+        text += ", validation " + lossText(run.validationLoss());
+    }
+    for (const engine::MetricTraits& column : engine::ratingColumns(std::span(&run, 1))) {
+        text += ", " + column.title + " " + lossText(run.last(column.name));
+    }
+    const std::string measures =
+        project != nullptr ? engine::measuresText(*project, run.rating("loss")) : std::string();
+    return text + (measures.empty() ? "" : ", " + measures);
 }
 
 Exit concludeStopped(const RunOutcome& outcome, const std::string& howToGoOn, const Console& console)

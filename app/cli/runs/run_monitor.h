@@ -5,6 +5,7 @@
 #include "app/cli/terminal/console.h"
 #include "engine/api/session.h"
 
+#include <string>
 #include <vector>
 
 namespace residua::cli {
@@ -17,8 +18,7 @@ struct RunOutcome {
     engine::RunStarted started; ///< its directory is empty if the run ended before it began
     engine::RunEnded ended;
     std::vector<engine::StepRecord> steps; ///< those of this process, with Show::NothingButKeepSteps
-    double loss = 0;                       ///< the last one; NaN before the first
-    double validationLoss = 0;             ///< the last one; NaN before the first
+    engine::RunInfo last;                  ///< with the last values only
     std::int64_t peakBytes = 0;
     std::int64_t checkpointStep = -1;
     StopCause stopCause = StopCause::None;
@@ -36,6 +36,10 @@ enum class Show { Progress, Nothing, NothingButKeepSteps };
 /// with Exit::Quit.
 [[nodiscard]] RunOutcome follow(const engine::Command& command, const Console& console, Show show,
                                 const Computing& computing = {});
+
+/// Returns the last values of a run: "loss 2.5, validation 2.6, validation accuracy 0.31, perplexity 13.5". `project`
+/// may be null if it is unknown.
+[[nodiscard]] std::string resultText(const engine::RunInfo& run, const projects::Project* project);
 
 /// Reports that a run was stopped and how to resume it. Returns the exit code.
 [[nodiscard]] Exit concludeStopped(const RunOutcome& outcome, const std::string& howToGoOn, const Console& console);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/sweep/sweep_tables.h"
+#include "engine/api/metric_traits.h"
 #include "projects/base/text.h"
 #include "projects/studies/pareto_front.h"
 
@@ -39,11 +40,6 @@ std::set<std::size_t> frontOf(const SweepPlan& plan)
     return {front.begin(), front.end()};
 }
 
-json numberOrNull(const std::optional<double>& number)
-{
-    return number ? json(*number) : json(nullptr);
-}
-
 /// Returns the number of recorded steps, or null if the status has none.
 json stepOf(const Planned& planned)
 {
@@ -76,8 +72,9 @@ json jsonOf(const Planned& planned, std::size_t index, bool best)
             {"detail", engine::describe(planned.status)},
             {"otherData", planned.otherData},
             {"step", stepOf(planned)},
-            {"loss", finished != nullptr ? json(finished->loss) : json(nullptr)},
-            {"validationLoss", finished != nullptr ? numberOrNull(finished->validationLoss) : json(nullptr)},
+            {"loss", finished != nullptr ? json(finished->run.loss()) : json(nullptr)},
+            {"validationLoss", finished != nullptr ? json(finished->run.validationLoss()) : json(nullptr)},
+            {"results", finished != nullptr ? json(finished->run.values) : json(nullptr)},
             {"pareto", best}};
 }
 
@@ -178,14 +175,23 @@ void showOutcome(const SweepPlan& plan, const Console& console)
     const std::set<std::size_t> front = frontOf(plan);
     std::vector<std::vector<std::string>> rows{
         {"member", "parameters", "FLOP", "loss", "validation", "front", "status"}};
+    std::vector<engine::RunInfo> runs; // of each member; without values if it is not finished
+    for (const Planned& planned : plan.members) {
+        const auto* const finished = std::get_if<Finished>(&planned.status);
+        runs.push_back(finished != nullptr ? finished->run : engine::RunInfo());
+    }
+    const std::vector<engine::MetricTraits> columns = engine::ratingColumns(runs);
+    for (const engine::MetricTraits& column : columns) {
+        rows.front().push_back(column.title);
+    }
     for (std::size_t i = 0; i < plan.members.size(); ++i) {
         const Planned& planned = plan.members[i];
-        const auto* const finished = std::get_if<Finished>(&planned.status);
         rows.push_back({planned.member.label, groupedText(planned.member.cost.parameters),
-                        scaled(planned.member.trainFlops),
-                        lossCell(finished != nullptr ? std::optional(finished->loss) : std::nullopt),
-                        lossCell(finished != nullptr ? finished->validationLoss : std::nullopt),
+                        scaled(planned.member.trainFlops), lossText(runs[i].loss()), lossText(runs[i].validationLoss()),
                         front.contains(i) ? "*" : "", statusText(planned)});
+        for (const engine::MetricTraits& column : columns) {
+            rows.back().push_back(lossText(runs[i].last(column.name)));
+        }
     }
     console.line(console.table(rows));
     console.line("* no other finished member is cheaper and better\ntotal " + scaled(totalFlops(plan)) + "FLOP");

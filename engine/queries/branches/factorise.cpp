@@ -235,7 +235,7 @@ private:
             }
         }
         m_ready.batches = evaluation.batchesDone();
-        return evaluation.mean();
+        return evaluation.loss();
     }
 
     Status measureAfter()

@@ -142,7 +142,7 @@ private:
         if (!m_evaluation->atEnd()) {
             return std::nullopt;
         }
-        return EvaluationReady{m_request.tag, m_evaluation->mean(), m_evaluation->batchesDone(), m_model->step,
+        return EvaluationReady{m_request.tag, m_evaluation->means(), m_evaluation->batchesDone(), m_model->step,
                                m_model->notes};
     }
 

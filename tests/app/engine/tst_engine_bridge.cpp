@@ -39,7 +39,7 @@ private slots:
         engine::Progress next;
         next.steps = {{.step = 2, .loss = 2}};
         next.matrices = {matrix("mix", 2)};
-        next.validations = {{2, 2.5}};
+        next.rows = {{"loss/validation", 2, 2.5}};
         next.unitsPerSecond = 7;
         next.peakBytes = 5;
         merge(progress, next);
@@ -47,7 +47,7 @@ private slots:
         QCOMPARE(progress.steps.back().step, std::int64_t(2));
         QCOMPARE(progress.matrices.size(), std::size_t(3)); // each is a frame of the heatmap
         QCOMPARE(progress.matrices.back().step, std::int64_t(2));
-        QCOMPARE(progress.validations.size(), std::size_t(1));
+        QCOMPARE(progress.rows.size(), std::size_t(1));
         QCOMPARE(progress.unitsPerSecond, 7.0);
         QCOMPARE(progress.peakBytes, std::int64_t(10));
     }

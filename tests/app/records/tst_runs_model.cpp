@@ -75,6 +75,19 @@ private slots:
         QCOMPARE(m_model->chosenColumns().size(), 2); // and may differ again
     }
 
+    void aRecordedQuantityIsOfferedAsAColumn()
+    {
+        QVERIFY(m_model->offeredColumns().empty());
+        engine::RunInfo measured = run("a", "1");
+        measured.values = {{engine::metric::kLoss, 2}, {"distance/validation", 0.25}};
+        m_model->setRuns({run("b", "2"), measured});
+        const std::vector<RunColumn> offered = m_model->offeredColumns();
+        QCOMPARE(offered.size(), std::size_t{1});
+        QCOMPARE(offered[0].title, QString("validation distance"));
+        QCOMPARE(offered[0].values.size(), std::size_t{1});
+        QCOMPARE(offered[0].values.at("/runs/a").toDouble(), 0.25);
+    }
+
     void onlyFieldsThatDifferAreOffered()
     {
         projects::Project one;

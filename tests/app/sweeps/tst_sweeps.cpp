@@ -223,7 +223,6 @@ private slots:
             info.steps = project.training.steps;
             info.step = 3;
             info.status = at == 0 ? engine::RunStatus::Finished : engine::RunStatus::Stopped;
-            info.validationLoss = std::nan("");
             auto writer = engine::RunWriter::create(folder.filePath(QString::number(at)).toStdString(), info, project,
                                                     folder.path().toStdString());
             QVERIFY(writer.ok());

@@ -4,7 +4,9 @@
 #include "engine/network/network.h"
 
 #include <functional>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace residua::tests {
 
@@ -40,9 +42,20 @@ public:
         m_training = pass.training();
         return m_loss(m_parameters[0].tensor, batch);
     }
+    engine::BatchMeans quantities(const engine::DeviceBatch& batch, const engine::Pass& pass) override
+    {
+        engine::BatchMeans means{{"loss", loss(batch, pass)}};
+        for (const auto& [name, mean] : further) {
+            means.emplace_back(name, mean(m_parameters[0].tensor, batch));
+        }
+        return means;
+    }
     engine::InitPlan& initPlan() override { return m_plan; }
     std::vector<engine::NamedParameter>& parameters() override { return m_parameters; }
     std::vector<engine::Matrix> coefficients(std::int64_t) override { return {}; }
+
+    /// Quantities beside the loss.
+    std::vector<std::pair<std::string, Loss>> further;
 
     /// Whether the last pass was one of training.
     [[nodiscard]] bool training() const { return m_training; }

@@ -85,6 +85,32 @@ private Q_SLOTS:
         QVERIFY(std::abs(single.item<double>() - loss.item<double>()) < 0.05 * std::abs(loss.item<double>()));
     }
 
+    /// A token's accuracy is counted; vectors have none.
+    void furtherQuantitiesAreMeans_data() { eachObjective(); }
+    void furtherQuantitiesAreMeans()
+    {
+        QFETCH(int, index);
+        const ObjectiveTraits& objective = traitsAt(index);
+        const engine::ObjectiveEntry& entry = engine::entryOf(objective.objective);
+        const bool tokens = objective.target == projects::Element::Token;
+        QCOMPARE(entry.further.size(), std::size_t(tokens ? 1 : 0));
+        if (!tokens) {
+            return;
+        }
+        QCOMPARE(std::string(entry.further[0].name), std::string("accuracy"));
+        Compared compared = comparedBy(objective);
+        for (std::int64_t row = 0; row < 4; ++row) { // four of six tokens get the largest logit
+            compared.output.view({6, kFeatures})[row][row % kFeatures] = 100;
+        }
+        compared.output.view({6, kFeatures})[4][0] = 100;
+        compared.output.view({6, kFeatures})[5][4] = 100;
+        for (const at::ScalarType type : {at::kLong, at::kInt}) {
+            const at::Tensor mean = entry.further[0].mean(compared.output, compared.target.to(type));
+            QCOMPARE(mean.dim(), 0);
+            QVERIFY(std::abs(mean.item<double>() - 4.0 / 6) < 1e-12);
+        }
+    }
+
     void haveGradients_data() { eachObjective(); }
     void haveGradients()
     {

@@ -489,7 +489,7 @@ private:
         probe.post(request);
         probe.waitFor<EvaluationReady>();
         const auto ready = probe.all<EvaluationReady>();
-        return ready.empty() ? std::nan("") : ready.front().loss;
+        return ready.empty() ? std::nan("") : ready.front().means.at("loss");
     }
 
     QTemporaryDir m_folder;

@@ -151,10 +151,10 @@ private Q_SLOTS:
         while (!evaluation.atEnd()) {
             QVERIFY(evaluation.advance());
         }
-        QCOMPARE(evaluation.mean(), mean);
+        QCOMPARE(evaluation.loss(), mean);
         QCOMPARE(evaluation.batchesDone(), batches);
         const Evaluation nothing(network, data, Split::Test, plan, c10::Device(c10::DeviceType::CPU), 0);
-        QVERIFY(std::isnan(nothing.mean()));
+        QVERIFY(std::isnan(nothing.loss()));
     }
 };
 

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a run's directory and its run.json are to those who list, take up and move runs.
+#include "engine/api/metric_traits.h"
 #include "engine/results/run_reader.h"
 #include "engine/runs/checkpoint.h"
+#include "engine/runs/database.h"
 #include "engine/runs/run_directory.h"
 #include "engine/runs/run_files.h"
 #include "tests/engine/runs/run_files_harness.h"
 #include "tests/support/test_program.h"
 
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <QTest>
 
 #include <atomic>
@@ -255,7 +259,41 @@ private slots:
         QCOMPARE(textOf(runs[3].status), textOf(RunStatus::Failed));
         QVERIFY(runs[3].message.find("run.json") != std::string::npos);
         QVERIFY(listRuns(m_folder / "missing").empty());
-        QVERIFY(std::isnan(runs[3].loss) && std::isnan(runs[3].validationLoss)); // 0 would be the best of all
+        QVERIFY(std::isnan(runs[3].loss()) && std::isnan(runs[3].validationLoss())); // 0 would be the best of all
+    }
+
+    /// The files of a run as earlier versions wrote them: two losses in run.json, none of its other values.
+    void anEarlierRunKeepsItsNames()
+    {
+        QVERIFY(create());
+        const auto file = QJsonDocument::fromJson(QByteArray::fromStdString(contentOf(m_run / kRunFile))).object();
+        QJsonObject earlier = file;
+        earlier.remove("values");
+        earlier.remove("objective");
+        earlier["step"] = 20;
+        earlier["loss"] = 2.5;
+        earlier["validationLoss"] = 2.75;
+        write(m_run / kRunFile, QJsonDocument(earlier).toJson().toStdString());
+        const Result<RunInfo> listed = RunReader::open(m_run)->info();
+        QVERIFY2(listed.ok(), listed ? "" : listed.error().text().c_str());
+        QCOMPARE(listed->loss(), 2.5);
+        QCOMPARE(listed->validationLoss(), 2.75);
+        auto store = Database::openForWriting(m_run / kStoreFile);
+        QVERIFY(store.ok());
+        QVERIFY(store
+                    ->execute("INSERT INTO names(id, name) VALUES(1, 'loss/train'), (2, 'loss/validation'), (3, "
+                              "'loss/validation/stage'), (4, 'memory/peak'); INSERT INTO metrics(name, step, value) "
+                              "VALUES(1, 30, 1.5), (2, 30, 1.75), (3, 30, 1.25), (4, 30, 1048576.0)")
+                    .ok());
+        const auto reader = RunReader::open(m_run);
+        QCOMPARE(reader->metricNames(), (std::vector<std::string>{metric::kLoss, metric::kValidationLoss,
+                                                                  metric::kStageLoss, metric::kPeakBytes}));
+        QCOMPARE(reader->info()->step, 30);
+        QCOMPARE(reader->info()->values,
+                 (std::map<std::string, double>{{metric::kLoss, 1.5}, {metric::kValidationLoss, 1.75}}));
+        QCOMPARE(reader->info()->judged(), 1.75);
+        QVERIFY(ratingColumns(std::vector{*reader->info()}).empty());
+        QVERIFY(file.contains("loss") && file.contains("validationLoss")); // earlier versions require them
     }
 
     /// A run that records nothing has no loss, and one that has not finished no result.
@@ -263,14 +301,13 @@ private slots:
     {
         RunInfo info = exampleInfo();
         info.step = 0;
-        info.loss = 0;
+        info.values[metric::kLoss] = 0;
         auto writer = RunWriter::create(m_folder / "empty", info, exampleProject(), m_folder.parent_path());
         QVERIFY(writer);
         const auto reader = RunReader::open(m_folder / "empty");
         QVERIFY(reader);
-        QVERIFY(std::isnan(reader->info()->loss));
-        info.loss = 2;
-        info.validationLoss = 3;
+        QVERIFY(std::isnan(reader->info()->loss()));
+        info.values = {{metric::kLoss, 2}, {metric::kValidationLoss, 3}};
         for (const RunStatus status :
              {RunStatus::Running, RunStatus::Paused, RunStatus::Stopped, RunStatus::Failed, RunStatus::Interrupted}) {
             info.status = status;
@@ -278,9 +315,9 @@ private slots:
         }
         info.status = RunStatus::Finished;
         QCOMPARE(finalLoss(info).value_or(0), 3.0);
-        info.validationLoss = std::nan("");
+        info.values[metric::kValidationLoss] = std::nan("");
         QCOMPARE(finalLoss(info).value_or(0), 2.0);
-        info.loss = std::nan("");
+        info.values.erase(metric::kLoss);
         QVERIFY(!finalLoss(info));
     }
 

@@ -97,8 +97,8 @@ private slots:
         const auto info = RunReader::open(m_run)->info();
         QVERIFY(info);
         QCOMPARE(info->step, 7);
-        QCOMPARE(info->loss, record(7).loss);
-        QCOMPARE(info->validationLoss, 3.5);
+        QCOMPARE(info->loss(), record(7).loss);
+        QCOMPARE(info->validationLoss(), 3.5);
         QCOMPARE(info->steps, 1000);
         QCOMPARE(info->tags, exampleInfo().tags);
         QCOMPARE(info->notes, exampleInfo().notes);
@@ -130,9 +130,9 @@ private slots:
 
     void thereIsNoLossBeforeTheFirstStep()
     {
-        QVERIFY(std::isnan(RunInfo{}.loss) && std::isnan(RunInfo{}.validationLoss));
+        QVERIFY(std::isnan(RunInfo{}.loss()) && std::isnan(RunInfo{}.validationLoss()));
         QVERIFY(create());
-        QVERIFY(std::isnan(RunReader::open(m_run)->info()->loss));
+        QVERIFY(std::isnan(RunReader::open(m_run)->info()->loss()));
         QVERIFY(isIn(contentOf(m_run / "run.json"), "\"loss\": null"));
         // Earlier versions wrote 0.
         std::string text = contentOf(m_run / "run.json");

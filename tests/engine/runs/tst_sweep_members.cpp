@@ -97,7 +97,7 @@ private slots:
             QVERIFY(writer);
             QVERIFY(writeCheckpoint(run, {1, 8, 0.1, {}, {}}, {}, {}, {}).ok());
             info.step = info.steps;
-            info.loss = 0.5;
+            info.values[metric::kLoss] = 0.5;
             info.status = RunStatus::Finished;
             QVERIFY(writer->update(info));
         }

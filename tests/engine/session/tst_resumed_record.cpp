@@ -91,9 +91,9 @@ private Q_SLOTS:
         QCOMPARE(validations.size(), std::size_t{2});
         const RunInfo info = infoAtStartOf(resumeOf("run", step));
         QCOMPARE(info.step, step);
-        QCOMPARE(info.loss, losses.at(step));
-        QCOMPARE(std::isnan(info.validationLoss), step < 3);
-        QVERIFY(step < 3 || info.validationLoss == validations[0].value);
+        QCOMPARE(info.loss(), losses.at(step));
+        QCOMPARE(std::isnan(info.validationLoss()), step < 3);
+        QVERIFY(step < 3 || info.validationLoss() == validations[0].value);
     }
 
     void aFirstStepThatFailsLeavesTheCheckpointsNumbers()
@@ -117,7 +117,7 @@ private Q_SLOTS:
         QCOMPARE(end.step, std::int64_t{2});
         const RunInfo info = readRunFile(m_folder / "run")->info;
         QCOMPARE(info.step, std::int64_t{2});
-        QCOMPARE(info.loss, losses.at(2));
+        QCOMPARE(info.loss(), losses.at(2));
     }
 
     /// It began with weights that no initialisation gives back.

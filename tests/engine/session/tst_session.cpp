@@ -66,8 +66,10 @@ private slots:
                 QCOMPARE(record.tokens, record.step * 64);
                 QVERIFY(record.gradientNorm > 0);
             }
-            for (const ValidationRecord& record : progress.validations) {
-                validated.push_back(record.step);
+            for (const MetricRow& row : progress.rows) {
+                if (row.name == metric::kValidationLoss) {
+                    validated.push_back(row.step);
+                }
             }
             for (const Matrix& matrix : progress.matrices) {
                 observed[matrix.name].push_back(matrix.step);
@@ -105,7 +107,7 @@ private slots:
         QVERIFY(info.ok());
         QVERIFY(info->status == RunStatus::Finished);
         QCOMPARE(info->step, 10);
-        QCOMPARE(info->loss, probe.losses(kFirst).at(10));
+        QCOMPARE(info->loss(), probe.losses(kFirst).at(10));
         const std::vector<MatrixName> names = reader->matrixNames();
         QVERIFY(!names.empty());
         for (const MatrixName& name : names) { // else no view knows what it is

@@ -93,7 +93,7 @@ private slots:
         QVERIFY(probe.waitFor<DevicesListed>());
         QVERIFY(probe.waitFor<RunEnded>());
         QVERIFY(!probe.all<SampleReady>().at(0).text.empty());
-        QVERIFY(probe.all<EvaluationReady>().at(0).loss > 0);
+        QVERIFY(probe.all<EvaluationReady>().at(0).means.at("loss") > 0);
         QVERIFY(probe.all<EvaluationReady>().at(0).batches > 0);
         QCOMPARE(probe.all<DevicesListed>().at(0).devices.at(0).key, std::string("cpu"));
         QCOMPARE(probe.losses(kRun), tests::lossesOf(project, directory("alone")));

@@ -1,13 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/session/training_loop.h"
 
+#include "engine/api/metric_traits.h"
+#include "engine/results/run_reader.h"
+#include "engine/runs/run_files.h"
+#include "engine/session/recorder.h"
+#include "projects/base/whole_file.h"
 #include "projects/library/presets.h"
+#include "tests/engine/network/network_double.h"
 #include "tests/engine/session/run_harness.h"
 #include "tests/engine/train/trainer_harness.h"
 #include "tests/support/test_program.h"
 
+#include <ATen/ops/full.h>
+#include <ATen/ops/ones.h>
+
+#include <QTemporaryDir>
 #include <QtTest>
 
+#include <filesystem>
 #include <memory>
 #include <numeric>
 #include <set>
@@ -80,10 +91,17 @@ private Q_SLOTS:
         plan.validateEvery = 3;
         plan.stabilityEvery = 6;
         plan.checkpointEvery = 4;
-        QVERIFY(dueAfter(plan, step) == (Due{observation, validation, stability, checkpoint, last, reading}));
+        std::vector<const Measure*> measures;
+        for (const Measure& measure : kMeasures) {
+            const bool isStability = std::string_view(measure.record) == matrix::kStability;
+            if (isStability ? stability : validation) {
+                measures.push_back(&measure);
+            }
+        }
+        QVERIFY(dueAfter(plan, step) == (Due{observation, measures, checkpoint, last, reading}));
         plan.observeEvery = plan.validateEvery = plan.stabilityEvery = plan.checkpointEvery = 0;
         const bool ringIsFull = step % Trainer::kMostWaiting == 0;
-        QVERIFY(dueAfter(plan, step) == (Due{false, false, false, false, last, last || ringIsFull}));
+        QVERIFY(dueAfter(plan, step) == (Due{false, {}, false, last, last || ringIsFull}));
     }
 
     /// More steps than losses have room to wait, with nobody who asks for them.
@@ -151,9 +169,54 @@ private Q_SLOTS:
         };
         QCOMPARE(stepsOf(found.progress.steps), std::set<std::int64_t>{1});
         QCOMPARE(stepsOf(found.progress.matrices), std::set<std::int64_t>{1});
-        QCOMPARE(stepsOf(found.progress.validations), std::set<std::int64_t>{1});
-        QCOMPARE(stepsOf(found.progress.stageValidations), std::set<std::int64_t>{1});
+        QVERIFY(found.progress.last(metric::kValidationLoss) && found.progress.last(metric::kStageLoss));
+        QCOMPARE(stepsOf(found.progress.rows), std::set<std::int64_t>{1});
         QCOMPARE(stepsOf(found.progress.stages), (std::set<std::int64_t>{0, 1}));
+    }
+
+    /// A quantity that the network names, and nothing else, is in the store, run.json and TensorBoard's file.
+    void aQuantityOfTheNetworkIsRecorded()
+    {
+        projects::Project project = quickVectors(4);
+        project.data.validationFraction = 0.5;
+        project.training.validateEvery = 2;
+        project.training.observeEvery = 0;
+        Result<TrainerParts> parts = openParts(project, {}, "cpu");
+        QVERIFY(parts.ok());
+        const auto loss = [](const at::Tensor& w, const DeviceBatch&) { return (w * w).sum(); };
+        auto network = std::make_unique<tests::NetworkDouble>(
+            at::ones({1}), [](const at::Tensor& w, const at::Tensor&) { return w; }, loss);
+        network->further.emplace_back(
+            "distance", [](const at::Tensor&, const DeviceBatch&) { return at::full({}, 0.25, at::kDouble); });
+        parts->network = std::move(network);
+        TrainingLoop loop(std::make_unique<Trainer>(std::move(*parts)));
+        const QTemporaryDir folder;
+        const std::filesystem::path run = std::filesystem::path(folder.path().toStdString()) / "run";
+        auto writer = RunWriter::create(run, {}, project, run.parent_path());
+        QVERIFY(writer.ok());
+        Recorder recorder(std::move(*writer), "cpu", 1, 4);
+        for (int step = 0; step < 4; ++step) {
+            const StepOutcome outcome = loop.advance();
+            QVERIFY2(outcome.status.ok(), outcome.status ? "" : outcome.status.error().text().c_str());
+            if (outcome.found) {
+                recorder.add(outcome.found->progress, loop.trainer().stepsDone());
+            }
+        }
+        QVERIFY(recorder.flush(RunStatus::Finished).ok());
+        const char* const name = "distance/validation";
+        const auto reader = RunReader::open(run);
+        QCOMPARE(reader->metric(name), (std::vector<MetricPoint>{{2, 0.25}, {4, 0.25}}));
+        QCOMPARE(reader->info()->last(name), 0.25);
+        QCOMPARE(readRunFile(run)->info.last(name), 0.25);
+        const std::vector<RunInfo> runs{*reader->info()};
+        QCOMPARE(ratingColumns(runs).size(), std::size_t{1});
+        QCOMPARE(ratingColumns(runs)[0].title, std::string("validation distance"));
+        bool isInEvents = false;
+        for (const auto& entry : std::filesystem::directory_iterator(run)) {
+            const bool isEvents = entry.path().filename().string().starts_with("events.out.tfevents.");
+            isInEvents |= isEvents && readFile(entry.path())->find(name) != std::string::npos;
+        }
+        QVERIFY(isInEvents);
     }
 };
 

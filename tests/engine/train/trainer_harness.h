@@ -3,8 +3,10 @@
 
 #include "engine/train/trainer.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace residua::tests {
@@ -17,6 +19,23 @@ inline engine::Trainer trainerOf(const projects::Project& project, const std::st
         throw std::runtime_error(parts.error().text());
     }
     return engine::Trainer(std::move(*parts));
+}
+
+/// Returns the measure that records a metric or matrix.
+inline const engine::Measure& measureOf(std::string_view record)
+{
+    return *std::ranges::find(engine::kMeasures, record, &engine::Measure::record);
+}
+
+/// Measures a metric of kMeasures now. Returns NaN if it measures nothing. Throws the error's text.
+inline double measured(engine::Trainer& trainer, std::string_view metric)
+{
+    const Result<engine::Measured> measured = trainer.measure(measureOf(metric));
+    if (!measured) {
+        throw std::runtime_error(measured.error().text());
+    }
+    const auto row = std::ranges::find(measured->rows, metric, &engine::MetricRow::name);
+    return row == measured->rows.end() ? engine::kNoLoss : row->value;
 }
 
 } // namespace residua::tests

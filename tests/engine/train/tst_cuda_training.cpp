@@ -147,7 +147,8 @@ void goOn(Trainer& trainer, int steps, Trained& trained)
 
 void finish(Trainer& trainer, Trained& trained)
 {
-    trained.validation = trainer.validate()->value_or(0);
+    const double validation = tests::measured(trainer, metric::kValidationLoss);
+    trained.validation = std::isnan(validation) ? 0 : validation;
     for (const NamedParameter& parameter : trainer.network().parameters()) {
         trained.weights.push_back(parameter.tensor.detach().to(at::kCPU, /*non_blocking=*/false, /*copy=*/true));
     }
@@ -416,7 +417,8 @@ private:
         }
         std::vector<Matrix> matrices = magnitudes.matrices(3);
         std::ranges::move(trainer.network().coefficients(3), std::back_inserter(matrices));
-        std::ranges::move(*trainer.stability(), std::back_inserter(matrices));
+        std::ranges::move(trainer.measure(tests::measureOf(matrix::kStability))->matrices,
+                          std::back_inserter(matrices));
         return matrices;
     }
 

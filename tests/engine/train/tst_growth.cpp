@@ -67,7 +67,7 @@ double lossOf(const fs::path& run)
     probe.post(request);
     probe.waitFor<EvaluationReady>();
     const auto ready = probe.all<EvaluationReady>();
-    return ready.empty() ? std::nan("") : ready.front().loss;
+    return ready.empty() ? std::nan("") : ready.front().means.at("loss");
 }
 
 std::vector<float> numbersOf(const fs::path& run, std::int64_t step, const std::string& name)

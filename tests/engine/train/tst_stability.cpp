@@ -3,11 +3,11 @@
 // degree of a polynomial is learned.
 #include "tests/engine/network/network_double.h"
 #include "tests/engine/network/network_harness.h"
+#include "tests/engine/train/trainer_harness.h"
 
 #include "engine/api/matrix_name.h"
 #include "engine/api/row_curves.h"
 #include "engine/data/boolean_polynomial.h"
-#include "engine/train/degree_errors.h"
 #include "engine/train/stability.h"
 #include "engine/train/trainer.h"
 #include "projects/library/schedule_presets.h"
@@ -192,8 +192,6 @@ private Q_SLOTS:
         const auto terms = engine::polynomialTerms(source, project.seeds.data);
         const auto dataset = engine::Dataset::open(project, {});
         QVERIFY2(dataset.ok(), dataset ? "" : dataset.error().text().c_str());
-        const auto errors = engine::DegreeErrors::of(project);
-        QVERIFY(errors.has_value());
         const auto measuredOf = [&](const std::vector<double>& learned) {
             const auto forward = [&](const at::Tensor&, const at::Tensor& input) {
                 const at::Tensor x = input.to(at::kDouble).contiguous();
@@ -209,7 +207,9 @@ private Q_SLOTS:
                 return y;
             };
             NetworkDouble network(at::zeros({1}), forward, [](const at::Tensor& w, const auto&) { return w; });
-            return **errors->measure(network, **dataset, project.training, at::kCPU, 5);
+            engine::Measured measured;
+            const engine::TrainedState state{network, **dataset, project, at::kCPU, 5, false, {}};
+            return engine::measureDegrees(state, measured) ? measured.matrices.at(0) : engine::Matrix();
         };
         const engine::Matrix half = measuredOf({1, 0.5, 1});
         QCOMPARE(half.name.text(), std::string(engine::matrix::kDegreeErrors));
@@ -222,7 +222,8 @@ private Q_SLOTS:
         for (const float error : measuredOf({1, 1, 1}).values) {
             QVERIFY(std::abs(error) < 1e-12);
         }
-        QVERIFY(!engine::DegreeErrors::of(measuredLanguage("plain")).has_value());
+        engine::Trainer language = tests::trainerOf(measuredLanguage("plain"));
+        QVERIFY(language.measure(tests::measureOf(engine::matrix::kDegreeErrors))->matrices.empty());
     }
 };
 

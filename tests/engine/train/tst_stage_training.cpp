@@ -28,6 +28,7 @@ using projects::GrowthSource;
 using projects::GrowthWrites;
 using projects::StageSchedule;
 using tests::growing;
+using tests::measured;
 using tests::SessionProbe;
 using tests::staged;
 using tests::train;
@@ -267,7 +268,7 @@ private Q_SLOTS:
         request.batches = project.training.validationBatches;
         asking.post(request);
         QVERIFY(asking.waitFor<EvaluationReady>());
-        QCOMPARE(asking.all<EvaluationReady>()[0].loss, validated.back().value);
+        QCOMPARE(asking.all<EvaluationReady>()[0].means.at("loss"), validated.back().value);
     }
 
     /// A growing run's validation is of the network as grown so far, which its own stage loss would only repeat.
@@ -275,14 +276,14 @@ private Q_SLOTS:
     {
         Trainer grown = trainerOf(staged(12, growing(GrowthSource::Top)));
         train(grown, 2);
-        QVERIFY(grown.validate()->has_value());
-        QVERIFY(!grown.validateStage()->has_value());
+        QVERIFY(std::isfinite(measured(grown, metric::kValidationLoss)));
+        QVERIFY(std::isnan(measured(grown, metric::kStageLoss)));
         StageSchedule schedule;
         schedule.stages = {{0, 2, {1, 4}}};
         Trainer dropped = trainerOf(staged(12, schedule));
         train(dropped, 2);
-        const double whole = **dropped.validate();
-        const double part = **dropped.validateStage();
+        const double whole = measured(dropped, metric::kValidationLoss);
+        const double part = measured(dropped, metric::kStageLoss);
         QVERIFY(std::isfinite(whole) && std::isfinite(part) && whole != part);
     }
 
@@ -293,9 +294,9 @@ private Q_SLOTS:
         schedule.stages = {{0, 3.9, {}}, {4, 4, {}}};
         Trainer trainer = trainerOf(staged(12, schedule));
         train(trainer, 3);
-        QVERIFY(trainer.validateStage()->has_value());
+        QVERIFY(std::isfinite(measured(trainer, metric::kStageLoss)));
         train(trainer, 2);
-        QVERIFY(!trainer.validateStage()->has_value());
+        QVERIFY(std::isnan(measured(trainer, metric::kStageLoss)));
     }
 
     /// At a cadence of its own, and of a checkpoint by a question: the same numbers. Training is not touched by it.

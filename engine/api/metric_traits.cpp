@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/api/metric_traits.h"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+
+namespace residua::engine {
+namespace {
+
+constexpr double kMebibyte = 1024.0 * 1024.0;
+constexpr std::string_view kTraining = "/train";
+constexpr std::string_view kValidation = "/validation";
+constexpr std::string_view kStage = "/validation/stage";
+
+const MetricTraits kOfEveryRun[] = {{metric::kGradientNorm, "gradient norm"},
+                                    {metric::kLearningRate, "learning rate"},
+                                    {metric::kThroughput, "throughput", "tokens or samples a second"},
+                                    {metric::kPeakBytes, "peak memory", "MiB", 1 / kMebibyte}};
+
+/// Returns the name's part from the first '/' on.
+std::string_view splitOf(std::string_view name)
+{
+    return name.substr(std::min(name.find('/'), name.size()));
+}
+
+/// Adds the metrics of an objective's quantities, except for losses, with titles such as "validation accuracy".
+void addQuantities(const std::set<std::string>& names, std::vector<MetricTraits>& metrics)
+{
+    for (const std::string& name : names) {
+        const std::string_view split = splitOf(name);
+        const std::string quantity = name.substr(0, name.size() - split.size());
+        if (quantity != "loss" && (isRating(name) || split == kStage)) {
+            const std::string title = (split == kTraining ? "training " : "validation ") + quantity;
+            metrics.push_back({name, title + (split == kStage ? " of the stage" : "")});
+        }
+    }
+}
+
+} // namespace
+
+bool isRating(std::string_view name)
+{
+    return splitOf(name) == kTraining || splitOf(name) == kValidation;
+}
+
+std::vector<MetricTraits> plottedMetrics(const std::set<std::string>& names)
+{
+    std::vector<MetricTraits> plotted(std::begin(kOfEveryRun), std::end(kOfEveryRun));
+    addQuantities(names, plotted);
+    return plotted;
+}
+
+std::vector<MetricPoint> shownPoints(std::string_view name, std::vector<MetricPoint> points)
+{
+    const auto* const known = std::ranges::find(kOfEveryRun, name, &MetricTraits::name);
+    for (MetricPoint& point : points) {
+        point.value *= known == std::end(kOfEveryRun) ? 1 : known->scale;
+    }
+    return points;
+}
+
+std::vector<MetricTraits> ratingColumns(std::span<const RunInfo> runs)
+{
+    std::set<std::string> names;
+    for (const RunInfo& run : runs) {
+        std::ranges::transform(run.values, std::inserter(names, names.end()), [](const auto& v) { return v.first; });
+    }
+    std::vector<MetricTraits> columns;
+    addQuantities(names, columns);
+    return columns;
+}
+
+} // namespace residua::engine
