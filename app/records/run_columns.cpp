@@ -7,9 +7,12 @@
 #include "engine/results/run_reader.h"
 #include "projects/diff/wiring_name.h"
 #include "projects/schema/fields.h"
+#include "projects/studies/seed_repeats.h"
+#include "visualizers/plot/distinct_names.h"
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 namespace residua::app {
@@ -54,6 +57,12 @@ bool differs(const RunColumn& column, std::size_t runs)
 
 } // namespace
 
+QVariant RunColumn::of(const engine::RunInfo& run) const
+{
+    const auto found = values.find(run.directory);
+    return found == values.end() ? QVariant() : found->second;
+}
+
 std::vector<RunColumn> differingFields(const std::map<std::string, projects::Project>& projects)
 {
     std::vector<RunColumn> columns{{QStringLiteral("/topology"), RunFields::tr("topology"), {}}};
@@ -74,6 +83,41 @@ std::vector<RunColumn> differingFields(const std::map<std::string, projects::Pro
         }
     }
     std::erase_if(columns, [&](const RunColumn& column) { return !differs(column, projects.size()); });
+    return columns;
+}
+
+std::vector<RunColumn> studyColumns(const std::vector<engine::RunInfo>& runs,
+                                    const std::map<std::string, projects::Project>& projects)
+{
+    std::vector<RunColumn> columns{{QStringLiteral("sweep"), RunFields::tr("sweep"), {}}};
+    std::map<std::string, std::vector<const engine::RunInfo*>> repeats;
+    for (const engine::RunInfo& run : runs) {
+        if (run.membership && !run.membership->sweep.empty()) {
+            columns.front().values[run.directory] = QString::fromStdString(run.membership->sweep);
+        }
+        if (const auto project = projects.find(run.directory); project != projects.end()) {
+            repeats[projects::textApartFromSeeds(project->second)].push_back(&run);
+        }
+    }
+    if (columns.front().values.empty() || !differs(columns.front(), runs.size())) {
+        columns.clear();
+    }
+    if (std::ranges::none_of(repeats, [](const auto& repeat) { return repeat.second.size() > 1; })) {
+        return columns;
+    }
+    columns.push_back({QStringLiteral("experiment"), RunFields::tr("experiment"), {}});
+    RunColumn& experiments = columns.back();
+    std::map<QString, int> counts;
+    for (const auto& [text, members] : repeats) {
+        QStringList names;
+        std::ranges::transform(members, std::back_inserter(names),
+                               [](const engine::RunInfo* run) { return QString::fromStdString(run->name); });
+        const QString name = visualizers::commonName(names);
+        const int number = ++counts[name]; // other experiments may have the name too
+        for (const engine::RunInfo* run : members) {
+            experiments.values[run->directory] = number == 1 ? name : RunFields::tr("%1 (%2)").arg(name).arg(number);
+        }
+    }
     return columns;
 }
 
@@ -152,7 +196,9 @@ void RunFields::read()
 
 void RunFields::offer()
 {
-    m_runs.setColumns(ColumnSource::Fields, differingFields(m_projects));
+    std::vector<RunColumn> columns = studyColumns(m_runs.runs(), m_projects);
+    std::ranges::move(differingFields(m_projects), std::back_inserter(columns));
+    m_runs.setColumns(ColumnSource::Fields, std::move(columns));
 }
 
 } // namespace residua::app

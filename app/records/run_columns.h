@@ -22,11 +22,17 @@ struct RunColumn {
     QString key; ///< in the user's settings: "/training/batch", "cost:parameters"
     QString title;
     std::map<std::string, QVariant> values; ///< by the run's directory; a number or a text
+    /// Returns the value of a run; invalid if it has none.
+    [[nodiscard]] QVariant of(const engine::RunInfo& run) const;
     bool operator==(const RunColumn&) const = default;
 };
 
 /// The fields that decide the training and are not the same in all of these projects, and the wiring if it differs.
 [[nodiscard]] std::vector<RunColumn> differingFields(const std::map<std::string, projects::Project>& projects);
+/// Returns a column of the runs' sweeps, if not all belong to the same, and one of experiments, if runs repeat one:
+/// runs that differ in their seeds alone have the same value, the common part of their names.
+[[nodiscard]] std::vector<RunColumn> studyColumns(const std::vector<engine::RunInfo>& runs,
+                                                  const std::map<std::string, projects::Project>& projects);
 /// Parameters, FLOP and time of each run.
 [[nodiscard]] std::vector<RunColumn> costColumns(const std::vector<visualizers::ParetoRun>& runs);
 
@@ -34,7 +40,7 @@ struct RunColumn {
 [[nodiscard]] std::vector<RunColumn> metricColumns(const std::vector<engine::RunInfo>& runs);
 
 /// Reads what each run of the list trains, off the GUI thread and once for each run, and offers the fields that differ
-/// as columns.
+/// and the studies as columns.
 class RunFields : public QObject {
     Q_OBJECT
 public:

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
+#include <iterator>
 #include <tuple>
 #include <utility>
 
@@ -50,6 +50,14 @@ std::vector<std::string> tagsOf(const QString& text)
 
 } // namespace
 
+QString RunsModel::keyOf(int column)
+{
+    static constexpr const char* kKeys[] = {"name",           "started", "state", "progress", "loss",
+                                            "validationLoss", "device",  "tags",  "notes"};
+    static_assert(std::size(kKeys) == ColumnCount); // in the user's settings, so they must not change
+    return QString::fromLatin1(kKeys[column]);
+}
+
 RunsModel::RunsModel(visualizers::ShownRuns& shown, QObject* parent) : QAbstractItemModel(parent), m_shown(shown)
 {
     connect(&shown, &visualizers::ShownRuns::overlaid, this, &RunsModel::announceShown);
@@ -64,11 +72,13 @@ void RunsModel::setRuns(std::vector<engine::RunInfo> runs)
         for (std::size_t run = 0; run < m_runs.size(); ++run) {
             emit dataChanged(indexOf(run, 0), indexOf(run, columnCount({}) - 1));
         }
+        regroup();
     } else {
         beginResetModel();
         m_runs = std::move(runs);
         numberCopies();
-        arrange();
+        m_groupTitles = groupTitles();
+        m_tree = RunTree(m_runs, m_groupTitles);
         endResetModel();
     }
     setColumns(ColumnSource::Metrics, metricColumns(m_runs));
@@ -80,6 +90,7 @@ void RunsModel::setColumns(ColumnSource source, std::vector<RunColumn> columns)
     if (m_offered[source] != columns) {
         m_offered[source] = std::move(columns);
         placeColumns();
+        regroup();
         emit columnsOffered();
     }
 }
@@ -123,9 +134,7 @@ void RunsModel::placeColumns()
 
 QVariant RunsModel::extraOf(std::size_t run, int column) const
 {
-    const auto& values = m_extra[static_cast<std::size_t>(column - ColumnCount)].values;
-    const auto found = values.find(m_runs[run].directory);
-    return found == values.end() ? QVariant() : found->second;
+    return m_extra[static_cast<std::size_t>(column - ColumnCount)].of(m_runs[run]);
 }
 
 QVariant RunsModel::sortValueOf(std::size_t at, int column) const
@@ -145,25 +154,6 @@ QVariant RunsModel::sortValueOf(std::size_t at, int column) const
     }
 }
 
-/// A parent is known by its folder's name: the project may have moved since. One that is gone leaves its forks as
-/// roots, and so does a circle that someone wrote by hand: a parent is older than its forks.
-void RunsModel::arrange()
-{
-    m_parents.assign(m_runs.size(), kRoot);
-    m_children.clear();
-    const auto nameOf = [](const std::string& directory) { return std::filesystem::path(directory).filename(); };
-    for (std::size_t run = 0; run < m_runs.size(); ++run) {
-        for (std::size_t other = 0; other < m_runs.size() && !m_runs[run].parent.empty(); ++other) {
-            if (other != run && m_runs[other].created <= m_runs[run].created &&
-                (m_runs[other].created < m_runs[run].created || other > run) &&
-                nameOf(m_runs[other].directory) == nameOf(m_runs[run].parent)) {
-                m_parents[run] = other;
-            }
-        }
-        m_children[m_parents[run]].push_back(run);
-    }
-}
-
 /// Numbers copies of one checkpoint, which would otherwise have equal names.
 void RunsModel::numberCopies()
 {
@@ -174,18 +164,11 @@ void RunsModel::numberCopies()
     }
 }
 
-const std::vector<std::size_t>& RunsModel::childrenOf(std::size_t run) const
+QModelIndex RunsModel::indexOf(std::size_t node, int column) const
 {
-    static const std::vector<std::size_t> kNone;
-    const auto found = m_children.find(run);
-    return found == m_children.end() ? kNone : found->second;
-}
-
-QModelIndex RunsModel::indexOf(std::size_t run, int column) const
-{
-    const auto& siblings = childrenOf(m_parents[run]);
-    const auto row = std::find(siblings.begin(), siblings.end(), run) - siblings.begin();
-    return createIndex(static_cast<int>(row), column, static_cast<quintptr>(run));
+    const auto& siblings = m_tree.childrenOf(m_tree.parentOf(node));
+    const auto row = std::ranges::find(siblings, node) - siblings.begin();
+    return createIndex(static_cast<int>(row), column, static_cast<quintptr>(node));
 }
 
 QModelIndex RunsModel::indexOf(const std::string& directory) const
@@ -201,7 +184,7 @@ bool RunsModel::haveSeveralDevices() const
 
 const engine::RunInfo* RunsModel::runAt(const QModelIndex& index) const
 {
-    return index.isValid() ? &m_runs[index.internalId()] : nullptr;
+    return index.isValid() && !m_tree.isGroup(index.internalId()) ? &m_runs[index.internalId()] : nullptr;
 }
 
 QModelIndex RunsModel::index(int row, int column, const QModelIndex& parent) const
@@ -209,16 +192,16 @@ QModelIndex RunsModel::index(int row, int column, const QModelIndex& parent) con
     if (!hasIndex(row, column, parent)) {
         return {};
     }
-    const auto& children = childrenOf(parent.isValid() ? parent.internalId() : kRoot);
+    const auto& children = m_tree.childrenOf(parent.isValid() ? parent.internalId() : RunTree::kRoot);
     return createIndex(row, column, static_cast<quintptr>(children[static_cast<std::size_t>(row)]));
 }
 
 QModelIndex RunsModel::parent(const QModelIndex& child) const
 {
-    if (!child.isValid() || m_parents[child.internalId()] == kRoot) {
+    if (!child.isValid() || m_tree.parentOf(child.internalId()) == RunTree::kRoot) {
         return {};
     }
-    return indexOf(m_parents[child.internalId()], 0);
+    return indexOf(m_tree.parentOf(child.internalId()), 0);
 }
 
 void RunsModel::setLive(const std::string& directory, engine::RunStatus status, std::int64_t step, double loss)
@@ -233,12 +216,16 @@ void RunsModel::setLive(const std::string& directory, engine::RunStatus status, 
             emit dataChanged(indexOf(row, State), indexOf(row, Loss));
         }
     }
+    regroup();
 }
 
 void RunsModel::announceShown(const std::string& directory)
 {
     if (const QModelIndex cell = indexOf(directory); cell.isValid()) {
         emit dataChanged(cell, cell, {Qt::CheckStateRole, Qt::DecorationRole});
+        if (const std::size_t group = m_tree.groupOf(cell.internalId()); group != RunTree::kRoot) {
+            emit dataChanged(indexOf(group, Name), indexOf(group, Name), {Qt::CheckStateRole});
+        }
     }
 }
 
@@ -255,7 +242,7 @@ int RunsModel::rowCount(const QModelIndex& parent) const
     if (parent.column() > 0) {
         return 0;
     }
-    return static_cast<int>(childrenOf(parent.isValid() ? parent.internalId() : kRoot).size());
+    return static_cast<int>(m_tree.childrenOf(parent.isValid() ? parent.internalId() : RunTree::kRoot).size());
 }
 
 int RunsModel::columnCount(const QModelIndex&) const
@@ -325,6 +312,9 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const
     if (!checkIndex(index, CheckIndexOption::IndexIsValid)) {
         return {};
     }
+    if (m_tree.isGroup(index.internalId())) {
+        return groupData(index, role);
+    }
     const engine::RunInfo& run = m_runs[index.internalId()];
     const bool number = isNumber(index.column());
     switch (role) {
@@ -336,6 +326,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const
                    ? QVariant(textOf(index.internalId(), index.column()))
                    : QVariant();
     case Qt::DisplayRole:
+    case kFilterRole:
         return textOf(index.internalId(), index.column());
     case Qt::CheckStateRole:
         return index.column() == Name ? QVariant(m_shown.isOverlaid(run.directory) ? Qt::Checked : Qt::Unchecked)
@@ -364,6 +355,13 @@ bool RunsModel::setData(const QModelIndex& index, const QVariant& value, int rol
     if (!checkIndex(index, CheckIndexOption::IndexIsValid)) {
         return false;
     }
+    if (m_tree.isGroup(index.internalId())) {
+        const std::vector<std::size_t> runs = m_tree.runsBelow(index.internalId());
+        for (const std::size_t run : role == Qt::CheckStateRole ? runs : std::vector<std::size_t>()) {
+            setData(indexOf(run, Name), value, role);
+        }
+        return role == Qt::CheckStateRole;
+    }
     if (role == Qt::EditRole && (index.column() == Tags || index.column() == Notes)) {
         engine::RunInfo& changed = m_runs[index.internalId()];
         if (index.column() == Tags) {
@@ -373,6 +371,7 @@ bool RunsModel::setData(const QModelIndex& index, const QVariant& value, int rol
         }
         emit dataChanged(index, index);
         emit annotated(changed.directory, changed.tags, changed.notes);
+        regroup();
         return true;
     }
     if (role == Qt::EditRole && index.column() == Name) {
@@ -432,6 +431,9 @@ QVariant RunsModel::headerData(int section, Qt::Orientation orientation, int rol
 Qt::ItemFlags RunsModel::flags(const QModelIndex& index) const
 {
     const Qt::ItemFlags flags = QAbstractItemModel::flags(index);
+    if (index.isValid() && m_tree.isGroup(index.internalId())) {
+        return index.column() == Name ? flags | Qt::ItemIsUserCheckable : flags;
+    }
     switch (index.column()) {
     case Name:
         return flags | Qt::ItemIsUserCheckable | Qt::ItemIsEditable;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/records/run_columns.h"
+#include "app/records/run_tree.h"
 #include "engine/api/values.h"
 #include "resources/colours.h"
 
@@ -23,15 +24,21 @@ namespace residua::app {
 /// Who offers columns to the list of runs.
 enum class ColumnSource { Fields, Costs, Metrics };
 
-/// The runs of a project, newest first, each below the run that it was forked from; the check in the first column
-/// lays a run's curves over the others, as `shown` has them. Names, tags and notes are edited in place; the name of a
-/// sweep's member stays, because the sweep finds it by that.
+/// The runs of a project, newest first, each below the run that it was forked from, and these in groups if the user
+/// groups them. The check in the first column lays a run's curves over the others, as `shown` has them; that of a group
+/// does so for all of its runs. Names, tags and notes are edited in place; the name of a sweep's member stays, because
+/// the sweep finds it by that.
 class RunsModel : public QAbstractItemModel {
     Q_OBJECT
 public:
     enum Column { Name, Started, State, Progress, Loss, ValidationLoss, Device, Tags, Notes, ColumnCount };
     /// What rows are sorted by: numbers as numbers.
     static constexpr int kSortRole = Qt::UserRole;
+    /// What the filter looks for: the text of a cell, without the number of a group's runs.
+    static constexpr int kFilterRole = Qt::UserRole + 1;
+
+    /// Returns the key of an own column in the user's settings.
+    [[nodiscard]] static QString keyOf(int column);
 
     /// Follows `shown`, which must outlive the model.
     explicit RunsModel(visualizers::ShownRuns& shown, QObject* parent = nullptr);
@@ -44,6 +51,11 @@ public:
     /// Shows the offered columns of these keys, in this order. A key that is not offered now is kept.
     void chooseColumns(const QStringList& keys);
     [[nodiscard]] const QStringList& chosenColumns() const { return m_chosenColumns; }
+    /// Returns the columns that runs can be grouped by: some of the model's own, and the offered fields.
+    [[nodiscard]] std::vector<RunColumn> groupings() const;
+    /// Groups the runs by one of these columns; an empty key: no groups. A key that is not offered now is kept.
+    void groupBy(const QString& key);
+    [[nodiscard]] const QString& grouping() const { return m_grouping; }
     /// The row of a growing run: its numbers are ahead of its run.json. A loss of NaN, which is not known yet, leaves
     /// the earlier one.
     void setLive(const std::string& directory, engine::RunStatus status, std::int64_t step, double loss);
@@ -54,7 +66,7 @@ public:
     [[nodiscard]] bool haveSeveralDevices() const;
     /// Returns the run's row; invalid for an unknown directory.
     [[nodiscard]] QModelIndex indexOf(const std::string& directory) const;
-    /// Returns the run of a row, or null for an invalid index.
+    /// Returns the run of a row, or null for a group or an invalid index.
     [[nodiscard]] const engine::RunInfo* runAt(const QModelIndex& index) const;
 
     QModelIndex index(int row, int column, const QModelIndex& parent = {}) const override;
@@ -85,11 +97,12 @@ private:
     [[nodiscard]] bool isNumber(int column) const;
     [[nodiscard]] QString nameOf(std::size_t run) const;
 
-    /// The parent of top-level runs.
-    static constexpr std::size_t kRoot = SIZE_MAX;
-    [[nodiscard]] const std::vector<std::size_t>& childrenOf(std::size_t run) const;
-    [[nodiscard]] QModelIndex indexOf(std::size_t run, int column) const;
-    void arrange();
+    [[nodiscard]] QModelIndex indexOf(std::size_t node, int column) const;
+    [[nodiscard]] QVariant groupData(const QModelIndex& index, int role) const;
+    /// Returns the title of each run's group; empty if the runs are not grouped.
+    [[nodiscard]] std::vector<QString> groupTitles() const;
+    /// Arranges the runs anew if one of them is in another group now.
+    void regroup();
     void numberCopies();
     /// Notifies views that the run's check box and colour have changed.
     void announceShown(const std::string& directory);
@@ -97,8 +110,9 @@ private:
     visualizers::ShownRuns& m_shown;
     resources::Theme m_theme = resources::Theme::Light;
     std::vector<engine::RunInfo> m_runs;
-    std::vector<std::size_t> m_parents;                         ///< of each run: index in m_runs, or kRoot
-    std::map<std::size_t, std::vector<std::size_t>> m_children; ///< in the order of m_runs
+    RunTree m_tree;
+    QString m_grouping;                 ///< a column's key
+    std::vector<QString> m_groupTitles; ///< of each run, as arranged
     std::map<ColumnSource, std::vector<RunColumn>> m_offered;
     QStringList m_chosenColumns;
     std::vector<RunColumn> m_extra; ///< that are chosen and offered

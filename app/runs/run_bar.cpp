@@ -32,17 +32,26 @@ constexpr int kProgressWidth = 340;
 constexpr int kLeastProgress = 190; ///< minimum in a narrow window
 
 /// As wide as the longest that it has said, so that it does not move with every step; narrower only in a narrow window.
+/// Takes no room while there is no progress to show.
 class ProgressArea : public QWidget {
 public:
-    using QWidget::QWidget;
+    ProgressArea(const QProgressBar& bar, QWidget* parent) : QWidget(parent), m_bar(bar) {}
     [[nodiscard]] QSize sizeHint() const override
     {
         const QSize wanted = QWidget::sizeHint();
+        if (m_bar.isHidden()) {
+            return wanted;
+        }
         m_widest = std::max(m_widest, wanted.width());
         return {m_widest, wanted.height()};
     }
+    [[nodiscard]] QSize minimumSizeHint() const override
+    {
+        return {m_bar.isHidden() ? 0 : kLeastProgress, QWidget::minimumSizeHint().height()};
+    }
 
 private:
+    const QProgressBar& m_bar;
     mutable int m_widest = kProgressWidth;
 };
 
@@ -156,7 +165,7 @@ void RunBar::addChoices()
 
 void RunBar::addProgress()
 {
-    auto* progress = new ProgressArea(this);
+    auto* progress = new ProgressArea(*m_bar, this);
     auto* column = new QVBoxLayout(progress);
     column->setContentsMargins(8, 0, 4, 0); // no higher than the buttons, so the height is constant
     column->setSpacing(4);
@@ -180,7 +189,6 @@ void RunBar::addProgress()
     m_bar->setRange(0, kProgressSteps);
     m_bar->setTextVisible(false);
     m_bar->setAccessibleName(tr("Progress of the run"));
-    progress->setMinimumWidth(kLeastProgress);
     addWidget(progress);
 }
 

@@ -7,23 +7,14 @@
 #include <QMenu>
 #include <QTreeView>
 
-#include <algorithm>
-#include <iterator>
+#include <vector>
 
 namespace residua::app {
 
 namespace {
 
-/// In the user's settings, in the order of RunsModel::Column. They stay.
-constexpr const char* kOwnKeys[] = {"name",           "started", "state", "progress", "loss",
-                                    "validationLoss", "device",  "tags",  "notes"};
-static_assert(std::size(kOwnKeys) == RunsModel::ColumnCount);
-const QString kHidden = QStringLiteral("-"); ///< before the key of a column that is hidden
-
-QString keyOf(int column)
-{
-    return QString::fromLatin1(kOwnKeys[column]);
-}
+const QString kHidden = QStringLiteral("-");   ///< before the key of a column that is hidden
+const QString kGrouping = QStringLiteral("="); ///< before the key of the column that groups the runs
 
 } // namespace
 
@@ -33,7 +24,7 @@ RunTable::RunTable(RunsModel& model, QTreeView& tree) : QObject(&tree), m_model(
     tree.header()->setSortIndicatorClearable(true);
     tree.sortByColumn(-1, Qt::AscendingOrder); // the newest first, as the model has them
     tree.header()->setContextMenuPolicy(Qt::CustomContextMenu);
-    tree.header()->setToolTip(tr("Click to sort, right-click to choose the columns"));
+    tree.header()->setToolTip(tr("Click to sort, right-click to choose the columns and to group"));
     connect(tree.header(), &QWidget::customContextMenuRequested, this, &RunTable::openMenu);
     connect(&model, &RunsModel::modelReset, this, &RunTable::hideColumns);
     connect(&model, &RunsModel::dataChanged, this, &RunTable::hideColumns);
@@ -46,17 +37,26 @@ QStringList RunTable::choice() const
     for (const QString& key : m_hidden) {
         choice << kHidden + key;
     }
+    if (!m_model.grouping().isEmpty()) {
+        choice << kGrouping + m_model.grouping();
+    }
     return choice + m_model.chosenColumns();
 }
 
 void RunTable::choose(const QStringList& choice)
 {
     QStringList shown;
+    QString grouping;
     m_hidden.clear();
     for (const QString& key : choice) {
-        key.startsWith(kHidden) ? m_hidden << key.mid(kHidden.size()) : shown << key;
+        if (key.startsWith(kGrouping)) {
+            grouping = key.mid(kGrouping.size());
+        } else {
+            key.startsWith(kHidden) ? m_hidden << key.mid(kHidden.size()) : shown << key;
+        }
     }
     m_model.chooseColumns(shown);
+    m_model.groupBy(grouping);
     hideColumns();
 }
 
@@ -65,7 +65,7 @@ void RunTable::hideColumns()
 {
     for (int column = RunsModel::Name + 1; column < RunsModel::ColumnCount; ++column) {
         const bool idle = column == RunsModel::Device && !m_model.haveSeveralDevices();
-        m_tree.setColumnHidden(column, idle || m_hidden.contains(keyOf(column)));
+        m_tree.setColumnHidden(column, idle || m_hidden.contains(RunsModel::keyOf(column)));
     }
 }
 
@@ -83,21 +83,40 @@ void RunTable::openMenu(const QPoint& position)
     };
     for (int column = RunsModel::Name + 1; column < RunsModel::ColumnCount; ++column) {
         const QString title = m_model.headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
-        connect(add(keyOf(column), title, !m_hidden.contains(keyOf(column))), &QAction::triggered, this,
-                [this, column] { toggleOwn(column); });
+        connect(add(RunsModel::keyOf(column), title, !m_hidden.contains(RunsModel::keyOf(column))), &QAction::triggered,
+                this, [this, column] { toggleOwn(column); });
     }
     menu->addSeparator();
     for (const RunColumn& offered : m_model.offeredColumns()) {
         connect(add(offered.key, offered.title, m_model.chosenColumns().contains(offered.key)), &QAction::triggered,
                 this, [this, key = offered.key] { toggleOffered(key); });
     }
+    menu->addSeparator();
+    addGroupings(*menu->addMenu(tr("Group by")));
     menu->popup(m_tree.header()->mapToGlobal(position));
+}
+
+void RunTable::addGroupings(QMenu& menu)
+{
+    menu.setObjectName(QStringLiteral("runGroupings"));
+    std::vector<RunColumn> groupings = m_model.groupings();
+    groupings.insert(groupings.begin(), RunColumn{{}, tr("Nothing"), {}});
+    for (const RunColumn& column : groupings) {
+        QAction* action = menu.addAction(column.title);
+        action->setObjectName(column.key);
+        action->setCheckable(true);
+        action->setChecked(column.key == m_model.grouping());
+        connect(action, &QAction::triggered, this, [this, key = column.key] {
+            m_model.groupBy(key);
+            emit chosen();
+        });
+    }
 }
 
 void RunTable::toggleOwn(int column)
 {
-    if (!m_hidden.removeOne(keyOf(column))) {
-        m_hidden << keyOf(column);
+    if (!m_hidden.removeOne(RunsModel::keyOf(column))) {
+        m_hidden << RunsModel::keyOf(column);
     }
     hideColumns();
     emit chosen();

@@ -4,21 +4,23 @@
 #include <QObject>
 #include <QStringList>
 
+class QMenu;
 class QTreeView;
 
 namespace residua::app {
 
 class RunsModel;
 
-/// Which columns the list of runs shows, chosen in the menu of its header. A click on a heading sorts by the column, a
-/// third click ends that. GUI thread.
+/// Which columns the list of runs shows, and which one groups the runs, chosen in the menu of its header. A click on a
+/// heading sorts by the column, a third click ends that. GUI thread.
 class RunTable : public QObject {
     Q_OBJECT
 public:
     /// `tree` shows `model` through a proxy. Both outlive it.
     RunTable(RunsModel& model, QTreeView& tree);
 
-    /// The model's own columns that are hidden, and then the chosen ones, as the user's settings keep them.
+    /// The model's own columns that are hidden, the grouping, and then the chosen columns, as the user's settings keep
+    /// them.
     [[nodiscard]] QStringList choice() const;
     void choose(const QStringList& choice);
 
@@ -28,6 +30,7 @@ signals:
 private:
     void openMenu(const QPoint& position);
     void hideColumns();
+    void addGroupings(QMenu& menu);
     void toggleOwn(int column);
     void toggleOffered(const QString& key);
 

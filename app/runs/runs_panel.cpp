@@ -97,6 +97,7 @@ RunsPanel::RunsPanel(RunsModel& model, visualizers::ShownRuns& shown, QWidget* p
     m_filter->setSourceModel(&model);
     m_filter->setFilterCaseSensitivity(Qt::CaseInsensitive);
     m_filter->setFilterKeyColumn(-1);
+    m_filter->setFilterRole(RunsModel::kFilterRole);
     m_filter->setRecursiveFilteringEnabled(true);
     fitTree();
     m_fork->setMenu(new QMenu(this));
@@ -133,7 +134,9 @@ RunsPanel::RunsPanel(RunsModel& model, visualizers::ShownRuns& shown, QWidget* p
         followChosen();
     });
     connect(&model, &RunsModel::modelReset, this, [this] {
+        m_filter->setAutoAcceptChildRows(!m_model.grouping().isEmpty()); // a group's title is text of all its runs
         m_tree->expandAll();
+        leaveOut();
         followChosen();
         updateState();
     });
@@ -268,7 +271,9 @@ std::vector<const engine::RunInfo*> RunsPanel::selected() const
 {
     std::vector<const engine::RunInfo*> runs;
     for (const QModelIndex& index : m_tree->selectionModel()->selectedRows()) {
-        runs.push_back(m_model.runAt(m_filter->mapToSource(index)));
+        if (const engine::RunInfo* run = m_model.runAt(m_filter->mapToSource(index))) { // null for a group
+            runs.push_back(run);
+        }
     }
     return runs;
 }

@@ -93,8 +93,10 @@ QWidget* StartPage::makeHeader()
     auto* words = new QVBoxLayout;
     words->setSpacing(2);
     words->addWidget(roleLabel(tr("Residua"), QStringLiteral("hero"), header));
-    words->addWidget(roleLabel(tr("Wire the depth of a network, train it, and see which shortcuts it learned."),
-                               QStringLiteral("muted"), header));
+    auto* aim = roleLabel(tr("Wire the depth of a network, train it, and see which shortcuts it learned."),
+                          QStringLiteral("muted"), header);
+    aim->setWordWrap(true); // in a narrow window
+    words->addWidget(aim);
     m_new = new QPushButton(themedIcon(QStringLiteral("new")), tr("New"), header);
     m_open = new QPushButton(themedIcon(QStringLiteral("open")), tr("Open…"), header);
     m_new->setObjectName(QStringLiteral("startNew"));
@@ -102,8 +104,7 @@ QWidget* StartPage::makeHeader()
     connect(m_new, &QPushButton::clicked, this, &StartPage::newRequested);
     connect(m_open, &QPushButton::clicked, this, &StartPage::openRequested);
     layout->addWidget(logo);
-    layout->addLayout(words);
-    layout->addStretch();
+    layout->addLayout(words, 1);
     layout->addWidget(m_new);
     layout->addWidget(m_open);
     return header;

@@ -83,7 +83,9 @@ void WindowMemory::arrange()
     }
     const QByteArray docks =
         m_memory == Memory::UserSettings ? QSettings().value(kDocksKey).toByteArray() : QByteArray();
-    if (!m_workspace.rearrange(docks, DockExtents::fromSetting(QSettings().value(kExtentsKey)))) {
+    const bool restored = m_workspace.rearrange(docks, DockExtents::fromSetting(QSettings().value(kExtentsKey)));
+    // A layout of a wider screen, or of a smaller scale, would make the window wider than the screen that it is on.
+    if (!restored || m_workspace.minimumSizeHint().width() > m_window.width()) {
         m_workspace.arrange({}, m_window.size());
     }
 }

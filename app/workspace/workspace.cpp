@@ -15,6 +15,7 @@
 #include <QApplication>
 #include <QDockWidget>
 #include <QEvent>
+#include <QTabBar>
 #include <QTabWidget>
 #include <QVBoxLayout>
 
@@ -358,6 +359,11 @@ void Workspace::updateTitleBars()
         QWidget* old = dock->titleBarWidget();
         dock->setTitleBarWidget(tabbed ? new QWidget(dock) : nullptr);
         delete old;
+    }
+    for (QTabBar* tabs :
+         findChildren<QTabBar*>(Qt::FindDirectChildrenOnly)) { // the layout makes them when it needs them
+        tabs->setElideMode(Qt::ElideNone);
+        tabs->setUsesScrollButtons(true);
     }
 }
 

@@ -14,6 +14,8 @@ constexpr float kWheelStep = 1.15F;
 constexpr float kWheelPixels = 40; ///< per notch of sideways scrolling
 constexpr float kSelectionMaxZoom = 2;
 constexpr float kRevealMargin = 12;
+constexpr float kLeastContent = 64;    ///< pixels for the fitted content, if the view is large enough
+constexpr float kContentOfSmall = 0.6; ///< its share of a smaller view
 
 } // namespace
 
@@ -29,8 +31,23 @@ bool pointerInside(float width, float height)
     return ImGui::IsMousePosValid() && at.x >= 0 && at.y >= 0 && at.x < width && at.y < height;
 }
 
-void PannedView::zoomTo(const Rect& area, const Framing& framing)
+Framing PannedView::shrunk(Framing framing) const
 {
+    const auto factor = [](float extent, float around) {
+        const float least = std::min(kLeastContent, kContentOfSmall * extent);
+        return around > 0 && extent - around < least ? (extent - least) / around : 1.0F;
+    };
+    const float by = std::min(factor(m_width, framing.left + 2 * framing.margin),
+                              factor(m_height, framing.top + framing.bottom + 2 * framing.margin));
+    for (float* each : {&framing.left, &framing.top, &framing.bottom, &framing.margin}) {
+        *each *= by;
+    }
+    return framing;
+}
+
+void PannedView::zoomTo(const Rect& area, const Framing& wanted)
+{
+    const Framing framing = shrunk(wanted);
     stay();
     m_viewport.fit(area, m_width - framing.left, m_height - framing.top - framing.bottom, framing.margin,
                    kSelectionMaxZoom);
@@ -55,24 +72,40 @@ void PannedView::resize(float width, float height)
 {
     if (width != m_width || height != m_height) {
         refit();
+        m_held.reset();
     }
     m_width = width;
     m_height = height;
 }
 
-std::optional<Point> PannedView::fitSpace(const Framing& framing) const
+void PannedView::refitAround(float y)
 {
+    if (m_fitted && !m_fitDue) {
+        m_held = HeldLine{y, m_viewport.toScreen({0, y}).y};
+    }
+    refit();
+}
+
+std::optional<Point> PannedView::fitSpace(const Framing& wanted) const
+{
+    const Framing framing = shrunk(wanted);
     const float across = m_width - framing.left - 2 * framing.margin;
     const float down = m_height - framing.top - framing.bottom - 2 * framing.margin;
     return m_fitDue && across > 0 && down > 0 ? std::optional(Point{across, down}) : std::nullopt;
 }
 
-void PannedView::fitTo(const Rect& bounds, const Framing& framing)
+void PannedView::fitTo(const Rect& bounds, const Framing& wanted)
 {
+    const Framing framing = shrunk(wanted);
     m_fitDue = false;
     m_viewport.fit(bounds, m_width - framing.left, m_height - framing.top - framing.bottom, framing.margin,
                    framing.maxZoom);
     m_viewport.panBy(framing.left, framing.top);
+    if (const auto held = std::exchange(m_held, std::nullopt)) {
+        m_viewport.panBy(0, held->onScreen - m_viewport.toScreen({0, held->inScene}).y);
+        const float below = m_height - framing.bottom - framing.margin - m_viewport.rectToScreen(bounds).bottom;
+        m_viewport.panBy(0, std::min(below, 0.0F)); // what is below the line stays in sight
+    }
 }
 
 bool PannedView::handlePointer(const Rect& bounds, bool inside, LeftButton left)

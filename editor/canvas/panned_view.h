@@ -28,10 +28,16 @@ public:
     [[nodiscard]] Rect inSight() const { return m_viewport.visible(m_width, m_height); }
 
     /// Shows everything from the next frame on.
-    void fit() { m_fitted = m_fitDue = true; }
+    void fit()
+    {
+        m_fitted = m_fitDue = true;
+        m_held.reset();
+    }
     /// Shows everything from the next frame on, unless the user has moved the view. Call it if the size of the scene
     /// has changed.
     void refit() { m_fitDue = m_fitDue || m_fitted; }
+    /// As refit(), but a line across the scene, at this height, keeps its place on the screen.
+    void refitAround(float y);
     /// True if everything is shown, or will be from the next frame on.
     [[nodiscard]] bool fitted() const { return m_fitted; }
     void zoomTo(const Rect& area, const Framing& framing);
@@ -61,6 +67,8 @@ private:
     enum class Moving { No, Pan, Minimap };
     /// Keeps the view where the user has moved it, so that it is no longer fitted.
     void stay();
+    /// Returns the framing with less space around the content if the view is too low or too narrow for it.
+    [[nodiscard]] Framing shrunk(Framing framing) const;
     bool begin(const Rect& bounds, LeftButton left);
     void proceed(const Rect& bounds);
     void lookAt(Point onMinimap, const Rect& bounds);
@@ -70,6 +78,12 @@ private:
     float m_height = 0;
     bool m_fitted = true;
     bool m_fitDue = true;
+    /// A line that keeps its place in the fit that is due.
+    struct HeldLine {
+        float inScene = 0;
+        float onScreen = 0;
+    };
+    std::optional<HeldLine> m_held;
     Moving m_moving = Moving::No;
 };
 

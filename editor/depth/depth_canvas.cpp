@@ -69,6 +69,8 @@ protected:
                 .margin = kFitMargin};
     }
     void adaptTo(float width, float height) override;
+    void adaptToView() override { keepArcsInSight(); }
+    std::optional<float> heldHeight() const override { return DepthScene::kBoxHeight / 2; }
     PannedView::LeftButton leftButton() const override
     {
         return ImGui::IsKeyDown(ImGui::GetKeyIndex(ImGuiKey_Space)) ? PannedView::LeftButton::Pans

@@ -29,7 +29,8 @@ void ShortcutCanvas::setDocument(DocumentSnapshot document)
 void ShortcutCanvas::refitAfter(float width)
 {
     if (bounds().width() != width) {
-        m_view.refit();
+        const std::optional<float> held = heldHeight();
+        held ? m_view.refitAround(*held) : m_view.refit();
     }
 }
 
@@ -103,6 +104,7 @@ void ShortcutCanvas::draw(float width, float height, Theme theme)
     if (const auto space = m_view.fitSpace(framing())) {
         adaptTo(space->x, space->y);
         m_view.fitTo(bounds(), framing());
+        adaptToView();
     }
     handleKeys();
     movePointer();

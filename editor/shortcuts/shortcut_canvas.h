@@ -51,6 +51,11 @@ protected:
     [[nodiscard]] virtual Framing framing() const = 0;
     /// Called before the whole scene is fitted into this size in pixels, to adapt its proportions.
     virtual void adaptTo(float /*width*/, float /*height*/) {}
+    /// Called after the whole scene was fitted, to adapt its proportions to its place.
+    virtual void adaptToView() {}
+    /// Returns the height in the scene that keeps its place on the screen if the scene's width changes; nullopt if the
+    /// scene is centred again.
+    [[nodiscard]] virtual std::optional<float> heldHeight() const { return std::nullopt; }
 
     [[nodiscard]] const projects::Document& document() const { return *m_document; }
     [[nodiscard]] const projects::Project& project() const { return m_document->project; }

@@ -44,7 +44,7 @@ public:
         ImGuiIO& io = ImGui::GetIO();
         io.DeltaTime = 1.0F / 60;
         ImGui::NewFrame();
-        m_canvas.draw(kWidth, kHeight, residua::editor::Theme::Light);
+        m_canvas.draw(m_width, m_height, residua::editor::Theme::Light);
         ImGui::Render();
         for (auto& request : m_canvas.takeRequests()) {
             m_requests.push_back(std::move(request));
@@ -60,6 +60,13 @@ public:
         frame();
         residua::editor::useTranslator(nullptr);
         return texts;
+    }
+    void resize(float width, float height)
+    {
+        m_width = width;
+        m_height = height;
+        ImGui::GetIO().DisplaySize = {width, height};
+        frame();
     }
     void moveTo(residua::editor::ScreenPoint p)
     {
@@ -84,7 +91,7 @@ public:
         // So far apart that two clicks are not a double click.
         ImGui::GetIO().DeltaTime = 1;
         ImGui::NewFrame();
-        m_canvas.draw(kWidth, kHeight, residua::editor::Theme::Light);
+        m_canvas.draw(m_width, m_height, residua::editor::Theme::Light);
         ImGui::Render();
     }
     void doubleClick(residua::editor::ScreenPoint p)
@@ -134,6 +141,8 @@ public:
 
 private:
     residua::editor::Canvas& m_canvas;
+    float m_width = kWidth;
+    float m_height = kHeight;
     ImGuiContext* m_context;
     std::vector<residua::editor::Request> m_requests;
 };

@@ -377,6 +377,47 @@ private slots:
         QCOMPARE(m_canvas->locate(LayerTarget{40, LayerPart::Centre})->x, before);
     }
 
+    /// A topology whose mixes are of halves of layers has a longer row and other arcs.
+    void theRowKeepsItsHeightUnderAnotherTopology()
+    {
+        load(stackOf(8));
+        CanvasDriver driver(*m_canvas);
+        const auto first = [this] { return *m_canvas->locate(LayerTarget{0, LayerPart::Centre}); };
+        const auto last = [this] { return *m_canvas->locate(LayerTarget{9, LayerPart::Centre}); };
+        const ScreenPoint before = first();
+        const float length = (last().x - before.x) / DepthScene::kPitch;
+        auto& mix = std::get<DepthMix>(m_document.project.topology.wiring);
+        mix.entry = projects::StackEntry::Full;
+        mix.feeds = projects::MixFeeds::ResidualBesideBranch;
+        mix.sites = projects::MixSites::Both;
+        mix.sitePairs = projects::SitePairs::Any;
+        show();
+        driver.frame();
+        QCOMPARE(first().y, before.y);
+        QVERIFY(first().x > 0 && last().x < CanvasDriver::kWidth);
+        QVERIFY(m_canvas->locate(Shortcut{0, 17})->y > 0); // arcs become flatter if they have less room
+        mix = {};
+        show();
+        driver.frame();
+        QCOMPARE(first().y, before.y);
+        QCOMPARE((last().x - first().x) / DepthScene::kPitch, length);
+    }
+
+    /// As on a small screen, where panels leave little room.
+    void aLowCanvasShowsTheWholeRow()
+    {
+        load(stackOf(8));
+        CanvasDriver driver(*m_canvas);
+        for (const float height : {300.0F, 120.0F, 90.0F}) {
+            driver.resize(440, height);
+            for (const std::int64_t layer : {0, 9}) {
+                const ScreenPoint at = *m_canvas->locate(LayerTarget{layer, LayerPart::Centre});
+                QVERIFY(at.x > 0 && at.x < 440 && at.y > 0 && at.y < height);
+            }
+            QVERIFY(m_canvas->locate(Shortcut{0, 9})->y > 0);
+        }
+    }
+
     void zoomToSelectionShowsIt()
     {
         load(stackOf(96));

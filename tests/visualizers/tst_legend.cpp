@@ -215,6 +215,19 @@ private slots:
         QCOMPARE(distinctNames(names, metrics, 2 * width + 20), names);
     }
 
+    /// The topology tells runs apart better than the steps behind it.
+    void namesLoseTheirCommonPartsFirst()
+    {
+        const QStringList names{"Learned shortcuts", "Learned shortcuts, DeepCrossAttention, block transformer",
+                                "Learned shortcuts, Plain residual, 12 steps", "Learned shortcuts, MUDD, 24 steps"};
+        const QFontMetrics metrics(QApplication::font());
+        const int width = metrics.horizontalAdvance("…DeepCrossAttention, block");
+        const QStringList shown = distinctNames(names, metrics, width);
+        QCOMPARE(shown[0], names[0]);
+        QVERIFY2(shown[1].startsWith("…DeepCrossAttention"), qPrintable(shown[1]));
+        QVERIFY(shown[2].startsWith("…Plain residual") && shown[3].startsWith("…MUDD"));
+    }
+
 private:
     void show(QSize size)
     {

@@ -105,6 +105,18 @@ private slots:
         QVERIFY(!legendOf(*m_view).contains("start of unknown cost"));
     }
 
+    void aRunThatIsLeftOutIsNoPoint()
+    {
+        m_shown.leaveOut({"/b"}); // the cheapest
+        plot().replot();
+        QCOMPARE(frontIn(m_view->csv()), QString("a"));
+        QVERIFY(!m_view->csv().contains("\"b\""));
+        QTest::mouseClick(&plot(), Qt::LeftButton, {}, pixel(1e7, 3.5));
+        QVERIFY(m_shown.chosen().empty());
+        m_shown.leaveOut({});
+        QCOMPARE(frontIn(m_view->csv()), QString("ab"));
+    }
+
     void aClickChoosesTheRunUnderThePointer()
     {
         QSignalSpy chosen(&m_shown, &ShownRuns::chosenChanged);

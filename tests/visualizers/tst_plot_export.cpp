@@ -144,6 +144,31 @@ private slots:
         QCOMPARE(legendOf(view).filter("sum, seed 1").size(), 1);
     }
 
+    /// The band, its legend and the export are those of the runs that are not filtered out.
+    void aBandLeavesFilteredRunsOut()
+    {
+        ShownRuns runs;
+        LossView view(runs);
+        view.resize(900, 600);
+        view.show();
+        for (int seed = 1; seed <= 3; ++seed) {
+            const std::string key = std::to_string(seed);
+            begin(runs, key, {.name = QString("sum, seed %1").arg(seed), .study = "sum"});
+            runs.add(key, {.steps = line(seed)});
+        }
+        QCOMPARE(legendOf(view).filter("sum, seed, 3 seeds").size(), 1);
+        runs.leaveOut({"2"});
+        QCOMPARE(legendOf(view).filter("sum, seed, 2 seeds").size(), 1);
+        QVERIFY(!view.csv().contains("seed 2"));
+        runs.leaveOut({"1", "2"});
+        QCOMPARE(legendOf(view).filter("sum").size(), 1); // as a run of its own
+        QCOMPARE(legendOf(view).filter("sum, seed 3").size(), 1);
+        runs.leaveOut({"1", "2", "3"});
+        QVERIFY(legendOf(view).filter("sum").isEmpty());
+        runs.leaveOut({});
+        QCOMPARE(legendOf(view).filter("sum, seed, 3 seeds").size(), 1);
+    }
+
     /// By step alone, and without stretching the axes to a bound that is far away.
     void boundsAreDrawnOverTheirRun()
     {

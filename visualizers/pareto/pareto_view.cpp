@@ -76,7 +76,11 @@ public:
     {
         return measure->currentIndex() == 0 && std::isfinite(run.validationLoss) ? run.validationLoss : run.loss;
     }
-    [[nodiscard]] bool isShown(const ParetoRun& run) const { return std::isfinite(lossOf(run)) && costOf(run) > 0; }
+    [[nodiscard]] bool isLeftOut(const ParetoRun& run) const { return m_shown.isLeftOut(run.key.toStdString()); }
+    [[nodiscard]] bool isShown(const ParetoRun& run) const
+    {
+        return std::isfinite(lossOf(run)) && costOf(run) > 0 && !isLeftOut(run);
+    }
     /// True if the run's cost is incomplete. Such a run is drawn separately and is never on the front.
     [[nodiscard]] bool isApart(const ParetoRun& run) const
     {
@@ -427,6 +431,7 @@ ParetoView::ParetoView(ShownRuns& shown, QWidget* parent)
     : PlotView(parent), m_impl(std::make_unique<Impl>(shown, this))
 {
     connect(&shown, &ShownRuns::chosenChanged, this, [this] { m_impl->markChosen(); });
+    connect(&shown, &ShownRuns::leftOutChanged, this, [this] { m_impl->show(); });
 }
 
 ParetoView::~ParetoView() = default;
@@ -446,14 +451,24 @@ void ParetoView::setTheme(resources::Theme theme)
 
 CsvText ParetoView::csvText() const
 {
-    return [runs = m_impl->runs, best = m_impl->front()](QTextStream& out) {
+    struct Row {
+        ParetoRun run;
+        bool onFront = false;
+    };
+    std::vector<Row> rows;
+    const std::vector<std::size_t> best = m_impl->front();
+    for (std::size_t i = 0; i < m_impl->runs.size(); ++i) {
+        if (!m_impl->isLeftOut(m_impl->runs[i])) {
+            rows.push_back({m_impl->runs[i], std::ranges::find(best, i) != best.end()});
+        }
+    }
+    return [rows = std::move(rows)](QTextStream& out) {
         out.setRealNumberPrecision(17);
         out << "run,status,parameters,flop,seconds,loss,validation_loss,whole_cost,front\n";
-        for (std::size_t i = 0; i < runs.size(); ++i) {
-            const ParetoRun& run = runs[i];
+        for (const auto& [run, onFront] : rows) {
             out << csvQuoted(run.name) << ',' << csvQuoted(run.status) << ',' << run.parameters << ',' << run.flops
                 << ',' << run.seconds << ',' << run.loss << ',' << run.validationLoss << ','
-                << (run.isCostWhole ? 1 : 0) << ',' << (std::ranges::find(best, i) != best.end() ? 1 : 0) << '\n';
+                << (run.isCostWhole ? 1 : 0) << ',' << (onFront ? 1 : 0) << '\n';
         }
     };
 }

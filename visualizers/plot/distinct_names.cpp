@@ -4,6 +4,7 @@
 #include <QSet>
 
 #include <algorithm>
+#include <iterator>
 
 namespace residua::visualizers {
 namespace {
@@ -33,11 +34,46 @@ qsizetype sharedStart(const QString& name, const QStringList& names)
     return longest;
 }
 
+/// Returns the length of the parts that all of these names begin with: "project, " of "project, ANCRe" and "project,
+/// DCA".
+qsizetype sharedParts(const QStringList& names)
+{
+    qsizetype shared = names.value(0).size();
+    for (const QString& name : names) {
+        shared =
+            std::mismatch(name.begin(), name.end(), names[0].begin(), names[0].begin() + shared).first - name.begin();
+    }
+    const QStringView start = QStringView(names.value(0)).left(shared);
+    const auto endOf = [start](const QString& divider) {
+        const qsizetype at = start.lastIndexOf(divider);
+        return at < 0 ? 0 : at + divider.size();
+    };
+    return std::max(endOf(QStringLiteral(", ")), endOf(QStringLiteral(" · ")));
+}
+
+/// Shortens the names that are too wide by the parts that all of them begin with, and then at their ends. Returns an
+/// empty list if there are no such parts.
+QStringList withoutSharedParts(const QStringList& names, const QFontMetrics& metrics, int width)
+{
+    QStringList wide;
+    std::ranges::copy_if(names, std::back_inserter(wide),
+                         [&](const QString& name) { return metrics.horizontalAdvance(name) > width; });
+    const qsizetype shared = countDifferent(wide) > 1 ? sharedParts(wide) : 0;
+    QStringList cut;
+    for (const QString& name : shared > 0 ? names : QStringList()) {
+        cut << (wide.contains(name) ? QStringLiteral("…") + name.mid(shared) : name);
+    }
+    return elided(cut, metrics, width, Qt::ElideRight);
+}
+
 } // namespace
 
 QStringList distinctNames(const QStringList& names, const QFontMetrics& metrics, int width)
 {
     const qsizetype different = countDifferent(names);
+    if (QStringList shown = withoutSharedParts(names, metrics, width); countDifferent(shown) == different) {
+        return shown;
+    }
     for (const Qt::TextElideMode mode : {Qt::ElideMiddle, Qt::ElideLeft, Qt::ElideRight}) {
         QStringList shown = elided(names, metrics, width, mode);
         if (countDifferent(shown) == different) {
@@ -50,6 +86,22 @@ QStringList distinctNames(const QStringList& names, const QFontMetrics& metrics,
         cut << (fits ? name : QStringLiteral("…") + name.mid(sharedStart(name, names)));
     }
     return elided(cut, metrics, width, Qt::ElideRight);
+}
+
+QString commonName(const QStringList& names)
+{
+    QString common = names.value(0);
+    for (const QString& name : names) {
+        qsizetype same = 0;
+        while (same < common.size() && same < name.size() && common[same] == name[same]) {
+            ++same;
+        }
+        common.truncate(same);
+    }
+    while (!common.isEmpty() && !common.back().isLetterOrNumber()) {
+        common.chop(1);
+    }
+    return common.isEmpty() ? names.value(0) : common;
 }
 
 } // namespace residua::visualizers

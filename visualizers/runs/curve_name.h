@@ -33,4 +33,11 @@ struct ColumnCurve {
 /// by column.
 using CurveName = std::variant<std::string, ColumnCurve>;
 
+/// Returns the column of a curve; 0 if it has no column.
+[[nodiscard]] inline std::int64_t columnOf(const CurveName& name)
+{
+    const auto* const curve = std::get_if<ColumnCurve>(&name);
+    return curve != nullptr ? curve->column : 0;
+}
+
 } // namespace residua::visualizers

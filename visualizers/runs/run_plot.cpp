@@ -24,13 +24,6 @@ constexpr double kBehindBand = 0.25;          ///< for a run whose mean over see
 constexpr double kFirstColumnAlpha = 0.3;     ///< for the first of several columns
 constexpr std::size_t kPointsATurn = 100'000; ///< added to averages before other events are processed
 
-/// Returns the column of a curve; 0 if it has no column.
-qlonglong columnOf(const CurveName& name)
-{
-    const auto* const curve = std::get_if<ColumnCurve>(&name);
-    return curve != nullptr ? curve->column : 0;
-}
-
 } // namespace
 
 RunPlot::RunPlot(const ShownRuns& runs, RunCurves::Fields fields, Taker taker, Shown shown, const QString& invitation,
@@ -78,6 +71,7 @@ void RunPlot::follow()
     });
     connect(&m_shownRuns, &ShownRuns::labelsChanged, this, &RunPlot::refresh);
     m_plot->leaveOutIf([this](const QString& group) { return m_shownRuns.isLeftOut(group.toStdString()); });
+    connect(&m_shownRuns, &ShownRuns::leftOutChanged, this, &RunPlot::refresh);
     connect(&m_shownRuns, &ShownRuns::leftOutChanged, m_plot, &CurvePlot::restyle);
 }
 
@@ -296,7 +290,7 @@ StageChoice::Staged RunPlot::stagedRuns() const
 {
     StageChoice::Staged staged;
     for (const ShownRuns::Run& run : m_shownRuns.runs()) {
-        if (!run.stages.empty() && m_runs.contains(run.key)) {
+        if (!run.stages.empty() && m_runs.contains(run.key) && !m_shownRuns.isLeftOut(run.key)) {
             staged.push_back(&run);
         }
     }
@@ -350,7 +344,7 @@ std::vector<SeedPlot::Study> RunPlot::studies() const
     std::vector<SeedPlot::Study> studies;
     for (const ShownRuns::Run& run : m_shownRuns.runs()) {
         const auto drawn = m_runs.find(run.key);
-        if (drawn == m_runs.end() || run.facts.study.empty() || byColumn()) {
+        if (drawn == m_runs.end() || run.facts.study.empty() || byColumn() || m_shownRuns.isLeftOut(run.key)) {
             continue;
         }
         auto study = std::ranges::find(studies, run.facts.study, &SeedPlot::Study::key);
@@ -372,11 +366,13 @@ std::vector<SeedPlot::Study> RunPlot::studies() const
 
 bool RunPlot::inBand(const Item& run) const
 {
-    if (!m_controls->seedsAsBand() || byColumn() || about(run).facts.study.empty()) {
+    const std::string& study = about(run).facts.study;
+    if (!m_controls->seedsAsBand() || byColumn() || study.empty() || m_shownRuns.isLeftOut(run.first)) {
         return false;
     }
-    return std::ranges::count_if(
-               m_runs, [&](const Item& other) { return about(other).facts.study == about(run).facts.study; }) > 1;
+    return std::ranges::count_if(m_runs, [&](const Item& other) {
+               return about(other).facts.study == study && !m_shownRuns.isLeftOut(other.first);
+           }) > 1;
 }
 
 /// The caveats of a theorem are on the figure, so that every picture includes them.
@@ -477,6 +473,9 @@ CsvText RunPlot::csvText() const
     }
     std::vector<RunRows> rows;
     for (const auto& [key, run] : m_runs) {
+        if (m_shownRuns.isLeftOut(key)) {
+            continue;
+        }
         const QString name = m_shownRuns.labelOf(key);
         std::vector<const Series*> beside;
         for (const Beside& shown : besides) {

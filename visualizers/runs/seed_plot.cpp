@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/runs/seed_plot.h"
 
+#include "visualizers/plot/distinct_names.h"
+
 #include <QCoreApplication>
 #include <QStringList>
 
@@ -15,22 +17,6 @@ constexpr double kBandAlpha = 0.22;
 constexpr double kMeanWidth = 2;
 
 } // namespace
-
-QString commonName(const QStringList& names)
-{
-    QString common = names.value(0);
-    for (const QString& name : names) {
-        qsizetype same = 0;
-        while (same < common.size() && same < name.size() && common[same] == name[same]) {
-            ++same;
-        }
-        common.truncate(same);
-    }
-    while (!common.isEmpty() && !common.back().isLetterOrNumber()) {
-        common.chop(1);
-    }
-    return common.isEmpty() ? names.value(0) : common;
-}
 
 void SeedPlot::draw(Drawn& drawn) const
 {

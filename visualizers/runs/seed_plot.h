@@ -59,7 +59,4 @@ private:
     std::map<Key, Drawn> m_drawn; ///< a map, because the plot has pointers to its elements
 };
 
-/// Returns the common beginning of the names of several runs, without separators at its end.
-[[nodiscard]] QString commonName(const QStringList& names);
-
 } // namespace residua::visualizers

@@ -88,6 +88,65 @@ private slots:
         QCOMPARE(offered[0].values.at("/runs/a").toDouble(), 0.25);
     }
 
+    void runsOfOneValueAreAGroup()
+    {
+        const RunColumn batch{"/training/batch", "batch", {{"/runs/a", 8LL}, {"/runs/b", 16LL}, {"/runs/c", 16LL}}};
+        m_model->groupBy("/training/batch");
+        QCOMPARE(m_model->rowCount(), 2); // not offered yet: the forks are below their parents
+        m_model->setColumns(ColumnSource::Fields, {batch});
+        QCOMPARE(namesBelow({}), QStringList({"— (1)", "16 (2)", "8 (1)"}));
+        const QModelIndex sixteen = m_model->index(1, 0);
+        QVERIFY(!m_model->runAt(sixteen));
+        QCOMPARE(namesBelow(sixteen), QStringList({"b, from step 5"})); // its parent is in another group
+        QCOMPARE(namesBelow(m_model->index(0, 0, sixteen)), QStringList({"c, from step 5"}));
+        QCOMPARE(m_model->indexOf("/runs/c").parent().parent(), sixteen);
+        m_model->groupBy({});
+        QCOMPARE(namesBelow({}), QStringList({"d", "a"}));
+    }
+
+    void aRunWhoseTagChangesIsInAnotherGroup()
+    {
+        m_model->groupBy(RunsModel::keyOf(RunsModel::Tags));
+        QCOMPARE(namesBelow({}), QStringList({"— (4)"}));
+        QVERIFY(m_model->setData(m_model->indexOf("/runs/d").siblingAtColumn(RunsModel::Tags), "good", Qt::EditRole));
+        QCOMPARE(namesBelow({}), QStringList({"good (1)", "— (3)"}));
+    }
+
+    void theCheckOfAGroupOverlaysItsRuns()
+    {
+        m_model->groupBy(RunsModel::keyOf(RunsModel::State));
+        const QModelIndex group = m_model->index(0, 0);
+        QCOMPARE(group.data(Qt::CheckStateRole).toInt(), int(Qt::Unchecked));
+        m_shown->overlay("/runs/c");
+        QCOMPARE(group.data(Qt::CheckStateRole).toInt(), int(Qt::PartiallyChecked));
+        QVERIFY(m_model->setData(group, Qt::Checked, Qt::CheckStateRole));
+        QCOMPARE(group.data(Qt::CheckStateRole).toInt(), int(Qt::Checked));
+        QVERIFY(m_shown->isOverlaid("/runs/a") && m_shown->isOverlaid("/runs/d"));
+        QVERIFY(m_model->setData(group, Qt::Unchecked, Qt::CheckStateRole));
+        QVERIFY(m_shown->runs().empty());
+    }
+
+    void sweepsAndRepeatedExperimentsAreColumns()
+    {
+        std::vector<engine::RunInfo> runs{run("lr 1, seed 1", "1"), run("lr 1, seed 2", "2"), run("other", "3")};
+        runs[0].membership = projects::Membership{.project = "p", .sweep = "rates", .point = {}};
+        projects::Project other;
+        other.training.batch += 1;
+        std::map<std::string, projects::Project> projects{
+            {runs[0].directory, {}}, {runs[1].directory, {}}, {runs[2].directory, other}};
+        projects[runs[1].directory].seeds.init += 1;
+        const std::vector<RunColumn> columns = studyColumns(runs, projects);
+        QCOMPARE(columns.size(), std::size_t{2});
+        QCOMPARE(columns[0].of(runs[0]).toString(), QString("rates"));
+        QVERIFY(!columns[0].of(runs[1]).isValid());
+        QCOMPARE(columns[1].of(runs[0]).toString(), QString("lr 1, seed"));
+        QCOMPARE(columns[1].of(runs[1]).toString(), QString("lr 1, seed"));
+        QCOMPARE(columns[1].of(runs[2]).toString(), QString("other"));
+        projects[runs[1].directory].training.batch += 2; // now each is an experiment of its own
+        runs[0].membership.reset();
+        QVERIFY(studyColumns(runs, projects).empty());
+    }
+
     void onlyFieldsThatDifferAreOffered()
     {
         projects::Project one;
@@ -202,6 +261,15 @@ private slots:
     }
 
 private:
+    QStringList namesBelow(const QModelIndex& parent)
+    {
+        QStringList names;
+        for (int row = 0; row < m_model->rowCount(parent); ++row) {
+            names << m_model->index(row, 0, parent).data().toString();
+        }
+        return names;
+    }
+
     std::unique_ptr<visualizers::ShownRuns> m_shown;
     std::unique_ptr<RunsModel> m_model;
     std::unique_ptr<QAbstractItemModelTester> m_tester;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Many runs told apart: columns, order, filter, and what is overlaid after a restart.
+// Many runs told apart: columns, order, groups, filter, and what is overlaid after a restart.
 #include "app/runs/run_table.h"
 #include "app/runs/runs_panel.h"
 #include "tests/app/runs/runs_harness.h"
@@ -64,6 +64,32 @@ private slots:
         QCOMPARE(shownNames(), QStringList({"two", "three", "one"}));
     }
 
+    void runsAreGroupedByAFieldOfChoice()
+    {
+        const QString key = QStringLiteral("/training/learning_rate/peak");
+        QTRY_VERIFY_WITH_TIMEOUT(offers(key), kPatience);
+        emit tree()->header()->customContextMenuRequested({5, 5});
+        auto* menu = tree()->findChild<QMenu*>(QStringLiteral("runGroupings"));
+        QVERIFY(menu);
+        menu->findChild<QAction*>(key)->trigger();
+        qobject_cast<QMenu*>(menu->parent())->close();
+        QTRY_COMPARE(shownNames().filter("0.125 (1)").size(), 1);
+        QCOMPARE(shownNames().size(), 2);
+        const QModelIndex alone = tree()->model()->index(int(shownNames().indexOf("0.125 (1)")), 0);
+        QCOMPARE(tree()->model()->index(0, 0, alone).data().toString(), QString("two"));
+        QVERIFY(tree()->isExpanded(alone));
+
+        auto* search = m_window->workspace().view<RunsPanel>().findChild<QLineEdit*>();
+        search->setText(QStringLiteral("0.125")); // the title of a group alone
+        QCOMPARE(shownNames(), QStringList({"0.125 (1)"}));
+        QVERIFY(!m_window->workspace().shownRuns().isLeftOut(directoryOf("two")));
+        QVERIFY(m_window->workspace().shownRuns().isLeftOut(directoryOf("one")));
+        search->clear();
+        QCOMPARE(shownNames().size(), 2);
+        open(); // as after a restart, by groups
+        QTRY_COMPARE_WITH_TIMEOUT(shownNames().filter("0.125 (1)").size(), 1, kPatience);
+    }
+
     void theFilterReachesThePlot()
     {
         for (const char* name : {"one", "two", "three"}) {
@@ -102,7 +128,7 @@ private:
     {
         openWindow({1280, 800}, Memory::UserSettings);
         m_window->openProject(m_project);
-        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 3, kPatience);
+        QTRY_COMPARE_WITH_TIMEOUT(model().runs().size(), std::size_t(3), kPatience);
     }
 
     std::string directoryOf(const char* name) { return (m_project / projects::kRunsFolder / name).string(); }

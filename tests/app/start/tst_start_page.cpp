@@ -55,6 +55,20 @@ private slots:
         }
     }
 
+    /// As on a screen of 1440 pixels at twice the size.
+    void aNarrowPageIsNotCut()
+    {
+        const Look look(ThemeKind::Light);
+        StartPage page(look, m_folder.filePath(QStringLiteral("drafts")).toStdString());
+        page.show();
+        for (const int width : {640, 720, 800}) {
+            page.resize(width, 430);
+            QCoreApplication::processEvents();
+            const auto* scroll = page.findChild<QScrollArea*>();
+            QVERIFY2(scroll->widget()->width() <= scroll->viewport()->width(), qPrintable(QString::number(width)));
+        }
+    }
+
     void recentProjectsAreAboveTheExamples()
     {
         const Look look(ThemeKind::Light);

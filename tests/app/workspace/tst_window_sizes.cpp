@@ -19,6 +19,7 @@
 #include <QPushButton>
 #include <QScreen>
 #include <QSettings>
+#include <QTabBar>
 #include <qcustomplot.h>
 
 using namespace residua;
@@ -49,6 +50,67 @@ private slots:
         const QSize canvas = m_window->workspace().canvas().size();
         QVERIFY2(canvas.width() >= 200 && canvas.height() >= 80, qPrintable(text(canvas)));
         QVERIFY(dock("lossDock")->height() >= 90);
+    }
+
+    void everyLayoutFitsAScreenAtTwiceTheSize_data()
+    {
+        QTest::addColumn<QSize>("size");
+        for (const QSize size : {QSize(720, 450), QSize(800, 500)}) { // of 1440 × 900 and 1600 × 1000 pixels
+            QTest::newRow(qPrintable(text(size))) << size;
+        }
+    }
+
+    /// Whichever layout is chosen, and whichever panel is in front.
+    void everyLayoutFitsAScreenAtTwiceTheSize()
+    {
+        QFETCH(QSize, size);
+        openWindow(size);
+        QVERIFY2(m_window->minimumSizeHint().width() <= size.width(), qPrintable(text(m_window->minimumSizeHint())));
+        m_window->openProject(m_project);
+        for (const Layout& layout : layouts()) {
+            m_window->workspace().applyLayout(layout);
+            for (QDockWidget* each : m_window->workspace().docks()) {
+                if (!each->isHidden()) {
+                    each->raise();
+                }
+                QCoreApplication::processEvents();
+                const QSize least = m_window->minimumSizeHint();
+                QVERIFY2(least.width() <= size.width() && least.height() <= size.height(),
+                         qPrintable(layout.text() + ", " + each->windowTitle() + ": " + text(least)));
+            }
+            QCOMPARE(m_window->size(), size);
+        }
+        for (const QTabBar* tabs : m_window->workspace().findChildren<QTabBar*>(Qt::FindDirectChildrenOnly)) {
+            for (int tab = 0; tab < tabs->count() && tabs->isVisible(); ++tab) { // else some are scrolled to
+                QVERIFY(tabs->tabRect(tab).width() > tabs->fontMetrics().horizontalAdvance(tabs->tabText(tab)));
+            }
+        }
+        for (const char* name : {"deviceChooser", "topologyChooser"}) {
+            const auto* choice = m_window->findChild<QComboBox*>(name);
+            QVERIFY(choice->isVisible());
+            QVERIFY2(choice->width() > choice->fontMetrics().horizontalAdvance(choice->currentText()) + 24, name);
+        }
+    }
+
+    /// Panels beside each other would make the window wider than the screen.
+    void aLayoutThatIsTooWideIsNotRestored()
+    {
+        QSettings().clear();
+        openWindow({1600, 850}, Memory::UserSettings);
+        m_window->openProject(m_project);
+        press("layout:train");
+        m_window->close();
+        openWindow({1500, 850}, Memory::UserSettings);
+        m_window->openProject(m_project);
+        QCoreApplication::processEvents();
+        QVERIFY(isSeen("lossDock", 200) && isSeen("heatmapDock", 200)); // there is room for them
+        m_window->close();
+        openWindow({720, 450}, Memory::UserSettings);
+        m_window->openProject(m_project);
+        QCoreApplication::processEvents();
+        QCOMPARE(m_window->width(), 720);
+        m_window->close();
+        QSettings().clear();
     }
 
     void theFirstWindowFitsTheScreen()

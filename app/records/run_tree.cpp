@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/records/run_tree.h"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace residua::app {
+
+namespace {
+
+/// Returns the run that `run` was forked from, or kRoot. A parent is known by its folder's name, because the project
+/// may have moved since. A parent is older than its forks, so that a circle that someone wrote by hand has a root.
+std::size_t forkedFrom(const std::vector<engine::RunInfo>& runs, std::size_t run)
+{
+    const auto nameOf = [](const std::string& directory) { return std::filesystem::path(directory).filename(); };
+    std::size_t parent = RunTree::kRoot;
+    for (std::size_t other = 0; other < runs.size() && !runs[run].parent.empty(); ++other) {
+        if (other != run && runs[other].created <= runs[run].created &&
+            (runs[other].created < runs[run].created || other > run) &&
+            nameOf(runs[other].directory) == nameOf(runs[run].parent)) {
+            parent = other;
+        }
+    }
+    return parent;
+}
+
+} // namespace
+
+RunTree::RunTree(const std::vector<engine::RunInfo>& runs, const std::vector<QString>& groups) : m_runs(runs.size())
+{
+    for (const QString& title : groups) {
+        if (std::ranges::find(m_titles, title) == m_titles.end()) {
+            m_titles.push_back(title);
+        }
+    }
+    m_parents.assign(m_runs + m_titles.size(), kRoot);
+    for (std::size_t run = 0; run < m_runs; ++run) {
+        std::size_t parent = forkedFrom(runs, run);
+        if (!groups.empty() && (parent == kRoot || groups[parent] != groups[run])) {
+            const auto group = std::ranges::find(m_titles, groups[run]) - m_titles.begin();
+            parent = m_runs + static_cast<std::size_t>(group);
+        }
+        m_parents[run] = parent;
+        m_children[parent].push_back(run);
+    }
+    for (std::size_t group = m_runs; group < m_parents.size(); ++group) {
+        m_children[kRoot].push_back(group);
+    }
+}
+
+const std::vector<std::size_t>& RunTree::childrenOf(std::size_t node) const
+{
+    static const std::vector<std::size_t> kNone;
+    const auto found = m_children.find(node);
+    return found == m_children.end() ? kNone : found->second;
+}
+
+std::vector<std::size_t> RunTree::runsBelow(std::size_t node) const
+{
+    std::vector<std::size_t> runs;
+    for (const std::size_t child : childrenOf(node)) {
+        runs.push_back(child);
+        const std::vector<std::size_t> further = runsBelow(child);
+        runs.insert(runs.end(), further.begin(), further.end());
+    }
+    return runs;
+}
+
+std::size_t RunTree::groupOf(std::size_t run) const
+{
+    std::size_t node = m_parents[run];
+    while (node != kRoot && !isGroup(node)) {
+        node = m_parents[node];
+    }
+    return node;
+}
+
+} // namespace residua::app
