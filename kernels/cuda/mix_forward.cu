@@ -17,13 +17,13 @@ struct ForwardArgs {
     void* out[kMaxOutputs];
     void* gateLogits;
     void* rstd;
-    bool hasBase;
+    bool isEmpty; ///< no source is present
 };
 
-/// Computes sums[o] += weight·x for one source, or = for the first, so that a single -0 keeps its sign.
+/// Computes sums[o] += weight·x for one source.
 template <int O, int L, class A>
 __device__ inline void addSource(const StackArgs& stack, std::int32_t s, std::int64_t column, const A* coefficients,
-                                 const A (&x)[L], bool first, bool feature, A (&sums)[O][L])
+                                 const A (&x)[L], bool feature, A (&sums)[O][L])
 {
 #pragma unroll
     for (int o = 0; o < O; ++o) {
@@ -38,7 +38,7 @@ __device__ inline void addSource(const StackArgs& stack, std::int32_t s, std::in
                 if (stack.gateKind == GateKind::reluInside)
                     total = relu(total);
             }
-            sums[o][l] = first ? total * x[l] : sums[o][l] + total * x[l];
+            sums[o][l] += total * x[l];
         }
     }
 }
@@ -46,62 +46,77 @@ __device__ inline void addSource(const StackArgs& stack, std::int32_t s, std::in
 template <class T, int O, int L>
 __device__ inline void start(const ForwardArgs& args, std::int64_t at, Accumulator<T> (&sums)[O][L])
 {
+    using A = Accumulator<T>;
 #pragma unroll
     for (int o = 0; o < O; ++o) {
         if (args.base[o]) {
             load(static_cast<const T*>(args.base[o]) + at, sums[o]);
         } else {
+            // A sum that starts with -0 keeps the sign of a single -0.
             for (int l = 0; l < L; ++l)
-                sums[o][l] = 0;
+                sums[o][l] = args.isEmpty ? A(0) : A(-0.0);
         }
     }
 }
 
-/// Without a relu gate. Grid: token groups × column groups; block: columns × tokens.
-template <class T, int O, int L, bool feature>
+/// The tokens of a thread of mixRows().
+template <int O>
+inline constexpr int kRowTokens = O == 1 ? 4 : 2;
+
+/// Without a relu gate; with one number per token if `token`. Grid: token groups × column groups; block: columns ×
+/// tokens.
+template <class T, int O, int L, bool feature, bool token>
 __global__ void mixRows(const __grid_constant__ ForwardArgs args)
 {
     using A = Accumulator<T>;
-    constexpr int kTokens = O == 1 ? 4 : 2;
+    constexpr int kTokens = kRowTokens<O>;
     const StackArgs& stack = args.stack;
     const std::int64_t column = (std::int64_t(blockIdx.y) * blockDim.x + threadIdx.x) * L;
     const std::int64_t first = std::int64_t(blockIdx.x) * blockDim.y * kTokens + threadIdx.y;
     if (column >= stack.width || first >= stack.tokens)
         return;
     A sums[kTokens][O][L];
-    std::int64_t token[kTokens];
+    std::int64_t at[kTokens]; // of the first column
+    const A* gamma[kTokens];
 #pragma unroll
     for (int r = 0; r < kTokens; ++r) {
         // Beyond the end, processes the last token again without storing it.
-        token[r] = first + r * blockDim.y < stack.tokens ? first + r * blockDim.y : stack.tokens - 1;
-        start<T>(args, token[r] * stack.width + column, sums[r]);
+        const std::int64_t n = first + r * blockDim.y < stack.tokens ? first + r * blockDim.y : stack.tokens - 1;
+        at[r] = n * stack.width + column;
+        gamma[r] = static_cast<const A*>(stack.tokenWeights) + n;
+        start<T>(args, at[r], sums[r]);
     }
-    bool started = args.hasBase;
+    const std::int64_t perOutput = stack.sources * stack.tokens;
     for (std::int32_t s = 0; s < stack.sources; ++s) {
-        const T* source = static_cast<const T*>(stack.source[s]);
-        if (!source)
-            continue;
-        A x[kTokens][L];
+        if (const T* source = static_cast<const T*>(stack.source[s])) {
+            A x[kTokens][L];
+            A coefficients[kTokens][O];
 #pragma unroll
-        for (int r = 0; r < kTokens; ++r)
-            load(source + token[r] * stack.width + column, x[r]);
+            for (int r = 0; r < kTokens; ++r) {
+                load(source + at[r], x[r]);
 #pragma unroll
-        for (int r = 0; r < kTokens; ++r) {
-            A coefficients[O];
+                for (int o = 0; o < O; ++o)
+                    coefficients[r][o] = token ? gamma[r][o * perOutput] : A(0);
+            }
 #pragma unroll
             for (int o = 0; o < O; ++o) {
-                const A* gamma = static_cast<const A*>(stack.tokenWeights) + rowAt(stack, o, s, stack.tokens);
-                const A given = stack.gateKind == GateKind::token ? gamma[token[r]] : A(0);
-                coefficients[o] = tokenCoefficient(stack.gateKind, feature, scalarWeight<A>(stack, o, s), given);
+                const A weight = scalarWeight<A>(stack, o, s);
+#pragma unroll
+                for (int r = 0; r < kTokens; ++r)
+                    coefficients[r][o] += weight;
             }
-            addSource(stack, s, column, coefficients, x[r], !started, feature, sums[r]);
+#pragma unroll
+            for (int r = 0; r < kTokens; ++r)
+                addSource(stack, s, column, coefficients[r], x[r], feature, sums[r]);
         }
-        started = true;
+#pragma unroll
+        for (int r = 0; r < kTokens && token; ++r)
+            gamma[r] += stack.tokens;
     }
 #pragma unroll
     for (int r = 0; r < kTokens; ++r)
         for (int o = 0; o < O && first + r * blockDim.y < stack.tokens; ++o)
-            store(static_cast<T*>(args.out[o]) + token[r] * stack.width + column, sums[r][o]);
+            store(static_cast<T*>(args.out[o]) + at[r], sums[r][o]);
 }
 
 constexpr int kGateTokens = 2;
@@ -169,7 +184,6 @@ __global__ void mixGated(const __grid_constant__ ForwardArgs args)
         for (int g = 0; g < kGateTokens; ++g)
             if (first + g < stack.tokens)
                 start<T>(args, (first + g) * stack.width + column, sums[g]);
-        bool started = args.hasBase;
         for (std::int32_t s = 0; s < stack.sources; ++s) {
             const T* source = static_cast<const T*>(stack.source[s]);
             if (!source)
@@ -181,9 +195,8 @@ __global__ void mixGated(const __grid_constant__ ForwardArgs args)
                 const std::int64_t row = std::int64_t(g) * stack.sources + s;
                 A x[L];
                 load(source + (first + g) * stack.width + column, x);
-                addSource(stack, s, column, coefficients + row * O, x, !started, feature, sums[g]);
+                addSource(stack, s, column, coefficients + row * O, x, feature, sums[g]);
             }
-            started = true;
         }
 #pragma unroll
         for (int g = 0; g < kGateTokens; ++g)
@@ -199,10 +212,14 @@ Status launchRows(const ForwardArgs& args, void* stream)
     const std::int64_t packs = (stack.width + L - 1) / L;
     const unsigned along = threadsAlong(packs);
     const dim3 block(along, kThreads / along);
-    const std::int64_t tokens = std::int64_t(block.y) * (O == 1 ? 4 : 2);
+    const std::int64_t tokens = std::int64_t(block.y) * kRowTokens<O>;
     const dim3 grid(unsigned((stack.tokens + tokens - 1) / tokens), unsigned((packs + along - 1) / along));
-    return stack.weightKind == WeightKind::perFeature ? launch(mixRows<T, O, L, true>, grid, block, 0, stream, args)
-                                                      : launch(mixRows<T, O, L, false>, grid, block, 0, stream, args);
+    const bool token = stack.gateKind == GateKind::token;
+    if (stack.weightKind == WeightKind::perFeature)
+        return token ? launch(mixRows<T, O, L, true, true>, grid, block, 0, stream, args)
+                     : launch(mixRows<T, O, L, true, false>, grid, block, 0, stream, args);
+    return token ? launch(mixRows<T, O, L, false, true>, grid, block, 0, stream, args)
+                 : launch(mixRows<T, O, L, false, false>, grid, block, 0, stream, args);
 }
 
 template <class T, int O, int L>
@@ -219,8 +236,13 @@ Status forward(const ForwardArgs& args, bool packed, void* stream)
     const bool gated = isRelu(args.stack.gateKind);
     // float64 is for verification, not speed, so it has only the unpacked form.
     if constexpr (sizeof(T) < 8)
-        if (packed)
+        if (packed) {
+            // More columns of a thread share its coefficients.
+            constexpr int kWide = sizeof(T) == 2 || O > 1 ? 8 : kLanes;
+            if (!gated && args.stack.width % kWide == 0)
+                return launchRows<T, O, kWide>(args, stream);
             return gated ? launchGated<T, O, kLanes>(args, stream) : launchRows<T, O, kLanes>(args, stream);
+        }
     return gated ? launchGated<T, O, 1>(args, stream) : launchRows<T, O, 1>(args, stream);
 }
 
@@ -230,12 +252,13 @@ Status mixForward(const MixForward& mix, void* stream)
 {
     if (const Status status = validate(mix); status != Status::ok || mix.stack.tokens == 0)
         return status;
-    ForwardArgs args{argsOf(mix.stack), {}, {}, mix.gateLogits, mix.rstd, false};
+    ForwardArgs args{argsOf(mix.stack), {}, {}, mix.gateLogits, mix.rstd, true};
+    for (std::int32_t s = 0; s < mix.stack.sources; ++s)
+        args.isEmpty = args.isEmpty && !mix.stack.source[s];
     bool packed = packable(mix.stack);
     for (int o = 0; o < mix.stack.outputs; ++o) {
         args.base[o] = mix.base[o];
         args.out[o] = mix.out[o];
-        args.hasBase = args.hasBase || mix.base[o];
         packed = packed && aligned(mix.base[o]) && aligned(mix.out[o]);
     }
     countCall(mix.stack.dataType, packed);
