@@ -18,7 +18,9 @@ Weight NodeContext::weight(const std::string& name, at::IntArrayRef shape, doubl
         start.follows = follows;
     }
     const auto rank = projects::rankOf(params, found->rank, found->out, found->in);
-    return plan.addWeight(prefix() + name, shape, std::move(start), rank);
+    const bool bySide = projects::unfoldsBySide(params);
+    return plan.addWeight(prefix() + name, shape, std::move(start), rank,
+                          bySide ? Unfolding::BySide : Unfolding::WholeKernel);
 }
 
 NodeBuilder findNodeBuilder(const std::string& kind)

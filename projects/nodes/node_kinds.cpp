@@ -335,6 +335,12 @@ bool hasOwnRank(const Node& node)
            });
 }
 
+bool unfoldsBySide(const ParamMap& params)
+{
+    const auto found = params.find(kUnfoldingParam);
+    return found != params.end() && found->second == ParamValue(std::string(kBySide));
+}
+
 AttentionSizes attentionSizesOf(const ParamMap& params, std::int64_t width)
 {
     AttentionSizes sizes;
@@ -386,6 +392,24 @@ ParamSpec flagParam(std::string name, std::string title, bool value, std::string
 ParamSpec realParam(std::string name, std::string title, double value, std::string help, double minimum, double maximum)
 {
     return {std::move(name), std::move(title), ParamType::Real, value, "", std::move(help), {}, minimum, maximum};
+}
+
+ParamSpec choiceParam(std::string name, std::string title, const char* value, std::vector<std::string> choices,
+                      std::string help)
+{
+    return {.name = std::move(name),
+            .title = std::move(title),
+            .type = ParamType::Choice,
+            .defaultValue = std::string(value),
+            .unit = "",
+            .help = std::move(help),
+            .choices = std::move(choices)};
+}
+
+ParamSpec onlyWhere(ParamSpec spec, std::vector<ParamCondition> where)
+{
+    spec.where = std::move(where);
+    return spec;
 }
 
 std::int64_t countOf(double product)

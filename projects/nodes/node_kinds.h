@@ -100,6 +100,11 @@ struct NodeTraits {
 inline constexpr const char* kShareParam = "share";
 /// The number of groups of a convolution.
 inline constexpr const char* kGroupsParam = "groups";
+/// The parameter of a convolution that selects the matrix that its rank is of: the weight by output channel, C_out ×
+/// (C_in · kernel²), or by one side of the kernel each, (C_out · kernel) × (C_in · kernel).
+inline constexpr const char* kUnfoldingParam = "unfolding";
+inline constexpr const char* kWholeKernel = "whole_kernel";
+inline constexpr const char* kBySide = "by_side";
 
 /// A weight [out, in] of a node with a selectable rank.
 struct RankedWeight {
@@ -191,6 +196,8 @@ inline constexpr const char* kFullRank = "full";
 /// Returns nullopt for full rank.
 [[nodiscard]] std::optional<std::int64_t> rankOf(const ParamMap& params, const std::string& name, std::int64_t out,
                                                  std::int64_t in);
+/// True if the node is a convolution whose factors each read one side of the kernel.
+[[nodiscard]] bool unfoldsBySide(const ParamMap& params);
 /// True if the node sets a rank below full rank.
 [[nodiscard]] bool hasOwnRank(const Node& node);
 

@@ -28,9 +28,9 @@ ShapeRuleResult featuresToOut(const ParamMap& p, Shapes in)
     return ok ? ShapeRuleResult(std::vector{withFeatures(in[0], paramInt(p, "out"))}) : ok.error();
 }
 
-std::vector<RankedWeight> weightOf(const ParamMap& p, std::int64_t in)
+std::vector<RankedWeight> weightOf(std::int64_t out, std::int64_t in)
 {
-    return {{"rank", "weight", paramInt(p, "out"), in}};
+    return {{"rank", "weight", out, in}};
 }
 
 /// A weight [o, i] at each position: i·o parameters (+ o) and twice as many FLOP. Below full rank, the r inner features
@@ -86,10 +86,49 @@ ShapeRuleResult conv1dShape(const ParamMap& p, Shapes in)
     return groups ? ShapeRuleResult(std::vector{withFeatures(in[0], paramInt(p, "out"))}) : groups.error();
 }
 
-/// Returns the second side of a convolution's weight as a matrix, C_out × (C_in · kernel²).
-std::int64_t unfoldedOf(const ParamMap& p, const Shape& image)
+/// A convolution's weight as the matrix that its rank is of.
+struct Unfolded {
+    std::int64_t out = 1;
+    std::int64_t in = 1;
+};
+Unfolded unfoldedOf(const ParamMap& p, const Shape& image)
 {
-    return image.dims[1] * paramInt(p, "kernel") * paramInt(p, "kernel");
+    const std::int64_t kernel = paramInt(p, "kernel");
+    const std::int64_t out = paramInt(p, "out");
+    return unfoldsBySide(p) ? Unfolded{out * kernel, image.dims[1] * kernel}
+                            : Unfolded{out, image.dims[1] * kernel * kernel};
+}
+
+/// Factors by side: r channels of `kernel` columns each at every row of the input, then `kernel` rows of those.
+NodeCost sidesCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t rank, std::int64_t context)
+{
+    const Unfolded sides = unfoldedOf(p, in[0]);
+    const Shape middle{{in[0].dims[0], rank, in[0].dims[2], out[0].dims[3]}};
+    const double inner = elementsOf(middle, context);
+    const double elements = elementsOf(out[0], context);
+    const std::int64_t o = paramInt(p, "out");
+    const double columns = real(rank) * real(paramInt(p, "kernel")); // read by each output
+    return {countOf(real(rank) * (real(sides.out) + real(sides.in)) + biasOf(p, o)),
+            inner * 2 * real(sides.in) + elements * (2 * columns + (paramBool(p, "bias") ? 1 : 0)), elements + inner};
+}
+
+NodeCost conv2dCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t context)
+{
+    const double side = real(paramInt(p, "kernel"));
+    if (paramInt(p, kGroupsParam) > 1) {
+        return convolutionCost(p, real(in[0].dims[1]), side * side, out[0], context);
+    }
+    const Unfolded matrix = unfoldedOf(p, in[0]);
+    const auto rank = rankOf(p, "rank", matrix.out, matrix.in);
+    return rank && unfoldsBySide(p) ? sidesCost(p, in, out, *rank, context)
+                                    : weightCost(p, in[0].dims[1] * paramInt(p, "kernel") * paramInt(p, "kernel"),
+                                                 elementsOf(out[0], context));
+}
+
+std::vector<RankedWeight> conv2dWeights(const ParamMap& p, Shapes in)
+{
+    const Unfolded matrix = unfoldedOf(p, in[0]);
+    return weightOf(matrix.out, matrix.in);
 }
 
 ShapeRuleResult conv2dShape(const ParamMap& p, Shapes in)
@@ -162,7 +201,7 @@ NodeKind conv1dKind()
 /// Each group has a matrix of its own, so the network's rank does not apply to groups.
 ParamSpec convolutionRank()
 {
-    ParamSpec rank = rankParam("rank", "Rank of the weight, C_out × (C_in · kernel²)");
+    ParamSpec rank = rankParam("rank", "Rank of the weight");
     rank.networkRankWhere = {{kGroupsParam, {std::int64_t{1}}}};
     return rank;
 }
@@ -183,17 +222,14 @@ NodeKind conv2dKind()
                    integerParam("padding", "Padding", std::int64_t{1}, "pixels",
                                 "Zeros around the input; 1 keeps the size of a kernel of 3.", 0, 1024),
                    integerParam(kGroupsParam, "Groups", std::int64_t{1}, "", "Channel groups."), biasParam(false),
-                   convolutionRank()},
+                   convolutionRank(),
+                   onlyWhere(choiceParam(kUnfoldingParam, "Unfolding", kWholeKernel, {kWholeKernel, kBySide},
+                                         "The matrix that the rank is of: C_out × (C_in · kernel²), or by side (C_out "
+                                         "· kernel) × (C_in · kernel), as Khodak et al. have it."),
+                             {{kGroupsParam, {std::int64_t{1}}}})},
         .shapeRule = conv2dShape,
-        .costRule =
-            [](const ParamMap& p, Shapes in, Shapes out, std::int64_t context) {
-                const double side = real(paramInt(p, "kernel"));
-                if (paramInt(p, kGroupsParam) == 1) {
-                    return weightCost(p, unfoldedOf(p, in[0]), elementsOf(out[0], context));
-                }
-                return convolutionCost(p, real(in[0].dims[1]), side * side, out[0], context);
-            },
-        .weightsRule = [](const ParamMap& p, Shapes in) { return weightOf(p, unfoldedOf(p, in[0])); }};
+        .costRule = conv2dCost,
+        .weightsRule = conv2dWeights};
 }
 
 } // namespace
@@ -215,7 +251,7 @@ std::vector<NodeKind> linearKinds()
                     rankParam("rank", "Rank")},
          .shapeRule = featuresToOut,
          .costRule = linearCost,
-         .weightsRule = [](const ParamMap& p, Shapes in) { return weightOf(p, in[0].features()); }},
+         .weightsRule = [](const ParamMap& p, Shapes in) { return weightOf(paramInt(p, "out"), in[0].features()); }},
         conv1dKind(),
         conv2dKind(),
         {.key = "patchify",
