@@ -60,6 +60,23 @@ std::string aboutText(const LowRankModel& model)
     return about;
 }
 
+/// Returns `gainsAt` of 1 to `last`.
+Result<std::vector<theory::PerGrn>> gainsAlong(const LowRankModel& model, std::int64_t last, const auto& gainsAt)
+{
+    if (!model.spectrum) {
+        return Error{"", "no gains to draw: " + model.withoutSpectrum};
+    }
+    std::vector<theory::PerGrn> curves;
+    for (std::int64_t at = 1; at <= last; ++at) {
+        const Result<theory::PerGrn> gains = gainsAt(at);
+        if (!gains) {
+            return gains.error();
+        }
+        curves.push_back(*gains);
+    }
+    return curves;
+}
+
 } // namespace
 
 Result<LowRankModel> lowRankModelOf(const projects::Project& project)
@@ -78,6 +95,17 @@ Result<LowRankModel> lowRankModelOf(const projects::Project& project)
         model.withoutSpectrum = spectrum.error().text();
     }
     model.task = *std::move(task);
+    return model;
+}
+
+LowRankModel lowRankModelOf(std::int64_t dimension, std::int64_t rank, std::int64_t layers, double kappa,
+                            double lambdaMax)
+{
+    LowRankModel model;
+    model.dimension = dimension;
+    model.rank = rank;
+    model.layers = layers;
+    model.spectrum = theory::TargetSpectrum{kappa * lambdaMax, lambdaMax};
     return model;
 }
 
@@ -107,19 +135,18 @@ TheoryTable theoryTable(const LowRankModel& model)
 
 Result<std::vector<theory::PerGrn>> gainCurves(const LowRankModel& model)
 {
-    if (!model.spectrum) {
-        return Error{"", "no gains to draw: " + model.withoutSpectrum};
-    }
-    std::vector<theory::PerGrn> curves;
-    for (std::int64_t rank = 1; rank < model.dimension; ++rank) {
-        const auto gains =
-            theory::gainBounds(*model.spectrum, model.dimension, static_cast<double>(rank), model.statement);
-        if (!gains) {
-            return gains.error();
-        }
-        curves.push_back(*gains);
-    }
-    return curves;
+    return gainsAlong(model, model.dimension - 1, [&](std::int64_t at) {
+        return theory::gainBounds(*model.spectrum, model.dimension, static_cast<double>(at), model.statement);
+    });
+}
+
+Result<std::vector<theory::PerGrn>> gainsByComplexity(const LowRankModel& model)
+{
+    return gainsAlong(model, kComplexityParts, [&](std::int64_t at) {
+        const double most = model.spectrum->lambdaMax;
+        const double least = most * static_cast<double>(at) / static_cast<double>(kComplexityParts);
+        return theory::gainBounds({least, most}, model.dimension, static_cast<double>(model.rank), model.statement);
+    });
 }
 
 } // namespace residua::report

@@ -28,6 +28,10 @@ struct LowRankModel {
 /// Errors are those of engine::lowRankTask(). Takes cubic time in the dimension.
 [[nodiscard]] Result<LowRankModel> lowRankModelOf(const projects::Project& project);
 
+/// A model of these numbers, with no target of its own. `kappa` is λ_min/λ_max of the target minus the identity.
+[[nodiscard]] LowRankModel lowRankModelOf(std::int64_t dimension, std::int64_t rank, std::int64_t layers, double kappa,
+                                          double lambdaMax);
+
 /// One number for each kind of network; NaN if missing.
 struct TheoryRow {
     std::string name;        ///< for people, with the theorem's number
@@ -53,5 +57,10 @@ struct TheoryTable {
 
 /// Returns figure 5, left: lower bounds of the gains at the collective ranks 1 to d − 1. Errors: no spectrum, or d < 2.
 [[nodiscard]] Result<std::vector<engine::theory::PerGrn>> gainCurves(const LowRankModel& model);
+
+inline constexpr std::int64_t kComplexityParts = 100;
+/// Returns figure 5, right: lower bounds of the gains at κ = 1/kComplexityParts, 2/kComplexityParts, …, 1, with the
+/// model's λ_max and r*. Errors: no spectrum, d < 2, or r* outside 1 to d − 1.
+[[nodiscard]] Result<std::vector<engine::theory::PerGrn>> gainsByComplexity(const LowRankModel& model);
 
 } // namespace residua::report

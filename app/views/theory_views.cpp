@@ -18,13 +18,20 @@ using visualizers::TheoryNumbers;
 
 constexpr int kAfterTyping = 200; ///< milliseconds
 
-Result<TheoryNumbers> numbersOf(const projects::Project& project)
+TheoryNumbers::Gains drawn(const Result<std::vector<engine::theory::PerGrn>>& gains)
 {
-    const auto model = report::lowRankModelOf(project);
-    if (!model) {
-        return model.error();
+    TheoryNumbers::Gains all;
+    if (gains) {
+        for (const auto& at : *gains) {
+            all.push_back({at.v1, at.v2, at.v3});
+        }
     }
-    const report::TheoryTable table = report::theoryTable(*model);
+    return all;
+}
+
+TheoryNumbers numbersOf(const report::LowRankModel& model)
+{
+    const report::TheoryTable table = report::theoryTable(model);
     TheoryNumbers numbers;
     numbers.about = QString::fromStdString(table.about);
     for (const char* column : report::kTheoryColumns) {
@@ -37,12 +44,10 @@ Result<TheoryNumbers> numbersOf(const projects::Project& project)
     for (const std::string& note : table.notes) {
         numbers.notes << QString::fromStdString(note);
     }
-    if (const auto gains = report::gainCurves(*model)) {
-        for (const auto& at : *gains) {
-            numbers.gains.push_back({at.v1, at.v2, at.v3});
-        }
-    }
-    numbers.rank = model->rank;
+    numbers.byRank = drawn(report::gainCurves(model));
+    numbers.byComplexity = drawn(report::gainsByComplexity(model));
+    numbers.rank = static_cast<double>(model.rank);
+    numbers.complexity = model.spectrum ? model.spectrum->kappa() : 0;
     return numbers;
 }
 
@@ -56,6 +61,7 @@ TheoryViews::TheoryViews(const DocumentSession& session, visualizers::TheoryView
     connect(&m_soon, &QTimer::timeout, this, &TheoryViews::update);
     connect(&session, &DocumentSession::opened, &m_soon, qOverload<>(&QTimer::start));
     connect(&session, &DocumentSession::changed, &m_soon, qOverload<>(&QTimer::start));
+    connect(&view, &visualizers::TheoryView::askedChanged, this, &TheoryViews::update);
     view.installEventFilter(this);
 }
 
@@ -69,25 +75,41 @@ bool TheoryViews::eventFilter(QObject* watched, QEvent* event)
 
 void TheoryViews::update()
 {
-    if (!m_view.isVisible() || !m_session.isOpen() || (m_shown && *m_shown == m_session.project())) {
+    const auto asked = m_view.asked();
+    if (!m_view.isVisible()) {
         return;
     }
-    m_shown = m_session.history().projectSnapshot();
-    const std::uint64_t asked = ++m_asked;
-    inBackground(
-        this, [project = m_shown] { return numbersOf(*project); },
-        [this, asked](const Result<TheoryNumbers>& numbers) {
-            if (asked != m_asked) {
-                return;
-            }
-            if (numbers) {
-                m_view.setNumbers(*numbers);
-            } else {
-                m_view.setReason(tr("The theorems of DeepCrossAttention speak of low-rank linear models, such as the "
-                                    "example Low-rank regression.\nThis project is none: %1.")
-                                     .arg(QString::fromStdString(numbers.error().text())));
-            }
+    if (asked) {
+        m_shown.reset();
+        compute([model = *asked]() -> Result<TheoryNumbers> {
+            return numbersOf(
+                report::lowRankModelOf(model.dimension, model.rank, model.layers, model.kappa, model.lambdaMax));
         });
+    } else if (m_session.isOpen() && !(m_shown && *m_shown == m_session.project())) {
+        m_shown = m_session.history().projectSnapshot();
+        compute([project = m_shown]() -> Result<TheoryNumbers> {
+            const auto model = report::lowRankModelOf(*project);
+            return model ? Result<TheoryNumbers>(numbersOf(*model)) : model.error();
+        });
+    }
+}
+
+void TheoryViews::compute(std::function<Result<TheoryNumbers>()> work)
+{
+    const std::uint64_t asked = ++m_asked;
+    inBackground(this, std::move(work), [this, asked](const Result<TheoryNumbers>& numbers) {
+        if (asked != m_asked) {
+            return;
+        }
+        if (numbers) {
+            m_view.setNumbers(*numbers);
+        } else {
+            m_view.setReason(tr("The theorems of DeepCrossAttention speak of low-rank linear models, such as the "
+                                "example Low-rank regression.\nThis project is none: %1.\nChoose \"model of these "
+                                "numbers\" above for any other.")
+                                 .arg(QString::fromStdString(numbers.error().text())));
+        }
+    });
 }
 
 } // namespace residua::app

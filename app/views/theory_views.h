@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "projects/base/result.h"
 #include "projects/edit/history.h"
 
 #include <QObject>
 #include <QTimer>
 
 #include <cstdint>
+#include <functional>
 
 namespace residua::visualizers {
 class TheoryView;
+struct TheoryNumbers;
 } // namespace residua::visualizers
 
 namespace residua::app {
 
 class DocumentSession;
 
-/// Updates the theory panel from the open project. Eigenvalues are computed on another thread, and only while the panel
-/// is visible. Session and panel must outlive this object. GUI thread.
+/// Updates the theory panel from the open project, or from the numbers that it asks for. Eigenvalues are computed on
+/// another thread, and only while the panel is visible. Session and panel must outlive this object. GUI thread.
 class TheoryViews : public QObject {
     Q_OBJECT
 public:
@@ -28,6 +31,7 @@ protected:
 
 private:
     void update();
+    void compute(std::function<Result<visualizers::TheoryNumbers>()> work);
 
     const DocumentSession& m_session;
     visualizers::TheoryView& m_view;

@@ -9,6 +9,8 @@
 #include <ATen/ops/conv2d.h>
 #include <ATen/ops/im2col.h>
 
+#include <array>
+
 namespace residua::engine {
 namespace {
 
@@ -55,11 +57,28 @@ OperatorResult buildConv1d(const NodeContext& node)
     });
 }
 
-at::Tensor convolve(const at::Tensor& image, const at::Tensor& weight, const at::Tensor& bias, std::int64_t stride,
-                    std::int64_t padding, std::int64_t groups, at::ScalarType type)
+/// Steps and padding by height and width.
+struct Steps {
+    std::array<std::int64_t, 2> stride;
+    std::array<std::int64_t, 2> padding;
+};
+
+at::Tensor convolve(const at::Tensor& image, const at::Tensor& weight, const at::Tensor& bias, const Steps& steps,
+                    std::int64_t groups, at::ScalarType type)
 {
     const std::optional<at::Tensor> added = bias.defined() ? std::optional(bias.to(type)) : std::nullopt;
-    return at::conv2d(image.to(type), weight.to(type), added, stride, at::IntArrayRef{padding, padding}, 1, groups);
+    return at::conv2d(image.to(type), weight.to(type), added, steps.stride, steps.padding, 1, groups);
+}
+
+/// Convolves along the width to `rank` channels by v [rank, in, 1, kernel], then along the height by u [out · kernel,
+/// rank].
+at::Tensor convolveBySide(const at::Tensor& image, const Weight& weight, const at::Tensor& bias, const Steps& steps,
+                          at::ScalarType type)
+{
+    const std::int64_t kernel = weight.v.size(3);
+    const at::Tensor columns = convolve(image, weight.v, {}, {{1, steps.stride[1]}, {0, steps.padding[1]}}, 1, type);
+    const at::Tensor u = weight.u.unflatten(0, {-1, kernel}).transpose(1, 2).unsqueeze(3);
+    return convolve(columns, u, bias, {{steps.stride[0], 1}, {steps.padding[0], 0}}, 1, type);
 }
 
 /// Returns the patches that each output of a convolution reads: [batch, outputs, channels · kernel²].
@@ -70,23 +89,29 @@ at::Tensor patchesOf(const at::Tensor& image, std::int64_t kernel, std::int64_t 
 
 /// Builds a convolution with weight [out, in / groups, kernel, kernel]. In factors: a convolution to `rank` channels, v
 /// [rank, in, kernel, kernel], followed by a 1×1 convolution u. They factor the weight as a matrix [out, in · kernel²].
+/// By side, they factor it as [out · kernel, in · kernel] (init_plan.h).
 OperatorResult buildConv2d(const NodeContext& node)
 {
     const std::int64_t groups = paramInt(node.params, projects::kGroupsParam);
     const std::int64_t kernel = paramInt(node.params, "kernel");
     const std::int64_t channels = node.inputs[0].dims[1] / groups;
     const Weight weight = node.weight("weight", {paramInt(node.params, "out"), channels, kernel, kernel});
+    const bool bySide = weight.factored() && projects::unfoldsBySide(node.params);
     return makeOperator([weight, bias = biasOf(node), kernel, stride = paramInt(node.params, "stride"),
-                         padding = paramInt(node.params, "padding"), groups,
+                         padding = paramInt(node.params, "padding"), groups, bySide,
                          type = node.plan.compute().activationType](const Inputs& in, const Pass& pass) {
+        const Steps steps{{stride, stride}, {padding, padding}};
+        if (bySide) {
+            return convolveBySide(in[0], weight, bias, steps, type);
+        }
         if (pass.weightInputs != nullptr && groups == 1) {
             pass.weightInputs->add(weight.parameter(), patchesOf(in[0].to(type), kernel, stride, padding));
         }
         if (!weight.factored()) {
-            return convolve(in[0], weight.whole, bias, stride, padding, groups, type);
+            return convolve(in[0], weight.whole, bias, steps, groups, type);
         }
-        const at::Tensor inner = convolve(in[0], weight.v, {}, stride, padding, 1, type);
-        return convolve(inner, weight.u.unsqueeze(2).unsqueeze(3), bias, 1, 0, 1, type);
+        const at::Tensor inner = convolve(in[0], weight.v, {}, steps, 1, type);
+        return convolve(inner, weight.u.unsqueeze(2).unsqueeze(3), bias, {{1, 1}, {0, 0}}, 1, type);
     });
 }
 
@@ -98,7 +123,7 @@ OperatorResult buildPatchify(const NodeContext& node)
         node.outputMatrix("weight", {paramInt(node.params, "out"), node.inputs[0].dims[1], patch, patch});
     return makeOperator(
         [weight, bias = biasOf(node), patch, type = node.plan.compute().activationType](const Inputs& in, const Pass&) {
-            return convolve(in[0], weight, bias, patch, 0, 1, type).flatten(2).transpose(1, 2);
+            return convolve(in[0], weight, bias, {{patch, patch}, {0, 0}}, 1, type).flatten(2).transpose(1, 2);
         });
 }
 

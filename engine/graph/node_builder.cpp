@@ -19,7 +19,8 @@ Weight NodeContext::weight(const std::string& name, at::IntArrayRef shape, doubl
         start.follows = follows;
     }
     const auto rank = projects::rankOf(params, found->rank, found->out(), found->in());
-    return plan.addWeight(prefix() + name, shape, std::move(start), rank);
+    return plan.addWeight(prefix() + name, shape, std::move(start), rank,
+                          found->bySide ? Unfolding::BySide : Unfolding::WholeKernel);
 }
 
 NodeBuilder findNodeBuilder(const std::string& kind)

@@ -97,6 +97,13 @@ at::Tensor drawMatrix(at::IntArrayRef shape, const projects::Initialisation& ini
 
 } // namespace
 
+at::Tensor unfolded(const at::Tensor& whole, Unfolding unfolding)
+{
+    return unfolding == Unfolding::BySide
+               ? whole.permute({0, 2, 1, 3}).reshape({whole.size(0) * whole.size(2), whole.size(1) * whole.size(3)})
+               : whole.flatten(1);
+}
+
 InitPlan::InitPlan(const Compute& compute, const projects::Initialisation& initialisation, std::int64_t seed,
                    std::int64_t depth, double residualFactor)
     : m_compute(compute),
@@ -124,18 +131,23 @@ at::Tensor InitPlan::add(const std::string& name, at::IntArrayRef shape, Paramet
 }
 
 Weight InitPlan::addWeight(const std::string& name, at::IntArrayRef shape, ParameterStart start,
-                           std::optional<std::int64_t> rank)
+                           std::optional<std::int64_t> rank, Unfolding unfolding)
 {
     if (!rank) {
         return {add(name, shape, std::move(start), Decay::Yes), {}, {}};
     }
-    FactoredWeight weight{name, shape.vec(), start, 0, 0};
+    FactoredWeight weight{name, shape.vec(), start, 0, 0, unfolding};
     std::vector<std::int64_t> inner = shape.vec();
+    std::int64_t rows = shape.front();
     inner.front() = *rank;
+    if (unfolding == Unfolding::BySide) {
+        rows *= shape[2];
+        inner[2] = 1;
+    }
     weight.v = m_parameters.size();
     const at::Tensor v = add(projects::siblingOf(name, "v"), inner, {.values = {}, .follows = {}}, Decay::Yes);
     weight.u = m_parameters.size();
-    const at::Tensor u = add(projects::siblingOf(name, "u"), {shape.front(), *rank}, std::move(start), Decay::Yes);
+    const at::Tensor u = add(projects::siblingOf(name, "u"), {rows, *rank}, std::move(start), Decay::Yes);
     m_factored.push_back(std::move(weight));
     return {{}, u, v};
 }
@@ -272,12 +284,13 @@ std::optional<FactorFit> InitPlan::fitOf(const FactoredWeight& weight, const at:
         m_parameters[weight.u].tensor.zero_();
         return std::nullopt;
     }
+    const bool bySide = weight.unfolding == Unfolding::BySide;
     return FactorFit{.name = weight.name,
                      .u = m_parameters[weight.u].tensor,
                      .v = m_parameters[weight.v].tensor,
-                     .whole = whole.to(at::kDouble).flatten(1),
-                     .inputMoments = inputMoments,
-                     .follows = weight.start.follows,
+                     .whole = unfolded(whole.to(at::kDouble), weight.unfolding),
+                     .inputMoments = bySide ? at::Tensor() : inputMoments,
+                     .follows = bySide ? std::string() : weight.start.follows,
                      .seed = streamKey(m_seed, weight.name),
                      .epochs = m_initialisation.lowRankEpochs};
 }

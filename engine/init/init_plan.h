@@ -44,6 +44,14 @@ struct ParameterStart {
     std::string follows;
 };
 
+/// The matrix that the factors u·v of a weight [out, in, …] make.
+enum class Unfolding {
+    WholeKernel, ///< [out, in · …]: u [out, rank], v [rank, in, …]
+    BySide,      ///< of a kernel [out, in, k, k], [out · k, in · k]: u [out · k, rank], v [rank, in, 1, k]
+};
+/// Returns that matrix of a full weight.
+[[nodiscard]] at::Tensor unfolded(const at::Tensor& whole, Unfolding unfolding);
+
 /// A weight held as two factors.
 struct FactoredWeight {
     std::string name;                ///< of the full weight: "layers.1.up.weight"
@@ -51,6 +59,7 @@ struct FactoredWeight {
     ParameterStart start;            ///< of the full weight
     std::size_t u = 0;               ///< the indices of its factors in all()
     std::size_t v = 0;
+    Unfolding unfolding = Unfolding::WholeKernel;
 };
 
 /// The parameters of a network under construction, in order of declaration, with the start of each. A declaration
@@ -72,7 +81,7 @@ public:
     /// Declares the weight `name`, which ends with "weight". With a rank, declares its factors, whose names end with
     /// "v" and "u" instead.
     Weight addWeight(const std::string& name, at::IntArrayRef shape, ParameterStart start,
-                     std::optional<std::int64_t> rank);
+                     std::optional<std::int64_t> rank, Unfolding unfolding = Unfolding::WholeKernel);
     /// Declares the features of an attention; sets attention.parameter.
     at::Tensor addFeatures(const std::string& name, at::IntArrayRef shape, AttentionFeatures attention);
     /// Declares a parameter that starts from `value` everywhere, or from `values` (any type and device).
@@ -97,8 +106,9 @@ public:
     /// Returns the start of a full weight, in double on the host.
     [[nodiscard]] at::Tensor wholeOf(const FactoredWeight& weight) const;
     /// Returns the fit of the weight's factors to `whole` ([out, in, …], any real type) for inputs with the second
-    /// moments `inputMoments` (FactorFit::inputMoments). Returns nullopt if `whole` is all zeros: then sets u to zeros
-    /// and keeps v, so that a drawn v lets u learn.
+    /// moments `inputMoments` (FactorFit::inputMoments). Factors by side are fitted to the weight itself, because their
+    /// matrix computes no output of its own: without moments and activation. Returns nullopt if `whole` is all zeros:
+    /// then sets u to zeros and keeps v, so that a drawn v lets u learn.
     [[nodiscard]] std::optional<FactorFit> fitOf(const FactoredWeight& weight, const at::Tensor& whole,
                                                  const at::Tensor& inputMoments);
     /// Returns the notes on the fits of the last fill().

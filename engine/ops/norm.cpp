@@ -27,8 +27,8 @@ void* addressOf(const at::Tensor& tensor)
     return tensor.defined() ? tensor.mutable_data_ptr() : nullptr;
 }
 
-/// The norm of x, or of x + branch, by the custom kernels. The result is in the type of `x`, or in bfloat16 if `narrows`
-/// (a float32 `x` on a GPU; `branch` is then bfloat16 too).
+/// The norm of x, or of x + branch, by the custom kernels. The result is in the type of `x`, or in bfloat16 if
+/// `narrows` (a float32 `x` on a GPU; `branch` is then bfloat16 too).
 class NormFunction : public Function<NormFunction> {
 public:
     static Variable forward(AutogradContext* context, const at::Tensor& input, const std::optional<at::Tensor>& branch,

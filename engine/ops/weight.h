@@ -15,7 +15,7 @@ namespace residua::engine {
 /// product is never computed.
 struct Weight {
     at::Tensor whole; ///< undefined if it is in factors
-    at::Tensor u;     ///< [out, rank]
+    at::Tensor u;     ///< [out, rank], or by side of a kernel [out · kernel, rank]
     at::Tensor v;     ///< [rank, in, …]
 
     [[nodiscard]] bool factored() const { return u.defined(); }

@@ -34,6 +34,11 @@ inline constexpr const char* kDefaultFormula = "x + y";
 [[nodiscard]] ParamSpec realParam(std::string name, std::string title, double value, std::string help, double minimum,
                                   double maximum);
 
+[[nodiscard]] ParamSpec choiceParam(std::string name, std::string title, const char* value,
+                                    std::vector<std::string> choices, std::string help);
+/// Returns `spec` with the conditions under which it applies.
+[[nodiscard]] ParamSpec onlyWhere(ParamSpec spec, std::vector<ParamCondition> where);
+
 /// Returns the count of numbers in a weight [out, in]: out·in, or r·(out + in) below full rank. Its product takes twice
 /// as many FLOP.
 [[nodiscard]] double weightsOf(const ParamMap& params, const std::string& name, std::int64_t out, std::int64_t in);

@@ -254,7 +254,7 @@ std::int64_t NodeParameter::in() const
 {
     std::int64_t product = 1;
     for (std::size_t i = 1; i < shape.size(); ++i) {
-        product *= shape[i];
+        product *= bySide && i == 2 ? 1 : shape[i];
     }
     return product;
 }
@@ -275,6 +275,9 @@ std::vector<NodeParameter> parametersOf(const NodeKind& kind, const ParamMap& pa
         NodeParameter u{.name = siblingOf(parameter.name, "u"), .shape = {parameter.out(), *rank}};
         parameter.name = siblingOf(parameter.name, "v");
         parameter.shape.front() = *rank;
+        if (std::exchange(parameter.bySide, false)) {
+            parameter.shape[2] = 1;
+        }
         parameters.push_back(std::move(parameter));
         parameters.push_back(std::move(u));
     }
@@ -379,6 +382,12 @@ bool hasOwnRank(const Node& node)
            });
 }
 
+bool unfoldsBySide(const ParamMap& params)
+{
+    const auto found = params.find(kUnfoldingParam);
+    return found != params.end() && found->second == ParamValue(std::string(kBySide));
+}
+
 AttentionSizes attentionSizesOf(const ParamMap& params, std::int64_t width)
 {
     AttentionSizes sizes;
@@ -430,6 +439,24 @@ ParamSpec flagParam(std::string name, std::string title, bool value, std::string
 ParamSpec realParam(std::string name, std::string title, double value, std::string help, double minimum, double maximum)
 {
     return {std::move(name), std::move(title), ParamType::Real, value, "", std::move(help), {}, minimum, maximum};
+}
+
+ParamSpec choiceParam(std::string name, std::string title, const char* value, std::vector<std::string> choices,
+                      std::string help)
+{
+    return {.name = std::move(name),
+            .title = std::move(title),
+            .type = ParamType::Choice,
+            .defaultValue = std::string(value),
+            .unit = "",
+            .help = std::move(help),
+            .choices = std::move(choices)};
+}
+
+ParamSpec onlyWhere(ParamSpec spec, std::vector<ParamCondition> where)
+{
+    spec.where = std::move(where);
+    return spec;
 }
 
 std::int64_t countOf(double product)

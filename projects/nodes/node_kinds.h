@@ -101,19 +101,36 @@ struct NodeTraits {
 inline constexpr const char* kShareParam = "share";
 /// The number of groups of a convolution.
 inline constexpr const char* kGroupsParam = "groups";
+/// The parameter of a convolution that selects the matrix that its rank is of: the weight by output channel, C_out ×
+/// (C_in · kernel²), or by one side of the kernel each, (C_out · kernel) × (C_in · kernel).
+inline constexpr const char* kUnfoldingParam = "unfolding";
+inline constexpr const char* kWholeKernel = "whole_kernel";
+inline constexpr const char* kBySide = "by_side";
 
 /// A trained tensor of a node.
 struct NodeParameter {
     std::string name;                ///< under the node's name: "weight", "q.bias"
     std::vector<std::int64_t> shape; ///< a weight that can be factored has its full shape [out, in, kernel, …]
     ParameterClass is = ParameterClass::Matrix;
-    std::string rank =
-        {}; ///< name of the node parameter that sets its rank as a matrix [out(), in()]; empty: always full
+    /// The name of the node parameter that sets its rank as a matrix [out(), in()]; empty: always full.
+    std::string rank = {};
     bool atOutput = true; ///< true if a matrix's result is the node's output, not an inner value
+    bool bySide = false;  ///< a kernel [out, in, k, k] is the matrix [out · k, in · k] (kUnfoldingParam)
 
-    [[nodiscard]] std::int64_t out() const { return shape.front(); }
-    /// Returns the product of all dimensions but the first.
+    [[nodiscard]] std::int64_t out() const { return bySide ? shape[0] * shape[2] : shape.front(); }
+    /// Returns the product of the other dimensions.
     [[nodiscard]] std::int64_t in() const;
+};                    ///< name of the node parameter that sets its rank as a matrix [out(), in()]; empty: always full
+bool atOutput = true; ///< true if a matrix's result is the node's output, not an inner value
+
+bool bySide = false; ///< a kernel [out, in, k, k] is the matrix [out · k, in · k] (kUnfoldingParam)
+
+[[nodiscard]] std::int64_t out() const
+{
+    return bySide ? shape[0] * shape[2] : shape.front();
+}
+/// Returns the product of the other dimensions.
+[[nodiscard]] std::int64_t in() const;
 };
 
 /// One entry of the node-kind table, which defines palette, inspector, file format, shapes and cost. The engine has a
@@ -204,6 +221,8 @@ inline constexpr const char* kFullRank = "full";
 /// Returns nullopt for full rank.
 [[nodiscard]] std::optional<std::int64_t> rankOf(const ParamMap& params, const std::string& name, std::int64_t out,
                                                  std::int64_t in);
+/// True if the node is a convolution whose factors each read one side of the kernel.
+[[nodiscard]] bool unfoldsBySide(const ParamMap& params);
 /// True if the node sets a rank below full rank.
 [[nodiscard]] bool hasOwnRank(const Node& node);
 

@@ -88,10 +88,37 @@ ShapeRuleResult conv1dShape(const ParamMap& p, Shapes in)
     return groups ? ShapeRuleResult(std::vector{withFeatures(in[0], paramInt(p, "out"))}) : groups.error();
 }
 
-/// Returns the second side of a convolution's weight as a matrix, C_out × (C_in · kernel²).
-std::int64_t unfoldedOf(const ParamMap& p, const Shape& image)
+/// Factors by side: r channels of `kernel` columns each at every row of the input, then `kernel` rows of those.
+NodeCost sidesCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t rank, std::int64_t context)
 {
-    return image.dims[1] * paramInt(p, "kernel") * paramInt(p, "kernel");
+    const double kernel = real(paramInt(p, "kernel"));
+    const Shape middle{{in[0].dims[0], rank, in[0].dims[2], out[0].dims[3]}};
+    const double inner = elementsOf(middle, context);
+    const double elements = elementsOf(out[0], context);
+    const double perOutput = 2 * real(rank) * kernel + (paramBool(p, "bias") ? 1 : 0);
+    return {0, inner * 2 * real(in[0].dims[1]) * kernel + elements * perOutput, elements + inner};
+}
+
+std::vector<NodeParameter> conv2dParameters(const ParamMap& p, Shapes in)
+{
+    const std::int64_t side = paramInt(p, "kernel");
+    std::vector<NodeParameter> parameters =
+        weightAndBias(p, {in[0].dims[1] / paramInt(p, kGroupsParam), side, side}, "rank");
+    parameters.front().bySide = unfoldsBySide(p);
+    return parameters;
+}
+
+NodeCost conv2dCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t context)
+{
+    const double side = real(paramInt(p, "kernel"));
+    if (paramInt(p, kGroupsParam) > 1) {
+        return convolutionCost(p, real(in[0].dims[1]), side * side, out[0], context);
+    }
+    const NodeParameter weight = conv2dParameters(p, in).front();
+    const auto rank = rankOf(p, "rank", weight.out(), weight.in());
+    return rank && weight.bySide ? sidesCost(p, in, out, *rank, context)
+                                 : weightCost(p, in[0].dims[1] * paramInt(p, "kernel") * paramInt(p, "kernel"),
+                                              elementsOf(out[0], context));
 }
 
 ShapeRuleResult conv2dShape(const ParamMap& p, Shapes in)
@@ -167,7 +194,7 @@ NodeKind conv1dKind()
 /// Each group has a matrix of its own, so the network's rank does not apply to groups.
 ParamSpec convolutionRank()
 {
-    ParamSpec rank = rankParam("rank", "Rank of the weight, C_out × (C_in · kernel²)");
+    ParamSpec rank = rankParam("rank", "Rank of the weight");
     rank.networkRankWhere = {{kGroupsParam, {std::int64_t{1}}}};
     return rank;
 }
@@ -188,21 +215,14 @@ NodeKind conv2dKind()
                    integerParam("padding", "Padding", std::int64_t{1}, "pixels",
                                 "Zeros around the input; 1 keeps the size of a kernel of 3.", 0, 1024),
                    integerParam(kGroupsParam, "Groups", std::int64_t{1}, "", "Channel groups."), biasParam(false),
-                   convolutionRank()},
+                   convolutionRank(),
+                   onlyWhere(choiceParam(kUnfoldingParam, "Unfolding", kWholeKernel, {kWholeKernel, kBySide},
+                                         "The matrix that the rank is of: C_out × (C_in · kernel²), or by side (C_out "
+                                         "· kernel) × (C_in · kernel), as Khodak et al. have it."),
+                             {{kGroupsParam, {std::int64_t{1}}}})},
         .shapeRule = conv2dShape,
-        .costRule =
-            [](const ParamMap& p, Shapes in, Shapes out, std::int64_t context) {
-                const double side = real(paramInt(p, "kernel"));
-                if (paramInt(p, kGroupsParam) == 1) {
-                    return weightCost(p, unfoldedOf(p, in[0]), elementsOf(out[0], context));
-                }
-                return convolutionCost(p, real(in[0].dims[1]), side * side, out[0], context);
-            },
-        .parametersRule =
-            [](const ParamMap& p, Shapes in) {
-                const std::int64_t side = paramInt(p, "kernel");
-                return weightAndBias(p, {in[0].dims[1] / paramInt(p, kGroupsParam), side, side}, "rank");
-            }};
+        .costRule = conv2dCost,
+        .parametersRule = conv2dParameters};
 }
 
 } // namespace

@@ -12,25 +12,6 @@
 namespace residua::projects {
 namespace {
 
-ParamSpec choiceParam(std::string name, std::string title, const char* value, std::vector<std::string> choices,
-                      std::string help)
-{
-    return {.name = std::move(name),
-            .title = std::move(title),
-            .type = ParamType::Choice,
-            .defaultValue = std::string(value),
-            .unit = "",
-            .help = std::move(help),
-            .choices = std::move(choices)};
-}
-
-/// Returns `spec` with the conditions under which it applies.
-ParamSpec onlyWhere(ParamSpec spec, std::vector<ParamCondition> where)
-{
-    spec.where = std::move(where);
-    return spec;
-}
-
 /// Rejects a window without causal attention. Rejects a window and dropout if weights are computed by features.
 Status checkWeights(const ParamMap& p)
 {

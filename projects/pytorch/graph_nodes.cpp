@@ -198,16 +198,18 @@ private:
         const std::int64_t out = paramInt(node.params, "out");
         const std::int64_t channels = node.in[0].dims[1];
         const bool bias = paramBool(node.params, "bias");
-        const auto rank = rankOf(node.params, "rank", out, channels * kernel * kernel);
+        const NodeParameter weight = rankedWeightsOf(node).front();
+        const auto rank = rankOf(node.params, weight.rank, weight.out(), weight.in());
+        const bool bySide = rank && unfoldsBySide(node.params);
         std::string made = "(" + size(channels) + ", " + size(out) + ", " + (rank ? "kernel=" : "kernel_size=") +
                            size(kernel) + (rank ? ", rank=" + size(*rank) : "") +
                            (stride > 1 ? ", stride=" + size(stride) : "") +
                            (padding > 0 ? ", padding=" + size(padding) : "") +
                            (groups > 1 ? ", groups=" + size(groups) : "") + flag("bias", bias) + ")";
         if (rank) {
-            m_helpers.use(Helper::LowRankConv2d);
+            m_helpers.use(bySide ? Helper::LowRankConv2dBySide : Helper::LowRankConv2d);
         }
-        made.insert(0, rank ? "LowRankConv2d" : "nn.Conv2d");
+        made.insert(0, bySide ? "LowRankConv2dBySide" : rank ? "LowRankConv2d" : "nn.Conv2d");
         define(node, module(made, weightNames(rank.has_value(), bias)) + "(" + in(node) + ")");
         return Done{};
     }

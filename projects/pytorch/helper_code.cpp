@@ -40,6 +40,21 @@ constexpr HelperText kHelpers[] = {
         inner = F.conv2d(x, self.v, stride=self.stride, padding=self.padding)
         return F.conv2d(inner, self.u[:, :, None, None], self.bias)
 )"},
+    {Helper::LowRankConv2dBySide, "LowRankConv2dBySide", R"(class LowRankConv2dBySide(nn.Module):
+    """A convolution along the width to `rank` channels, then one along the height: the weight u·v is never formed."""
+
+    def __init__(self, inputs, outputs, kernel, rank, stride=1, padding=0, bias=False):
+        super().__init__()
+        self.kernel, self.stride, self.padding = kernel, stride, padding
+        self.v = nn.Parameter(torch.randn(rank, inputs, 1, kernel) / math.sqrt(kernel * inputs))
+        self.u = nn.Parameter(torch.randn(outputs * kernel, rank) / math.sqrt(kernel * rank))
+        self.bias = nn.Parameter(torch.zeros(outputs)) if bias else None
+
+    def forward(self, x):
+        columns = F.conv2d(x, self.v, stride=(1, self.stride), padding=(0, self.padding))
+        rows = self.u.reshape(-1, self.kernel, self.u.shape[1]).transpose(1, 2).unsqueeze(3)
+        return F.conv2d(columns, rows, self.bias, stride=(self.stride, 1), padding=(self.padding, 0))
+)"},
     {Helper::Scale, "Scale", R"(class Scale(nn.Module):
     """Multiplies by learned factors, one for all features or one for each."""
 

@@ -17,6 +17,7 @@ namespace residua::projects {
 enum class Helper {
     LowRankLinear,
     LowRankConv2d,
+    LowRankConv2dBySide,
     Scale,
     Sinusoids,
     Rotate,

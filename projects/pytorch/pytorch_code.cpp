@@ -284,10 +284,23 @@ private:
         m_network.line("self.layers = nn.ModuleDict({str(j): layer for j, layer in enumerate(made, start=1)})");
     }
 
+    /// Returns the names of the used classes with factors u and v.
+    [[nodiscard]] std::vector<std::string> lowRankClasses() const
+    {
+        std::vector<std::string> names;
+        for (const auto& [helper, name] :
+             {std::pair(Helper::LowRankLinear, "LowRankLinear"), std::pair(Helper::LowRankConv2d, "LowRankConv2d"),
+              std::pair(Helper::LowRankConv2dBySide, "LowRankConv2dBySide")}) {
+            if (m_helpers.uses(helper)) {
+                names.emplace_back(name);
+            }
+        }
+        return names;
+    }
+
     [[nodiscard]] bool decaysProducts() const
     {
-        const bool any = m_helpers.uses(Helper::LowRankLinear) || m_helpers.uses(Helper::LowRankConv2d);
-        return any && m_project.training.factorDecay == FactorDecay::Product;
+        return !lowRankClasses().empty() && m_project.training.factorDecay == FactorDecay::Product;
     }
 
     void writeLoss()
@@ -328,13 +341,7 @@ private:
         }
         out.docstring({std::string("Frobenius decay, λ/2 Σ ‖u v‖² over the weights of low rank") +
                        (entropy.empty() ? "." : ", and the topology's own.")});
-        std::vector<std::string> kinds;
-        for (const auto& [helper, name] :
-             {std::pair(Helper::LowRankLinear, "LowRankLinear"), std::pair(Helper::LowRankConv2d, "LowRankConv2d")}) {
-            if (m_helpers.uses(helper)) {
-                kinds.emplace_back(name);
-            }
-        }
+        const std::vector<std::string> kinds = lowRankClasses();
         out.line("low_rank = [m for m in self.modules() if isinstance(m, " +
                  (kinds.size() == 1 ? kinds[0] : "(" + joinedText(kinds) + ")") + ")]");
         out.line("squares = [((m.u.t() @ m.u) * (m.v.flatten(1) @ m.v.flatten(1).t())).sum() for m in low_rank]");

@@ -113,6 +113,29 @@ private slots:
         QCOMPARE(run(words + QStringList{"--without", "layers"}).code, 1);
     }
 
+    /// RaPTr's theorem I.1: each phase of a trained two-layer network, with p0 exact and not.
+    void theoremI1CountsItsSteps()
+    {
+        const QStringList words{"analyze", "theory", "--theorem", "I.1"};
+        const QJsonArray rates = json(run(words + QStringList{"--rate", "0.02", "--json"})).object()["rates"].toArray();
+        QCOMPARE(rates.size(), 2);
+        QVERIFY(rates[0]["loss"]["steps"].toInt() > 0 && rates[0]["second"]["leastError"].toDouble() <= 0.02);
+        QCOMPARE(rates[1]["biasError"].toDouble(), 0.02);
+        QVERIFY(!rates[1]["first"]["reached"].toBool() && rates[1]["second"]["steps"].isNull());
+        const Ran all = run(words);
+        QVERIFY2(all.output.contains("The theorem says 1 for each"), qPrintable(all.output));
+        QCOMPARE(run(words + QStringList{"-o", "-"}).output.section('\n', 0, 0),
+                 QString("rate,bias_error,time,constant,degree_1,degree_2"));
+        const QString svg = path("theorem.svg");
+        QCOMPARE(run(words + QStringList{"--rate", "0.02", "-o", svg}).code, 0);
+        QFile file(svg);
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        QCOMPARE(QString::fromUtf8(file.readAll()).count(">x1 x2 (degree 2)<"), 2);
+        QCOMPARE(run(words + QStringList{"--rate", "2"}).code, 1);
+        QCOMPARE(run(words + QStringList{"low-rank-regression"}).code, 1);
+        QCOMPARE(run(words + QStringList{"--set", "data.dim=4"}).code, 1);
+    }
+
     /// DeepCrossAttention's figure 10: the distribution of each weight over the features.
     void weightsHaveDistributions()
     {

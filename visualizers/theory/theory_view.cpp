@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/theory/theory_view.h"
 
+#include "visualizers/plot/control_rows.h"
 #include "visualizers/plot/curve_plot.h"
 #include "visualizers/plot/plot_controls.h"
 #include "visualizers/plot/plot_style.h"
 #include "visualizers/plot/turning_split.h"
 
+#include <QDoubleSpinBox>
 #include <QHeaderView>
 #include <QLabel>
+#include <QSpinBox>
 #include <QTableWidget>
 #include <QVBoxLayout>
 
 #include <cmath>
+#include <initializer_list>
+#include <tuple>
 
 namespace residua::visualizers {
 namespace {
@@ -19,6 +24,14 @@ namespace {
 constexpr int kDigits = 6;
 constexpr int kLow = 230;  ///< pixels: below that the table stands beside the plot
 constexpr int kFrame = 22; ///< the table's own, with a scroll bar
+constexpr int kMostDimension = 10000;
+constexpr int kMostLayers = 1000;
+constexpr double kLeastKappa = 0.01;
+constexpr double kMostLambda = 1e6;
+
+/// The entries of the choices, in order.
+enum ModelChoice { ProjectsModel, NumbersModel };
+enum AxisChoice { RankAxis, ComplexityAxis };
 
 QString cellText(double value)
 {
@@ -34,8 +47,19 @@ public:
     void style();
     void fillTable();
     void showAll(bool shown);
+    void showGains();
+    [[nodiscard]] bool byRank() const { return axis->currentIndex() == RankAxis; }
+    [[nodiscard]] const TheoryNumbers::Gains& gains() const { return byRank() ? numbers.byRank : numbers.byComplexity; }
+    [[nodiscard]] double xOf(std::size_t point) const;
 
     TheoryNumbers numbers;
+    PlotChoice* model;
+    PlotChoice* axis;
+    QSpinBox* dimension;
+    QSpinBox* rank;
+    QSpinBox* layers;
+    QDoubleSpinBox* kappa;
+    QDoubleSpinBox* lambdaMax;
     QLabel* about;
     CurvePlot* plot;
     QTableWidget* table;
@@ -44,21 +68,34 @@ public:
     std::array<Curve, 3> curves; ///< GRN-v1 to -v3; the plot points into them
     std::array<CurvePlot::Id, 3> lines{};
     resources::Theme theme = resources::Theme::Light;
+
+private:
+    void makeControls(ControlRows& row);
+    void connectControls();
+    void nameAxis();
+
+    TheoryView* m_view;
 };
 
 TheoryView::Impl::Impl(TheoryView* view)
-    : about(new QLabel(view)),
+    : model(new PlotChoice(view)),
+      axis(new PlotChoice(view)),
+      dimension(new QSpinBox(view)),
+      rank(new QSpinBox(view)),
+      layers(new QSpinBox(view)),
+      kappa(new QDoubleSpinBox(view)),
+      lambdaMax(new QDoubleSpinBox(view)),
+      about(new QLabel(view)),
       plot(new CurvePlot(view)),
       table(new QTableWidget(view)),
       notes(new QLabel(view)),
-      reason(inviteOver(*plot, {}))
+      reason(inviteOver(*plot, {})),
+      m_view(view)
 {
     view->setAccessibleName(tr("Theory"));
-    plot->setAccessibleName(tr("Gains over a residual network by collective rank"));
+    plot->setAccessibleName(tr("Gains over a residual network"));
     plot->setMinimumHeight(kLeastPlotHeight);
-    plot->xAxis->setLabel(tr("collective rank r*"));
     plot->yAxis->setLabel(tr("excess risk saved, at least"));
-    plot->setXText([](double x) { return QStringLiteral("r* ") + QString::number(std::floor(x), 'f', 0); });
     for (std::size_t i = 0; i < curves.size(); ++i) {
         lines[i] = plot->add(curves[i], {});
     }
@@ -83,11 +120,111 @@ TheoryView::Impl::Impl(TheoryView* view)
     auto* column = new QVBoxLayout(view);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(2);
+    auto* controls = new ControlRows;
+    makeControls(*controls);
+    column->addLayout(controls);
     column->addWidget(about);
     column->addWidget(notes);
     column->addWidget(split, 1);
     column->addStretch(0); // below a table without a plot
     style();
+    nameAxis();
+    connectControls();
+}
+
+void TheoryView::Impl::makeControls(ControlRows& row)
+{
+    const TheoryView::Model start;
+    model->addItems({tr("model of the project"), tr("model of these numbers")});
+    model->setObjectName(QStringLiteral("theoryModel"));
+    model->setAccessibleName(tr("Which model"));
+    axis->addItems({tr("gains by rank"), tr("gains by complexity")});
+    axis->setObjectName(QStringLiteral("theoryAxis"));
+    axis->setAccessibleName(tr("What the gains are drawn over"));
+    dimension->setRange(2, kMostDimension);
+    dimension->setValue(static_cast<int>(start.dimension));
+    rank->setRange(1, static_cast<int>(start.dimension) - 1);
+    rank->setValue(static_cast<int>(start.rank));
+    layers->setRange(1, kMostLayers);
+    layers->setValue(static_cast<int>(start.layers));
+    kappa->setRange(kLeastKappa, 1);
+    kappa->setSingleStep(0.05);
+    kappa->setValue(start.kappa);
+    lambdaMax->setRange(kLeastKappa, kMostLambda);
+    lambdaMax->setValue(start.lambdaMax);
+    const std::tuple<QAbstractSpinBox*, const char*, QString, QString> boxes[] = {
+        {dimension, "theoryDimension", tr("d"), tr("Dimension of inputs and outputs")},
+        {rank, "theoryRank", tr("r*"), tr("Collective rank of the residual network, below d")},
+        {layers, "theoryLayers", tr("T"), tr("Number of layers")},
+        {kappa, "theoryKappa", tr("κ"), tr("Complexity of the target: least over largest eigenvalue of A − I")},
+        {lambdaMax, "theoryLambda", tr("λ max"), tr("Largest eigenvalue of A − I")}};
+    row.addWidget(model);
+    for (const auto& [box, name, caption, what] : boxes) {
+        box->setObjectName(QLatin1String(name));
+        box->setAccessibleName(what);
+        box->setToolTip(what);
+        box->setKeyboardTracking(false);
+        row.addWidget(captioned(caption, *box));
+        box->parentWidget()->hide(); // shown for a model of these numbers
+    }
+    row.addWidget(axis);
+}
+
+void TheoryView::Impl::connectControls()
+{
+    const auto ask = [this] { emit m_view->askedChanged(); };
+    QObject::connect(model, &QComboBox::currentIndexChanged, m_view, [this, ask] {
+        for (QWidget* box : std::initializer_list<QWidget*>{dimension, rank, layers, kappa, lambdaMax}) {
+            box->parentWidget()->setVisible(model->currentIndex() == NumbersModel);
+        }
+        ask();
+    });
+    QObject::connect(dimension, &QSpinBox::valueChanged, rank, [this](int d) { rank->setMaximum(d - 1); });
+    for (QSpinBox* box : {dimension, rank, layers}) {
+        QObject::connect(box, &QSpinBox::valueChanged, m_view, ask);
+    }
+    for (QDoubleSpinBox* box : {kappa, lambdaMax}) {
+        QObject::connect(box, &QDoubleSpinBox::valueChanged, m_view, ask);
+    }
+    QObject::connect(axis, &QComboBox::currentIndexChanged, m_view, [this] {
+        nameAxis();
+        showGains();
+    });
+}
+
+void TheoryView::Impl::nameAxis()
+{
+    plot->xAxis->setLabel(byRank() ? tr("collective rank r*") : tr("complexity λ min / λ max"));
+    if (byRank()) {
+        plot->setXText([](double x) { return QStringLiteral("r* ") + QString::number(std::floor(x), 'f', 0); });
+    } else {
+        plot->setXText([](double x) { return QStringLiteral("κ ") + QString::number(x, 'f', 2); });
+    }
+}
+
+double TheoryView::Impl::xOf(std::size_t point) const
+{
+    const auto count = static_cast<double>(point + 1);
+    return byRank() ? count : count / static_cast<double>(numbers.byComplexity.size());
+}
+
+/// Draws the gains, with a mark at the model's own number.
+void TheoryView::Impl::showGains()
+{
+    for (std::size_t i = 0; i < curves.size(); ++i) {
+        curves[i].clear();
+        for (std::size_t point = 0; point < gains().size(); ++point) {
+            curves[i].append(xOf(point), gains()[point][i]);
+        }
+    }
+    const double own = byRank() ? numbers.rank : numbers.complexity;
+    const bool marked = !gains().empty() && own > xOf(0);
+    plot->setBands(marked
+                       ? std::vector<CurvePlot::Band>{{xOf(0), {}},
+                                                      {own, byRank() ? tr("r* of this model") : tr("κ of this model")}}
+                       : std::vector<CurvePlot::Band>());
+    plot->refresh();
+    plot->showAll();
 }
 
 void TheoryView::Impl::style()
@@ -124,7 +261,8 @@ void TheoryView::Impl::fillTable()
 void TheoryView::Impl::showAll(bool shown)
 {
     table->setVisible(shown);
-    plot->setVisible(!shown || !numbers.gains.empty()); // an empty figure is hidden; the notes tell the reason
+    plot->setVisible(!shown || !numbers.byRank.empty()); // an empty figure is hidden; the notes tell the reason
+    axis->setVisible(shown && !numbers.byRank.empty());
     about->setVisible(shown);
     notes->setVisible(shown && !numbers.notes.isEmpty());
     reason->setVisible(!shown);
@@ -137,36 +275,31 @@ TheoryView::TheoryView(QWidget* parent) : PlotView(parent), m_impl(std::make_uni
 
 TheoryView::~TheoryView() = default;
 
+std::optional<TheoryView::Model> TheoryView::asked() const
+{
+    if (m_impl->model->currentIndex() == ProjectsModel) {
+        return std::nullopt;
+    }
+    return Model{m_impl->dimension->value(), m_impl->rank->value(), m_impl->layers->value(), m_impl->kappa->value(),
+                 m_impl->lambdaMax->value()};
+}
+
 void TheoryView::setNumbers(const TheoryNumbers& numbers)
 {
     m_impl->numbers = numbers;
-    for (std::size_t i = 0; i < m_impl->curves.size(); ++i) {
-        m_impl->curves[i].clear();
-        double rank = 0;
-        for (const auto& gains : numbers.gains) {
-            m_impl->curves[i].append(++rank, gains[i]);
-        }
-    }
     m_impl->about->setText(numbers.about);
     m_impl->notes->setText(numbers.notes.join(QLatin1Char('\n')));
     m_impl->fillTable();
     m_impl->showAll(true);
-    // The project's own rank.
-    m_impl->plot->setBands({{1, {}}, {static_cast<double>(numbers.rank), tr("r* of this project")}});
-    m_impl->plot->refresh();
-    m_impl->plot->showAll();
+    m_impl->showGains();
 }
 
 void TheoryView::setReason(const QString& reason)
 {
     m_impl->numbers = {};
-    for (Curve& curve : m_impl->curves) {
-        curve.clear();
-    }
     m_impl->reason->setText(reason);
     m_impl->showAll(false);
-    m_impl->plot->setBands({});
-    m_impl->plot->refresh();
+    m_impl->showGains();
 }
 
 void TheoryView::setTheme(resources::Theme theme)
@@ -179,11 +312,16 @@ void TheoryView::setTheme(resources::Theme theme)
 
 CsvText TheoryView::csvText() const
 {
-    return [gains = m_impl->numbers.gains](QTextStream& out) {
-        out << "collective_rank,g1,g2,g3\n";
-        int rank = 0;
-        for (const auto& [v1, v2, v3] : gains) {
-            out << ++rank << ',' << v1 << ',' << v2 << ',' << v3 << '\n';
+    const TheoryNumbers::Gains gains = m_impl->gains();
+    std::vector<double> at(gains.size());
+    for (std::size_t point = 0; point < at.size(); ++point) {
+        at[point] = m_impl->xOf(point);
+    }
+    return [gains, at, first = m_impl->byRank() ? "collective_rank" : "kappa"](QTextStream& out) {
+        out << first << ",g1,g2,g3\n";
+        for (std::size_t point = 0; point < at.size(); ++point) {
+            const auto& [v1, v2, v3] = gains[point];
+            out << at[point] << ',' << v1 << ',' << v2 << ',' << v3 << '\n';
         }
     };
 }

@@ -44,14 +44,9 @@ Result<LowRankModel> fromNumbers(const Arguments& arguments)
                          std::string("missing --") + name + ", or a PROJECT of low-rank regression to take it from"};
         }
     }
-    LowRankModel model;
-    model.dimension = arguments.integer("dimension", 0);
-    model.rank = arguments.integer("rank", 0);
-    model.layers = arguments.integer("layers", 1);
-    const double kappa = arguments.real("kappa", 0.5);
-    const double most = arguments.real("lambda-max", 10);
-    model.spectrum = theory::TargetSpectrum{kappa * most, most};
-    return model;
+    return report::lowRankModelOf(arguments.integer("dimension", 0), arguments.integer("rank", 0),
+                                  arguments.integer("layers", 1), arguments.real("kappa", 0.5),
+                                  arguments.real("lambda-max", 10));
 }
 
 void show(const LowRankModel& model, const report::TheoryTable& answer, const Console& console)

@@ -4,6 +4,7 @@
 #include "app/cli/analyze/analyze_theory.h"
 #include "app/cli/analyze/grn_gains.h"
 #include "app/cli/analyze/low_rank_figures.h"
+#include "app/cli/analyze/sine_phases.h"
 #include "app/cli/analyze/weight_distribution.h"
 #include "app/cli/arguments/choices.h"
 #include "app/cli/arguments/project_argument.h"
@@ -267,7 +268,8 @@ Exit runCoefficients(const Arguments& arguments, const Console& console)
 Exit runAnalyze(const Arguments& arguments, const Console& console)
 {
     const std::string what = arguments.positional(0);
-    if (arguments.has("set") && what != "gap" && (what != "theory" || arguments.has("figure"))) {
+    if (arguments.has("set") && what != "gap" &&
+        (what != "theory" || arguments.has("figure") || arguments.has("theorem"))) {
         return console.fail(Exit::Usage, {"--set", "is for the project of analyze gap and analyze theory"});
     }
     if (what == "coefficients") {
@@ -278,6 +280,9 @@ Exit runAnalyze(const Arguments& arguments, const Console& console)
                                              : runCoefficients(arguments, console);
     }
     if (what == "theory") {
+        if (arguments.has("theorem")) {
+            return runSinePhases(arguments, console);
+        }
         if (arguments.integer("figure", 0) == kGrnGainsFigure) {
             return runGrnGains(arguments, console);
         }
@@ -307,11 +312,12 @@ std::vector<Command> analyzeCommands()
         {"log-ratio", OptionKind::Flag, "", "log(p / the largest p of its row), of the weights applied"},
         offering(OptionSpec{"port", OptionKind::Text, "NAME", std::string("only ") + kPortsText}, portWords()),
         {"output", OptionKind::Text, "FILE",
-         "write FILE.csv, FILE.safetensors (coefficients) or FILE.svg (theory: the gains at every rank, the figure; "
-         "stability: with --figure) instead; - is CSV on standard output",
+         "write FILE.csv, FILE.safetensors (coefficients) or FILE.svg (theory: the gains at every rank, the figure, "
+         "the theorem; stability: with --figure) instead; - is CSV on standard output",
          "o"}};
     std::ranges::move(theoryOptions(), std::back_inserter(options));
     std::ranges::move(lowRankFigureOptions(), std::back_inserter(options));
+    std::ranges::move(sinePhasesOptions(), std::back_inserter(options));
     std::ranges::move(stabilityOptions(), std::back_inserter(options));
     std::ranges::move(gapOptions(), std::back_inserter(options));
     options.push_back(threadsOption());

@@ -253,7 +253,7 @@ private:
             if (!stored) {
                 return stored.error();
             }
-            const at::Tensor whole = stored->to(at::kDouble).flatten(1);
+            const at::Tensor whole = unfolded(stored->to(at::kDouble), weight.unfolding);
             const double size = whole.norm().item<double>();
             const double rest = (at::matmul(u, v) - whole).norm().item<double>();
             m_ready.weights.push_back({weight.name, u.size(1), size > 0 ? rest / size : 0});

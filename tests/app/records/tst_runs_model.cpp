@@ -257,7 +257,7 @@ private slots:
     {
         m_model->setLive("/runs/c", engine::RunStatus::Stopped, 7, 0.5);
         m_model->setLive("/runs/c", engine::RunStatus::Running, 7, RunProgress().loss);
-        QCOMPARE(m_model->runAt(m_model->indexOf("/runs/c"))->loss, 0.5);
+        QCOMPARE(m_model->runAt(m_model->indexOf("/runs/c"))->loss(), 0.5);
     }
 
 private:

@@ -6,7 +6,9 @@
 #include "tests/support/test_program.h"
 #include "visualizers/theory/theory_view.h"
 
+#include <QComboBox>
 #include <QLabel>
+#include <QSpinBox>
 #include <QTableWidget>
 
 using namespace residua;
@@ -49,6 +51,36 @@ private slots:
         };
         QTRY_VERIFY_WITH_TIMEOUT(reason(), kPatience);
         QVERIFY(!table->isVisible());
+    }
+
+    /// Any project: the model of typed numbers has the terminal's table, and both panels of figure 5.
+    void typedNumbersHaveTheirTheory()
+    {
+        openTheoryOf(quickExample());
+        auto* rank = view().findChild<QSpinBox*>(QStringLiteral("theoryRank"));
+        QVERIFY(!rank->isVisible());
+        view().findChild<QComboBox*>(QStringLiteral("theoryModel"))->setCurrentIndex(1);
+        QVERIFY(rank->isVisible());
+        view().findChild<QSpinBox*>(QStringLiteral("theoryDimension"))->setValue(300);
+        rank->setValue(20);
+        const report::LowRankModel model = report::lowRankModelOf(300, 20, 10, 0.5, 10);
+        const report::TheoryTable wanted = report::theoryTable(model);
+        auto* table = view().findChild<QTableWidget*>(QStringLiteral("theoryTable"));
+        const QString gain = QString::number(wanted.rows[1].v1, 'g', 6);
+        QTRY_VERIFY_WITH_TIMEOUT(
+            table->rowCount() == static_cast<int>(wanted.rows.size()) && table->item(1, 3)->text() == gain, kPatience);
+        QVERIFY(table->isVisible());
+        const QStringList byRank = view().csv().split('\n', Qt::SkipEmptyParts);
+        QCOMPARE(byRank.size(), 300);
+        QCOMPARE(byRank[0], QString("collective_rank,g1,g2,g3"));
+        view().findChild<QComboBox*>(QStringLiteral("theoryAxis"))->setCurrentIndex(1);
+        const QStringList byComplexity = view().csv().split('\n', Qt::SkipEmptyParts);
+        QCOMPARE(byComplexity.size(), 1 + report::kComplexityParts);
+        QCOMPARE(byComplexity[0], QString("kappa,g1,g2,g3"));
+        // Both panels meet at the model itself.
+        QCOMPARE(byComplexity[50].section(',', 1), byRank[20].section(',', 1));
+        view().findChild<QComboBox*>(QStringLiteral("theoryModel"))->setCurrentIndex(0);
+        QTRY_VERIFY_WITH_TIMEOUT(!table->isVisible(), kPatience);
     }
 
 private:

@@ -266,6 +266,67 @@ private Q_SLOTS:
         QVERIFY(distance(inFactors.of(x), full.of(x)) < 1e-12);
     }
 
+    /// By side of the kernel, it is the direct one by the product of its factors on (C_out · kernel) × (C_in · kernel),
+    /// also with strides, paddings and sides of the image that differ from the kernel's.
+    void convolutionBySide()
+    {
+        for (const std::int64_t stride : {1, 2}) {
+            for (const std::int64_t padding : {0, 1, 2}) {
+                Image image({{"out", std::int64_t{5}},
+                             {"rank", std::int64_t{2}},
+                             {"stride", stride},
+                             {"padding", padding},
+                             {"bias", true},
+                             {"unfolding", std::string("by_side")}},
+                            LowRankMethod::Baseline);
+                QVERIFY2(image.program.ok(), image.program ? "" : image.program.error().text().c_str());
+                QVERIFY(image.plan.fill());
+                QVERIFY(image.weight("u").sizes() == (at::IntArrayRef{15, 2}));
+                QVERIFY(image.weight("v").sizes() == (at::IntArrayRef{2, 3, 1, 3}));
+                const at::NoGradGuard noGrad;
+                image.weight("bias").copy_(randomTensor({5}, 3));
+                const at::Tensor product = at::matmul(image.weight("u"), image.weight("v").flatten(1));
+                const at::Tensor whole = product.reshape({5, 3, 3, 3}).permute({0, 2, 1, 3}); // out, row, in, column
+                QVERIFY(distance(engine::unfolded(whole, engine::Unfolding::BySide), product) == 0);
+                const at::Tensor x = randomTensor({2, 3, 6, 6}, 4);
+                const at::Tensor expected =
+                    at::conv2d(x, whole, image.weight("bias"), stride, at::IntArrayRef{padding, padding}).relu();
+                QVERIFY(distance(image.of(x), expected) < 1e-13);
+            }
+        }
+    }
+    /// At full rank every method gives the full weight back, whatever follows and whatever it reads.
+    void aFitBySideIsOfTheWeight()
+    {
+        const std::map<std::string, projects::ParamValue> bySide{
+            {"out", std::int64_t{5}}, {"rank", 1.0}, {"unfolding", std::string("by_side")}};
+        const at::Tensor x = randomTensor({2, 3, 6, 6}, 4);
+        for (const LowRankMethod method : {LowRankMethod::Spectral, LowRankMethod::ReluSvd, LowRankMethod::Exact}) {
+            Image full({{"out", std::int64_t{5}}}, method);
+            Image inFactors(bySide, method);
+            QVERIFY(full.plan.fill());
+            inFactors.plan.setFits({.inputMoments = {{"b.c.weight", at::eye(27, at::kDouble)}}});
+            QVERIFY(inFactors.plan.fill());
+            QVERIFY(distance(inFactors.of(x), full.of(x)) < 1e-6);
+        }
+        // Below it, the spectral start is the nearest matrix: no other of its rank is nearer to the weight.
+        Image full({{"out", std::int64_t{5}}}, LowRankMethod::Spectral);
+        auto half = bySide;
+        half["rank"] = std::int64_t{4};
+        Image spectral(half, LowRankMethod::Spectral);
+        Image fitted(half, LowRankMethod::Exact);
+        const auto errorOfFit = [&](Image& image) {
+            const at::NoGradGuard noGrad;
+            (void)image.plan.fill();
+            const at::Tensor product = at::matmul(image.weight("u"), image.weight("v").flatten(1));
+            return distance(product, engine::unfolded(full.weight("weight"), engine::Unfolding::BySide));
+        };
+        QVERIFY(full.plan.fill());
+        const double nearest = errorOfFit(spectral);
+        QVERIFY(nearest > 1e-3);
+        QVERIFY(std::abs(errorOfFit(fitted) - nearest) < 1e-4);
+    }
+
     /// What is seen of a weight's inputs is what it is multiplied with, of a convolution its patches.
     void momentsOfInputs()
     {

@@ -262,6 +262,12 @@ void PyTorchCases::addImageKinds()
             .node("image", "image",
                   {{"channels", std::int64_t{1}}, {"height", std::int64_t{4}}, {"width", std::int64_t{4}}})
             .node("conv", "conv2d", {{"out", std::int64_t{4}}, {"bias", true}, {"rank", std::int64_t{2}}})
+            .node("sides", "conv2d",
+                  {{"out", std::int64_t{4}},
+                   {"kernel", std::int64_t{3}},
+                   {"bias", true},
+                   {"rank", std::int64_t{3}},
+                   {"unfolding", std::string("by_side")}})
             .node("strided", "conv2d",
                   {{"out", std::int64_t{4}},
                    {"kernel", std::int64_t{2}},
@@ -276,7 +282,8 @@ void PyTorchCases::addImageKinds()
             .node("output", "output")
             .wire("input", "image")
             .wire("image", "conv")
-            .wire("conv", "strided")
+            .wire("conv", "sides")
+            .wire("sides", "strided")
             .wire("strided", "patches")
             .wire("patches", "pool")
             .wire("strided", "flat")

@@ -341,6 +341,10 @@ private Q_SLOTS:
                                 << "x input; i image height=8 width=8; a conv2d out=4; b conv2d out=4; s add; "
                                    "c conv2d out=2 stride=2; f flatten; l linear; y output; x > i; i > a; i > b; "
                                    "a > s.in1; b > s.in2; s > c; c > f; f > l; l > y";
+        QTest::newRow("images by side") << "vectors"
+                                        << "x input; i image height=8 width=8; a conv2d out=4 rank=2 "
+                                           "unfolding=by_side stride=2; f flatten; l linear; y output; x > i; i > a; "
+                                           "a > f; f > l; l > y";
     }
     void otherStems()
     {

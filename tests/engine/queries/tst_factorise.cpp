@@ -4,6 +4,7 @@
 
 #include "engine/results/run_reader.h"
 #include "engine/runs/checkpoint.h"
+#include "tests/support/graph_text.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
@@ -55,6 +56,41 @@ private slots:
         for (const auto& weight : ready->weights) {
             QVERIFY2(weight.relativeError < 1e-12, weight.name.c_str());
             QCOMPARE(weight.rank, std::int64_t{16});
+        }
+    }
+
+    /// A convolution by side of its kernel: all is kept at full rank, and the run that goes on computes by those
+    /// factors.
+    void convolutionsBySide()
+    {
+        projects::Project project = tests::quickVectors(4);
+        project.training.precision = projects::Precision::Fp64;
+        project.network.width = 16;
+        project.initialisation.law = projects::InitLaw::Normal;
+        project.initialisation.scale = 0.3;
+        project.network.blocks.front().graph =
+            tests::graphFrom("x input; i image channels=4 height=2 width=2; c conv2d out=4 unfolding=by_side; r "
+                             "activation function=relu; f flatten; y output; x > i; i > c; c > r; r > f; f > y");
+        QCOMPARE(tests::lossesOf(project, directory("by side")).size(), std::size_t{4});
+        for (const double share : {1.0, 0.25}) {
+            FactoriseRequest request = requestOf("by side " + std::to_string(share));
+            request.runDirectory = directory("by side");
+            request.rank = projects::RankScale{share};
+            request.method = projects::LowRankMethod::Exact;
+            request.inputs = projects::LowRankInputs::Data;
+            request.steps = 6;
+            const auto ready = ask(request);
+            QVERIFY2(ready.ok(), ready ? "" : ready.error().text().c_str());
+            const bool isFull = share == 1;
+            QCOMPARE(std::abs(ready->lossAfter - ready->lossBefore) < 1e-6, isFull);
+            for (const auto& weight : ready->weights) {
+                QCOMPARE(weight.rank, std::int64_t{isFull ? 12 : 3});
+                QCOMPARE(weight.relativeError < 1e-5, isFull);
+                QVERIFY(weight.relativeError < 1);
+            }
+            const auto stored = loadCheckpoint(ready->runDirectory, std::nullopt, nullptr);
+            QVERIFY(stored.ok());
+            QVERIFY(stored->model.tensors().contains("layers.1.c.v"));
         }
     }
 

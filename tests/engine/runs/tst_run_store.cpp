@@ -137,7 +137,7 @@ private slots:
         // Earlier versions wrote 0.
         std::string text = contentOf(m_run / "run.json");
         write(m_run / "run.json", text.replace(text.find("\"loss\": null"), 12, "\"loss\": 0.0"));
-        QVERIFY(std::isnan(listRuns(m_folder).front().loss));
+        QVERIFY(std::isnan(listRuns(m_folder).front().loss()));
     }
 
     void everyKindOfEventIsReadBack()

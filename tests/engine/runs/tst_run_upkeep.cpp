@@ -256,7 +256,7 @@ private slots:
         const auto fork = forkRun(m_run, 10);
         QVERIFY2(fork.ok(), fork ? "" : fork.error().text().c_str());
         QCOMPARE(RunReader::open(*fork)->checkpoints(), std::vector<std::int64_t>{10});
-        QVERIFY(std::isnan(RunReader::open(*fork)->info()->loss));
+        QVERIFY(std::isnan(RunReader::open(*fork)->info()->loss()));
     }
 
     void onlyRunsAreTrashed()

@@ -114,7 +114,7 @@ private slots:
             QVERIFY(writer);
             RunInfo ended = writer->info();
             ended.step = ended.steps;
-            ended.loss = 0.25;
+            ended.values[metric::kLoss] = 0.25;
             ended.status = RunStatus::Finished;
             QVERIFY(writer->update(ended));
         }

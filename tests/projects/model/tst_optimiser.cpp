@@ -11,9 +11,9 @@ using namespace residua::projects;
 
 namespace {
 
-using Shape = std::vector<std::int64_t>;
+using Dims = std::vector<std::int64_t>;
 
-TrainedParameter hidden(Shape shape)
+TrainedParameter hidden(Dims shape)
 {
     return {.name = "layers.2.up.weight", .shape = std::move(shape)};
 }
@@ -62,7 +62,7 @@ private Q_SLOTS:
 
     void roles()
     {
-        const Shape matrix{4, 3};
+        const Dims matrix{4, 3};
         QCOMPARE(parameterRoleOf(hidden(matrix)), ParameterRole::Hidden);
         QCOMPARE(parameterRoleOf({"head.logits.weight", matrix}), ParameterRole::Head);
         QCOMPARE(parameterRoleOf({"stem.project.weight", matrix}), ParameterRole::Embedding);
