@@ -120,17 +120,6 @@ struct NodeParameter {
     [[nodiscard]] std::int64_t out() const { return bySide ? shape[0] * shape[2] : shape.front(); }
     /// Returns the product of the other dimensions.
     [[nodiscard]] std::int64_t in() const;
-};                    ///< name of the node parameter that sets its rank as a matrix [out(), in()]; empty: always full
-bool atOutput = true; ///< true if a matrix's result is the node's output, not an inner value
-
-bool bySide = false; ///< a kernel [out, in, k, k] is the matrix [out · k, in · k] (kUnfoldingParam)
-
-[[nodiscard]] std::int64_t out() const
-{
-    return bySide ? shape[0] * shape[2] : shape.front();
-}
-/// Returns the product of the other dimensions.
-[[nodiscard]] std::int64_t in() const;
 };
 
 /// One entry of the node-kind table, which defines palette, inspector, file format, shapes and cost. The engine has a
