@@ -12,7 +12,7 @@
 
 namespace residua::kernels {
 
-/// What the pieces of one parameter share.
+/// The values that the pieces of one parameter share.
 struct AdamWTensor {
     void* updates = nullptr; ///< one float32: the number of earlier updates; the call adds 1, also if it skips
     double decay = 0;

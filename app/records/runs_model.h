@@ -34,7 +34,7 @@ public:
     enum Column { Name, Started, State, Progress, Loss, ValidationLoss, Device, Tags, Notes, ColumnCount };
     /// What rows are sorted by: numbers as numbers.
     static constexpr int kSortRole = Qt::UserRole;
-    /// What the filter looks for: the text of a cell, without the number of a group's runs.
+    /// The text that the filter searches: the text of a cell, without the number of a group's runs.
     static constexpr int kFilterRole = Qt::UserRole + 1;
 
     /// Returns the key of an own column in the user's settings.

@@ -11,7 +11,7 @@ namespace residua::app {
 
 class RunsModel;
 
-/// Which columns the list of runs shows, and which one groups the runs, chosen in the menu of its header. A click on a
+/// The columns of the list of runs and the one that groups the runs, chosen in the menu of its header. A click on a
 /// heading sorts by the column, a third click ends that. GUI thread.
 class RunTable : public QObject {
     Q_OBJECT

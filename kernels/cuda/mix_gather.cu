@@ -111,7 +111,7 @@ __global__ void gatherRows(const __grid_constant__ GatherArgs<Capacity> args)
 /// The forms that all readers can have in common.
 enum class Form { number, token, feature, reluOutside, reluInside };
 
-/// What a reader of a common form has.
+/// A reader of a common form.
 struct FormReader {
     const void* outGrad;
     const float* weight;
@@ -149,7 +149,7 @@ struct FormShape {
     static constexpr int kBlocks = isRelu(form) ? 2 : 4;
 };
 
-/// What a thread loads of one reader ahead of its use.
+/// The values of one reader that a thread loads ahead of their use.
 template <int tokens>
 struct Fetched {
     Words grad[tokens];

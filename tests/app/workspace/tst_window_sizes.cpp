@@ -60,7 +60,7 @@ private slots:
         }
     }
 
-    /// Whichever layout is chosen, and whichever panel is in front.
+    /// For every layout and every panel in front.
     void everyLayoutFitsAScreenAtTwiceTheSize()
     {
         QFETCH(QSize, size);

@@ -321,7 +321,7 @@ private Q_SLOTS:
         QVERIFY(std::abs(std::sqrt(squares / 4) / projects::streamStart(wiring).distance - 1) < 1e-4);
     }
 
-    /// Whatever the logits are, rows and columns sum to 1.
+    /// Rows and columns sum to 1 for any logits.
     void permutationsAreDoublyStochastic()
     {
         Project project = tinyVectors("linear", "mhc-lite", kKindsDepth);
@@ -359,7 +359,7 @@ private Q_SLOTS:
         QVERIFY(distance(network->forward(batch.input, kTraining), plain) > 0);
     }
 
-    /// Of fractions the mean over them of how each reaches itself: at the start the plain network's 1.
+    /// For fractions, the mean share of each in itself: at the start 1, as in the plain network.
     void fractionsUnfold()
     {
         Project project = tinyVectors("linear", "frac-static", kKindsDepth);

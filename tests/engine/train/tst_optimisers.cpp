@@ -171,7 +171,7 @@ private Q_SLOTS:
         QVERIFY2(apart < 1e-6, std::to_string(apart * 1e6).append("e-6").c_str());
     }
 
-    /// The same against the packages as they are here.
+    /// Compares with the installed packages.
     void followsItsPackageLive()
     {
         const QTemporaryDir folder;
