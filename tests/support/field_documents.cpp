@@ -35,6 +35,9 @@ Project documentWith(const FieldEntry& entry)
     Project project = findExample("ancre-language")->project;
     project.schedule.stages = {{0, 1, {1}}};
     project.sweeps = {{"sweep", {{"/seeds/init", "", {{"", {"1"}}}}}}};
+    if (entry.pointer.starts_with("/training/groups/")) {
+        project.training.groups.resize(1);
+    }
     for (const auto& [pointer, choice] : entry.within) {
         (void)setField(project, firstOf(pointer), choice);
     }

@@ -24,6 +24,7 @@
 #include <QToolButton>
 
 #include <cmath>
+#include <variant>
 
 using namespace residua;
 using namespace residua::app;
@@ -135,7 +136,7 @@ private slots:
         const auto optimiser = axisOf(SectionPlace{Section::Training}, "/training/optimiser/kind");
         QVERIFY(optimiser.has_value());
         QCOMPARE(optimiser->field, std::string("/training/optimiser"));
-        QCOMPARE(optimiser->values.size(), std::size_t(2));
+        QCOMPARE(optimiser->values.size(), std::variant_size_v<projects::Optimiser>);
         QVERIFY(projects::withField(project, optimiser->field, optimiser->values[1].value).ok());
         const projects::Graph& graph = project.network.blocks.front().graph;
         const auto block = projects::GraphRef::block(project.network.blocks.front().name);
