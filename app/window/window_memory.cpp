@@ -11,6 +11,7 @@
 #include "app/workspace/workspace.h"
 #include "visualizers/plot/plot_view.h"
 
+#include <QLayout>
 #include <QMainWindow>
 #include <QSettings>
 
@@ -83,10 +84,13 @@ void WindowMemory::arrange()
     }
     const QByteArray docks =
         m_memory == Memory::UserSettings ? QSettings().value(kDocksKey).toByteArray() : QByteArray();
+    const QSize size = m_window.size();
     const bool restored = m_workspace.rearrange(docks, DockExtents::fromSetting(QSettings().value(kExtentsKey)));
     // A layout of a wider screen, or of a smaller scale, would make the window wider than the screen that it is on.
-    if (!restored || m_workspace.minimumSizeHint().width() > m_window.width()) {
-        m_workspace.arrange({}, m_window.size());
+    if (!restored || m_workspace.minimumSizeHint().width() > size.width()) {
+        m_workspace.arrange({}, size);
+        m_window.layout()->activate(); // its least size has shrunk
+        m_window.resize(size);
     }
 }
 

@@ -24,7 +24,7 @@ private slots:
         QSettings().clear();
         m_project = newProject(quickExample());
         projects::Project other = quickExample();
-        other.training.learningRate.peak = 0.125;
+        other.training.learningRate.peak = 0.375;
         write("one", 0.1F);
         write("two", 0.2F, other);
         projects::Project third = quickExample(); // the same project would be another seed of "one"
@@ -73,21 +73,21 @@ private slots:
         QVERIFY(menu);
         menu->findChild<QAction*>(key)->trigger();
         qobject_cast<QMenu*>(menu->parent())->close();
-        QTRY_COMPARE(shownNames().filter("0.125 (1)").size(), 1);
+        QTRY_COMPARE(shownNames().filter("0.375 (1)").size(), 1);
         QCOMPARE(shownNames().size(), 2);
-        const QModelIndex alone = tree()->model()->index(int(shownNames().indexOf("0.125 (1)")), 0);
+        const QModelIndex alone = tree()->model()->index(int(shownNames().indexOf("0.375 (1)")), 0);
         QCOMPARE(tree()->model()->index(0, 0, alone).data().toString(), QString("two"));
         QVERIFY(tree()->isExpanded(alone));
 
         auto* search = m_window->workspace().view<RunsPanel>().findChild<QLineEdit*>();
-        search->setText(QStringLiteral("0.125")); // the title of a group alone
-        QCOMPARE(shownNames(), QStringList({"0.125 (1)"}));
+        search->setText(QStringLiteral("0.375")); // the title of a group alone
+        QCOMPARE(shownNames(), QStringList({"0.375 (1)"}));
         QVERIFY(!m_window->workspace().shownRuns().isLeftOut(directoryOf("two")));
         QVERIFY(m_window->workspace().shownRuns().isLeftOut(directoryOf("one")));
         search->clear();
         QCOMPARE(shownNames().size(), 2);
         open(); // as after a restart, by groups
-        QTRY_COMPARE_WITH_TIMEOUT(shownNames().filter("0.125 (1)").size(), 1, kPatience);
+        QTRY_COMPARE_WITH_TIMEOUT(shownNames().filter("0.375 (1)").size(), 1, kPatience);
     }
 
     void theFilterReachesThePlot()
@@ -142,7 +142,7 @@ private:
     void checkColumns()
     {
         QCOMPARE(model().columnCount(), RunsModel::ColumnCount + 1);
-        QCOMPARE(indexOf("two").siblingAtColumn(RunsModel::ColumnCount).data().toString(), QString("0.125"));
+        QCOMPARE(indexOf("two").siblingAtColumn(RunsModel::ColumnCount).data().toString(), QString("0.375"));
         QVERIFY(tree()->isColumnHidden(RunsModel::Started));
         QVERIFY(!tree()->isColumnHidden(RunsModel::State));
     }
