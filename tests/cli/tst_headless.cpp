@@ -385,7 +385,7 @@ private slots:
         QCOMPARE(shapes,
                  (QStringList{"started: device event firstStep parameters run steps unitsPerStep",
                               "step: event gradientNorm loss rate seconds step units",
-                              "step: event gradientNorm loss rate seconds step units", "validation: event loss step",
+                              "step: event gradientNorm loss rate seconds step units", "validation: accuracy event loss step",
                               "checkpoint: event path step", "ended: event reason status step"}));
     }
 

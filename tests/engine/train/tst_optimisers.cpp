@@ -229,15 +229,19 @@ private Q_SLOTS:
         Optimiser byHand(plan, scaled);
         plan.clipNorm = kClip;
         Optimiser optimiser(plan, clipped);
-        giveGradients(clipped, 0);
-        clipped[1].tensor.mutable_grad()[0][0] = std::nan("");
+        // A skipped update counts, as on a GPU, but changes nothing else.
+        for (auto* const each : {&scaled, &clipped}) {
+            giveGradients(*each, 0);
+            (*each)[1].tensor.mutable_grad()[0][0] = std::nan("");
+        }
+        QVERIFY(std::isnan(byHand.step(0.01).item<double>()));
         QVERIFY(std::isnan(optimiser.step(0.01).item<double>()));
         for (std::size_t i = 0; i < clipped.size(); ++i) {
             QVERIFY2(at::equal(clipped[i].tensor, before[i]), clipped[i].name.c_str());
         }
         const HostTensors state = optimiser.state();
         for (const auto& [name, stored] : state.stored()) {
-            QVERIFY2(!viewOf(stored).any().item<bool>(), name.c_str());
+            QVERIFY2(name.ends_with(".step") || !viewOf(stored).any().item<bool>(), name.c_str());
         }
         giveGradients(clipped, 0);
         const double norm = optimiser.step(0.01).item<double>();
