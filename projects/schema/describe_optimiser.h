@@ -185,7 +185,8 @@ template <>
 struct Fields<ParameterGroup> {
     static constexpr void visit(auto&& v)
     {
-        v({"names", "names", "Pattern of the parameters' names; * stands for any text: layers.3.*"},
+        v({"names", "names",
+           "Pattern of the parameters' names, in which * stands for any text: layers.3.* is one layer."},
           &ParameterGroup::names);
         v({"role", "role", "What the parameters are in the network."}, &ParameterGroup::role);
         v({"optimiser", "optimiser", "The algorithm of these parameters."}, &ParameterGroup::optimiser);

@@ -125,8 +125,8 @@ struct Fields<FirstAndLast> {
           &FirstAndLast::k);
         v({"earlier",
            "earlier entries",
-           "What is read of the entries before the last k: the input and the sum of the outputs between, the input "
-           "alone, or nothing. With nothing the input is an entry like any other.",
+           "The sources among the entries before the last k: the input and the sum of the outputs between, the input "
+           "alone, or nothing, where the input is an entry like any other.",
            {.paper = "input and sum (k-DCA); input, nothing (DeepCrossAttention, table 9)"}},
           &FirstAndLast::earlier);
     }

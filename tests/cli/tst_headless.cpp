@@ -382,11 +382,11 @@ private slots:
         for (const QJsonObject& event : ran.events()) {
             shapes << event["event"].toString() + ": " + event.keys().join(' ');
         }
-        QCOMPARE(shapes,
-                 (QStringList{"started: device event firstStep parameters run steps unitsPerStep",
-                              "step: event gradientNorm loss rate seconds step units",
-                              "step: event gradientNorm loss rate seconds step units", "validation: accuracy event loss step",
-                              "checkpoint: event path step", "ended: event reason status step"}));
+        QCOMPARE(shapes, (QStringList{"started: device event firstStep parameters run steps unitsPerStep",
+                                      "step: event gradientNorm loss rate seconds step units",
+                                      "step: event gradientNorm loss rate seconds step units",
+                                      "validation: accuracy event loss step", "checkpoint: event path step",
+                                      "ended: event reason status step"}));
     }
 
     /// While a Python that never ends makes the graph.

@@ -230,7 +230,9 @@ private slots:
             p.topology.preset = "ancre";
             mixOf(p).weight = WeightKind::PerFeature;
         });
-        row("sources", "~ topology · sources: chosen i:j (shortcuts 0:1 0:2) → first and last k (last k 4 entries)",
+        row("sources",
+            "~ topology · sources: chosen i:j (shortcuts 0:1 0:2) → first and last k (last k 4 entries, earlier "
+            "entries input and sum)",
             [](Project& p) { mixOf(p).sources = FirstAndLast{4}; });
         row("shortcuts", "- topology · shortcut 0:2\n+ topology · shortcut 1:3", [](Project& p) {
             mixOf(p).sources = ExplicitSources{{{0, 1}, {1, 3}}};
