@@ -137,7 +137,6 @@ MultiStream fractions(StreamWeights weights)
     MultiStream wiring = streams(weights);
     wiring.streams = 2;
     wiring.state = StreamState::Fractions;
-    wiring.scaleOutputs = false;
     return wiring;
 }
 
