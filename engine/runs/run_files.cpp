@@ -131,7 +131,7 @@ Result<RunFile> runFileFrom(const RecordJson& json, const fs::path& runDirectory
     info.created = fields.text("created");
     info.message = fields.text("message");
     info.device = fields.text("device");
-    info.threads = fields.count("threads");
+    info.threads = fields.find("threads") == nullptr ? 0 : fields.count("threads"); // earlier versions wrote none
     info.step = fields.count("step");
     info.steps = fields.count("steps");
     info.values = valuesFrom(fields);

@@ -270,6 +270,7 @@ private slots:
         QJsonObject earlier = file;
         earlier.remove("values");
         earlier.remove("objective");
+        earlier.remove("threads");
         earlier["step"] = 20;
         earlier["loss"] = 2.5;
         earlier["validationLoss"] = 2.75;
