@@ -3,10 +3,13 @@
 
 #include "app/records/runs_model.h"
 
+#include <QEvent>
 #include <QHeaderView>
 #include <QMenu>
+#include <QScopedValueRollback>
 #include <QTreeView>
 
+#include <algorithm>
 #include <vector>
 
 namespace residua::app {
@@ -15,6 +18,8 @@ namespace {
 
 const QString kHidden = QStringLiteral("-");   ///< before the key of a column that is hidden
 const QString kGrouping = QStringLiteral("="); ///< before the key of the column that groups the runs
+constexpr int kNameWidth = 200;
+constexpr int kMostOfNames = 45; ///< per cent of the view
 
 } // namespace
 
@@ -29,6 +34,30 @@ RunTable::RunTable(RunsModel& model, QTreeView& tree) : QObject(&tree), m_model(
     connect(&model, &RunsModel::modelReset, this, &RunTable::hideColumns);
     connect(&model, &RunsModel::dataChanged, this, &RunTable::hideColumns);
     hideColumns();
+    const auto later = [this] { QMetaObject::invokeMethod(this, &RunTable::fitNames, Qt::QueuedConnection); };
+    connect(tree.model(), &QAbstractItemModel::modelReset, this, later); // its rows are expanded first
+    connect(tree.header(), &QHeaderView::sectionResized, this,
+            [this](int column) { m_dragged = m_dragged || (column == RunsModel::Name && !m_fitting); });
+    tree.viewport()->installEventFilter(this);
+}
+
+bool RunTable::eventFilter(QObject* watched, QEvent* event)
+{
+    if (event->type() == QEvent::Resize) {
+        fitNames();
+    }
+    return QObject::eventFilter(watched, event);
+}
+
+void RunTable::fitNames()
+{
+    if (m_dragged) {
+        return;
+    }
+    const QScopedValueRollback fitting(m_fitting, true);
+    const int most = std::max(kNameWidth, m_tree.viewport()->width() * kMostOfNames / 100);
+    const int wanted = static_cast<QAbstractItemView&>(m_tree).sizeHintForColumn(RunsModel::Name);
+    m_tree.header()->resizeSection(RunsModel::Name, std::clamp(wanted, kNameWidth, most));
 }
 
 QStringList RunTable::choice() const

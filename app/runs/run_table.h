@@ -16,7 +16,8 @@ class RunsModel;
 class RunTable : public QObject {
     Q_OBJECT
 public:
-    /// `tree` shows `model` through a proxy. Both outlive it.
+    /// `tree` shows `model` through a proxy. Both outlive it. Names have the room that they need up to a part of the
+    /// view, until the user drags their column.
     RunTable(RunsModel& model, QTreeView& tree);
 
     /// The model's own columns that are hidden, the grouping, and then the chosen columns, as the user's settings keep
@@ -27,9 +28,13 @@ public:
 signals:
     void chosen();
 
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
 private:
     void openMenu(const QPoint& position);
     void hideColumns();
+    void fitNames();
     void addGroupings(QMenu& menu);
     void toggleOwn(int column);
     void toggleOffered(const QString& key);
@@ -37,6 +42,8 @@ private:
     RunsModel& m_model;
     QTreeView& m_tree;
     QStringList m_hidden; ///< keys of the model's own columns
+    bool m_fitting = false;
+    bool m_dragged = false; ///< true once the user has given names a width
 };
 
 } // namespace residua::app

@@ -31,7 +31,6 @@ namespace residua::app {
 
 namespace {
 
-constexpr int kNameWidth = 200;
 constexpr int kSearchWidth = 130;
 
 QAction* panelAction(const char* name, const QString& icon, const QString& text, const QString& toolTip,
@@ -180,7 +179,6 @@ void RunsPanel::fitTree()
     for (const int column : {int(RunsModel::Name), int(RunsModel::Notes)}) {
         m_tree->header()->setSectionResizeMode(column, QHeaderView::Interactive);
     }
-    m_tree->header()->resizeSection(RunsModel::Name, kNameWidth);
     m_tree->setItemDelegateForColumn(RunsModel::Name, new RunNameDelegate(m_model, m_tree));
     m_filter->setSortRole(RunsModel::kSortRole);
     m_table = new RunTable(m_model, *m_tree);

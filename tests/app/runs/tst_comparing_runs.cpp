@@ -90,6 +90,25 @@ private slots:
         QTRY_COMPARE_WITH_TIMEOUT(shownNames().filter("0.375 (1)").size(), 1, kPatience);
     }
 
+    /// Up to a part of the list, and until the user drags the column.
+    void namesHaveTheRoomThatThereIs()
+    {
+        projects::Project other = quickExample();
+        other.training.batch += 1;
+        write("a run whose name says in many words how it differs", 0.4F, other);
+        openWindow({1590, 850}, Memory::UserSettings);
+        m_window->openProject(m_project);
+        QTRY_COMPARE_WITH_TIMEOUT(model().runs().size(), std::size_t(4), kPatience);
+        m_window->workspace().showPanelOf(*tree());
+        const QString longest = indexOf("a run whose name says in many words how it differs").data().toString();
+        const int wanted = tree()->fontMetrics().horizontalAdvance(longest);
+        QTRY_VERIFY(tree()->header()->sectionSize(RunsModel::Name) > wanted);
+        tree()->header()->resizeSection(RunsModel::Name, 150); // as a drag does it
+        m_window->resize(1400, 850);
+        QCoreApplication::processEvents();
+        QCOMPARE(tree()->header()->sectionSize(RunsModel::Name), 150);
+    }
+
     void theFilterReachesThePlot()
     {
         for (const char* name : {"one", "two", "three"}) {
