@@ -17,7 +17,9 @@ void collect(const RunsModel& runs, const QModelIndex& parent, QStringList& name
 {
     for (int row = 0; row < runs.rowCount(parent); ++row) {
         const QModelIndex index = runs.index(row, RunsModel::Name, parent);
-        names << index.data().toString();
+        if (runs.runAt(index) != nullptr) { // the title of a group has what its runs have in common
+            names << index.data().toString();
+        }
         collect(runs, index, names);
     }
 }
