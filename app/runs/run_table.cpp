@@ -18,8 +18,7 @@ namespace {
 
 const QString kHidden = QStringLiteral("-");   ///< before the key of a column that is hidden
 const QString kGrouping = QStringLiteral("="); ///< before the key of the column that groups the runs
-constexpr int kNameWidth = 200;
-constexpr int kMostOfNames = 45; ///< per cent of the view
+constexpr int kNameWidth = 200;                ///< at least
 
 } // namespace
 
@@ -36,6 +35,11 @@ RunTable::RunTable(RunsModel& model, QTreeView& tree) : QObject(&tree), m_model(
     hideColumns();
     const auto later = [this] { QMetaObject::invokeMethod(this, &RunTable::fitNames, Qt::QueuedConnection); };
     connect(tree.model(), &QAbstractItemModel::modelReset, this, later); // its rows are expanded first
+    connect(&model, &RunsModel::dataChanged, this, [later](const auto&, const auto&, const QList<int>& roles) {
+        if (roles.contains(Qt::DecorationRole)) { // a curve's colour stands beside the name
+            later();
+        }
+    });
     connect(tree.header(), &QHeaderView::sectionResized, this,
             [this](int column) { m_dragged = m_dragged || (column == RunsModel::Name && !m_fitting); });
     tree.viewport()->installEventFilter(this);
@@ -55,9 +59,16 @@ void RunTable::fitNames()
         return;
     }
     const QScopedValueRollback fitting(m_fitting, true);
-    const int most = std::max(kNameWidth, m_tree.viewport()->width() * kMostOfNames / 100);
-    const int wanted = static_cast<QAbstractItemView&>(m_tree).sizeHintForColumn(RunsModel::Name);
-    m_tree.header()->resizeSection(RunsModel::Name, std::clamp(wanted, kNameWidth, most));
+    const QAbstractItemView& view = m_tree; // the tree hides its size hints
+    QHeaderView& header = *m_tree.header();
+    int room = view.viewport()->width();
+    for (int column = RunsModel::Name + 1; column < header.count(); ++column) {
+        const bool isStretched = column == RunsModel::Notes; // notes may be cut
+        const int contents = isStretched ? header.defaultSectionSize() : view.sizeHintForColumn(column);
+        room -= header.isSectionHidden(column) ? 0 : std::max(header.sectionSizeHint(column), contents);
+    }
+    const int wanted = view.sizeHintForColumn(RunsModel::Name);
+    header.resizeSection(RunsModel::Name, std::clamp(wanted, kNameWidth, std::max(kNameWidth, room)));
 }
 
 QStringList RunTable::choice() const
