@@ -42,7 +42,8 @@ QString styleSheetOf(const Theme& theme)
         qFatal("The style sheet is missing from the program's resources.");
     }
     QString text = QString::fromUtf8(file.readAll());
-    for (const auto& [name, colour] : {std::pair{"chevron-right", "muted"},
+    for (const auto& [name, colour] : {std::pair{"chevron-left", "muted"},
+                                       {"chevron-right", "muted"},
                                        {"chevron-down", "muted"},
                                        {"chevron-up", "muted"},
                                        {"check", "onAccent"},
