@@ -20,6 +20,7 @@
 #include <QScreen>
 #include <QSettings>
 #include <QTabBar>
+#include <QToolButton>
 #include <qcustomplot.h>
 
 using namespace residua;
@@ -83,6 +84,9 @@ private slots:
         for (const QTabBar* tabs : m_window->workspace().findChildren<QTabBar*>(Qt::FindDirectChildrenOnly)) {
             for (int tab = 0; tab < tabs->count() && tabs->isVisible(); ++tab) { // else some are scrolled to
                 QVERIFY(tabs->tabRect(tab).width() > tabs->fontMetrics().horizontalAdvance(tabs->tabText(tab)));
+            }
+            for (QToolButton* scroll : tabs->findChildren<QToolButton*>()) {
+                QVERIFY(!scroll->isVisible() || !scroll->isEnabled() || hasPicture(*scroll));
             }
         }
         for (const char* name : {"deviceChooser", "topologyChooser"}) {
@@ -257,6 +261,17 @@ private:
         QVERIFY(action);
         QTest::keySequence(m_window.get(), action->shortcut());
         QCoreApplication::processEvents();
+    }
+
+    static bool hasPicture(QWidget& widget)
+    {
+        const QImage image = widget.grab().toImage();
+        for (int x = 0; x < image.width(); ++x) {
+            if (image.pixel(x, image.height() / 2) != image.pixel(0, image.height() / 2)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     bool isSeen(const char* name, int width)
