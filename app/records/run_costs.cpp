@@ -34,9 +34,11 @@ visualizers::ParetoRun costsOfRun(const engine::RunInfo& run)
     point.membership = run.membership;
     // The loss of a run that later diverged is not a result.
     const bool counts = run.step > 0 && run.status != engine::RunStatus::Failed;
-    point.loss = counts ? run.loss() : std::numeric_limits<double>::quiet_NaN();
-    point.validationLoss = counts ? run.validationLoss() : point.loss;
-    point.standing = engine::finalLoss(run) ? visualizers::ParetoStanding::Result : visualizers::ParetoStanding::SoFar;
+    point.judge = run.judge();
+    const std::string quantity(point.judge.quantity);
+    point.loss = counts ? run.last(quantity + "/train") : std::numeric_limits<double>::quiet_NaN();
+    point.validationLoss = counts ? run.last(quantity + "/validation") : point.loss;
+    point.standing = engine::finalValue(run) ? visualizers::ParetoStanding::Result : visualizers::ParetoStanding::SoFar;
     point.status = QString::fromStdString(engine::textOf(run.status));
     const auto reader = engine::RunReader::open(run.directory);
     const auto project = reader ? reader->project() : Result<projects::Project>(reader.error());

@@ -133,12 +133,12 @@ public:
     ComparisonPage(std::string title, Folder folder)
         : m_title(std::move(title)), m_runs(std::move(folder.runs)), m_faults(std::move(folder.faults))
     {
-        std::vector<projects::CostAndLoss> points;
+        std::vector<projects::CostAndValue> points;
         for (const ComparedRun& run : m_runs) {
-            const auto loss = run.isCostWhole ? finalLoss(run.info) : std::nullopt; // else not on the front
+            const auto loss = run.isCostWhole ? finalValue(run.info) : std::nullopt; // else not on the front
             points.push_back({run.flops, loss.value_or(std::numeric_limits<double>::quiet_NaN())});
         }
-        m_front = projects::paretoFront(points);
+        m_front = projects::paretoFront(points, m_runs.front().info.judge());
         std::vector<engine::RunInfo> infos;
         std::ranges::transform(m_runs, std::back_inserter(infos), &ComparedRun::info);
         m_ratings = engine::ratingColumns(infos);
@@ -272,7 +272,7 @@ void ComparisonPage::table()
 /// if it has finished, else the first finished run (DeepCrossAttention, table 1).
 void ComparisonPage::reached()
 {
-    const auto hasFinished = [](const ComparedRun& run) { return finalLoss(run.info).has_value(); };
+    const auto hasFinished = [](const ComparedRun& run) { return finalValue(run.info).has_value(); };
     auto other = std::ranges::find_if(m_runs, [&](const ComparedRun& run) {
         // By the wiring and not the preset's name, because the wiring may have been changed.
         return hasFinished(run) && projects::isPlainResidual(run.project.topology.wiring) &&
@@ -382,7 +382,7 @@ void ComparisonPage::costs()
     constexpr double kMostCost = 1e18;
     const auto pointOf = [&](std::size_t i) {
         const double cost = std::clamp(m_runs[i].flops / kMega, 0.0, kMostCost);
-        return MetricPoint{std::llround(cost), *finalLoss(m_runs[i].info)};
+        return MetricPoint{std::llround(cost), *finalValue(m_runs[i].info)};
     };
     PlotSpec spec{"Loss against cost", "training, MFLOP", "loss", {}};
     Curve front{"Pareto front", {}, Stroke::Faint, 0};
@@ -391,7 +391,7 @@ void ComparisonPage::costs()
     }
     spec.curves.push_back(front);
     for (std::size_t i = 0; i < m_runs.size(); ++i) {
-        if (!finalLoss(m_runs[i].info)) {
+        if (!finalValue(m_runs[i].info)) {
             continue;
         }
         Curve point = curveOf(m_runs[i].label, i, {pointOf(i)});
@@ -412,7 +412,7 @@ void ComparisonPage::starts()
     constexpr double kMostError = 1e6;
     std::map<projects::LowRankMethod, Curve> byMethod;
     for (const ComparedRun& run : m_runs) {
-        const std::optional<double> loss = finalLoss(run.info);
+        const std::optional<double> loss = finalValue(run.info);
         if (!loss || !run.gap || run.gap->methods.size() != 1) {
             continue;
         }

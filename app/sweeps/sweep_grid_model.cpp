@@ -33,7 +33,7 @@ void SweepGridModel::sumUp()
     std::vector<std::optional<double>> losses;
     for (std::size_t i = 0; i < m_members.size(); ++i) {
         labels.push_back(m_members[i].values);
-        losses.push_back(engine::finalLoss(m_statuses[i]));
+        losses.push_back(engine::finalValue(m_statuses[i]));
         labels.back().resize(m_axes.size());
     }
     m_overSeeds = overSeeds(labels, m_seeds, losses);
@@ -104,7 +104,7 @@ QString SweepGridModel::textOf(std::size_t row, int column) const
     case Time:
         return known && m_rate > 0 ? formatDuration(member.trainFlops / m_rate) : QStringLiteral("—");
     case Loss: {
-        const std::optional<double> loss = engine::finalLoss(m_statuses[row]);
+        const std::optional<double> loss = engine::finalValue(m_statuses[row]);
         return loss ? QString::number(*loss, 'g', 5) : QStringLiteral("—");
     }
     case MeanLoss:

@@ -58,7 +58,7 @@ double RunInfo::rating(std::string_view quantity) const
 
 double RunInfo::judged() const
 {
-    return rating("loss");
+    return rating(judge().quantity);
 }
 
 std::string textOf(RunEventKind kind)

@@ -166,6 +166,7 @@ struct RunInfo {
     [[nodiscard]] double validationLoss() const { return last(metric::kValidationLoss); }
     /// Returns the last value of "<quantity>/validation", or of "<quantity>/train" if that is not finite.
     [[nodiscard]] double rating(std::string_view quantity) const;
+    [[nodiscard]] const projects::Judge& judge() const { return projects::traitsOf(objective).judge; }
     /// Returns the rating in the quantity that the run is judged by.
     [[nodiscard]] double judged() const;
 };

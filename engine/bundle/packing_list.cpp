@@ -362,7 +362,8 @@ private:
         std::vector<std::int64_t> steps = checkpointSteps(run);
         std::optional<std::int64_t> one = steps.empty() ? std::nullopt : std::optional(steps.back());
         if (m_request.checkpoints == BundledCheckpoints::Best) {
-            const auto best = bestCheckpoint(run);
+            const auto file = readRunFile(run);
+            const auto best = file ? bestCheckpoint(run, file->info.judge()) : std::nullopt;
             if (!best && one) {
                 m_list.notes.push_back("run " + run.filename().string() +
                                        " has no checkpoint with a validation loss: its last is taken");

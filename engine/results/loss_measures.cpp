@@ -42,11 +42,12 @@ std::string measuresText(const projects::Project& project, double loss)
     return "perplexity " + numberText(measures->perplexity, 4) + bits;
 }
 
-std::optional<Reached> firstReached(const std::vector<MetricPoint>& losses, double target,
-                                    const std::vector<MetricPoint>& seconds)
+std::optional<Reached> firstReached(const std::vector<MetricPoint>& points, double target,
+                                    const std::vector<MetricPoint>& seconds, const projects::Judge& judge)
 {
-    const auto found = std::ranges::find_if(losses, [&](const MetricPoint& point) { return point.value <= target; });
-    if (found == losses.end()) {
+    const auto found = std::ranges::find_if(
+        points, [&](const MetricPoint& point) { return point.value == target || judge.prefers(point.value, target); });
+    if (found == points.end()) {
         return std::nullopt;
     }
     Reached reached{found->step, {}};

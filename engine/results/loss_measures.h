@@ -21,15 +21,16 @@ struct LossMeasures {
 [[nodiscard]] std::optional<LossMeasures> measuresOf(const projects::Project& project, double loss);
 /// Returns a text such as "perplexity 12.3, 3.62 bits a byte"; empty if there are no measures.
 [[nodiscard]] std::string measuresText(const projects::Project& project, double loss);
-/// The first time that a run reached a loss.
+/// The first time that a run reached a value.
 struct Reached {
     std::int64_t step = 0;
     std::optional<double> seconds; ///< of training time, if it was recorded
     bool operator==(const Reached&) const = default;
 };
-/// Returns the first point of `losses` that is at most `target`, with the last of `seconds` (metric::kSeconds) up to
+/// Returns the first point of `points` that is `target` or better, with the last of `seconds` (metric::kSeconds) up to
 /// its step. Both must be ascending by step. DeepCrossAttention's table 1 compares such times.
-[[nodiscard]] std::optional<Reached> firstReached(const std::vector<MetricPoint>& losses, double target,
-                                                  const std::vector<MetricPoint>& seconds);
+[[nodiscard]] std::optional<Reached> firstReached(const std::vector<MetricPoint>& points, double target,
+                                                  const std::vector<MetricPoint>& seconds,
+                                                  const projects::Judge& judge = {});
 
 } // namespace residua::engine

@@ -153,6 +153,7 @@ public:
     }
 
     fs::path directory;
+    projects::Judge judge;
     std::vector<Error> faults;
     std::optional<Error> storeError;
 
@@ -167,15 +168,18 @@ RunReader::~RunReader() = default;
 
 Result<RunReader> RunReader::open(const fs::path& runDirectory)
 {
-    if (auto file = readRunFile(runDirectory); !file) {
+    const auto file = readRunFile(runDirectory);
+    if (!file) {
         return file.error();
     }
     const fs::path store = runDirectory / kStoreFile;
     std::error_code code;
     const fs::file_status status = fs::status(store, code);
     const bool readable = !fs::exists(status) || fs::is_regular_file(status); // a FIFO would hang SQLite
-    return RunReader(std::make_unique<Impl>(runDirectory, readable ? Database::openForReading(store)
-                                                                   : Error{store.string(), "is no plain file"}));
+    auto impl = std::make_unique<Impl>(runDirectory, readable ? Database::openForReading(store)
+                                                              : Error{store.string(), "is no plain file"});
+    impl->judge = file->info.judge();
+    return RunReader(std::move(impl));
 }
 
 const std::optional<Error>& RunReader::storeError() const
@@ -263,10 +267,11 @@ void RunReader::readValues(RunInfo& info, std::int64_t upTo) const
     }
 }
 
-std::vector<MetricPoint> RunReader::judgedLosses() const
+std::vector<MetricPoint> RunReader::judgedPoints() const
 {
-    std::vector<MetricPoint> validation = metric(engine::metric::kValidationLoss);
-    return validation.empty() ? metric(engine::metric::kLoss) : validation;
+    const std::string quantity(m_impl->judge.quantity);
+    std::vector<MetricPoint> validation = metric(quantity + "/validation");
+    return validation.empty() ? metric(quantity + "/train") : validation;
 }
 
 std::vector<MatrixName> RunReader::matrixNames() const
@@ -446,11 +451,10 @@ Result<fs::path> projectDirectoryOf(const fs::path& runDirectory)
     return resolvedProjectDirectory(runDirectory, file->projectDirectory);
 }
 
-std::optional<double> finalLoss(const RunInfo& info)
+std::optional<double> finalValue(const RunInfo& info)
 {
-    const double loss = info.judged();
-    const bool isResult = info.status == RunStatus::Finished && std::isfinite(loss);
-    return isResult ? std::optional(loss) : std::nullopt;
+    const bool isResult = info.status == RunStatus::Finished && std::isfinite(info.judged());
+    return isResult ? std::optional(info.judged()) : std::nullopt;
 }
 
 Status renameRun(const fs::path& runDirectory, const std::string& name)

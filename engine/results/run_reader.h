@@ -37,8 +37,8 @@ public:
     [[nodiscard]] std::optional<MetricPoint> lastPoint(const std::string& name, std::int64_t upTo) const;
     /// Sets the values of `info` to those of the last points with step <= `upTo`. Keeps values that the store lacks.
     void readValues(RunInfo& info, std::int64_t upTo) const;
-    /// Returns the validation losses, or the training losses if the run has none.
-    [[nodiscard]] std::vector<MetricPoint> judgedLosses() const;
+    /// Returns the quantity that the run is judged by: of validation, or of training if the run has none.
+    [[nodiscard]] std::vector<MetricPoint> judgedPoints() const;
     [[nodiscard]] std::vector<MatrixName> matrixNames() const;                         ///< sorted by their texts
     [[nodiscard]] std::vector<std::int64_t> matrixSteps(const MatrixName& name) const; ///< ascending
     /// Returns a matrix with rows · columns values.
@@ -66,9 +66,8 @@ private:
                                             const std::vector<std::filesystem::path>& further);
 /// Returns the absolute directory of a run's project, where relative data paths start. It may not exist.
 [[nodiscard]] Result<std::filesystem::path> projectDirectoryOf(const std::filesystem::path& runDirectory);
-/// Returns the loss that runs are compared by: the validation loss if it exists, otherwise the training loss. nullopt
-/// unless the run has finished.
-[[nodiscard]] std::optional<double> finalLoss(const RunInfo& info);
+/// Returns the value that the run is judged by (RunInfo::judged); nullopt unless the run has finished.
+[[nodiscard]] std::optional<double> finalValue(const RunInfo& info);
 /// Replaces the name in run.json. Returns an error if the name is blank.
 [[nodiscard]] Status renameRun(const std::filesystem::path& runDirectory, const std::string& name);
 /// Replaces tags and notes in run.json.

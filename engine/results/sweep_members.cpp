@@ -50,7 +50,7 @@ MemberStatus statusOf(const RunReader& reader, const RunInfo& info)
     case RunStatus::Failed:
         return member::Failed{info.message, info.step, fs::last_write_time(fs::path(info.directory) / kRunFile, code)};
     case RunStatus::Finished:
-        if (finalLoss(info)) {
+        if (finalValue(info)) {
             return member::Finished{info};
         }
         return member::Unreadable{{info.directory, "the run is finished, but its record has no loss"}};
@@ -165,10 +165,10 @@ MemberStatus memberStatusAmong(const std::vector<RunInfo>& runs, const projects:
     return first != nullptr ? statusOfRun(first->directory, member.project) : member::Pending{};
 }
 
-std::optional<double> finalLoss(const MemberStatus& status)
+std::optional<double> finalValue(const MemberStatus& status)
 {
     const auto* const finished = std::get_if<member::Finished>(&status);
-    return finished != nullptr ? finalLoss(finished->run) : std::nullopt;
+    return finished != nullptr ? finalValue(finished->run) : std::nullopt;
 }
 
 std::string textOf(const MemberStatus& status)

@@ -61,7 +61,7 @@ using MemberStatus = std::variant<member::Pending, member::Training, member::Cut
 
 /// Returns the loss that members are compared by: the validation loss if it exists, otherwise the training loss.
 /// nullopt unless the member has finished.
-[[nodiscard]] std::optional<double> finalLoss(const MemberStatus& status);
+[[nodiscard]] std::optional<double> finalValue(const MemberStatus& status);
 /// Returns one or two words: "not begun", "training", "cut off", "finished", "failed", "another project", "unreadable".
 [[nodiscard]] std::string textOf(const MemberStatus& status);
 /// Returns the status with its details: "cut off at step 40, goes on from step 30".

@@ -144,19 +144,22 @@ Status removeCheckpoint(const fs::path& runDirectory, std::int64_t step)
     return Done{};
 }
 
-/// Returns the checkpoints that record a validation loss, least loss first; of equal losses, the earlier step first.
-std::vector<std::pair<double, std::int64_t>> byLoss(const fs::path& runDirectory,
-                                                    const std::vector<std::int64_t>& steps)
+/// Returns the steps of the checkpoints that record a value of validation, the best first; of equals, the earlier
+/// first.
+std::vector<std::int64_t> byValue(const fs::path& runDirectory, const std::vector<std::int64_t>& steps,
+                                  const projects::Judge& judge)
 {
-    std::vector<std::pair<double, std::int64_t>> losses;
+    std::vector<std::pair<double, std::int64_t>> values;
     for (const std::int64_t step : steps) {
         const auto state = readState(checkpointDirectory(runDirectory, step), step);
-        if (state && state->state.validationLoss) {
-            losses.emplace_back(*state->state.validationLoss, step);
+        if (state && state->state.judged) {
+            values.emplace_back(*state->state.judged, step);
         }
     }
-    std::ranges::sort(losses);
-    return losses;
+    std::ranges::stable_sort(values, [&](const auto& a, const auto& b) { return judge.prefers(a.first, b.first); });
+    std::vector<std::int64_t> best;
+    std::ranges::transform(values, std::back_inserter(best), [](const auto& value) { return value.second; });
+    return best;
 }
 
 /// Returns the members of `steps` that the rule keeps.
@@ -171,10 +174,8 @@ std::set<std::int64_t> keptBy(const CheckpointRule& rule, const fs::path& runDir
         }
     }
     if (rule.best > 0) {
-        const auto losses = byLoss(runDirectory, steps);
-        for (std::size_t i = 0; i < losses.size() && i < static_cast<std::size_t>(rule.best); ++i) {
-            kept.insert(losses[i].second);
-        }
+        const std::vector<std::int64_t> best = byValue(runDirectory, steps, rule.judge);
+        kept.insert(best.begin(), best.begin() + std::min(std::ssize(best), static_cast<std::ptrdiff_t>(rule.best)));
     }
     return kept;
 }
@@ -224,10 +225,10 @@ std::vector<std::int64_t> checkpointSteps(const fs::path& runDirectory)
     return steps;
 }
 
-std::optional<std::int64_t> bestCheckpoint(const fs::path& runDirectory)
+std::optional<std::int64_t> bestCheckpoint(const fs::path& runDirectory, const projects::Judge& judge)
 {
-    const auto losses = byLoss(runDirectory, checkpointSteps(runDirectory));
-    return losses.empty() ? std::nullopt : std::optional(losses.front().second);
+    const std::vector<std::int64_t> best = byValue(runDirectory, checkpointSteps(runDirectory), judge);
+    return best.empty() ? std::nullopt : std::optional(best.front());
 }
 
 Status removeCheckpointsAfter(const fs::path& runDirectory, std::int64_t step)

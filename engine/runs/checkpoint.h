@@ -5,6 +5,7 @@
 #include "engine/files/safetensors_writer.h"
 #include "engine/files/tensor_files.h"
 #include "projects/base/result.h"
+#include "projects/model/objective.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -22,7 +23,8 @@ struct CheckpointState {
     std::int64_t units = 0; ///< tokens or samples seen
     double seconds = 0;
     std::map<std::string, std::string> cursors; ///< data cursors and random states, each in its owner's text format
-    std::optional<double> validationLoss;       ///< the last one before this state; finite
+    /// The last value of validation before this state, in the quantity that the run is judged by; finite.
+    std::optional<double> judged;
 
     bool operator==(const CheckpointState&) const = default;
 };
@@ -31,7 +33,8 @@ struct CheckpointState {
 struct CheckpointRule {
     std::int64_t newest = 0; ///< this many newest ones; 0: all
     std::int64_t every = 0;  ///< those at multiples of this step; 0: none
-    std::int64_t best = 0;   ///< this many with the least validation loss, the earlier one of equal losses; 0: none
+    std::int64_t best = 0;   ///< this many with the best value of validation, the earlier one of equals; 0: none
+    projects::Judge judge = {};
 };
 
 /// Writes <run>/checkpoints/step-N: writes model.safetensors, optimiser.safetensors and state.json into a temporary
@@ -104,9 +107,10 @@ struct CheckpointFiles {
 [[nodiscard]] Status checkCheckpointsFolder(const std::filesystem::path& runDirectory);
 /// Returns the steps that have a checkpoint, ascending. Does not read the checkpoints.
 [[nodiscard]] std::vector<std::int64_t> checkpointSteps(const std::filesystem::path& runDirectory);
-/// Returns the step of the checkpoint with the least validation loss (of equal losses, the earlier step); nullopt if no
-/// checkpoint records a loss.
-[[nodiscard]] std::optional<std::int64_t> bestCheckpoint(const std::filesystem::path& runDirectory);
+/// Returns the step of the checkpoint with the best value of validation (of equals, the earlier step); nullopt if no
+/// checkpoint records one.
+[[nodiscard]] std::optional<std::int64_t> bestCheckpoint(const std::filesystem::path& runDirectory,
+                                                         const projects::Judge& judge);
 /// Removes the checkpoints after `step`, which a resumed run abandons.
 [[nodiscard]] Status removeCheckpointsAfter(const std::filesystem::path& runDirectory, std::int64_t step);
 

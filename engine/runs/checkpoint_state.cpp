@@ -31,8 +31,8 @@ RecordJson stateJson(const CheckpointState& state, const std::string& run, std::
                        {"units", state.units},
                        {"seconds", state.seconds},
                        {"stage", 0}}; // earlier versions do not open a checkpoint without it
-    if (state.validationLoss) {
-        json["validationLoss"] = *state.validationLoss;
+    if (state.judged) {
+        json["validationLoss"] = *state.judged; // the key has the name of the loss for earlier versions
     }
     if (!run.empty()) {
         json["run"] = run;
@@ -74,7 +74,7 @@ Result<StateFile> stateFrom(const RecordJson& json, const std::string& place)
     state.units = fields.count("units");
     state.seconds = fields.number("seconds");
     if (fields.find("validationLoss") != nullptr) { // earlier versions wrote none
-        state.validationLoss = fields.number("validationLoss");
+        state.judged = fields.number("validationLoss");
     }
     if (fields.find("run") != nullptr) {
         file.run = fields.text("run");
@@ -93,7 +93,7 @@ Result<StateFile> stateFrom(const RecordJson& json, const std::string& place)
     if (!(state.seconds >= 0) || !std::isfinite(state.seconds)) {
         fields.fail("seconds", "is no time, expected seconds from 0 on");
     }
-    if (state.validationLoss && !std::isfinite(*state.validationLoss)) {
+    if (state.judged && !std::isfinite(*state.judged)) {
         fields.fail("validationLoss", "is no finite number");
     }
     return fields.error() ? Result<StateFile>(*fields.error()) : Result<StateFile>(std::move(file));

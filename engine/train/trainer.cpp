@@ -152,7 +152,7 @@ Status Trainer::restore(const CheckpointFiles& checkpoint)
     m_step = checkpoint.state.step;
     m_units = checkpoint.state.units;
     m_seconds = checkpoint.state.seconds;
-    m_validationLoss = checkpoint.state.validationLoss;
+    m_judged = checkpoint.state.judged;
     return Done{};
 }
 
@@ -168,12 +168,15 @@ Status Trainer::writeCheckpoint(const std::filesystem::path& runDirectory) const
     state.units = m_units;
     state.seconds = m_seconds;
     state.cursors[kDrawsCursor] = std::to_string(m_draws);
-    state.validationLoss = m_validationLoss;
+    state.judged = m_judged;
     const HostTensors model = hostTensors(m_parts.network->parameters());
     const HostTensors optimiser = m_optimiser.state();
     const projects::TrainingPlan& plan = m_parts.project.training;
     return engine::writeCheckpoint(runDirectory, state, model.stored(), optimiser.stored(),
-                                   {.newest = plan.keepCheckpoints, .every = plan.keepEvery, .best = plan.keepBest});
+                                   {.newest = plan.keepCheckpoints,
+                                    .every = plan.keepEvery,
+                                    .best = plan.keepBest,
+                                    .judge = projects::traitsOf(m_parts.project.network.objective).judge});
 }
 
 Result<DeviceBatch> Trainer::nextBatch()
@@ -284,9 +287,10 @@ Result<Measured> Trainer::measure(const Measure& measure)
     if (const Status taken = measure.measure(state(), measured); !taken) {
         return taken.error();
     }
+    const projects::Judge& judge = projects::traitsOf(m_parts.project.network.objective).judge;
     for (const MetricRow& row : measured.rows) {
-        if (row.name == metric::kValidationLoss) {
-            m_validationLoss = std::isfinite(row.value) ? std::optional(row.value) : std::nullopt;
+        if (row.name == std::string(judge.quantity) + "/validation") {
+            m_judged = std::isfinite(row.value) ? std::optional(row.value) : std::nullopt;
         }
     }
     return measured;

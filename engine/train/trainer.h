@@ -123,7 +123,7 @@ private:
     std::int64_t m_draws = 0; ///< micro-batches drawn so far: the cursor into the data
     std::int64_t m_units = 0;
     double m_seconds = 0;
-    std::optional<double> m_validationLoss; ///< the last one; empty if it is not finite
+    std::optional<double> m_judged; ///< CheckpointState::judged
     bool m_isGrownAhead = false;
 };
 

@@ -25,6 +25,20 @@ enum class MeanOf {
     Squares,          ///< (f(x) − y)² of each output, as in DeepCrossAttention's risk and RaPTr's errors by degree
 };
 
+/// The metric that runs are compared by: the best checkpoint, tables, sweeps and the Pareto front use it.
+struct Judge {
+    enum class Better { Less, Greater };
+
+    std::string_view quantity = "loss"; ///< recorded for each split, as "loss/train" and "loss/validation"
+    Better better = Better::Less;
+    /// True if `value` is better than `other`; false if one of them is NaN.
+    [[nodiscard]] constexpr bool prefers(double value, double other) const
+    {
+        return better == Better::Less ? value < other : value > other;
+    }
+    bool operator==(const Judge&) const = default;
+};
+
 /// The properties of one objective for all code outside the engine.
 struct ObjectiveTraits {
     Objective objective = Objective::NextToken;
@@ -37,6 +51,7 @@ struct ObjectiveTraits {
     std::string_view words;
     /// The loss as a PyTorch expression of `output` and `targets` (Token) or `target` (Real).
     std::string_view pyTorch;
+    Judge judge = {};
 };
 
 /// Ordered as the enumerators, which is the order of the choices. A fix for an unsuitable objective chooses the first

@@ -478,7 +478,7 @@ private:
     }
     [[nodiscard]] double finalLossNow(const std::string& label) const
     {
-        return engine::finalLoss(now(label)).value_or(-1);
+        return engine::finalValue(now(label)).value_or(-1);
     }
     [[nodiscard]] fs::path runs() const { return path("runs").toStdString(); }
     [[nodiscard]] QString path(const QString& name) const { return m_folder->filePath(name); }

@@ -262,6 +262,8 @@ private slots:
         QVERIFY((engine::firstReached(losses, 1.5, seconds) == engine::Reached{40, 8.0}));
         QVERIFY((engine::firstReached(losses, 3, {}) == engine::Reached{10, std::nullopt}));
         QVERIFY(!engine::firstReached(losses, 0.5, seconds));
+        const projects::Judge most{.quantity = "accuracy", .better = projects::Judge::Better::Greater};
+        QVERIFY((engine::firstReached(losses, 1.5, {}, most) == engine::Reached{10, std::nullopt}));
     }
 
     /// Runs are measured by when they had the last loss of the plain one, which another that is called so is not.

@@ -70,6 +70,18 @@ private slots:
         QVERIFY(plot().xAxis->range().contains(10) && plot().xAxis->range().contains(100));
     }
 
+    /// Under a metric that is better if it is greater, the dear run on the front is the one with the greatest value.
+    void theJudgeTurnsTheFrontAround()
+    {
+        std::vector<ParetoRun> runs = fourRuns();
+        for (ParetoRun& run : runs) {
+            run.judge = {.quantity = "accuracy", .better = residua::projects::Judge::Better::Greater};
+        }
+        m_view->setRuns(runs);
+        QCOMPARE(frontIn(m_view->csv()), QString("bc"));
+        QCOMPARE(plot().yAxis->label(), QString("validation accuracy"));
+    }
+
     void whatHasNotFinishedIsShownButNotOnTheFront()
     {
         std::vector<ParetoRun> runs = fourRuns();

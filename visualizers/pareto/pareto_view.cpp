@@ -86,6 +86,7 @@ public:
     {
         return !run.isCostWhole && kCosts[static_cast<std::size_t>(cost->currentIndex())] != &ParetoRun::parameters;
     }
+    [[nodiscard]] projects::Judge judge() const { return runs.empty() ? projects::Judge() : runs.front().judge; }
     /// Returns the Pareto front of the visible `runs` as indices into `runs`, by increasing cost.
     [[nodiscard]] std::vector<std::size_t> front() const;
 
@@ -202,12 +203,12 @@ void ParetoView::Impl::connectControls()
 
 std::vector<std::size_t> ParetoView::Impl::front() const
 {
-    std::vector<projects::CostAndLoss> points;
+    std::vector<projects::CostAndValue> points;
     for (const ParetoRun& run : runs) {
         const bool isResult = isShown(run) && run.standing == ParetoStanding::Result && !isApart(run);
         points.push_back({costOf(run), isResult ? lossOf(run) : std::numeric_limits<double>::quiet_NaN()});
     }
-    return projects::paretoFront(points);
+    return projects::paretoFront(points, judge());
 }
 
 void ParetoView::Impl::show()
@@ -439,6 +440,9 @@ ParetoView::~ParetoView() = default;
 void ParetoView::setRuns(std::vector<ParetoRun> runs)
 {
     m_impl->runs = std::move(runs);
+    const QString quantity = QString::fromStdString(std::string(m_impl->judge().quantity));
+    m_impl->measure->setItemText(0, tr("validation %1").arg(quantity));
+    m_impl->measure->setItemText(1, tr("training %1").arg(quantity));
     m_impl->show();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "projects/model/objective.h"
 #include "projects/studies/membership.h"
 #include "resources/colours.h"
 #include "visualizers/plot/plot_view.h"
@@ -25,12 +26,13 @@ struct ParetoRun {
     double parameters = 0;
     double flops = 0;          ///< of the steps that were trained
     double seconds = 0;        ///< taken by these steps
-    double loss = 0;           ///< the last training loss; NaN: none
-    double validationLoss = 0; ///< the last; NaN: none
+    double loss = 0;           ///< the last training loss, or what the run is judged by in its place; NaN: none
+    double validationLoss = 0; ///< the same of validation
     ParetoStanding standing = ParetoStanding::Result;
     QString status;                                                ///< in words: "finished", "running"
     std::optional<projects::Membership> membership = std::nullopt; ///< nullopt if the run belongs to no sweep
     bool isCostWhole = true; ///< false if FLOP and seconds do not include the training of its initial weights
+    projects::Judge judge = {};
     bool operator==(const ParetoRun&) const = default;
 };
 

@@ -51,7 +51,7 @@ Result<double> lossOf(const std::string& directory)
     if (unread) {
         return Error{"--until", unread->place + " " + unread->message + "; expected a run's directory"};
     }
-    const std::vector<engine::MetricPoint> losses = run->judgedLosses();
+    const std::vector<engine::MetricPoint> losses = run->judgedPoints();
     if (losses.empty()) {
         return Error{"--until", directory + " has no losses yet; expected a run that has trained"};
     }
@@ -64,12 +64,12 @@ struct ListedRun {
     json value;
 };
 
-/// Adds the last columns: the step and the seconds at which the run's loss first was at most `target`.
-void addUntil(ListedRun& listed, const Result<engine::RunReader>& reader, double target)
+/// Adds the last columns: the step and the seconds at which the run first was at `target` or better.
+void addUntil(ListedRun& listed, const Result<engine::RunReader>& reader, double target, const projects::Judge& judge)
 {
     std::vector<std::string> cells{"not yet", "–"};
     const auto until =
-        reader ? engine::firstReached(reader->judgedLosses(), target, reader->metric(engine::metric::kSeconds))
+        reader ? engine::firstReached(reader->judgedPoints(), target, reader->metric(engine::metric::kSeconds), judge)
                : std::nullopt;
     if (until) {
         cells[0] = groupedText(until->step);
@@ -120,7 +120,7 @@ ListedRun listedRun(const std::string& path, const engine::RunInfo& run,
         listed.cells.push_back(lossText(run.last(column.name)));
     }
     if (target) {
-        addUntil(listed, reader, *target);
+        addUntil(listed, reader, *target, run.judge());
     }
     return listed;
 }

@@ -31,12 +31,14 @@ double totalFlops(const SweepPlan& plan)
 /// Returns the indices of the finished members on the Pareto front of cost and loss.
 std::set<std::size_t> frontOf(const SweepPlan& plan)
 {
-    std::vector<projects::CostAndLoss> points;
+    std::vector<projects::CostAndValue> points;
+    projects::Judge judge; // one for all, because the members of a sweep have one objective
     for (const Planned& planned : plan.members) {
-        const std::optional<double> loss = engine::finalLoss(planned.status);
-        points.push_back({planned.member.trainFlops, loss.value_or(std::numeric_limits<double>::quiet_NaN())});
+        const std::optional<double> value = engine::finalValue(planned.status);
+        judge = projects::traitsOf(planned.member.project.network.objective).judge;
+        points.push_back({planned.member.trainFlops, value.value_or(std::numeric_limits<double>::quiet_NaN())});
     }
-    const std::vector<std::size_t> front = projects::paretoFront(points);
+    const std::vector<std::size_t> front = projects::paretoFront(points, judge);
     return {front.begin(), front.end()};
 }
 
@@ -161,7 +163,7 @@ void showGrid(const SweepPlan& plan, const Console& console)
         const projects::SweepMember& member = planned.member;
         rows.push_back({member.label, std::to_string(i + 1), groupedText(member.cost.parameters),
                         groupedText(member.project.training.steps), scaled(member.trainFlops),
-                        lossCell(engine::finalLoss(planned.status)), statusText(planned)});
+                        lossCell(engine::finalValue(planned.status)), statusText(planned)});
     }
     rows.push_back({"whole grid", "", "", "", scaled(totalFlops(plan))});
     console.line(console.table(rows));

@@ -204,11 +204,26 @@ private slots:
         const Example example;
         for (const auto& [step, loss] : losses) {
             CheckpointState state = Example::state(step);
-            state.validationLoss = loss;
+            state.judged = loss;
             const CheckpointRule by{rule[0], rule[1], rule[2]};
             QVERIFY(writeCheckpoint(m_run, state, example.model(), example.optimiser(), by));
         }
         QCOMPARE(checkpointSteps(m_run), (std::vector<std::int64_t>(kept.begin(), kept.end())));
+    }
+
+    void theJudgeDecidesWhichIsBest()
+    {
+        const projects::Judge most{.quantity = "accuracy", .better = projects::Judge::Better::Greater};
+        const Example example;
+        for (const auto& [step, value] : {std::pair{10, 0.5}, {20, 0.75}, {30, 0.75}, {40, 0.25}}) {
+            CheckpointState state = Example::state(step);
+            state.judged = value;
+            QVERIFY(writeCheckpoint(m_run, state, example.model(), example.optimiser(),
+                                    {.newest = 1, .best = 1, .judge = most}));
+        }
+        QCOMPARE(checkpointSteps(m_run), (std::vector<std::int64_t>{20, 40}));
+        QCOMPARE(bestCheckpoint(m_run, most), std::optional<std::int64_t>(20));
+        QCOMPARE(bestCheckpoint(m_run, {}), std::optional<std::int64_t>(40));
     }
 
     /// What a stranger writes, with a checksum that is right.

@@ -312,14 +312,14 @@ private slots:
         for (const RunStatus status :
              {RunStatus::Running, RunStatus::Paused, RunStatus::Stopped, RunStatus::Failed, RunStatus::Interrupted}) {
             info.status = status;
-            QVERIFY(!finalLoss(info));
+            QVERIFY(!finalValue(info));
         }
         info.status = RunStatus::Finished;
-        QCOMPARE(finalLoss(info).value_or(0), 3.0);
+        QCOMPARE(finalValue(info).value_or(0), 3.0);
         info.values[metric::kValidationLoss] = std::nan("");
-        QCOMPARE(finalLoss(info).value_or(0), 2.0);
+        QCOMPARE(finalValue(info).value_or(0), 2.0);
         info.values.erase(metric::kLoss);
-        QVERIFY(!finalLoss(info));
+        QVERIFY(!finalValue(info));
     }
 
     void aSweepsFolderIsListedAndTheTrashIsNot()

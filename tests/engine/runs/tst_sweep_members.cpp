@@ -105,7 +105,7 @@ private slots:
         QVERIFY2(fork.ok(), fork ? "" : fork.error().text().c_str());
         std::vector<RunInfo> runs{*RunReader::open(run)->info(), *RunReader::open(*fork)->info()};
         QVERIFY(runs.back().created > runs.front().created);
-        const auto lossAmong = [&] { return finalLoss(memberStatusAmong(runs, member)); };
+        const auto lossAmong = [&] { return finalValue(memberStatusAmong(runs, member)); };
         QCOMPARE(lossAmong(), std::optional(0.5));
         std::ranges::reverse(runs);
         QCOMPARE(lossAmong(), std::optional(0.5));

@@ -32,7 +32,7 @@ private slots:
         const std::set<std::int64_t> expected{10, 20, 30, best->step};
         const auto steps = reader->checkpoints();
         QCOMPARE(std::set<std::int64_t>(steps.begin(), steps.end()), expected);
-        QCOMPARE(*loadCheckpoint(run, best->step, nullptr)->state.validationLoss, best->value);
+        QCOMPARE(*loadCheckpoint(run, best->step, nullptr)->state.judged, best->value);
     }
 
 private:

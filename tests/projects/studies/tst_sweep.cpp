@@ -422,9 +422,11 @@ private slots:
 
     void paretoFrontIsWhatNothingBeats()
     {
-        const std::vector<CostAndLoss> runs{{3, 1}, {1, 4}, {2, 2}, {2, 5}, {4, 1}, {1, std::nan("")}, {2, 2}};
+        const std::vector<CostAndValue> runs{{3, 1}, {1, 4}, {2, 2}, {2, 5}, {4, 1}, {1, std::nan("")}, {2, 2}};
         QCOMPARE(paretoFront(runs), (std::vector<std::size_t>{1, 2, 6, 0}));
         QVERIFY(paretoFront({}).empty());
+        const Judge most{.quantity = "accuracy", .better = Judge::Better::Greater};
+        QCOMPARE(paretoFront(runs, most), (std::vector<std::size_t>{1, 3}));
     }
 };
 
