@@ -108,6 +108,8 @@ public:
             m_exitBias = plan.addConstant(projects::topologyParameter("exit_bias"), {n}, bias, Decay::No);
             m_exitScale =
                 plan.addConstant(projects::topologyParameter("exit_scale"), {1}, wiring.dynamicScale, Decay::No);
+        } else {
+            m_plainExit = at::full({1, n}, plainExit(), options());
         }
     }
 
@@ -132,7 +134,7 @@ public:
     {
         MixWeights weights;
         if (!hasHead()) {
-            weights.weights = at::full({1, m_wiring.streams}, plainExit(), options());
+            weights.weights = m_plainExit;
             return weights;
         }
         const at::Tensor y = ofAllFeatures(stack, m_exit.unbind(0));
@@ -190,8 +192,8 @@ protected:
         return {.role = Role::Matrix, .deviation = projects::kStreamDrawn, .values = {}, .follows = {}};
     }
 
-    /// Applies the wiring's constraint; of the matrix [in, out, …], or what it is made from [numbers, …], the layers or
-    /// tokens are last.
+    /// Applies the wiring's constraint. The layers or tokens are the last dimension of `raw.carry`: [in, out, …], or of
+    /// permutations the logits [n!, …].
     [[nodiscard]] Connections constrained(const Connections& raw) const
     {
         const std::int64_t n = m_wiring.streams;
@@ -211,19 +213,19 @@ protected:
         }
         return raw;
     }
-    /// I for `count` layers or tokens: [in, out, count].
+    /// Returns the identity for `count` layers or tokens: [in, out, count].
     [[nodiscard]] at::Tensor identity(std::int64_t count) const
     {
         return m_identity.unsqueeze(2).expand({-1, -1, count});
     }
-    /// carry [in, out, …] and write [n, …] as weights [out, n + R, …].
+    /// Joins carry [in, out, …] and write [n, …] to weights [out, n + R, …].
     [[nodiscard]] at::Tensor joined(const at::Tensor& carry, const at::Tensor& write) const
     {
         const at::Tensor branch = isCut() ? at::diag_embed(write.t(), 0, 0, 1) : write.unsqueeze(1);
         return at::cat({carry.transpose(0, 1), branch}, 1);
     }
 
-    /// x·wᵀ of stream `stream` with rows w [m, w]: [m, N] in the parameters' type.
+    /// Returns x·wᵀ of the stream x [N, w] with the rows w [m, w]: [m, N] in the parameters' type.
     [[nodiscard]] at::Tensor product(const at::Tensor& stream, const at::Tensor& rows) const
     {
         const at::Tensor given = stream.reshape({-1, stream.size(-1)});
@@ -236,7 +238,8 @@ protected:
         const at::Tensor x = stream.reshape({-1, stream.size(-1)}).to(m_compute.parameterType);
         return at::linalg_vector_norm(x, 2, at::IntArrayRef{1});
     }
-    /// The rows [m, d] of each stream times all features of a token, over their root mean square: [m, N].
+    /// Returns the product of all features of a token, divided by their root mean square, with the rows [m, d] of each
+    /// stream: [m, N].
     [[nodiscard]] at::Tensor ofAllFeatures(const DepthStack& stack, const std::vector<at::Tensor>& rows) const
     {
         at::Tensor sum;
@@ -276,6 +279,7 @@ private:
     Connections m_raw;
     at::Tensor m_permutations; ///< [n!, in·out]
     at::Tensor m_identity;     ///< [n, n], where streams do not mix
+    at::Tensor m_plainExit;    ///< [1, n], of a sum or a mean
     at::Tensor m_exit;         ///< φ_h: [stream, n, d]
     at::Tensor m_exitBias;
     at::Tensor m_exitScale;
@@ -283,10 +287,10 @@ private:
     std::vector<at::Tensor> m_write; ///< of each layer: [n, n + R]
 };
 
-/// Hyper-Connections, dynamic: s·tanh(norm(H)·W) beside the static weights (eq. 10-13). The rows of W are what a stream
-/// gives to each read, to each stream after, and the factor of the write to it. With v = w ∘ gain the root-mean-square
-/// norm gives norm(x)·w = rstd·(x·v), the layer norm rstd·(x·(v − mean v)), so the normalised streams are never stored.
-/// The norm of Frac-Connections has a bias too.
+/// Dynamic Hyper-Connections: s·tanh(norm(H)·W) is added to the static weights (eq. 10-13). W has a row for each read,
+/// a row for each stream after the layer, and a row for the factor of the write. With v = w ∘ gain, the
+/// root-mean-square norm gives norm(x)·w = rstd·(x·v) and the layer norm rstd·(x·(v − mean v)), so that normalised
+/// streams are not stored. The norm of Frac-Connections has a bias.
 class DynamicWeights final : public SharedWeights {
 public:
     DynamicWeights(const MultiStream& wiring, std::int64_t layers, std::int64_t width, InitPlan& plan)
@@ -360,9 +364,9 @@ private:
     std::vector<at::Tensor> m_scales;
 };
 
-/// mHC and its kin: all weights of a token from all of its n·d features at once, by the constraint of α·(norm(vec x)·φ)
-/// + b. The norm's gain is absorbed in φ (mHC, section 4.3.1), but mHC-lite keeps it. φ's rows: n to read, the numbers
-/// of the mixing matrix, n to write.
+/// mHC, identity hyper-connections and mHC-lite: all n·d features of a token give its weights, which are the constraint
+/// applied to α·(norm(vec x)·φ) + b. φ contains the norm's gain (mHC, section 4.3.1), except in mHC-lite. The rows of φ
+/// are n to read, those of the mixing matrix, and n to write.
 class ConstrainedWeights final : public SharedWeights {
 public:
     ConstrainedWeights(const MultiStream& wiring, std::int64_t layers, std::int64_t width, InitPlan& plan)
