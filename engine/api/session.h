@@ -242,7 +242,7 @@ struct Progress {
     double unitsPerSecond = 0;       ///< tokens/s or samples/s over the last seconds
     std::int64_t peakBytes = 0;      ///< peak memory: the device's, or the process's on the CPU
 
-    /// Returns the last value of a metric in `rows`; nullopt if there is none.
+    /// Returns the last value of the metric `name` in `rows`; nullopt if no row has that name.
     [[nodiscard]] std::optional<double> last(std::string_view name) const
     {
         const auto found = std::ranges::find(rows.rbegin(), rows.rend(), name, &MetricRow::name);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Hyper-Connections and their kin: n residual streams, copies of the input or fractions of its features. A layer's read
-// and its new streams are mixes of n and n + R entries on the one mixing path, where R is 1 for copies and n for
-// fractions; a stack for each layer, so that nothing outlives its readers but for the backward pass.
+// Multi-stream residuals (Hyper-Connections and what follows from them): n residual streams, copies of the input or
+// fractions of its features. A layer's read and its new streams are mixes of n and n + R entries on the one mixing
+// path, where R is 1 for copies and n for fractions; a stack for each layer, so that nothing outlives its readers but
+// for the backward pass.
 //
 // At the start of Hyper-Connections every stream is the plain network's residual, to the bit, and so is the residual of
 // Frac-Connections; under mHC up to rounding.

@@ -17,16 +17,19 @@ struct LossMeasures {
     /// loss / ln 2 if each token is a byte. For other tokenisers the bytes per token are not known here.
     std::optional<double> bitsPerByte;
 };
+
 /// Returns the measures; nullopt for other objectives, and if `loss` is not a number.
 [[nodiscard]] std::optional<LossMeasures> measuresOf(const projects::Project& project, double loss);
 /// Returns a text such as "perplexity 12.3, 3.62 bits a byte"; empty if there are no measures.
 [[nodiscard]] std::string measuresText(const projects::Project& project, double loss);
+
 /// The first time that a run reached a value.
 struct Reached {
     std::int64_t step = 0;
     std::optional<double> seconds; ///< of training time, if it was recorded
     bool operator==(const Reached&) const = default;
 };
+
 /// Returns the first point of `points` that is `target` or better, with the last of `seconds` (metric::kSeconds) up to
 /// its step. Both must be ascending by step. DeepCrossAttention's table 1 compares such times.
 [[nodiscard]] std::optional<Reached> firstReached(const std::vector<MetricPoint>& points, double target,

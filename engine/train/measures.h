@@ -38,7 +38,7 @@ struct Measure {
     const char* record = nullptr; ///< a metric or matrix that it records
     /// The plan's number of steps between two measurements, one of which follows the last step; 0: none.
     std::int64_t projects::TrainingPlan::*every = nullptr;
-    /// Adds what it measures, which is nothing if the project or its data do not have it.
+    /// Adds the measured values. Adds none if the project or its data lack what is measured.
     Status (*measure)(const TrainedState& state, Measured& measured) = nullptr;
 };
 

@@ -223,7 +223,7 @@ private:
     std::int64_t m_context = 1;
 };
 
-/// The number of the layer whose cost comes next, from 1.
+/// Returns the number, from 1, of the layer that is costed next.
 std::int64_t nextLayer(const CostReport& report)
 {
     return static_cast<std::int64_t>(report.layers.size()) + 1;

@@ -84,14 +84,17 @@ NodeCost depthMixCost(const DepthMix& mix, std::int64_t depth, std::int64_t widt
     return total;
 }
 
-/// Per module with n streams of w features, which R mixes read (StreamSizes; w = d, R = 1, but for fractions w = d/n, R
-/// = n). Static: n·R + n + c numbers, where the mixing matrix has c; FLOP 2·w·(n·R + n² + n), n² less for the identity.
-/// Dynamic, free (Hyper-Connections, eq. 10-13), adds a gain (w, fractions a bias w too), w weights for each of R + n +
-/// 1 logits of a stream, and 2 scales; FLOP 2·n·d for the norm, and twice the weights of each stream. Constrained (mHC,
-/// eq. 7-9): c + 2n logits from all n·d features at once, with 3 scales, 2 for the identity; a norm's gain is absorbed
-/// in the weights, but mHC-lite keeps one (n·d). FLOP of a token besides: 4·n² for each Sinkhorn iteration, 2·n!·n² for
-/// a sum of permutations. Kept: the streams n·w and the layer's input d; where dynamic, of the weights of a token the
-/// logits, their activation and the weight itself, and the lengths of the streams n.
+/// Returns the cost of one module with n streams of w features, of which R mixes make its input (StreamSizes). Copies
+/// have w = d and R = 1, fractions w = d/n and R = n. The mixing matrix has c numbers.
+/// - Static weights: n·R + n + c parameters; 2·w·(n·R + n² + n) FLOP, less 2·w·n² for the identity.
+/// - Dynamic weights without a constraint (Hyper-Connections, eq. 10-13) add a gain (w; fractions also a bias w),
+///   w weights for each of R + n + 1 logits, and 2 scales; 2·n·d FLOP for the norm, and 2 for each weight and stream.
+/// - Dynamic weights with a constraint (mHC, eq. 7-9) add n·d weights for each of c + 2n logits, and 3 scales (2 for
+/// the
+///   identity). mHC-lite adds a gain (n·d). A token takes 4·n² FLOP for each Sinkhorn iteration, or 2·n!·n² for a sum
+///   of permutations.
+/// Kept for the backward pass: the streams (n·w) and the layer's input (d); of dynamic weights the logits of a token,
+/// their activations and the weights, and n lengths of the streams.
 NodeCost streamModuleCost(const MultiStream& wiring, std::int64_t width)
 {
     const StreamSizes sizes = streamSizes(wiring, width);

@@ -19,7 +19,7 @@ bool isIn(const ParameterGroup& group, const TrainedParameter& parameter)
            matchesPattern(parameter.name, group.names);
 }
 
-/// The rule with a matrix algorithm replaced for what it does not train.
+/// Returns the rule of a parameter: the algorithm that trains it, its rate and its decay.
 UpdateRule applied(const Optimiser& optimiser, double rateScale, const TrainedParameter& parameter)
 {
     const auto* const muon = std::get_if<Muon>(&optimiser);

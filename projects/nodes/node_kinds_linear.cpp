@@ -110,15 +110,14 @@ std::vector<NodeParameter> conv2dParameters(const ParamMap& p, Shapes in)
 
 NodeCost conv2dCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t context)
 {
-    const double side = real(paramInt(p, "kernel"));
+    const std::int64_t area = paramInt(p, "kernel") * paramInt(p, "kernel");
     if (paramInt(p, kGroupsParam) > 1) {
-        return convolutionCost(p, real(in[0].dims[1]), side * side, out[0], context);
+        return convolutionCost(p, real(in[0].dims[1]), real(area), out[0], context);
     }
     const NodeParameter weight = conv2dParameters(p, in).front();
     const auto rank = rankOf(p, "rank", weight.out(), weight.in());
     return rank && weight.bySide ? sidesCost(p, in, out, *rank, context)
-                                 : weightCost(p, in[0].dims[1] * paramInt(p, "kernel") * paramInt(p, "kernel"),
-                                              elementsOf(out[0], context));
+                                 : weightCost(p, in[0].dims[1] * area, elementsOf(out[0], context));
 }
 
 ShapeRuleResult conv2dShape(const ParamMap& p, Shapes in)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Hyper-Connections and their kin: n residual streams.
+// Multi-stream residuals: Hyper-Connections and what follows from them.
 #include "projects/depth/stream_start.h"
 #include "projects/pytorch/topology_code.h"
 

@@ -79,7 +79,7 @@ struct WantedGradients {
     bool vectors = true;
 };
 
-/// The results of forward and mixWeightGrad alone. Those that are not wanted or that the kinds lack are empty.
+/// Returns the results of forward and mixWeightGrad. Unwanted results, and those that the kinds lack, are empty.
 [[nodiscard]] MixResult runWeightGrad(const MixCase& mix, const MixData& data, MixBackend& backend,
                                       const WantedGradients& wanted);
 

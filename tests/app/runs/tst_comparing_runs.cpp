@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Many runs told apart: columns, order, groups, filter, and what is overlaid after a restart.
+// Comparing many runs: columns, order, groups, filter, and the runs that are overlaid after a restart.
 #include "app/runs/run_table.h"
 #include "app/runs/runs_panel.h"
 #include "tests/app/runs/runs_harness.h"
