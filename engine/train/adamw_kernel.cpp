@@ -71,7 +71,7 @@ bool fitsAdamWKernel(const std::vector<AdamWMember>& members)
 }
 
 void updateByKernel(const kernels::CudaKernels& table, void* stream, const projects::AdamW& plan,
-                    const std::vector<AdamWMember>& members, const AdamWUpdate& update)
+                    const std::vector<AdamWMember>& members, const UpdateStep& step)
 {
     std::vector<kernels::AdamWTensor> tensors;
     std::vector<kernels::AdamWPiece> pieces;
@@ -85,12 +85,12 @@ void updateByKernel(const kernels::CudaKernels& table, void* stream, const proje
     adamw.tensor = tensors.data();
     adamw.pieces = static_cast<std::int32_t>(pieces.size());
     adamw.piece = pieces.data();
-    adamw.rate = update.rate;
+    adamw.rate = step.rate;
     adamw.beta1 = plan.beta1;
     adamw.beta2 = plan.beta2;
     adamw.epsilon = plan.epsilon;
-    adamw.scale = update.scale.defined() ? update.scale.const_data_ptr() : nullptr;
-    adamw.skip = update.skip.const_data_ptr();
+    adamw.scale = step.scale.defined() ? step.scale.const_data_ptr() : nullptr;
+    adamw.skip = step.skip.const_data_ptr();
     adamw.workspaceBytes = kernels::adamwWorkspace(adamw);
     // The allocator gives the memory away again in the order of the stream.
     const at::Tensor workspace = at::empty({static_cast<std::int64_t>(adamw.workspaceBytes)},

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/train/optimiser.h"
+#include "engine/train/updates.h"
 #include "kernels/cuda_kernels.h"
 #include "projects/model/training_plan.h"
 
@@ -23,20 +24,13 @@ struct AdamWMember {
     std::vector<HeldSlice> untouched; ///< slices along one dimension that keep their values and moments
 };
 
-/// One update of all members.
-struct AdamWUpdate {
-    double rate = 0;
-    at::Tensor scale; ///< divides the gradients: one float32 on the device; undefined: 1
-    at::Tensor skip;  ///< 1 if nothing may be updated: one float32 on the device
-};
-
 /// True if the kernel can update the members: contiguous tensors of one type, float32 or float64, of less than 2^31
 /// elements.
 [[nodiscard]] bool fitsAdamWKernel(const std::vector<AdamWMember>& members);
 
-/// Updates the members by table.adamw in `stream`, on the current device. Throws c10::Error if the kernel refuses or
-/// fails.
+/// Updates the members by table.adamw in `stream`, on the current device, where scale and skip of the step are one
+/// float32 each. Throws c10::Error if the kernel refuses or fails.
 void updateByKernel(const kernels::CudaKernels& table, void* stream, const projects::AdamW& plan,
-                    const std::vector<AdamWMember>& members, const AdamWUpdate& update);
+                    const std::vector<AdamWMember>& members, const UpdateStep& step);
 
 } // namespace residua::engine

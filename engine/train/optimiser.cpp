@@ -129,7 +129,7 @@ bool Optimiser::updatedByKernel(const UpdateGroup& group, const UpdateStep& step
         return false;
     }
     const c10::DeviceGuard current(device);
-    updateByKernel(*table, currentStream(device), *adamW, members, {step.rate, step.scale, step.skip});
+    updateByKernel(*table, currentStream(device), *adamW, members, step);
     return true;
 }
 
