@@ -1,202 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// RMSNorm and LayerNorm. The threads along x of a block share a row, and each keeps its packs of the row in registers,
-// so memory is read once. If a row has more packs than kHeld times the maximum number of threads, the rest is read a
-// second time, from a cache.
-//
-// Backward: each block processes rows at a fixed distance, and each thread adds its columns' gradients of the weight
-// and the bias in registers. Every block then writes one row of partial sums, and a second kernel adds those in order,
-// without atomics.
-#include "kernels/cuda/kernels.cuh"
-
-#include "kernels/cuda/launch.cuh"
-#include "kernels/cuda/mix_args.cuh"
+// Backward of RMSNorm and LayerNorm: each block processes rows at a fixed distance, and each thread adds its columns'
+// gradients of the weight and the bias in registers. Every block then writes one row of partial sums, and a second
+// kernel adds those in order, without atomics.
+#include "kernels/cuda/norm_rows.cuh"
 #include "kernels/cuda/partial_sums.cuh"
 
 namespace residua::kernels::cuda {
 namespace {
 
-constexpr int kHeld = 4;        ///< packs of a row in a thread's registers
-constexpr int kMaxBlocks = 264; ///< of the backward: two for each multiprocessor of an H100
-constexpr int kSlots = 2 * kWarps;
-
-/// Returns the sum over the threads of a row, in each of them. Must be called by every thread of the block, alternating
-/// between the halves of `slots` [kSlots] from call to call.
-template <class A>
-__device__ inline A rowSum(A value, A* slots, int half)
-{
-    value = warpSum(value);
-    if (blockDim.x == 32)
-        return value;
-    const unsigned warps = blockDim.x / 32;
-    A* row = slots + half * kWarps + threadIdx.y * warps;
-    if (threadIdx.x % 32 == 0)
-        row[threadIdx.x / 32] = value;
-    __syncthreads();
-    A sum = 0;
-    for (unsigned warp = 0; warp < warps; ++warp)
-        sum += row[warp];
-    return sum;
-}
-
-template <int L, class T>
-__device__ inline Pack<T, L> packAt(const void* tensor, std::int64_t at)
-{
-    return *reinterpret_cast<const Pack<T, L>*>(static_cast<const T*>(tensor) + at);
-}
-
-template <int L, class T>
-__device__ inline Pack<T, L>& packAt(void* tensor, std::int64_t at)
-{
-    return *reinterpret_cast<Pack<T, L>*>(static_cast<T*>(tensor) + at);
-}
-
-/// Loads vector[at ..], or `otherwise`.
-template <int L, class A>
-__device__ inline void loadOr(A otherwise, const void* vector, std::int64_t at, A (&to)[L])
-{
-    if (vector) {
-        load(static_cast<const A*>(vector) + at, to);
-        return;
-    }
-#pragma unroll
-    for (int l = 0; l < L; ++l)
-        to[l] = otherwise;
-}
-
-struct ForwardArgs {
-    std::int64_t tokens;
-    std::int64_t width;
-    double eps;
-    const void* x;
-    const void* residual;
-    const void* weight;
-    const void* bias;
-    void* sum;
-    void* y;
-    void* rstd;
-    void* mean;
-};
-
-/// T: the type of the data; Y: of the result and the residual; centred: a layer norm.
-template <class T, class Y, int L, bool centred>
-struct Forward {
-    using A = Accumulator<T>;
-    const ForwardArgs& args;
-    std::int64_t row; ///< the index of its first element
-
-    /// Writes x + residual and returns the stored value, so that the backward sees the same numbers.
-    __device__ Pack<T, L> add(const Pack<T, L>& x, const Pack<Y, L>& residual, std::int64_t at) const
-    {
-        Pack<T, L> sum;
-#pragma unroll
-        for (int l = 0; l < L; ++l)
-            narrow(sum.element[l], widen(x.element[l]) + widen(residual.element[l]));
-        packAt<L, T>(args.sum, row + at) = sum;
-        return sum;
-    }
-
-    __device__ static A total(const Pack<T, L>& pack)
-    {
-        A sum = 0;
-#pragma unroll
-        for (int l = 0; l < L; ++l)
-            sum += widen(pack.element[l]);
-        return sum;
-    }
-
-    __device__ static A squares(const Pack<T, L>& pack, A mean)
-    {
-        A sum = 0;
-#pragma unroll
-        for (int l = 0; l < L; ++l)
-            sum += (widen(pack.element[l]) - mean) * (widen(pack.element[l]) - mean);
-        return sum;
-    }
-
-    __device__ void write(const Pack<T, L>& pack, A mean, A rstd, std::int64_t at) const
-    {
-        A value[L];
-        loadOr(A(1), args.weight, at, value);
-#pragma unroll
-        for (int l = 0; l < L; ++l)
-            value[l] *= (widen(pack.element[l]) - mean) * rstd;
-        if constexpr (centred) {
-            A bias[L];
-            loadOr(A(0), args.bias, at, bias);
-#pragma unroll
-            for (int l = 0; l < L; ++l)
-                value[l] += bias[l];
-        }
-        store(static_cast<Y*>(args.y) + row + at, value);
-    }
-};
-
-template <class T, class Y, int L, bool centred>
-__global__ void __launch_bounds__(kThreads) forwardNorm(const __grid_constant__ ForwardArgs args)
-{
-    using A = Accumulator<T>;
-    const std::int64_t n = std::int64_t(blockIdx.x) * blockDim.y + threadIdx.y;
-    const std::int64_t packs = n < args.tokens ? args.width / L : 0;
-    const Forward<T, Y, L, centred> forward{args, n * args.width};
-    Pack<T, L> held[kHeld];
-    Pack<Y, L> residual[kHeld];
-#pragma unroll
-    for (int k = 0; k < kHeld; ++k) {
-        const std::int64_t pack = threadIdx.x + std::int64_t(k) * blockDim.x;
-        if (pack < packs) {
-            held[k] = packAt<L, T>(args.x, forward.row + pack * L);
-            if (args.residual)
-                residual[k] = packAt<L, Y>(args.residual, forward.row + pack * L);
-        }
-    }
-    A first = 0; // the sum of the elements of a layer norm, else of their squares
-#pragma unroll
-    for (int k = 0; k < kHeld; ++k) {
-        const std::int64_t pack = threadIdx.x + std::int64_t(k) * blockDim.x;
-        if (pack < packs) {
-            if (args.residual)
-                held[k] = forward.add(held[k], residual[k], pack * L);
-            first += centred ? forward.total(held[k]) : forward.squares(held[k], A(0));
-        }
-    }
-    const std::int64_t beyond = threadIdx.x + std::int64_t(kHeld) * blockDim.x;
-    for (std::int64_t pack = beyond; pack < packs; pack += blockDim.x) {
-        Pack<T, L> value = packAt<L, T>(args.x, forward.row + pack * L);
-        if (args.residual)
-            value = forward.add(value, packAt<L, Y>(args.residual, forward.row + pack * L), pack * L);
-        first += centred ? forward.total(value) : forward.squares(value, A(0));
-    }
-    const void* normalised = args.residual ? args.sum : args.x;
-    first = rowSum(first, sharedMemory<A>(), 0) / A(args.width);
-    A mean = 0;
-    A variance = first;
-    if constexpr (centred) {
-        mean = first;
-        variance = 0;
-#pragma unroll
-        for (int k = 0; k < kHeld; ++k)
-            if (threadIdx.x + std::int64_t(k) * blockDim.x < packs)
-                variance += forward.squares(held[k], mean);
-        for (std::int64_t pack = beyond; pack < packs; pack += blockDim.x)
-            variance += forward.squares(packAt<L, T>(normalised, forward.row + pack * L), mean);
-        variance = rowSum(variance, sharedMemory<A>(), 1) / A(args.width);
-    }
-    const A rstd = A(1) / sqrt(variance + A(args.eps));
-    if (n < args.tokens && threadIdx.x == 0) {
-        if (args.rstd)
-            static_cast<A*>(args.rstd)[n] = rstd;
-        if (centred && args.mean)
-            static_cast<A*>(args.mean)[n] = mean;
-    }
-#pragma unroll
-    for (int k = 0; k < kHeld; ++k) {
-        const std::int64_t pack = threadIdx.x + std::int64_t(k) * blockDim.x;
-        if (pack < packs)
-            forward.write(held[k], mean, rstd, pack * L);
-    }
-    for (std::int64_t pack = beyond; pack < packs; pack += blockDim.x)
-        forward.write(packAt<L, T>(normalised, forward.row + pack * L), mean, rstd, pack * L);
-}
+constexpr int kMaxBlocks = 264; ///< two for each multiprocessor of an H100
 
 struct BackwardArgs {
     std::int64_t tokens;
@@ -399,15 +211,6 @@ __global__ void __launch_bounds__(kThreads, centred&& L > 4 ? 1 : 2)
         writePartial(biasSums, slots + kSlots, partial + args.biasOffset, args.width / L);
 }
 
-/// Returns the block's dimensions: threads along x for a row of `packs` packs, and as many rows as fill the block.
-dim3 blockFor(std::int64_t packs)
-{
-    unsigned threads = 32;
-    while (threads < kThreads && threads * kHeld < packs)
-        threads *= 2;
-    return dim3(threads, kThreads / threads);
-}
-
 struct Plan {
     std::int64_t biasOffset;
     std::int64_t stride;
@@ -424,59 +227,7 @@ Plan planOf(const NormBackward& norm)
             norm.dataType == DataType::float64 ? std::size_t(8) : std::size_t(4)};
 }
 
-template <class Body>
-Status withKind(NormKind kind, Body body)
-{
-    return kind == NormKind::layer ? body(Constant<1>()) : body(Constant<0>());
-}
-
-/// Calls body with the types of the data and of y, with the number of elements in a pack, and with 1 for a layer norm.
-template <class Norm, class Body>
-Status withForm(const Norm& norm, bool packed, Body body)
-{
-    return withKind(norm.kind, [&](auto centred) {
-        switch (norm.dataType) {
-        case DataType::float32:
-            if (norm.bfloat16Output)
-                return packed ? body(float(), Bf16(), Constant<4>(), centred)
-                              : body(float(), Bf16(), Constant<1>(), centred);
-            return packed ? body(float(), float(), Constant<4>(), centred)
-                          : body(float(), float(), Constant<1>(), centred);
-        case DataType::bfloat16:
-            return packed ? body(Bf16(), Bf16(), Constant<8>(), centred) : body(Bf16(), Bf16(), Constant<1>(), centred);
-        case DataType::float64:
-            return body(double(), double(), Constant<1>(), centred);
-        }
-        return Status::badKind;
-    });
-}
-
-template <class... Pointers>
-bool packable(DataType type, std::int64_t width, Pointers... pointers)
-{
-    return width % (type == DataType::bfloat16 ? 8 : 4) == 0 && (... && aligned(pointers));
-}
-
 } // namespace
-
-Status normForward(const NormForward& norm, void* stream)
-{
-    if (const Status status = validate(norm); status != Status::ok || norm.tokens == 0)
-        return status;
-    const bool packed = packable(norm.dataType, norm.width, norm.x, norm.residual, norm.weight,
-                                 norm.residual ? norm.sum : nullptr, norm.y, norm.bias);
-    countCall(norm.dataType, packed);
-    const ForwardArgs args{norm.tokens, norm.width, norm.eps, norm.x,    norm.residual, norm.weight,
-                           norm.bias,   norm.sum,   norm.y,   norm.rstd, norm.mean};
-    return withForm(norm, packed, [&](auto data, auto output, auto lanes, auto centred) {
-        using T = decltype(data);
-        constexpr int kLanesHere = decltype(lanes)::kValue;
-        const dim3 block = blockFor(norm.width / kLanesHere);
-        const dim3 grid(unsigned((norm.tokens + block.y - 1) / block.y));
-        return launch(forwardNorm<T, decltype(output), kLanesHere, decltype(centred)::kValue != 0>, grid, block,
-                      kSlots * sizeof(Accumulator<T>), stream, args);
-    });
-}
 
 std::size_t normBackwardWorkspace(const NormBackward& norm)
 {
