@@ -33,6 +33,15 @@ SweepAxis galoreAxis()
                                    R"("/training/learning_rate/peak": 0.004})"}});
 }
 
+/// What flows between the nodes, and the residual between the layers, in single precision or rounded to bf16.
+SweepAxis precisionAxis()
+{
+    return severalAxis("precision",
+                       {{"fp32", R"({"/training/precision": "fp32"})"},
+                        {"bf16, residual fp32", R"({"/training/precision": "bf16"})"},
+                        {"bf16", R"({"/training/precision": "bf16", "/training/residual_precision": "bf16"})"}});
+}
+
 /// A member under k-DCA over the last k entries.
 std::pair<std::string, std::string> lastOutputs(std::int64_t k)
 {
@@ -129,6 +138,7 @@ std::vector<Sweep> dcaStudies(std::int64_t depth)
                                 {"the last 4", R"({"/topology": "grn-v3-last-4"})"},
                                 {"the input and the last 3", R"({"/topology": "grn-v3-input-last-3"})"}})}},
         {"DCA, figures 6 to 8", {depthAxis(), topologyAxis({"plain", "dca", "k-dca"})}},
+        {"precision", {precisionAxis(), topologyAxis({"plain", "ancre-ingoing", "dca", "mhc"}), seedAxis()}},
     };
 }
 

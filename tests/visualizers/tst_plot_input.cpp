@@ -161,6 +161,14 @@ private slots:
         QCOMPARE(m_plot->xAxis->range(), QCPRange(1, 60));
     }
 
+    /// The axis ends behind a mark at the last step, and at the last step where there is none.
+    void theMarkOfTheLastStepIsWhole()
+    {
+        QCOMPARE(m_plot->xAxis->range(), QCPRange(1, 40));
+        m_runs.add("a", {.metrics = {{residua::engine::metric::kValidationLoss, {{40, 2.5}}}}});
+        QVERIFY(pointAt(40).x() + 4 <= m_plot->axisRect()->right());
+    }
+
     void choicesAreMadeByKey()
     {
         auto* axis = m_view->findChild<QComboBox*>("horizontalAxis");

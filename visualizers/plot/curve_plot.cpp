@@ -13,6 +13,7 @@
 namespace residua::visualizers {
 namespace {
 
+constexpr double kEndMargin = 0.01;   ///< space right of marks, as a share of the range
 constexpr double kMargin = 0.04;      ///< space above and below the curves, as a share of their range
 constexpr double kLinearShare = 1e-4; ///< of the largest value, below which a symmetric logarithm is linear
 constexpr int kFewestColumns = 200;   ///< of a curve, however many curves there are
@@ -275,6 +276,7 @@ void CurvePlot::fitAxes()
     const bool logX = xAxis->scaleType() == QCPAxis::stLogarithmic;
     Curve::Range x{infinity, -infinity};
     Curve::Range y{infinity, -infinity};
+    double lastMark = -infinity;
     for (const auto& [id, shown] : m_curves) {
         const Curve& curve = *shown.curve;
         const std::size_t from = logX ? curve.lowerBound(std::numeric_limits<double>::min()) : 0;
@@ -284,6 +286,10 @@ void CurvePlot::fitAxes()
         x = {std::min(x.low, curve.at(from).x), std::max(x.high, curve.at(curve.size() - 1).x)};
         const Curve::Range range = curve.range(from, curve.size());
         y = {std::min(y.low, range.low), std::max(y.high, range.high)};
+        lastMark = shown.look.marks ? std::max(lastMark, curve.at(curve.size() - 1).x) : lastMark;
+    }
+    if (lastMark >= x.high && !logX) {
+        x.high += (x.high - x.low) * kEndMargin; // its whole mark is in the plot
     }
     setFullRange(x, y);
 }

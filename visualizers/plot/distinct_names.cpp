@@ -98,6 +98,13 @@ QString commonName(const QStringList& names)
         }
         common.truncate(same);
     }
+    // A number that is longer in one of the names is not common: "seed 1" and "seed 12".
+    const auto goesOn = [&common](const QString& name) {
+        return name.size() > common.size() && name[common.size()].isDigit();
+    };
+    while (!common.isEmpty() && common.back().isDigit() && std::ranges::any_of(names, goesOn)) {
+        common.chop(1);
+    }
     while (!common.isEmpty() && !common.back().isLetterOrNumber()) {
         common.chop(1);
     }

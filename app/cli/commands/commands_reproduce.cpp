@@ -3,6 +3,7 @@
 #include "app/cli/commands/commands.h"
 #include "app/cli/runs/computing.h"
 #include "app/cli/terminal/terminal_text.h"
+#include "engine/api/run_paths.h"
 #include "projects/base/text.h"
 #include "resources/reproductions.h"
 
@@ -138,6 +139,15 @@ void addOptions(std::vector<std::string>& words, const Arguments& arguments)
     }
 }
 
+/// True for a retrofit whose new run is there already, from an earlier call.
+bool isBranched(const std::vector<std::string>& words)
+{
+    const auto option = std::ranges::find(words, "-o");
+    std::error_code failed;
+    return words[0] == "retrofit" && option != words.end() && option + 1 != words.end() &&
+           std::filesystem::exists(std::filesystem::path(option[1]) / engine::kRunFile, failed);
+}
+
 Exit runAll(const Reproduction& row, const Arguments& arguments, const Console& console)
 {
     const std::string folder = "reproductions/" + std::string(row.paper) + "/" + std::string(row.item);
@@ -149,6 +159,9 @@ Exit runAll(const Reproduction& row, const Arguments& arguments, const Console& 
     }
     for (const std::string_view line : row.commands) {
         std::vector<std::string> words = wordsOf(line, out);
+        if (isBranched(words)) {
+            continue;
+        }
         addOptions(words, arguments);
         console.line("residua-cli " + joinedText(words, " ", &shellWord));
         if (const Exit ended = runProgram(words); ended != Exit::Ok) {
